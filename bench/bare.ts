@@ -1,4 +1,4 @@
-// The measure of reading: a bare Koa route that returns the bytes it was given.
+// The baseline for reading: a bare Koa route that returns given bytes.
 
 import { once } from 'node:events'
 import process from 'node:process'

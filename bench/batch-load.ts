@@ -1,4 +1,4 @@
-// A child that posts batches as fast as they are answered, over connections that stay open.
+// Child process: posts batches as fast as they are answered, over persistent connections.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// `npm run bench`: how fast mail comes in, how fast it is read, how fast it is taken for sending, and what the appliance weighs; each beside something known.
+// `npm run bench`: receiving, reading and accepting rates and the memory of the appliance, each compared with a baseline.
 // npm run bench -- inbound --messages 2000     npm run bench -- reading mailbox --largest 20000     npm run bench -- idle
 
 import { execFileSync } from 'node:child_process'

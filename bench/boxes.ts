@@ -1,11 +1,11 @@
-// Mailboxes of several sizes in one house, and what putting a message into them cost.
+// Mailboxes of several sizes in one data folder, and the cost of storing a message in each.
 
 import type { FillRequest, FillResult } from './fill.ts'
 import { startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { printTable, ratio, short } from './table.ts'
 
-/** Nobody is asked: mail is put into the store. */
+/** No DNS server is needed: messages are written to the store directly. */
 const NO_DNS = '127.0.0.1:9'
 
 export interface Box {
@@ -13,14 +13,14 @@ export interface Box {
   key: string
 }
 
-/** Fills a house that is not open, the largest mailbox first. @returns the mailboxes in that order */
+/** Fills a data folder while no appliance runs, the largest mailbox first. @returns the mailboxes in that order */
 export async function fillBoxes(folder: string, sizes: readonly number[]): Promise<Box[]> {
   await using child = startNode('bench/fill.ts', [], applianceEnv(folder, NO_DNS))
   await child.message()
   const boxes: Box[] = []
   for (const size of sizes) {
     console.log(`  filling a mailbox with ${size.toLocaleString('en')} messages …`)
-    child.send({ email: `box${size}@bench.test`, messages: size, stretch: 1000 } satisfies FillRequest)
+    child.send({ email: `box${size}@bench.test`, messages: size, range: 1000 } satisfies FillRequest)
     const { key, stretches } = await child.message<FillResult>()
     boxes.push({ size, key })
     if (boxes.length === 1) showInsertCost(stretches)
@@ -30,7 +30,7 @@ export async function fillBoxes(folder: string, sizes: readonly number[]): Promi
   return boxes
 }
 
-/** The largest mailbox is filled first, into an empty house: its first thousand is the measure of its last ones. */
+/** The largest mailbox is filled first, into an empty data folder: its first thousand messages are the baseline for its last thousand. */
 function showInsertCost(stretches: FillResult['stretches']): void {
   const mean = (rows: FillResult['stretches'], member: 'wall' | 'cpu') =>
     rows.reduce((sum, row) => sum + row[member], 0) / rows.length

@@ -1,4 +1,4 @@
-// How fast what waits leaves: signed, handed to a local server and written down, beside the bare signing rate of one core.
+// Queue throughput: messages signed, handed to a local server and recorded, compared with the bare signing rate of one core.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openLog } from '../src/base/log.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { openContext } from '../src/context.ts'
-import type { NewMail, Sender } from '../src/outbound/submit/new-mail.ts'
+import type { NewMail, Sender } from '../src/outbound/submit/new-message.ts'
 import { startDns } from '../test/support/dns.ts'
-import type { HouseReady } from './house.ts'
+import type { ApplianceReady } from './appliance.ts'
 import { startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { megabytes, printTable, ratio, short } from './table.ts'
@@ -27,7 +27,7 @@ const zone = Object.fromEntries([
   ['mx.sink.test', { A: ['127.0.0.1'], ttl: 3600 }],
 ])
 
-/** Signatures a second of one core that does nothing else. */
+/** Signatures per second of one core. */
 function signingRate(): number {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const header = Buffer.from(TEXT.slice(0, 600))
@@ -36,7 +36,7 @@ function signingRate(): number {
   return SIGNATURES / ((performance.now() - began) / 1000)
 }
 
-/** Fills the queue of a new data folder; nothing leaves meanwhile. */
+/** Fills the queue of a new data folder; nothing is sent meanwhile. */
 async function fill(env: Record<string, string>, count: number): Promise<void> {
   const app = await openContext(loadConfig(env, join(env.DATA_DIR!, 'none.json')), { log: openLog('error') })
   const team = await app.directory.teams.create({ name: 'Bench' })
@@ -61,7 +61,7 @@ function mailOf(n: number): NewMail {
 
 interface Drained {
   perSecond: number
-  /** The second half of the queue, for what grows. */
+  /** The second half of the queue, to show growth. */
   lateShare: number
   cpuPerThousand: number
   memoryBytes: number
@@ -77,26 +77,26 @@ async function drain(folder: string, dns: string, count: number): Promise<Draine
     sink.send({ ask: 'count' })
     return (await sink.message<{ count: number }>()).count
   }
-  await using house = startNode('bench/house.ts', [], env)
-  await house.message<HouseReady>()
+  await using appliance = startNode('bench/appliance.ts', [], env)
+  await appliance.message<ApplianceReady>()
   const began = performance.now()
   let half = Number.NaN
   let largest = 0
   for (let done = await taken(); done < count; done = await taken()) {
     await pause(LOOK_MS)
-    largest = Math.max(largest, house.usage().memoryBytes)
+    largest = Math.max(largest, appliance.usage().memoryBytes)
     if (Number.isNaN(half) && done >= count / 2) half = performance.now()
   }
   const ended = performance.now()
   return {
     perSecond: count / ((ended - began) / 1000),
     lateShare: (ended - half) / (half - began),
-    cpuPerThousand: (house.usage().cpuSeconds / count) * 1000,
+    cpuPerThousand: (appliance.usage().cpuSeconds / count) * 1000,
     memoryBytes: largest,
   }
 }
 
-/** @param counts how many mails wait, for each run */
+/** @param counts number of queued messages, for each run */
 export async function benchDrain(folder: string, counts: readonly number[]): Promise<void> {
   await using dns = await startDns(zone)
   const rows: string[][] = []

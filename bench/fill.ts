@@ -1,4 +1,4 @@
-// A child that fills a mailbox the way arriving mail does, from the store on: no SMTP and no authentication, so that it takes minutes, not hours.
+// Child process: fills a mailbox through the store's delivery path, without SMTP and authentication, so that it takes minutes, not hours.
 
 import { once } from 'node:events'
 import process from 'node:process'
@@ -15,25 +15,25 @@ import { seedMailbox } from './seed.ts'
 export interface FillRequest {
   email: string
   messages: number
-  /** How many messages one measured stretch has. */
-  stretch: number
+  /** Messages per measured range. */
+  range: number
 }
 
 export interface FillResult {
   key: string
-  /** Per stretch: messages in the mailbox at its end, and what one message cost in it (ms). */
+  /** Per range: messages in the mailbox at its end, and the cost of one message in it (ms). */
   stretches: { at: number; wall: number; cpu: number }[]
 }
 
-/** Deliveries under way at a time; the databases gather what waits into common commits. */
+/** Concurrent deliveries; group commit combines their transactions. */
 const AT_ONCE = 256
 const BODY_BYTES = 1500
-/** One word in so many mails, so that a search has something rare to find. */
+/** One message in this many contains a rare word for searches. */
 export const RARE_EVERY = 500
-/** One mail in so many has a sentence without spaces. */
+/** One message in this many has a sentence without spaces. */
 const CHINESE_EVERY = 20
 const CHINESE = '北京大学的学生明天参加会议，请准时到达。'
-/** The mail of a mailbox came in over so long a time (ms). */
+/** The time range of the messages of a mailbox (ms). */
 const SPAN_MS = 2 * 365 * 24 * 60 * 60 * 1000
 
 const app = await openContext(loadConfig(process.env))
@@ -43,7 +43,7 @@ const template = parseMessage(
 )
 const recent: string[] = []
 
-/** One mail as inspection would hand it over; every second one answers one of the last two hundred. */
+/** One message as returned by inspection; every second one replies to one of the last two hundred. */
 function inspection(index: number, email: string): Inspection {
   const body = `${text(BODY_BYTES, next)}${index % CHINESE_EVERY === 0 ? CHINESE : ''}`
   const rare = index % RARE_EVERY === 0 ? ' zanzibar' : ''
@@ -80,7 +80,7 @@ function inspection(index: number, email: string): Inspection {
   }
 }
 
-async function deliver(house: Context, mailbox: Mailbox, index: number, messages: number): Promise<void> {
+async function deliver(appliance: Context, mailbox: Mailbox, index: number, messages: number): Promise<void> {
   const pass = 'pass' as const
   const target = {
     mailboxId: mailbox.id,
@@ -91,16 +91,16 @@ async function deliver(house: Context, mailbox: Mailbox, index: number, messages
     authentication: { spf: pass, dkim: pass, dmarc: pass, arc: 'none' as const, fromAligned: true, reasons: [] },
     spam: { score: 0, isSpam: false, reasons: [] },
   }
-  const receivedAt = house.clock.now() - Math.floor(((messages - index) * SPAN_MS) / messages)
+  const receivedAt = appliance.clock.now() - Math.floor(((messages - index) * SPAN_MS) / messages)
   const mail = { inspection: inspection(index, mailbox.email), mailFrom: SENDER, receivedAt }
-  await house.store.deliver(mail, [target], async () => {})
+  await appliance.store.deliver(mail, [target], async () => {})
 }
 
-async function fill({ email, messages, stretch }: FillRequest): Promise<FillResult> {
+async function fill({ email, messages, range }: FillRequest): Promise<FillResult> {
   const { mailbox, key } = await seedMailbox(app, email)
   const stretches: FillResult['stretches'] = []
   for (let done = 0; done < messages; ) {
-    const end = Math.min(messages, done + stretch)
+    const end = Math.min(messages, done + range)
     const size = end - done
     const wall = performance.now()
     const cpu = process.cpuUsage()

@@ -1,4 +1,4 @@
-// A child that reads one address as fast as it is answered, over connections that stay open.
+// Child process: requests one URL as fast as it is answered, over persistent connections.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

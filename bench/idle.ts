@@ -1,11 +1,11 @@
-// What the appliance weighs when nothing happens, and what a thousand connections that say nothing add.
+// Memory of an idle appliance, and what a thousand idle connections add.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startDns } from '../test/support/dns.ts'
-import type { HouseReady } from './house.ts'
+import type { ApplianceReady } from './appliance.ts'
 import { startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { megabytes, printTable } from './table.ts'
@@ -23,16 +23,20 @@ async function openIdle(port: number): Promise<Socket> {
 
 export async function benchIdle(folder: string): Promise<void> {
   await using dns = await startDns({})
-  await using house = startNode('bench/house.ts', ['box@bench.test'], applianceEnv(join(folder, 'idle'), dns.address))
-  const { smtp } = await house.message<HouseReady>()
+  await using appliance = startNode(
+    'bench/appliance.ts',
+    ['box@bench.test'],
+    applianceEnv(join(folder, 'idle'), dns.address),
+  )
+  const { smtp } = await appliance.message<ApplianceReady>()
   await pause(SETTLE_MS)
-  const idle = house.usage().memoryBytes
+  const idle = appliance.usage().memoryBytes
   const sockets: Socket[] = []
   for (let i = 0; i < CONNECTIONS; i += 50) {
     sockets.push(...(await Promise.all(Array.from({ length: 50 }, () => openIdle(smtp)))))
   }
   await pause(SETTLE_MS)
-  const loaded = house.usage().memoryBytes
+  const loaded = appliance.usage().memoryBytes
   for (const socket of sockets) socket.destroy()
   printTable(
     'Memory (RSS)',

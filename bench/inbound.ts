@@ -1,10 +1,10 @@
-// Receiving: mail from the first byte to readable over the API, beside an SMTP server that keeps nothing and beside Postfix into a Maildir.
+// Receiving: mail from the first byte to readable over the API, compared with an SMTP server that stores nothing and with Postfix and a Maildir.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startDns } from '../test/support/dns.ts'
-import type { HouseReady } from './house.ts'
+import type { ApplianceReady } from './appliance.ts'
 import { type Keys, makeKeys, zoneOf } from './mails.ts'
 import { postfixMissing, startPostfix } from './postfix.ts'
 import { type Child, startNode } from './processes.ts'
@@ -74,8 +74,8 @@ async function measure(target: Target, shape: Shape, messages: number, key: stri
 }
 
 async function startAppliance(folder: string, dns: string): Promise<Target> {
-  const child = startNode('bench/house.ts', [BOX], applianceEnv(folder, dns))
-  const { smtp, app, keys } = await child.message<HouseReady>()
+  const child = startNode('bench/appliance.ts', [BOX], applianceEnv(folder, dns))
+  const { smtp, app, keys } = await child.message<ApplianceReady>()
   return {
     name: 'Mailstead',
     child,

@@ -1,30 +1,30 @@
-// One mailbox: what each question costs in a small and in a large one, alone, right after a change, beside a bare Koa route with a reply as large.
+// One mailbox: the cost of each request in a small and a large mailbox, alone and right after a change, compared with a bare Koa route.
 
 import { join } from 'node:path'
+import type { ApplianceReady } from './appliance.ts'
 import { type Box, fillBoxes } from './boxes.ts'
-import type { HouseReady } from './house.ts'
 import { type Child, startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { printTable, quantile, ratio, short } from './table.ts'
 import type { Turn, Turns, TurnsResult } from './turns.ts'
 
 const SMALL = 20_000
-/** Sizes take turns, so that whatever else the machine does strikes both. */
+/** Sizes alternate, so that other load on the machine affects both. */
 const ROUNDS = 5
 const PER_ROUND = 60
 const WARM = 10
-/** No further round of a question after so long. */
+/** Time after which no further round of a request starts. */
 const PATIENCE_MS = 30_000
 const BATCH = 100
-/** Nobody is asked: mail is put into the store, and reading looks nothing up. */
+/** No DNS server is needed: messages are written to the store, and reading makes no DNS queries. */
 const NO_DNS = '127.0.0.1:9'
-/** What is aimed at: ms for all but one of a hundred, and how much more it may be in the large mailbox. */
+/** Targets: the 99th percentile in ms, and its allowed ratio in the large mailbox. */
 const P99_MS = 20
 const GROWTH = 1.5
 
-/** A mailbox, and what questions need to know of it. */
+/** A mailbox, and what the requests need to know about it. */
 interface Known extends Box {
-  /** Ids of messages all over the mailbox. */
+  /** Ids of messages spread over the mailbox. */
   ids: string[]
   since: string
 }
@@ -56,14 +56,14 @@ const QUESTIONS: Record<string, Ask> = {
   [`batch update of ${BATCH}`]: ({ ids }, index) => update(ids.slice(0, BATCH), index),
 }
 
-/** A change that is none the second time would cost nothing. */
+/** Alternates the change, because repeating it would change nothing. */
 function update(ids: readonly string[], index: number): Turn {
   const member = index % 2 === 0 ? 'add_keywords' : 'remove_keywords'
   const body = JSON.stringify({ ids, [member]: ['bench'] })
   return { method: 'POST', path: '/api/v1/mailbox/messages/batch-update', body }
 }
 
-/** Each question comes right after a change of one message: what was kept of lists is no help. */
+/** Each request follows a change of one message, so that cached lists do not help. */
 function turnsOf(ask: Ask, box: Known, from: number, count: number): Turn[] {
   return Array.from({ length: count }, (_, i) => [update([box.ids[0]!], from + i), ask(box, from + i)]).flat()
 }
@@ -75,7 +75,7 @@ async function take(child: Child, turns: Turns): Promise<{ waits: number[]; byte
   return { waits: result.waits.filter((_, index) => index % 2 === 1), bytes: result.bytes }
 }
 
-/** Ids of messages all over a mailbox, and the state before the last hundred of them changed. */
+/** Ids of messages spread over a mailbox, and the state before the last hundred of them changed. */
 async function know(port: number, box: Box): Promise<Known> {
   const call = async (turn: Turn) => {
     const headers = { authorization: `Bearer ${box.key}`, 'content-type': 'application/json' }
@@ -153,12 +153,12 @@ export async function benchMailbox(folder: string, largest: number): Promise<voi
   await askBoxes(data, filled.reverse())
 }
 
-/** @param filled mailboxes of the house in that folder, the smallest first */
+/** @param filled mailboxes of the appliance in that folder, the smallest first */
 export async function askBoxes(data: string, filled: readonly Box[]): Promise<void> {
   await using child = startNode('bench/turns.ts')
   await child.message()
-  await using house = startNode('bench/house.ts', [], applianceEnv(data, NO_DNS))
-  const { app } = await house.message<HouseReady>()
+  await using appliance = startNode('bench/appliance.ts', [], applianceEnv(data, NO_DNS))
+  const { app } = await appliance.message<ApplianceReady>()
   const boxes: Known[] = []
   for (const box of filled) boxes.push(await know(app, box))
   const measured: Measured[] = []

@@ -1,4 +1,4 @@
-// A Postfix of our own for comparison: its own configuration, queue and Maildir in one folder, on a free loopback port, ended by its process id.
+// A separate Postfix for comparison: configuration, queue and Maildir in one folder, on a free loopback port, stopped by process id.
 
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import process from 'node:process'
 import { type Child, startProgram } from './processes.ts'
 
 const MASTER = '/usr/lib/postfix/sbin/master'
-/** Who owns the delivered mail: Debian's nobody. */
+/** Owner of the delivered messages: Debian's user `nobody`. */
 const NOBODY = 65534
 
 export interface Postfix extends AsyncDisposable {

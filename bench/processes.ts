@@ -1,4 +1,4 @@
-// Children of a benchmark: started, waited for, measured through /proc, and stopped by their process id.
+// Child processes of a benchmark: started, measured through /proc, and stopped by process id.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Clock ticks a second in /proc (USER_HZ, the same on every Linux). */
+/** Clock ticks per second in /proc (USER_HZ, the same on every Linux). */
 const TICKS = 100
 const STOP_LIMIT_MS = 20_000
 

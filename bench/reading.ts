@@ -1,8 +1,8 @@
-// Reading: lists and searches on mailboxes of three sizes beside a bare Koa route that returns the same bytes; and what an insert costs as they grow.
+// Reading: lists and searches on mailboxes of three sizes compared with a bare Koa route that returns the same bytes; and the cost of an insert as they grow.
 
 import { join } from 'node:path'
+import type { ApplianceReady } from './appliance.ts'
 import { fillBoxes } from './boxes.ts'
-import type { HouseReady } from './house.ts'
 import type { HttpLoad, HttpResult } from './http-load.ts'
 import { type Child, startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
@@ -11,7 +11,7 @@ import { printTable, quantile, ratio, short } from './table.ts'
 const CONNECTIONS = 16
 const DURATION_MS = 3000
 const WARM_MS = 500
-/** Nobody is asked: mail is put into the store, and reading looks nothing up. */
+/** No DNS server is needed: messages are written to the store, and reading makes no DNS queries. */
 const NO_DNS = '127.0.0.1:9'
 
 const QUESTIONS = [
@@ -44,8 +44,8 @@ export async function benchReading(folder: string, largest: number): Promise<voi
   const boxes = (await fillBoxes(data, sizes)).reverse()
   await using loader = startNode('bench/http-load.ts')
   await loader.message()
-  await using house = startNode('bench/house.ts', [], applianceEnv(data, NO_DNS))
-  const { app } = await house.message<HouseReady>()
+  await using appliance = startNode('bench/appliance.ts', [], applianceEnv(data, NO_DNS))
+  const { app } = await appliance.message<ApplianceReady>()
   for (const { name, path } of QUESTIONS) {
     const rows: string[][] = []
     for (const { size, key } of boxes) {

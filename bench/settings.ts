@@ -1,4 +1,4 @@
-// The settings every benchmark starts the appliance with: all checks on, loopback only, limits out of the way of one load generator.
+// The settings of the appliance in all benchmarks: all checks on, loopback only, limits above one load generator.
 
 export function applianceEnv(dataDir: string, dns: string): Record<string, string> {
   return {

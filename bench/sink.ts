@@ -1,4 +1,4 @@
-// The ceiling: smtp-server alone, which reads every mail and throws it away; it tells how many came when it is asked.
+// The upper limit: smtp-server alone, which reads and discards every message and reports their number on request.
 
 import process from 'node:process'
 import { SMTPServer } from 'smtp-server'

@@ -1,11 +1,11 @@
-// A child that sends mail as fast as it is taken, over connections that stay open or over a new one for each mail.
+// Child process: sends messages as fast as the server accepts them, over persistent connections or a new one for each message.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import process from 'node:process'
 import { mail, SENDER } from './mails.ts'
 
-/** What the parent asks for. */
+/** A request of the parent. */
 export interface Load {
   messages: number
   bytes: number
@@ -13,16 +13,16 @@ export interface Load {
   /** PEM of the DKIM key. */
   key: string
   connections: number
-  /** Every mail on a connection of its own; `connections` is how many are open at a time. */
+  /** A new connection for every message; `connections` is the number of concurrent ones. */
   fresh: boolean
 }
 
 export interface LoadResult {
   /** From the first byte to the last "250", ms. */
   elapsed: number
-  /** From the last byte of each mail to its "250", ms. */
+  /** From the last byte of each message to its "250", ms. */
   waits: number[]
-  /** Anything but 250, counted by its text. */
+  /** Replies other than 250, counted by text. */
   refusals: [string, number][]
 }
 
@@ -126,7 +126,7 @@ async function run(load: Load, mails: Buffer[], port: number): Promise<LoadResul
   return { elapsed: performance.now() - started, waits, refusals: [...refusals] }
 }
 
-// First everything is made, so that making it costs nobody anything; then one run for each port that is named.
+// All messages are generated first, so that it does not affect the measurement; then one run for each named port.
 const [load] = (await once(process, 'message')) as [Load]
 const mails: Buffer[] = []
 for (let i = 0; i < load.messages; i++) mails.push(await mail(i, load.bytes, load.to, load.key))

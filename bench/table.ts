@@ -1,6 +1,6 @@
-// Numbers as a reader wants them: short, aligned, in one table.
+// Formats numbers as an aligned table.
 
-/** A number with about three digits that mean something. */
+/** A number with about three significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–'
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en')

@@ -1,4 +1,4 @@
-// A child that asks one question after the other over one connection, and says how long each answer took.
+// Child process: sends one request after another over one connection and reports the duration of each response.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -20,9 +20,9 @@ export interface Turns {
 export interface TurnsResult {
   /** ms, in the order of the turns. */
   waits: number[]
-  /** Bytes of the last answer. */
+  /** Bytes of the last response. */
   bytes: number
-  /** The first answer that was not 200. */
+  /** The first response that was not 200. */
   refused: string | null
 }
 

@@ -1,4 +1,4 @@
-// How soon an event is told, and how fast many are, beside an HTTP client that posts the same bytes and keeps nothing.
+// Webhooks: the latency of one event and the throughput of many, compared with an HTTP client that posts the same bytes and stores nothing.
 
 import { readFileSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
@@ -16,7 +16,7 @@ import { megabytes, printTable, quantile, ratio, short } from './table.ts'
 const RECEIVERS = 4
 const PER_RECEIVER = 4
 const PROBES = 100
-/** About what a delivered mail tells. */
+/** About the size of an event for a delivered message. */
 const DATA = { recipient: 'ana@customer.example', subject: 'Your order', padding: 'x'.repeat(400) }
 
 async function happen(app: Context, teamId: string, count: number): Promise<void> {
@@ -41,7 +41,7 @@ async function probe(app: Context, teamId: string, hook: Hook): Promise<number[]
 
 /** Requests a second of the bare client to all receivers at once. */
 async function bare(hooks: readonly Hook[], count: number): Promise<number> {
-  // The names of this bench are known to its own name server alone.
+  // Only the benchmark's own name server knows these names.
   const here: LookupFunction = (_host, options, done) =>
     options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
   const agent = new Agent({ connections: PER_RECEIVER, connect: { lookup: here } })
@@ -63,7 +63,7 @@ async function bare(hooks: readonly Hook[], count: number): Promise<number> {
   return perSecond
 }
 
-/** @param events told to each of four receivers */
+/** @param events sent to each of four receivers */
 export async function benchWebhooks(folder: string, events: number): Promise<void> {
   const names = Array.from({ length: RECEIVERS }, (_, i) => `hook${i}.test`)
   await using dns = await startDns(Object.fromEntries(names.map((name) => [name, { A: ['127.0.0.1'], ttl: 3600 }])))
@@ -93,7 +93,7 @@ export async function benchWebhooks(folder: string, events: number): Promise<voi
     ['', 'median (aim 50 ms)', 'p99'],
     [['one receiver', `${short(quantile(waits, 0.5))} ms`, `${short(quantile(waits, 0.99))} ms`]],
   )
-  const head = ['events', 'receivers', 'told/s', 'bare/s', 'ratio (aim 0.5)', 'RSS']
+  const head = ['events', 'receivers', 'events/s', 'bare/s', 'ratio (aim 0.5)', 'RSS']
   const row = [
     short(events),
     String(RECEIVERS),

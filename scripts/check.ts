@@ -1,4 +1,4 @@
-// Format, lint and types: `npm run check` reports, `npm run format` mends what can be mended by itself.
+// Format, lint and types: `npm run check` reports, `npm run format` fixes what can be fixed automatically.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,12 +1,12 @@
-// The mails of the demo, and the name server's zone that makes their senders believable.
+// The messages of the demo, and the DNS zone that authenticates their senders.
 
 import type { SendMailOptions } from 'nodemailer'
 import type { Zone } from '../test/support/dns.ts'
 
-/** Where nothing is taken from. */
+/** A domain the sender filter blocks. */
 export const NOISY_DOMAIN = 'noisy.test'
 
-/** Domains that send from this machine and say so. */
+/** Sender domains with an SPF record for this machine. */
 export const zone: Zone = Object.fromEntries(
   ['harbour.test', 'paper.test', NOISY_DOMAIN].flatMap((domain) => [
     [domain, { TXT: ['v=spf1 ip4:127.0.0.1 -all'], MX: [{ priority: 10, exchange: `mx.${domain}` }] }],
@@ -15,21 +15,21 @@ export const zone: Zone = Object.fromEntries(
   ]),
 )
 
-export interface DemoMail {
-  /** What it stands for in the story. */
+export interface DemoMessage {
+  /** What it shows. */
   kind: string
   options: SendMailOptions
-  /** The product turns it away, and says so. */
+  /** The server rejects it. */
   refused?: boolean
 }
 
 const QUESTION_ID = '<lunch-1@harbour.test>'
 
-export function demoMails(alice: string, bob: string): DemoMail[] {
+export function demoMessages(alice: string, bob: string): DemoMessage[] {
   const grace = 'Grace Moreau <grace@harbour.test>'
   return [
     {
-      kind: 'a plain mail to both',
+      kind: 'a plain message to both',
       options: {
         from: grace,
         to: [alice, bob],
@@ -44,7 +44,7 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
         from: 'Ines Okafor <ines@harbour.test>',
         to: grace,
         cc: [alice, bob],
-        // Grace's own copy goes its own way.
+        // Grace's copy is delivered elsewhere.
         envelope: { from: 'ines@harbour.test', to: [alice, bob] },
         subject: 'Re: Lunch on Thursday?',
         inReplyTo: QUESTION_ID,
@@ -53,7 +53,7 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
       },
     },
     {
-      kind: 'one with two attachments',
+      kind: 'a message with two attachments',
       options: {
         from: 'Paper & Sons <accounts@paper.test>',
         to: alice,
@@ -70,7 +70,7 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
       },
     },
     {
-      kind: 'one in HTML only',
+      kind: 'a message in HTML only',
       options: {
         from: 'Harbour Weekly <news@harbour.test>',
         to: [alice, bob],
@@ -79,7 +79,7 @@ export function demoMails(alice: string, bob: string): DemoMail[] {
       },
     },
     {
-      kind: 'one from a sender nobody wants',
+      kind: 'a message from a blocked sender',
       refused: true,
       options: {
         from: `Offers <offers@${NOISY_DOMAIN}>`,

@@ -1,4 +1,4 @@
-// How the demo looks in a terminal: headings, aligned lines, and threads as the API returns them.
+// Terminal output of the demo: headings, aligned lines, and threads as the API returns them.
 
 import { styleText } from 'node:util'
 
@@ -23,19 +23,19 @@ export function line(text: string): void {
   console.log(`   ${text}`)
 }
 
-/** A command with what it is for above it. */
+/** A command below its purpose. */
 export function command(purpose: string, text: string): void {
   console.log(`   ${styleText('dim', `# ${purpose}`)}\n   ${text}`)
 }
 
-/** One answer of the SMTP server to one mail. */
+/** The reply of the SMTP server to a message. */
 export function showAnswer(kind: string, from: string, answer: string, taken: boolean): void {
   const mark = taken ? styleText('green', '✔') : styleText('red', '✖')
   console.log(` ${mark} ${kind} ${styleText('dim', `(${from})`)}`)
   console.log(`     ${taken ? answer : styleText('red', answer)}`)
 }
 
-/** What became of one copy of a mail. */
+/** The outcome of a message for one recipient. */
 export function showRow(row: {
   to_email: string
   status: string
@@ -43,8 +43,8 @@ export function showRow(row: {
   status_reason: string | null
 }): void {
   const mark = row.status === 'sent' ? styleText('green', '✔') : styleText('red', '✖')
-  const way = styleText('dim', `(${row.status_reason ?? row.provider_name})`)
-  console.log(` ${mark} ${row.status} to ${row.to_email} ${way}`)
+  const detail = styleText('dim', `(${row.status_reason ?? row.provider_name})`)
+  console.log(` ${mark} ${row.status} to ${row.to_email} ${detail}`)
 }
 
 export function showThread(thread: Thread): void {

@@ -1,4 +1,4 @@
-// The demo's way out: Alice answers, one copy stays in the house, one goes to another server, and the log tells of both.
+// Sending in the demo: Alice answers, one copy is delivered locally, one to another server, and the delivery log shows both.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MailServer } from '../test/support/mail-server.ts'
@@ -6,7 +6,7 @@ import { heading, line, showRow } from './demo-print.ts'
 
 type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>
 
-/** A row of the delivery log, as far as it is shown. */
+/** A row of the delivery log, as far as it is displayed. */
 export interface LogRow {
   to_email: string
   status: string
@@ -14,24 +14,24 @@ export interface LogRow {
   provider_name: string | null
 }
 
-const LOOK_EVERY_MS = 50
-const PATIENCE_MS = 10_000
+const POLL_INTERVAL_MS = 50
+const TIMEOUT_MS = 10_000
 
-/** Waits until every copy of a mail has come to an end. */
+/** Waits until no delivery of a message is pending. */
 async function logOf(root: Call, id: string): Promise<LogRow[]> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_EVERY_MS) {
+  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {
     const rows = await root<LogRow[]>('GET', `/emails/logs?message_id=${id}`)
     if (rows.every(({ status }) => status !== 'pending')) return rows
-    await pause(LOOK_EVERY_MS)
+    await pause(POLL_INTERVAL_MS)
   }
-  throw new Error('The mail has not left.')
+  throw new Error('The message was not delivered in time.')
 }
 
-/** @param other the server of everybody outside */
-export async function tellSending(root: Call, alice: Call, colleague: string, other: MailServer): Promise<void> {
+/** @param other the mail server of all external domains */
+export async function demoSending(root: Call, alice: Call, colleague: string, other: MailServer): Promise<void> {
   heading(
     '6  POST /api/v1/mailbox/messages/send',
-    'Alice answers Grace; a mail server beside the house stands for Grace’s',
+    'Alice answers Grace; a local test server stands for the mail server of Grace’s domain',
   )
   const [question] = await alice<{ id: string }[]>('GET', '/mailbox/messages?q=from:grace+subject:lunch')
   const sent = await alice<{ message_id: string }>('POST', '/mailbox/messages/send', {
@@ -44,6 +44,6 @@ export async function tellSending(root: Call, alice: Call, colleague: string, ot
   for (const row of await logOf(root, sent.message_id)) showRow(row)
   const [mail] = other.mails
   const fields = /^(?:DKIM-Signature|From|In-Reply-To): .*$/gim
-  line('and this is what Grace’s server was given, among other fields:')
+  line('Grace’s server received these header fields, among others:')
   for (const [field] of mail!.bytes.toString('latin1').matchAll(fields)) line(`  ${field.trimEnd()}`)
 }

@@ -1,5 +1,5 @@
-// `npm run demo`: the way of a few mails through a real appliance, told step by step; it then stays up to be played with.
-// `npm run demo -- --once` ends after the story.
+// `npm run demo`: receives and sends a few messages with a real appliance, step by step; the appliance then stays up for experiments.
+// `npm run demo -- --once` ends after the last step.
 
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,9 +13,9 @@ import { firstTeam } from '../src/directory/first-team.ts'
 import { type Appliance, openAppliance } from '../src/main.ts'
 import { startDns } from '../test/support/dns.ts'
 import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
-import { type DemoMail, demoMails, NOISY_DOMAIN, zone } from './demo-mails.ts'
+import { type DemoMessage, demoMessages, NOISY_DOMAIN, zone } from './demo-mails.ts'
 import { command, heading, line, showAnswer, showThread, type Thread } from './demo-print.ts'
-import { tellSending } from './demo-send.ts'
+import { demoSending } from './demo-send.ts'
 
 const DOMAIN = 'demo.test'
 
@@ -43,7 +43,7 @@ function client(origin: string, key: string): Call {
   }
 }
 
-/** The usual port while nobody has it, else any free one. */
+/** The usual port if it is free, else any free one. */
 async function choosePort(usual: number): Promise<string> {
   for (const port of [usual, 0]) {
     const server = createServer().listen(port)
@@ -70,7 +70,7 @@ async function open(dataDir: string, dns: string, other: MailServer): Promise<Ap
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',
     DNS_SERVERS: dns,
-    // The servers of others are one that lies on this machine.
+    // One test server on this machine stands for all external mail servers.
     DIRECT_PORT: String(other.port),
     ALLOW_PRIVATE_SMTP_HOSTS: 'true',
     LOG_LEVEL: 'warn',
@@ -84,58 +84,58 @@ async function makeMailbox(call: Call, email: string, name: string): Promise<Mai
   return { email, key: api_key.key }
 }
 
-async function post(port: number, mails: readonly DemoMail[]): Promise<void> {
-  // The certificate of a trial is self-signed.
+async function post(port: number, messages: readonly DemoMessage[]): Promise<void> {
+  // The certificate of the demo is self-signed.
   const transport = createTransport({
     host: '127.0.0.1',
     port,
     name: 'mx.harbour.test',
     tls: { rejectUnauthorized: false },
   })
-  for (const { kind, options, refused = false } of mails) {
+  for (const { kind, options, refused = false } of messages) {
     const { answer, taken } = await transport.sendMail(options).then(
       ({ response, rejected }) => ({ answer: response, taken: rejected.length === 0 }),
       (error: Error & { response?: string }) => ({ answer: error.response ?? error.message, taken: false }),
     )
     showAnswer(kind, String(options.from), answer, taken)
     if (taken === refused)
-      throw new Error(`The mail "${options.subject}" should have been ${refused ? 'refused' : 'taken'}.`)
+      throw new Error(`The message "${options.subject}" should have been ${refused ? 'rejected' : 'accepted'}.`)
   }
   transport.close()
 }
 
-function showWhatToTry(house: Appliance, rootKey: string, mailbox: Mailbox, message: string): void {
-  const origin = house.app.config.APP_ORIGIN
+function showWhatToTry(appliance: Appliance, rootKey: string, mailbox: Mailbox, message: string): void {
+  const origin = appliance.app.config.APP_ORIGIN
   const curl = (key: string, path: string) => `curl -H 'Authorization: Bearer ${key}' '${origin}/api/v1${path}'`
-  heading('Now you', 'every line can be pasted as it is')
+  heading('Now you', 'every command can be pasted as it is')
   command('the threads above', curl(mailbox.key, '/mailbox/threads'))
   command('a search', curl(mailbox.key, '/mailbox/threads?q=from:grace+lunch'))
-  command('one mail: its parts, and what was checked', curl(mailbox.key, `/mailbox/messages/${message}`))
+  command('one message: its parts, and the results of the checks', curl(mailbox.key, `/mailbox/messages/${message}`))
   const whole = `${curl(mailbox.key, `/mailbox/messages/${message}/raw`)} -H 'Accept: message/rfc822'`
-  command('the same mail, byte for byte', whole)
-  command('everything that knocked, also what was refused, and why', curl(rootKey, '/inbound/logs'))
+  command('the same message, byte for byte', whole)
+  command('the inbound log: every message, rejected ones included, with the reason', curl(rootKey, '/inbound/logs'))
   const mail = JSON.stringify({
     messages: [
       { from: { email: `news@${DOMAIN}` }, to: { email: mailbox.email }, subject: 'News', text_body: 'Fresh.' },
     ],
   })
-  const batch = `-H 'Content-Type: application/json' -d '${mail}' '${house.app.config.SEND_ORIGIN}/api/v1/emails/send/batch'`
-  command('send a batch, of one here', `curl -H 'Authorization: Bearer ${rootKey}' ${batch}`)
-  command('what became of everything that was sent', curl(rootKey, '/emails/logs'))
-  command('the whole API', `curl '${origin}/api/v1/openapi.json'`)
-  command('what happens in the mailbox, as it happens', curl(mailbox.key, '/mailbox/events').replace('curl', 'curl -N'))
-  const server = `--server 127.0.0.1:${house.ports.smtp}`
-  command('write to alice yourself', `swaks ${server} --from you@harbour.test --to ${mailbox.email}`)
+  const batch = `-H 'Content-Type: application/json' -d '${mail}' '${appliance.app.config.SEND_ORIGIN}/api/v1/emails/send/batch'`
+  command('send a batch of one message', `curl -H 'Authorization: Bearer ${rootKey}' ${batch}`)
+  command('the delivery log: the outcome of every sent message', curl(rootKey, '/emails/logs'))
+  command('the OpenAPI document', `curl '${origin}/api/v1/openapi.json'`)
+  command('events of the mailbox as they happen', curl(mailbox.key, '/mailbox/events').replace('curl', 'curl -N'))
+  const server = `--server 127.0.0.1:${appliance.ports.smtp}`
+  command('send a message to alice yourself', `swaks ${server} --from you@harbour.test --to ${mailbox.email}`)
 }
 
-/** @param isOnce whether the appliance ends with the story */
-async function tell(house: Appliance, other: MailServer, isOnce: boolean): Promise<void> {
-  const { APP_ORIGIN: origin } = house.app.config
-  heading('1  The appliance is up', 'on an empty folder; settings tell its ports, and where the servers of others are')
-  line(`mail comes in on 127.0.0.1:${house.ports.smtp}, the API answers on ${origin}`)
+/** @param isOnce whether the appliance ends after the last step */
+async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean): Promise<void> {
+  const { APP_ORIGIN: origin } = appliance.app.config
+  heading('1  The appliance is up', 'with an empty data folder; the settings name its ports and the test server')
+  line(`SMTP listens on 127.0.0.1:${appliance.ports.smtp}, the API on ${origin}`)
 
-  heading('2  A team, a domain, two mailboxes', 'names under .test belong to nobody, so they are verified at once')
-  const { key } = (await firstTeam(house.app.directory, 'Demo'))!
+  heading('2  A team, a domain, two mailboxes', 'names under .test are reserved, so they are verified immediately')
+  const { key } = (await firstTeam(appliance.app.directory, 'Demo'))!
   const rootKey = key.secret
   const root = client(origin, rootKey)
   const domain = await root<{ id: string }>('POST', '/domains', { domain: DOMAIN })
@@ -143,10 +143,10 @@ async function tell(house: Appliance, other: MailServer, isOnce: boolean): Promi
   const bob = await makeMailbox(root, `bob@${DOMAIN}`, 'Bob')
   const rules = [{ type: 'deny', pattern: `*@${NOISY_DOMAIN}` }]
   await root('PUT', `/domains/${domain.id}/filters`, { mode: 'denylist', rules })
-  line(`${alice.email} and ${bob.email}; the sender filter of the domain takes nothing from ${NOISY_DOMAIN}`)
+  line(`${alice.email} and ${bob.email}; the sender filter of the domain blocks ${NOISY_DOMAIN}`)
 
-  heading('3  Mail comes in over SMTP', 'and this is what the senders are told')
-  await post(house.ports.smtp, demoMails(alice.email, bob.email))
+  heading('3  Mail comes in over SMTP', 'with the replies the senders get')
+  await post(appliance.ports.smtp, demoMessages(alice.email, bob.email))
 
   let message = ''
   for (const mailbox of [bob, alice]) {
@@ -155,9 +155,9 @@ async function tell(house: Appliance, other: MailServer, isOnce: boolean): Promi
     for (const thread of threads) showThread(thread)
     message = threads.find((thread) => thread.has_attachments)?.last_message.id ?? message
   }
-  await tellSending(root, client(origin, alice.key), bob.email, other)
-  // Nobody can paste anything once the appliance is gone.
-  if (!isOnce) showWhatToTry(house, rootKey, alice, message)
+  await demoSending(root, client(origin, alice.key), bob.email, other)
+  // The commands need the running appliance.
+  if (!isOnce) showWhatToTry(appliance, rootKey, alice, message)
 }
 
 const isOnce = process.argv.includes('--once')
@@ -165,14 +165,14 @@ const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-demo-'))
 const dns = await startDns(zone)
 const other = await startMailServer()
 try {
-  const house = await open(dataDir, dns.address, other)
-  await tell(house, other, isOnce)
-  if (isOnce) line('\n   That was the whole story. npm run demo leaves the appliance up, to be tried out.')
+  const appliance = await open(dataDir, dns.address, other)
+  await runSteps(appliance, other, isOnce)
+  if (isOnce) line('\n   The demo is complete. npm run demo keeps the appliance running for experiments.')
   else {
-    line('\n   Ctrl-C ends it and throws the folder away.')
+    line('\n   Ctrl-C ends it and deletes the data folder.')
     await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   }
-  await house.close()
+  await appliance.close()
 } finally {
   await other[Symbol.asyncDispose]()
   await dns.close()

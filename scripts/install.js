@@ -1,4 +1,4 @@
-// Brings node_modules to what package-lock.json names, and finds the Node that runs Mailstead. Plain JavaScript: nothing is installed yet.
+// Installs node_modules as in package-lock.json, and finds the Node that runs Mailstead. Plain JavaScript: nothing is installed yet.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

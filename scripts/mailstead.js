@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `mailstead`: the operator's CLI on the right Node.
+// The command `mailstead`: runs the operator's CLI on the required Node version.
 
 import process from 'node:process'
 

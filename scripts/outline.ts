@@ -1,4 +1,4 @@
-// What a reader wants to see of a test run: one line a file, every failure in full, node's closing lines, and what was left out.
+// The test reporter: one line per file, every failure in full, node's summary, and the skipped tests.
 
 import { relative } from 'node:path'
 import process from 'node:process'
@@ -71,10 +71,10 @@ export class Outline {
   /** The closing list: what did not run, and why. */
   showLeftOut(): void {
     console.log(this.leftOut.length === 0 ? 'Nothing was left out.' : `Left out (${this.leftOut.length}):`)
-    for (const [place, tests] of Map.groupBy(this.leftOut, ({ file, reason }) => `${file}: ${reason}`)) {
+    for (const [location, tests] of Map.groupBy(this.leftOut, ({ file, reason }) => `${file}: ${reason}`)) {
       const names = tests.slice(0, 3).map(({ name }) => name)
       const more = tests.length > names.length ? `; and ${tests.length - names.length} more` : ''
-      console.log(`  - ${place} (${names.join('; ')}${more})`)
+      console.log(`  - ${location} (${names.join('; ')}${more})`)
     }
   }
 
@@ -86,14 +86,14 @@ export class Outline {
 
   #fail(data: TestEvent['data']): void {
     const error = (data.details as { error: Failure }).error
-    // The tests inside have told their story already.
+    // The nested tests have reported their failures already.
     if (error.failureType === 'subtestsFailed' || data.todo !== undefined) return
     const file = this.#fileOf(data)
     const name = this.#names.get(idOf(data, 'testId')) ?? String(data.name)
     console.log(`✖ ${name.replace(data.file as string, file)}\n    at ${file}:${data.line}:${data.column}`)
-    const told = describe(error)
+    const description = describe(error)
     const frames = /^\s+at .*node:internal/
-    const lines = told.split('\n').filter((line) => !frames.test(line))
+    const lines = description.split('\n').filter((line) => !frames.test(line))
     console.log(lines.map((line) => `    ${line}`).join('\n'))
   }
 
@@ -121,7 +121,7 @@ export class Outline {
   }
 }
 
-/** The whole error; of a failed assertion its message and place, which hold all the rest. */
+/** The whole error; of a failed assertion its message and location, which contain the rest. */
 function describe({ cause, message }: Failure): string {
   if (!(cause instanceof Error)) return message
   return 'code' in cause && cause.code === 'ERR_ASSERTION' ? (cause.stack ?? cause.message) : inspect(cause)

@@ -1,5 +1,5 @@
 // Takes the browser script of Scalar out of its npm package into docs/reference, compressed: node scripts/run.js scripts/reference.ts [version]
-// Without a version it makes the file of the version in docs/reference/scalar.json again and checks it against the checksums there.
+// Without a version it rebuilds the file of the version in docs/reference/scalar.json and verifies its checksums.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Runs one of the project's TypeScript files on the right Node, installing first what is missing: node scripts/run.js <file> [arguments].
+// Runs one of the project's TypeScript files on the required Node version, after installing what is missing: node scripts/run.js <file> [arguments].
 
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'

@@ -1,4 +1,4 @@
-// Writes what follows from the list of settings: config/mailstead.schema.json, config/mailstead.example.json and the tables in README.md and docs/settings.md.
+// Generates the files derived from the list of settings: config/mailstead.schema.json, config/mailstead.example.json and the tables in README.md and docs/settings.md.
 // Run it after a change to src/config/config.ts: node scripts/run.js scripts/settings.ts
 
 import { readFileSync, writeFileSync } from 'node:fs'

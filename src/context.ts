@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { type Administration, openAdministration } from './administration/administration.ts'
 import { type Agents, openAgents } from './agents/agents.ts'
 import type { AgentDeps } from './agents/deps.ts'
 import { SendAllowance } from './agents/send-allowance.ts'
@@ -16,7 +17,7 @@ import { Vault } from './base/secrets.ts'
 import { VirusScan } from './base/virus-scan.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
-import type { Db, Tx } from './db/db.ts'
+import type { Db } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import { Outbox } from './events/outbox.ts'
@@ -26,8 +27,8 @@ import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { People } from './people/people.ts'
 import type { DataFolderIdentity } from './store/appliance/appliance.ts'
 import { openDatabases } from './store/appliance/databases.ts'
-import type { CloseLinks } from './store/deliver.ts'
-import { ChangeFeed } from './store/following.ts'
+import { ChangeFeed } from './store/change-feed.ts'
+import type { CloseLinks } from './store/delivery.ts'
 import { openStore, type Store } from './store/store.ts'
 import { Cleaner } from './workers/cleaner.ts'
 import { Extractor } from './workers/extractor.ts'
@@ -59,6 +60,8 @@ export interface Context {
   people: People
   /** Inboxes that agents registered, and who owns them. */
   agents: Agents
+  /** Mailboxes and domains where they are more than records of the directory. */
+  administration: Administration
   /** Events that have not been dispatched yet. */
   outbox: Outbox
   /** Sends events to webhook subscriptions. */
@@ -99,31 +102,22 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const { clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox } = base
   const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
   const closeLinks = linkCloser(config, log, () => ({ people, agents }))
-  const store = openStore({ db, blobsDb, clock, vault, notifier: notifier, closeLinks })
-  const openAccount = store.openAccount
-  const noteQuotaChange = (tx: Tx, mailboxId: string) => store.quotas.noteRoom(tx, mailboxId)
-  const directory: Directory = openDirectory({
-    ...{ db, clock, vault, resolver, config, openAccount, noteQuotaChange },
-    findForeignIds: (reader, teamId, scope) => outbound.foreignIn(reader, teamId, scope),
-    checkSes: (teamId, name, proven) => outbound.sesIdentities.look(teamId, name, proven),
-    async endSignInsThrough(tx, mailboxId) {
-      await people.endSignInsThrough(tx, mailboxId)
-      await agents.invites.dropThrough(tx, mailboxId)
-    },
-  })
+  const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
+  const directory = openDirectory({ db, clock, vault, resolver, config })
   const allowance = new SendAllowance({ clock, config })
   const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
   const outbound: Outbound = openOutbound(deps)
   const { teams, domains, mailboxes } = directory
   const own = { db, clock, vault, config, domains, mailboxes, mailer: outbound.systemMail }
   const people: People = new People(own)
-  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), openAccount, teams, people, allowance })
+  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, teams, people, allowance })
+  const administration = openAdministration({ db, directory, store, outbound, agents })
   const received = new ReceivedEvents(db)
   const { databases, ...shared } = base
   const threads = openThreads(config)
   return {
-    ...{ ...shared, ...threads, directory, people, agents, eventDispatch, store, outbound },
-    following: new ChangeFeed({ clock, log, notifier: notifier, accounts: store.accounts, received }),
+    ...{ ...shared, ...threads, directory, people, agents, administration, eventDispatch, store, outbound },
+    following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
       notifier.close()

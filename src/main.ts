@@ -1,7 +1,7 @@
 // Starts the appliance, waits for a signal and closes it.
 
 import { routes } from './api/routes.ts'
-import { webhooksTold } from './api/schemas/events.ts'
+import { webhookEvents } from './api/schemas/events.ts'
 import { ProductError } from './base/errors.ts'
 import { closeAll, type Service } from './base/lifecycle.ts'
 import type { Config } from './config/config.ts'
@@ -11,8 +11,6 @@ import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http
 import { openInbound } from './inbound/listener.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
-import { openProvisioning } from './jobs/provisioning.ts'
-import { openScheduler } from './jobs/scheduler.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { webRoutes } from './pages/routes.ts'
@@ -51,23 +49,13 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const inbound = openInbound(app)
   const http = openHttp(app, [...routes, ...webRoutes], {
     checkReplies: options.checkReplies ?? false,
-    webhooks: webhooksTold,
+    webhooks: webhookEvents,
   })
   const watch = openProviderWatch(app)
-  const provisioning = openProvisioning(app)
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const heartbeat = openHeartbeat(app)
-  const services: Service[] = [
-    heartbeat,
-    openScheduler(app),
-    watch,
-    provisioning,
-    ...workers,
-    http,
-    app.following,
-    inbound,
-  ]
+  const services: Service[] = [heartbeat, watch, ...workers, http, app.following, inbound]
   const started: Service[] = []
   const close = () =>
     closeAll([
@@ -89,7 +77,6 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     await heartbeat.settle()
     await app.people.settle()
     await watch.settle()
-    await provisioning.settle()
     for (const worker of here) await worker.settle()
   }
   return { app, ports: { smtp: inbound.port, ...http.ports }, settle, close }

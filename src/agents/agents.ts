@@ -1,5 +1,6 @@
 // Agents: programs that register an inbox for themselves, and the people who own them.
 
+import type { Tx } from '../db/db.ts'
 import { Assertions } from './assertions.ts'
 import type { AgentDeps } from './deps.ts'
 import { Grants } from './grants.ts'
@@ -9,6 +10,7 @@ import { Ownership } from './ownership.ts'
 import { ProofOfWork } from './proof-of-work.ts'
 import { Registrations } from './registrations.ts'
 import type { SendAllowance } from './send-allowance.ts'
+import { endSignInsThrough } from './sign-ins.ts'
 import { Switches } from './switches.ts'
 import { AgentTokens } from './tokens.ts'
 
@@ -24,6 +26,8 @@ export interface Agents {
   owners: Owners
   allowance: SendAllowance
   switches: Switches
+  /** Ends the links and invitations mailed to a mailbox and their sessions, inside a unit of work that deletes it or one of its addresses. */
+  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 const POW_PURPOSE = 'proof-of-work'
@@ -47,5 +51,6 @@ export function openAgents(deps: AgentDeps): Agents {
     grants: new Grants({ ...deps, registrations, tokens, assertions, invites }),
     allowance: deps.allowance,
     switches: new Switches(deps),
+    endSignInsThrough: (tx, mailboxId) => endSignInsThrough(tx, deps.people, mailboxId),
   }
 }

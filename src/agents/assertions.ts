@@ -3,6 +3,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK, jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 import { randomName } from '../base/ids.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Db } from '../db/db.ts'
@@ -24,7 +25,6 @@ export interface SignedAssertion {
 
 const ALGORITHM = 'ES256'
 const JWT_TYPE = 'agent-identity+jwt'
-const DAY_MS = 86_400_000
 /** Lifetime of an assertion by version, ms (decisions §11.3, §11.7). */
 const LIFETIME_MS = { 1: 30 * DAY_MS, 2: 90 * DAY_MS } as const
 const PURPOSE = 'agent-key'

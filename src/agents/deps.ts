@@ -9,6 +9,7 @@ import type { Mailboxes } from '../directory/mailboxes.ts'
 import type { Teams } from '../directory/teams.ts'
 import type { SystemMailer } from '../people/deps.ts'
 import type { People } from '../people/people.ts'
+import type { Store } from '../store/store.ts'
 import type { SendAllowance } from './send-allowance.ts'
 
 export interface AgentDeps {
@@ -18,9 +19,8 @@ export interface AgentDeps {
   config: Config
   teams: Pick<Teams, 'createForAgent'>
   domains: Pick<Domains, 'system'>
-  mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'byId' | 'suspendIn' | 'raiseQuota' | 'delete'>
-  /** Creates the mail account of an inbox: folders and counters. */
-  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
+  mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'byId' | 'suspendIn' | 'raiseQuota' | 'deleteIn'>
+  store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
   mailer: SystemMailer
   people: People
   allowance: SendAllowance

@@ -1,5 +1,6 @@
 // The grants of the OAuth token endpoint: which token an agent gets, or why none (decisions §11.7). Returns values, no HTTP.
 
+import { DAY_MS } from '../base/durations.ts'
 import { isSecret } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
 import type { Assertions, SignedAssertion } from './assertions.ts'
@@ -44,7 +45,6 @@ interface Deps extends AgentDeps {
   invites: Pick<Invites, 'latest'>
 }
 
-const DAY_MS = 86_400_000
 /** An assertion of version 2 is renewed when it expires within this time. */
 const RENEW_MS = 30 * DAY_MS
 /** More polls than this within `PENDING_MS` are answered with `slow_down` (decisions §11.7). */

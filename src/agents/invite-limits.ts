@@ -1,10 +1,9 @@
 // Rate limits of invitations: per agent, per recipient and in total, each in a rolling window (specification §8).
 
+import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Per agent and day, per recipient and hour, in total per hour. */
 export const PER_REGISTRATION = 3
 export const PER_RECIPIENT = 3

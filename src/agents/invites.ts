@@ -1,6 +1,7 @@
 // Invitations: an agent names a person as its owner; that person gets a message and decides.
 
 import { randomBytes } from 'node:crypto'
+import { DAY_MS } from '../base/durations.ts'
 import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
@@ -26,7 +27,6 @@ export interface InviteDecision {
   optOut: boolean
 }
 
-const DAY_MS = 86_400_000
 /** Lifetime of an invitation, ms (specification §8). */
 export const INVITE_MS = 7 * DAY_MS
 const EMAIL_MAX = 254
@@ -102,15 +102,6 @@ export class Invites {
       dropped++
     }
     return dropped
-  }
-
-  /** Revokes the links that were mailed to a mailbox. */
-  async dropThrough(tx: Tx, mailboxId: string): Promise<void> {
-    await tx.run(
-      `UPDATE owner_invites SET mailbox_id = NULL, token_hash = iif(state = 'pending', randomblob(32), token_hash)
-       WHERE mailbox_id = ?`,
-      [mailboxId],
-    )
   }
 
   /** The invitation of a link; undefined for a link that is unknown or was replaced. */

@@ -1,17 +1,19 @@
 // State transitions of registrations: invited, accepted, approved, revoked, expired; each with its consequences in one unit of work.
 
+import { DAY_MS } from '../base/durations.ts'
 import { conflict, notFound } from '../base/errors.ts'
 import { isSecret } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { Assertions } from './assertions.ts'
 import type { AgentDeps } from './deps.ts'
 import { isAlive, type Registration, type RegistrationState } from './records.ts'
 import type { Registrations } from './registrations.ts'
+import { endSignInsThrough } from './sign-ins.ts'
 import type { AgentTokens } from './tokens.ts'
 
 /** Minimum quota of an inbox after its owner approved sending, bytes (specification §8). */
 export const APPROVED_QUOTA_BYTES = 5 * 1024 * 1024 * 1024
-const DAY_MS = 86_400_000
 /** How long the content of a revoked or expired inbox is kept, with an owner and without (decisions §11.8). */
 const KEEP_OWNED_MS = 30 * DAY_MS
 const KEEP_MS = 14 * DAY_MS
@@ -53,6 +55,7 @@ export class Ownership {
     await this.#setState(tx, registration.n, 'approved', ['accepted'])
     await this.#setInviteState(tx, registration.n, 'accepted', 'approved')
     await this.#deps.mailboxes.raiseQuota(tx, registration.mailboxId, APPROVED_QUOTA_BYTES)
+    await this.#deps.store.quotas.recordStorageLimitChange(tx, registration.mailboxId)
   }
 
   /** Revokes the approval immediately and rejects queued messages. Reading and quota stay. */
@@ -126,15 +129,18 @@ export class Ownership {
   }
 
   async #deleteDue(now: number): Promise<number> {
-    const { db, mailboxes } = this.#deps
+    const { db, mailboxes, people, registrations } = this.#deps
     const due = await this.#numbers('delete_at <= ?', now)
     for (const n of due) {
-      const registration = (await this.#deps.registrations.byN(db.read, n))!
-      // It may have been deleted, and even purged, before.
-      if ((await mailboxes.byId(registration.mailboxId))?.status !== 'deleted') {
-        await mailboxes.delete(registration.teamId, registration.mailboxId)
-      }
-      await db.write((tx) => tx.run('UPDATE agent_registrations SET delete_at = NULL WHERE n = ?', [n]))
+      await db.write(async (tx) => {
+        const { teamId, mailboxId } = (await registrations.byN(tx, n))!
+        // It may have been deleted, and even purged, before.
+        if ((await mailboxes.byId(mailboxId, tx))?.status !== 'deleted') {
+          await mailboxes.deleteIn(tx, teamId, mailboxId)
+          await endSignInsThrough(tx, people, mailboxId)
+        }
+        await tx.run('UPDATE agent_registrations SET delete_at = NULL WHERE n = ?', [n])
+      })
     }
     return due.length
   }
@@ -181,7 +187,7 @@ export class Ownership {
   }
 
   async #setState(tx: Tx, n: number, to: RegistrationState, from: readonly RegistrationState[]): Promise<void> {
-    const marks = from.map(() => '?').join(', ')
+    const marks = placeholders(from)
     await tx.run(`UPDATE agent_registrations SET state = ? WHERE n = ? AND state IN (${marks})`, [to, n, ...from])
   }
 

@@ -1,10 +1,12 @@
 // Registrations: creates an agent and its inbox together, within limits per source and in total.
 
+import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { conflict, ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import { newSecret, sha256 } from '../base/secrets.ts'
-import type { Reader, SqlValue, Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { placeholders, Where } from '../db/sql-text.ts'
 import type { AgentDeps } from './deps.ts'
 import type { Proof } from './proof-of-work.ts'
 import { type Registration, type RegistrationState, registrationOf } from './records.ts'
@@ -43,8 +45,6 @@ export const PER_SOURCE_AND_DAY = 3
 export const PER_HOUR = 500
 /** Quota before an owner approved, bytes. */
 export const EARLY_QUOTA_BYTES = 500 * 1024 * 1024
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 const CLAIM_MS = 30 * DAY_MS
 /** How long the source is kept, ms. */
 const SOURCE_MS = 30 * DAY_MS
@@ -117,7 +117,7 @@ export class Registrations {
   /** The registrations of these teams. */
   async ofTeams(teamIds: readonly string[]): Promise<Registration[]> {
     if (teamIds.length === 0) return []
-    const marks = teamIds.map(() => '?').join(', ')
+    const marks = placeholders(teamIds)
     const rows = await this.#deps.db.read.all(
       `SELECT * FROM agent_registrations WHERE team_id IN (${marks}) ORDER BY n DESC`,
       teamIds,
@@ -127,18 +127,13 @@ export class Registrations {
 
   /** All registrations, the newest first. */
   async list(filter: RegistrationFilter): Promise<Page<Registration>> {
-    const where = ['1 = 1']
-    const values: SqlValue[] = []
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.state !== undefined) add('state = ?', filter.state)
-    if (filter.createdAfter !== undefined) add('created_at >= ?', filter.createdAfter)
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where()
+    if (filter.state !== undefined) where.add('state = ?', filter.state)
+    if (filter.createdAfter !== undefined) where.add('created_at >= ?', filter.createdAfter)
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = await this.#deps.db.read.all(
-      `SELECT * FROM agent_registrations WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM agent_registrations WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], registrationOf)
   }
@@ -150,7 +145,7 @@ export class Registrations {
 
   /** Creates the mail accounts of new inboxes. @returns how many */
   async provisionDue(): Promise<number> {
-    const { db, clock, openAccount } = this.#deps
+    const { db, clock, store } = this.#deps
     const due = await db.read.all<{ n: number; mailbox_id: string; email: string }>(
       'SELECT n, mailbox_id, email FROM agent_registrations WHERE provisioned_at IS NULL ORDER BY n LIMIT ?',
       [PROVISION_MAX],
@@ -161,7 +156,7 @@ export class Registrations {
           'UPDATE agent_registrations SET provisioned_at = ? WHERE n = ? AND provisioned_at IS NULL',
           [clock.now(), n],
         )
-        if (changes > 0) await openAccount(tx, mailbox_id, email)
+        if (changes > 0) await store.openAccount(tx, mailbox_id, email)
       })
     }
     return due.length

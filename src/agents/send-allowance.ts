@@ -1,11 +1,11 @@
 // Sending limits of agents: recipients per hour and per day (decisions §11.9).
 
 import type { Clock } from '../base/clock.ts'
+import { HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Tx } from '../db/db.ts'
 
-const HOUR_MS = 3_600_000
 const HOURS_PER_DAY = 24
 
 export class SendAllowance {

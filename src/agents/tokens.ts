@@ -1,5 +1,6 @@
 // Access tokens of agents: opaque, for one resource and one hour, revoked with their registration.
 
+import { MINUTE_MS } from '../base/durations.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
 import type { Row, Tx } from '../db/db.ts'
 import type { MailboxPrincipal, Recognised } from '../directory/principal.ts'
@@ -17,7 +18,6 @@ export const AUDIENCE_SCOPES: Readonly<Record<TokenAudience, readonly string[]>>
 
 /** Lifetime of an access token, seconds. */
 export const TOKEN_SECONDS = 3600
-const MINUTE_MS = 60_000
 const DEAD = `('revoked', 'expired')`
 
 export class AgentTokens {

@@ -1,4 +1,4 @@
-// Whether the appliance can accept and serve messages: both databases are written and read.
+// Readiness: both databases can be written and read.
 
 import { ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
@@ -8,10 +8,10 @@ import { newestEvent } from '../events/outbox.ts'
 import { readNewestEmail } from '../outbound/log/named-contents.ts'
 import { readNewestContent } from '../store/blobs.ts'
 import { newestInbound } from '../store/inbound-log.ts'
-import { readNewestMessage } from '../store/messages/named-contents.ts'
+import { readNewestMessage } from '../store/messages/check-rows.ts'
 
 const NOT_READY_RETRY_SECONDS = 1
-/** Anyone may ask: requests that come together are answered by one check. */
+/** The path is public: concurrent requests share one check. */
 const checks = new WeakMap<Context, Promise<void>>()
 
 /** @throws ProductError service_unavailable with the first thing that fails */
@@ -36,7 +36,7 @@ async function lookAt(app: Context): Promise<void> {
     await readNewestEmail(app.db.read)
     await readNewestContent(app.blobsDb.read)
   } catch (cause) {
-    const sentence = storageError(cause)?.message ?? 'The database cannot be written now.'
+    const sentence = storageError(cause)?.message ?? 'The database cannot be written now. Check the disk and the log.'
     throw new ProductError('service_unavailable', sentence, { cause, retryAfter: NOT_READY_RETRY_SECONDS })
   }
 }

@@ -1,4 +1,4 @@
-// What lies at the roots of the two origins: health, and the documents strangers find the service by.
+// Routes at the root of the two origins: health and discovery documents.
 
 import type { Config } from '../config/config.ts'
 import { type Route, route } from '../http/route.ts'
@@ -15,7 +15,7 @@ const readHealth = route({
   surface: 'both',
   operation: 'getHealth',
   tag: 'Service',
-  summary: 'Says that the process is up.',
+  summary: 'Check that the process is running',
   as: 'none',
   bare: true,
   reply: Health,
@@ -30,7 +30,7 @@ const readReadiness = route({
   root: true,
   operation: 'getReadiness',
   tag: 'Service',
-  summary: 'Says whether messages can be accepted and read: 503 while a database cannot be written or read.',
+  summary: 'Check that messages can be accepted and read; 503 while a database cannot be written or read',
   as: 'none',
   bare: true,
   reply: Readiness,
@@ -48,7 +48,7 @@ const readAppResource = route({
   surface: 'app',
   operation: 'getProtectedResource',
   tag: 'Service',
-  summary: 'Tells clients where a credential for the Management and Mailbox API comes from (RFC 9728).',
+  summary: 'Get where clients obtain a credential for the Management and Mailbox API (RFC 9728)',
   as: 'none',
   bare: true,
   open: true,
@@ -69,7 +69,7 @@ const readSendResource = route({
   surface: 'send',
   operation: 'getSendingProtectedResource',
   tag: 'Service',
-  summary: 'Tells clients where a credential for the Sending API comes from (RFC 9728).',
+  summary: 'Get where clients obtain a credential for the Sending API (RFC 9728)',
   as: 'none',
   bare: true,
   open: true,

@@ -1,4 +1,4 @@
-// Every route of the REST surface.
+// All routes of the API.
 
 import type { Route } from '../http/route.ts'
 import { agentRoutes } from './agents/routes.ts'

@@ -1,14 +1,14 @@
-// How much mailboxes hold, for records that must be shown even while the store cannot be read.
+// Usage of mailboxes, for records that must be shown even while the store cannot be read.
 
 import type { Context } from '../context.ts'
 import type { Account } from '../store/records.ts'
 
-/** The mail side of each mailbox by its id; empty while the store cannot be read, so that members of usage are left out. */
+/** The account of each mailbox by its id; empty while the store cannot be read, so that members of usage are left out. */
 export async function usageOf(app: Context, mailboxIds: readonly string[]): Promise<Map<string, Account>> {
   try {
     return await app.store.accounts.byMailboxes(mailboxIds)
   } catch (error) {
-    app.log.warn({ err: error }, 'the usage of mailboxes cannot be read')
+    app.log.warn({ event: 'api.usage_unavailable', err: error }, 'Usage of mailboxes unavailable')
     return new Map()
   }
 }

@@ -3,6 +3,7 @@
 import mailauthSpf from 'mailauth/lib/spf/index.js'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
+import { domainOf } from '../mime/address.ts'
 import { readAuthor } from '../mime/author.ts'
 import { type Headers, readHeaders } from '../mime/headers.ts'
 import type { Arrival, AuthResult, AuthVerdict, SignatureVerdict } from '../mime/message.ts'
@@ -77,7 +78,7 @@ interface Spf {
 
 async function checkSpf(arrival: Arrival, dns: RecordingResolver): Promise<Spf> {
   const identity = arrival.mailFrom || `postmaster@${arrival.helo}`
-  const domain = clean(identity.slice(identity.lastIndexOf('@') + 1).toLowerCase(), 255)
+  const domain = clean(domainOf(identity), 255)
   const { sender, restore } = checkableSender(arrival.mailFrom)
   try {
     const { status } = await mailauthSpf.spf({

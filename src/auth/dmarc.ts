@@ -87,7 +87,7 @@ export class DmarcCheck {
 
   /**
    * What the registered domain asks for of its subdomains: the strictest a message of a name can meet whose own name servers do not
-   * answer. Large zones have delegations nobody serves any more, and whoever forges may choose one of them.
+   * answer. Large zones have delegations without a working server, and a forger may choose one of them.
    */
   async #inherited(domain: string): Promise<string> {
     const registered = getDomain(domain)

@@ -1,9 +1,18 @@
 // Detects jumps of the system clock, by comparison with the last known time and with the monotonic clock.
 
 import { type Clock, isoTime } from './clock.ts'
+import { DAY_MS } from './durations.ts'
 
 /** A difference larger than this, in either direction, is not a clock correction: nothing is deleted or expired until it is confirmed. */
-export const CLOCK_JUMP_MS = 2 * 24 * 60 * 60 * 1000
+export const CLOCK_JUMP_MS = 2 * DAY_MS
+
+/** Times a wrong clock showed, ms. */
+export interface WrongSpan {
+  /** When the clock was last right. */
+  since: number
+  from: number
+  until: number
+}
 
 /** The view of the guard for code that deletes or expires by the clock. */
 export interface ClockDoubt {
@@ -54,7 +63,7 @@ export class ClockGuard implements ClockDoubt {
   complaint(): string | null {
     const ahead = this.aheadMs()
     if (isNear(ahead)) return null
-    const days = Math.round(Math.abs(ahead) / 86_400_000)
+    const days = Math.round(Math.abs(ahead) / DAY_MS)
     const [now, expected] = [isoTime(this.#clock.now()), isoTime(this.expected())]
     return `The clock says ${now}, ${days} days ${ahead > 0 ? 'after' : 'before'} what was last seen (${expected}); retention, expiry and purges are on hold.`
   }

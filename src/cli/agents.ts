@@ -15,7 +15,7 @@ export const agentList: Command = {
   words: 'agent list',
   summary: 'List registered agents, newest first.',
   options: {
-    state: { value: 'state', says: `only these: ${AGENT_STATES.join(', ')}` },
+    state: { value: 'state', says: `one of ${AGENT_STATES.join(', ')}` },
     since: { value: 'time', says: 'only those that registered at this time or later' },
     ...LIMIT_OPTION,
   },
@@ -27,7 +27,7 @@ export const agentList: Command = {
     const page = await agents.registrations.list({ state, createdAfter, limit, after: null })
     const rows = page.items.map(presentAgent)
     const cells = rows.map((row) => [row.id, row.email, row.state, row.created_at])
-    const head = ['Agent', 'Inbox', 'State', 'Since']
+    const head = ['Agent', 'Inbox', 'State', 'Registered']
     const lines = rows.length === 0 ? ['No agent has registered.'] : table([head, ...cells])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
@@ -51,7 +51,7 @@ export const agentRevokeAll: Command = {
   words: 'agent revoke-all',
   summary: 'Revoke every agent that registered since a given time.',
   options: {
-    since: { value: 'time', says: 'such as 2030-01-02 or 2030-01-02T03:04:05Z; needed' },
+    since: { value: 'time', says: 'such as 2030-01-02 or 2030-01-02T03:04:05Z; required' },
     'dry-run': { says: 'count them without revoking' },
   },
   async run(call) {

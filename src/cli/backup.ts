@@ -2,7 +2,7 @@
 
 import { existsSync, rmSync } from 'node:fs'
 import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isoTime, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
@@ -10,13 +10,14 @@ import type { Config } from '../config/config.ts'
 import { copyTogether } from '../db/snapshot.ts'
 import { inspectDatabases, isSame } from './backup/contents.ts'
 import { explainDiskError } from './backup/disk-error.ts'
-import { KEPT, type Manifest, manifestOf } from './backup/manifest.ts'
+import { KEPT, type Manifest, type ManifestFile, manifestOf } from './backup/manifest.ts'
 import { describe, pack } from './backup/pack.ts'
 import { secretCheck, secretOf } from './backup/secret.ts'
 import { holds, sizeText } from './backup/size-text.ts'
 import { unpack } from './backup/unpack.ts'
 import { openWorkFolder } from './backup/work-folder.ts'
 import type { Call, Command, CommandResult } from './command.ts'
+import type { Progress } from './progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
@@ -65,7 +66,7 @@ async function inWorkFolder<T>(shop: string, busy: string, work: () => Promise<T
   }
 }
 
-async function make({ config }: Call, folder: string, shop: string, file: string): Promise<CommandResult> {
+async function make({ config, progress }: Call, folder: string, shop: string, file: string): Promise<CommandResult> {
   const secret = await secretOf(config, folder)
   if (secret === undefined) {
     throw new ProductError(
@@ -76,16 +77,16 @@ async function make({ config }: Call, folder: string, shop: string, file: string
   const copies = join(shop, 'copies')
   const archive = join(shop, 'archive')
   const now = systemClock.now()
-  await copy(folder, copies)
+  await copy(folder, copies, progress)
   const manifest = manifestOf({
     made_at: isoTime(now),
-    ...(await inspectDatabases(copies)),
+    ...(await inspectDatabases(copies, progress)),
     secret_check: secretCheck(secret),
-    files: await Promise.all(present(copies).map((path) => describe(copies, path))),
+    files: await describeAll(copies, progress),
   })
-  await pack(copies, manifest, archive, now)
+  await pack(copies, manifest, archive, now, progress)
   await rm(copies, { recursive: true })
-  await readBack(archive, join(shop, 'restored'), manifest)
+  await readBack(archive, join(shop, 'restored'), manifest, progress)
   const { size } = await stat(archive)
   await rename(archive, file)
   await flush(dirname(file))
@@ -106,13 +107,28 @@ function summaryLines(file: string, size: number, { counts, files }: Manifest, c
 }
 
 /** The databases as of one moment, and the keys, which never change once they are made. */
-async function copy(folder: string, copies: string): Promise<void> {
+async function copy(folder: string, copies: string, progress: Progress): Promise<void> {
   await mkdir(join(copies, 'keys'), { recursive: true, mode: 0o700 })
-  const place = (name: string) => ({ from: join(folder, name), to: join(copies, name) })
-  await copyTogether(place('mail.db'), place('blobs.db'))
+  const copyOf = (name: string) => ({ from: join(folder, name), to: join(copies, name) })
+  let at = { to: '', bytes: 0 }
+  await copyTogether(copyOf('mail.db'), copyOf('blobs.db'), ({ to }, bytes, total) => {
+    if (at.to !== to) {
+      progress.begin(`Copying ${basename(to)}`, 'bytes', total)
+      at = { to, bytes: 0 }
+    }
+    progress.add(bytes - at.bytes)
+    at.bytes = bytes
+  })
   for (const path of present(folder).filter((name) => name.startsWith('keys/'))) {
     await copyFile(join(folder, path), join(copies, path))
   }
+}
+
+/** One file after the other: they lie on one disk. */
+async function describeAll(folder: string, progress: Progress): Promise<ManifestFile[]> {
+  const files: ManifestFile[] = []
+  for (const path of present(folder)) files.push(await describe(folder, path, progress))
+  return files
 }
 
 function present(folder: string) {
@@ -120,10 +136,10 @@ function present(folder: string) {
 }
 
 /** Verifies the archive by unpacking it and comparing it with the manifest. */
-async function readBack(archive: string, folder: string, written: Manifest): Promise<void> {
+async function readBack(archive: string, folder: string, written: Manifest, progress: Progress): Promise<void> {
   await mkdir(folder, { mode: 0o700 })
-  const manifest = await unpack(archive, folder)
-  const found = await inspectDatabases(folder)
+  const manifest = await unpack(archive, folder, progress)
+  const found = await inspectDatabases(folder, progress)
   if (isDeepStrictEqual(manifest, written) && isSame(found, manifest)) return
   throw new ProductError(
     'internal_error',

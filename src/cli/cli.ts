@@ -1,6 +1,7 @@
 // The command line: finds the command, runs it and prints its result.
 
 import { parseArgs } from 'node:util'
+import { systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
@@ -26,6 +27,7 @@ import { mailboxKey } from './mailbox-key.ts'
 import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
 import { loginLink, memberAdd } from './people.ts'
+import { Progress, type ProgressOutput } from './progress.ts'
 import { queueDrop, queueList, queueRetry } from './queue.ts'
 import { restore } from './restore.ts'
 import { serveCommand } from './serve.ts'
@@ -85,6 +87,8 @@ export interface Io {
   out(line: string): void
   err(line: string): void
   env: Record<string, string | undefined>
+  /** Where long commands show their progress; nowhere unless given. */
+  progress?: ProgressOutput
 }
 
 /** @returns the exit code: 0, or 1 with one sentence on `err` */
@@ -184,9 +188,10 @@ async function run(command: Command, values: Values, operands: string[], io: Io)
     has: (option) => values[option] === true,
     json: values.json === true,
     print,
+    progress: new Progress(io.progress ?? null),
   }
   try {
-    const outcome = await command.run(call)
+    const outcome = await command.run(call).finally(() => call.progress.end())
     if (outcome !== undefined) print(outcome)
     return outcome
   } finally {
@@ -203,5 +208,10 @@ if (import.meta.main) {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
     env: process.env,
+    progress: {
+      isTerminal: process.stderr.isTTY === true,
+      write: (text) => process.stderr.write(text),
+      clock: systemClock,
+    },
   })
 }

@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
+import type { Progress } from './progress.ts'
 
 export interface CommandOption {
   /** How its value is called in the help; a switch without a value when left out. */
@@ -21,8 +22,10 @@ export interface Call {
   /** Whether a switch was given. */
   has(option: string): boolean
   json: boolean
-  /** Tells something before the end, for a command that goes on. */
-  print(told: CommandOutput): void
+  /** Prints output before the end, for a command that continues. */
+  print(output: CommandOutput): void
+  /** Shows how far a long command is, on standard error. */
+  progress: Progress
 }
 
 /** What a command tells: to a program with `--json`, to a person without. */
@@ -46,4 +49,4 @@ export interface Command {
   run(call: Call): Promise<CommandResult | undefined>
 }
 
-export const TEAM_OPTION = { team: { value: 'team', says: 'id or name of the team; needed when there are several' } }
+export const TEAM_OPTION = { team: { value: 'team', says: 'id or name of the team; required when there are several' } }

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
+import { storageError } from '../base/storage-error.ts'
 import type { Call, Command } from './command.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkBacklog } from './doctor/backlog.ts'
@@ -23,8 +24,8 @@ export const doctor: Command = {
   words: 'doctor',
   summary: 'Check the whole appliance, running or not; exits with 1 when a check fails.',
   options: {
-    outside: { says: 'also connects to port 25 of this machine by its name, and of a large mail service' },
-    deep: { says: 'also reads both databases from end to end: damage, missing content, wrong counts' },
+    outside: { says: 'also connect to port 25 of this machine by its name, and of a large mail service' },
+    deep: { says: 'also read both databases from end to end: damage, missing content, wrong counts' },
   },
   async run(call) {
     const findings = await runChecks(call)
@@ -46,6 +47,8 @@ async function runChecks(call: Call): Promise<Finding[]> {
   if (folder.level === 'fail') return [folder, ...outside]
   const path = resolve(config.DATA_DIR)
   const machine = [folder, await checkDisk(path), await checkClock(path, systemClock.now())]
+  // Damage that keeps the appliance from being opened is what --deep is asked for.
+  const deep = async () => (call.has('deep') ? await checkDatabases(path, call.progress) : [])
   try {
     const app = await call.open()
     return [
@@ -58,12 +61,18 @@ async function runChecks(call: Call): Promise<Finding[]> {
       ...(await checkAccounts(app)),
       ...(await checkBacklog(app)),
       checkClockGuard(app),
-      ...(call.has('deep') ? await checkDatabases(path) : []),
+      ...(await deep()),
     ]
   } catch (error) {
-    const says = `The appliance cannot be opened: ${error instanceof Error ? error.message : String(error)}`
-    return [...machine, failing('open', says, 'Correct this, then run mailstead doctor again.'), ...outside]
+    return [...machine, openFinding(error), ...outside, ...(await deep())]
   }
+}
+
+function openFinding(error: unknown): Finding {
+  const damage = storageError(error)
+  if (damage !== undefined) return failing('open', damage.message, 'mailstead doctor --deep names what is damaged.')
+  const says = `The appliance cannot be opened: ${error instanceof Error ? error.message : String(error)}`
+  return failing('open', says, 'Correct this, then run mailstead doctor again.')
 }
 
 async function checkPort25({ config, has }: Call, resolver: Resolver): Promise<Finding[]> {

@@ -12,7 +12,7 @@ export const domainRotateKey: Command = {
   words: 'domain rotate-key',
   summary: 'Create the next DKIM key of a domain; it is used for signing once its DNS record is found.',
   operands: ['domain'],
-  options: { ...TEAM_OPTION, ed25519: { says: 'an Ed25519 key, which signs beside the RSA key' } },
+  options: { ...TEAM_OPTION, ed25519: { says: 'create an Ed25519 key, which signs in addition to the RSA key' } },
   async run(call) {
     const app = await call.open()
     const team = await chooseTeam(app.directory, call.text('team'))

@@ -16,7 +16,7 @@ export const domainVerify: Command = {
     const app = await call.open()
     const team = await chooseTeam(app.directory, call.text('team'))
     const { id } = await chooseDomain(app, team.id, call.operands[0]!)
-    const { domain, checks } = await app.directory.domains.verify(team.id, id)
+    const { domain, checks } = await app.administration.domains.verify(team.id, id)
     const isVerified = domain.verificationStatus === 'verified'
     return {
       data: presentVerification(domain, checks),

@@ -17,7 +17,7 @@ export const domainList: Command = {
   summary: 'List the domains of a team, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -28,7 +28,7 @@ export const domainList: Command = {
     const page = await directory.domains.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentDomain)
     const cells = rows.map((row) => [row.id, row.verification_status, row.created_at, row.domain])
-    const head = ['Domain', 'Status', 'Since', 'Name']
+    const head = ['Domain', 'Status', 'Created', 'Name']
     const lines =
       rows.length === 0 ? ['There are no domains. Add one with mailstead domain add.'] : table([head, ...cells])
     return { data: rows, lines: cut(lines, page.next !== null) }

@@ -12,7 +12,7 @@ export const keyCreate: Command = {
   summary: 'Issue a root key of a team.',
   options: {
     ...TEAM_OPTION,
-    name: { value: 'name', says: 'what the key is for' },
+    name: { value: 'name', says: 'name of the key, to tell it from others' },
     role: { value: 'role', says: `root:full, root:readonly or root:webhook_admin (${DEFAULT_ROLE} unless given)` },
     permissions: { value: 'a,b', says: 'permissions in place of a role, such as domain.read,webhook.*' },
     expires: { value: 'time', says: 'when it expires, such as 2030-01-02 (never unless given)' },

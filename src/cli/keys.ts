@@ -1,6 +1,6 @@
 // `mailstead key list`, `key revoke`: the API keys of a team and its mailboxes.
 
-import { type ApiKey, presentKey } from '../api/schemas/api-key.ts'
+import { type ApiKeyJson, presentKey } from '../api/schemas/api-key.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import { oneOf } from './choice.ts'
@@ -17,7 +17,7 @@ export const keyList: Command = {
   summary: 'List the API keys of a team and its mailboxes, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -48,7 +48,7 @@ export const keyRevoke: Command = {
   },
 }
 
-function cellsOf({ id, prefix, status, role, kind, last_used_at, name }: ApiKey): string[] {
+function cellsOf({ id, prefix, status, role, kind, last_used_at, name }: ApiKeyJson): string[] {
   return [
     id,
     `${prefix}…`,

@@ -20,7 +20,7 @@ export const limitRequestList: Command = {
   summary: 'List quota increase requests of all teams or of one, newest first.',
   options: {
     team: { value: 'team', says: 'id or name of a team' },
-    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -31,7 +31,7 @@ export const limitRequestList: Command = {
     const teamId = team === undefined ? undefined : (await chooseTeam(directory, team)).id
     const page = await outbound.sharedLimit.list({ teamId, status, limit, after: null })
     const rows = page.items.map(presentOperatorLimitRequest)
-    const head = ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Wanted', 'Reason']
+    const head = ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Requested', 'Reason']
     const lines = rows.length === 0 ? ['There are no requests.'] : table([head, ...rows.map(cellsOf)])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
@@ -41,7 +41,7 @@ export const limitRequestApprove: Command = {
   words: 'limit-request approve',
   summary: 'Approve the request; the new limit applies immediately.',
   operands: ['request (slir_…)'],
-  options: { limit: { value: 'number', says: 'recipients a day from now on (needed)' }, ...NOTE_OPTION },
+  options: { limit: { value: 'number', says: 'recipients a day from now on (required)' }, ...NOTE_OPTION },
   async run(call) {
     const id = checkId(call.operands[0]!)
     const text = call.text('limit')

@@ -20,7 +20,7 @@ export const mailboxCreate: Command = {
   },
   async run(call) {
     const app = await call.open()
-    const { directory } = app
+    const { directory, administration } = app
     const team = await chooseTeam(directory, call.text('team'))
     const input = {
       email: call.operands[0]!,
@@ -28,10 +28,10 @@ export const mailboxCreate: Command = {
       quotaBytes: readBytes(call.text('quota-bytes')),
     }
     if (!call.has('key')) {
-      const mailbox = await directory.mailboxes.create(team.id, input)
+      const mailbox = await administration.mailboxes.create(team.id, input)
       return { data: await present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created.`] }
     }
-    const { mailbox, key } = await directory.mailboxes.createWithKey(team.id, input, 'operator')
+    const { mailbox, key } = await administration.mailboxes.createWithKey(team.id, input, 'operator')
     return {
       data: { ...(await present(app, mailbox, 1)), api_key: presentNewKey(key) },
       lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created. Its key, shown this once:`, `  ${key.secret}`],

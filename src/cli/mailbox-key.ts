@@ -8,7 +8,7 @@ export const mailboxKey: Command = {
   words: 'mailbox key',
   summary: 'Issue an API key of a mailbox.',
   operands: ['email'],
-  options: { name: { value: 'name', says: 'what the key is for' } },
+  options: { name: { value: 'name', says: 'name of the key, to tell it from others' } },
   async run(call) {
     const { directory } = await call.open()
     const mailbox = await chooseMailbox(directory, call.operands[0]!)

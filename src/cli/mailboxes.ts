@@ -19,7 +19,7 @@ export const mailboxList: Command = {
   summary: 'List the mailboxes of a team, newest first; deleted ones only with --status deleted.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `only these: ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
     search: { value: 'text', says: 'a part of the address or of the name' },
     ...LIMIT_OPTION,
   },
@@ -31,7 +31,7 @@ export const mailboxList: Command = {
     const filter = { statuses: status && [status], search: call.text('search'), limit, after: null }
     const page = await app.directory.mailboxes.list(team.id, filter)
     const rows = await present(app, page.items)
-    const head = ['Mailbox', 'Status', 'Used', 'Keys', 'Since', 'Address']
+    const head = ['Mailbox', 'Status', 'Used', 'Keys', 'Created', 'Address']
     const lines = rows.length === 0 ? ['There are no mailboxes.'] : table([head, ...rows.map(cellsOf)])
     return { data: rows, lines: cut(lines, page.next !== null) }
   },
@@ -61,11 +61,7 @@ export const mailboxDelete: Command = {
   summary: 'Delete a mailbox permanently: its keys are revoked and its address is free immediately.',
   operands: ['email'],
   run: (call) =>
-    change(call, 'deleted', async ({ directory, outbound }, { teamId, id }) => {
-      const mailbox = await directory.mailboxes.delete(teamId, id)
-      await outbound.queuedMessages.cancelOf(id)
-      return mailbox
-    }),
+    change(call, 'deleted', ({ administration }, { teamId, id }) => administration.mailboxes.delete(teamId, id)),
 }
 
 async function change(

@@ -6,7 +6,7 @@ export const operatorKey: Command = {
   words: 'operator key',
   summary: 'Issue a key for the Operator API.',
   options: {
-    name: { value: 'name', says: 'what the key is for' },
+    name: { value: 'name', says: 'name of the key, to tell it from others' },
   },
   async run(call) {
     const { directory, config } = await call.open()

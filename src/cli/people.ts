@@ -34,7 +34,7 @@ export const loginLink: Command = {
   words: 'login-link',
   summary: 'Print a one-time link that signs a person in to one team, or opens the invitation of an agent.',
   operands: ['email'],
-  options: { team: { value: 'team', says: 'id or name of the team the link opens; needed when there are several' } },
+  options: { team: { value: 'team', says: 'id or name of the team the link opens; required when there are several' } },
   async run(call) {
     const app = await call.open()
     const email = checkPersonEmail(call.operands[0]!)

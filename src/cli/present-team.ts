@@ -1,4 +1,4 @@
-// A team as it is told to a program.
+// The JSON form of a team.
 
 import { isoTime } from '../base/clock.ts'
 import type { Team } from '../directory/teams.ts'

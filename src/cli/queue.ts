@@ -70,6 +70,6 @@ function present({ row, email }: QueuedMessage) {
     subject: email.subject,
     domain: row.lane,
     due_at: isoTime(row.dueAt),
-    in_hand: row.inHand,
+    in_hand: row.isLeased,
   }
 }

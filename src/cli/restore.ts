@@ -20,6 +20,7 @@ import { secretCheck, secretOf } from './backup/secret.ts'
 import { holds } from './backup/size-text.ts'
 import { unpack } from './backup/unpack.ts'
 import type { Call, Command, CommandResult } from './command.ts'
+import type { Progress } from './progress.ts'
 
 /** What may lie in a folder that counts as empty: pages of others, and the lock a start left behind. */
 const NOTHING = new Set(['README.md', 'lost+found', 'lock.db', RESTORING])
@@ -28,7 +29,7 @@ export const restore: Command = {
   words: 'restore',
   summary: 'Restore a backup into an empty data folder.',
   operands: ['file'],
-  options: { data: { value: 'folder', says: 'the data folder to make (DATA_DIR unless given)' } },
+  options: { data: { value: 'folder', says: 'data folder to create (DATA_DIR unless given)' } },
   async run(call) {
     const file = resolve(call.operands[0]!)
     const folder = resolve(call.text('data') ?? call.config.DATA_DIR)
@@ -55,13 +56,13 @@ async function requireEmpty(folder: string): Promise<void> {
 
 /**
  * Everything is made and looked through in a folder inside, whose presence keeps an appliance from starting (see
- * config/data-folder.ts), and moved out of it when it is known to be whole. What a kill leaves is told by that folder.
+ * config/data-folder.ts), and moved out of it when it is known to be whole. A restore that was killed is recognised by that folder.
  */
-async function make({ config }: Call, file: string, folder: string): Promise<CommandResult> {
+async function make({ config, progress }: Call, file: string, folder: string): Promise<CommandResult> {
   const inside = join(folder, RESTORING)
   await rm(inside, { recursive: true, force: true })
   await mkdir(inside, { mode: 0o700 })
-  const manifest = await take(file, inside).catch(async (error: unknown) => {
+  const manifest = await take(file, inside, progress).catch(async (error: unknown) => {
     await rm(inside, { recursive: true, force: true })
     throw error
   })
@@ -96,9 +97,9 @@ function startOf(config: Config, folder: string): string {
   return resolve(config.DATA_DIR) === folder ? 'mailstead serve' : `DATA_DIR=${folder} mailstead serve`
 }
 
-async function take(file: string, folder: string): Promise<Manifest> {
-  const manifest = await unpack(file, folder)
-  if (isSame(await inspectDatabases(folder), manifest)) return manifest
+async function take(file: string, folder: string, progress: Progress): Promise<Manifest> {
+  const manifest = await unpack(file, folder, progress)
+  if (isSame(await inspectDatabases(folder, progress), manifest)) return manifest
   throw new ProductError('invalid_parameter', `${file} does not match its manifest. Nothing was restored.`)
 }
 

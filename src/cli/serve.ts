@@ -1,4 +1,4 @@
-// `mailstead serve`: runs the appliance until it is told to stop.
+// `mailstead serve`: runs the appliance until it gets a signal.
 
 import { isAtTerminal } from '../base/log.ts'
 import { firstTeam } from '../directory/first-team.ts'

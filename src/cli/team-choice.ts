@@ -19,5 +19,5 @@ export async function chooseTeam(directory: Directory, wanted: string | undefine
   if (fits.length === 0) throw new ProductError('not_found', `There is no team ${wanted}.`)
   const shown = fits.slice(0, SHOWN_MAX).map(({ id, name }) => `${id} (${name})`)
   const names = [...shown, ...(fits.length > SHOWN_MAX ? [`and ${fits.length - SHOWN_MAX} more`] : [])].join(', ')
-  throw new ProductError('missing_parameter', `Say which team is meant with --team and its id: ${names}.`)
+  throw new ProductError('missing_parameter', `There are several teams. Name one by its id with --team: ${names}.`)
 }

@@ -9,8 +9,8 @@ export const teamCreate: Command = {
   words: 'team create',
   summary: 'Create a team and optionally invite its owner by mail.',
   options: {
-    name: { value: 'name', says: 'what the team is called (needed)' },
-    owner: { value: 'email', says: 'who is invited as its owner; without mail: member add and login-link' },
+    name: { value: 'name', says: 'name of the team (required)' },
+    owner: { value: 'email', says: 'address of the owner to invite; without mail, use member add and login-link' },
   },
   async run(call) {
     const name = call.text('name')

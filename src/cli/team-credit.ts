@@ -15,8 +15,8 @@ export const teamCredit: Command = {
     ...TEAM_OPTION,
     type: { value: 'type', says: `${CREDIT_TYPES.join(', ')}; purchase unless given` },
     // A word that begins with a dash would be an option.
-    less: { says: 'an adjustment that takes the amount off' },
-    description: { value: 'text', says: 'what it is for' },
+    less: { says: 'subtract the amount (adjustments only)' },
+    description: { value: 'text', says: 'reason, shown in the ledger' },
   },
   async run(call) {
     const type = (call.text('type') ?? (call.has('less') ? 'adjustment' : 'purchase')) as Credit['type']

@@ -23,7 +23,7 @@ export const teamList: Command = {
       lines:
         rows.length === 0
           ? ['There is no team yet. Create the first with mailstead setup.']
-          : table([['Team', 'Status', 'Shared SES', 'Since', 'Name'], ...cells]),
+          : table([['Team', 'Status', 'Shared SES', 'Created', 'Name'], ...cells]),
     }
   },
 }
@@ -33,8 +33,8 @@ export const teamUpdate: Command = {
   summary: 'Rename a team, or change its limit on the shared Amazon SES account.',
   operands: ['team'],
   options: {
-    name: { value: 'name', says: 'its new name' },
-    ses: { value: 'on|off', says: 'whether it may use the shared account' },
+    name: { value: 'name', says: 'new name' },
+    ses: { value: 'on|off', says: 'allow or forbid the shared account' },
     'ses-limit': { value: 'number', says: `recipients a day through it; ${NO_LIMIT} for no limit` },
   },
   async run(call) {

@@ -5,6 +5,7 @@ import { constants } from 'node:fs'
 import { access, link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import { type CertificatePair, selfSigned } from './certificate.ts'
@@ -29,9 +30,9 @@ export interface DataFolder {
 export const RESTORING = 'restoring'
 
 const SECRET_BYTES = 32
-const TEN_YEARS_MS = 3650 * 86_400_000
+const TEN_YEARS_MS = 3650 * DAY_MS
 /** A peer whose clock is a day behind still accepts the certificate. */
-const SLACK_MS = 86_400_000
+const SLACK_MS = DAY_MS
 
 /**
  * Opens `DATA_DIR` and creates what is missing.

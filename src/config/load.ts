@@ -55,6 +55,15 @@ function readFile(file: string): Record<string, unknown> {
   return content as Record<string, unknown>
 }
 
+const INTEGER = /^-?\d{1,15}$/
+const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/
+
+function notANumber(name: string, schema: TSchema): string {
+  const { type, default: example } = schema as { type?: string; default?: unknown }
+  const kind = type === 'integer' ? 'a whole number in decimal digits' : 'a decimal number'
+  return `The setting ${name} is not ${kind}. Use a value such as ${String(example)}.`
+}
+
 function parse(name: string, schema: TSchema, text: string): unknown {
   const type = (schema as { type?: string }).type
   if (type === 'array')
@@ -63,9 +72,9 @@ function parse(name: string, schema: TSchema, text: string): unknown {
       .map((item) => item.trim())
       .filter((item) => item !== '')
   if (type === 'integer' || type === 'number') {
-    const value = Number(text)
-    if (text.trim() === '' || Number.isNaN(value)) throw wrong(`The setting ${name} must be a number.`)
-    return value
+    // Number() would also read 0x50, 1e3 and blanks.
+    if (!(type === 'integer' ? INTEGER : DECIMAL).test(text.trim())) throw wrong(notANumber(name, schema))
+    return Number(text)
   }
   if (type === 'boolean') {
     if (!['true', 'false'].includes(text)) throw wrong(`The setting ${name} must be true or false.`)
@@ -103,17 +112,26 @@ function checkTogether(config: Config): Config {
       `The settings ${one} and ${other} must be set together; ${config[one] === '' ? one : other} is missing.`,
     )
   }
-  for (const name of ['APP_SECRET', 'POW_SECRET'] as const) {
-    if (config[name] !== '' && Buffer.byteLength(config[name]) < SECRET_BYTES) {
-      throw wrong(`The setting ${name} must be at least ${SECRET_BYTES} bytes long.`)
-    }
-  }
+  checkSecrets(config)
   if (config.SPAM_REFUSE_SCORE < config.SPAM_JUNK_SCORE) {
     throw wrong('The setting SPAM_REFUSE_SCORE must not be less than SPAM_JUNK_SCORE.')
   }
   checkDomains(config)
   checkAddresses(config)
+  checkListeners(config)
   return config
+}
+
+function checkSecrets(config: Config): void {
+  for (const name of ['APP_SECRET', 'POW_SECRET'] as const) {
+    const secret = config[name]
+    if (secret !== '' && secret.trim() === '') {
+      throw wrong(`The setting ${name} contains only blanks. Set ${SECRET_BYTES} random bytes or more, or remove it.`)
+    }
+    if (secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES) {
+      throw wrong(`The setting ${name} must be at least ${SECRET_BYTES} bytes long.`)
+    }
+  }
 }
 
 /** Messages to the mail host itself go to its operator, and bounces to its subdomain "bounce": agents need a separate domain. */
@@ -126,7 +144,10 @@ function checkDomains({ AGENT_MAILBOX_DOMAIN: domain, MAIL_HOSTS }: Config): voi
 
 function checkAddresses(config: Config): void {
   for (const server of config.DNS_SERVERS)
-    if (!isServer(server)) throw wrong(`The setting DNS_SERVERS contains ${server}, which is not an ip or ip:port.`)
+    if (!isServer(server))
+      throw wrong(
+        `The setting DNS_SERVERS contains ${server}, which is not an ip or ip:port. Use a value such as 127.0.0.1:53.`,
+      )
   for (const name of ['TRUSTED_PROXIES', 'PROXY_PROTOCOL_FROM'] as const) {
     for (const range of config[name]) {
       if (!isRange(range))
@@ -138,15 +159,52 @@ function checkAddresses(config: Config): void {
   }
 }
 
+/** Two listeners cannot share a port, unless each has an address of its own. */
+function checkListeners(config: Config): void {
+  const [, address = '', digits = ''] = /^(.+):(\d+)$/.exec(config.OPERATOR_BIND) ?? []
+  const operator = { name: 'OPERATOR_BIND', host: address.replace(/^\[|\]$/g, ''), port: Number(digits) }
+  if (isIP(operator.host) === 0 || operator.port > 65535) {
+    throw wrong(
+      `The setting OPERATOR_BIND is ${config.OPERATOR_BIND}, which is not an IP address and a port. Use a value such as 127.0.0.1:9090.`,
+    )
+  }
+  const listeners = [
+    { name: 'HTTP_PORT', host: config.HTTP_BIND, port: config.HTTP_PORT },
+    { name: 'SEND_PORT', host: config.HTTP_BIND, port: config.SEND_PORT },
+    { name: 'SMTP_PORT', host: config.SMTP_BIND, port: config.SMTP_PORT },
+    operator,
+  ]
+  for (const [index, one] of listeners.entries()) {
+    const rest = listeners.slice(index + 1)
+    const other = rest.find(({ host, port }) => port !== 0 && port === one.port && overlap(host, one.host))
+    if (other === undefined) continue
+    throw wrong(`The settings ${one.name} and ${other.name} name the same port, ${one.port}. Give each its own port.`)
+  }
+}
+
+/** True when two sockets cannot be bound to one port at these addresses. "::" also takes IPv4. */
+function overlap(one: string, other: string): boolean {
+  const covers = (wide: string, host: string) =>
+    wide === host ||
+    wide === '::' ||
+    (wide === '0.0.0.0' && isIP(host) !== 6) ||
+    (wide === 'localhost' && ['127.0.0.1', '::1'].includes(host))
+  return covers(one, other) || covers(other, one)
+}
+
 function isServer(text: string): boolean {
-  const host = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text)
-  return isIP(text) !== 0 || (host !== null && isIP(host[1] ?? host[2] ?? '') !== 0 && Number(host[3] ?? 53) <= 65535)
+  const [, literal, name, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  return isIP(text) !== 0 || (isIP(literal ?? name ?? '') !== 0 && isPort(port))
 }
 
 function isHostPort(text: string): boolean {
   const [, literal, name, port] = /^(?:\[([^\]]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text) ?? []
   const isHost = literal === undefined ? name !== undefined : isIP(literal) === 6
-  return isHost && Number(port) >= 1 && Number(port) <= 65535
+  return isHost && isPort(port!)
+}
+
+function isPort(digits: string): boolean {
+  return Number(digits) >= 1 && Number(digits) <= 65535
 }
 
 /** Complete addresses only: ipaddr.js would read 1.2.3 as 1.2.0.3. */

@@ -16,6 +16,7 @@ const OF_OTHERS = new Set([
   'LOG_LEVELS',
   'APP_SECRETS',
 ])
+const IN_CAPITALS = /^[A-Z][A-Z0-9_]*$/
 /** Container runtimes set variables for linked services, such as HTTPD_PORT=tcp://10.0.0.1:80. */
 const LINK = /^(?:tcp|udp|sctp):\/\//
 
@@ -25,16 +26,23 @@ export function suggestionFor(name: string): string {
   return meant === undefined ? '' : ` Did you mean ${meant}?`
 }
 
+/** Setting names without regard to case and separators: http_port and SMTPPORT mean a setting. */
+const FOLDED = new Map(KNOWN.map((name) => [folded(name), name]))
+
+function folded(name: string): string {
+  return name.toUpperCase().replace(/[-_.]/g, '')
+}
+
 /**
- * The environment is shared with other programs: a variable counts as misspelled only if its name is in capitals, it has a value, and it is
- * one edit away from a setting. Everything else (PATH, NODE_ENV, AWS_REGION, npm_…) belongs to other programs.
+ * The environment is shared with other programs: a variable counts as misspelled only if it has a value, and its name differs from a
+ * setting in case and separators only, or is in capitals and one edit away from one. Everything else (PATH, NODE_ENV, AWS_REGION, npm_…) belongs to other programs.
  * @returns the error message for the first one; undefined when there is none
  */
 export function unknownInEnvironment(env: Record<string, string | undefined>): string | undefined {
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || value === '' || LINK.test(value) || !/^[A-Z][A-Z0-9_]*$/.test(name)) continue
+    if (value === undefined || value === '' || LINK.test(value)) continue
     if (Object.hasOwn(settings, name) || OF_OTHERS.has(name)) continue
-    const meant = nearest(name, KNOWN, 1)
+    const meant = FOLDED.get(folded(name)) ?? (IN_CAPITALS.test(name) ? nearest(name, KNOWN, 1) : undefined)
     if (meant === undefined) continue
     return `The environment contains the unknown setting ${name}. Did you mean ${meant}? If it belongs to another program, start Mailstead without it.`
   }

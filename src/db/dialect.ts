@@ -1,14 +1,8 @@
-// Knex dialect for node:sqlite: its better-sqlite3 dialect with another driver and cached prepared statements.
+// Knex client for node:sqlite: opens, closes and queries a connection, with cached prepared statements; it compiles no SQL.
 
-import { createRequire } from 'node:module'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import type { Knex } from 'knex'
+import knex from 'knex'
 import { Statements } from './statements.ts'
-
-// Knex publishes its dialects only as CommonJS modules.
-const BetterSqlite3Client = createRequire(import.meta.url)('knex/lib/dialects/better-sqlite3/index.js') as new (
-  config: Knex.Config,
-) => Knex.Client
 
 interface Connection {
   database: DatabaseSync
@@ -30,13 +24,13 @@ export interface ConnectionOptions {
   pragmas: string[]
 }
 
-export class NodeSqliteClient extends BetterSqlite3Client {
+export class NodeSqliteClient extends knex.Client {
   _driver(): unknown {
     return DatabaseSync
   }
 
   override async acquireRawConnection(): Promise<Connection> {
-    const options = (this as unknown as { connectionSettings: ConnectionOptions }).connectionSettings
+    const options = this.connectionSettings as ConnectionOptions
     const database = new DatabaseSync(options.filename, { readOnly: options.readOnly, timeout: 0 })
     for (const pragma of options.pragmas) database.exec(pragma)
     return { database, statements: new Statements(database) }
@@ -60,6 +54,9 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     return query
   }
 }
+
+// Knex's constructor reads both, before the fields of a subclass exist.
+Object.assign(NodeSqliteClient.prototype, { dialect: 'sqlite3', driverName: 'node:sqlite' })
 
 /** SQLite has no booleans and no dates. */
 export function sqlValue(value: unknown): SQLInputValue {

@@ -20,6 +20,12 @@ function open(file: string): Statements {
   return statements
 }
 
+/** @throws Error whose cause is the result code of SQLite: a thread hands on no other members of an error */
 export default function scan({ file, sql, values }: ScanTask): unknown[] {
-  return (files.get(file) ?? open(file)).all(sql, values)
+  try {
+    return (files.get(file) ?? open(file)).all(sql, values)
+  } catch (error) {
+    const { message, errcode } = error as Error & { errcode?: number }
+    throw new Error(message, { cause: errcode })
+  }
 }

@@ -9,6 +9,9 @@ export interface Copy {
   to: string
 }
 
+/** Called while a database is copied, with the bytes copied so far and those of the whole. */
+export type NoteCopied = (copy: Copy, copiedBytes: number, totalBytes: number) => void
+
 // 1 MiB per step: each step runs in Node's thread pool, and other work of this process continues between steps.
 const PAGES_AT_ONCE = 256
 const BUSY_WAIT_MS = 2
@@ -23,12 +26,20 @@ const BUSY_TRIES = 5000
  * (Without a held snapshot, SQLite restarts a backup with every write, and under steady load would never finish.)
  * @throws Error of SQLite: a file that cannot be read, a disk that is full
  */
-export async function copyTogether(mail: Copy, blobs: Copy): Promise<void> {
+export async function copyTogether(mail: Copy, blobs: Copy, note: NoteCopied = () => {}): Promise<void> {
   const connections = [new DatabaseSync(mail.from, READER), new DatabaseSync(blobs.from, READER)]
   try {
     await whileLocked(blobs.from, () => connections.forEach(hold))
-    await backup(connections[0]!, mail.to, { rate: PAGES_AT_ONCE })
-    await backup(connections[1]!, blobs.to, { rate: PAGES_AT_ONCE })
+    for (const [index, copy] of [mail, blobs].entries()) {
+      const connection = connections[index]!
+      const sql = 'SELECT page_size, page_count FROM pragma_page_size, pragma_page_count'
+      const { page_size: size, page_count: pages } = connection.prepare(sql).get() as Record<string, number>
+      // SQLite reports nothing of a file that is copied in one step.
+      note(copy, 0, size! * pages!)
+      const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
+        note(copy, (totalPages - remainingPages) * size!, totalPages * size!)
+      await backup(connection, copy.to, { rate: PAGES_AT_ONCE, progress })
+    }
   } finally {
     for (const connection of connections) connection.close()
   }

@@ -1,6 +1,6 @@
 // Worker threads for scans and for checkpoints of the write-ahead log.
 
-import { Piscina } from 'piscina'
+import { ThreadPool } from '../base/thread-pool.ts'
 import { sqlValue } from './dialect.ts'
 import type { ScanTask } from './scan-thread.ts'
 import type { Reader, SqlValue } from './sql.ts'
@@ -8,7 +8,7 @@ import type { Reader, SqlValue } from './sql.ts'
 const IDLE_MS = 10_000
 
 export class DbThreads {
-  readonly #pool: Piscina
+  readonly #pool: ThreadPool<ScanTask, unknown>
   /** A separate thread for checkpoints: writers may wait for them, and must not wait for long reads. */
   readonly #checkpointer = openPool(1)
 
@@ -19,12 +19,14 @@ export class DbThreads {
 
   /** A reader of one file. */
   reader(file: string): Reader {
-    const run = (sql: string, values: readonly SqlValue[] = []) =>
-      this.#pool.run({ file, sql, values: values.map(sqlValue) } satisfies ScanTask)
+    const run = <R>(sql: string, values: readonly SqlValue[] = []) =>
+      this.#pool.run<R[]>({ file, sql, values: values.map(sqlValue) } satisfies ScanTask).catch((error: Error) => {
+        throw typeof error.cause === 'number' ? Object.assign(error, { errcode: error.cause }) : error
+      })
     return {
       all: run,
-      async get(sql, values) {
-        return (await run(sql, values))[0]
+      async get<R>(sql: string, values?: readonly SqlValue[]) {
+        return (await run<R>(sql, values))[0]
       },
     }
   }
@@ -36,15 +38,10 @@ export class DbThreads {
 
   /** Waits for running tasks, then ends the threads. */
   async close(): Promise<void> {
-    await Promise.all([this.#pool.close(), this.#checkpointer.close()])
+    await Promise.all([this.#pool.finish(), this.#checkpointer.finish()])
   }
 }
 
-function openPool(most: number): Piscina {
-  return new Piscina({
-    filename: new URL('./scan-thread.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: most,
-    idleTimeout: IDLE_MS,
-  })
+function openPool(threads: number): ThreadPool<ScanTask, unknown> {
+  return new ThreadPool({ file: new URL('./scan-thread.ts', import.meta.url), threads, idleMs: IDLE_MS })
 }

@@ -3,6 +3,7 @@
 import type { DatabaseConnection } from './connection.ts'
 import type { EventLoopTurns } from './event-loop-turns.ts'
 import type { Reader, Row, SqlValue, Tx } from './sql.ts'
+import { placeholders } from './sql-text.ts'
 import type { WriteLog } from './write-log.ts'
 
 /** Work that a unit of work deferred. */
@@ -56,7 +57,7 @@ export function openTx({ link, log, turns }: WriteContext): { tx: Tx; left: Defe
     run,
     async insert(table: string, row: Row) {
       const names = Object.keys(row)
-      const marks = names.map(() => '?').join(', ')
+      const marks = placeholders(names)
       const { lastId } = await run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, Object.values(row))
       return lastId
     },

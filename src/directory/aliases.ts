@@ -39,8 +39,6 @@ interface Deps {
   db: Db
   clock: Clock
   mailboxes: AliasOwners
-  /** Ends the sign-in links mailed to a mailbox, and their sessions. */
-  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 export class Aliases {
@@ -82,16 +80,14 @@ export class Aliases {
     })
   }
 
-  /** Removes an alias; mail to it is rejected from then on. @throws ProductError not_found */
-  async remove(teamId: string, mailboxId: string, id: string): Promise<void> {
-    const { db, mailboxes } = this.#deps
-    await db.write(async (tx) => {
-      if ((await mailboxes.getIn(tx, teamId, mailboxId)) === undefined) throw notFound('mailbox')
-      const { changes } = await tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
-      if (changes === 0) throw notFound('alias')
-      // A sign-in link may have been mailed to this address, which another mailbox can get now.
-      await this.#deps.endSignInsThrough(tx, mailboxId)
-    })
+  /**
+   * Removes an alias; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox in the same unit of work.
+   * @throws ProductError not_found
+   */
+  async removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): Promise<void> {
+    if ((await this.#deps.mailboxes.getIn(tx, teamId, mailboxId)) === undefined) throw notFound('mailbox')
+    const { changes } = await tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
+    if (changes === 0) throw notFound('alias')
   }
 
   /** Whether there are aliases at a domain. */

@@ -4,15 +4,13 @@ import type { Clock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { Aliases } from './aliases.ts'
 import { DkimKeys } from './dkim-keys.ts'
-import type { CheckSes } from './domain-record.ts'
 import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
-import type { FindForeignIds } from './mailbox-input.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
 import { Replays } from './replays.ts'
@@ -41,16 +39,6 @@ export interface DirectoryDeps {
   vault: Vault
   resolver: Resolver
   config: Config
-  /** Creates the mail account of a new mailbox in the unit of work that creates the mailbox. */
-  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
-  /** Records a changed quota, so that clients of the mailbox are notified. */
-  noteQuotaChange(tx: Tx, mailboxId: string): Promise<void>
-  /** See {@link FindForeignIds}. */
-  findForeignIds: FindForeignIds
-  /** See {@link CheckSes}. */
-  checkSes: CheckSes
-  /** Ends the sign-in links mailed to a mailbox and their sessions, in the unit of work that deletes it or removes an address. */
-  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 export function openDirectory(deps: DirectoryDeps): Directory {

@@ -1,5 +1,6 @@
 // The state of a DKIM key, and the DNS record that publishes it.
 
+import { DAY_MS } from '../base/durations.ts'
 import type { DnsRecord } from './dns-records.ts'
 
 export type DkimAlgorithm = 'rsa' | 'ed25519'
@@ -22,7 +23,7 @@ export interface DkimKey {
 }
 
 /** How long the DNS record of a retired key is needed: messages in transit are still to be verified. */
-export const RETIRED_NEEDED_MS = 7 * 24 * 60 * 60 * 1000
+export const RETIRED_NEEDED_MS = 7 * DAY_MS
 
 /** The name of its DNS record. */
 export function keyName(key: DkimKey, domainName: string): string {

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import { conflict } from '../base/errors.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Reader, Row, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import { type DkimAlgorithm, type DkimKey, isSuperseded, keyName } from './dkim-key-record.ts'
 import type { RecordFinding } from './domain-checks.ts'
 
@@ -55,7 +56,7 @@ export class DkimKeys {
   async of(reader: Reader, domainIds: readonly string[]): Promise<Map<string, DkimKey[]>> {
     const keys = new Map(domainIds.map((id) => [id, [] as DkimKey[]]))
     if (keys.size === 0) return keys
-    const marks = domainIds.map(() => '?').join(', ')
+    const marks = placeholders(domainIds)
     const rows = await reader.all(
       `SELECT ${COLUMNS} FROM dkim_keys WHERE domain_id IN (${marks}) ORDER BY domain_id, n`,
       domainIds,

@@ -1,5 +1,6 @@
 // The verification state machine of a domain: pending, verified, failed (decisions §4.3).
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import type { RecordFinding } from './domain-checks.ts'
 
 export type VerificationStatus = 'pending' | 'verified' | 'failed'
@@ -15,9 +16,6 @@ export interface DomainState {
   nextCheckAt: number | null
 }
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 const NEW_CHECK_MS = 5 * MINUTE_MS
 const NEW_UNTIL_MS = HOUR_MS
 const PENDING_MAX_MS = 72 * HOUR_MS

@@ -81,20 +81,17 @@ export function presentDomain(row: Row, { keys, mailHosts, now }: DomainView): D
   }
 }
 
-/** The state of a domain at Amazon SES. */
+/** The state of a domain at Amazon SES, as the check of a domain finds it. */
 export interface SesStatus {
   status: string
   tokens: string[]
 }
 
-/**
- * Reads the state of a domain from Amazon SES, and registers a proven domain there.
- * @returns null while the team does not send through SES; undefined when SES cannot be reached
- */
-export type CheckSes = (teamId: string, name: string, proven: boolean) => Promise<SesStatus | null | undefined>
+/** null while the team does not send through SES; undefined when SES could not be reached. */
+export type SesFinding = SesStatus | null | undefined
 
 /** @param found the result of a check; undefined leaves the row unchanged */
-export function sesColumns(row: Row, found: SesStatus | null | undefined) {
+export function sesColumns(row: Row, found: SesFinding) {
   if (found === undefined) return { ses_dkim_status: row.ses_dkim_status, ses_tokens: row.ses_tokens }
   if (found === null) return { ses_dkim_status: 'not_started', ses_tokens: null }
   return { ses_dkim_status: found.status, ses_tokens: found.tokens.join(' ') }

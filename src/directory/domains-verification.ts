@@ -1,6 +1,7 @@
-// Verification of domains: checks against DNS and Amazon SES, the resulting state, and exclusive claims to a name.
+// Verification of domains: checks against DNS, the resulting state, and exclusive claims to a name.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 import { conflict } from '../base/errors.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
@@ -8,17 +9,16 @@ import type { DkimKeys } from './dkim-keys.ts'
 import { checkDomain, type DomainFindings } from './domain-checks.ts'
 import { nextState } from './domain-lifecycle.ts'
 import { isReserved } from './domain-name.ts'
-import { type CheckSes, type Domain, sesColumns, stateColumns, stateOf } from './domain-record.ts'
+import { type Domain, type SesFinding, sesColumns, stateColumns, stateOf } from './domain-record.ts'
 import { SYSTEM_TEAM_ID } from './teams.ts'
 
-/** The result of checking a domain. */
-export type DomainInspection = DomainFindings & { ses: Awaited<ReturnType<CheckSes>> }
+/** The result of checking a domain in DNS and at Amazon SES. */
+export type DomainInspection = DomainFindings & { ses: SesFinding }
 
 interface Deps {
   clock: Clock
   resolver: Resolver
   dkimKeys: DkimKeys
-  checkSes: CheckSes
 }
 
 export class DomainVerifier {
@@ -39,13 +39,10 @@ export class DomainVerifier {
     await tx.run('UPDATE domains SET next_check_at = ? WHERE n = ?', [this.#deps.clock.now(), n as number])
   }
 
-  /** Checks DNS, and Amazon SES where the team uses it. */
-  async inspectAll(domain: Domain): Promise<DomainInspection> {
-    const { teamId, name } = domain
+  /** Checks DNS; the appliance's own names count as proven. */
+  async findings(domain: Domain): Promise<DomainFindings> {
     const found = await this.inspect(domain)
-    // The appliance's own names need no proof.
-    const findings = teamId === SYSTEM_TEAM_ID ? { ...found, verification: 'found' as const } : found
-    return { ...findings, ses: await this.#deps.checkSes(teamId, name, findings.verification === 'found') }
+    return domain.teamId === SYSTEM_TEAM_ID ? { ...found, verification: 'found' } : found
   }
 
   /**
@@ -54,8 +51,8 @@ export class DomainVerifier {
    * @returns the row afterwards; undefined when the domain was deleted
    * @throws ProductError conflict when another team has verified the name
    */
-  async apply(tx: Tx, n: number, findings: DomainInspection, requested: boolean): Promise<Row | undefined> {
-    const row = await tx.get('SELECT * FROM domains WHERE n = ?', [n])
+  async apply(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Promise<Row | undefined> {
+    const row = await tx.get('SELECT * FROM domains WHERE id = ?', [id])
     const now = this.#deps.clock.now()
     if (row === undefined) return undefined
     const state = stateOf(row)
@@ -65,22 +62,22 @@ export class DomainVerifier {
     const name = row.name as string
     if (next.status === 'verified' && state.status !== 'verified') {
       await refuseProven(tx, row.team_id as string, name)
-      await failOtherClaims(tx, name, row.id as string)
+      await failOtherClaims(tx, name, id)
     }
     const changed = {
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
       ...sesColumns(row, findings.ses),
     }
-    await this.#deps.dkimKeys.applyFindings(tx, { id: row.id as string, name }, findings.dkim)
+    await this.#deps.dkimKeys.applyFindings(tx, { id, name }, findings.dkim)
     const columns = Object.keys(changed).map((column) => `${column} = ?`)
-    await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE n = ?`, [...Object.values(changed), n])
+    await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE id = ?`, [...Object.values(changed), id])
     return { ...row, ...changed }
   }
 }
 
 /** Longer than any pause between two checks. ms */
-const CHECK_PAUSE_MAX_MS = 2 * 24 * 60 * 60 * 1000
+const CHECK_PAUSE_MAX_MS = 2 * DAY_MS
 
 /** Makes checks due that are scheduled further ahead than any pause: the clock was wrong when they were scheduled. */
 export async function recheckLate(db: Db, now: number): Promise<void> {

@@ -1,18 +1,19 @@
 // Domains of teams, verified by DNS.
 
 import type { Clock } from '../base/clock.ts'
-import { conflict, notFound, ProductError } from '../base/errors.ts'
+import { conflict, notFound } from '../base/errors.ts'
 import { newId, randomName } from '../base/ids.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Config } from '../config/config.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type Page, pageOf } from '../db/page.ts'
+import { Where } from '../db/sql-text.ts'
+import { domainOf } from '../mime/address.ts'
 import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
-import type { DomainCheck, DomainFindings } from './domain-checks.ts'
+import type { DomainFindings } from './domain-checks.ts'
 import { newDomain } from './domain-lifecycle.ts'
 import { checkDomainName, domainName, isReserved } from './domain-name.ts'
 import {
-  type CheckSes,
   type Domain,
   type DomainFilter,
   type DomainStatus,
@@ -23,7 +24,7 @@ import {
   STATUS_COLUMNS,
   stateColumns,
 } from './domain-record.ts'
-import { DomainVerifier, failOtherClaims, refuseTaken } from './domains-verification.ts'
+import { type DomainInspection, DomainVerifier, failOtherClaims, refuseTaken } from './domains-verification.ts'
 import type { Filters } from './filters.ts'
 import { SYSTEM_TEAM_ID, teamSuspendedAt } from './teams.ts'
 
@@ -38,7 +39,6 @@ interface DomainDeps {
   dkimKeys: DkimKeys
   /** Whether mailboxes that are not deleted have addresses at a domain. */
   inUse(tx: Tx, domainId: string): Promise<boolean>
-  checkSes: CheckSes
   /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
   hasAddress(reader: Reader, mailboxId: string, domainId: string, email: string): Promise<boolean>
 }
@@ -46,9 +46,6 @@ interface DomainDeps {
 type Check = (current: Domain) => void
 
 const TOKEN_LENGTH = 32
-/** Domains checked in one automatic round, and how many of them concurrently. */
-const ROUND_MAX = 100
-const CONCURRENCY = 10
 
 export class Domains {
   readonly #deps: DomainDeps
@@ -108,7 +105,7 @@ export class Domains {
     sender: { teamId: string; mailboxId: string | null },
     email: string,
   ): Promise<DomainStatus | undefined> {
-    const name = domainName(email.slice(email.lastIndexOf('@') + 1))
+    const name = domainName(domainOf(email))
     if (name === null) return undefined
     const own = await this.ofTeam(reader, sender.teamId, name)
     if (own !== undefined || sender.mailboxId === null || name !== this.#deps.config.AGENT_MAILBOX_DOMAIN) return own
@@ -149,45 +146,22 @@ export class Domains {
 
   /** Newest first. */
   async list(teamId: string, filter: DomainFilter): Promise<Page<Domain>> {
-    const where = ['team_id = ?']
-    const values: SqlValue[] = [teamId]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.status !== undefined) add('verification_status = ?', filter.status)
-    if (filter.search !== undefined) add('instr(name, ?) > 0', filter.search.toLowerCase())
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where().add('team_id = ?', teamId)
+    if (filter.status !== undefined) where.add('verification_status = ?', filter.status)
+    if (filter.search !== undefined) where.add('instr(name, ?) > 0', filter.search.toLowerCase())
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = await this.#deps.db.read.all(
-      `SELECT * FROM domains WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM domains WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     const present = await this.#presenter(this.#deps.db.read, rows)
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
-  /**
-   * Checks DNS now and updates the domain.
-   * @param check receives the current record, before the check and inside the unit of work; throws to refuse
-   * @throws ProductError not_found, service_unavailable (no name server answered), conflict (another team has verified the name)
-   */
-  async verify(teamId: string, id: string, check?: Check): Promise<{ domain: Domain; checks: DomainCheck[] }> {
-    const row = await this.#row(this.#deps.db.read, teamId, id)
-    if (row === undefined) throw notFound('domain')
-    const before = await this.#present(this.#deps.db.read, row)
-    check?.(before)
-    const findings = await this.#verifier.inspectAll(before)
-    if (findings.verification === 'unknown') {
-      throw new ProductError('service_unavailable', 'The name servers of the domain did not answer. Try again later.')
-    }
-    const domain = await this.#deps.db.write(async (tx) => {
-      const current = await this.#row(tx, teamId, id)
-      if (current) check?.(await this.#present(tx, current))
-      const after = await this.#verifier.apply(tx, row.n as number, findings, true)
-      return after && this.#present(tx, after)
-    })
-    if (domain === undefined) throw notFound('domain')
-    return { domain, checks: findings.checks }
+  /** As `get`, inside a unit of work. */
+  async getIn(tx: Tx, teamId: string, id: string): Promise<Domain | undefined> {
+    const row = await this.#row(tx, teamId, id)
+    return row && this.#present(tx, row)
   }
 
   /** Checks DNS without changing the domain. */
@@ -211,29 +185,30 @@ export class Domains {
     })
   }
 
+  /** Checks DNS for the verification of a domain, without changing it; the appliance's own names need no proof. */
+  async findings(domain: Domain): Promise<DomainFindings> {
+    return this.#verifier.findings(domain)
+  }
+
   /**
-   * Checks the domains whose check is due.
-   * @param signal ends the round early; domains not checked stay due
-   * @returns how many were checked
+   * Applies the findings of a check to a domain.
+   * @param requested true for a check requested by a user; an automatic one changes nothing when the check is no longer due
+   * @returns the domain afterwards; undefined when it was deleted
+   * @throws ProductError conflict when another team has verified the name
    */
-  async recheckDue(signal?: AbortSignal): Promise<number> {
+  async applyFindings(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Promise<Domain | undefined> {
+    const row = await this.#verifier.apply(tx, id, findings, requested)
+    return row && this.#present(tx, row)
+  }
+
+  /** The domains whose check is due, the longest overdue first. */
+  async due(limit: number): Promise<Domain[]> {
     const { db, clock } = this.#deps
-    const due = await db.read.all('SELECT * FROM domains WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?', [
+    const rows = await db.read.all('SELECT * FROM domains WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?', [
       clock.now(),
-      ROUND_MAX,
+      limit,
     ])
-    let checked = 0
-    while (checked < due.length && !signal?.aborted) {
-      const group = due.slice(checked, checked + CONCURRENCY)
-      await Promise.all(
-        group.map(async (row) => {
-          const findings = await this.#verifier.inspectAll(await this.#present(this.#deps.db.read, row))
-          await db.write((tx) => this.#verifier.apply(tx, row.n as number, findings, false))
-        }),
-      )
-      checked += group.length
-    }
-    return checked
+    return rows.map(await this.#presenter(db.read, rows))
   }
 
   /** Schedules a check of the verified domains of a team in the next round, after its sending accounts changed. */

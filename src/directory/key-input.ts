@@ -1,5 +1,6 @@
 // Validation of API keys: permissions and expiry (decisions §2.2, §5.3).
 
+import { DAY_MS } from '../base/durations.ts'
 import { invalid } from '../base/errors.ts'
 import { nearest } from '../base/nearest.ts'
 import type { KeyKind } from './key-record.ts'
@@ -17,7 +18,7 @@ export interface KeyInput {
 }
 
 const PERMISSIONS_MAX = 50
-const LIFETIME_MAX_MS = 5 * 366 * 86_400_000
+const LIFETIME_MAX_MS = 5 * 366 * DAY_MS
 
 const ALL = 'The role `root:full` holds every permission.'
 const OF_MAILBOX: PermissionCatalogue = { knows: isScope, names: MAILBOX_SCOPES }

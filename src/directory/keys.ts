@@ -1,11 +1,13 @@
 // API keys: stored as hashes, authenticated with one read.
 
 import type { Clock } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { placeholders, Where } from '../db/sql-text.ts'
 import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
 import { type ApiKey, type KeyKind, type KeyStatus, permissionsOf, presentKey, statusOf } from './key-record.ts'
 import type { MailboxPrincipal, Recognised, TeamPrincipal } from './principal.ts'
@@ -31,7 +33,6 @@ export const MAILBOX_KEYS_MAX = 25
 /** Maximum grace period of a rotated secret, seconds (decisions §2.2). */
 export const GRACE_SECONDS_MAX = 86_400
 const NAME_MAX = 100
-const MINUTE_MS = 60_000
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
 export class Keys {
@@ -99,21 +100,16 @@ export class Keys {
   /** Newest first. */
   async list(teamId: string, filter: KeyFilter): Promise<Page<ApiKey>> {
     const now = this.#clock.now()
-    const where = ['team_id = ?']
-    const values: SqlValue[] = [teamId]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.mailboxId !== undefined) add('mailbox_id = ?', filter.mailboxId)
-    if (filter.kind !== undefined) add('kind = ?', filter.kind)
-    if (filter.status === 'active') add(ACTIVE, now)
-    if (filter.status === 'expired') add('revoked_at IS NULL AND expires_at <= ?', now)
-    if (filter.status === 'revoked') add('revoked_at IS NOT NULL')
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where().add('team_id = ?', teamId)
+    if (filter.mailboxId !== undefined) where.add('mailbox_id = ?', filter.mailboxId)
+    if (filter.kind !== undefined) where.add('kind = ?', filter.kind)
+    if (filter.status === 'active') where.add(ACTIVE, now)
+    if (filter.status === 'expired') where.add('revoked_at IS NULL AND expires_at <= ?', now)
+    if (filter.status === 'revoked') where.add('revoked_at IS NOT NULL')
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = await this.#db.read.all(
-      `SELECT * FROM keys WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM keys WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(
       rows,
@@ -142,7 +138,7 @@ export class Keys {
 
   /** How many active keys each of these mailboxes has; those without any are left out. */
   async countByMailbox(mailboxIds: readonly string[], reader: Reader = this.#db.read): Promise<Map<string, number>> {
-    const marks = mailboxIds.map(() => '?').join(', ')
+    const marks = placeholders(mailboxIds)
     const rows = await reader.all<{ mailbox_id: string; count: number }>(
       `SELECT mailbox_id, count(*) AS count FROM keys WHERE mailbox_id IN (${marks}) AND ${ACTIVE} GROUP BY mailbox_id`,
       [...mailboxIds, this.#clock.now()],

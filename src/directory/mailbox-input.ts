@@ -1,7 +1,6 @@
 // Validation of mailboxes: address, quota, display name and send scope (decisions §5.2).
 
 import { invalid } from '../base/errors.ts'
-import type { Reader } from '../db/db.ts'
 import { domainName } from './domain-name.ts'
 import { checkName } from './teams.ts'
 
@@ -72,24 +71,17 @@ export function checkQuota(bytes: number): number {
   return bytes
 }
 
-/** The ids in a scope that are no accounts or groups of the team. */
-export type FindForeignIds = (reader: Reader, teamId: string, scope: SendScope) => Promise<ReadonlySet<string>>
-
-/** @throws ProductError validation_error on `send_scope`: an id of another team is reported like an unknown one */
-export async function checkSendScope(
-  reader: Reader,
-  teamId: string,
-  scope: SendScope,
-  foreignIn: FindForeignIds,
-): Promise<SendScope> {
-  if (scope.type === 'all') return scope
-  const foreign = await foreignIn(reader, teamId, scope)
+/**
+ * @param foreign ids in the scope that are no accounts or groups of the team
+ * @throws ProductError validation_error on `send_scope`: an id of another team is reported like an unknown one
+ */
+export function checkSendScope(scope: SendScope, foreign: ReadonlySet<string>): void {
+  if (scope.type === 'all') return
   const ids = scope.type === 'providers' ? scope.providerIds : scope.groupIds
   const [member, noun] =
     scope.type === 'providers' ? ['provider_public_ids', 'provider'] : ['group_public_ids', 'delivery group']
   const index = ids.findIndex((id) => foreign.has(id))
   if (index !== -1) throw invalid(`send_scope.${member}.${index}`, 'not_found', `There is no such ${noun}.`)
-  return scope
 }
 
 /** Changes of a mailbox; omitted members stay unchanged. */

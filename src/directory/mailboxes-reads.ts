@@ -5,6 +5,7 @@ import { conflict } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { placeholders, Where } from '../db/sql-text.ts'
 import { aliasAt } from './aliases.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
@@ -74,22 +75,19 @@ export class MailboxReads {
   /** Newest first. */
   async list(teamId: string, filter: MailboxFilter): Promise<Page<Mailbox>> {
     const statuses = filter.statuses ?? ['active', 'suspended']
-    const where = ['team_id = ?', 'purged_at IS NULL', `status IN (${statuses.map(() => '?').join(', ')})`]
-    const values: SqlValue[] = [teamId, ...statuses]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.domainId !== undefined) add('domain_id = ?', filter.domainId)
-    if (filter.isAgent !== undefined) add('is_agent = ?', filter.isAgent)
-    if (filter.search !== undefined) add('instr(search_text, ?) > 0', filter.search.toLowerCase())
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where()
+      .add('team_id = ? AND purged_at IS NULL', teamId)
+      .add(`status IN (${placeholders(statuses)})`, ...statuses)
+    if (filter.domainId !== undefined) where.add('domain_id = ?', filter.domainId)
+    if (filter.isAgent !== undefined) where.add('is_agent = ?', filter.isAgent)
+    if (filter.search !== undefined) where.add('instr(search_text, ?) > 0', filter.search.toLowerCase())
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const { db } = this.#deps
     // A search may scan every mailbox of the team.
     const reader = filter.search === undefined ? db.read : db.scan
     const rows = await reader.all(
-      `SELECT * FROM mailboxes WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM mailboxes WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentMailbox)
   }

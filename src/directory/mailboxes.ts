@@ -1,6 +1,7 @@
 // Creating, changing, suspending, deleting and purging mailboxes.
 
 import type { Clock } from '../base/clock.ts'
+import type { WrongSpan } from '../base/clock-guard.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
@@ -15,8 +16,6 @@ import {
   checkDisplayName,
   checkQuota,
   checkReason,
-  checkSendScope,
-  type FindForeignIds,
   type MailboxChange,
   QUOTA_DEFAULT_BYTES,
   type SendScope,
@@ -42,13 +41,6 @@ interface MailboxDeps {
   keys: Keys
   filters: Filters
   sieveScripts: SieveScripts
-  /** Creates the mail account of a new mailbox: folders and counters. */
-  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
-  /** Records a changed quota, so that clients of the mailbox are notified. */
-  noteQuotaChange(tx: Tx, mailboxId: string): Promise<void>
-  findForeignIds: FindForeignIds
-  /** Ends the sign-in links mailed to a mailbox, and their sessions. */
-  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
 }
 
 /** Receives the current record inside the unit of work; throws to refuse. */
@@ -76,27 +68,6 @@ export class Mailboxes extends MailboxReads {
     this.#deps = deps
   }
 
-  /** @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict */
-  create(teamId: string, input: MailboxInput): Promise<Mailbox> {
-    return this.#deps.db.write((tx) => this.#createIn(tx, teamId, input))
-  }
-
-  /** Creates a mailbox and its first API key in one unit of work. */
-  createWithKey(teamId: string, input: MailboxInput, createdBy: string): Promise<{ mailbox: Mailbox; key: IssuedKey }> {
-    return this.#deps.db.write(async (tx) => {
-      const mailbox = await this.#createIn(tx, teamId, input)
-      const name = mailbox.email.slice(0, mailbox.email.lastIndexOf('@'))
-      const key = await this.#deps.keys.issueIn(tx, {
-        teamId,
-        kind: 'mailbox',
-        mailboxId: mailbox.id,
-        name,
-        createdBy,
-      })
-      return { mailbox, key }
-    })
-  }
-
   /**
    * Issues a key in one unit of work with the check, so that no key outlives a deleted mailbox.
    * @throws ProductError not_found, conflict, validation_error
@@ -117,29 +88,31 @@ export class Mailboxes extends MailboxReads {
   }
 
   /**
+   * Changes a mailbox. The caller checks the send scope and records a changed quota for clients, see `administration/mailboxes.ts`.
    * @param usedBytes the current usage; a quota below it is refused
-   * @param check receives the current record inside the unit of work; throws to refuse
+   * @param check receives the current record; throws to refuse
    * @throws ProductError not_found, conflict (deleted), validation_error
    */
-  update(teamId: string, id: string, change: MailboxChange, usedBytes: number, check?: Check): Promise<Mailbox> {
-    const { findForeignIds: foreignIn, noteQuotaChange: noteRoom } = this.#deps
-    return this.#change(teamId, id, async (mailbox, _now, tx) => {
+  updateIn(
+    tx: Tx,
+    teamId: string,
+    id: string,
+    change: MailboxChange,
+    usedBytes: number,
+    check?: Check,
+  ): Promise<Mailbox> {
+    return this.#changeIn(tx, teamId, id, async (mailbox) => {
       await check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-      const sendScope =
-        change.sendScope === undefined
-          ? mailbox.sendScope
-          : await checkSendScope(tx, teamId, change.sendScope, foreignIn)
       const quotaBytes = change.quotaBytes === undefined ? mailbox.quotaBytes : checkQuota(change.quotaBytes)
       if (quotaBytes !== mailbox.quotaBytes && quotaBytes < usedBytes) {
         throw invalid('quota_bytes', 'below_usage', `The mailbox already uses ${usedBytes} bytes. Set a larger quota.`)
       }
-      if (quotaBytes !== mailbox.quotaBytes) await noteRoom(tx, id)
       return {
         ...mailbox,
         quotaBytes,
         displayName: change.displayName === undefined ? mailbox.displayName : checkDisplayName(change.displayName),
-        sendScope,
+        sendScope: change.sendScope ?? mailbox.sendScope,
       }
     })
   }
@@ -187,25 +160,29 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** Counts the retention of a mailbox from now where a wrong clock deleted it: before it was created, or ahead of now. @param slackMs ms */
-  async redateDeleted(slackMs: number): Promise<void> {
+  /** Counts the retention of a mailbox from now where a wrong clock deleted it: see the spans, before it was created, or ahead of now. @param slackMs ms */
+  async redateDeleted(slackMs: number, wrong: readonly WrongSpan[]): Promise<void> {
     const now = this.#deps.clock.now()
     await this.#deps.db.write((tx) =>
       tx.run(
-        'UPDATE mailboxes SET deleted_at = ? WHERE purged_at IS NULL AND (deleted_at < created_at - ? OR deleted_at > ?)',
-        [now, slackMs, now + slackMs],
+        `UPDATE mailboxes SET deleted_at = ? WHERE purged_at IS NULL
+           AND (deleted_at < created_at - ? OR deleted_at > ?${wrong.map(() => ' OR deleted_at BETWEEN ? AND ?').join('')})`,
+        [now, slackMs, now + slackMs, ...wrong.flatMap(({ from, until }) => [from, until])],
       ),
     )
   }
 
-  /** Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately. Idempotent. @throws ProductError not_found */
-  delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    return this.#change(teamId, id, async (mailbox, now, tx) => {
+  /**
+   * Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately. Idempotent. The caller ends the sign-ins
+   * through it in the same unit of work.
+   * @throws ProductError not_found
+   */
+  deleteIn(tx: Tx, teamId: string, id: string, check?: Check): Promise<Mailbox> {
+    return this.#changeIn(tx, teamId, id, async (mailbox, now) => {
       if (mailbox.status === 'deleted') return mailbox
       await check?.(mailbox, tx)
       await this.#deps.keys.revokeOf(tx, id)
       await dropAliases(tx, id)
-      await this.#deps.endSignInsThrough(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
   }
@@ -225,11 +202,15 @@ export class Mailboxes extends MailboxReads {
     return { email, domainId: domain.id }
   }
 
-  async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
-    const { clock, openAccount, findForeignIds: foreignIn } = this.#deps
+  /**
+   * Creates the record of a mailbox. The caller checks the send scope and creates the mail account in the same unit of work, see
+   * `administration/mailboxes.ts`.
+   * @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict
+   */
+  async createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
     const displayName = checkDisplayName(input.displayName ?? null)
     const address = await this.freeAddress(tx, teamId, input.email)
-    const now = clock.now()
+    const now = this.#deps.clock.now()
     const mailbox: Mailbox = {
       ...INITIAL,
       ...address,
@@ -237,12 +218,11 @@ export class Mailboxes extends MailboxReads {
       teamId,
       displayName,
       quotaBytes: checkQuota(input.quotaBytes ?? QUOTA_DEFAULT_BYTES),
-      sendScope: await checkSendScope(tx, teamId, input.sendScope ?? { type: 'all' }, foreignIn),
+      sendScope: input.sendScope ?? { type: 'all' },
       createdAt: now,
       updatedAt: now,
     }
     await tx.insert('mailboxes', mailboxRow(mailbox))
-    await openAccount(tx, mailbox.id, mailbox.email)
     return mailbox
   }
 
@@ -267,14 +247,13 @@ export class Mailboxes extends MailboxReads {
     return mailbox
   }
 
-  /** Raises the quota of a mailbox to at least `bytes`. */
+  /** Raises the quota of a mailbox to at least `bytes`; the caller records the change for clients. */
   async raiseQuota(tx: Tx, id: string, bytes: number): Promise<void> {
     await tx.run('UPDATE mailboxes SET quota_bytes = max(quota_bytes, ?), updated_at = ? WHERE id = ?', [
       bytes,
       this.#deps.clock.now(),
       id,
     ])
-    await this.#deps.noteQuotaChange(tx, id)
   }
 
   /** Sets the active Sieve script of a mailbox. @param key hash of its text; null for none */

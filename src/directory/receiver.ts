@@ -1,5 +1,6 @@
 // Resolves a recipient address to a mailbox.
 
+import { DAY_MS } from '../base/durations.ts'
 import type { ReceivingDomain } from './domain-record.ts'
 import type { Domains } from './domains.ts'
 import { baseLocal } from './local-part.ts'
@@ -29,7 +30,7 @@ interface ReceiverDeps {
 }
 
 /** How long mail for a suspended team is deferred before it is rejected, ms. */
-export const SUSPENDED_DEFER_MS = 7 * 86_400_000
+export const SUSPENDED_DEFER_MS = 7 * DAY_MS
 // RFC 2142 §4-5, RFC 5321 §4.5.1: these must be deliverable at every domain.
 const ROLE_NAMES = ['postmaster', 'abuse']
 // The DMARC records of domains name dmarc@ at the appliance as report address (decisions §4.2).

@@ -1,15 +1,16 @@
 // Idempotency-Key: each request is executed once, and its response is stored for a day.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
 
 /** How long a running request holds its key, ms: a crash must not lock a key for ever. */
-export const LOCK_MS = 60_000
+export const LOCK_MS = MINUTE_MS
 /** How long a response is stored, ms (decisions §1.8). */
-export const KEEP_MS = 86_400_000
-const SWEEP_EVERY_MS = 60_000
+export const KEEP_MS = DAY_MS
+const SWEEP_EVERY_MS = MINUTE_MS
 const SWEEP_MAX = 500
 
 /** The state of a key. */

@@ -72,7 +72,7 @@ export class Outbox {
       domain_id: event.domainId,
       body,
       created_at: at,
-      told: dispatched,
+      dispatched,
     })
     return { n, id, type, body, createdAt: at }
   }

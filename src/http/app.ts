@@ -30,7 +30,7 @@ const HSTS = 'max-age=31536000'
 export interface HttpOptions {
   /** Checks every reply against the schema of its route; a reply that breaks it is logged and answered with 500. */
   checkReplies?: boolean
-  /** Webhook events, for the OpenAPI document. */
+  /** Bodies of webhook events, for the OpenAPI document. */
   webhooks?: WebhookDocs
 }
 
@@ -39,7 +39,7 @@ export interface HttpService extends Service {
   readonly ports: { app: number; send: number; operator: number }
 }
 
-/** @throws Error when a route contradicts itself or another one */
+/** @throws Error for an inconsistent route or two routes that conflict */
 export function openHttp(app: Context, routes: readonly Route[], options: HttpOptions = {}): HttpService {
   const { config, clock, log } = app
   const rate = new RateLimit(clock, app.directory.limits, config.RATE_LIMIT_PER_MINUTE)
@@ -94,7 +94,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   }
 }
 
-/** What differs for the operator's listener: its keys, its base path, no CORS origins. */
+/** Differences of the operator's listener: its keys, its base path, no CORS origins. */
 function operatorListener(app: Context, routes: readonly Route[]) {
   const origin = `http://${app.config.OPERATOR_BIND}`
   return {
@@ -120,7 +120,7 @@ function routesOf(routes: readonly Route[], app: Context, surface: Surface, webh
 function openListener(listener: ListenerContext): Listener {
   const koa = new Koa()
   koa.use(mount(listener))
-  // Only connections lost during an answer arrive here; the middleware answers every other error.
+  // Only connections lost during a response arrive here; the middleware handles every other error.
   koa.on('error', (error: unknown) =>
     listener.app.log.debug({ event: 'http.connection_lost', err: error }, 'Connection lost'),
   )

@@ -44,11 +44,12 @@ export function requireCredential(request: RequestContext): void {
     throw new ProductError(
       'authentication_required',
       request.hasCredential
-        ? 'The credential is not valid.'
+        ? 'The credential is not valid. Check the key, its expiry and its status.'
         : 'A credential is required: Authorization: Bearer <API key>.',
     )
   }
-  if (request.suspended) throw new ProductError('insufficient_permissions', 'The team is suspended.')
+  if (request.suspended)
+    throw new ProductError('insufficient_permissions', 'The team is suspended. Contact the operator.')
 }
 
 /** 429 when the minute is used up. */
@@ -75,13 +76,16 @@ export function requirePermission(request: RequestContext): void {
     request.ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope"${scope}`)
   }
   if (permissions.length > 0) {
-    throw new ProductError('insufficient_permissions', `The permission ${permissions.join(' or ')} is missing.`)
+    throw new ProductError(
+      'insufficient_permissions',
+      `The permission ${permissions.join(' or ')} is missing. Use a key that has it.`,
+    )
   }
   const wanted = route.as === 'mailbox' ? 'a mailbox credential' : 'a root key'
   throw new ProductError('insufficient_permissions', `This path needs ${wanted}.`)
 }
 
-/** 403 for a feature the operator withholds (decisions §10.2): no other credential would do. */
+/** 403 for a feature the operator has disabled (decisions §10.2), for any credential. */
 function requireOpenGate(request: RequestContext): void {
   const { gate } = request.match.entry!.route
   if (gate === undefined || !request.listener.app.config.MAILBOX_GATED.includes(gate)) return
@@ -90,22 +94,26 @@ function requireOpenGate(request: RequestContext): void {
 
 function mayEnter(request: RequestContext, principal: Principal): boolean {
   const { route, permissions } = request.match.entry!
-  // The operator's listener knows no other key, and its routes ask for no permission.
+  // The operator's listener accepts operator keys only, and its routes need no permission.
   if (principal.kind === 'operator') return true
   if (route.as !== 'any' && route.as !== principal.kind) return false
   return permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one))
 }
 
-/** RFC 6750 3 and RFC 9728 5.1: where a client learns how to get a credential. */
+/** RFC 6750 §3 and RFC 9728 §5.1: how a client obtains a credential. */
 function challenge(request: RequestContext): string {
-  // Nobody registers for the operator's listener: there is no document to name.
+  // Operator keys cannot be obtained by clients: there is no metadata document.
   if (request.listener.base !== API_BASE) return 'Bearer'
   const metadata = `Bearer resource_metadata="${request.listener.origin}/.well-known/oauth-protected-resource/api/v1"`
   return request.hasCredential ? `${metadata}, error="invalid_token"` : metadata
 }
 
 function tooMany(request: RequestContext): ProductError {
-  return new ProductError('rate_limit_exceeded', 'Too many requests in this minute.', {
-    retryAfter: request.allowance?.retryAfter,
-  })
+  return new ProductError(
+    'rate_limit_exceeded',
+    'Too many requests in this minute. Wait for the time in Retry-After.',
+    {
+      retryAfter: request.allowance?.retryAfter,
+    },
+  )
 }

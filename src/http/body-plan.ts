@@ -1,4 +1,4 @@
-// How the bytes of a body become what a handler gets: the same on the listener's thread and, where they are many, on another.
+// How the bytes of a body become the input of a handler: the same on the listener's thread and, for large bodies, on another one.
 
 import type { TObject, TSchema } from 'typebox'
 import { canonicalJson } from '../base/canonical-json.ts'
@@ -10,20 +10,20 @@ import { type Check, closed, compileCheck, wrongBody } from './validate.ts'
 export interface BodyPlan {
   check: Check
   optional: boolean
-  /** Names of the members there are. */
+  /** Names of the known members. */
   members: readonly string[]
-  /** Members with a value for when they are left out. */
+  /** Members with a default value. */
   defaults: readonly [name: string, value: unknown][]
 }
 
 /**
- * Makes what `handle` gets out of a checked body, here or in a thread. What it gives must be fit to be cloned, with long content as
- * bytes of their own memory, which change threads without a copy.
+ * Builds the input of `handle` from a validated body, here or in a thread. The result must be cloneable, with long content as
+ * bytes with a buffer of their own, which is transferred without a copy.
  */
 export interface BodyReader<R = unknown> {
-  /** What is checked before: less than what is described, where parts are judged by `read` itself. */
+  /** Schema of the validation before `read`: less strict than the documented one where `read` validates parts itself. */
   schema: TObject
-  /** @throws ProductError for what no schema can say */
+  /** @throws ProductError for rules a schema cannot express */
   read(body: Record<string, unknown>): R
 }
 
@@ -32,19 +32,24 @@ export function planBody(schema: TObject, optional: boolean): BodyPlan {
   return { check: compileCheck(closed(schema)), optional, members, defaults: defaultsOf(schema) }
 }
 
-/** Members of an object that carry a default, as it is when they are left out. */
+/** Members of an object with a default, and their values. */
 export function defaultsOf(schema: TObject): [name: string, value: unknown][] {
   return Object.entries(schema.properties as Record<string, TSchema & { default?: unknown }>)
     .filter(([, member]) => member.default !== undefined)
     .map(([name, member]) => [name, member.default])
 }
 
-/** @throws ProductError 400 for a body that is no JSON object or lacks members, 422 for one that breaks a rule */
+/** @throws ProductError 400 for a body that is not a JSON object or lacks members, 422 for one that breaks a rule */
 export function readPlanned(plan: BodyPlan, bytes: Buffer): Record<string, unknown> {
   if (bytes.length === 0 && plan.optional) return withDefaults(plan, {})
   const body = withDefaults(plan, bytes.length === 0 ? {} : readJsonObject(bytes))
   if (!plan.check.passes(body)) throw wrongBody(plan.check.issues(body))
-  if (bytes.length === 0) throw new ProductError('missing_parameter', 'A JSON body is required.', { param: 'body' })
+  if (bytes.length === 0)
+    throw new ProductError(
+      'missing_parameter',
+      'A JSON body is required. Send one with Content-Type: application/json.',
+      { param: 'body' },
+    )
   return body
 }
 

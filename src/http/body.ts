@@ -1,4 +1,4 @@
-// Takes the bytes of a body off the wire, never more than allowed.
+// Reads the bytes of a body from the connection, with a size limit.
 
 import type { IncomingMessage } from 'node:http'
 import type { Timer } from '../base/clock.ts'
@@ -7,7 +7,7 @@ import { hasBody } from './negotiate.ts'
 import { BODY_LIMIT } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'
 
-// How much of a refused body is still read, and how long, so that the client comes to read the answer (RFC 9112 9.6).
+// How much of a rejected body is still read, and for how long, so that the client can read the response (RFC 9112 §9.6).
 const LINGER_BYTES = 134_217_728
 export const LINGER_MS = 5_000
 const PIECE_BYTES = 1_048_576
@@ -18,12 +18,12 @@ export function checkDeclaredSize(request: RequestContext): void {
   if (Number(request.header('content-length') ?? 0) > limit) throw tooLarge(limit)
 }
 
-/** A whole body: in one piece, or, where it is large, in pieces of their own memory that a thread can be given. */
+/** A whole body: one buffer, or, for a large body, several with their own memory that can be transferred to a thread. */
 export type ReceivedBody = { bytes: Buffer } | { pieces: Uint8Array[] }
 
 /**
- * Reads a whole body. A large one waits until there is room for it.
- * @throws ProductError payload_too_large as soon as one byte too many has come
+ * Reads a whole body. A large one waits for free memory.
+ * @throws ProductError payload_too_large at the first byte above the limit
  */
 export async function readBody(request: RequestContext): Promise<ReceivedBody> {
   const { req } = request
@@ -46,7 +46,7 @@ export async function readBody(request: RequestContext): Promise<ReceivedBody> {
         req.pause()
         done(() => reject(tooLarge(limit)))
       } else if (gathering.size > BODY_LIMIT && !hasRoom) {
-        // Its length was not told before.
+        // Its length was not declared.
         hasRoom = true
         req.pause()
         void reserveMemory(request, limit).then(() => req.resume())
@@ -58,23 +58,23 @@ export async function readBody(request: RequestContext): Promise<ReceivedBody> {
   })
 }
 
-/** Says that only now the body is wanted: a client that asks first is spared sending what would have been refused. */
+/** Sends 100 Continue only when the body is needed: a client with Expect: 100-continue does not send a body that would be rejected. */
 export function proceed(request: RequestContext): void {
-  if (!asksFirst(request.req)) return
+  if (!expectsContinue(request.req)) return
   request.res.writeContinue()
   request.continued = true
 }
 
-/** Waits until there is room for so many bytes; it is given back when the request is over. */
+/** Waits until this much memory is free, and reserves it until the end of the request. */
 export async function reserveMemory(request: RequestContext, bytes: number): Promise<void> {
   request.onEnd(await request.listener.largeBodies.reserve(bytes))
 }
 
-/** What has come of a body. */
+/** The received part of a body. */
 class BodyBuffer {
   size = 0
   readonly #chunks: Buffer[] = []
-  /** Filled one after another once the body is large, so that no single step copies all of it. */
+  /** Filled step by step for a large body, so that no single step copies all of it. */
   readonly #pieces: Uint8Array[] = []
   #filled = PIECE_BYTES
 
@@ -82,7 +82,7 @@ class BodyBuffer {
     this.size += chunk.length
     this.#chunks.push(chunk)
     if (this.size <= BODY_LIMIT) return
-    for (const waiting of this.#chunks.splice(0)) this.#copy(waiting)
+    for (const chunk of this.#chunks.splice(0)) this.#copy(chunk)
   }
 
   gathered(): ReceivedBody {
@@ -109,20 +109,20 @@ class BodyBuffer {
 }
 
 /**
- * What to do about a body that was not read when the answer goes out: nothing (Node reads a small rest away), close the
+ * What to do when a response is sent before the body was read: nothing (Node reads a small rest), close the
  * connection, or linger before closing it.
  */
 export function unreadBody(request: RequestContext): 'nothing' | 'close' | 'linger' {
   const { req } = request
   if (req.complete || req.destroyed || !hasBody(req)) return 'nothing'
-  if (asksFirst(req) && !request.continued) return 'close'
+  if (expectsContinue(req) && !request.continued) return 'close'
   const endless = req.headers['transfer-encoding'] !== undefined
   return endless || Number(req.headers['content-length']) > BODY_LIMIT ? 'linger' : 'nothing'
 }
 
 /**
- * Sends an answer at once while the client is still sending, lets it finish for a while, and closes the connection.
- * Closing at once would throw the answer away together with what was not read.
+ * Responds immediately while the client is still sending, reads on for a while, and closes the connection.
+ * Closing immediately would discard the response together with the unread data.
  */
 export function answerAndLinger(request: RequestContext, text: string): Promise<void> {
   const { req, res } = request
@@ -145,14 +145,14 @@ export function answerAndLinger(request: RequestContext, text: string): Promise<
   })
 }
 
-function asksFirst(req: IncomingMessage): boolean {
+function expectsContinue(req: IncomingMessage): boolean {
   return req.headers.expect?.toLowerCase() === '100-continue'
 }
 
 export function cutOff(): ProductError {
-  return new ProductError('invalid_parameter', 'The body ended too early.')
+  return new ProductError('invalid_parameter', 'The body is incomplete. Send it again.')
 }
 
 export function tooLarge(limit: number): ProductError {
-  return new ProductError('payload_too_large', `The body is larger than ${limit} bytes.`)
+  return new ProductError('payload_too_large', `The body is too large. It has at most ${limit} bytes.`)
 }

@@ -1,4 +1,4 @@
-// Lifts the named schemas of an OpenAPI document into its components, so that each is defined once and has a name in generated clients.
+// Moves the named schemas of an OpenAPI document into its components, so that each is defined once and has a name in generated clients.
 
 import { canonicalJson } from '../base/canonical-json.ts'
 
@@ -22,10 +22,10 @@ export function liftSchemas(document: Document): Json {
   return onlyUsed({ ...document, paths, ...webhooks, components: { ...document.components, schemas } })
 }
 
-/** Leaves out replies and headers nothing refers to. */
+/** Removes unused responses and headers. */
 function onlyUsed(document: Document): Json {
   const components: Json = { ...document.components }
-  // Headers are used by replies: those that are left.
+  // Headers are used by responses: check those that remain.
   for (const kind of ['responses', 'headers']) {
     const text = JSON.stringify({ ...document, components })
     const named = Object.entries((components[kind] ?? {}) as Json)
@@ -39,7 +39,7 @@ function lift(value: unknown, lifted: Map<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => lift(item, lifted))
   if (value === null || typeof value !== 'object') return value
   const members = Object.entries(value).map(([name, member]) => {
-    // Examples are data: a member called "title" means nothing there.
+    // Examples are data: a member "title" in them is not a schema title.
     return [name, name === 'examples' ? member : lift(member, lifted)] as const
   })
   const schema = Object.fromEntries(members) as Json

@@ -8,16 +8,20 @@ export class ConcurrencyLimits {
   readonly #taken = new Map<string, number>()
 
   /**
-   * @param key what is counted: the route and whose
+   * @param key route and owner
    * @returns a function that releases it
    * @throws ProductError rate_limit_exceeded at the limit
    */
   acquire(key: string, limit: number): () => void {
     const taken = this.#taken.get(key) ?? 0
     if (taken >= limit) {
-      throw new ProductError('rate_limit_exceeded', `At most ${limit} of these may run at the same time.`, {
-        retryAfter: RETRY_SECONDS,
-      })
+      throw new ProductError(
+        'rate_limit_exceeded',
+        `Too many of these requests run at the same time; at most ${limit} may. Wait, then try again.`,
+        {
+          retryAfter: RETRY_SECONDS,
+        },
+      )
     }
     this.#taken.set(key, taken + 1)
     return () => this.#release(key)

@@ -1,4 +1,4 @@
-// What browsers of other origins may do (decisions §1.10).
+// CORS: access for browsers of other origins (decisions §1.10).
 
 import type { RequestContext } from './request-context.ts'
 
@@ -15,7 +15,7 @@ const EXPOSED = [
 const SENDABLE = 'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, Idempotency-Key, X-Request-Id'
 const PREFLIGHT_SECONDS = '600'
 
-/** Lets every origin read what is open, and the configured origins the rest. Never with credentials: keys are no cookies. */
+/** Open paths can be read from every origin, the rest from the configured origins. Never with credentials: keys are not cookies. */
 export function allowOrigin(request: RequestContext): void {
   const { ctx, listener, match } = request
   const { open } = match
@@ -26,7 +26,7 @@ export function allowOrigin(request: RequestContext): void {
   ctx.set('Access-Control-Expose-Headers', EXPOSED)
 }
 
-/** Answers OPTIONS: what the path knows, and the preflight of a browser that may ask. */
+/** Answers OPTIONS: the methods of the path, and CORS preflights. */
 export function answerOptions(request: RequestContext, allow: string): void {
   const { ctx } = request
   ctx.status = 204

@@ -1,4 +1,4 @@
-// Where a list goes on, as a text a client can hold but not make (decisions §1.6).
+// Sealed pagination cursors: clients can store them but not forge them (decisions §1.6).
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { ProductError } from '../base/errors.ts'
@@ -8,11 +8,11 @@ import type { PageKey } from '../store/records.ts'
 const VERSION = 1
 const PURPOSE = 'cursor'
 const SIGNATURE_LENGTH = 16
-// A sort value is at most a subject; longer texts are not cursors of ours.
+// A sort value is at most a subject; longer texts are not valid cursors.
 const CURSOR_MAX = 8192
 
 /**
- * What a cursor is bound to: the route with its path, the filters, and whose list it is.
+ * What a cursor is bound to: the route with its path, the filters, and the owner of the list.
  * @param filters in the order of their schema, which `convert` gives them
  */
 export function cursorScope(operation: string, owner: string, params: unknown, filters: unknown): string {
@@ -24,7 +24,7 @@ export function encodeCursor(vault: Vault, scope: string, key: PageKey): string 
   return `${first}.${sign(vault, first)}`
 }
 
-/** @throws ProductError invalid_parameter for anything this house did not make for this very list */
+/** @throws ProductError invalid_parameter for a cursor this appliance did not issue for this list */
 export function decodeCursor(vault: Vault, scope: string, cursor: string): PageKey {
   const match = cursor.length > CURSOR_MAX ? null : /^([\w-]+)\.([\w-]{16})$/.exec(cursor)
   if (match === null || !same(match[2]!, sign(vault, match[1]!))) throw wrong()
@@ -33,7 +33,7 @@ export function decodeCursor(vault: Vault, scope: string, cursor: string): PageK
   return value.k
 }
 
-// Deriving a key takes longer than all the rest of a cursor; there is one for each house.
+// Deriving a key takes longer than all other work on a cursor; there is one per appliance.
 const keys = new WeakMap<Vault, KeyObject>()
 
 function keyOf(vault: Vault): KeyObject {
@@ -53,7 +53,7 @@ function same(given: string, right: string): boolean {
 }
 
 function wrong(): ProductError {
-  return new ProductError('invalid_parameter', 'The cursor does not belong to this list; start again without it.', {
+  return new ProductError('invalid_parameter', 'The cursor does not belong to this list. Start again without it.', {
     param: 'cursor',
   })
 }

@@ -1,17 +1,17 @@
-// Tags of what was read, and what a request says about the tag it knows (decisions §1.7).
+// ETags, and the conditions of requests on them (decisions §1.7).
 
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../base/canonical-json.ts'
 import { conflict } from '../base/errors.ts'
 
 const TAG_LENGTH = 27
-// One tag of a list: weak or not, its opaque part in quotes (RFC 9110 8.8.3).
+// One tag of a list: weak or strong, the opaque part in quotes (RFC 9110 §8.8.3).
 const TAG = /^[ \t]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?:,|$)/
 
-// Documents that never change are frozen by who makes them; their tag is computed once.
+// Immutable documents are frozen by their creator; their tag is computed once.
 const known = new WeakMap<object, string>()
 
-/** The weak tag of data: equal data, equal tag, whatever the order of its members. */
+/** The weak tag of data: equal for equal data, independent of the order of members. */
 export function etagOf(data: unknown): string {
   const lasting = typeof data === 'object' && data !== null && Object.isFrozen(data)
   const before = lasting ? known.get(data) : undefined
@@ -21,25 +21,25 @@ export function etagOf(data: unknown): string {
   return etag
 }
 
-/** The strong tag of bytes whose SHA-256 is known. */
+/** The strong tag of bytes by their SHA-256. */
 export function strongEtag(sha256: Uint8Array): string {
   return `"${Buffer.from(sha256).toString('base64url').slice(0, TAG_LENGTH)}"`
 }
 
-/** True when an `If-None-Match` or `If-Match` names the tag or `*`; compared weakly, which the specification asks for. */
+/** True when `If-None-Match` or `If-Match` contains the tag or `*`; weak comparison, as the specification requires. */
 export function namesTag(header: string, etag: string): boolean {
   if (header.trim() === '*') return true
   return tagsOf(header).some((tag) => tag.opaque === opaqueOf(etag))
 }
 
-/** True when an `If-Range` names exactly this strong tag (RFC 9110 13.1.5: weak tags never match). */
+/** True when `If-Range` is exactly this strong tag (RFC 9110 §13.1.5: weak tags never match). */
 export function namesStrongTag(header: string, etag: string): boolean {
   const [tag] = tagsOf(header)
   return tag !== undefined && !tag.weak && !etag.startsWith('W/') && tag.opaque === etag
 }
 
 /**
- * Holds an `If-Match` against the version of a resource as it is now.
+ * Checks `If-Match` against the present version of a resource.
  * @throws ProductError conflict when it names another version (specification §7)
  */
 export function expectMatch(header: string | undefined, version: unknown): void {

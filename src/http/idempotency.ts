@@ -21,18 +21,22 @@ export async function runOnce(request: RequestContext, work: () => Promise<Senda
   const scope = sha256(canonicalJson([ownerOf(request), route.method, route.path, key])).toString('base64url')
   const body = Buffer.from(request.bodyDigest ?? []).toString('hex')
   // A stored secret is returned only to the same credential: another one of the team may have fewer permissions.
-  const asker = route.secret === true ? [request.principal?.keyId ?? null] : []
-  const claim = await replays.claim(scope, sha256(canonicalJson([body, request.input.params, ...asker])))
+  const keyScope = route.secret === true ? [request.principal?.keyId ?? null] : []
+  const claim = await replays.claim(scope, sha256(canonicalJson([body, request.input.params, ...keyScope])))
   if (claim.kind === 'running') {
-    throw new ProductError('idempotency_conflict', 'The request with this Idempotency-Key is still being processed.', {
-      param: 'Idempotency-Key',
-      retryAfter: IN_FLIGHT_RETRY_SECONDS,
-    })
+    throw new ProductError(
+      'idempotency_conflict',
+      'The request with this Idempotency-Key is still being processed. Wait, then try again.',
+      {
+        param: 'Idempotency-Key',
+        retryAfter: IN_FLIGHT_RETRY_SECONDS,
+      },
+    )
   }
   if (claim.kind === 'other') {
     throw new ProductError(
       'idempotency_conflict',
-      `The Idempotency-Key was used with a different body${asker.length === 0 ? '' : ', or by another API key'}.`,
+      `The Idempotency-Key was used with a different body${keyScope.length === 0 ? '' : ', or by another API key'}.`,
       {
         param: 'Idempotency-Key',
       },
@@ -98,7 +102,7 @@ interface AnswerCodec {
   open(bytes: Uint8Array): JsonAnswer
 }
 
-/** @param key seals the answer under HKDF(APP_SECRET, key); null keeps it as it is */
+/** @param key seals the answer under HKDF(APP_SECRET, key); null stores it unsealed */
 function answerCodec(vault: Vault, key: string | null): AnswerCodec {
   const purpose = `replay/${key}`
   return {

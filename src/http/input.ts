@@ -13,10 +13,11 @@ import { wrongParameters } from './validate.ts'
 
 const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/
 
-/** 400 for a header of ours that cannot be meant. */
+/** 400 for an invalid header. */
 export function checkHeaders(request: RequestContext): void {
   const key = request.header('idempotency-key')
   const { idempotent, fromMailbox } = request.match.entry!.route
+  checkCondition(request)
   if (fromMailbox === true && request.header('x-source-authorization') === undefined) {
     const message = 'The header X-Source-Authorization is required: Bearer <key of the source mailbox>.'
     throw new ProductError('missing_parameter', message, { param: 'X-Source-Authorization' })
@@ -25,12 +26,26 @@ export function checkHeaders(request: RequestContext): void {
     throw new ProductError('missing_parameter', 'The header Idempotency-Key is required.', { param: 'Idempotency-Key' })
   }
   if (key === undefined || !idempotent || KEY_FORMAT.test(key)) return
-  throw new ProductError('invalid_parameter', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
-    param: 'Idempotency-Key',
-  })
+  throw new ProductError(
+    'invalid_parameter',
+    'Idempotency-Key is malformed. It must be 1 to 255 visible ASCII characters.',
+    {
+      param: 'Idempotency-Key',
+    },
+  )
 }
 
-/** 404 for a path whose id has another form than ids have: nothing can be found under it (decisions §1.1). */
+/** A change without its condition would be done where the client relies on one; `*` asks only that the resource exists. */
+function checkCondition(request: RequestContext): void {
+  const { method, etag } = request.match.entry!.route
+  const condition = request.header('if-match')
+  if (method === 'GET' || etag === true || condition === undefined || condition.trim() === '*') return
+  const message =
+    'What this request changes has no ETag, so If-Match cannot be checked. Send the request without If-Match.'
+  throw new ProductError('invalid_parameter', message, { param: 'If-Match' })
+}
+
+/** 404 for a malformed id in the path: no resource can have it (decisions §1.1). */
 export function readPath(request: RequestContext): void {
   const { params } = request.match.entry!
   if (params === null) return
@@ -39,7 +54,7 @@ export function readPath(request: RequestContext): void {
   request.input.params = values
 }
 
-/** 400 for a wrong query; reads the cursor of a list. */
+/** 400 for an invalid query; decodes the cursor of a list. */
 export function readParameters(request: RequestContext): void {
   const entry = request.match.entry!
   if (entry.query === null) return
@@ -51,7 +66,7 @@ export function readParameters(request: RequestContext): void {
   if (cursor !== undefined) request.input.after = decodeCursor(request.listener.app.vault, request.cursorScope, cursor)
 }
 
-/** 400 for a body that is no JSON object or lacks members, 422 for one that breaks a rule. */
+/** 400 for a body that is not a JSON object or lacks members, 422 for one that breaks a rule. */
 export async function readJsonInput(request: RequestContext): Promise<void> {
   const { body: plan, route } = request.match.entry!
   if (plan === null) return
@@ -71,7 +86,7 @@ export async function readJsonInput(request: RequestContext): Promise<void> {
   request.input.body = reader === undefined ? body : (reader.read(body) as object)
 }
 
-/** Whose data is meant: what cursors and replays are bound to. */
+/** The owner of the data: cursors and replays are bound to it. */
 export function ownerOf(request: RequestContext): string {
   if (request.principal === null) return request.source
   const { principal } = request

@@ -1,15 +1,15 @@
-// Reads a JSON object out of foreign bytes, refusing what two readers could understand in two ways (decisions §1.4).
+// Reads a JSON object from untrusted bytes, and rejects ambiguous ones (decisions §1.4).
 
 import { isUtf8 } from 'node:buffer'
 import { ProductError } from '../base/errors.ts'
 
-/** Objects and arrays inside one another. */
+/** Nesting depth of objects and arrays. */
 export const JSON_DEPTH_MAX = 32
 /** Members of one object. */
 export const JSON_MEMBERS_MAX = 1_000
-/** Objects and lists in all. */
+/** Objects and arrays in total. */
 export const JSON_BRANCHES_MAX = 20_000
-/** Members and entries in all: more than a body of 1 MiB can have. */
+/** Members and items in total: more than a body of 1 MiB can have. */
 export const JSON_VALUES_MAX = 600_000
 
 const QUOTE = 0x22
@@ -19,12 +19,12 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
-// An escaped half of a pair; only then can a parsed text be ill-formed.
+// An escaped surrogate; only then can a parsed text be ill-formed.
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 /**
- * @throws ProductError invalid_parameter for a byte-order mark, invalid UTF-8, broken JSON, anything but an object,
- * too many levels or members, a member given twice, or half a surrogate pair
+ * @throws ProductError invalid_parameter for a byte-order mark, invalid UTF-8, malformed JSON, anything but an object,
+ * too many levels or members, a repeated member, or half a surrogate pair
  */
 export function readJsonObject(bytes: Buffer): Record<string, unknown> {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw wrong('starts with a byte-order mark')
@@ -45,9 +45,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** One pass before the parser: depth, and members given twice. Broken JSON is left to the parser. */
+/** One pass before the parser: depth, and repeated members. Malformed JSON is left to the parser. */
 function checkShape(text: string): void {
-  // For each open object the names seen so far, null for an open list.
+  // For each open object its names so far, null for an open array.
   const open: (Set<string> | null)[] = []
   let nameNext = false
   let branches = 0
@@ -82,7 +82,7 @@ function noteName(names: Set<string> | null | undefined, quoted: string): void {
   names.add(name)
 }
 
-/** Position of the quote that ends the text begun at `start`; the end of everything when there is none. */
+/** Position of the quote that ends the string begun at `start`; the end of the text when there is none. */
 function endOfText(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0
@@ -94,7 +94,7 @@ function endOfText(text: string, start: number): number {
 
 function checkTexts(value: unknown): void {
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw wrong('holds half a surrogate pair')
+    if (!value.isWellFormed()) throw wrong('contains half a surrogate pair')
   } else if (Array.isArray(value)) {
     for (const item of value) checkTexts(item)
   } else if (value !== null && typeof value === 'object') {

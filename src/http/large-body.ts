@@ -1,12 +1,12 @@
-// How a thread reads a large body: checked, parsed, and turned into what its route works with.
+// How a thread reads a large body: parse, validate, and build the input of the route.
 
-import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { type PlainError, ProductError, plainError } from '../base/errors.ts'
+import { transferred } from '../base/thread-pool.ts'
 import { type BodyReader, digestOf, planBody, readPlanned } from './body-plan.ts'
 
 export interface LargeBody {
   pieces: Uint8Array[]
-  /** True when repetitions of the request have to be told from others. */
+  /** True when repetitions of the request must be detected. */
   digested: boolean
 }
 
@@ -20,8 +20,7 @@ export function inThread(reader: BodyReader<object>): (body: LargeBody) => ReadL
       const body = readPlanned(plan, Buffer.concat(pieces))
       const digest = digested ? new Uint8Array(digestOf(body)) : null
       const value = reader.read(body)
-      const moved = { [transferableSymbol]: [...memoryOf(value)], [valueSymbol]: { value, digest } }
-      return move(moved as never) as unknown as ReadLarge
+      return transferred({ value, digest }, memoryOf(value))
     } catch (error) {
       if (!(error instanceof ProductError)) throw error
       return { refused: plainError(error) }
@@ -29,7 +28,7 @@ export function inThread(reader: BodyReader<object>): (body: LargeBody) => ReadL
   }
 }
 
-/** Memory that belongs to one content alone. What Node cut from its pool belongs to others as well, and is copied. */
+/** A buffer with memory of its own. A buffer Node cut from its pool shares memory with others, and is copied. */
 function memoryOf(value: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuffer> {
   if (value instanceof Uint8Array) {
     if (value.byteLength > 0 && value.byteLength === value.buffer.byteLength) found.add(value.buffer as ArrayBuffer)

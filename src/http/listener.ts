@@ -1,36 +1,36 @@
-// One TCP port that speaks HTTP: opened, bounded, and closed without cutting anybody off.
+// A TCP port with an HTTP server: limits, and a shutdown that completes requests under way.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
 
-/** A whole header must be there within this time (slowloris), ms. */
+/** Time limit for a whole header (slowloris), ms. */
 export const HEADER_TIMEOUT_MS = 10_000
-/** A whole request must be there within this time, ms: 64 MiB at 5 Mbit/s. */
+/** Time limit for a whole request, ms: 64 MiB at 5 Mbit/s. */
 export const REQUEST_TIMEOUT_MS = 120_000
-/** A connection without any traffic is closed after this time, ms. */
+/** Idle time after which a connection is closed, ms. */
 export const SILENCE_TIMEOUT_MS = 300_000
-/** A connection between two requests is kept this long, ms. */
+/** Keep-alive time between two requests, ms. */
 export const KEEP_ALIVE_MS = 20_000
 /** Largest header of a request, bytes. */
 export const HEADER_MAX = 16_384
 export const CONNECTIONS_MAX = 10_000
 const CHECK_MS = 2_000
-// Longer than any request should take; what is still open then is cut.
+// Longer than any request should take; connections still open then are closed.
 const STOP_MS = 15_000
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
-/** What is wrong with bytes that are no request; the answer is a whole HTTP response. */
+/** The error of a malformed request; the response is a whole HTTP response. */
 export type Refuse = (socket: Socket, sentence: string) => string
 
-/** What a listener is made of. */
+/** Options of a listener. */
 export interface ListenerDeps {
   clock: Clock
   handler: Handler
   refuse: Refuse
-  /** Told of what goes wrong while connections are accepted, such as too few file handles; the listener goes on. */
+  /** Receives errors of accepting connections, such as too few file handles; the listener continues. */
   failed(error: unknown): void
 }
 
@@ -49,7 +49,7 @@ export class Listener {
       this.#under.set(req.socket, res)
       res.once('close', () => {
         if (this.#under.get(req.socket) === res) this.#under.delete(req.socket)
-        // Its header had promised to keep the connection when the closing began.
+        // Its header had already promised keep-alive when the shutdown began.
         if (this.#stopping) setImmediate(() => this.server.closeIdleConnections())
       })
       if (this.#stopping) res.shouldKeepAlive = false
@@ -66,11 +66,11 @@ export class Listener {
       },
       serve,
     )
-    // A client that has sent its request may close its half at once and still reads the answer.
+    // A client may close its half after sending its request, and still reads the response.
     Object.assign(this.server, { httpAllowHalfOpen: true })
     this.server.maxConnections = CONNECTIONS_MAX
     this.server.setTimeout(SILENCE_TIMEOUT_MS)
-    // Both expectations are left to the handler, which reads a body only when it wants it.
+    // The handler decides on Expect: 100-continue, because it reads a body only when it needs it.
     this.server.on('checkContinue', serve).on('checkExpectation', serve)
     // Without a listener an error of accepting would end the process.
     this.server.on('error', failed)
@@ -83,7 +83,7 @@ export class Listener {
 
   /**
    * @param port 0 takes any free port
-   * @throws Error of Node, which tells why the address cannot be had
+   * @throws Error of Node, with the reason the address cannot be used
    */
   listen(port: number, host: string): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -95,12 +95,12 @@ export class Listener {
     })
   }
 
-  /** Accepts nothing more, lets what is under way finish, and closes idle connections. */
+  /** Stops accepting, completes requests under way, and closes idle connections. */
   close(): Promise<void> {
     this.#stopping = true
     for (const [socket, res] of this.#under) {
       if (!res.headersSent) res.shouldKeepAlive = false
-      // Whether a client that closed its half still waits cannot be known: the end waits for those that are there for certain.
+      // Whether a client that closed its half still waits is unknown: the shutdown waits only for clients that certainly do.
       if (socket.readableEnded) socket.destroy()
       else socket.once('end', () => socket.destroy())
     }
@@ -117,7 +117,7 @@ export class Listener {
   #malformed(error: NodeJS.ErrnoException, socket: Socket): void {
     const under = this.#under.get(socket)
     if (under?.req.complete === true) {
-      // The broken bytes came behind a whole request: that one gets its answer, and it is the last.
+      // The malformed bytes followed a whole request: that one is answered, and it is the last.
       under.shouldKeepAlive = false
     } else if (error.code === 'ECONNRESET' || under?.headersSent === true || !socket.writable) {
       socket.destroy()
@@ -128,7 +128,8 @@ export class Listener {
 }
 
 function sentenceOf(error: NodeJS.ErrnoException): string {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return `The header of the request is larger than ${HEADER_MAX} bytes.`
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive.'
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return `The request header is too large. It has at most ${HEADER_MAX} bytes.`
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive. Try again.'
   return 'This is not a valid HTTP/1.1 request.'
 }

@@ -19,7 +19,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const CLIENT_ID_MAX = 128
 const LOGGED_PATH_MAX = 512
 
-/** The one middleware of a listener. It answers everything itself and never throws. */
+/** The one middleware of a listener. It handles every outcome itself and never throws. */
 export function mount(listener: ListenerContext): Koa.Middleware {
   return async (ctx) => {
     const request = new RequestContext(listener, ctx)
@@ -80,10 +80,10 @@ function count(request: RequestContext, free: boolean): void {
   request.ctx.set('X-RateLimit-Reset', String(allowance.reset))
 }
 
-// RFC 9112 3.2. Node would refuse it too, but without an envelope.
+// RFC 9112 §3.2. Node would reject it too, but without an envelope.
 function requireHost(request: RequestContext): void {
   if (request.req.httpVersion === '1.1' && request.header('host') === undefined) {
-    throw new ProductError('invalid_parameter', 'The Host header is missing.', { param: 'Host' })
+    throw new ProductError('invalid_parameter', 'The Host header is missing. Send it.', { param: 'Host' })
   }
 }
 
@@ -92,7 +92,7 @@ function requireRoute(request: RequestContext): void {
   if (entry !== null) return
   if (allow === null) throw notFound('path')
   request.ctx.set('Allow', allow.join(', '))
-  throw new ProductError('method_not_allowed', `This path supports ${allow.join(', ')}.`)
+  throw new ProductError('method_not_allowed', `This path does not support the method. Use ${allow.join(', ')}.`)
 }
 
 function limitConcurrency(request: RequestContext): void {
@@ -123,7 +123,11 @@ async function fail(request: RequestContext, error: unknown): Promise<void> {
   const shown =
     error instanceof ProductError
       ? error
-      : (storageError(error) ?? new ProductError('internal_error', 'Something went wrong on our side.'))
+      : (storageError(error) ??
+        new ProductError(
+          'internal_error',
+          'An internal error occurred. Try again, or give the operator the request id.',
+        ))
   if (statusOf(shown.code) >= 500) noteFailure(request, error)
   if (ctx.headerSent) {
     request.res.destroy()

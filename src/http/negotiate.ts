@@ -1,4 +1,4 @@
-// Which types a request accepts and sends (decisions §1.10).
+// Negotiates the media types of requests and responses (decisions §1.10).
 
 import type { IncomingMessage } from 'node:http'
 import { ProductError } from '../base/errors.ts'
@@ -16,19 +16,21 @@ export function chooseType(request: RequestContext): void {
   if (accept === undefined || accept === ANYTHING || accept === request.accepts || produces.includes(ANYTHING)) return
   const chosen = bestType(accept, produces)
   if (chosen === null) {
-    throw new ProductError('not_acceptable', `This produces ${produces.join(' or ')} only.`, { param: 'Accept' })
+    throw new ProductError('not_acceptable', `Accept excludes every available type. Accept ${produces.join(' or ')}.`, {
+      param: 'Accept',
+    })
   }
   request.accepts = chosen
 }
 
-/** 415 for a body that is anything but what the route reads (plain JSON, or a form), or is called so. */
+/** 415 for a body of another type than the route reads (JSON, or a form). */
 export function requireBodyType(request: RequestContext): void {
   const { body, route } = request.match.entry!
   if (body === null || !hasBody(request.req)) return
   const coding = request.header('content-encoding')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
     request.ctx.set('Accept-Encoding', 'identity')
-    throw new ProductError('unsupported_media_type', 'A body must come without a Content-Encoding.', {
+    throw new ProductError('unsupported_media_type', 'Content-Encoding is not supported. Send the body unencoded.', {
       param: 'Content-Encoding',
     })
   }
@@ -42,7 +44,7 @@ export function requireBodyType(request: RequestContext): void {
   const wanted = isForm ? FORM_TYPE : 'application/json'
   if (request.method === 'POST') request.ctx.set('Accept-Post', wanted)
   if (request.method === 'PATCH') request.ctx.set('Accept-Patch', wanted)
-  throw new ProductError('unsupported_media_type', `A body must be ${wanted} in UTF-8.`, {
+  throw new ProductError('unsupported_media_type', `The body has an unsupported type. Send ${wanted} in UTF-8.`, {
     param: 'Content-Type',
   })
 }
@@ -56,18 +58,18 @@ function isFormType(contentType = ''): boolean {
   return type === FORM_TYPE && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
 }
 
-/** JSON or a form of it, in UTF-8. Parts are trimmed one by one: one pattern for all takes square time on spaces. */
+/** JSON or a form of it, in UTF-8. Parts are trimmed one by one: a single pattern takes quadratic time on spaces. */
 function isOneOf(contentType: string, others: readonly string[] = []): boolean {
   const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
   const isKnown = JSON_TYPE.test(type!) || others.includes(type!)
   return isKnown && parameters.every((part) => part === '' || /^charset="?utf-8"?$/.test(part))
 }
 
-/** The produced type the client likes best, the first of equals; null when it wants none (RFC 9110 12.5.1). */
+/** The produced type the client prefers, the first of equals; null when it accepts none (RFC 9110 §12.5.1). */
 function bestType(accept: string, produces: readonly string[]): string | null {
   const ranges = new Map<string, number>()
   for (const item of accept.split(',')) {
-    // Parameters beside the weight ("charset=utf-8") do not tell our types apart.
+    // Parameters beside the weight ("charset=utf-8") do not matter for the types produced here.
     const [range, ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
     const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))
     ranges.set(range!, weight === undefined ? 1 : Number(weight.slice(weight.indexOf('=') + 1)))

@@ -1,4 +1,4 @@
-// Request bodies as the OpenAPI document describes them.
+// Request bodies of the OpenAPI document.
 
 import type { TSchema } from 'typebox'
 import type { Route } from './route.ts'
@@ -6,7 +6,7 @@ import { closed } from './validate.ts'
 
 type Json = Record<string, unknown>
 
-/** Content of a body that is no JSON. */
+/** Content of a body that is not JSON. */
 export const BYTES = { schema: { type: 'string', format: 'binary' } }
 
 /** @param optional whether the body may be left out */
@@ -17,8 +17,8 @@ export function bodyOf(one: Route, optional: boolean): Json {
 }
 
 /**
- * A schema whose members with a default are optional and say so in words. Generators of types take a member with the keyword `default` for
- * one that is always there, and would have every caller write it.
+ * A schema whose members with a default are optional, with the default in their description. Type generators take a member with the
+ * keyword `default` for required, and callers would have to send it.
  */
 function describeDefaults(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(describeDefaults)

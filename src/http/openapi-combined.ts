@@ -32,7 +32,7 @@ export function combinedOpenapiRoute(routes: readonly Route[], config: Config, w
     hidden: true,
     operation: 'getCombinedOpenapi',
     tag: 'Service',
-    summary: 'Describes both public listeners in one document.',
+    summary: 'Get the OpenAPI document of both public listeners',
     as: 'none',
     bare: true,
     open: true,
@@ -51,7 +51,7 @@ export function combineOpenapi(routes: readonly Route[], config: Config, webhook
   const send = buildOpenapi(routes, config, 'send', webhooks) as Document
   const sendServers = [{ url: config.SEND_ORIGIN + API_BASE, description: 'Sending API' }]
   const paths = { ...app.paths }
-  // What both origins answer is described by the app's document.
+  // Operations of both origins are taken from the document of the app.
   for (const [path, item] of Object.entries(send.paths)) paths[path] ??= { servers: sendServers, ...item }
   const known = new Set(app.tags.map(({ name }) => name))
   const title = 'Mailstead API'

@@ -1,6 +1,6 @@
 // Descriptions of the OpenAPI tags.
 
-/** By tag; every tag of a public route has its sentence. */
+/** By tag; every tag of a public route has a description. */
 export const TAGS: Readonly<Record<string, string>> = {
   Agents: 'Self-registration of agent inboxes, and their tokens.',
   'API keys': 'Credentials of the team and of mailboxes.',

@@ -1,16 +1,16 @@
-// The part of the description that says what webhooks are told.
+// The webhooks of the OpenAPI document.
 
 import type { TSchema } from 'typebox'
 
 type Json = Record<string, unknown>
 
-/** What webhooks are told: the bodies by type of event, and what a receiver has to know. */
+/** Webhooks of the document: the bodies by type of event, and notes for receivers. */
 export interface WebhookDocs {
   events: Readonly<Record<string, TSchema>>
   notes: string
 }
 
-/** For listeners that tell nobody anything. */
+/** For listeners without webhooks. */
 export const NO_WEBHOOKS: WebhookDocs = { events: {}, notes: '' }
 
 /** Headers of a request to a receiver (specification §6). */
@@ -25,7 +25,7 @@ const WEBHOOK_HEADERS = {
   'webhook-signature': 'Standard Webhooks: v1 and the signature over id, timestamp and body.',
 }
 
-/** One operation for each type of event, the other way round: the receiver is the server. */
+/** One operation for each type of event; the receiver is the server. */
 export function webhooksOf({ events, notes }: WebhookDocs): Json {
   const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
@@ -33,14 +33,14 @@ export function webhooksOf({ events, notes }: WebhookDocs): Json {
   const entries = Object.entries(events).map(([type, schema]) => {
     const { description } = schema as { description?: string }
     const post = {
-      operationId: `tell${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
+      operationId: `on${type.replace(/(?:^|[._])([a-z])/g, (_, initial: string) => initial.toUpperCase())}`,
       tags: ['Webhooks'],
       summary: description,
       description: notes,
       security: [],
       parameters,
       requestBody: { required: true, content: { 'application/json': { schema: JSON.parse(JSON.stringify(schema)) } } },
-      responses: { '2XX': { description: 'Taken.' }, default: { description: 'Tried again later.' } },
+      responses: { '2XX': { description: 'Taken.' }, default: { description: 'Retried later.' } },
     }
     return [type, { post }]
   })

@@ -1,4 +1,4 @@
-// The machine-readable description, built from the routes themselves so that it cannot drift (decisions §1.11).
+// The OpenAPI document, generated from the routes themselves so that it cannot drift (decisions §1.11).
 
 import { type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../base/errors.ts'
@@ -35,7 +35,7 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
     surface,
     operation: surface === 'app' ? 'getOpenapi' : 'getSendingOpenapi',
     tag: 'Service',
-    summary: 'Describes this API.',
+    summary: 'Get the OpenAPI document of this API',
     as: 'none',
     bare: true,
     open: true,
@@ -62,8 +62,8 @@ export function buildOpenapi(
   const paths: Record<string, Json> = {}
   for (const one of own) {
     // Paths are relative to the servers; a route at the origin names the origin as its own server.
-    const place = one.root === true ? { servers: [{ url: originOf(config, surface) }] } : {}
-    paths[one.path] = { ...place, ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) }
+    const servers = one.root === true ? { servers: [{ url: originOf(config, surface) }] } : {}
+    paths[one.path] = { ...servers, ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) }
   }
   return liftSchemas({
     openapi: '3.1.0',
@@ -91,16 +91,16 @@ const HEADERS: Json = {
     description: 'Version of the resource, one for every `include` and `body_chars`; for If-None-Match and If-Match.',
     schema: { type: 'string' },
   },
-  Location: { description: 'Path of what was made.', schema: { type: 'string' } },
-  'Content-Range': { description: 'Which of all bytes these are.', schema: { type: 'string' } },
-  'Retry-After': { description: 'Seconds to wait before asking again.', schema: { type: 'integer', minimum: 1 } },
+  Location: { description: 'Path of the created resource.', schema: { type: 'string' } },
+  'Content-Range': { description: 'The range of the bytes in this response.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': {
-    description: 'Names the document that tells how to get a credential.',
+    description: 'URL of the document that describes how to obtain a credential.',
     schema: { type: 'string' },
   },
 }
 
-/** What an error carries beside what every response does. */
+/** Headers of errors, in addition to those of all responses. */
 const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
   authentication_required: 'WWW-Authenticate',
   range_not_satisfiable: 'Content-Range',
@@ -108,14 +108,14 @@ const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
   service_unavailable: 'Retry-After',
 }
 
-/** What every response carries. */
+/** Headers of all responses. */
 const EVERYWHERE = Object.keys(HEADERS).filter((name) => name.startsWith('X-'))
 
 function originOf(config: Config, surface: Surface): string {
   return surface === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN
 }
 
-/** Both hosts, the one the document is read from first. */
+/** Both hosts, the host of the document first. */
 function serversOf(config: Config, surface: Surface): Json[] {
   const other: Surface = surface === 'app' ? 'send' : 'app'
   return [surface, other].map((name) => ({ url: originOf(config, name) + API_BASE, description: TITLES[name] }))
@@ -135,14 +135,14 @@ function operationOf(one: Route): Json {
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
       ...(one.otherwise ? { 200: { ...successOf(one, paged, produces), description: one.otherwise } } : {}),
-      ...(canBeUnchanged(one) ? { 304: { description: 'Unchanged since the given ETag.' } } : {}),
+      ...(canBeUnchanged(one) ? { 304: { description: 'Not modified since the given ETag.' } } : {}),
       ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
       ...(one.errorFormat === undefined ? refsOf(errorsOf(one)) : formattedErrorsOf(one.errorFormat)),
     },
   }
 }
 
-/** Reads of these can be answered "unchanged". */
+/** Reads of these can return 304. */
 function canBeUnchanged(one: Route): boolean {
   return one.method === 'GET' && (one.etag === true || givesBytes(one))
 }
@@ -160,12 +160,12 @@ function parametersOf(one: Route): Json[] {
     schema: { type: 'string' },
   })
   const headers: Json[] = []
-  if (canBeUnchanged(one)) headers.push(header('If-None-Match', 'ETag that is known already.'))
+  if (canBeUnchanged(one)) headers.push(header('If-None-Match', 'Known ETag.'))
   if (givesBytes(one))
-    headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag it belongs to.'))
+    headers.push(header('Range', 'One range of bytes.'), header('If-Range', 'Strong ETag the range belongs to.'))
   if (one.etag === true && one.method !== 'GET')
     headers.push(header('If-Match', 'ETag of the resource as it was read; 409 when it has changed since.'))
-  if (one.stream === true) headers.push(header('Last-Event-ID', 'The last `id` this client heard.'))
+  if (one.stream === true) headers.push(header('Last-Event-ID', 'The last event `id` the client received.'))
   if (one.fromMailbox === true) {
     headers.push(header('X-Source-Authorization', 'Bearer and the key of the source mailbox.', true))
   }
@@ -175,15 +175,15 @@ function parametersOf(one: Route): Json[] {
   return [...fieldsOf(one.params, 'path'), ...fieldsOf(one.query, 'query'), ...headers]
 }
 
-function fieldsOf(schema: TObject | undefined, place: 'path' | 'query'): Json[] {
+function fieldsOf(schema: TObject | undefined, location: 'path' | 'query'): Json[] {
   if (schema === undefined) return []
   const required = new Set((schema as { required?: readonly string[] }).required ?? [])
   return Object.entries(schema.properties as Record<string, TSchema>).map(([name, field]) => {
     const { description, ...rest } = plain(field) as { description?: string; type?: string; default?: unknown }
     return {
       name,
-      in: place,
-      required: place === 'path' || (required.has(name) && rest.default === undefined),
+      in: location,
+      required: location === 'path' || (required.has(name) && rest.default === undefined),
       ...(description === undefined ? {} : { description }),
       ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
       schema: rest,
@@ -199,29 +199,33 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
     ...(isTagged({ route: one, status: one.status ?? 200 }) ? ['ETag'] : []),
     ...(one.status === 201 ? ['Location'] : []),
   ]
-  return { description: one.summary, headers: headersOf(own), content: Object.fromEntries(content) }
+  return {
+    description: one.status === 201 ? 'Created.' : 'Success.',
+    headers: headersOf(own),
+    content: Object.fromEntries(content),
+  }
 }
 
 function partOf(produces: readonly string[]): Json {
   const content = produces.filter((type) => type !== 'application/json').map((type) => [type, BYTES])
   const headers = headersOf(['ETag', 'Content-Range'])
-  return { description: 'The range that was asked for.', headers, content: Object.fromEntries(content) }
+  return { description: 'The requested range.', headers, content: Object.fromEntries(content) }
 }
 
-/** @param own beside what every response carries */
+/** @param own headers in addition to those of all responses */
 function headersOf(own: readonly string[]): Json {
   return Object.fromEntries([...EVERYWHERE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Codes a caller of the route can meet. */
+/** Error codes of a route. */
 function errorsOf(one: Route): ErrorCode[] {
   const codes: ErrorCode[] = ['invalid_parameter', 'not_acceptable', 'rate_limit_exceeded', 'internal_error']
   codes.push(...(one.errors ?? []))
   codes.push('service_unavailable')
   if (one.as !== 'none') codes.push('authentication_required', 'insufficient_permissions')
-  if (one.params !== undefined || asksForResource(one) || one.fromMailbox === true) codes.push('not_found')
-  if (one.method !== 'GET' || asksSince(one)) codes.push('conflict')
-  // An action without a body takes an empty one, and refuses others.
+  if (one.params !== undefined || queryNamesResource(one) || one.fromMailbox === true) codes.push('not_found')
+  if (one.method !== 'GET' || queryHasState(one)) codes.push('conflict')
+  // An action without a body accepts an empty one, and rejects others.
   if (one.method !== 'GET' && one.method !== 'DELETE') {
     codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
   }
@@ -230,12 +234,12 @@ function errorsOf(one: Route): ErrorCode[] {
 }
 
 /** True when a parameter of the query is a state, which may be too old. */
-function asksSince({ query }: Route): boolean {
+function queryHasState({ query }: Route): boolean {
   return Object.keys(query?.properties ?? {}).some((name) => /^since(?:_|$)/.test(name))
 }
 
 /** True when a parameter of the query names a resource, which may be missing. */
-function asksForResource({ query }: Route): boolean {
+function queryNamesResource({ query }: Route): boolean {
   return Object.values(query?.properties ?? {}).some((field) => 'x-id' in (field as TSchema))
 }
 
@@ -244,7 +248,7 @@ function refsOf(codes: readonly ErrorCode[]): Json {
   return Object.fromEntries(entries)
 }
 
-/** The errors of a route that shows them in a form of its own. */
+/** The errors of a route with its own error format. */
 function formattedErrorsOf({ schema, meanings }: NonNullable<Route['errorFormat']>): Json {
   const content = { 'application/json': { schema: plain(schema) } }
   const entries = Object.entries(meanings).map(([status, description]) => {

@@ -1,8 +1,8 @@
-// Whether ports can be listened on, asked before anything else is begun.
+// Checks before anything else starts that ports can be listened on.
 
 import { createServer, type Server } from 'node:net'
 
-/** Where something will listen, and the setting that says so. */
+/** An address to listen on, and its setting. */
 export interface ListenAddress {
   setting: string
   host: string
@@ -10,13 +10,13 @@ export interface ListenAddress {
   port: number
 }
 
-/** The two halves of `host:port`, the host without brackets. */
+/** Host and port of `host:port`, the host without brackets. */
 export function splitHostPort(text: string): { host: string; port: number } {
   const cut = text.lastIndexOf(':')
   return { host: text.slice(0, cut).replace(/^\[|\]$/g, ''), port: Number(text.slice(cut + 1)) }
 }
 
-/** An address that cannot be had: `code`, `address` and `port` are those of Node's error. */
+/** An unavailable address: `code`, `address` and `port` are those of Node's error. */
 export class PortError extends Error {
   readonly setting: string
 
@@ -28,8 +28,8 @@ export class PortError extends Error {
 }
 
 /**
- * Listens on all of them at once, which also finds two settings that name one port, and lets go of them again.
- * @throws PortError for the first that cannot be had
+ * Listens on all of them at once, which also finds two settings with the same port, and closes them again.
+ * @throws PortError for the first unavailable one
  */
 export async function checkPorts(addresses: readonly ListenAddress[]): Promise<void> {
   const servers: Server[] = []

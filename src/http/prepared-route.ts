@@ -1,4 +1,4 @@
-// A route made ready: its schemas compiled, its defaults filled in, its mistakes found at start.
+// A prepared route: schemas compiled, defaults filled in, errors in it found at start.
 
 import { type TObject, Type } from 'typebox'
 import { type BodyPlan, planBody } from './body-plan.ts'
@@ -7,15 +7,15 @@ import { type Converter, compileConverter } from './query.ts'
 import type { Route } from './route.ts'
 import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
 
-/** Where every versioned route lies. */
+/** Base path of versioned routes. */
 export const API_BASE = '/api/v1'
-/** Where the operator's routes lie, on a listener of their own (decisions §2.4). */
+/** Base path of the operator's routes, on a listener of their own (decisions §2.4). */
 export const OPERATOR_BASE = '/operator/v1'
-/** Largest body of a route that does not say otherwise, in bytes (decisions §1.10). */
+/** Default limit of a body, in bytes (decisions §1.10). */
 export const BODY_LIMIT = 1_048_576
 const JSON_TYPE = 'application/json'
 
-/** What the chain works with. */
+/** A route as the middleware uses it. */
 export interface PreparedRoute {
   route: Route
   /** Whole path at the origin, parameters as `{name}`. */
@@ -35,14 +35,14 @@ export interface PreparedRoute {
   reply: Check
 }
 
-/** Values that arrive as texts. */
+/** Converts query and path from texts. */
 export interface Texted extends Converter {
   check: Check
 }
 
 const EMPTY_BODY = Type.Object({})
 
-/** @throws Error when a route contradicts itself; such a house does not open */
+/** @throws Error for an inconsistent route; the appliance then does not start */
 export function prepareRoute(route: Route): PreparedRoute {
   const { query } = route
   const paged = route.list !== undefined || (query !== undefined && 'cursor' in query.properties)

@@ -1,4 +1,4 @@
-// The values of a query or a path, turned from texts into what their schema says.
+// Converts the texts of a query or a path to the types of their schema.
 
 import type { TObject, TSchema } from 'typebox'
 import type { Issue } from '../base/errors.ts'
@@ -15,7 +15,7 @@ interface Field {
 
 /** Reads texts by one schema. */
 export interface Converter {
-  /** Values for the check that follows; what cannot be converted stays a text, and the check says so. */
+  /** Values to validate; a text that cannot be converted stays a text, and the validation reports it. */
   convert(texts: Texts): { values: Record<string, unknown>; issues: Issue[] }
 }
 
@@ -43,7 +43,7 @@ export function compileConverter(schema: TObject): Converter {
   }
 }
 
-/** The parameters of a query string, without its `?`. Unreadable escapes are told with the names they belong to. */
+/** The parameters of a query string, without its `?`. Invalid escapes are reported with the names they belong to. */
 export function readQuery(text: string): { texts: Map<string, string[]>; unreadable: Set<string> } {
   const texts = new Map<string, string[]>()
   const unreadable = new Set<string>()
@@ -87,5 +87,5 @@ function textValue(text: string, type: string | undefined): unknown {
 }
 
 function repeated(name: string): Issue {
-  return { field: name, code: 'duplicate', message: `${name} must be given once.` }
+  return { field: name, code: 'duplicate', message: `${name} is given more than once. Send it once.` }
 }

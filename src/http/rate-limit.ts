@@ -1,26 +1,27 @@
-// How many requests each credential, or each address without one, has left in this minute (decisions §1.9).
+// Rate limit: requests left in this minute for each credential, or each address without one (decisions §1.9).
 
 import type { Clock, Timer } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import type { Limits, RateCount } from '../directory/limits.ts'
 
-export const WINDOW_MS = 60_000
+export const WINDOW_MS = MINUTE_MS
 /** Requests per minute from one address without a valid credential. */
 export const SOURCE_LIMIT = 120
 const FLUSH_MS = 5_000
-// Rows of one flush: the rest waits for the next, so that no flush holds up the database.
+// Rows of one flush: the rest waits for the next, so that no flush blocks the database.
 const FLUSH_MAX = 2_000
-// Addresses counted one by one; those beyond share one count, so that a flood from everywhere costs bounded memory.
+// Addresses counted individually; further ones share one count, so that a distributed flood uses bounded memory.
 const SOURCES_MAX = 100_000
 const OVERFLOW = 'address others'
 const SOURCE = 'address '
 
-/** What is left, as the headers tell it. */
+/** The remaining allowance, as in the response headers. */
 export interface Allowance {
   limit: number
   remaining: number
   /** Unix second at which the window ends. */
   reset: number
-  /** True when this request is one too many. */
+  /** True when this request exceeds the limit. */
   over: boolean
   /** Seconds until the window ends, at least 1. */
   retryAfter: number
@@ -44,7 +45,7 @@ export class RateLimit {
     this.#perCredential = perCredential
   }
 
-  /** Goes on where the last process stopped within the same minute. */
+  /** Continues with the counts of the last process within the same minute. */
   async start(failed: (error: unknown) => void): Promise<void> {
     this.#roll()
     for (const { subject, count } of await this.#limits.load(this.#start)) this.#add(subject, count)
@@ -57,7 +58,7 @@ export class RateLimit {
     await this.flush()
   }
 
-  /** Writes what changed since the last time, after any write that is still under way. */
+  /** Writes the changed counts, after any write that is still under way. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write())
     return this.#flushing
@@ -81,7 +82,7 @@ export class RateLimit {
     return this.#allowance(count, credential === null ? SOURCE_LIMIT : this.#perCredential)
   }
 
-  /** What is left, without counting. */
+  /** The remaining allowance, without counting. */
   peek(credential: string | null, source: () => string): Allowance {
     this.#roll()
     const count = this.#counts.get(credential ?? this.#subjectOf(source())) ?? 0

@@ -1,12 +1,12 @@
-// A body that is no JSON but the content itself: its bytes go to the route as they come, never more than allowed.
+// A body that is the content itself instead of JSON: its bytes stream to the route, with a size limit.
 
 import { ProductError } from '../base/errors.ts'
 import { cutOff, proceed, reserveMemory, tooLarge } from './body.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**
- * Lets the route take the body.
- * @throws ProductError payload_too_large as soon as one byte too many has come
+ * Lets the route read the body.
+ * @throws ProductError payload_too_large at the first byte above the limit
  */
 export async function readRawBody(request: RequestContext, type: string): Promise<void> {
   const { req, input, listener } = request
@@ -21,7 +21,7 @@ export async function readRawBody(request: RequestContext, type: string): Promis
     input.body = value as object
     request.bodyDigest = digest
   } catch (error) {
-    // Node drains what nobody has begun to read; what was begun would keep the connection waiting.
+    // Node drains an unread body; a partly read one would keep the connection waiting.
     req.resume()
     throw error
   }

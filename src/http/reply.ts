@@ -24,7 +24,7 @@ import {
 /** Default of Retry-After for 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 10
 
-/** A connection with a stream is closed when nothing went over it for so long: twice the longest pause between two pings, ms. */
+/** A stream's connection is closed after this idle time: twice the longest interval of pings, ms. */
 const STREAM_SILENCE_MS = 600_000
 
 /** A JSON answer in normal form. */
@@ -33,17 +33,17 @@ export interface JsonAnswer {
   data: unknown
   headers: Record<string, string>
   meta: Record<string, unknown>
-  /** The tag of the version that is shown, where the route carries one. */
+  /** The tag of the version, for routes with ETags. */
   etag?: string
   pagination?: { has_more: boolean; next_cursor?: string }
-  /** False for an answer that is not kept for repetitions. */
+  /** False for a response that is not stored for replay. */
   lasting?: false
 }
 
-/** Every kind of answer a handler may return, ready to be sent. */
+/** A response of a handler, ready to be sent. */
 export type SendableAnswer = JsonAnswer | BytesAnswer | PageAnswer | StreamAnswer
 
-/** @throws Error when replies are checked and this one breaks the schema of its route */
+/** @throws Error when replies are validated and this one breaks the schema of its route */
 export function outcomeOf(request: RequestContext, value: unknown): SendableAnswer {
   if (isBytes(value) || isPage(value) || isStream(value)) return value
   const entry = request.match.entry!
@@ -72,14 +72,14 @@ export function outcomeOf(request: RequestContext, value: unknown): SendableAnsw
 }
 
 /**
- * Whether answers carry the tag of the resource. What is gone has no version; what was made (201) or accepted (202) is another resource
- * than the one `If-Match` speaks of.
+ * Whether responses carry the tag of the resource. A deleted resource has no version; a created (201) or accepted (202) one is another
+ * resource than that of `If-Match`.
  */
 export function isTagged({ route, status }: Pick<PreparedRoute, 'route' | 'status'>): boolean {
   return route.etag === true && route.method !== 'DELETE' && status === 200
 }
 
-/** Sends data: with its tag where the route carries one, 304 when the client has it already. */
+/** Sends data: with its tag, or 304 when the client already has it. */
 export function sendOutcome(request: RequestContext, outcome: JsonAnswer): Promise<void> | void {
   const { ctx } = request
   const { route } = request.match.entry!
@@ -101,11 +101,11 @@ export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Pr
   const { ctx } = request
   const { sizeBytes: size, etag } = bytes
   ctx.set('ETag', etag)
-  // A weak tag says that the bytes differ from one answer to the next: their ranges do not fit together.
+  // A weak tag means that the bytes can differ between responses: their ranges do not fit together.
   const isRanged = !etag.startsWith('W/')
   if (isRanged) ctx.set('Accept-Ranges', 'bytes')
   if (unchanged(request, etag)) return
-  // Range is defined for GET alone (RFC 9110 14.2).
+  // Range is defined for GET only (RFC 9110 §14.2).
   const range = isRanged && request.method === 'GET' ? request.header('range') : undefined
   const span = byteRangeOf(range, request.header('if-range'), size, etag)
   if (span === 'unsatisfiable') {
@@ -136,7 +136,7 @@ export async function sendStream(request: RequestContext, { headers, open }: Str
   // Koa ends it with the connection.
   body.once('close', () => request.end())
   req.socket.setTimeout(STREAM_SILENCE_MS)
-  // A stream has no last answer to wait for: a client that closes its half has left.
+  // A stream has no last response to wait for: a client that closes its half has left.
   if (req.socket.readableEnded) req.socket.destroy()
   else req.socket.once('end', () => req.socket.destroy())
 }
@@ -170,15 +170,15 @@ async function openStream(request: RequestContext, pieces: AsyncIterable<Uint8Ar
   return Readable.from(all(), { objectMode: false })
 }
 
-/** Sends an error. @param error always one a caller may see */
+/** Sends an error. @param error one that may be shown to the client */
 export function sendError(request: RequestContext, error: ProductError): Promise<void> | void {
   const { ctx, listener } = request
   const status = statusOf(error.code)
   const given = error.retryAfter ?? defaultWait(request, status)
   const wait = given === undefined ? undefined : Math.max(1, Math.ceil(given))
   if (wait !== undefined) ctx.set('Retry-After', String(wait))
-  const { renderError: fault } = request.match.entry?.route ?? {}
-  if (fault !== undefined) return sendFormattedError(request, fault({ error, status, requestId: request.id, wait }))
+  const { renderError: render } = request.match.entry?.route ?? {}
+  if (render !== undefined) return sendFormattedError(request, render({ error, status, requestId: request.id, wait }))
   const member = errorMember(error, listener.app.config.APP_ORIGIN)
   return sendJson(request, status, JSON.stringify({ ok: false, error: member, meta: { request_id: request.id } }))
 }
@@ -204,7 +204,7 @@ function sendText(request: RequestContext, status: number, text: string, type: s
   if (unread !== 'nothing') ctx.set('Connection', 'close')
   ctx.body = text
   if (unread !== 'linger') return
-  // Koa would end the response, and with it the connection, at once.
+  // Koa would end the response, and with it the connection, immediately.
   ctx.respond = false
   return answerAndLinger(request, text)
 }
@@ -215,7 +215,7 @@ function envelope(request: RequestContext, outcome: JsonAnswer): string {
   return `{"ok":true,"data":${textOf(outcome.data)}${pagination},"meta":${meta}}`
 }
 
-// As with tags (etag.ts): what is frozen by who made it never changes, so its text is made once.
+// As with tags (etag.ts): a frozen object never changes, so its text is built once.
 const texts = new WeakMap<object, string>()
 
 function textOf(data: unknown): string {

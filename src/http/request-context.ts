@@ -15,12 +15,12 @@ import type { Sources } from './source.ts'
 import type { RouteMatch, RouteTable } from './table.ts'
 import type { Throttle } from './throttle.ts'
 
-/** What the requests of one listener share. */
+/** Context of all requests of a listener. */
 export interface ListenerContext {
   app: Context
   /** Public origin of this listener, without a path. */
   origin: string
-  /** Path under which everything needs a credential. */
+  /** Base path that needs a credential. */
   base: string
   /** Resolves a credential to its principal on this listener. */
   recognise(secret: string): Promise<Recognised | undefined>
@@ -30,11 +30,11 @@ export interface ListenerContext {
   concurrency: ConcurrencyLimits
   sources: Sources
   largeBodies: LargeBodies
-  /** Origins whose browsers may call. */
+  /** Origins permitted by CORS. */
   corsOrigins: ReadonlySet<string>
-  /** Checks every reply against its schema. */
+  /** Validates every response against its schema. */
   checkReplies: boolean
-  /** Headers every response carries. */
+  /** Headers of every response. */
   headers: readonly [name: string, value: string][]
 }
 
@@ -42,7 +42,7 @@ export interface ListenerContext {
 export interface Replay {
   /** See {@link RequestFacts.keep}. */
   keep(tx: Tx, value: Answer): Promise<void>
-  /** True once the answer is kept, durable together with what it tells. */
+  /** True once the response is stored, in the same unit of work as its effects. */
   kept: boolean
 }
 
@@ -51,7 +51,7 @@ export class RequestContext {
   readonly listener: ListenerContext
   readonly ctx: Koa.Context
   readonly id = newId('request')
-  /** Path as it came, not decoded. */
+  /** Path as received, not decoded. */
   readonly path: string
   /** Query string without its `?`. */
   readonly query: string
@@ -70,13 +70,13 @@ export class RequestContext {
     body: {},
     after: null,
   }
-  /** Content-Type of a body that is taken as bytes; null for JSON. */
+  /** Content-Type of a raw body; null for JSON. */
   rawType: string | null = null
-  /** Equal for equal bodies; null where no repetition has to be told from another request. */
+  /** Equal for equal bodies; null where repetitions are not detected. */
   bodyDigest: Uint8Array | null = null
-  /** Where the answer is kept for repetitions; null without an Idempotency-Key. */
+  /** Where the response is stored for replay; null without an Idempotency-Key. */
   replay: Replay | null = null
-  /** What a cursor of this list is bound to. */
+  /** What cursors of this list are bound to. */
   cursorScope = ''
   /** True for a streamed answer. */
   isStreaming = false
@@ -105,20 +105,20 @@ export class RequestContext {
     return this.ctx.req.method ?? 'GET'
   }
 
-  /** True for what lies under the versioned base. */
+  /** True for paths below the versioned base. */
   get underApi(): boolean {
     return this.path === this.listener.base || this.path.startsWith(`${this.listener.base}/`)
   }
 
-  /** Address the request is counted for. */
+  /** Address for the rate limit. */
   get source(): string {
     this.#source ??= this.listener.sources.of(this.req.socket.remoteAddress, this.header('x-forwarded-for'))
     return this.#source
   }
 
   /**
-   * Aborted when the client goes away before its answer. A client that closes only its half cannot be told apart from one that
-   * left: what listens to this signal is not worth its cost then. Other requests are answered.
+   * Aborted when the client disconnects before the response. A client that closes only its half looks the same as one that
+   * left: work that listens to this signal is then stopped. Other requests are answered.
    */
   get signal(): AbortSignal {
     if (this.#leaving === undefined) {
@@ -155,7 +155,7 @@ export class RequestContext {
   }
 }
 
-/** Path and query of a request target; a client may send the whole URL (RFC 9112 3.2.2). */
+/** Path and query of a request target; a client may send an absolute URL (RFC 9112 §3.2.2). */
 function targetOf(url: string): { path: string; query: string } {
   const [target] = url.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)
   const mark = target!.indexOf('?')

@@ -1,4 +1,4 @@
-// What a handler may know of the request itself.
+// What a handler can know of the request itself.
 
 import type { Tx } from '../db/db.ts'
 import { bearer, credentialStatus } from './authenticate.ts'

@@ -1,4 +1,4 @@
-// One route as one object: everything the chain, the OpenAPI document and a reader need to know of it.
+// A route as one object: everything the middleware, the OpenAPI document and a reader need.
 
 import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -10,7 +10,7 @@ import type { MailboxPrincipal, OperatorPrincipal, TeamPrincipal } from '../dire
 import type { PageKey } from '../store/records.ts'
 import type { BodyReader } from './body-plan.ts'
 
-/** Whose credential a route takes: a root key, a mailbox credential, either, the operator's, or none at all. */
+/** Credential a route takes: a root key, a mailbox credential, either, the operator's, or none. */
 export type Audience = 'team' | 'mailbox' | 'any' | 'operator' | 'none'
 
 type PrincipalOf<A extends Audience> = A extends 'team'
@@ -25,7 +25,7 @@ type PrincipalOf<A extends Audience> = A extends 'team'
 
 type Fields<T extends TObject | undefined> = T extends TObject ? Static<T> : Record<never, never>
 
-/** What `handle` gets: everything checked, nothing of the wire left. */
+/** Input of `handle`: validated, and independent of HTTP. */
 export interface Input<
   A extends Audience,
   P extends TObject | undefined,
@@ -36,7 +36,7 @@ export interface Input<
   principal: PrincipalOf<A>
   params: Fields<P>
   query: Fields<Q>
-  /** The checked body, or what the route's reader made of it. */
+  /** The validated body, or the result of the route's reader. */
   body: R
   /** The decoded position of a paged list, null on its first page. */
   after: PageKey | null
@@ -44,52 +44,52 @@ export interface Input<
   request: RequestFacts
 }
 
-/** What of the request itself a handler may need. */
+/** What a handler can read of the request itself. */
 export interface RequestFacts {
   id: string
-  /** Address the request is counted for (decisions §1.9). */
+  /** Address for the rate limit (decisions §1.9). */
   source: string
-  /** Its Idempotency-Key, where one came along. */
+  /** Its Idempotency-Key, if it has one. */
   idempotencyKey: string | null
   /** The value of a cookie, null without it. */
   cookie(name: string): string | null
   /** The media type chosen from `Accept` among those the route produces. */
   accepts: string
-  /** Of the second credential, for routes that take one; "" where it has another form. */
+  /** Secret of the second credential, for routes that take one; "" when it is malformed. */
   sourceSecret: string
   range: string | null
   ifRange: string | null
-  /** Where a stream of events broke off, as the client heard it; null for a new one. */
+  /** Id of the last event of a resumed stream; null for a new one. */
   lastEventId: string | null
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
-  /** Asks again whether the credential would be let in now: `out` for one that would not, `suspended` with its team. */
+  /** Checks the credential again: `out` when it is no longer valid, `suspended` when its team is suspended. */
   credentialStatus(): Promise<'in' | 'out' | 'suspended'>
-  /** Whether an `If-Match` came along. */
+  /** Whether the request has an `If-Match`. */
   conditional: boolean
   /** Checks `If-Match` against the version of the resource (see {@link Answer.version}); throws conflict on a mismatch. */
   matches(version: unknown): void
   /**
-   * Keeps the answer for repetitions of this request within the unit of work that does what it tells, so that a crash in between
-   * cannot have it done twice. Nothing where no Idempotency-Key came along.
-   * @throws ProductError idempotency_conflict when a repetition has taken the work over; the unit of work must fail with it
+   * Stores the response for replay in the unit of work of its effects, so that a crash in between
+   * cannot cause them twice. Does nothing without an Idempotency-Key.
+   * @throws ProductError idempotency_conflict when a repetition has taken over; the unit of work must fail with it
    */
   keep(tx: Tx, value: Answer): Promise<void>
 }
 
-/** What a handler may answer with beside plain data. */
+/** A response of a handler with more than plain data. */
 export interface Answer {
   data: unknown
   status?: 200 | 201 | 202
   headers?: Record<string, string>
-  /** Further members of `meta`. */
+  /** Additional members of `meta`. */
   meta?: Record<string, unknown>
   /**
-   * What the ETag is made of, where that is not the data: one version of the resource has one tag, whatever the request asked to see of it.
+   * Source of the ETag, where that is not the data: one version of the resource has one tag, whatever part of it the request asked for.
    * Without members of the mailbox (`state`) and members that depend on the query.
    */
   version?: unknown
-  /** False for an answer that another try may better: it is not kept for repetitions. */
+  /** False for a response that a retry can improve: it is not stored for replay. */
   lasting?: false
 }
 
@@ -100,41 +100,41 @@ export interface ListAnswer {
   meta?: Record<string, unknown>
 }
 
-/** Bytes as they are, with a range where the client asked for one. */
+/** Bytes, with a range where the client requested one. */
 export interface BytesAnswer {
   type: string
   sizeBytes: number
-  /** Tag of the whole content, quotes included; ranges are given where it is strong. */
+  /** Tag of the whole content, quotes included; ranges are served when it is strong. */
   etag: string
   headers?: Record<string, string>
   /** @param end exclusive */
   read(start: number, end: number): AsyncIterable<Uint8Array>
 }
 
-/** An answer that goes on for as long as both sides want. */
+/** A streaming response. */
 export interface StreamAnswer {
   headers: Record<string, string>
-  /** Begins it; not called where only the headers were asked for. What it throws is still an answer of its own. */
+  /** Starts it; not called for HEAD. An error it throws is sent as an error response. */
   open(): Promise<Readable>
 }
 
-/** A page a person opens, or the way to one. */
+/** An HTML page, or a redirect. */
 export interface PageAnswer {
   status: number
   html: string
   headers: Record<string, string>
 }
 
-/** An error on its way out. */
+/** An error to be sent. */
 export interface RouteError {
   error: ProductError
   status: number
   requestId: string
-  /** Value of `Retry-After` in seconds, where there is one. */
+  /** Value of `Retry-After` in seconds, if any. */
   wait?: number
 }
 
-/** How a route shows an error. */
+/** An error response in a route's own format. */
 export interface ErrorAnswer {
   status: number
   type: string
@@ -142,22 +142,22 @@ export interface ErrorAnswer {
   headers?: Record<string, string>
 }
 
-/** How a route takes a body that is no JSON: as bytes, one piece after another. */
+/** How a route reads a raw body: as bytes, chunk by chunk. */
 export interface RawBody<R> {
   /** Largest body in bytes. */
   limit: number
-  /** @returns what `handle` gets, and what is equal for equal requests */
+  /** @returns the input of `handle`, and a value that is equal for equal requests */
   take(body: {
-    /** As the Content-Type says. */
+    /** From the Content-Type. */
     type: string
-    /** Checked. */
+    /** Validated. */
     query: object
     bytes: AsyncIterable<Uint8Array>
     app: Context
   }): Promise<{ value: R; digest: Uint8Array }>
 }
 
-/** How often something may be asked for. */
+/** A rate: so many times in so many seconds. */
 export interface ThrottleLimit {
   times: number
   seconds: number
@@ -173,81 +173,81 @@ export interface Route<
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v1` unless `root` says otherwise; parameters as `{name}`. */
   path: string
-  /** True for what lies at the origin itself (`/healthz`, `.well-known`). */
+  /** True for paths at the origin itself (`/healthz`, `.well-known`). */
   root?: boolean
-  /** Which origin serves it; `both` for what is the same on either public one. */
+  /** Origin that serves it; `both` for either public one. */
   surface?: 'app' | 'send' | 'both' | 'operator'
   operation: string
   tag: string
   summary: string
   description?: string
   as: A
-  /** One permission, or several of which one is enough; none needed when left out. */
+  /** One permission, or several of which one is enough; none by default. */
   permission?: string | readonly string[]
-  /** The feature it belongs to, where that is one an operator can withhold (`MAILBOX_GATED`). */
+  /** The feature it belongs to, if an operator can disable it (`MAILBOX_GATED`). */
   gate?: MailboxGate
   params?: P
   query?: Q
   body?: B
-  /** An action whose body may be left out. */
+  /** An action with an optional body. */
   bodyOptional?: boolean
   /** Largest body in bytes (default 1 MiB); a larger one needs a `reader`. */
   bodyLimit?: number
-  /** Makes what `handle` gets of the body: in a thread where the body is large. */
+  /** Builds the input of `handle` from the body: in a thread where the body is large. */
   reader?: BodyReader<R> & {
-    /** URL of the file a thread runs for large bodies: its default export is `inThread` of the same reader. */
+    /** URL of the module a thread runs for large bodies: its default export is `inThread` of the same reader. */
     thread: string
   }
   /** Schema of `data`. */
   reply: TSchema
   /**
-   * A list whose `query` is not made by `pageQuery`: paged (the chain reads `cursor` and writes `pagination`), or given whole, which
-   * `pagination` says as well.
+   * A list whose `query` is not made by `pageQuery`: paged (the middleware reads `cursor` and writes `pagination`), or returned whole,
+   * as `pagination` then says.
    */
   list?: { limit: number } | 'whole'
   status?: 200 | 201 | 202
-  /** Errors it answers with beside those that follow from its other members. */
+  /** Error codes in addition to those that follow from its other members. */
   errors?: readonly ErrorCode[]
-  /** Answers 200 instead of `status` at times: says when. */
+  /** Returns 200 instead of `status` in this case. */
   otherwise?: string
-  /** A read carries a weak ETag and answers 304; a request that changes the resource takes If-Match (decisions §1.7). */
+  /** A read has a weak ETag and can return 304; a request that changes the resource takes If-Match (decisions §1.7). */
   etag?: boolean
-  /** Takes an Idempotency-Key (decisions §1.8), or cannot do without one. */
+  /** Takes an Idempotency-Key (decisions §1.8), or requires one. */
   idempotent?: boolean | 'required'
-  /** At most so many times in so many seconds for one owner and one set of path parameters (decisions §1.9). */
+  /** Rate limit for one owner and one set of path parameters (decisions §1.9). */
   throttle?: ThrottleLimit
-  /** At most so many of its requests under way at a time for one owner (decisions §1.9). */
+  /** Concurrent requests of one owner (decisions §1.9). */
   maxConcurrent?: number
-  /** Needs a second credential in X-Source-Authorization: that of the mailbox something is copied from (decisions §10.15). */
+  /** Needs a second credential in X-Source-Authorization: that of the source mailbox of a copy (decisions §10.15). */
   fromMailbox?: boolean
-  /** Takes a body that is no JSON as the content itself. */
+  /** Accepts a raw body instead of JSON. */
   raw?: RawBody<R>
-  /** Its answer goes on: what it produces is a stream, described by `reply`. It is under way until it ends. */
+  /** The response is a stream, described by `reply`. The request is under way until it ends. */
   stream?: boolean
-  /** Its answer holds a secret: a stored replay is sealed. */
+  /** The response contains a secret: a stored replay is sealed. */
   secret?: boolean
   /** Data without the envelope: discovery documents, health. */
   bare?: boolean
-  /** Media types it produces (default application/json). */
+  /** Media types of the response (default application/json). */
   produces?: readonly string[]
-  /** Media types its JSON body may be called beside application/json. */
+  /** Media types of its JSON body in addition to application/json. */
   takes?: readonly string[]
-  /** Its body is a form (application/x-www-form-urlencoded, 16 KiB): members are texts, unknown ones are ignored, repeated ones refused. */
+  /** Its body is a form (application/x-www-form-urlencoded, 16 KiB): members are texts, unknown ones are ignored, repeated ones rejected. */
   form?: boolean
-  /** Shows what goes wrong in its own form instead of the envelope: a page, or the words of OAuth. */
-  renderError?: (fault: RouteError) => ErrorAnswer
-  /** What `fault` shows, by status, and its schema: for the description. */
+  /** Renders errors in its own format instead of the envelope: a page, or an OAuth error. */
+  renderError?: (error: RouteError) => ErrorAnswer
+  /** Schema and descriptions by status of what `renderError` returns: for the OpenAPI document. */
   errorFormat?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
-  /** Cross-origin reading allowed for everyone. */
+  /** Cross-origin reading allowed for every origin. */
   open?: boolean
-  /** Not for clients of the API: left out of its description. */
+  /** Not for clients of the API: left out of the OpenAPI document. */
   hidden?: boolean
-  /** Its requests do not count for the address they come from: it has a `pace` of its own. */
+  /** Its requests do not count for the rate limit of their address: it has a `throttle` of its own. */
   uncounted?: boolean
   handle(input: Input<A, P, Q, B, R>): Promise<unknown>
 }
 
-/** Gives a route its types; the object itself is returned unchanged. */
+/** Types a route; returns the same object. */
 export function route<
   A extends Audience,
   P extends TObject | undefined = undefined,
@@ -263,7 +263,7 @@ const BYTES = Symbol('bytes')
 const PAGE = Symbol('page')
 const STREAM = Symbol('stream')
 
-/** Data with a status, headers or more `meta` than the plain case. */
+/** Data with a status, headers or additional `meta`. */
 export function answer(value: Answer): Answer {
   return Object.assign(value, { [ANSWER]: true })
 }

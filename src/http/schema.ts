@@ -1,20 +1,20 @@
-// The pieces routes write their schemas with: pages, ids, times, words, and the envelope around every answer.
+// Building blocks of the schemas of routes: pages, ids, times, enumerations, and the envelope of responses.
 
 import { type Static, type TInteger, type TObject, type TOptional, type TSchema, type TUnsafe, Type } from 'typebox'
 import Format from 'typebox/format'
+import { DAY_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { type IdKind, idPattern } from '../base/ids.ts'
 
 /** Largest page of any list (specification §8). */
 export const PAGE_MAX = 100
-const DAY_MS = 86_400_000
 const TIME_FORMAT = 'time-or-date'
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 Format.Set(TIME_FORMAT, (text) => timeOf(text) !== null)
 
-/** One of a few words. */
+/** An enumeration of texts. */
 export function Words<const W extends readonly string[]>(words: W, description?: string): TUnsafe<W[number]> {
   return Type.Unsafe<W[number]>({
     type: 'string',
@@ -23,12 +23,12 @@ export function Words<const W extends readonly string[]>(words: W, description?:
   })
 }
 
-/** A public id (decisions §1.1). In a path another form is "not found", elsewhere it is a wrong value. */
+/** A public id (decisions §1.1). A malformed one in a path is "not found", elsewhere an invalid value. */
 export function Id(kind: IdKind) {
   return Type.String({ pattern: idPattern(kind), 'x-id': kind })
 }
 
-/** A public id that narrows a list: one that names nothing, or somebody else's, narrows it to nothing. */
+/** A public id as a filter of a list: an unknown one, or one of another team, gives an empty list. */
 export function FilterId(kind: IdKind) {
   return Type.String({ pattern: idPattern(kind) })
 }
@@ -37,7 +37,7 @@ export function FilterId(kind: IdKind) {
 export function Nullable<S extends TSchema>(schema: S): TUnsafe<Static<S> | null> {
   const { type, enum: words } = schema as { type?: string; enum?: unknown[] }
   if (type === undefined) return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] })
-  // A list of types keeps the other keywords in place: a text that is too long is told as such, not as a failed union.
+  // A list of types keeps the other keywords in place: a text that is too long is reported as such, not as a failed union.
   return Type.Unsafe<Static<S> | null>({
     ...schema,
     type: [type, 'null'],
@@ -45,7 +45,7 @@ export function Nullable<S extends TSchema>(schema: S): TUnsafe<Static<S> | null
   })
 }
 
-/** A member that may be left out of a query or body; `handle` then finds `value`. */
+/** An optional member of a query or body; `handle` then gets `value`. */
 export function Default<S extends TSchema>(schema: S, value: Static<S>): S & { default: Static<S> } {
   return Type.Unsafe({ ...schema, default: value }) as unknown as S & { default: Static<S> }
 }
@@ -60,13 +60,13 @@ export function CommaList<S extends TSchema>(item: S, max: number) {
   return Type.Array(item, { maxItems: max })
 }
 
-/** A time as it leaves the house: see `isoTime`. */
+/** A time in a response: see `isoTime`. */
 export const Timestamp = Type.String({
   format: 'date-time',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
 })
 
-/** A time as it comes in, in a query or a body: RFC 3339 with any offset, or a date (decisions §1.3). Read with `parseTime`. */
+/** A time in a query or a body: RFC 3339 with any offset, or a date (decisions §1.3). Read with `parseTime`. */
 export const TimeQuery = Type.String({
   format: TIME_FORMAT,
   description: 'RFC 3339 time with any offset, or YYYY-MM-DD meaning 00:00:00Z.',
@@ -90,7 +90,7 @@ function timeOf(text: string): number | null {
   if (!DATE.test(text) && !RFC3339.test(text)) return null
   const date = text.slice(0, 10)
   const midnight = Date.parse(`${date}T00:00:00Z`)
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse reads 30 February as 2 March.
   if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== date) return null
   return text.length === 10 ? midnight : Date.parse(text.toUpperCase())
 }
@@ -101,12 +101,12 @@ type PageFields<F> = { limit: TInteger; cursor: TOptional<ReturnType<typeof curs
 }
 
 function cursorText() {
-  return Type.String({ description: 'next_cursor of the page before.' })
+  return Type.String({ description: 'next_cursor of the previous page.' })
 }
 
 /**
  * The query of a paged list: `limit`, `cursor` and filters. Filters are optional unless made with `Default`.
- * @param fields `limit` is the size of a page when the caller names none
+ * @param fields `limit` is the default size of a page
  */
 export function pageQuery<const F extends { limit: number } & Record<string, TSchema | number>>(
   fields: F,
@@ -136,7 +136,7 @@ export const ErrorIssue = Type.Object({
   field: Type.String(),
   code: Type.String(),
   message: Type.String(),
-  line: Type.Optional(Type.Integer({ minimum: 1, description: 'In a text of several lines, where in it.' })),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: 'Position of the error in a text of several lines.' })),
   column: Type.Optional(Type.Integer({ minimum: 1 })),
 })
 
@@ -152,7 +152,7 @@ export const ErrorBody = Type.Object({
 
 export const ErrorEnvelope = Type.Object({ ok: Type.Literal(false), error: ErrorBody, meta: Meta })
 
-/** What a client reads around `data`. */
+/** The envelope around `data`. */
 export function envelopeOf(data: TSchema, list: boolean): TObject {
   return Type.Object({
     ok: Type.Literal(true),

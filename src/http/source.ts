@@ -1,4 +1,4 @@
-// The address a request comes from, through the proxies that are believed (decisions §1.9).
+// The address a request comes from, through trusted proxies (decisions §1.9).
 
 import ipaddr from 'ipaddr.js'
 
@@ -8,7 +8,7 @@ type Range = [Address, number]
 // More hops than any real chain of proxies has.
 const HOPS_MAX = 32
 
-/** Tells sources apart by the addresses and ranges of `TRUSTED_PROXIES`. */
+/** Determines sources by the addresses and ranges of `TRUSTED_PROXIES`. */
 export class Sources {
   readonly #trusted: Range[]
 
@@ -17,7 +17,7 @@ export class Sources {
   }
 
   /**
-   * The address requests are counted for: the peer, or the right-most hop no trusted proxy vouches away. IPv6 stands for
+   * The address requests are counted for: the peer, or the right-most hop that is not a trusted proxy. IPv6 is reduced to
    * its /64, because one subscriber has at least that many.
    */
   of(peer: string | undefined, forwardedFor: string | undefined): string {
@@ -27,7 +27,7 @@ export class Sources {
       for (const hop of forwardedFor.split(',').slice(-HOPS_MAX).reverse()) {
         if (!this.#trusts(source)) break
         const address = parse(withoutPort(hop.trim()))
-        // What a proxy wrote and nobody can read ends the chain at that proxy.
+        // An unreadable hop ends the chain at the proxy that added it.
         if (address === null) break
         source = address
       }
@@ -50,7 +50,7 @@ function rangeOf(text: string): Range {
 }
 
 function parse(text: string): Address | null {
-  // `process` makes an IPv4 address of its IPv6-mapped form; the zone of a link-local one is of no use here.
+  // `process` converts an IPv4-mapped IPv6 address to IPv4; the zone of a link-local address has no meaning here.
   const plain = text.split('%', 1)[0]!
   if (plain.includes(':') ? !ipaddr.IPv6.isValid(plain) : !ipaddr.IPv4.isValidFourPartDecimal(plain)) return null
   return ipaddr.process(plain)

@@ -3,18 +3,18 @@
 import Router from '@koa/router'
 import type { PreparedRoute } from './prepared-route.ts'
 
-/** What a method and a path lead to. */
+/** The result for a method and a path. */
 export interface RouteMatch {
   entry: PreparedRoute | null
   /** Values of the path's parameters, as texts. */
   params: ReadonlyMap<string, readonly string[]>
-  /** Methods the path knows; null when the path itself is unknown. */
+  /** Methods of the path; null when the path itself is unknown. */
   allow: readonly string[] | null
-  /** True when pages of every origin may read what lies there. */
+  /** True when pages of every origin may read the path. */
   open: boolean
 }
 
-/** What one path holds. */
+/** The routes of one path. */
 interface RoutePath {
   /** In the form of the router: parameters as `:name`. */
   path: string
@@ -31,7 +31,7 @@ export class RouteTable {
   /** Paths without parameters, which need no pattern. */
   readonly #literal = new Map<string, RoutePath>()
   readonly #patterned = new Map<string, RoutePath>()
-  // Exact: case matters, and the one trailing slash that is let pass is cut off below.
+  // Case-sensitive; the one permitted trailing slash is removed below.
   readonly #router = new Router({ sensitive: true, strict: true })
 
   constructor(entries: readonly PreparedRoute[]) {
@@ -45,7 +45,7 @@ export class RouteTable {
     }
   }
 
-  /** @param path as it came, not decoded; one trailing slash is as none (decisions §1.10) */
+  /** @param path as received, not decoded; one trailing slash is ignored (decisions §1.10) */
   find(method: string, path: string): RouteMatch {
     if (path.includes('//')) return NO_MATCH
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
@@ -65,7 +65,7 @@ function matchAt(routePath: RoutePath, method: string, params: RouteMatch['param
   return { entry, params, allow: routePath.allow, open: routePath.open }
 }
 
-/** Where several paths fit, the first is meant: at the first difference a literal segment goes before a parameter. */
+/** Where several paths match, a literal segment wins over a parameter at the first difference. */
 function pathsOf(entries: readonly PreparedRoute[]): RoutePath[] {
   const paths = new Map<string, RoutePath>()
   for (const entry of entries) {

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { ThrottleLimit } from './route.ts'
 
-// Resources remembered at once; the longest untouched is forgotten first.
+// Resources in memory; the least recently used is dropped first.
 const KEPT_MAX = 10_000
 
 export class Throttle {
@@ -17,7 +17,7 @@ export class Throttle {
   }
 
   /**
-   * @param key what is counted: the route, whose, and which resource
+   * @param key route, owner and resource
    * @throws ProductError rate_limit_exceeded with the seconds until the next request is admitted
    */
   admit(key: string, limit: ThrottleLimit): void {

@@ -10,15 +10,15 @@ import { nearest } from '../base/nearest.ts'
 /** Entries of `errors`. */
 export const ISSUES_MAX = 50
 const FIELD_MAX = 200
-// TypeBox gathers eight errors unless told; those inside failed unions and unknown members are dropped again below.
+// TypeBox collects eight errors by default; those inside failed unions and unknown members are dropped again below.
 const GATHERED_MAX = 400
-/** Longest list a body may have room for. TypeBox explains repeated items in square time, so it is shown no more than this. */
+/** Longest list with a validation of repeated items. TypeBox needs quadratic time for it, so it gets no more than this. */
 export const LIST_MAX = 1000
 const SHOWN_MAX = LIST_MAX + 1
 const UNKNOWN = 'unknown_field'
-/** Typing errors up to which a known name is suggested. */
+/** Edit distance up to which a known name is suggested. */
 const EDITS_MAX = 2
-/** A shorter name is near to too many others. */
+/** A shorter name is close to too many others. */
 const SUGGEST_FROM = 3
 
 Settings.Set({ maxErrors: GATHERED_MAX })
@@ -26,11 +26,11 @@ Settings.Set({ maxErrors: GATHERED_MAX })
 /** One schema, compiled once. */
 export interface Check {
   passes(value: unknown): boolean
-  /** What is wrong, in the order of the schema; empty when nothing is. */
+  /** The issues, in the order of the schema; empty for a valid value. */
   issues(value: unknown): Issue[]
 }
 
-/** @param whole what the value as a whole is called in issues */
+/** @param whole name of the value as a whole in issues */
 export function compileCheck(schema: TSchema, whole = 'body'): Check {
   const validator = Compile(schema)
   return {
@@ -39,7 +39,7 @@ export function compileCheck(schema: TSchema, whole = 'body'): Check {
   }
 }
 
-/** The same schema with every object closed: members it does not name are refused, at every depth. */
+/** The same schema with every object closed: unknown members are rejected, at every depth. */
 export function closed<S extends TSchema>(schema: S): S {
   return close(schema, true) as S
 }
@@ -59,24 +59,28 @@ export function unboundedList(schema: unknown, path = ''): string | null {
   return null
 }
 
-/** What a broken query or path means: 400 (decisions §1.4). */
+/** The error for an invalid query or path: 400 (decisions §1.4). */
 export function wrongParameters(issues: Issue[]): ProductError {
   return failure(issues, 'invalid_parameter')
 }
 
-/** What a broken body means: 400 when members are only missing, 422 otherwise. */
+/** The error for an invalid body: 400 when members are only missing, 422 otherwise. */
 export function wrongBody(issues: Issue[]): ProductError {
   return failure(issues, 'validation_error')
 }
 
 function failure(issues: Issue[], code: 'invalid_parameter' | 'validation_error'): ProductError {
   const missing = issues.every((issue) => issue.code === 'required')
-  return new ProductError(missing ? 'missing_parameter' : code, issues[0]?.message ?? 'The request is wrong.', {
-    issues,
-  })
+  return new ProductError(
+    missing ? 'missing_parameter' : code,
+    issues[0]?.message ?? 'The request is invalid. See `errors`.',
+    {
+      issues,
+    },
+  )
 }
 
-// A copy keeps what TypeBox hides in members that are not enumerable (kinds, refinements).
+// A copy keeps what TypeBox stores in non-enumerable members (kinds, refinements).
 function close(value: unknown, here: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => close(item, here))
   if (value === null || typeof value !== 'object') return value
@@ -98,18 +102,18 @@ function isObjectType(schema: object): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object'))
 }
 
-/** A copy whose lists end after more items than any schema allows: it breaks the same rules. */
+/** A copy whose lists are cut above the limit of any schema: it breaks the same rules. */
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, SHOWN_MAX).map(shortened)
   if (value === null || typeof value !== 'object') return value
-  // fromEntries defines members, so that a foreign "__proto__" stays one.
+  // fromEntries defines members, so that a "__proto__" in the input stays one.
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
 }
 
 function issuesOf(errors: TLocalizedValidationError[], schema: TSchema, whole: string): Issue[] {
   const issues: Issue[] = []
   for (const error of errors) {
-    // What failed inside one branch of a union says nothing: no branch may be the one that was meant.
+    // Errors inside one branch of a union are dropped: the intended branch is unknown.
     if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue
     for (const [field, code, message] of explain(error, schema)) {
       const named = field === '' ? whole : field.slice(0, FIELD_MAX)
@@ -133,7 +137,7 @@ function explain(error: TLocalizedValidationError, schema: TSchema): Explained[]
       // A member meets the schema `false` where a closed object does not name it.
       return [unknownField(field, namesAt(schema, error.schemaPath.replace(/\/additionalProperties$/, '')))]
     case 'additionalProperties':
-      // Says once more, for the object, what was said for its members.
+      // Repeats for the object what was reported for its members.
       return []
     case 'unevaluatedProperties':
       return error.params.unevaluatedProperties
@@ -196,7 +200,7 @@ function sentenceOf(error: TLocalizedValidationError): [code: string, message: s
       return ['duplicate', 'must not hold the same item twice']
     case 'anyOf':
     case 'oneOf':
-      return ['invalid_union', 'fits none of the forms allowed here']
+      return ['invalid_union', 'matches none of the permitted forms']
     default:
       return ['invalid_format', 'does not have the expected form']
   }

@@ -1,4 +1,4 @@
-// Handles reports (DSN, ARF) that arrive at a bounce or feedback address: applies them, logs them, and never replies.
+// Handles reports (DSN, ARF) that arrive at a bounce or feedback address, and bounces that arrive at a mailbox.
 
 import type { Log } from '../base/log.ts'
 import type { Applied, Feedback } from '../outbound/feedback.ts'
@@ -49,5 +49,25 @@ export class Bounces {
         applied.detail,
       )
     return true
+  }
+
+  /**
+   * Applies a bounce that was sent to an ordinary mailbox, because it is the envelope sender of messages that leave through a sending
+   * account. The trust rules are those of the feedback address; the message itself is delivered as any other. Repeating it changes nothing.
+   */
+  async applyDelivered(received: ReceivedTransaction, { report, verdict }: Inspection): Promise<void> {
+    const [recipient, ...others] = received.transaction.recipients
+    if (report?.kind !== 'bounce' || recipient === undefined || others.length > 0) return
+    const { mailbox, teamId, rcptTo } = recipient
+    const applied = await this.#deps.feedback.receive({
+      report,
+      emailN: null,
+      voucher: verdict.fromAligned ? verdict.fromDomain : null,
+      receivedAt: received.receivedAt,
+      reader: { id: mailbox.id, teamId, addresses: [mailbox.email, rcptTo] },
+    })
+    if (applied.email === null) return
+    const { id } = applied.email
+    this.#deps.log.info({ event: 'smtp.bounce_delivered', emailId: id, mailboxId: mailbox.id }, applied.detail)
   }
 }

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { LineError } from '../smtp/command-reader.ts'
 import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line, replies } from '../smtp/replies.ts'
-import type { Delivered } from '../store/deliver.ts'
+import type { DeliveryResult } from '../store/delivery.ts'
 import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
 import {
   baseRow,
@@ -51,7 +51,7 @@ export class Journal {
     const count = (this.lineErrors.get(error) ?? 0) + 1
     this.lineErrors.set(error, count)
     this.#deps.log.info(
-      { event: 'smtp.malformed_input', fault: error, count, remoteAddress: peer.address },
+      { event: 'smtp.malformed_input', error, count, remoteAddress: peer.address },
       'Malformed SMTP input',
     )
   }
@@ -101,7 +101,7 @@ export class Journal {
   }
 
   /** Logs an accepted message, in the unit of work that stores it. */
-  async noteDelivered(tx: Tx, received: ReceivedTransaction, delivered: readonly Delivered[]): Promise<void> {
+  async noteDelivered(tx: Tx, received: ReceivedTransaction, delivered: readonly DeliveryResult[]): Promise<void> {
     const now = this.#deps.clock.now()
     const reply = replies.queued(received.transaction.queueId)
     const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {

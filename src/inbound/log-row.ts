@@ -2,8 +2,8 @@
 
 import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line } from '../smtp/replies.ts'
-import type { Delivered } from '../store/deliver.ts'
-import { scriptEvidence } from '../store/filing.ts'
+import type { DeliveryResult } from '../store/delivery.ts'
+import { scriptEvidence } from '../store/delivery-folders.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
 import type { ReceivedTransaction } from './received-transaction.ts'
 import type { SmtpRefusal } from './refusals.ts'
@@ -62,7 +62,7 @@ export function refusedStatus({ reply, reason }: SmtpRefusal): Columns<'status' 
 }
 
 /** Status of an accepted copy, and the reason when it is in Junk. */
-export function deliveredStatus({ decision }: ReceivedTransaction, copy: Delivered): Columns<'status' | 'reason'> {
+export function deliveredStatus({ decision }: ReceivedTransaction, copy: DeliveryResult): Columns<'status' | 'reason'> {
   if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
   if (!copy.junk) return { status: 'stored', reason: null }
   // A Sieve script can file a message in Junk that was not classified as spam.
@@ -76,7 +76,7 @@ export function deliveredStatus({ decision }: ReceivedTransaction, copy: Deliver
 export function evidenceOf(
   { inspection, decision }: ReceivedTransaction,
   recipient: number,
-  copy: Delivered | null,
+  copy: DeliveryResult | null,
 ): Record<string, unknown> {
   if (!inspection) return {}
   const { verdict } = inspection

@@ -1,11 +1,11 @@
 // Counts attempts to guess recipients: the first per source and minute get a row each in the inbound log, the rest one sum.
 
+import { MINUTE_MS } from '../base/durations.ts'
+
 /** Rows per source and minute (decisions §6.4). */
 export const PROBES_PER_MINUTE = 20
 /** Sources with a count of their own; sources beyond this limit share one. */
 export const MAX_SOURCES = 10_000
-
-const MINUTE_MS = 60_000
 
 /** One attempt, and the team whose log it belongs to. */
 export interface Probe {

@@ -6,11 +6,12 @@ import type { Tx } from '../db/db.ts'
 import { domainName } from '../directory/domain-name.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
+import { domainOf } from '../mime/address.ts'
 import type { MessageStream } from '../smtp/command-reader.ts'
 import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../smtp/limits.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { type Spool, SpoolFull } from '../smtp/spool.ts'
-import type { DeliverTarget } from '../store/deliver.ts'
+import type { DeliveryTarget } from '../store/delivery.ts'
 import type { InboundReason } from '../store/inbound-log.ts'
 import { scriptCalls } from '../store/script-calls.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
@@ -148,6 +149,8 @@ export class MessageReceiver {
     if (decision.refusal) return decision.refusal
     const noRoom = await this.#checkQuotas(transaction, received.sizeBytes!)
     if (noRoom) return noRoom
+    // Before the message is stored: after a failure in between, the client sends it again.
+    if (transaction.report === null && inspection.report) await this.#deps.bounces.applyDelivered(received, inspection)
     await this.#store(received, inspection, decision)
     return null
   }
@@ -156,7 +159,7 @@ export class MessageReceiver {
   async #namesOwnDomain({ verdict, message }: Inspection): Promise<boolean> {
     if (verdict.fromAligned) return false
     const { domains } = this.#deps.app.directory
-    const named = new Set(message.from.slice(0, AUTHORS_MAX).map(({ email }) => domainOf(email)))
+    const named = new Set(message.from.slice(0, AUTHORS_MAX).map(({ email }) => domainName(domainOf(email))))
     for (const name of named) if (name !== null && (await domains.byName(name))) return true
     return false
   }
@@ -179,7 +182,7 @@ export class MessageReceiver {
     const message = { inspection, mailFrom: transaction.sender.address, receivedAt }
     const targets = transaction.recipients.map((recipient, index) => ({
       ...target(recipient, inspection, decision),
-      ruling: inspection.scriptOutcomes[index] ?? null,
+      scriptOutcome: inspection.scriptOutcomes[index] ?? null,
     }))
     await app.store.deliver(message, targets, async (tx, delivered) => {
       // A concurrent delivery used up the quota. DATA has one reply, so the delivery is all or nothing.
@@ -206,7 +209,7 @@ export class MessageReceiver {
   }
 
   async #inspectionRequest({ transaction, peer, receivedAt }: ReceivedTransaction): Promise<InspectionRequest> {
-    const { report, recipients } = transaction
+    const { report, recipients, sender } = transaction
     // A message that turns out not to be a report is delivered to the reader.
     const readers = report ? [report.reader].filter((reader) => reader !== null) : recipients
     const [first, ...others] = report ? [report] : recipients
@@ -214,14 +217,15 @@ export class MessageReceiver {
       remoteAddress: peer.address,
       remoteName: typeof peer.name === 'object' ? peer.name.name : null,
       helo: peer.helo,
-      mailFrom: transaction.sender.address,
+      mailFrom: sender.address,
       tls: peer.tls,
       protocol: peer.protocol,
       receivedAt,
       hostName: this.#deps.app.config.MAIL_HOSTS[0]!,
       queueId: transaction.queueId,
       rcptTo: first && others.length === 0 ? first.rcptTo : null,
-      isForReports: report !== null,
+      // RFC 3464 §2: reports have the null sender. Mailboxes get bounces too: they can be the envelope sender of an account.
+      isForReports: report !== null || (sender.address === '' && recipients.length === 1),
       scripts: await scriptCalls(this.#deps.app, readers),
     }
   }
@@ -241,11 +245,6 @@ export class MessageReceiver {
 class MailboxFilled extends Error {}
 class MailboxInactive extends Error {}
 
-/** In stored form; null for an invalid domain. */
-function domainOf(email: string): string | null {
-  return domainName(email.slice(email.lastIndexOf('@') + 1))
-}
-
 /** Refusal for forbidden bytes (RFC 5321 §2.3.8) or size, before the message is parsed. */
 function checkBytes(content: MessageStream): SmtpRefusal | null {
   if (content.byteError === 'bare_cr') return refusals.bareCr
@@ -254,7 +253,7 @@ function checkBytes(content: MessageStream): SmtpRefusal | null {
   return content.sizeExceeded ? refusals.tooLarge : null
 }
 
-function target(recipient: AcceptedRecipient, inspection: Inspection, decision: InboundDecision): DeliverTarget {
+function target(recipient: AcceptedRecipient, inspection: Inspection, decision: InboundDecision): DeliveryTarget {
   const { verdict } = inspection
   const { spf, dkim, dmarc, arc, fromAligned } = verdict
   const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)

@@ -1,6 +1,7 @@
 // Resolves a recipient address at RCPT: the mailbox behind it, a report address, or the reason to reject it.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 import type { Directory } from '../directory/directory.ts'
 import { evaluateEnvelope, type FilterPolicy, policyKey, policyOf } from '../directory/filter-policy.ts'
 import type { FilterDecision } from '../directory/filters.ts'
@@ -14,7 +15,7 @@ import type { ReportAddress, ReportAddresses } from './report-address.ts'
 import type { SplitRecipients } from './split-recipients.ts'
 
 /** Decisions §10.9: a mailbox that has been full for longer than this rejects permanently (552) instead of deferring (452). */
-export const FULL_DEFER_MS = 5 * 24 * 60 * 60 * 1000
+export const FULL_DEFER_MS = 5 * DAY_MS
 /** Bytes the trace fields may add to a message. */
 const TRACE_BYTES = 4096
 

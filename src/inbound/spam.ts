@@ -1,6 +1,9 @@
 // The spam score of a message: a sum of rules, each with its points and a stable reason name.
 
 import { isIP } from 'node:net'
+import { DAY_MS } from '../base/durations.ts'
+import { domainOf } from '../mime/address.ts'
+import { addressInName, areRelated } from '../mime/display-name.ts'
 import type { AuthVerdict, MessageTraits, ParsedMessage } from '../mime/message.ts'
 
 /** One matched rule. */
@@ -31,7 +34,6 @@ export interface SpamFacts {
 
 /** Points of a rule that reaches the default Junk threshold alone. */
 const JUNK_POINTS = 5
-const DAY_MS = 24 * 60 * 60 * 1000
 /** Beyond a slow queue (RFC 5321 §4.5.4.1: 4-5 days of retries) or a wrong time zone. */
 const FUTURE_MS = DAY_MS
 const PAST_MS = 14 * DAY_MS
@@ -136,7 +138,6 @@ function isAddress(host: string): boolean {
 function namesAnother(message: ParsedMessage): boolean {
   const [from, ...others] = message.from
   if (!from || others.length > 0) return false
-  const shown = /@([a-z0-9.-]+\.[a-z]{2,})/i.exec(from.name)?.[1]?.toLowerCase()
-  const real = from.email.slice(from.email.lastIndexOf('@') + 1).toLowerCase()
-  return shown !== undefined && shown !== real && !shown.endsWith(`.${real}`) && !real.endsWith(`.${shown}`)
+  const shown = addressInName(from.name)
+  return shown !== null && !areRelated(shown.domain, domainOf(from.email))
 }

@@ -1,9 +1,10 @@
 // Remembers senders whose recipients' filters disagreed: for a day, their transactions are limited to recipients with equal filters.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 
 /** Clients retry for days (RFC 5321 §4.5.4.1), most of them within hours. */
-const RETENTION_MS = 24 * 60 * 60 * 1000
+const RETENTION_MS = DAY_MS
 const SENDERS_MAX = 10_000
 
 /**

@@ -1,8 +1,7 @@
 // Job: expires unclaimed agent registrations, unanswered invitations, access tokens and proofs of work.
 
+import { MINUTE_MS } from '../base/durations.ts'
 import { job } from './job.ts'
-
-const MINUTE_MS = 60 * 1000
 
 export const agentSweep = job({
   name: 'agent-sweep',

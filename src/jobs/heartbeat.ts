@@ -2,11 +2,13 @@
 
 import type { Timer } from '../base/clock.ts'
 import { CLOCK_JUMP_MS } from '../base/clock-guard.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { recheckLate } from '../directory/domains-verification.ts'
+import { redateEvents } from '../events/webhooks/retention.ts'
 
-const BEAT_EVERY_MS = 60_000
+const HEARTBEAT_EVERY_MS = MINUTE_MS
 
 export interface Heartbeat extends Service {
   /** Writes the last-seen time now; resolves when it is written. */
@@ -21,19 +23,27 @@ export function openHeartbeat(app: Context): Heartbeat {
   let isLogged = false
 
   // Records stamped with a wrong time must neither expire too early nor stay pending for years.
-  appliance.onClockRight(async () => {
+  appliance.onClockRight(async (wrong) => {
+    const now = clock.now()
     await app.outbound.queuedMessages.redate()
     await app.eventDispatch.reschedule()
-    await recheckLate(app.db, clock.now())
+    await recheckLate(app.db, now)
     const [oldest] = await app.directory.teams.list()
-    await app.store.emptying.redate({ now: clock.now(), earliest: oldest?.createdAt ?? 0, slackMs: CLOCK_JUMP_MS })
-    await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS)
+    const earliest = oldest?.createdAt ?? 0
+    await app.store.trashRetention.resetFiledAt({ now, earliest, slackMs: CLOCK_JUMP_MS, wrong })
+    await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS, wrong)
+    for (const span of wrong) {
+      await app.store.inboundLog.redate(span, now)
+      await app.outbound.log.redate(span, now)
+      await redateEvents(app.db, span, now)
+      await app.eventDispatch.attempts.redate(span, now)
+    }
   })
 
-  const beat = async () => {
-    // Read before the beat, which may end the doubt.
+  const write = async () => {
+    // Read before the heartbeat, which may trust the clock again.
     wasHeld ||= guard.isHeld()
-    await appliance.beat()
+    await appliance.heartbeat()
     const isHeld = guard.isHeld()
     if (isHeld && !isLogged) {
       const advice = 'Set the clock, or run mailstead clock accept if it is right.'
@@ -45,9 +55,9 @@ export function openHeartbeat(app: Context): Heartbeat {
     isLogged = isHeld
   }
   const tick = () => {
-    running ??= beat()
+    running ??= write()
       .catch((error: unknown) =>
-        log.error({ event: 'appliance.beat_failed', err: error }, 'Last-seen time not written'),
+        log.error({ event: 'appliance.heartbeat_failed', err: error }, 'Last-seen time not written'),
       )
       .finally(() => {
         running = undefined
@@ -58,7 +68,7 @@ export function openHeartbeat(app: Context): Heartbeat {
   return {
     name: 'heartbeat',
     async start() {
-      timer = clock.every(BEAT_EVERY_MS, () => void tick())
+      timer = clock.every(HEARTBEAT_EVERY_MS, () => void tick())
       await tick()
     },
     async stop() {

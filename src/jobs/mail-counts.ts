@@ -1,9 +1,7 @@
 // Jobs: roll up the mail counters of past periods, and delete old ones.
 
+import { HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { job } from './job.ts'
-
-const MINUTE_MS = 60 * 1000
-const HOUR_MS = 60 * MINUTE_MS
 
 export const mailCountRollUp = job({
   name: 'mail-count-roll-up',

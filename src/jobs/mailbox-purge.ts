@@ -1,10 +1,9 @@
 // Job: erases the content of mailboxes deleted more than `DELETED_MAILBOX_RETENTION_DAYS` ago (decisions §5.4).
 
+import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'
 import { job } from './job.ts'
 
-const HOUR_MS = 60 * 60 * 1000
-const DAY_MS = 24 * HOUR_MS
 const BATCH = 100
 
 /** The blob sweep later removes content that no message references any more. */

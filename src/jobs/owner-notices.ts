@@ -1,5 +1,6 @@
 // Job: mails team owners about failing sending accounts, disabled webhooks, lapsed domains and decided quota requests.
 
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains-verification.ts'
 import { autoDisabledWebhooks } from '../events/webhooks/subscriptions.ts'
@@ -7,9 +8,8 @@ import { failingProviders } from '../outbound/providers/failing.ts'
 import type { OwnerFact } from '../people/owner-notices.ts'
 import { job } from './job.ts'
 
-const MINUTE_MS = 60 * 1000
 /** Decisions older than this are neither sent nor kept as sent. */
-const DECISION_AGE_MAX_MS = 7 * 24 * 60 * MINUTE_MS
+const DECISION_AGE_MAX_MS = 7 * DAY_MS
 
 export const ownerNotices = job({
   name: 'owner-notices',

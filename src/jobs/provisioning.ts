@@ -1,4 +1,4 @@
-// Service: sets up the inboxes of newly registered agents within about a second.
+// Worker: sets up the inboxes of newly registered agents within about a second.
 
 import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/lifecycle.ts'
@@ -11,7 +11,7 @@ export interface Provisioning extends Service {
   settle(): Promise<void>
 }
 
-/** A separate service: agents wait for it, so that no other job may delay it. */
+/** A separate worker: agents wait for it, so that no other job may delay it. */
 export function openProvisioning(app: Context): Provisioning {
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()

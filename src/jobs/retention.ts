@@ -1,12 +1,9 @@
 // Jobs: delete log rows, dispatched events, uploads and unreferenced blobs after their retention.
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { ATTEMPT_RETENTION_DAYS } from '../events/webhooks/attempts.ts'
 import { pruneEvents } from '../events/webhooks/retention.ts'
 import { job } from './job.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
-const HOUR_MS = 60 * 60 * 1000
-const MINUTE_MS = 60 * 1000
 
 /** Decisions §6.4: rows of the inbound log are kept for `LOG_RETENTION_DAYS`. */
 export const inboundLogRetention = job({
@@ -48,17 +45,20 @@ export const changeRetention = job({
   run: ({ app, signal }) => app.store.history.prune(signal),
 })
 
-/** A blob is written before the row that references it; the sweep removes blobs without a row, such as those a crash left. */
+/** A blob is written before the row that references it; the sweep removes blobs without a row. */
 export const blobSweep = job({
   name: 'blob-sweep',
   every: DAY_MS,
   byAge: true,
-  run: ({ app }) =>
-    app.store.blobs.sweep(async (hashes) => {
+  async run({ app }) {
+    // A full disk may have prevented it at the start: until then content that mail.db may be too old to reference is not noted.
+    if (!(await app.appliance.ensureOpen())) return 0
+    return app.store.blobs.sweep(async (hashes) => {
       const kept = await app.store.messages.namedBlobs(hashes)
       const uploaded = await app.store.uploads.namedBlobs(hashes)
       return kept.union(uploaded).union(await app.outbound.emails.namedBlobs(hashes))
-    }, app.appliance.unknown),
+    })
+  },
 })
 
 /** Decisions §10.13: a sender who got a vacation reply a week ago may get another one. */
@@ -66,7 +66,7 @@ export const vacationSenders = job({
   name: 'vacation-senders',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app, signal }) => app.store.vacations.forget(signal),
+  run: ({ app, signal }) => app.store.vacations.pruneSenders(signal),
 })
 
 /** Decisions §10.10: an upload that no message references expires after a day. */

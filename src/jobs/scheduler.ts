@@ -1,12 +1,13 @@
-// Runs due jobs one at a time, so that maintenance does not compete with mail.
+// Worker: runs due jobs one at a time, in a thread of its own, so that maintenance does not compete with mail.
 
 import type { Timer } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import type { Job } from './job.ts'
 import { jobs } from './jobs.ts'
 
-const CHECK_EVERY_MS = 60 * 1000
+const CHECK_EVERY_MS = MINUTE_MS
 // A job that runs longer than this is logged while it runs.
 const SLOW_MS = 1000
 

@@ -3,17 +3,18 @@
 import { fileURLToPath } from 'node:url'
 import Bree from 'bree'
 import type { Timer } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
-import { THREADS } from './workers.ts'
+import { THREADS, type WorkerThreadData } from './workers.ts'
 
 const FILE = fileURLToPath(new URL('./worker-thread.ts', import.meta.url))
 /** MiB. A small young generation limits memory held by garbage. */
 const YOUNG_MB = 8
 const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 60_000
+const LONGEST_PAUSE_MS = MINUTE_MS
 /** ms. A worker that ran this long resets the back-off. */
-const STEADY_MS = 60_000
+const STEADY_MS = MINUTE_MS
 
 interface WorkerRun {
   startedAt: number
@@ -33,12 +34,15 @@ export function openSupervisor(app: Context): Service {
       if (!stopping) app.log.error({ event: 'worker.died', err: error, worker: data.name }, 'Worker died')
     },
     workerMessageHandler: () => {},
-    jobs: THREADS.map(({ name, workers }) => ({
-      name,
-      path: FILE,
-      timeout: 0,
-      worker: { workerData: { config: app.config, workers }, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } },
-    })),
+    jobs: THREADS.map(({ name, workers }) => {
+      const workerData: WorkerThreadData = { config: app.config, workers, isOpen: app.appliance.isOpen }
+      return {
+        name,
+        path: FILE,
+        timeout: 0,
+        worker: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } },
+      }
+    }),
   })
 
   const run = async (name: string) => {

@@ -1,16 +1,16 @@
 // Entry point of a worker thread: opens the same data folder and runs its workers until Bree cancels them.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { MINUTE_MS } from '../base/durations.ts'
 import { closeAll } from '../base/lifecycle.ts'
-import type { Config } from '../config/config.ts'
-
 import { openContext } from '../context.ts'
-import { openWorker, type WorkerName } from './workers.ts'
+import { openWorker, type WorkerThreadData } from './workers.ts'
 
-const REFRESH_MS = 60_000
+const REFRESH_MS = MINUTE_MS
 
-const { config, workers: names } = workerData as { config: Config; workers: readonly WorkerName[] }
+const { config, workers: names, isOpen } = workerData as WorkerThreadData
 const app = await openContext(config, { lean: true })
+app.appliance.follow(isOpen)
 const workers = names.map((name) => openWorker(app, name))
 for (const worker of workers) await worker.start()
 

@@ -1,7 +1,10 @@
 // The permanent workers: each a loop over the work due in the database.
 
 import type { Service } from '../base/lifecycle.ts'
+import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
+import { openProvisioning } from './provisioning.ts'
+import { openScheduler } from './scheduler.ts'
 
 /** A permanent loop that takes its work from the database. */
 export interface Worker extends Service {
@@ -9,15 +12,35 @@ export interface Worker extends Service {
   settle(): Promise<void>
 }
 
-export const WORKERS = ['deliver', 'webhooks'] as const
-export type WorkerName = (typeof WORKERS)[number]
+const OPEN = {
+  provisioning: openProvisioning,
+  scheduler: (app) => openScheduler(app),
+  deliver: (app) => app.outbound.runner(),
+  webhooks: (app) => app.eventDispatch.dispatcher(),
+} satisfies Record<string, (app: Context) => Worker>
 
-/** The threads and their workers. Both workers mostly wait for remote servers, and each thread costs some 50 MB. */
+export type WorkerName = keyof typeof OPEN
+/** In the order of their work: jobs queue messages and events. */
+export const WORKERS = Object.keys(OPEN) as readonly WorkerName[]
+
+/**
+ * The threads and their workers. `deliver` and `webhooks` mostly wait for remote servers, so they share a thread; what erases and counts
+ * has another one, so that it delays neither them nor the listeners.
+ */
 export const THREADS: readonly { name: string; workers: readonly WorkerName[] }[] = [
-  { name: 'deliver', workers: WORKERS },
+  { name: 'deliver', workers: ['deliver', 'webhooks'] },
+  { name: 'scheduler', workers: ['provisioning', 'scheduler'] },
 ]
+
+/** What the first thread gives a worker thread. */
+export interface WorkerThreadData {
+  config: Config
+  workers: readonly WorkerName[]
+  /** See `DataFolderIdentity.follow`. */
+  isOpen: boolean
+}
 
 /** Creates a worker in the current thread. */
 export function openWorker(app: Context, name: WorkerName): Worker {
-  return name === 'deliver' ? app.outbound.runner() : app.eventDispatch.dispatcher()
+  return OPEN[name](app)
 }

@@ -41,6 +41,11 @@ export function parseSender(text: string): MailboxAddress | null {
   return parse(text, SENDER_LABEL)
 }
 
+/** The domain of an address, in lower case: what follows the last @, or all of a text without one. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+}
+
 function parse(text: string, label: RegExp): MailboxAddress | null {
   const at = text.lastIndexOf('@')
   if (at < 1 || text.length > MAILBOX_MAX) return null

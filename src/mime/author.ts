@@ -5,7 +5,10 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import { parseAddressList } from './address.ts'
 import { authorDomainsIn } from './author-domains.ts'
 import { fromFieldsOf } from './author-fields.ts'
+import { addressInName, areRelated, visibleForm } from './display-name.ts'
+import { decodeWords } from './encoded-words.ts'
 import { FIELD_BYTES_MAX, fieldText, HEADER_BYTES_MAX, HEADER_LINES_MAX, readHeaders } from './headers.ts'
+import type { Address } from './message.ts'
 
 /** Domains of one message whose DMARC policy is looked up. */
 export const AUTHOR_DOMAINS_MAX = 10
@@ -43,7 +46,8 @@ export function readAuthor(bytes: Uint8Array): Author {
   const shown = readHeaders(Buffer.concat([TRACE, bytes.subarray(0, Math.min(found.headerEnd, HEADER_BYTES_MAX))]))
   const fields = shown.fields.filter(({ name }) => name === 'from')
   const texts = fields.map((field) => fieldText(field))
-  const addresses = texts.flatMap((text) => parseAddressList(text)).map(({ email }) => email)
+  const shownAuthors = texts.flatMap((text) => parseAddressList(text))
+  const addresses = shownAuthors.map(({ email }) => email)
   const unclear = (problem: string): Author => ({
     domain: '',
     domains: authorDomainsIn(addresses, [...texts, ...found.texts], AUTHOR_DOMAINS_MAX),
@@ -64,7 +68,23 @@ export function readAuthor(bytes: Uint8Array): Author {
   const isAddress = domain !== null && LOCAL_PART.test(email.slice(0, Math.max(0, email.lastIndexOf('@'))))
   const isReadAlike = isUtf8(value) || !/[^\x00-\x7f]/.test(email)
   if (!isAddress || !isReadAlike || !standsAlone(texts[0]!, email)) return unclear('The address in From is not clear.')
+  if (showsAnother(texts[0]!, shownAuthors[0]!)) return unclear('A reader sees another address in From.')
   return { domain, domains: [domain], problem: '' }
+}
+
+/** Characters that reverse the text behind them. No language needs them in a name, unlike the other bidirectional controls. */
+const OVERRIDE = /[\u202d\u202e]/
+
+/** True when characters that are not seen, or seen as others, make the field look like it has another address. */
+function showsAnother(text: string, { email, name }: Address): boolean {
+  const local = email.slice(0, email.lastIndexOf('@'))
+  const seen = visibleForm(local)
+  // Clients that decode encoded words inside an address show the result.
+  if (seen.includes('@') || local.normalize('NFKC') !== seen || decodeWords(local) !== local) return true
+  if (OVERRIDE.test(text) || OVERRIDE.test(name)) return true
+  const named = addressInName(name)
+  if (named === null || !named.isDisguised) return false
+  return !areRelated(named.domain, email.slice(email.lastIndexOf('@') + 1).toLowerCase())
 }
 
 /** The A-labels of a domain that every client resolves to the same name; null for any other text. */

@@ -1,5 +1,7 @@
 // Parses the Date field: RFC 5322's format, the obsolete ones, and common deviations of mailers.
 
+import { MINUTE_MS } from '../base/durations.ts'
+
 /** Longest value that is parsed, in characters. */
 const DATE_MAX = 200
 
@@ -104,7 +106,7 @@ function moment(year: number, month: number, dayText: string, time: Groups, zone
   const at = Date.UTC(year, month, day, hour, minute, Math.min(second, 59))
   const real = new Date(at)
   if (real.getUTCDate() !== day || real.getUTCMonth() !== month) return null
-  return at - offsetMinutes(zone) * 60_000
+  return at - offsetMinutes(zone) * MINUTE_MS
 }
 
 function hourOf(hour: number, half: string | undefined): number {

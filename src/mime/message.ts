@@ -140,7 +140,7 @@ export interface Arrival {
   queueId: string
   /** The one recipient, where there is only one: RFC 5321 4.4 lets Received name it then. */
   rcptTo: string | null
-  /** True when the recipient is a bounce or feedback address: the message is parsed as a report. */
+  /** True for a bounce or feedback address, and for a message from the null sender to one mailbox: it is parsed as a report. */
   isForReports: boolean
 }
 

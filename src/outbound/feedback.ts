@@ -2,6 +2,7 @@
 
 import { getDomain } from 'tldts'
 import type { Tx } from '../db/db.ts'
+import { domainOf } from '../mime/address.ts'
 import { classifyReply } from '../reports/reply-class.ts'
 import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../reports/report.ts'
 import { readBounceAddress } from './bounce-address.ts'
@@ -19,6 +20,16 @@ export interface ArrivedReport {
   voucher: string | null
   /** ms */
   receivedAt: number
+  /** The mailbox it was delivered to: it counts only for messages that were sent from it. Not set at a report address. */
+  reader?: SenderMailbox
+}
+
+/** A mailbox that senders use as envelope sender. */
+export interface SenderMailbox {
+  id: string
+  teamId: string
+  /** Its address, and the address the report was sent to. */
+  addresses: readonly string[]
 }
 
 /** The result of applying a report. */
@@ -33,7 +44,7 @@ export interface Applied {
 
 interface Deps extends Pick<OutboundDeps, 'db' | 'vault' | 'config'> {
   emails: Pick<Emails, 'byN' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf'>
-  fate: Pick<DeliveryTransitions, 'apply'>
+  transitions: Pick<DeliveryTransitions, 'apply'>
 }
 
 /** A message, and its deliveries that the report may change (`open`). */
@@ -43,7 +54,7 @@ interface Subject {
   open: readonly Delivery[]
 }
 
-interface Verdict {
+interface ReportedOutcome {
   delivery: Delivery
   outcome: Outcome
 }
@@ -71,12 +82,12 @@ export class Feedback {
     also: (tx: Tx, applied: Applied) => Promise<void> = async () => {},
   ): Promise<Applied> {
     const subject = await this.#find(arrived)
-    if (subject === null) return { email: null, moved: 0, detail: 'The report is about no mail that is known here' }
+    if (subject === null) return { email: null, moved: 0, detail: 'The report is about an unknown message' }
     const verdicts = verdictsOf(arrived, subject)
     return this.#deps.db.write(async (tx) => {
       let moved = 0
       for (const { delivery, outcome } of verdicts) {
-        if (await this.#deps.fate.apply(tx, delivery.n, outcome, null)) moved++
+        if (await this.#deps.transitions.apply(tx, delivery.n, outcome, null)) moved++
       }
       const applied = { email: subject.email, moved, detail: detailOf(arrived.report, verdicts.length, moved) }
       await also(tx, applied)
@@ -84,7 +95,13 @@ export class Feedback {
     })
   }
 
-  async #find({ report, emailN, voucher }: ArrivedReport): Promise<Subject | null> {
+  async #find(arrived: ArrivedReport): Promise<Subject | null> {
+    const subject = await this.#findNamed(arrived)
+    const isForeign = subject !== null && arrived.reader !== undefined && !isSentFrom(subject.email, arrived.reader)
+    return isForeign ? null : subject
+  }
+
+  async #findNamed({ report, emailN, voucher }: ArrivedReport): Promise<Subject | null> {
     const { emails } = this.#deps
     const { original } = report
     const known = emailN ?? this.#readAddress(original.returnPath)
@@ -105,19 +122,25 @@ export class Feedback {
   }
 }
 
+function isSentFrom({ teamId, mailboxId, from, returnPath }: Email, reader: SenderMailbox): boolean {
+  if (teamId !== reader.teamId) return false
+  const own = new Set(reader.addresses.map(plain))
+  return mailboxId === reader.id || own.has(plain(from.email)) || (returnPath !== null && own.has(plain(returnPath)))
+}
+
 /** True when the address and the authenticated domain have the same registered (organizational) domain. */
 function speaksFor(voucher: string, address: string): boolean {
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  const domain = domainOf(address)
   const registered = getDomain(domain, { allowPrivateDomains: true }) ?? domain
   return registered === (getDomain(voucher, { allowPrivateDomains: true }) ?? voucher)
 }
 
-function verdictsOf({ report, receivedAt }: ArrivedReport, subject: Subject): Verdict[] {
+function verdictsOf({ report, receivedAt }: ArrivedReport, subject: Subject): ReportedOutcome[] {
   return report.kind === 'bounce' ? bounces(report, subject, receivedAt) : complaints(report, subject, receivedAt)
 }
 
 /** Delays and successes change nothing: the server that accepted the message reports a final failure (RFC 5321 §6.1). */
-function bounces(report: BounceReport, subject: Subject, receivedAt: number): Verdict[] {
+function bounces(report: BounceReport, subject: Subject, receivedAt: number): ReportedOutcome[] {
   const failed = report.recipients.filter(({ action }) => action === 'failed')
   return failed.flatMap((recipient) => {
     const { finalRecipient, originalRecipient } = recipient
@@ -155,7 +178,7 @@ function bounceOf(
   }
 }
 
-function complaints(report: ComplaintReport, subject: Subject, receivedAt: number): Verdict[] {
+function complaints(report: ComplaintReport, subject: Subject, receivedAt: number): ReportedOutcome[] {
   if (NO_COMPLAINT.has(report.feedbackWord)) return []
   const named = report.originalRecipients.map((email) => findDelivery(subject.open, [email]))
   // A report that redacts the recipient (RFC 6590) is unambiguous when the message has only one.
@@ -182,9 +205,9 @@ function plain(address: string): string {
 
 function detailOf({ kind }: Report, named: number, moved: number): string {
   if (named === 0)
-    return `The ${kind === 'bounce' ? 'report' : 'complaint'} names no recipient of the mail that it could change`
+    return `The ${kind === 'bounce' ? 'report' : 'complaint'} names no recipient whose delivery it could change`
   const what = kind === 'bounce' ? 'a bounce' : 'a complaint'
   return moved === 0
-    ? `The report told of ${what} that was known`
-    : `The report told of ${what} for ${moved} of its recipients`
+    ? `The report repeats ${what} that was known`
+    : `The report recorded ${what} for ${moved} of its recipients`
 }

@@ -4,6 +4,7 @@ import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { placeholders } from '../db/sql-text.ts'
 import { checkName } from '../directory/teams.ts'
 import type { OutboundDeps } from './deps.ts'
 
@@ -129,7 +130,7 @@ export class Groups {
       precondition(current)
       const mailbox = await this.#deps.namedBy(tx, teamId, id)
       if (mailbox !== undefined) {
-        const message = `The delivery group is still named by the send_scope of ${mailbox}.`
+        const message = `The delivery group is still used by the send_scope of ${mailbox}.`
         throw new ProductError('conflict', message, { issues: [{ field: 'send_scope', code: 'in_use', message }] })
       }
       await tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [current.n])
@@ -140,7 +141,7 @@ export class Groups {
   /** Filters the ids to the groups of the team. */
   async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
     const rows = await reader.all<{ id: string }>(
-      `SELECT id FROM delivery_groups WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+      `SELECT id FROM delivery_groups WHERE team_id = ? AND id IN (${placeholders(ids)})`,
       [teamId, ...ids],
     )
     return new Set(rows.map(({ id }) => id))
@@ -149,10 +150,10 @@ export class Groups {
   /** Groups of a team in the order of the ids, for routing; unknown ids are omitted. */
   async many(teamId: string, ids: readonly string[]): Promise<DeliveryGroup[]> {
     const { read } = this.#deps.db
-    const rows = await read.all(
-      `SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
-      [teamId, ...ids],
-    )
+    const rows = await read.all(`SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${placeholders(ids)})`, [
+      teamId,
+      ...ids,
+    ])
     const members = await membersOf(
       read,
       rows.map((row) => row.n as number),
@@ -199,7 +200,7 @@ export class Groups {
     for (const [index, { providerId, weight = null, position = index }] of members.entries()) {
       const field = `members.${index}.provider_id`
       if (!own.has(providerId)) throw invalid(field, 'not_found', 'There is no such provider.')
-      if (seen.has(providerId)) throw invalid(field, 'duplicate', 'A provider can be a member once.')
+      if (seen.has(providerId)) throw invalid(field, 'duplicate', 'A provider can be a member only once.')
       seen.add(providerId)
       await tx.insert('delivery_group_members', { delivery_group: group, provider_id: providerId, weight, position })
     }
@@ -217,7 +218,7 @@ async function membersOf(reader: Reader, groups: readonly number[]): Promise<Map
   if (groups.length === 0) return new Map()
   const rows = await reader.all<MemberRow>(
     `SELECT delivery_group, provider_id, weight, position FROM delivery_group_members
-     WHERE delivery_group IN (${groups.map(() => '?').join(', ')}) ORDER BY position, provider_id`,
+     WHERE delivery_group IN (${placeholders(groups)}) ORDER BY position, provider_id`,
     groups,
   )
   const grouped = Map.groupBy(rows, (row) => row.delivery_group)

@@ -1,5 +1,6 @@
 // Sends DSNs to mailboxes for deliveries that failed: one DSN per message and run, never about a DSN.
 
+import { HOUR_MS } from '../base/durations.ts'
 import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Mailbox } from '../directory/mailbox-record.ts'
@@ -14,22 +15,22 @@ import type { Queue } from './queue.ts'
 import type { Email } from './records.ts'
 
 interface Deps extends OutboundDeps {
-  emails: Pick<Emails, 'insert' | 'byN' | 'deliveriesOf' | 'noticesDue' | 'noteNoticed'>
+  emails: Pick<Emails, 'insert' | 'byN' | 'deliveriesOf' | 'noticesDue' | 'clearNoticeDue'>
   queue: Pick<Queue, 'add'>
 }
 
 /** Messages per run whose senders get a DSN. */
 const RUN_MAX = 100
 /** Decisions §6.2. */
-const LIFETIME_MS = 48 * 60 * 60 * 1000
+const LIFETIME_MS = 48 * HOUR_MS
 const REASON_MAX = 300
 
 /** The explanation for people of each status reason (decisions §6.2, §9.4). */
 const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map([
   ['bounced', { status: '5.0.0', reason: 'The mail server of the recipient refused it.' }],
-  ['bounced_after_accept', { status: '5.0.0', reason: 'It was taken at first, and then sent back.' }],
-  ['expired', { status: '4.4.7', reason: 'No mail server took it for two days.' }],
-  ['suppressed', { status: '5.7.1', reason: 'Mail to this recipient is stopped.' }],
+  ['bounced_after_accept', { status: '5.0.0', reason: 'It was accepted at first and returned later.' }],
+  ['expired', { status: '4.4.7', reason: 'No mail server accepted it for two days.' }],
+  ['suppressed', { status: '5.7.1', reason: 'The recipient is on the suppression list.' }],
   ['unverified_domain', { status: '5.7.1', reason: 'The domain of the sender is not verified any more.' }],
   ['no_provider', { status: '5.3.3', reason: 'There is no sending account that may carry it.' }],
   ['content_refused', { status: '5.6.0', reason: 'Its content was refused.' }],
@@ -66,7 +67,7 @@ export class Notices {
       try {
         if (await this.#notify(n)) made++
       } catch (error) {
-        log.error({ err: error, email: n }, 'a sender could not be told of a mail that failed')
+        log.error({ event: 'dsn.failed', err: error, email: n }, 'DSN not queued; will retry')
       }
     }
     return made
@@ -78,10 +79,10 @@ export class Notices {
     const due = (await emails.deliveriesOf(emailN)).filter(({ noticeDue }) => noticeDue)
     const ns = due.map(({ n }) => n)
     // RFC 5321 §6.1: no DSN is sent about a message with a null reverse-path.
-    const mayTell = email !== undefined && email.mailboxId !== null && email.returnPath !== ''
-    const mailbox = mayTell ? await directory.mailboxes.get(email.teamId, email.mailboxId!) : undefined
-    if (!mayTell || mailbox === undefined || mailbox.status === 'deleted') {
-      await db.write((tx) => emails.noteNoticed(tx, emailN, ns))
+    const isNotifiable = email !== undefined && email.mailboxId !== null && email.returnPath !== ''
+    const mailbox = isNotifiable ? await directory.mailboxes.get(email.teamId, email.mailboxId!) : undefined
+    if (!isNotifiable || mailbox === undefined || mailbox.status === 'deleted') {
+      await db.write((tx) => emails.clearNoticeDue(tx, emailN, ns))
       return false
     }
     const { bytes, report } = await this.#compose(email, mailbox, due)
@@ -132,12 +133,12 @@ export class Notices {
   }
 
   async #submit(emailN: number, deliveryNs: readonly number[], report: NewEmail): Promise<void> {
-    const { db, emails, queue, notifier: wake } = this.#deps
+    const { db, emails, queue, notifier } = this.#deps
     await db.write(async (tx) => {
-      await emails.noteNoticed(tx, emailN, deliveryNs)
+      await emails.clearNoticeDue(tx, emailN, deliveryNs)
       const accepted = await emails.insert(tx, report)
       await queue.add(tx, accepted.email, accepted.deliveries, report.queuedAt)
-      tx.afterCommit(() => wake.notify('deliver'))
+      tx.afterCommit(() => notifier.notify('deliver'))
     })
   }
 }

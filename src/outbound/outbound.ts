@@ -62,7 +62,7 @@ export interface Outbound {
   cancelling: Cancelling
   /** The worker that processes the queue; one per data folder. */
   runner(): Runner
-  /** See `directory/mailbox-input.ts` ForeignIn. */
+  /** The ids in a scope that are no accounts or groups of the team. */
   foreignIn(reader: Reader, teamId: string, scope: SendScope): Promise<ReadonlySet<string>>
   /** Closes the connections to sending accounts. */
   close(): Promise<void>
@@ -77,21 +77,21 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
   const { providers, groups, sharedLimit, transports } = accounts
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
-  const fate = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
+  const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
   const notices = new Notices({ ...deps, emails, queue })
-  const houseMail = new SystemMail({ ...deps, emails, queue, suppressions })
+  const systemMail = new SystemMail({ ...deps, emails, queue, suppressions })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
   const signer = new Signer(deps)
   const oauth = new OAuth({ ...deps, providers })
-  const sns = new Sns({ ...deps, emails, fate })
+  const sns = new Sns({ ...deps, emails, transitions })
   const sesIdentities = new SesIdentities({ ...deps, sharedLimit })
-  const taking = { ...deps, emails, fate, queue, suppressions, router, meter }
+  const taking = { ...deps, emails, transitions, queue, suppressions, router, meter }
   const submitter = new Submitter(taking)
   const worker = {
     ...deps,
     queue,
     emails,
-    fate,
+    transitions,
     router,
     signer,
     transports,
@@ -106,23 +106,23 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
     meter,
     queue,
     emails,
-    transitions: fate,
+    transitions,
     notices,
-    systemMail: houseMail,
+    systemMail,
     vacationReplies,
     router,
     oauth,
     sns,
     sesIdentities,
     submitter,
-    cancelling: new Cancelling({ ...deps, emails, fate, queue }),
-    queuedMessages: new QueuedMessages({ ...deps, queue, emails, fate }),
+    cancelling: new Cancelling({ ...deps, emails, transitions, queue }),
+    queuedMessages: new QueuedMessages({ ...deps, queue, emails, transitions }),
     log: new DeliveryLog(deps),
-    feedback: new Feedback({ ...deps, emails, fate }),
+    feedback: new Feedback({ ...deps, emails, transitions }),
     runner: () => new Runner(worker),
     foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
     close: () =>
-      closeAll([submitter, houseMail, oauth, sns, sesIdentities, transports].map((part) => () => part.close())),
+      closeAll([submitter, systemMail, oauth, sns, sesIdentities, transports].map((part) => () => part.close())),
   }
 }
 

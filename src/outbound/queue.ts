@@ -1,8 +1,10 @@
 // The queue: which deliveries are due, when, and which runner leases them. The messages themselves are stored in `log/`.
 
 import { sha256 } from '../base/secrets.ts'
-import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { placeholders, Where } from '../db/sql-text.ts'
+import { domainOf } from '../mime/address.ts'
 import type { Email } from './records.ts'
 
 /** One queued delivery. */
@@ -25,7 +27,7 @@ export interface QueuedDelivery {
 /** A row of the queue as shown to the operator. */
 export interface QueueRow extends QueuedDelivery {
   /** True while a runner leases it. */
-  inHand: boolean
+  isLeased: boolean
 }
 
 export interface QueueFilter {
@@ -103,13 +105,13 @@ export class Queue {
   async due(
     now: number,
     limit: number,
-    over: QueueExclusions,
+    exclusions: QueueExclusions,
     after: QueuedDelivery | null,
   ): Promise<QueuedDelivery[]> {
     const lists = [
-      ['team_id', over.teams],
-      ['origin', over.origins],
-      [`origin || ' ' || lane`, over.lanes],
+      ['team_id', exclusions.teams],
+      ['origin', exclusions.origins],
+      [`origin || ' ' || lane`, exclusions.lanes],
     ] as const
     const notIn = lists.filter(([, list]) => list.length > 0)
     const rows = await this.#db.read.all<Omit<Row, 'lease' | 'handed' | 'is_urgent'>>(
@@ -238,19 +240,14 @@ export class Queue {
 
   /** All queued deliveries, ordered by due time. */
   async list(filter: QueueFilter): Promise<Page<QueueRow>> {
-    const where = ['1 = 1']
-    const values: SqlValue[] = []
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.teamId !== undefined) add('team_id = ?', filter.teamId)
-    if (filter.lane !== undefined) add('lane = ?', filter.lane)
-    if (filter.after !== null) add('(due_at, delivery) > (?, ?)', ...filter.after)
+    const where = new Where()
+    if (filter.teamId !== undefined) where.add('team_id = ?', filter.teamId)
+    if (filter.lane !== undefined) where.add('lane = ?', filter.lane)
+    if (filter.after !== null) where.add('(due_at, delivery) > (?, ?)', ...filter.after)
     // A filter may scan the whole queue.
     const rows = await this.#db.scan.all<Row>(
-      `SELECT ${COLUMNS} FROM queue WHERE ${where.join(' AND ')} ORDER BY due_at, delivery LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT ${COLUMNS} FROM queue WHERE ${where.sql} ORDER BY due_at, delivery LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.due_at, row.delivery], presentRow)
   }
@@ -263,10 +260,6 @@ export class Queue {
     ])
     return changes
   }
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }
 
 function present(row: Row): QueuedDelivery {
@@ -283,7 +276,7 @@ function present(row: Row): QueuedDelivery {
 }
 
 function presentRow(row: Row): QueueRow {
-  return { ...present(row), inHand: row.lease !== null }
+  return { ...present(row), isLeased: row.lease !== null }
 }
 
 /** The list padded to a multiple of {@link LIST_STEP} with its last value, which does not change IN or NOT IN. */
@@ -293,7 +286,5 @@ function padded<T>(list: readonly T[]): T[] {
 }
 
 function marksOf(list: readonly unknown[]): string {
-  return padded(list)
-    .map(() => '?')
-    .join(', ')
+  return placeholders(padded(list))
 }

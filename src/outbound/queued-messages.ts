@@ -1,5 +1,6 @@
 // Queued messages for the operator: list, retry now, drop.
 
+import { DAY_MS } from '../base/durations.ts'
 import { notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import type { Page } from '../db/page.ts'
@@ -9,7 +10,7 @@ import type { Emails } from './log/emails.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
 import type { Email, RejectionReason } from './records.ts'
 import { LIFETIME_MS } from './submit/acceptance.ts'
-import { AHEAD_MAX_MS } from './submit/checked-mail.ts'
+import { AHEAD_MAX_MS } from './submit/checked-message.ts'
 
 /** A queued delivery with its message. */
 export interface QueuedMessage {
@@ -20,11 +21,11 @@ export interface QueuedMessage {
 interface Deps extends OutboundDeps {
   queue: Queue
   emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
-  fate: Pick<DeliveryTransitions, 'apply'>
+  transitions: Pick<DeliveryTransitions, 'apply'>
 }
 
 /** Messages queued while the clock was wrong expire no earlier than this after its correction, ms. */
-const GRACE_MS = 24 * 60 * 60 * 1000
+const GRACE_MS = DAY_MS
 const REDATED_AT_ONCE = 200
 const DRAINED_AT_ONCE = 100
 /** Batches cancelled while a request to delete a mailbox waits. */
@@ -53,41 +54,41 @@ export class QueuedMessages {
 
   /** Retries a message now. @param id `eml_…` @returns the number of deliveries @throws ProductError not_found */
   async retry(id: string): Promise<number> {
-    const { db, clock, queue, notifier: wake } = this.#deps
+    const { db, clock, queue, notifier } = this.#deps
     const email = await this.#open(id)
     return db.write((tx) => {
-      tx.afterCommit(() => wake.notify('deliver'))
+      tx.afterCommit(() => notifier.notify('deliver'))
       return queue.retryNow(tx, email.n, clock.now())
     })
   }
 
   /** Cancels the pending deliveries of a message. @returns the number of deliveries @throws ProductError not_found */
   async drop(id: string): Promise<number> {
-    const { db, emails, fate } = this.#deps
+    const { db, emails, transitions } = this.#deps
     const email = await this.#open(id)
     const pending = (await emails.deliveriesOf(email.n)).filter(({ status }) => status === 'pending')
     return db.write(async (tx) => {
       let dropped = 0
-      for (const { n } of pending) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      for (const { n } of pending) if (await transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped
     })
   }
 
   /** Rejects all pending deliveries of a mailbox in a unit of work. @returns the number of deliveries */
   async reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): Promise<number> {
-    const { emails, fate } = this.#deps
+    const { emails, transitions } = this.#deps
     const waiting = await emails.pendingOf(tx, mailboxId)
-    for (const n of waiting) await fate.apply(tx, n, { kind: 'rejected', reason, detail }, null)
+    for (const n of waiting) await transitions.apply(tx, n, { kind: 'rejected', reason, detail }, null)
     return waiting.length
   }
 
   /** Cancels a batch of the pending deliveries of a deleted mailbox. @returns the number of deliveries; 0 when none is pending */
   async drain(mailboxId: string): Promise<number> {
-    const { db, emails, fate } = this.#deps
+    const { db, emails, transitions } = this.#deps
     return db.write(async (tx) => {
       const waiting = await emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
       let dropped = 0
-      for (const n of waiting) if (await fate.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      for (const n of waiting) if (await transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped
     })
   }
@@ -102,7 +103,7 @@ export class QueuedMessages {
    * that the wrong clock set.
    */
   async redate(): Promise<void> {
-    const { db, clock, queue, emails, notifier: wake } = this.#deps
+    const { db, clock, queue, emails, notifier } = this.#deps
     const now = clock.now()
     const limits = { earliest: now + GRACE_MS, latest: now + AHEAD_MAX_MS + LIFETIME_MS, instead: now + LIFETIME_MS }
     for (let after = 0; ; ) {
@@ -114,12 +115,12 @@ export class QueuedMessages {
       if (ns.length < REDATED_AT_ONCE) break
       after = ns.at(-1)!
     }
-    wake.notify('deliver')
+    notifier.notify('deliver')
   }
 
   async #open(id: string): Promise<Email> {
     const email = await this.#deps.emails.byId(id)
-    if (email === undefined || email.hash === null) throw notFound('waiting mail')
+    if (email === undefined || email.hash === null) throw notFound('queued message')
     return email
   }
 }

@@ -122,7 +122,7 @@ export type RejectionReason =
   | 'policy'
   | 'sending_not_approved'
 
-/** The outcome of one delivery: the transitions of decisions §6.2. {@link Fate} applies each in one unit of work. */
+/** The outcome of one delivery: the transitions of decisions §6.2. {@link DeliveryTransitions} applies each in one unit of work. */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; confirmation: Confirmation }
   | { kind: 'deferred'; reply: RemoteReply; cause: DelayCause; nextAt: number }

@@ -84,14 +84,14 @@ export function checkNote(field: string, note: string | null): void {
 export function checkDaily(field: string, limit: number | null): void {
   if (limit === null) return
   if (!Number.isInteger(limit) || limit < 0)
-    throw invalid(field, 'too_small', `${field} must be a whole number from 0.`)
+    throw invalid(field, 'too_small', `${field} must be a whole number of at least 0.`)
   if (limit > DAILY_MAX) throw invalid(field, 'too_big', `${field} must be at most ${DAILY_MAX}.`)
 }
 
 /** @throws ProductError validation_error */
 export function checkRaise(field: string, wanted: number, current: number): void {
   if (!Number.isInteger(wanted) || wanted <= current) {
-    throw invalid(field, 'too_small', `${field} must be more than the limit of today, ${current}.`)
+    throw invalid(field, 'too_small', `${field} must be more than the current limit, ${current}.`)
   }
   checkDaily(field, wanted)
 }

@@ -1,9 +1,11 @@
 // The daily limit of a team at the shared Amazon SES account, and its requests for an increase (decisions §3.5).
 
+import { DAY_MS } from '../base/durations.ts'
 import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { Where } from '../db/sql-text.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { Provider } from './records.ts'
 import {
@@ -45,8 +47,6 @@ export interface LimitRequestResult {
   limit: SharedLimitState
 }
 
-const DAY_MS = 86_400_000
-
 export class SharedLimit {
   readonly #deps: SharedLimitDeps
 
@@ -81,18 +81,13 @@ export class SharedLimit {
 
   /** Newest first. */
   async list(filter: LimitRequestFilter): Promise<Page<LimitRequest>> {
-    const where = ['1 = 1']
-    const values: SqlValue[] = []
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.teamId !== undefined) add('team_id = ?', filter.teamId)
-    if (filter.status !== undefined) add('status = ?', filter.status)
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where()
+    if (filter.teamId !== undefined) where.add('team_id = ?', filter.teamId)
+    if (filter.status !== undefined) where.add('status = ?', filter.status)
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = await this.#deps.db.read.all(
-      `SELECT * FROM limit_requests WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM limit_requests WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentRequest)
   }
@@ -130,7 +125,10 @@ export class SharedLimit {
       await tx.insert('limit_requests', row)
       return presentRequest(row)
     })
-    log.info({ team_id: teamId, request: request.id }, 'a team asks for a higher daily limit at Amazon SES')
+    log.info(
+      { event: 'ses.limit_requested', team_id: teamId, request: request.id },
+      'Team requests a higher daily limit',
+    )
     return { request, limit: await this.limitOf(teamId) }
   }
 
@@ -152,7 +150,7 @@ export class SharedLimit {
       const request = await this.#decide(tx, row, { status: 'approved', approvedDailyLimit, note })
       const { enabled, dailyLimit } = await this.#account(tx, request.teamId)
       if (!enabled) throw conflict('The shared Amazon SES account is not enabled for the team any more.')
-      if (dailyLimit === null) throw conflict('The team has no daily limit any more; an approval would set one.')
+      if (dailyLimit === null) throw conflict('The team no longer has a daily limit, so there is nothing to raise.')
       checkRaise('approved_daily_limit', approvedDailyLimit, dailyLimit)
       await tx.run('UPDATE shared_limits SET daily_limit = ? WHERE team_id = ?', [approvedDailyLimit, request.teamId])
       return request

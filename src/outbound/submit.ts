@@ -3,11 +3,12 @@
 import { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
+import { domainOf } from '../mime/address.ts'
 import { Composer } from '../workers/composer.ts'
 import type { Router } from './routing/router.ts'
 import { Acceptance, type AcceptanceDeps, hasRoom, mailboxFull, type Ready } from './submit/acceptance.ts'
-import { type CheckedMail, checkMail } from './submit/checked-mail.ts'
-import type { NewMail, Sender, Submitted } from './submit/new-mail.ts'
+import { type CheckedMail, checkMail } from './submit/checked-message.ts'
+import type { NewMail, Sender, Submitted } from './submit/new-message.ts'
 import { type From, SenderContext } from './submit/sender-context.ts'
 
 type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
@@ -34,26 +35,26 @@ export class Submitter {
    */
   async submit(
     sender: Sender,
-    mails: readonly NewMail[],
+    messages: readonly NewMail[],
     extra: (tx: Tx, submitted: readonly Submitted[]) => Promise<void> = async () => {},
   ): Promise<Submitted[]> {
-    const desk = await SenderContext.open(this.#deps, sender).catch(expected)
-    if (desk instanceof ProductError) return mails.map(() => failed(desk))
-    const prepared = await this.#prepareAll(desk, mails)
+    const context = await SenderContext.open(this.#deps, sender).catch(expected)
+    if (context instanceof ProductError) return messages.map(() => failed(context))
+    const prepared = await this.#prepareAll(context, messages)
     const ready = prepared.filter((one): one is Ready => !(one instanceof ProductError))
     if (ready.length === 0) return prepared.map((one) => failed(one as ProductError))
     try {
       await this.#deps.store.blobs.putAll(ready.map(({ written }) => written))
       return await this.#deps.db.write(async (tx) => {
-        const accepted = await this.#acceptance.accept(tx, desk, ready)
+        const accepted = await this.#acceptance.accept(tx, context, ready)
         const submitted = prepared.map((one) => (one instanceof ProductError ? failed(one) : accepted.shift()!))
         if (submitted.some(({ kind }) => kind === 'accepted')) await extra(tx, submitted)
         return submitted
       })
     } catch (error) {
       if (error instanceof ProductError) throw error
-      this.#deps.log.error({ err: error }, 'mails could not be queued')
-      const unavailable = new ProductError('service_unavailable', 'The message could not be queued now; try again.')
+      this.#deps.log.error({ event: 'submit.queue_failed', err: error }, 'Messages not queued')
+      const unavailable = new ProductError('service_unavailable', 'The message could not be queued. Try again later.')
       return prepared.map((one) => failed(one instanceof ProductError ? one : unavailable))
     }
   }
@@ -63,11 +64,11 @@ export class Submitter {
     return this.#composer.close()
   }
 
-  async #prepareAll(desk: SenderContext, mails: readonly NewMail[]): Promise<(Ready | ProductError)[]> {
+  async #prepareAll(context: SenderContext, messages: readonly NewMail[]): Promise<(Ready | ProductError)[]> {
     const prepared: (Ready | ProductError)[] = []
     let bytes = 0
-    for (const mail of mails) {
-      const one = await this.#prepare(desk, mail).catch((error: unknown) => this.#explain(error))
+    for (const message of messages) {
+      const one = await this.#prepare(context, message).catch((error: unknown) => this.#explain(error))
       prepared.push(one)
       bytes += one instanceof ProductError ? 0 : one.written.sizeBytes
       if (bytes < TURN_BYTES) continue
@@ -78,30 +79,30 @@ export class Submitter {
   }
 
   /** Checks and composes one message, outside the transaction. @throws ProductError when it is invalid */
-  async #prepare(desk: SenderContext, mail: NewMail): Promise<Ready> {
+  async #prepare(context: SenderContext, message: NewMail): Promise<Ready> {
     const { clock, config } = this.#deps
-    const oneTo = desk.sender.source === 'batch_api'
+    const oneTo = context.sender.source === 'batch_api'
     const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo }
-    const author = await desk.from(mail.from)
+    const author = await context.from(message.from)
     // The Bcc addresses of the identity count as named recipients.
-    const checked = checkMail({ ...mail, bcc: mail.bcc ?? author.bcc }, rules)
-    desk.checkNames(author.from, checked.replyTo, mail.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
+    const checked = checkMail({ ...message, bcc: message.bcc ?? author.bcc }, rules)
+    context.checkNames(author.from, checked.replyTo, message.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
     const { email } = author.from
-    const returnPath = mail.returnPath === null ? null : await desk.returnPath(mail.returnPath)
-    const original = await desk.original(mail)
-    await desk.requireRoom(author.from, checked.sendAt)
+    const returnPath = message.returnPath === null ? null : await context.returnPath(message.returnPath)
+    const original = await context.original(message)
+    await context.requireRoom(author.from, checked.sendAt)
     const id = newId('email')
-    const internetMessageId = `${id}@${email.slice(email.lastIndexOf('@') + 1)}`
+    const internetMessageId = `${id}@${domainOf(email)}`
     const answered = original && {
       inReplyTo: original.internetMessageId,
       references: [...original.references, original.internetMessageId].filter((ref) => ref !== null),
     }
-    const draft = { ...draftOf(mail, checked, author), ...answered, messageId: internetMessageId }
-    const written = await this.#composer.compose(draft, desk.box !== null && mail.saveToSent)
+    const draft = { ...draftOf(message, checked, author), ...answered, messageId: internetMessageId }
+    const written = await this.#composer.compose(draft, context.box !== null && message.saveToSent)
     // Checked again in the unit of work; here it avoids storing content that no row would reference.
-    if (desk.box !== null && !hasRoom(desk.box, written)) throw mailboxFull()
+    if (context.box !== null && !hasRoom(context.box, written)) throw mailboxFull()
     const { bcc, recipients, subject, sendAt } = checked
-    const domainId = (await desk.domainOf(email))?.id ?? null
+    const domainId = (await context.domainOf(email))?.id ?? null
     return {
       ...{ id, from: author.from, bcc, recipients, returnPath, subject, internetMessageId },
       ...{ domainId, original, sendAt, written, identityId: author.identityId },
@@ -111,17 +112,17 @@ export class Submitter {
   /** Turns an internal error in one message into its result, so that the other messages are still accepted. */
   #explain(error: unknown): ProductError {
     if (error instanceof ProductError) return error
-    this.#deps.log.error({ err: error }, 'a mail could not be composed')
+    this.#deps.log.error({ event: 'submit.compose_failed', err: error }, 'Message not composed')
     return new ProductError('internal_error', 'Something went wrong on our side.')
   }
 }
 
-function draftOf(mail: NewMail, checked: CheckedMail, { from, replyTo }: From) {
+function draftOf(message: NewMail, checked: CheckedMail, { from, replyTo }: From) {
   const { to, cc, bcc, subject, headers, attachments, inReplyTo, references, sendAt } = checked
-  const { textBody, htmlBody } = mail
+  const { textBody, htmlBody } = message
   return {
     ...{ from, to, cc, bcc, subject, headers, attachments, inReplyTo, references, textBody, htmlBody },
-    replyTo: checked.replyTo.length > 0 || mail.replyTo !== null ? checked.replyTo : replyTo,
+    replyTo: checked.replyTo.length > 0 || message.replyTo !== null ? checked.replyTo : replyTo,
     date: sendAt,
   }
 }

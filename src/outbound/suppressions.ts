@@ -3,8 +3,9 @@
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type PageKey, pageOf } from '../db/page.ts'
+import { placeholders, Where } from '../db/sql-text.ts'
 import { SYSTEM_TEAM_ID } from '../directory/teams.ts'
 import { parseMailbox } from '../mime/address.ts'
 import { clean } from '../mime/one-line.ts'
@@ -46,7 +47,7 @@ export interface SuppressionFilter {
 /** Maximum length of a note. Characters. */
 export const NOTE_MAX = 500
 /** Addresses looked up in one statement. */
-const ASKED_AT_ONCE = 500
+const LOOKUP_BATCH = 500
 
 export class Suppressions {
   readonly #db: Db
@@ -60,12 +61,12 @@ export class Suppressions {
   /** Filters the addresses to the suppressed ones, in lower case. Reads by index. */
   async of(reader: Reader, teamId: string, emails: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>()
-    for (let at = 0; at < emails.length; at += ASKED_AT_ONCE) {
-      const asked = emails.slice(at, at + ASKED_AT_ONCE).map(stored)
-      const marks = asked.map(() => '?').join(', ')
+    for (let at = 0; at < emails.length; at += LOOKUP_BATCH) {
+      const batch = emails.slice(at, at + LOOKUP_BATCH).map(stored)
+      const marks = placeholders(batch)
       const rows = await reader.all<{ email: string }>(
         `SELECT email FROM suppressions WHERE team_id = ? AND email IN (${marks})`,
-        [teamId, ...asked],
+        [teamId, ...batch],
       )
       for (const { email } of rows) found.add(email)
     }
@@ -113,21 +114,16 @@ export class Suppressions {
 
   /** Newest first. */
   async list(teamId: string, filter: SuppressionFilter): Promise<Page<Suppression>> {
-    const where = ['team_id = ?']
-    const values: SqlValue[] = [teamId]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.reason !== undefined) add('reason = ?', filter.reason)
-    if (filter.search !== undefined) add('instr(email, ?) > 0', stored(filter.search))
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where().add('team_id = ?', teamId)
+    if (filter.reason !== undefined) where.add('reason = ?', filter.reason)
+    if (filter.search !== undefined) where.add('instr(email, ?) > 0', stored(filter.search))
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     // A filter may match few rows, so that the query scans many.
     const isShort = filter.reason === undefined && filter.search === undefined
     const reader = isShort ? this.#db.read : this.#db.scan
     const rows = await reader.all(
-      `SELECT * FROM suppressions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM suppressions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }

@@ -3,6 +3,7 @@
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import { SYSTEM_TEAM_ID } from '../directory/teams.ts'
+import { domainOf } from '../mime/address.ts'
 import { checkRecipient } from '../mime/compose/draft-rules.ts'
 import { plainTextHtml } from '../mime/compose/plain-html.ts'
 import { Composer } from '../workers/composer.ts'
@@ -50,20 +51,20 @@ export class SystemMail {
   }
 
   /** Composes a message and stores its content. @throws ProductError validation_error for an invalid address */
-  async prepare(letter: SystemMessage): Promise<PreparedSystemMessage> {
+  async prepare(message: SystemMessage): Promise<PreparedSystemMessage> {
     const { clock, directory, store } = this.#deps
     const now = clock.now()
     // Our own address is not checked, because a trial runs at `localhost` and the caller cannot fix that.
-    const from = { email: letter.from ?? this.address, name: NAME }
-    const to = checkRecipient('to', { email: letter.to, name: '' })
-    const host = from.email.slice(from.email.lastIndexOf('@') + 1)
+    const from = { email: message.from ?? this.address, name: NAME }
+    const to = checkRecipient('to', { email: message.to, name: '' })
+    const host = domainOf(from.email)
     const domain = await directory.domains.system(host)
     const id = newId('email')
     const messageId = `${id}@${host}`
     const written = await this.#composer.compose(
       {
-        ...{ from, to: [to], cc: [], bcc: [], replyTo: [], subject: letter.subject },
-        ...{ textBody: letter.text, htmlBody: plainTextHtml(letter.text), attachments: [] },
+        ...{ from, to: [to], cc: [], bcc: [], replyTo: [], subject: message.subject },
+        ...{ textBody: message.text, htmlBody: plainTextHtml(message.text), attachments: [] },
         // RFC 3834 §5: suppresses automatic responses.
         headers: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
         ...{ messageId, date: now, inReplyTo: null, references: [] },
@@ -73,7 +74,7 @@ export class SystemMail {
     await store.blobs.put(written.hash, written.sizeBytes, written.chunks)
     const email = {
       ...{ id, teamId: SYSTEM_TEAM_ID, mailboxId: null, source: 'system' as const, scope: { type: 'all' as const } },
-      ...{ from, returnPath: null, subject: letter.subject, internetMessageId: messageId, domainId: domain.id },
+      ...{ from, returnPath: null, subject: message.subject, internetMessageId: messageId, domainId: domain.id },
       ...{ hash: written.hash, sizeBytes: written.sizeBytes, queuedAt: now, expiresAt: now + LIFETIME_MS },
       recipients: [to.email],
     }
@@ -81,8 +82,8 @@ export class SystemMail {
   }
 
   /** Prepares a message and queues it in its own unit of work. */
-  async send(letter: SystemMessage): Promise<void> {
-    const prepared = await this.prepare(letter)
+  async send(message: SystemMessage): Promise<void> {
+    const prepared = await this.prepare(message)
     await this.#deps.db.write((tx) => prepared.sendIn(tx))
   }
 
@@ -91,10 +92,10 @@ export class SystemMail {
   }
 
   async #send(tx: Tx, email: Parameters<Emails['insert']>[1]): Promise<void> {
-    const { emails, queue, suppressions, notifier: wake } = this.#deps
+    const { emails, queue, suppressions, notifier } = this.#deps
     if ((await suppressions.of(tx, SYSTEM_TEAM_ID, email.recipients)).size > 0) return
     const accepted = await emails.insert(tx, email)
     await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
-    tx.afterCommit(() => wake.notify('deliver'))
+    tx.afterCommit(() => notifier.notify('deliver'))
   }
 }

@@ -1,13 +1,15 @@
 // Vacation responses (RFC 5230): recorded with the message they answer, composed and queued later.
 
+import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
+import { domainOf } from '../mime/address.ts'
 import { checkRecipient } from '../mime/compose/draft-rules.ts'
 import { composeContent } from '../mime/compose/outgoing-content.ts'
 import type { Identity } from '../store/identities.ts'
-import { type ArrivedCopy, type DueAnswer, isInForce, type VacationResponse } from '../store/vacations.ts'
+import { type DueReply, isActiveAt, type StoredCopy, type VacationResponse } from '../store/vacations.ts'
 import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { Emails, NewEmail } from './log/emails.ts'
@@ -21,9 +23,9 @@ interface Deps extends OutboundDeps {
 }
 
 /** Decisions §6.2. */
-const LIFETIME_MS = 48 * 60 * 60 * 1000
+const LIFETIME_MS = 48 * HOUR_MS
 /** Responses older than this are dropped, ms. */
-const STALE_MS = 86_400_000
+const STALE_MS = DAY_MS
 const PAGE = 100
 /** Subject of a response to a message without a subject. */
 const BARE_SUBJECT = 'Automatic reply'
@@ -37,12 +39,12 @@ export class VacationReplies {
   }
 
   /** Records which copies stored by a unit of work need a response; see `Vacations.note`. Does nothing while the feature is gated. */
-  async note(tx: Tx, copies: readonly ArrivedCopy[]): Promise<void> {
-    const { store, notifier: wake, config } = this.#deps
+  async note(tx: Tx, copies: readonly StoredCopy[]): Promise<void> {
+    const { store, notifier, config } = this.#deps
     if (config.MAILBOX_GATED.includes('vacation_response')) return
     let isDue = false
-    for (const copy of copies) if (await store.vacations.note(tx, copy)) isDue = true
-    if (isDue) tx.afterCommit(() => wake.notify('deliver'))
+    for (const copy of copies) if (await store.vacations.enqueueReply(tx, copy)) isDue = true
+    if (isDue) tx.afterCommit(() => notifier.notify('deliver'))
   }
 
   /**
@@ -61,12 +63,12 @@ export class VacationReplies {
     const { store, log } = this.#deps
     let sent = 0
     for (let after = 0; ; ) {
-      const page = await store.vacations.due(after, PAGE)
+      const page = await store.vacations.dueReplies(after, PAGE)
       for (const answer of page) {
         try {
           if (await this.#answer(answer)) sent++
         } catch (error) {
-          log.error({ err: error }, 'a vacation response could not be sent')
+          log.error({ event: 'vacation.response_failed', err: error }, 'Vacation response not queued; will retry')
         }
       }
       if (page.length < PAGE) return sent
@@ -74,28 +76,31 @@ export class VacationReplies {
     }
   }
 
-  async #answer(due: DueAnswer): Promise<boolean> {
-    const { db, store, emails, queue, suppressions, notifier: wake } = this.#deps
-    const email = await this.#prepare(due).catch((error: unknown) => this.#giveUp(error))
+  async #answer(due: DueReply): Promise<boolean> {
+    const { db, store, emails, queue, suppressions, notifier } = this.#deps
+    const email = await this.#prepare(due).catch((error: unknown) => this.#dropInvalid(error))
     return db.write(async (tx) => {
-      if (!(await store.vacations.settle(tx, due.n)) || email === null) return false
+      if (!(await store.vacations.complete(tx, due.n)) || email === null) return false
       if ((await suppressions.of(tx, email.teamId, email.recipients)).size > 0) return false
       const accepted = await emails.insert(tx, email)
       await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
-      tx.afterCommit(() => wake.notify('deliver'))
+      tx.afterCommit(() => notifier.notify('deliver'))
       return true
     })
   }
 
   /** Drops a response with an invalid address: the sender chose it, so a retry fails too. @throws any other error */
-  #giveUp(error: unknown): null {
+  #dropInvalid(error: unknown): null {
     if (!(error instanceof ProductError) || error.code === 'service_unavailable') throw error
-    this.#deps.log.info({ err: error }, 'a vacation response cannot be addressed')
+    this.#deps.log.info(
+      { event: 'vacation.response_dropped', err: error },
+      'Vacation response dropped: invalid address',
+    )
     return null
   }
 
   /** Composes a response and stores its content; null when it is no longer wanted or has no recipient. */
-  async #prepare(due: DueAnswer): Promise<NewEmail | null> {
+  async #prepare(due: DueReply): Promise<NewEmail | null> {
     const { clock, db, directory, store } = this.#deps
     if (clock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = await store.accounts.mailboxOf(due.account)
@@ -104,8 +109,8 @@ export class VacationReplies {
     if (mailbox?.status !== 'active' || mailbox.isAgent) return null
     const account = { n: due.account }
     const response = await store.vacations.get(account)
-    if (!isInForce(response, due.createdAt)) return null
-    const to = await this.#reader(due.to)
+    if (!isActiveAt(response, due.createdAt)) return null
+    const to = await this.#responseAddress(due.to)
     if (to === null) return null
     const identities = await store.identities.list(account)
     const identity = identities.find(({ id }) => id === due.identityId) ?? identities[0]!
@@ -117,9 +122,9 @@ export class VacationReplies {
    * The address that receives the response. Our own VERP address maps to the From address of its message; null when a root key
    * sent that message, because no mailbox reads the response.
    */
-  async #reader(address: string): Promise<string | null> {
+  async #responseAddress(address: string): Promise<string | null> {
     const { vault, config, emails } = this.#deps
-    if (!isBounceDomain(config, address.slice(address.lastIndexOf('@') + 1))) return address
+    if (!isBounceDomain(config, domainOf(address))) return address
     const n = readBounceAddress(vault, config, address)
     const email = n === null ? undefined : (await emails.byN([n]))[0]
     return email?.mailboxId ? email.from.email : null
@@ -127,7 +132,7 @@ export class VacationReplies {
 
   async #compose(
     mailbox: Mailbox,
-    answer: { due: DueAnswer; response: VacationResponse; identity: Identity; to: string },
+    answer: { due: DueReply; response: VacationResponse; identity: Identity; to: string },
   ): Promise<NewEmail> {
     const { clock, directory, store, db } = this.#deps
     const { due, response, identity } = answer
@@ -137,7 +142,7 @@ export class VacationReplies {
     const to = checkRecipient('to', { email: answer.to })
     // RFC 5230 §5.3.
     const subject = response.subject ?? (due.subject === '' ? BARE_SUBJECT : `Auto: ${due.subject}`)
-    const messageId = `${id}@${from.email.slice(from.email.lastIndexOf('@') + 1)}`
+    const messageId = `${id}@${domainOf(from.email)}`
     const { textBody, htmlBody } = response
     const { messageId: original, references } = due
     const written = composeContent(

@@ -10,19 +10,10 @@ import { Id } from '../http/schema.ts'
 import { MEMBER_PERMISSIONS, type TeamMember } from '../people/members.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, sessionOf, sitePage } from './site.ts'
 
 const KEYS_SHOWN = 100
 const ROLE_NAMES = Object.keys(ROLES) as Role[]
-const page = {
-  root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
-} as const
 const csrf = Type.String({ maxLength: 100 })
 const team = Type.Object({ team_id: Id('team') })
 
@@ -33,7 +24,7 @@ export interface ConsoleView {
 }
 
 const showTeams = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/console',
   operation: 'showConsole',
@@ -53,7 +44,7 @@ const showTeams = route({
 })
 
 const showKeys = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/console/{team_id}',
   operation: 'showKeys',
@@ -66,7 +57,7 @@ const showKeys = route({
 })
 
 const createKey = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/console/{team_id}/keys',
   operation: 'createConsoleKey',
@@ -89,7 +80,7 @@ const createKey = route({
 })
 
 const askToRevoke = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/console/{team_id}/keys/{key_id}/revoke',
   operation: 'showKeyRevocation',
@@ -111,7 +102,7 @@ Programs that use it are rejected.</p><p class="soft">Last used: ${key.lastUsedA
 })
 
 const revokeKey = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/console/{team_id}/keys/{key_id}/revoke',
   operation: 'revokeConsoleKey',

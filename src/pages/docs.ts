@@ -7,7 +7,7 @@ import { docPage } from './doc-frame.ts'
 import { DOC_ENTRIES, readDocument } from './doc-pages.ts'
 import { DOC_STYLE, REFERENCE_STYLE } from './doc-style.ts'
 import { referencePage, referenceScript } from './reference.ts'
-import { goTo, showPageError } from './site.ts'
+import { goTo, PAGE_ROUTE } from './site.ts'
 
 /** A stylesheet whose path changes with its content, so that browsers may keep it for ever. */
 function stylesheet(operation: string, content: Buffer): { path: string; route: Route } {
@@ -52,13 +52,7 @@ const HEADERS = {
 
 const PAGE = {
   method: 'GET',
-  root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
+  ...PAGE_ROUTE,
 } as const
 
 async function show(name: string) {

@@ -1,8 +1,9 @@
-// Plain HTML pages for people: no script, no external resources, no framing.
+// Plain HTML pages whose URL holds a secret: they load nothing, not even the stylesheet of the other pages (site.ts).
 
 import { createHash } from 'node:crypto'
 import type { PageAnswer } from '../http/route.ts'
 import { page } from '../http/route.ts'
+import { escaped } from './markup.ts'
 
 export interface PageContent {
   title: string
@@ -48,14 +49,4 @@ export function htmlPage(content: PageContent, status = 200): PageAnswer {
 export function onwardPage(content: PageContent, location: string): PageAnswer {
   const { html, headers } = htmlPage(content, 303)
   return page({ status: 303, html, headers: { ...headers, Location: location } })
-}
-
-/** Escapes text for HTML, also inside a quoted attribute. */
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
 }

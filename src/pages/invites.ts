@@ -5,24 +5,15 @@ import type { OpenInvite } from '../agents/invites.ts'
 import { type Route, route } from '../http/route.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, requireFormToken, sentences, showPageError, signInCookie, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, requireFormToken, sentences, signInCookie, sitePage } from './site.ts'
 
 const GONE = 410
 const NOT_FOUND = 404
-const page = {
-  root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
-} as const
 const params = Type.Object({ token: Type.String({ pattern: TOKEN_PATTERN }) })
 const Ticked = Type.Optional(Type.Literal('yes'))
 
 const showInvite = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/invites/{token}',
   operation: 'showInvite',
@@ -47,7 +38,7 @@ const showInvite = route({
 })
 
 const answerInvite = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/invites/{token}',
   operation: 'decideInvite',

@@ -7,21 +7,12 @@ import { Id } from '../http/schema.ts'
 import type { TeamMember } from '../people/members.ts'
 import { forbidden, requirePermission, viewOf } from './console.ts'
 import { html, type Markup } from './markup.ts'
-import { goTo, personOf, requireFormToken, showPageError, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, sitePage } from './site.ts'
 
 const MEMBERS_SHOWN = 100
-const page = {
-  root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
-} as const
 
 const showMembers = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/console/{team_id}/members',
   operation: 'showMembers',
@@ -41,7 +32,7 @@ const showMembers = route({
 })
 
 const showMemberLink = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/console/{team_id}/members/{member_id}/link',
   operation: 'createMemberLink',

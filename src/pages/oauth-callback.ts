@@ -61,18 +61,18 @@ function pageOf(outcome: OAuthCallbackResult): PageAnswer {
       return connected(outcome)
     case 'denied':
       return htmlPage(
-        wayBack(outcome, 'The account was not connected', ['You declined the request.', NOTHING_CHANGED, AGAIN]),
+        returnPath(outcome, 'The account was not connected', ['You declined the request.', NOTHING_CHANGED, AGAIN]),
       )
     case 'incomplete': {
       const texts = [
         'Not every permission was given. Mailstead needs all of them to send mail and to find sent messages after a lost connection.',
         'To try again, start the connection again from where you came and leave all boxes ticked.',
       ]
-      return htmlPage(wayBack(outcome, 'A permission is missing', texts))
+      return htmlPage(returnPath(outcome, 'A permission is missing', texts))
     }
     case 'failed':
       return htmlPage(
-        wayBack(outcome, 'The account could not be connected', [outcome.reason, NOTHING_CHANGED, AGAIN]),
+        returnPath(outcome, 'The account could not be connected', [outcome.reason, NOTHING_CHANGED, AGAIN]),
         502,
       )
     case 'expired':
@@ -88,13 +88,13 @@ function pageOf(outcome: OAuthCallbackResult): PageAnswer {
 
 function connected(outcome: Extract<OAuthCallbackResult, { kind: 'connected' }>): PageAnswer {
   const { provider, redirectAfter } = outcome
-  const content = wayBack(outcome, 'The account is connected', [
+  const content = returnPath(outcome, 'The account is connected', [
     `${provider.oauthEmail} can be sent from as "${provider.name}" as soon as the connection has been checked.`,
     'You can close this page.',
   ])
   return redirectAfter === null ? htmlPage(content) : onwardPage(content, redirectAfter)
 }
 
-function wayBack({ redirectAfter }: { redirectAfter: string | null }, title: string, texts: string[]): PageContent {
+function returnPath({ redirectAfter }: { redirectAfter: string | null }, title: string, texts: string[]): PageContent {
   return { title, texts, link: redirectAfter === null ? null : { href: redirectAfter, text: 'Continue' } }
 }

@@ -7,19 +7,10 @@ import { type PageAnswer, type RequestFacts, type Route, route } from '../http/r
 import { Id } from '../http/schema.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, personOf, requireFormToken, sessionOf, showPageError, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, sessionOf, sitePage } from './site.ts'
 
 const MIB = 1024 * 1024
 const LIST = '/owner/agents'
-const page = {
-  root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
-} as const
 const params = Type.Object({ registration_id: Id('agentRegistration') })
 const csrf = Type.String({ maxLength: 100 })
 
@@ -33,7 +24,7 @@ const STATES: Readonly<Record<string, string>> = {
 }
 
 const listAgents = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: LIST,
   operation: 'showOwnedAgents',
@@ -59,7 +50,7 @@ function ownerAction(
   work: (app: Context, session: SignInSession, id: string, typed: string) => Promise<unknown>,
 ): Route {
   return route({
-    ...page,
+    ...PAGE_ROUTE,
     method: 'POST',
     path: `${LIST}/{registration_id}/${path}`,
     operation,
@@ -89,7 +80,7 @@ const end = ownerAction(
 )
 
 const endEvery = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: `${LIST}/revoke-all`,
   operation: 'revokeOwnedAgents',

@@ -6,10 +6,10 @@ import { TOKEN_PATTERN } from '../people/links.ts'
 import { html } from './markup.ts'
 import {
   goTo,
+  PAGE_ROUTE,
   requireFormToken,
   sentences,
   sessionOf,
-  showPageError,
   signInCookie,
   signOutCookie,
   sitePage,
@@ -18,19 +18,10 @@ import {
 const GONE = 410
 const NOT_HERE =
   'No link is mailed to a mailbox of this server, because programs may read it. An owner of your team, or the operator of this server, can show you one.'
-const page = {
-  root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
-} as const
 const token = Type.Object({ token: Type.String({ pattern: TOKEN_PATTERN }) })
 
 const showSignIn = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/owner/sign-in',
   operation: 'showSignIn',
@@ -44,7 +35,7 @@ const showSignIn = route({
 })
 
 const askForLink = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/owner/sign-in',
   operation: 'createSignInLink',
@@ -65,7 +56,7 @@ const askForLink = route({
 })
 
 const showLink = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'GET',
   path: '/owner/session/{token}',
   operation: 'showSession',
@@ -85,7 +76,7 @@ const showLink = route({
 })
 
 const signIn = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/owner/session/{token}',
   operation: 'createSession',
@@ -101,7 +92,7 @@ const signIn = route({
 })
 
 const signOut = route({
-  ...page,
+  ...PAGE_ROUTE,
   method: 'POST',
   path: '/owner/sign-out',
   operation: 'deleteSession',

@@ -1,5 +1,6 @@
 // The layout of every page with a form: one stylesheet, no script, no external resources.
 
+import { Type } from 'typebox'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
@@ -52,6 +53,17 @@ export function showPageError({ error, status }: RouteError): ErrorAnswer {
   const text = frame({ title, body: html`<p>${error.message}</p>`, session: null })
   return { status, type: 'text/html; charset=utf-8', text, headers: HEADERS }
 }
+
+/** What the routes of all pages share: no credential, at the root, not in the OpenAPI document. */
+export const PAGE_ROUTE = {
+  root: true,
+  hidden: true,
+  tag: 'Pages',
+  as: 'none',
+  renderError: showPageError,
+  produces: ['text/html'],
+  reply: Type.Unknown(),
+} as const
 
 export function signInCookie({ config }: Context, { token }: SignInSession): Record<string, string> {
   return setCookie(config, token, COOKIE_SECONDS)

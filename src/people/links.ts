@@ -1,17 +1,17 @@
 // One-time sign-in links: a secret that a person receives by mail, or from the operator or a team owner.
 
 import { randomBytes } from 'node:crypto'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Reader, Row, Tx } from '../db/db.ts'
 import type { PeopleDeps } from './deps.ts'
 
 /** Lifetime of a requested sign-in link, ms. */
-export const SIGN_IN_MS = 15 * 60_000
+export const SIGN_IN_MS = 15 * MINUTE_MS
 /** Lifetime of the link in a team invitation, ms. */
-export const INVITATION_MS = 7 * 86_400_000
+export const INVITATION_MS = 7 * DAY_MS
 /** Messages with links to one person per hour, so that strangers cannot flood a mailbox. */
 export const LINK_MESSAGES_PER_HOUR = 3
-const HOUR_MS = 3_600_000
 const TOKEN_BYTES = 32
 export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{43}$'
 

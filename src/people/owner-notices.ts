@@ -41,7 +41,7 @@ export class OwnerNotices {
     const ended = [...known].filter((key) => !holding.has(key))
     if (ended.length > 0) {
       await db.write(async (tx) => {
-        for (const key of ended) await tx.run('DELETE FROM told_facts WHERE fact = ?', [key])
+        for (const key of ended) await tx.run('DELETE FROM noticed_facts WHERE fact = ?', [key])
       })
     }
     const fresh = facts.filter(({ key }) => !known.has(key))
@@ -54,14 +54,14 @@ export class OwnerNotices {
     const owners = await members.owners(teamId)
     const messages = await Promise.all(owners.map((to) => mailer.prepare({ to, subject, text })))
     await db.write(async (tx) => {
-      const sql = 'INSERT INTO told_facts (fact, at) VALUES (?, ?) ON CONFLICT DO NOTHING'
+      const sql = 'INSERT INTO noticed_facts (fact, at) VALUES (?, ?) ON CONFLICT DO NOTHING'
       const { changes } = await tx.run(sql, [key, clock.now()])
       if (changes > 0) for (const message of messages) await message.sendIn(tx)
     })
   }
 
   async #known(reader: Reader, kind: string): Promise<Set<string>> {
-    const rows = await reader.all<{ fact: string }>('SELECT fact FROM told_facts WHERE fact >= ? AND fact < ?', [
+    const rows = await reader.all<{ fact: string }>('SELECT fact FROM noticed_facts WHERE fact >= ? AND fact < ?', [
       `${kind} `,
       `${kind}!`,
     ])

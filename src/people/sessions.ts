@@ -1,13 +1,14 @@
 // Browser sessions of signed-in people; a session lasts half a day.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { HOUR_MS } from '../base/durations.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
 import type { PeopleDeps } from './deps.ts'
 import { type SignInScope, scopeColumns, scopeOf } from './links.ts'
 
 /** ms (decisions §11.6) */
-export const SESSION_MS = 12 * 3_600_000
+export const SESSION_MS = 12 * HOUR_MS
 const TOKEN_BYTES = 32
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/
 

@@ -5,7 +5,7 @@ import { decodeHeader } from '../mime/decode.ts'
 import { type HeaderField, headerText } from '../mime/headers.ts'
 import { findCodes, isGeneric } from './codes.ts'
 import { oneLine } from './delivery-status.ts'
-import { linesAbout, type NamedRecipient, namedRecipients } from './notice-addresses.ts'
+import { linesAbout, linesOfOne, type NamedRecipient, namedRecipients } from './notice-addresses.ts'
 import { findPhrase, VAGUE } from './phrases.ts'
 import type { ReplyStage } from './reply-class.ts'
 import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, type ReportedMessage, type ReportedRecipient } from './reported.ts'
@@ -121,11 +121,11 @@ export function withWords(
   }
 }
 
-/** @param all recipients of the report: with only one, the whole text is about it */
+/** @param all recipients of the report: with only one, the whole text is about it, but for lines that begin with another address */
 function wordsAbout(said: string, named: { email: string; beside?: string }, all: readonly string[]): string {
   const choices = [named.beside ?? '']
   if (all.length <= SEARCHED_MAX) choices.push(linesAbout(said, named.email, all))
-  if (all.length === 1) choices.push(said)
+  if (all.length === 1) choices.push(linesOfOne(said, named.email))
   const quoted = choices.find((text) => {
     const { at, enhancedCode } = findCodes(text)
     return at >= 0 || enhancedCode !== null

@@ -1,5 +1,7 @@
 // Limits of the SMTP listener: sizes, counts and timeouts.
 
+import { HOUR_MS } from '../base/durations.ts'
+
 /** Largest message in bytes (decisions §10.16). */
 export const MAX_MESSAGE_BYTES = 52_428_800
 /** Recipients of one transaction; RFC 5321 §4.5.3.1.8 requires at least 100. */
@@ -17,7 +19,7 @@ export const OFFENCE_LIMIT = 200
 /** Offences that one accepted message offsets. */
 export const ACCEPTED_CREDIT = 2
 /** Half-life of a source's score, in ms. */
-export const OFFENCE_HALF_LIFE_MS = 3_600_000
+export const OFFENCE_HALF_LIFE_MS = HOUR_MS
 /** Longest delay before a command of a throttled source runs, in ms. */
 export const THROTTLE_MS = 10_000
 /** Number of sources with a score. */

@@ -1,8 +1,9 @@
-// The mail side of a mailbox: its counter of changes, its states by type, and the room it takes.
+// Accounts (the message store of a mailbox): change sequence, states by type, and storage used.
 
 import type { Clock } from '../base/clock.ts'
 import type { Notifier } from '../base/notifier.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { Fragment } from './folders.ts'
 import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'
 
@@ -26,8 +27,8 @@ interface AccountRow {
 const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
 const COLUMNS = `n, mailbox_id, used_bytes, message_count, attachment_bytes, is_away, full_since, last_activity_at, ${STATES}`
 
-// Decisions §10.1: the first letter says the type, the rest is the counter in base 36. Opaque to clients.
-const LETTER: Record<ChangeType, string> = {
+// Decisions §10.1: the first letter names the type, the rest is the sequence number in base 36. Opaque to clients.
+const STATE_PREFIX: Record<ChangeType, string> = {
   messages: 'm',
   threads: 't',
   folders: 'f',
@@ -36,42 +37,42 @@ const LETTER: Record<ChangeType, string> = {
   quotas: 'q',
 }
 
-/** Spells a state; the counterpart of {@link readState}. */
+/** Formats a state; the inverse of {@link readState}. */
 export function writeState(type: ChangeType, seq: number): string {
-  return LETTER[type] + seq.toString(36)
+  return STATE_PREFIX[type] + seq.toString(36)
 }
 
-/** The counter in a state of that type, or null when the text is none. */
+/** The sequence number in a state of that type, or null if the text is not such a state. */
 export function readState(type: ChangeType, state: string): number | null {
-  if (!/^[a-z][0-9a-z]{1,11}$/.test(state) || state[0] !== LETTER[type]) return null
+  if (!/^[a-z][0-9a-z]{1,11}$/.test(state) || state[0] !== STATE_PREFIX[type]) return null
   const seq = Number.parseInt(state.slice(1), 36)
   return Number.isSafeInteger(seq) && seq.toString(36) === state.slice(1) ? seq : null
 }
 
-/** True for a state the type is in or has been in. */
-export function isPast(type: ChangeType, state: string, now: string): boolean {
-  const [then, latest] = [readState(type, state), readState(type, now)]
-  return then !== null && latest !== null && then <= latest
+/** True if the state is the current or an earlier one of the type. */
+export function isCurrentOrPast(type: ChangeType, state: string, current: string): boolean {
+  const [seq, currentSeq] = [readState(type, state), readState(type, current)]
+  return seq !== null && currentSeq !== null && seq <= currentSeq
 }
 
-/** The counter of an account and that of one of its types: a row (seq, type_seq), to be read in one statement with what they count. */
-export function counters(account: number, type: ChangeType): Fragment {
+/** Query for the sequence number of an account and of one type: a row (seq, type_seq), to be read in one statement with the data. */
+export function countersQuery(account: number, type: ChangeType): Fragment {
   return { sql: `SELECT seq, ${type}_seq AS type_seq FROM accounts WHERE n = ?`, values: [account] }
 }
 
 export class Accounts {
   readonly #db: Db
   readonly #clock: Clock
-  readonly #wake: Pick<Notifier, 'notify'>
+  readonly #notifier: Pick<Notifier, 'notify'>
 
-  constructor(db: Db, clock: Clock, wake: Pick<Notifier, 'notify'>) {
+  constructor(db: Db, clock: Clock, notifier: Pick<Notifier, 'notify'>) {
     this.#db = db
     this.#clock = clock
-    this.#wake = wake
+    this.#notifier = notifier
   }
 
-  /** Makes the account of a mailbox that has none yet. @returns its key */
-  async open(tx: Tx, mailboxId: string): Promise<number> {
+  /** Creates the account of a mailbox that has none yet. @returns its number */
+  async create(tx: Tx, mailboxId: string): Promise<number> {
     return tx.insert('accounts', { mailbox_id: mailboxId, created_at: this.#clock.now() })
   }
 
@@ -85,42 +86,42 @@ export class Accounts {
     return row && present(row)
   }
 
-  /** The numbers of accounts, the lowest first: to go through all of them. */
+  /** A page of account numbers in ascending order. */
   async numbers(page: { after: number; limit: number }): Promise<number[]> {
     const sql = 'SELECT n FROM accounts WHERE n > ? ORDER BY n LIMIT ?'
     return (await this.#db.scan.all<{ n: number }>(sql, [page.after, page.limit])).map(({ n }) => n)
   }
 
-  /** The accounts of these numbers, in one statement however many they are. */
+  /** The accounts with these numbers, in one statement. */
   async byNumbers(numbers: readonly number[]): Promise<Account[]> {
     const sql = `SELECT ${COLUMNS} FROM accounts WHERE n IN (SELECT value FROM json_each(?))`
     return (await this.#db.read.all<AccountRow>(sql, [JSON.stringify(numbers)])).map(present)
   }
 
-  /** Id of the mailbox an account is of. */
+  /** The mailbox id of an account. */
   async mailboxOf(account: number): Promise<string | undefined> {
     const sql = 'SELECT mailbox_id FROM accounts WHERE n = ?'
     return (await this.#db.read.get<{ mailbox_id: string }>(sql, [account]))?.mailbox_id
   }
 
-  /** The accounts of many mailboxes at once, by mailbox id. */
+  /** The accounts of several mailboxes, by mailbox id. */
   async byMailboxes(mailboxIds: readonly string[]): Promise<Map<string, Account>> {
     if (mailboxIds.length === 0) return new Map()
-    const marks = mailboxIds.map(() => '?').join(', ')
+    const list = placeholders(mailboxIds)
     const rows = await this.#db.read.all<AccountRow>(
-      `SELECT ${COLUMNS} FROM accounts WHERE mailbox_id IN (${marks})`,
+      `SELECT ${COLUMNS} FROM accounts WHERE mailbox_id IN (${list})`,
       mailboxIds,
     )
     return new Map(rows.map((row) => [row.mailbox_id, present(row)]))
   }
 
-  /** The number of the last unit of work that changed anything. */
+  /** Sequence number of the last change. */
   async seq(account: Account): Promise<number> {
     const row = await this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])
     return row?.seq ?? 0
   }
 
-  /** The number of the last unit of work that changed something of the type. */
+  /** Sequence number of the last change of a type. */
   async lastSeq(account: Account, type: ChangeType): Promise<number> {
     const row = await this.#db.read.get<{ seq: number }>(`SELECT ${type}_seq AS seq FROM accounts WHERE n = ?`, [
       account.n,
@@ -129,9 +130,9 @@ export class Accounts {
   }
 
   /**
-   * Whether mail of that size fits. The first time it does not is remembered, because a mailbox that stays full answers
-   * otherwise after five days (decisions §10.9).
-   * @returns null when there is room, else since when (ms) there is none
+   * Checks whether a message of that size fits the quota. The first time it does not is stored, because the SMTP reply for a mailbox
+   * changes after five full days (decisions §10.9).
+   * @returns null if it fits, else since when (ms) the mailbox is full
    */
   async fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
     const account = await this.byMailbox(mailboxId)
@@ -143,9 +144,9 @@ export class Accounts {
   }
 
   /**
-   * Notes that an account that ended for good holds nothing. Its row stays, and with it its number: a number that came again would
-   * find what is remembered of the one before (kept pages, the range its messages had).
-   * @returns 1, or 0 when that is noted already
+   * Resets the totals of a deleted account. Its row remains, so that its number is not reused: page caches and the number range of
+   * its messages still refer to it.
+   * @returns 1, or 0 if already reset. See `PurgeStep`.
    */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
     const { changes } = await tx.run(
@@ -158,7 +159,7 @@ export class Accounts {
     return changes
   }
 
-  /** Notes whether a mailbox answers by itself. */
+  /** Stores whether the mailbox's vacation response is active. */
   async setAway(tx: Tx, account: number, isAway: boolean): Promise<void> {
     await tx.run('UPDATE accounts SET is_away = ? WHERE n = ?', [isAway, account])
   }
@@ -168,9 +169,9 @@ export class Accounts {
   }
 
   /**
-   * Takes the next number of the account's counter for everything one unit of work changes, and marks the types it changes. Who
-   * follows the account hears of it once it is durable.
-   * @param change bytes and messages that came (or went, when negative)
+   * Assigns the next sequence number to a unit of work, and marks the types it changes. Subscribers of the account are notified
+   * after the commit.
+   * @param change bytes and messages added (removed if negative)
    */
   async advance(
     tx: Tx,
@@ -178,24 +179,24 @@ export class Accounts {
     types: readonly ChangeType[],
     change: { bytes: number; messages: number },
   ): Promise<number> {
-    const marks = types.map((type) => `${type}_seq = seq + 1`)
+    const assignments = types.map((type) => `${type}_seq = seq + 1`)
     const row = await tx.get<{ seq: number }>(
-      `UPDATE accounts SET seq = seq + 1, ${marks.join(', ')}, used_bytes = used_bytes + ?,
+      `UPDATE accounts SET seq = seq + 1, ${assignments.join(', ')}, used_bytes = used_bytes + ?,
          message_count = message_count + ?, full_since = CASE WHEN ? > 0 THEN NULL ELSE full_since END, last_activity_at = ?
        WHERE n = ? RETURNING seq`,
       [change.bytes, change.messages, change.bytes, this.#clock.now(), account],
     )
-    tx.afterCommit(() => this.#wake.notify('accounts', account))
+    tx.afterCommit(() => this.#notifier.notify('accounts', account))
     return row!.seq
   }
 
-  /** Moves the counter where no type has changed, but what a search finds: lists that are kept are read anew. */
-  async moveOn(tx: Tx, account: number): Promise<void> {
+  /** Advances the sequence number without a change of any type, so that cached pages are read again: search results changed. */
+  async advanceSeq(tx: Tx, account: number): Promise<void> {
     await tx.run('UPDATE accounts SET seq = seq + 1 WHERE n = ?', [account])
   }
 }
 
-/** What every account shows of the room it takes. */
+/** The stored totals of all accounts. */
 export async function accountTotals(
   reader: Reader,
 ): Promise<{ n: number; mailboxId: string; usedBytes: number; messageCount: number; attachmentBytes: number }[]> {
@@ -206,24 +207,24 @@ export async function accountTotals(
   )
 }
 
-/** When (ms) anything last changed in any mailbox; null where nothing ever did. */
+/** Time of the last change in any mailbox, ms; null if there was none. */
 export async function lastActivity(reader: Reader): Promise<number | null> {
   return (await reader.get<{ at: number | null }>('SELECT max(last_activity_at) AS at FROM accounts'))?.at ?? null
 }
 
-/** Skips numbers of every account: those may have been given and lost. */
+/** Skips sequence numbers of all accounts: they may have been assigned by commits that were lost. */
 export async function skipNumbers(tx: Tx, count: number): Promise<void> {
   await tx.run('UPDATE accounts SET seq = seq + ?', [count])
 }
 
-/** Skips numbers of every account and lets the state of every type begin there. @returns the accounts with their numbers */
+/** Skips sequence numbers of all accounts and their types. @returns the accounts with their new sequence numbers */
 export async function restartStates(tx: Tx, count: number): Promise<{ n: number; seq: number }[]> {
   const states = CHANGE_TYPES.map((type) => `${type}_seq = seq + ?`).join(', ')
   await tx.run(`UPDATE accounts SET ${states}, seq = seq + ?`, Array<number>(CHANGE_TYPES.length + 1).fill(count))
   return tx.all('SELECT n, seq FROM accounts')
 }
 
-/** Counts files that came with a message, or went with one (bytes below 0); nothing where there are none. */
+/** Adds the attachment bytes of a new message, or subtracts those of a deleted one (negative). */
 export async function countAttachments(tx: Tx, account: number, bytes: number): Promise<void> {
   if (bytes === 0) return
   await tx.run('UPDATE accounts SET attachment_bytes = attachment_bytes + ? WHERE n = ?', [bytes, account])

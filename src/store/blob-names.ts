@@ -1,14 +1,14 @@
-// The public name of content: the same for the same content in one mailbox, and telling nothing about other mailboxes.
+// Blob ids: the same for the same content in one mailbox, and unrelated to the ids in other mailboxes.
 
 import type { Vault } from '../base/secrets.ts'
 
 const LENGTH = 24
 // A SHA-256 has at most this many digits in base 36.
 const DIGITS = 50
-/** Mailboxes whose key is remembered: making one costs more than using it. The longest unused is forgotten first. */
-const KEPT_MAX = 1000
+/** Mailboxes whose key is cached, because deriving it costs more than using it. The least recently used is evicted. */
+const CACHED_MAX = 1000
 
-/** Names content of one mailbox by its SHA-256. */
+/** Computes the blob id in one mailbox from the SHA-256 of the content. */
 export type BlobNamer = (hash: Uint8Array) => string
 
 export class BlobNames {
@@ -24,7 +24,7 @@ export class BlobNames {
     const namer = this.#namers.get(mailboxId) ?? this.#make(mailboxId)
     this.#namers.delete(mailboxId)
     this.#namers.set(mailboxId, namer)
-    if (this.#namers.size > KEPT_MAX) this.#namers.delete(this.#namers.keys().next().value!)
+    if (this.#namers.size > CACHED_MAX) this.#namers.delete(this.#namers.keys().next().value!)
     return namer
   }
 

@@ -1,16 +1,25 @@
-// The bytes of mail, kept once by the SHA-256 of their content, read back whole or in stretches.
+// The blob store: content stored once by its SHA-256, in compressed chunks, and read by byte ranges.
 
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS, HOUR_MS } from '../base/durations.ts'
+import { ProductError } from '../base/errors.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { Chunk } from '../mime/message.ts'
 
 const decompress = promisify(zstdDecompress)
 
-// A blob is written before the row that names it. Younger blobs without a row may belong to a delivery under way.
-export const SWEEP_GRACE_MS = 60 * 60 * 1000
+// A blob is written before the row that refers to it. Younger blobs without a row may belong to a delivery in progress.
+export const SWEEP_GRACE_MS = HOUR_MS
 const SWEEP_BATCH = 500
+/** How long content that mail.db may be too old to reference is kept: time for putting the right mail.db back in place. */
+export const UNCLAIMED_RETENTION_MS = 30 * DAY_MS
+
+/** Tells which of some hashes a row references, in hexadecimal. */
+export type FindNamed = (hashes: Uint8Array[]) => Promise<Set<string>>
 
 export interface StoredContent {
   /** SHA-256 of its bytes. */
@@ -19,17 +28,17 @@ export interface StoredContent {
   chunks: readonly Chunk[]
 }
 
-/** A row that names content, by its number. */
+/** The number of a row, and the hash of the content it refers to. */
 export interface NamedContent {
   n: number
   hash: Uint8Array
 }
 
-/** Content that is kept: what it measures, and how much of it is there. Bytes. */
-export interface StoredSize {
+/** Size of a blob as recorded, and the sum of its stored chunks. Bytes. */
+export interface ContentSize {
   hash: Uint8Array
   sizeBytes: number
-  heldBytes: number
+  storedBytes: number
 }
 
 export class Blobs {
@@ -41,20 +50,20 @@ export class Blobs {
     this.#clock = clock
   }
 
-  /** Keeps content; resolves when it is durable. Content that is there already is only marked as wanted again. */
+  /** Stores content; resolves when it is durable. Content that exists already only gets a new `stored_at`, which keeps it from being swept. */
   put(hash: Uint8Array, sizeBytes: number, chunks: readonly Chunk[]): Promise<void> {
     return this.putAll([{ hash, sizeBytes, chunks }])
   }
 
-  /** The same for many contents in one unit of work. */
+  /** {@link put} for several contents in one unit of work. */
   putAll(contents: readonly StoredContent[]): Promise<void> {
     const now = this.#clock.now()
     return this.#db.write(async (tx) => {
-      for (const content of contents) await keep(tx, content, now)
+      for (const content of contents) await insertContent(tx, content, now)
     })
   }
 
-  /** Size in bytes, or undefined when there is no such content. */
+  /** Size in bytes; undefined if there is no such content. */
   async size(hash: Uint8Array): Promise<number | undefined> {
     const row = await this.#db.read.get<{ size_bytes: number }>('SELECT size_bytes FROM blobs WHERE hash = ?', [hash])
     return row?.size_bytes
@@ -62,27 +71,13 @@ export class Blobs {
 
   /**
    * The bytes from `start` to `end` (exclusive), one chunk in memory at a time.
-   * @throws Error when a chunk is missing: the file is damaged
+   * @throws ProductError service_unavailable when a chunk is missing or damaged
    */
-  async *read(hash: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
-    let at = start
-    while (at < end) {
-      const chunk = await this.#db.read.get<{ start: number; size_bytes: number; zstd: number; data: Uint8Array }>(
-        'SELECT start, size_bytes, zstd, data FROM chunks WHERE hash = ? AND start <= ? ORDER BY start DESC LIMIT 1',
-        [hash, at],
-      )
-      if (!chunk || chunk.start + chunk.size_bytes <= at) {
-        throw new Error(
-          `Content ${Buffer.from(hash).toString('hex')} has no byte ${at}: blobs.db is damaged or incomplete.`,
-        )
-      }
-      const data = chunk.zstd ? await decompress(chunk.data) : chunk.data
-      yield data.subarray(at - chunk.start, Math.min(end - chunk.start, chunk.size_bytes))
-      at = chunk.start + chunk.size_bytes
-    }
+  read(hash: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
+    return readContent(this.#db.read, hash, start, end)
   }
 
-  /** As {@link read}, in one piece: for stretches known to be small. */
+  /** {@link read} into memory: only for ranges known to be small. */
   async bytes(hash: Uint8Array, start: number, end: number): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
     for await (const piece of this.read(hash, start, end)) pieces.push(piece)
@@ -90,56 +85,81 @@ export class Blobs {
   }
 
   /**
-   * Erases content that nothing names any more and that is older than {@link SWEEP_GRACE_MS}.
-   * @param isNamed tells which of some hashes are named by a row
-   * @param unknown content stored between these times (ms) is left alone: the database with those rows was not in use then
-   * @returns how many were erased
+   * Deletes content that no row references and that is older than {@link SWEEP_GRACE_MS}; content noted by {@link noteUnclaimed} only
+   * {@link UNCLAIMED_RETENTION_MS} after the first sweep.
+   * @returns how many were deleted
    */
-  async sweep(
-    isNamed: (hashes: Uint8Array[]) => Promise<Set<string>>,
-    unknown: { after: number; before: number } = { after: 0, before: 0 },
-  ): Promise<number> {
+  async sweep(findNamed: FindNamed): Promise<number> {
+    await this.#reviewUnclaimed(findNamed)
     const cutoff = this.#clock.now() - SWEEP_GRACE_MS
-    let erased = 0
+    let deleted = 0
     let after: Uint8Array = new Uint8Array(0)
     for (;;) {
       const rows = await this.#db.scan.all<{ hash: Uint8Array }>(
-        `SELECT hash FROM blobs WHERE hash > ? AND stored_at < ? AND NOT (stored_at > ? AND stored_at < ?)
+        `SELECT hash FROM blobs b WHERE hash > ? AND stored_at < ?
+           AND NOT EXISTS (SELECT 1 FROM unclaimed_blobs u WHERE u.hash = b.hash)
          ORDER BY hash LIMIT ?`,
-        [after, cutoff, unknown.after, unknown.before, SWEEP_BATCH],
+        [after, cutoff, SWEEP_BATCH],
       )
-      if (rows.length === 0) return erased
+      if (rows.length === 0) return deleted
       after = rows.at(-1)!.hash
-      const named = await isNamed(rows.map((row) => row.hash))
-      erased += await this.#erase(
+      const named = await findNamed(rows.map((row) => row.hash))
+      deleted += await this.#delete(
         rows.map((row) => row.hash).filter((hash) => !named.has(Buffer.from(hash).toString('hex'))),
         cutoff,
       )
     }
   }
 
-  async #erase(hashes: Uint8Array[], cutoff: number): Promise<number> {
+  /** Content that a row references is no longer unclaimed; the rest is until its time is over. */
+  async #reviewUnclaimed(findNamed: FindNamed): Promise<void> {
+    const now = this.#clock.now()
+    let after: Uint8Array = new Uint8Array(0)
+    for (;;) {
+      const rows = await this.#db.scan.all<{ hash: Uint8Array; keptUntil: number | null }>(
+        'SELECT hash, kept_until AS keptUntil FROM unclaimed_blobs WHERE hash > ? ORDER BY hash LIMIT ?',
+        [after, SWEEP_BATCH],
+      )
+      if (rows.length === 0) return
+      after = rows.at(-1)!.hash
+      const named = await findNamed(rows.map(({ hash }) => hash))
+      await this.#db.write(async (tx) => {
+        for (const { hash, keptUntil } of rows) {
+          const isOver = keptUntil !== null && keptUntil <= now
+          if (isOver || named.has(Buffer.from(hash).toString('hex'))) {
+            await tx.run('DELETE FROM unclaimed_blobs WHERE hash = ?', [hash])
+          } else if (keptUntil === null) {
+            await tx.run('UPDATE unclaimed_blobs SET kept_until = ? WHERE hash = ?', [
+              ...[now + UNCLAIMED_RETENTION_MS, hash],
+            ])
+          }
+        }
+      })
+    }
+  }
+
+  async #delete(hashes: Uint8Array[], cutoff: number): Promise<number> {
     if (hashes.length === 0) return 0
     return this.#db.write(async (tx) => {
-      let erased = 0
+      let deleted = 0
       for (const hash of hashes) {
-        // Asked again inside the write: a delivery may have wanted it meanwhile.
+        // `stored_at` is checked again in the write: a delivery may have stored the same content in the meantime.
         const { changes } = await tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, cutoff])
         if (changes > 0) await tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
-        erased += changes
+        deleted += changes
       }
-      return erased
+      return deleted
     })
   }
 
-  /** Every hash kept, for checks of the whole house. */
+  /** All hashes, for integrity checks. */
   async hashes(): Promise<Uint8Array[]> {
     const rows = await this.#db.scan.all<{ hash: Uint8Array }>('SELECT hash FROM blobs')
     return rows.map((row) => row.hash)
   }
 }
 
-async function keep(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Promise<void> {
+async function insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Promise<void> {
   const { changes } = await tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
     hash,
     sizeBytes,
@@ -154,24 +174,80 @@ async function keep(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: num
   }
 }
 
+/**
+ * Notes content stored since `since` (ms) as unclaimed: the rows that reference it may be in another copy of mail.db.
+ * @param token the heartbeat by which that copy is recognized; null when there is none
+ */
+export async function noteUnclaimed(tx: Tx, since: number, token: string | null): Promise<void> {
+  await tx.run(
+    `INSERT INTO unclaimed_blobs (hash, token) SELECT hash, ? FROM blobs WHERE stored_at >= ?
+     ON CONFLICT (hash) DO UPDATE SET token = coalesce(excluded.token, token), kept_until = NULL`,
+    [token, since],
+  )
+}
+
+/** Whether content is unclaimed that a mail.db of this heartbeat may reference. */
+export async function isClaimedBy(reader: Reader, token: string): Promise<boolean> {
+  return (await reader.get('SELECT 1 FROM unclaimed_blobs WHERE token = ? LIMIT 1', [token])) !== undefined
+}
+
 /** The next contents after `after` (no bytes at first), at most `limit`: for a check of the whole file. */
-export function keptContents(reader: Reader, after: Uint8Array, limit: number): Promise<StoredSize[]> {
+export function contentSizes(reader: Reader, after: Uint8Array, limit: number): Promise<ContentSize[]> {
   return reader.all(
     `SELECT hash, size_bytes AS sizeBytes,
-       (SELECT coalesce(sum(c.size_bytes), 0) FROM chunks c WHERE c.hash = b.hash) AS heldBytes
+       (SELECT coalesce(sum(c.size_bytes), 0) FROM chunks c WHERE c.hash = b.hash) AS storedBytes
      FROM blobs b WHERE hash > ? ORDER BY hash LIMIT ?`,
     [after, limit],
   )
 }
 
-/** How many of these different hashes there is content of. */
-export async function countKept(reader: Reader, hashes: readonly Uint8Array[]): Promise<number> {
-  const marks = hashes.map(() => '?').join(', ')
-  const row = await reader.get<{ kept: number }>(`SELECT count(*) AS kept FROM blobs WHERE hash IN (${marks})`, hashes)
-  return row!.kept
+/** See {@link Blobs.read}. */
+async function* readContent(reader: Reader, hash: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
+  let at = start
+  while (at < end) {
+    const chunk = await reader.get<{ start: number; size_bytes: number; zstd: number; data: Uint8Array }>(
+      'SELECT start, size_bytes, zstd, data FROM chunks WHERE hash = ? AND start <= ? ORDER BY start DESC LIMIT 1',
+      [hash, at],
+    )
+    if (!chunk || chunk.start + chunk.size_bytes <= at) throw damagedContent(hash, `has no byte ${at}`)
+    const data = await decompressed(chunk).catch((error: Error) => {
+      throw damagedContent(hash, `cannot be decompressed at byte ${chunk.start}: ${error.message}`)
+    })
+    if (data.length !== chunk.size_bytes) throw damagedContent(hash, `is cut at byte ${chunk.start + data.length}`)
+    yield data.subarray(at - chunk.start, Math.min(end - chunk.start, chunk.size_bytes))
+    at = chunk.start + chunk.size_bytes
+  }
 }
 
-/** Reads the newest chunk of content. @throws Error of SQLite when its pages are damaged */
+async function decompressed({ zstd, data }: { zstd: number; data: Uint8Array }): Promise<Uint8Array> {
+  return zstd ? decompress(data) : data
+}
+
+function damagedContent(hash: Uint8Array, problem: string): ProductError {
+  const sentence = 'Content in blobs.db is missing or damaged. The operator has to restore a backup.'
+  const cause = new Error(`Content ${Buffer.from(hash).toString('hex')} ${problem}: blobs.db is damaged or incomplete.`)
+  return new ProductError('service_unavailable', sentence, { cause })
+}
+
+/** Whether the stored bytes are those that the hash names. Reads all of them. */
+export async function isIntact(reader: Reader, { hash, sizeBytes }: ContentSize): Promise<boolean> {
+  const sum = createHash('sha256')
+  try {
+    for await (const piece of readContent(reader, hash, 0, sizeBytes)) sum.update(piece)
+  } catch {
+    return false
+  }
+  return sum.digest().equals(hash)
+}
+
+/** How many of these distinct hashes are stored. */
+export async function countStored(reader: Reader, hashes: readonly Uint8Array[]): Promise<number> {
+  const list = placeholders(hashes)
+  const row = await reader.get<{ count: number }>(`SELECT count(*) AS count FROM blobs WHERE hash IN (${list})`, hashes)
+  return row!.count
+}
+
+/** Reads the newest blob and chunk. @throws Error of SQLite if their pages are damaged */
 export async function readNewestContent(reader: Reader): Promise<void> {
   await reader.all('SELECT hash FROM blobs ORDER BY stored_at DESC LIMIT 1')
   await reader.all('SELECT * FROM chunks ORDER BY n DESC LIMIT 1')

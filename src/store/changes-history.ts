@@ -1,16 +1,18 @@
-// How far back the ledger of changes tells: older changes are forgotten, and who asks for them has to fetch the list again.
+// Retention of the change ledger: old changes are deleted, and clients with older states have to fetch the list again.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { Accounts } from './accounts.ts'
 import { CHANGE_TYPES, type ChangeType } from './records.ts'
 
-/** Decisions §10.1: changes are kept so long (ms), and so many of each type however old they are. */
-export const KEPT_MS = 30 * 24 * 60 * 60 * 1000
-export const KEPT_MIN = 10_000
-const ACCOUNTS_AT_ONCE = 100
-/** Rows forgotten in one unit of work. */
-const PIECE = 500
+/** Decisions §10.1: changes are kept this long (ms), and at least this many of each type regardless of age. */
+export const RETENTION_MS = 30 * DAY_MS
+export const RETAINED_MIN = 10_000
+const ACCOUNTS_PER_PAGE = 100
+/** Rows deleted in one unit of work. */
+const BATCH_ROWS = 500
 
 interface Deps {
   db: Db
@@ -25,36 +27,36 @@ export class ChangeHistory {
     this.#deps = deps
   }
 
-  /** Forgets in every account what may be forgotten, in pieces. @returns how many changes */
+  /** Deletes expired changes of all accounts, in batches. @returns how many changes */
   async prune(signal: AbortSignal): Promise<number> {
-    const before = this.#deps.clock.now() - KEPT_MS
-    let forgotten = 0
+    const before = this.#deps.clock.now() - RETENTION_MS
+    let deleted = 0
     for (let after = 0; !signal.aborted; ) {
-      const accounts = await this.#deps.accounts.numbers({ after, limit: ACCOUNTS_AT_ONCE })
+      const accounts = await this.#deps.accounts.numbers({ after, limit: ACCOUNTS_PER_PAGE })
       for (const account of accounts) {
-        for (const type of CHANGE_TYPES) forgotten += await this.#pruneType(account, type, before, signal)
+        for (const type of CHANGE_TYPES) deleted += await this.#pruneType(account, type, before, signal)
       }
-      if (accounts.length < ACCOUNTS_AT_ONCE) break
+      if (accounts.length < ACCOUNTS_PER_PAGE) break
       after = accounts.at(-1)!
     }
-    return forgotten
+    return deleted
   }
 
   async #pruneType(account: number, type: ChangeType, before: number, signal: AbortSignal): Promise<number> {
     const { db } = this.#deps
-    const keptFrom = await keptFromOf(db.scan, account, type, before)
-    let forgotten = 0
-    while (keptFrom !== undefined && !signal.aborted) {
-      const piece = await db.write((tx) => forgetNext(tx, account, type, { keptFrom, before }))
-      forgotten += piece
-      if (piece < PIECE) break
+    const retainedFrom = await firstRetainedSeq(db.scan, account, type, before)
+    let deleted = 0
+    while (retainedFrom !== undefined && !signal.aborted) {
+      const batch = await db.write((tx) => deleteBatch(tx, account, type, { retainedFrom, before }))
+      deleted += batch
+      if (batch < BATCH_ROWS) break
     }
-    return forgotten
+    return deleted
   }
 }
 
-/** The number from which on changes are kept because they are the newest; undefined where nothing may be forgotten. */
-async function keptFromOf(
+/** Sequence number of the oldest change kept by RETAINED_MIN; undefined if nothing may be deleted. */
+async function firstRetainedSeq(
   reader: Reader,
   account: number,
   type: ChangeType,
@@ -67,51 +69,51 @@ async function keptFromOf(
   if (oldest === undefined || oldest.at >= before) return undefined
   const row = await reader.get<{ seq: number }>(
     'SELECT changed_seq AS seq FROM changes WHERE account = ? AND type = ? ORDER BY changed_seq DESC LIMIT 1 OFFSET ?',
-    [account, type, KEPT_MIN - 1],
+    [account, type, RETAINED_MIN - 1],
   )
   return row?.seq
 }
 
-/** @returns how many changes were forgotten; with them everything that is not newer than the last of them cannot be told any more */
-async function forgetNext(
+/** Deletes a batch and raises the floor to its last change. @returns how many changes were deleted */
+async function deleteBatch(
   tx: Tx,
   account: number,
   type: ChangeType,
-  { keptFrom, before }: { keptFrom: number; before: number },
+  { retainedFrom, before }: { retainedFrom: number; before: number },
 ): Promise<number> {
   const rows = await tx.all<{ n: number; seq: number; at: number }>(
     `SELECT n, changed_seq AS seq, changed_at AS at FROM changes WHERE account = ? AND type = ? AND changed_seq < ?
      ORDER BY changed_seq LIMIT ?`,
-    [account, type, keptFrom, PIECE],
+    [account, type, retainedFrom, BATCH_ROWS],
   )
-  const young = rows.findIndex(({ at }) => at >= before)
-  const old = young < 0 ? rows : rows.slice(0, young)
-  if (old.length === 0) return 0
-  await tx.run(`DELETE FROM changes WHERE account = ? AND type = ? AND n IN (${old.map(() => '?').join(', ')})`, [
+  const firstRecent = rows.findIndex(({ at }) => at >= before)
+  const expired = firstRecent < 0 ? rows : rows.slice(0, firstRecent)
+  if (expired.length === 0) return 0
+  await tx.run(`DELETE FROM changes WHERE account = ? AND type = ? AND n IN (${placeholders(expired)})`, [
     account,
     type,
-    ...old.map(({ n }) => n),
+    ...expired.map(({ n }) => n),
   ])
   await tx.run(
     `INSERT INTO change_floors (account, type, seq) VALUES (?, ?, ?)
      ON CONFLICT (account, type) DO UPDATE SET seq = max(change_floors.seq, excluded.seq)`,
-    [account, type, old.at(-1)!.seq],
+    [account, type, expired.at(-1)!.seq],
   )
-  return old.length
+  return expired.length
 }
 
-/** The oldest state of a type from which on everything can still be told, as a number. */
+/** The oldest state of a type, as a sequence number, for which all later changes are still recorded. */
 export async function floorOf(reader: Reader, account: number, type: ChangeType): Promise<number> {
   const sql = 'SELECT seq FROM change_floors WHERE account = ? AND type = ?'
   return (await reader.get<{ seq: number }>(sql, [account, type]))?.seq ?? 0
 }
 
-/** Forgets how far back the ledger of an account tells, when it ends for good. @returns how many types this was */
-export async function dropFloors(tx: Tx, account: number): Promise<number> {
+/** Deletes the floors of a deleted account. @returns how many */
+export async function deleteFloors(tx: Tx, account: number): Promise<number> {
   return (await tx.run('DELETE FROM change_floors WHERE account = ?', [account])).changes
 }
 
-/** Forgets everything: a state below the number (seq) of its account is too old from now on. */
+/** Makes every state below the given sequence number of its account too old. */
 export async function raiseFloors(tx: Tx, accounts: readonly { n: number; seq: number }[]): Promise<void> {
   const floors = accounts.flatMap(({ n, seq }) => CHANGE_TYPES.map((type) => [n, type, seq]))
   await tx.run(

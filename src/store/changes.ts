@@ -1,25 +1,25 @@
-// The ledger of changes: what a client that knows a state has to ask for again.
+// The change ledger: which objects of an account changed since a state that a client knows.
 
 import { ProductError } from '../base/errors.ts'
 import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
 import { type Accounts, readState, writeState } from './accounts.ts'
-import { dropFloors, floorOf } from './changes-history.ts'
+import { deleteFloors, floorOf } from './changes-history.ts'
 import type { Fragment } from './folders.ts'
 import type { Account, ChangeType } from './records.ts'
 
-/** One object that a unit of work made, altered or removed. */
+/** An object that a unit of work created, updated or destroyed. */
 export interface Change {
   type: ChangeType
-  /** Its number inside the store: grows with time, so that the ledger is written at its end and not all over. */
+  /** Its number inside the store. Numbers grow with time, so that new ledger rows are written at the end of the table. */
   n: number
   /** Public id. */
   object: string
   kind: 'created' | 'updated' | 'destroyed'
-  /** True when nothing changed but how much there is in it. */
+  /** Set if only its counts changed. */
   countsOnly?: true
 }
 
-/** What happened to the objects of a type since a state (decisions §10.3 "Changes object"). */
+/** Changes of a type since a state (decisions §10.3 "Changes object"). */
 export interface Changes {
   oldState: string
   newState: string
@@ -27,21 +27,21 @@ export interface Changes {
   created: string[]
   updated: string[]
   destroyed: string[]
-  /** True when there is something in `updated`, and nothing but counts changed of it. */
+  /** True if `updated` is not empty and only counts changed in it. */
   countsOnly: boolean
 }
 
-/** One end of an object's life as the ledger tells it. */
-interface Point {
+/** The creation of an object, or its last change. */
+interface ChangePoint {
   object: string
   seq: number
   kind: 'created' | 'updated' | 'destroyed'
-  /** Nothing but counts changed since the state that was asked for. */
+  /** Only counts changed since the requested state. */
   countsOnly: boolean
 }
 
-/** Before the first number: when an object came whose beginning is not told any more. */
-const LONG_AGO = 0
+/** Below the first sequence number: stands for a creation or update that the ledger no longer records. */
+const BEFORE_LEDGER = 0
 
 export class ChangeLedger {
   readonly #db: Db
@@ -53,23 +53,23 @@ export class ChangeLedger {
   }
 
   /**
-   * Writes down what one unit of work changed under the number it took. One row per object, whatever its history; of an object whose
-   * history is forgotten nobody hears as of a new one.
+   * Records what one unit of work changed, under its sequence number. There is one row per object. An object whose history was
+   * pruned is not reported as created when it changes again.
    */
   async record(tx: Tx, account: number, seq: number, changes: readonly Change[], now: number): Promise<void> {
     if (changes.length === 0) return
     const values: SqlValue[] = []
     for (const change of changes) {
-      const created = change.kind === 'created' ? seq : LONG_AGO
-      const gone = change.kind === 'destroyed' ? 1 : 0
-      // Of what is forgotten nobody is told: whatever changed before the ledger begins is as long ago as its creation.
-      const altered = change.countsOnly ? LONG_AGO : seq
-      values.push(account, change.type, change.n, change.object, created, seq, gone, now, altered)
+      const created = change.kind === 'created' ? seq : BEFORE_LEDGER
+      const isDestroyed = change.kind === 'destroyed' ? 1 : 0
+      // Without a row an object has no recorded update other than of counts.
+      const altered = change.countsOnly ? BEFORE_LEDGER : seq
+      values.push(account, change.type, change.n, change.object, created, seq, isDestroyed, now, altered)
     }
-    const marks = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
+    const placeholders = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
     await tx.run(
       `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at, altered_seq)
-       VALUES ${marks}
+       VALUES ${placeholders}
        ON CONFLICT (account, type, n) DO UPDATE SET
          changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at,
          altered_seq = max(excluded.altered_seq, coalesce(altered_seq, changed_seq))`,
@@ -80,36 +80,36 @@ export class ChangeLedger {
   /**
    * The changes of one type after `since`, at most `max` of them.
    *
-   * Each object is two points, (createdSeq, created) and (changedSeq, updated or destroyed). Points, not rows: an object
-   * created on page one and updated later must not be told as "updated" to a client that never heard of it.
-   * @throws ProductError `conflict` when the state is unknown, of the future, or too old
+   * Each object has two points: (created_seq, created) and (changed_seq, updated or destroyed). Pages are cut between points, not
+   * rows: an object created on one page and updated later must not be reported as updated without its creation.
+   * @throws ProductError `conflict` if the state is unknown, in the future or too old
    */
   async since(account: Account, type: ChangeType, since: string, max: number): Promise<Changes> {
     const from = readState(type, since)
     const newest = await this.#accounts.lastSeq(account, type)
-    if (from === null || from > newest) throw tooOld('since_state')
+    if (from === null || from > newest) throw stateTooOld('since_state')
     const { points, complete } = await this.#page(account.n, type, from, max)
-    // Asked behind the points: what was forgotten while they were read is missing among them.
-    if (from < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_state')
+    // Checked after the points are read: changes pruned in the meantime are missing from them.
+    if (from < (await floorOf(this.#db.read, account.n, type))) throw stateTooOld('since_state')
     const last = complete ? newest : points.at(-1)!.seq
-    return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...fold(points) }
+    return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...mergePoints(points) }
   }
 
-  /** Forgets the next changes of an account that ends for good. See `PurgePart`. */
+  /** Deletes the next changes of a deleted account. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
     const { changes } = await tx.run(
       `DELETE FROM changes WHERE (account, type, n) IN
          (SELECT account, type, n FROM changes WHERE account = ? LIMIT ?)`,
       [account.n, limit],
     )
-    return changes === 0 ? dropFloors(tx, account.n) : changes
+    return changes === 0 ? deleteFloors(tx, account.n) : changes
   }
 
   /**
-   * Public ids of what was made, altered or removed after `since`, the removed ones among them, and the state after it.
-   * @throws ProductError `conflict` when the state is unknown, of the future, too old, or more than `max` ids would be told
+   * Public ids of the objects created, updated or destroyed after `since`, and the current state.
+   * @throws ProductError `conflict` if the state is unknown, in the future or too old, or if there are more than `max` ids
    */
-  async touched(
+  async changedIds(
     account: Account,
     type: ChangeType,
     since: string,
@@ -117,25 +117,26 @@ export class ChangeLedger {
   ): Promise<{ ids: string[]; newState: string }> {
     const from = readState(type, since)
     const newest = await this.#accounts.lastSeq(account, type)
-    if (from === null || from > newest) throw tooOld('since_query_state')
-    const { sql, values } = touchedSince(account.n, type, from, max + 1)
+    if (from === null || from > newest) throw stateTooOld('since_query_state')
+    const { sql, values } = changedSince(account.n, type, from, max + 1)
     const rows = await this.#db.read.all<{ object: string }>(sql, values)
-    if (rows.length > max || from < (await floorOf(this.#db.read, account.n, type))) throw tooOld('since_query_state')
+    if (rows.length > max || from < (await floorOf(this.#db.read, account.n, type)))
+      throw stateTooOld('since_query_state')
     return { ids: rows.map(({ object }) => object), newState: writeState(type, newest) }
   }
 
-  // One unit of work stays together: a state in the middle of it could not be spelled.
+  // A page ends between units of work: a state cannot name a point inside one.
   async #page(account: number, type: ChangeType, from: number, max: number) {
     const points = await this.#points(account, type, from, Number.MAX_SAFE_INTEGER, max + 1)
     if (points.length <= max) return { points, complete: true }
     const split = points[max]!.seq
-    const whole = points.filter((point) => point.seq < split)
-    if (whole.length > 0) return { points: whole, complete: false }
-    // A single unit of work larger than the page is told whole: a page without progress would never end.
+    const complete = points.filter((point) => point.seq < split)
+    if (complete.length > 0) return { points: complete, complete: false }
+    // A unit of work larger than the page is returned in full: an empty page would make no progress.
     return { points: await this.#points(account, type, from, split, Number.MAX_SAFE_INTEGER), complete: false }
   }
 
-  async #points(account: number, type: ChangeType, from: number, to: number, max: number): Promise<Point[]> {
+  async #points(account: number, type: ChangeType, from: number, to: number, max: number): Promise<ChangePoint[]> {
     const created = await this.#db.read.all<{ object: string; seq: number }>(
       `SELECT object, created_seq AS seq FROM changes WHERE account = ? AND type = ? AND created_seq > ? AND created_seq <= ?
        ORDER BY created_seq LIMIT ?`,
@@ -146,10 +147,10 @@ export class ChangeLedger {
        AND (gone = 1 OR changed_seq > created_seq) ORDER BY changed_seq LIMIT ?`,
       [account, type, from, to, max],
     )
-    const points: Point[] = [
-      ...created.map((row): Point => ({ object: row.object, seq: row.seq, kind: 'created', countsOnly: false })),
+    const points: ChangePoint[] = [
+      ...created.map((row): ChangePoint => ({ object: row.object, seq: row.seq, kind: 'created', countsOnly: false })),
       ...changed.map(
-        (row): Point => ({
+        (row): ChangePoint => ({
           object: row.object,
           seq: row.seq,
           kind: row.gone ? 'destroyed' : 'updated',
@@ -157,19 +158,19 @@ export class ChangeLedger {
         }),
       ),
     ]
-    // A creation stands before what happened to the object in the same unit of work.
+    // A creation sorts before the other changes of the same unit of work.
     const order = { created: 0, updated: 1, destroyed: 2 }
     return points.sort((a, b) => a.seq - b.seq || order[a.kind] - order[b.kind])
   }
 }
 
-/** What a state is refused with: `param` names it. */
-export function tooOld(param: string): ProductError {
+/** The error for a state that cannot be answered; `param` names the parameter. */
+export function stateTooOld(param: string): ProductError {
   return new ProductError('conflict', 'State is too old; fetch the list again', { param })
 }
 
-/** Objects of a type that were made, altered or removed after `since`, the first of them: a table (n, object, gone). */
-export function touchedSince(account: number, type: ChangeType, since: number, limit: number): Fragment {
+/** The first `limit` objects of a type that were created, updated or destroyed after `since`: a query for (n, object, gone). */
+export function changedSince(account: number, type: ChangeType, since: number, limit: number): Fragment {
   return {
     sql: `SELECT n, object, gone FROM changes WHERE account = ? AND type = ? AND changed_seq > ? ORDER BY changed_seq LIMIT ?`,
     values: [account, type, since, limit],
@@ -177,8 +178,8 @@ export function touchedSince(account: number, type: ChangeType, since: number, l
 }
 
 /**
- * The highest number the ledger knows of a type, 0 for none. A number is given once as long as the ledger remembers it: the end of one
- * thing and the beginning of another could not both be told under it.
+ * The highest object number of a type in the ledger, 0 for none. A number in the ledger is not assigned again: one row could not
+ * record both the destruction of one object and the creation of another.
  */
 export async function lastNumber(reader: Reader, account: number, type: ChangeType): Promise<number> {
   const row = await reader.get<{ last: number | null }>(
@@ -188,20 +189,22 @@ export async function lastNumber(reader: Reader, account: number, type: ChangeTy
   return row?.last ?? 0
 }
 
-/** The number of the unit of work that last made, altered or removed a thing; 0 for one the ledger does not know. */
-export async function lastTouched(reader: Reader, account: number, type: ChangeType, n: number): Promise<number> {
+/** The sequence number of the last change of an object; 0 if the ledger has none. */
+export async function lastChangeSeq(reader: Reader, account: number, type: ChangeType, n: number): Promise<number> {
   const sql = 'SELECT changed_seq AS seq FROM changes WHERE account = ? AND type = ? AND n = ?'
   return (await reader.get<{ seq: number }>(sql, [account, type, n]))?.seq ?? 0
 }
 
-/** Whether the ledger remembers a number. */
-export async function isRemembered(reader: Reader, account: number, type: ChangeType, n: number): Promise<boolean> {
+/** Whether the ledger has a row for an object number. */
+export async function isNumberRecorded(reader: Reader, account: number, type: ChangeType, n: number): Promise<boolean> {
   const sql = 'SELECT 1 AS found FROM changes WHERE account = ? AND type = ? AND n = ?'
   return (await reader.get(sql, [account, type, n])) !== undefined
 }
 
 /** created + updated = created; created + destroyed = nothing. */
-function fold(points: readonly Point[]): Pick<Changes, 'created' | 'updated' | 'destroyed' | 'countsOnly'> {
+function mergePoints(
+  points: readonly ChangePoint[],
+): Pick<Changes, 'created' | 'updated' | 'destroyed' | 'countsOnly'> {
   const kinds = new Map<string, 'created' | 'updated' | 'destroyed'>()
   for (const point of points) {
     const before = kinds.get(point.object)

@@ -1,4 +1,4 @@
-// Everything a mailbox holds as content (mails, the files in them, uploads), found by public name or id, read whole or in stretches.
+// Content of a mailbox (messages, attachments, uploads): lookup by blob id or file id, and reading of byte ranges.
 
 import type { Db, Reader } from '../db/db.ts'
 import { decodeStream, type TransferDecoder } from '../mime/transfer-stream.ts'
@@ -7,30 +7,29 @@ import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
 import { folderIdsOf } from './folders.ts'
 import {
-  accountWithUnnamed,
+  accountWithUnnamedContent,
+  attachmentById,
   type BlobRange,
-  contentNamed,
-  hasUnnamed,
-  heldAmong,
+  contentByName,
+  hasUnnamedContent,
   holdersOf,
-  keptFile,
-  nameNext,
+  nameNextContents,
+  namesInMessages,
   type StoredAttachment,
 } from './messages/contents.ts'
 import type { Account, Attachment } from './records.ts'
-import { threadIdsOf } from './threads/numbers.ts'
+import { threadIdsOf } from './threads/rows.ts'
 import type { Upload, Uploads } from './uploads.ts'
 
 export type { BlobRange } from './messages/contents.ts'
 
-// A name costs some 10 µs: a piece holds others up no longer than a delivery does.
-const NAMED_AT_ONCE = 200
-/** Messages that are told to hold a content; a picture in every mail of a mailbox is in very many. */
+// A name takes about 10 µs to compute: a batch blocks other writes no longer than a delivery does.
+const NAMES_PER_BATCH = 200
+/** Maximum number of messages listed as references of a blob: an image in a signature can be in every message of a mailbox. */
 export const HOLDERS_MAX = 100
-// Names asked for in one statement.
-const ASKED_AT_ONCE = 400
+const NAMES_PER_QUERY = 400
 
-/** Where a content was found. */
+/** What the content belongs to. */
 export type ContentSource =
   | { kind: 'message'; messageId: string }
   | { kind: 'attachment'; messageId: string; partId: string }
@@ -44,21 +43,21 @@ export interface FoundContent {
   type: string
   filename: string
   source: ContentSource
-  place: BlobRange
+  range: BlobRange
 }
 
-/** A file with an id of its own: one in a mail, or an upload, which belongs to no mail. */
+/** A file with an id of its own: an attachment of a message, or an upload, which belongs to no message. */
 export interface StoredFile extends Omit<Attachment, 'messageId' | 'partId'> {
   messageId: string | null
   partId: string | null
   /** ms. */
   createdAt: number
-  /** When it goes by itself (ms); null: not before its message does. */
+  /** When it expires, ms; null: it is deleted with its message. */
   expiresAt: number | null
-  place: BlobRange
+  range: BlobRange
 }
 
-/** What names a content, as public ids. */
+/** Public ids of what refers to a blob. */
 export interface ContentReferences {
   found: boolean
   messages: string[]
@@ -69,7 +68,7 @@ export interface ContentReferences {
 /** Bytes as they are stored. */
 export interface EncodedBytes {
   bytes: Uint8Array
-  /** Content-Transfer-Encoding they are in; null: none. */
+  /** Their Content-Transfer-Encoding; null: none. */
   encoding: string | null
 }
 
@@ -88,28 +87,28 @@ export class Contents {
     this.#deps = deps
   }
 
-  /** The newest content of that public name; undefined when the mailbox holds none. */
+  /** The newest content with a blob id; undefined if the mailbox has none. */
   async find(account: Account, blobId: string): Promise<FoundContent | undefined> {
     await this.#nameAll(account)
     const { db, uploads } = this.#deps
-    const kept = await contentNamed(db.read, account, blobId)
-    if (kept === undefined) return uploaded(await uploads.byBlobId(account, blobId))
-    const { messageId, partId, ...content } = kept
+    const found = await contentByName(db.read, account, blobId)
+    if (found === undefined) return uploadContent(await uploads.byBlobId(account, blobId))
+    const { messageId, partId, ...content } = found
     const source: ContentSource =
       partId === null ? { kind: 'message', messageId } : { kind: 'attachment', messageId, partId }
     return { ...content, source }
   }
 
-  /** A file by its id; undefined when the mailbox has none of that id. */
+  /** An attachment or upload by its id; undefined if the mailbox has none. */
   async file(account: Account, id: string): Promise<StoredFile | undefined> {
-    const kept: StoredAttachment | undefined = await keptFile(this.#deps.db.read, account, id)
-    if (kept !== undefined) return { ...kept, expiresAt: null }
+    const attachment: StoredAttachment | undefined = await attachmentById(this.#deps.db.read, account, id)
+    if (attachment !== undefined) return { ...attachment, expiresAt: null }
     const upload = await this.#deps.uploads.get(account, id)
     return upload && uploadedFile(upload)
   }
 
-  /** Whether the mailbox holds content of that public name, and what names it: of messages the newest HOLDERS_MAX. */
-  async lookUp(account: Account, blobId: string): Promise<ContentReferences> {
+  /** Whether the mailbox has content with a blob id, and what refers to it: at most the newest HOLDERS_MAX messages. */
+  async references(account: Account, blobId: string): Promise<ContentReferences> {
     await this.#nameAll(account)
     const { db, uploads } = this.#deps
     const holders = await holdersOf(db.read, account, blobId, HOLDERS_MAX)
@@ -130,24 +129,24 @@ export class Contents {
     }
   }
 
-  /** The bytes as they are stored, in one piece: for contents known to be small enough. */
+  /** The bytes as stored, read into memory: only for content known to be small. */
   async stored({ blob, start, end, encoding }: BlobRange): Promise<EncodedBytes> {
     return { bytes: await this.#deps.blobs.bytes(blob, start, end), encoding }
   }
 
-  /** Decoded bytes from `start` to `end` (exclusive), some stretch in memory at a time. */
-  read(place: BlobRange, start: number, end: number): AsyncIterable<Uint8Array> {
+  /** Streams the decoded bytes from `start` to `end` (exclusive). */
+  read(range: BlobRange, start: number, end: number): AsyncIterable<Uint8Array> {
     const { blobs } = this.#deps
-    const decoder = decodeStream(place.encoding)
-    if (decoder === null) return blobs.read(place.blob, place.start + start, place.start + end)
-    return decoded(blobs.read(place.blob, place.start, place.end), decoder, start, end)
+    const decoder = decodeStream(range.encoding)
+    if (decoder === null) return blobs.read(range.blob, range.start + start, range.start + end)
+    return decodedRange(blobs.read(range.blob, range.start, range.end), decoder, start, end)
   }
 
-  /** Names content of earlier versions, in pieces. @returns how much was named */
-  async nameOld(signal: AbortSignal): Promise<number> {
+  /** Assigns blob ids to content stored by earlier versions, in batches. @returns how many */
+  async nameUnnamed(signal: AbortSignal): Promise<number> {
     let named = 0
     while (!signal.aborted) {
-      const n = await accountWithUnnamed(this.#deps.db.read)
+      const n = await accountWithUnnamedContent(this.#deps.db.read)
       const mailboxId = n === undefined ? undefined : await this.#deps.accounts.mailboxOf(n)
       if (n === undefined || mailboxId === undefined) break
       named += await this.#nameAll({ n, mailboxId }, signal)
@@ -158,33 +157,39 @@ export class Contents {
   async #nameAll({ n, mailboxId }: Pick<Account, 'n' | 'mailboxId'>, signal?: AbortSignal): Promise<number> {
     const { db, names } = this.#deps
     let named = 0
-    while (signal?.aborted !== true && (await hasUnnamed(db.read, n))) {
-      named += await db.write((tx) => nameNext(tx, n, names.of(mailboxId), NAMED_AT_ONCE))
+    while (signal?.aborted !== true && (await hasUnnamedContent(db.read, n))) {
+      named += await db.write((tx) => nameNextContents(tx, n, names.of(mailboxId), NAMES_PER_BATCH))
     }
     return named
   }
 }
 
-/** Which of these names messages of the account hold content of. */
-export async function heldNames(
+/** The names among `names` that are of content in messages of the account. */
+export async function namesInUse(
   reader: Reader,
   account: Pick<Account, 'n'>,
   names: readonly string[],
 ): Promise<Set<string>> {
-  const held = new Set<string>()
-  for (let at = 0; at < names.length; at += ASKED_AT_ONCE) {
-    for (const name of await heldAmong(reader, account, names.slice(at, at + ASKED_AT_ONCE))) held.add(name)
+  const used = new Set<string>()
+  for (let at = 0; at < names.length; at += NAMES_PER_QUERY) {
+    for (const name of await namesInMessages(reader, account, names.slice(at, at + NAMES_PER_QUERY))) used.add(name)
   }
-  return held
+  return used
 }
 
-function uploaded(upload: Upload | undefined): FoundContent | undefined {
+function uploadContent(upload: Upload | undefined): FoundContent | undefined {
   if (upload === undefined) return undefined
   const { sha256: hash, sizeBytes, contentType: type, filename } = upload
-  return { hash, sizeBytes, type, filename, source: { kind: 'upload', uploadId: upload.id }, place: placeOf(upload) }
+  return {
+    hash,
+    sizeBytes,
+    type,
+    filename,
+    source: { kind: 'upload', uploadId: upload.id },
+    range: uploadRange(upload),
+  }
 }
 
-/** An upload as a file like any other. */
 export function uploadedFile(upload: Upload): StoredFile {
   const { blobId: _, ...file } = upload
   return {
@@ -194,32 +199,32 @@ export function uploadedFile(upload: Upload): StoredFile {
     disposition: 'attachment',
     contentId: null,
     inline: false,
-    place: placeOf(upload),
+    range: uploadRange(upload),
   }
 }
 
-function placeOf({ sha256, sizeBytes }: Upload): BlobRange {
+function uploadRange({ sha256, sizeBytes }: Upload): BlobRange {
   return { blob: sha256, start: 0, end: sizeBytes, encoding: null, charset: null }
 }
 
-/** The stretch of the decoded bytes; what comes before is decoded and passed over, because encoded lines may have any length. */
-async function* decoded(
+/** A range of the decoded bytes. The bytes before it have to be decoded too, because encoded lines have any length. */
+async function* decodedRange(
   pieces: AsyncIterable<Uint8Array>,
   decoder: TransferDecoder,
   start: number,
   end: number,
 ): AsyncGenerator<Uint8Array> {
   let at = 0
-  const cut = (bytes: Uint8Array): Uint8Array => {
+  const inRange = (bytes: Uint8Array): Uint8Array => {
     const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
     at += bytes.length
     return part
   }
   for await (const piece of pieces) {
-    const part = cut(decoder.push(piece))
+    const part = inRange(decoder.push(piece))
     if (part.length > 0) yield part
     if (at >= end) return
   }
-  const rest = cut(decoder.end())
+  const rest = inRange(decoder.end())
   if (rest.length > 0) yield rest
 }

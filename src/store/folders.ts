@@ -1,24 +1,23 @@
-// Folders: where messages lie, under which UID, and how many of them there are.
+// Folders: their rows and paths, the UIDs of the messages in them, and their counts.
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { Account, Folder, FolderRole } from './records.ts'
 
-/** A piece of SQL with the values for its question marks. */
+/** A piece of SQL with the values of its placeholders. */
 export interface Fragment {
   sql: string
   values: SqlValue[]
 }
 
-/** What a delivery needs to know of a folder. */
 export interface FolderKey {
   n: number
   id: string
   role: FolderRole | null
 }
 
-/** A folder as it is kept. */
 export interface FolderRow {
   n: number
   id: string
@@ -35,8 +34,8 @@ export interface FolderRow {
   updated_at: number
 }
 
-// The folders every mailbox has from its first day (decisions §5.4), in the order they are shown.
-const FIRST_FOLDERS: readonly (readonly [FolderRole, string])[] = [
+// The folders of a new mailbox in display order (decisions §5.4).
+const INITIAL_FOLDERS: readonly (readonly [FolderRole, string])[] = [
   ['inbox', 'Inbox'],
   ['drafts', 'Drafts'],
   ['sent', 'Sent'],
@@ -46,7 +45,7 @@ const FIRST_FOLDERS: readonly (readonly [FolderRole, string])[] = [
 ]
 const SORT_STEP = 10
 
-/** Mail in these folders alone is left out of ordinary lists (decisions §10.3). */
+/** Messages that are only in folders with these roles are left out of lists by default (decisions §10.3). */
 export const HIDDEN_ROLES: readonly FolderRole[] = ['junk', 'trash']
 
 export class Folders {
@@ -58,11 +57,11 @@ export class Folders {
     this.#clock = clock
   }
 
-  /** Makes the six folders of a new account. */
-  async open(tx: Tx, account: number): Promise<{ n: number; id: string }[]> {
+  /** Creates the six folders of a new account. */
+  async createInitial(tx: Tx, account: number): Promise<{ n: number; id: string }[]> {
     const now = this.#clock.now()
-    const made: { n: number; id: string }[] = []
-    for (const [index, [role, name]] of FIRST_FOLDERS.entries()) {
+    const created: { n: number; id: string }[] = []
+    for (const [index, [role, name]] of INITIAL_FOLDERS.entries()) {
       const id = newId('folder')
       const n = await tx.insert('folders', {
         id,
@@ -70,14 +69,14 @@ export class Folders {
         name,
         role,
         sort_order: (index + 1) * SORT_STEP,
-        // RFC 3501 2.3.1.1: a folder of the same name made later must have a larger value.
+        // RFC 9051 §2.3.1.1: a folder created later under the same name must have a greater value.
         uid_validity: Math.floor(now / 1000),
         created_at: now,
         updated_at: now,
       })
-      made.push({ n, id })
+      created.push({ n, id })
     }
-    return made
+    return created
   }
 
   /** All folders of the account by sort order and name. */
@@ -101,12 +100,12 @@ export class Folders {
     return row
   }
 
-  /** The keys of all folders of an account, for queries that name folders by id, role or name. */
+  /** The keys of all folders of an account, to resolve folders by id, role or name. */
   async keys(account: Account, reader: Reader = this.#db.read): Promise<(FolderKey & { name: string })[]> {
     return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
   }
 
-  /** Erases all folders of an account that ends for good, when nothing lies in them any more. @returns how many there were */
+  /** Deletes all folders of a deleted account; they must be empty. @returns how many. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
     return (await tx.run('DELETE FROM folders WHERE account = ?', [account.n])).changes
   }
@@ -128,7 +127,7 @@ export class Folders {
   }
 }
 
-/** Names from the top, joined by "/". */
+/** Names from the top level down, joined by "/". */
 function pathOf(row: FolderRow, byKey: ReadonlyMap<number, FolderRow>): string {
   const names: string[] = []
   for (let at: FolderRow | undefined = row; at; at = at.parent === null ? undefined : byKey.get(at.parent)) {
@@ -156,7 +155,7 @@ function present(row: FolderRow, all: readonly FolderRow[]): Folder {
   }
 }
 
-/** Puts a message into a folder: its UID, the folder's counts and the thread's part in them. */
+/** Adds a new message to a folder: assigns its UID and updates the counts of the folder and of the thread in it. */
 export async function fileMessage(
   tx: Tx,
   folder: number,
@@ -164,7 +163,7 @@ export async function fileMessage(
     n: number
     thread: number
     receivedAt: number
-    /** When this happens, ms. */
+    /** Now, ms. */
     filedAt: number
     unread: boolean
     threadLastReceivedAt: number
@@ -194,8 +193,8 @@ export async function fileMessage(
   })
 }
 
-/** Keeps the order of a thread the same in every folder it lies in. */
-export async function moveThreadUp(tx: Tx, thread: number, lastReceivedAt: number): Promise<void> {
+/** Sets the sort time of a thread in all its folders. */
+export async function updateThreadOrder(tx: Tx, thread: number, lastReceivedAt: number): Promise<void> {
   await tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
     lastReceivedAt,
     thread,
@@ -203,7 +202,7 @@ export async function moveThreadUp(tx: Tx, thread: number, lastReceivedAt: numbe
   ])
 }
 
-/** True for rows whose message (`column` names its key) lies in the folder. */
+/** Condition: the message whose number is in `column` is in the folder. */
 export function inFolder(column: string, folder: number): Fragment {
   return {
     sql: `EXISTS (SELECT 1 FROM message_folders f WHERE f.message = ${column} AND f.folder = ?)`,
@@ -211,34 +210,34 @@ export function inFolder(column: string, folder: number): Fragment {
   }
 }
 
-/** The messages of a folder with the time that orders them: a table for FROM. */
+/** Query for the messages of a folder and their sort time, to use in FROM. */
 export function folderMessages(folder: number): Fragment {
   return { sql: 'SELECT message, received_at FROM message_folders WHERE folder = ?', values: [folder] }
 }
 
-/** The threads of a folder with the time that orders them: a table for FROM. */
+/** Query for the threads of a folder and their sort time, to use in FROM. */
 export function folderThreads(folder: number): Fragment {
   return { sql: 'SELECT thread, last_received_at FROM thread_folders WHERE folder = ?', values: [folder] }
 }
 
-/** The ids of the folders each message lies in, by the message's key. */
+/** Folder ids of each message, by message number. */
 export async function folderIdsOf(reader: Reader, messages: readonly number[]): Promise<Map<number, string[]>> {
   const rows = await reader.all<{ key: number; id: string }>(
     `SELECT f.message AS key, folders.id FROM message_folders f JOIN folders ON folders.n = f.folder
-     WHERE f.message IN (${messages.map(() => '?').join(', ')}) ORDER BY folders.sort_order, folders.n`,
+     WHERE f.message IN (${placeholders(messages)}) ORDER BY folders.sort_order, folders.n`,
     messages,
   )
   return grouped(rows)
 }
 
-/** The ids of the folders each thread lies in, by the thread's key; with `listed`, without Junk and Trash. */
+/** Folder ids of each thread, by thread number; without Junk and Trash for threads with `listed`. */
 export async function threadFolderIds(
   reader: Reader,
   threads: readonly { n: number; listed: boolean }[],
 ): Promise<Map<number, string[]>> {
   const rows = await reader.all<{ key: number; id: string; role: FolderRole | null }>(
     `SELECT t.thread AS key, folders.id, folders.role FROM thread_folders t JOIN folders ON folders.n = t.folder
-     WHERE t.thread IN (${threads.map(() => '?').join(', ')}) ORDER BY folders.sort_order, folders.n`,
+     WHERE t.thread IN (${placeholders(threads)}) ORDER BY folders.sort_order, folders.n`,
     threads.map((thread) => thread.n),
   )
   const listed = new Map(threads.map((thread) => [thread.n, thread.listed]))
@@ -254,4 +253,60 @@ function grouped(rows: { key: number; id: string }[]): Map<number, string[]> {
     else result.set(key, [id])
   }
   return result
+}
+
+/** Skips UIDs in all folders: they may have been assigned by commits that were lost (RFC 9051 §2.3.1.1). */
+export async function skipUids(tx: Tx, count: number): Promise<void> {
+  await tx.run('UPDATE folders SET uid_next = uid_next + ?', [count])
+}
+
+/**
+ * Gives every folder a new UIDVALIDITY, which invalidates what clients have cached. It increases even if the clock was set back.
+ * @param now ms
+ */
+export async function renewUidValidity(tx: Tx, now: number): Promise<void> {
+  const row = await tx.get<{ last: number | null }>('SELECT max(uid_validity) AS last FROM folders')
+  await tx.run('UPDATE folders SET uid_validity = ?', [Math.max(Math.floor(now / 1000), (row?.last ?? 0) + 1)])
+}
+
+export interface FolderCounts {
+  messages: number
+  unread: number
+  threads: number
+  unreadThreads: number
+}
+
+/** The folders of an account with their stored counts. */
+export async function shownFolders(
+  reader: Reader,
+  account: number,
+): Promise<{ n: number; id: string; counts: FolderCounts }[]> {
+  const rows = await reader.all<FolderCounts & { n: number; id: string }>(
+    `SELECT n, id, total_messages AS messages, unread_messages AS unread, total_threads AS threads,
+       unread_threads AS unreadThreads
+     FROM folders WHERE account = ? ORDER BY n`,
+    [account],
+  )
+  return rows.map(({ n, id, ...counts }) => ({ n, id, counts }))
+}
+
+/** Counts the messages of a folder. @param messages all messages of the account, by number */
+export async function countFolder(
+  reader: Reader,
+  folder: number,
+  messages: ReadonlyMap<number, { thread: number; seen: number }>,
+): Promise<FolderCounts> {
+  const threads = new Set<number>()
+  const unreadThreads = new Set<number>()
+  const rows = await reader.all<{ message: number }>('SELECT message FROM message_folders WHERE folder = ?', [folder])
+  let unread = 0
+  for (const { message } of rows) {
+    const counted = messages.get(message)
+    if (counted === undefined) continue
+    threads.add(counted.thread)
+    if (counted.seen === 1) continue
+    unread++
+    unreadThreads.add(counted.thread)
+  }
+  return { messages: rows.length, unread, threads: threads.size, unreadThreads: unreadThreads.size }
 }

@@ -1,4 +1,4 @@
-// Identities: as whom a mailbox writes (decisions §10.8).
+// Identities (RFC 8621 §6): sender addresses and signatures of a mailbox (decisions §10.8).
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, notFound } from '../base/errors.ts'
@@ -16,32 +16,32 @@ export interface Identity {
   name: string
   /** Lower-case. */
   email: string
-  /** Where replies go unless the mail says otherwise; null: to the identity. */
+  /** Default Reply-To; null: none. */
   replyTo: Address[] | null
-  /** Who gets every mail as well unless the mail says otherwise. */
+  /** Default Bcc; null: none. */
   bcc: Address[] | null
   textSignature: string
   htmlSignature: string
-  /** The one a mail without a sender is from; there is always exactly one. */
+  /** The default sender; exactly one identity is primary. */
   isPrimary: boolean
   /** ms. */
   createdAt: number
   updatedAt: number
 }
 
-/** What can be changed of an identity; what is left out stays. */
+/** Members left out are not changed. */
 export interface IdentityChange {
   name?: string
   replyTo?: Address[] | null
   bcc?: Address[] | null
   textSignature?: string
   htmlSignature?: string
-  /** Takes the mark from the one that has it. */
+  /** Replaces the current primary identity. */
   isPrimary?: true
 }
 
 export interface NewIdentity extends Omit<IdentityChange, 'isPrimary'> {
-  /** Lower-case, and one the mailbox may write as. */
+  /** Lower-case; must be an address the mailbox may send as. */
   email: string
 }
 
@@ -79,13 +79,13 @@ export class Identities {
     this.#deps = deps
   }
 
-  /** Makes the primary identity of a new account; the caller tells the ledger. */
-  async open(tx: Tx, account: number, email: string): Promise<Change> {
+  /** Creates the primary identity of a new account; the caller records the change in the ledger. */
+  async createPrimary(tx: Tx, account: number, email: string): Promise<Change> {
     const n = await nextNumber(tx, account)
     return this.#insert(tx, account, n, { email }, true)
   }
 
-  /** All of them, the primary one first, the others as they were made. */
+  /** The primary identity first, the others in order of creation. */
   async list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Promise<Identity[]> {
     return (await rowsOf(reader, account.n)).map(present)
   }
@@ -94,20 +94,20 @@ export class Identities {
     return (await this.list(account)).find((identity) => identity.id === id)
   }
 
-  /** Whether there still is one of that id: it may have gone while a mail was composed. */
+  /** Whether an identity still exists: it can be deleted while a message is composed. */
   async has(reader: Reader, account: Account, id: string): Promise<boolean> {
     const sql = 'SELECT 1 AS found FROM identities WHERE id = ? AND account = ?'
     return (await reader.get(sql, [id, account.n])) !== undefined
   }
 
-  /** @returns its id @throws ProductError conflict when there are too many */
+  /** @returns its id @throws ProductError conflict if there are too many */
   create(account: Account, identity: NewIdentity): Promise<string> {
     return this.#deps.db.write(async (tx) => {
       if ((await rowsOf(tx, account.n)).length >= IDENTITIES_MAX) {
         throw conflict(`A mailbox has at most ${IDENTITIES_MAX} identities.`)
       }
       const change = await this.#insert(tx, account.n, await nextNumber(tx, account.n), identity, false)
-      await this.#tell(tx, account, [change])
+      await this.#recordChanges(tx, account, [change])
       return change.object
     })
   }
@@ -117,39 +117,43 @@ export class Identities {
     const now = this.#deps.clock.now()
     await this.#deps.db.write(async (tx) => {
       const rows = await rowsOf(tx, account.n)
-      const row = rows.find((one) => one.id === id)
+      const row = rows.find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('identity')
-      const told: Change[] = [changeOf(row, 'updated')]
-      const primary = rows.find((one) => one.is_primary === 1)!
-      const moves = change.isPrimary === true && primary !== row
-      if (moves) {
-        // The old one first: there is one at a time.
+      const recorded: Change[] = [changeOf(row, 'updated')]
+      const primary = rows.find((candidate) => candidate.is_primary === 1)!
+      const becomesPrimary = change.isPrimary === true && primary !== row
+      if (becomesPrimary) {
+        // The current one first: a unique index allows only one.
         await tx.run('UPDATE identities SET is_primary = 0, updated_at = ? WHERE n = ?', [now, primary.n])
-        told.push(changeOf(primary, 'updated'))
+        recorded.push(changeOf(primary, 'updated'))
       }
-      const columns = { ...columnsOf({ ...present(row), ...change }), is_primary: moves || row.is_primary === 1 }
+      const columns = {
+        ...columnsOf({ ...present(row), ...change }),
+        is_primary: becomesPrimary || row.is_primary === 1,
+      }
       await tx.run(
         `UPDATE identities SET ${Object.keys(columns)
           .map((name) => `${name} = ?`)
           .join(', ')}, updated_at = ? WHERE n = ?`,
         [...Object.values(columns), now, row.n],
       )
-      await this.#tell(tx, account, told)
+      await this.#recordChanges(tx, account, recorded)
     })
   }
 
   /** @throws ProductError not_found, conflict for the primary one */
   async remove(account: Account, id: string): Promise<void> {
     await this.#deps.db.write(async (tx) => {
-      const row = (await rowsOf(tx, account.n)).find((one) => one.id === id)
+      const row = (await rowsOf(tx, account.n)).find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('identity')
-      if (row.is_primary === 1) throw conflict('The primary identity stays; make another one primary first.')
+      if (row.is_primary === 1)
+        throw conflict('The primary identity cannot be deleted. Make another identity primary first.')
       await tx.run('DELETE FROM identities WHERE n = ?', [row.n])
-      await this.#tell(tx, account, [changeOf(row, 'destroyed')])
+      await this.#recordChanges(tx, account, [changeOf(row, 'destroyed')])
     })
   }
 
-  /** Forgets all identities of an account that ends for good. @returns how many there were */
+  /** Deletes the identities of a deleted account. @returns how many. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
     const { changes } = await tx.run('DELETE FROM identities WHERE account = ?', [account.n])
     return changes
@@ -165,14 +169,14 @@ export class Identities {
     return { type: 'identities', n, object: id, kind: 'created' }
   }
 
-  async #tell(tx: Tx, account: Account, told: readonly Change[]): Promise<void> {
+  async #recordChanges(tx: Tx, account: Account, recorded: readonly Change[]): Promise<void> {
     const { accounts, changes, clock } = this.#deps
     const seq = await accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
-    await changes.record(tx, account.n, seq, told, clock.now())
+    await changes.record(tx, account.n, seq, recorded, clock.now())
   }
 }
 
-/** A number is given once as long as the ledger tells of it. */
+/** A number that the ledger records is not assigned again. */
 async function nextNumber(tx: Tx, account: number): Promise<number> {
   const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM identities')
   return Math.max(newest?.n ?? 0, await lastNumber(tx, account, 'identities')) + 1

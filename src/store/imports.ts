@@ -1,4 +1,4 @@
-// Takes in mail that did not arrive: handed in by a client, or copied from another mailbox. Decisions §10.15.
+// Imports messages that were not received by SMTP: uploaded by a client, or copied from another mailbox (decisions §10.15).
 
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/errors.ts'
@@ -8,36 +8,36 @@ import type { ParsedMessage } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { ChangeLedger } from './changes.ts'
+import { storeMessage } from './file-message.ts'
 import type { FolderKey, Folders } from './folders.ts'
-import { messageHolding } from './messages/contents.ts'
-import { FLAG_KEYWORDS } from './messages/keywords.ts'
-import { storeMessage } from './place.ts'
-import type { Account, Flags, MessageDetail } from './records.ts'
+import { messageWithContent } from './messages/contents.ts'
+import { flagsOf } from './messages/keywords.ts'
+import type { Account, MessageDetail } from './records.ts'
 
-/** A mail that is to be kept as it is; its content is in the content store. */
-export interface Imported extends Pick<MessageDetail, 'authentication' | 'spam' | 'envelope'> {
-  mail: ParsedMessage
+/** A message to store unchanged; its content is in the blob store. */
+export interface ImportedMessage extends Pick<MessageDetail, 'authentication' | 'spam' | 'envelope'> {
+  parsed: ParsedMessage
   /** SHA-256 of its bytes. */
   hash: Uint8Array
   sizeBytes: number
   /** Null: the Inbox. */
   folderIds: readonly string[] | null
-  /** Lower-case, those of the flags included. */
+  /** Lower-case, including those of the flags. */
   keywords: readonly string[]
   /** ms. */
   receivedAt: number
 }
 
-/** Whose mailbox it comes into. */
-export interface Into {
+/** The mailbox to import into. */
+export interface ImportTarget {
   account: Account
   /** The mailbox's own addresses, lower-case. */
-  own: readonly string[]
+  ownAddresses: readonly string[]
   quotaBytes: number
 }
 
-/** What became of it: kept, in the mailbox already, or without room. */
-export type Taken = { outcome: 'new' | 'held'; id: string } | { outcome: 'full' }
+/** `exists`: the mailbox already has a message with these bytes; `full`: over quota. */
+export type ImportResult = { outcome: 'new' | 'exists'; id: string } | { outcome: 'full' }
 
 interface Deps {
   db: Db
@@ -49,8 +49,8 @@ interface Deps {
 }
 
 /**
- * The way of a delivery (store/deliver.ts) from the content on. It differs in this: nothing is judged, filtered or logged, nobody is told
- * but clients that ask for changes, the same bytes are kept once whenever they come, and the client says where to and since when.
+ * Stores a message like a delivery (delivery.ts) does, with these differences: it is not classified, filtered or logged and triggers no
+ * webhook event, a message with the same bytes is stored only once, and the client chooses the folders and the time of receipt.
  */
 export class Imports {
   readonly #deps: Deps
@@ -60,36 +60,41 @@ export class Imports {
   }
 
   /** Id of the newest message with exactly these bytes. */
-  async holding(account: Account, hash: Uint8Array, reader: Reader = this.#deps.db.read): Promise<string | undefined> {
-    return messageHolding(reader, account, hash)
+  async messageWithContent(
+    account: Account,
+    hash: Uint8Array,
+    reader: Reader = this.#deps.db.read,
+  ): Promise<string | undefined> {
+    return messageWithContent(reader, account, hash)
   }
 
   /**
-   * The folders of these ids, the Inbox where none are named.
+   * The folders with these ids; the Inbox for null.
    * @throws ProductError validation_error on `folder_ids`
    */
   async folders(account: Account, ids: readonly string[] | null, reader: Reader = this.#deps.db.read) {
     const { folders } = this.#deps
     if (ids === null) return [await folders.byRole(account.n, 'inbox', reader)]
     const keys = await folders.keys(account, reader)
-    return ids.map((id, at): FolderKey => {
+    return ids.map((id, index): FolderKey => {
       const folder = keys.find((key) => key.id === id)
-      if (folder === undefined) throw invalid(`folder_ids.${at}`, 'not_found', 'There is no such folder.')
+      if (folder === undefined)
+        throw invalid(`folder_ids.${index}`, 'not_found', 'No folder of this mailbox has this id.')
       return folder
     })
   }
 
   /**
-   * Keeps a mail unless the mailbox has it already.
+   * Stores a message unless the mailbox already has it.
    * @throws ProductError validation_error on `folder_ids`
    */
-  async take(tx: Tx, into: Into, imported: Imported): Promise<Taken> {
-    const { account, own, quotaBytes } = into
-    const held = await this.holding(account, imported.hash, tx)
-    if (held !== undefined) return { outcome: 'held', id: held }
-    const now = await this.#deps.accounts.byMailbox(account.mailboxId, tx)
+  async import(tx: Tx, target: ImportTarget, imported: ImportedMessage): Promise<ImportResult> {
+    const { account, ownAddresses, quotaBytes } = target
+    const existing = await this.messageWithContent(account, imported.hash, tx)
+    if (existing !== undefined) return { outcome: 'exists', id: existing }
+    const current = await this.#deps.accounts.byMailbox(account.mailboxId, tx)
     // Decisions §10.9.
-    if (now === undefined || now.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
+    if (current === undefined || current.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
     const { hash: blob, keywords, folderIds, ...rest } = imported
     const id = newId('message')
     await storeMessage(tx, this.#deps, {
@@ -97,7 +102,7 @@ export class Imports {
       id,
       account: account.n,
       folders: await this.folders(account, folderIds, tx),
-      own,
+      ownAddresses,
       blob,
       nameOf: this.#deps.names.of(account.mailboxId),
       keywords: [...keywords],
@@ -106,9 +111,4 @@ export class Imports {
     })
     return { outcome: 'new', id }
   }
-}
-
-function flagsOf(keywords: readonly string[]): Flags {
-  const has = (flag: keyof Flags) => keywords.includes(FLAG_KEYWORDS[flag])
-  return { seen: has('seen'), flagged: has('flagged'), draft: has('draft'), answered: has('answered') }
 }

@@ -1,14 +1,16 @@
-// The inbound log: a row for every recipient of every message that reached a domain of a team (decisions §6.4).
+// The inbound log: one row per recipient of every message received for a domain of a team (decisions §6.4).
 
+import type { WrongSpan } from '../base/clock-guard.ts'
 import { newId } from '../base/ids.ts'
 import { searchText, searchWords } from '../base/words.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { redateRows } from '../db/redate.ts'
 import type { AuthResult } from '../mime/message.ts'
 import type { Counters } from './metrics/counters.ts'
 import type { Counts } from './metrics/tally.ts'
 
-/** `discarded`: the script of the mailbox threw it away, or it came from the null sender and nobody takes it. */
+/** `discarded`: by the mailbox's script, or a message from the null sender that no recipient accepts. */
 export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate' | 'discarded'
 
 /** Why a message was not stored for that recipient. */
@@ -23,10 +25,10 @@ export type InboundReason =
   | 'too_large'
   | 'rate_limited'
   | 'temporary_failure'
-  /** Came to an address for reports and was none. */
+  /** Sent to a report address, but not a report. */
   | 'not_a_report'
 
-/** What the log says of one recipient of one message. */
+/** The log row of one recipient of one message. */
 export interface InboundRow {
   id: string
   teamId: string
@@ -34,7 +36,7 @@ export interface InboundRow {
   domain: string
   status: InboundStatus
   reason: InboundReason | null
-  /** The sentence the peer was told; longer ones are cut at DETAIL_MAX. */
+  /** Text of the SMTP reply, truncated to DETAIL_MAX. */
   detail: string
   smtpReply: string
   mailFrom: string
@@ -52,12 +54,12 @@ export interface InboundRow {
   createdAt: number
 }
 
-/** With all that was looked at: DNS, signatures, filter rule, spam points, thread. */
+/** A row with its evidence: DNS answers, signatures, filter rule, spam score, thread. */
 export interface InboundRecord extends InboundRow {
   evidence: Record<string, unknown>
 }
 
-/** A row to be written; what is left out is not known (yet). */
+/** A row to insert; members left out are not known (yet). */
 export type NewInboundRow = Omit<
   InboundRecord,
   'id' | 'headerFrom' | 'subject' | 'sizeBytes' | 'authentication' | 'spamScore' | 'messageId'
@@ -79,7 +81,7 @@ export interface InboundFilter {
 export const DETAIL_MAX = 300
 const PRUNE_BATCH = 1000
 
-const SHOWN = `n, id, team_id, mailbox_id, domain, status, reason, detail, smtp_reply, mail_from, rcpt_to, header_from,
+const ROW_COLUMNS = `n, id, team_id, mailbox_id, domain, status, reason, detail, smtp_reply, mail_from, rcpt_to, header_from,
   subject, remote_address, remote_name, helo, tls, size_bytes, authentication, spam_score, message_id, created_at`
 
 interface LogRow {
@@ -116,7 +118,7 @@ export class InboundLog {
     this.#counters = counters
   }
 
-  /** Writes rows as part of a unit of work, and counts them. */
+  /** Inserts rows as part of a unit of work, and counts them. */
   async appendMany(tx: Tx, rows: readonly NewInboundRow[]): Promise<void> {
     for (const row of rows) {
       await tx.insert('inbound_log', { id: newId('inboundLog'), ...columnsOf(row) })
@@ -137,28 +139,28 @@ export class InboundLog {
   ): Promise<Page<InboundRow>> {
     const conditions: string[] = []
     const values: SqlValue[] = []
-    const ask = (condition: string, ...asked: SqlValue[]) => {
+    const where = (condition: string, ...operands: SqlValue[]) => {
       conditions.push(condition)
-      values.push(...asked)
+      values.push(...operands)
     }
-    ask('team_id = ?', teamId)
-    if (filter.mailboxId !== undefined) ask('mailbox_id = ?', filter.mailboxId)
-    if (filter.status !== undefined) ask('status = ?', filter.status)
-    if (filter.domain !== undefined) ask('domain = ?', filter.domain.toLowerCase())
-    if (filter.from !== undefined) ask('created_at >= ?', filter.from)
-    if (filter.to !== undefined) ask('created_at < ?', filter.to)
-    for (const word of searchWords(filter.search ?? '')) ask('instr(words, ?) > 0', word)
-    if (page.after) ask('(created_at, n) < (?, ?)', page.after[0], page.after[1])
-    // Whatever is asked beside the team and the mailbox may be true of few rows: then many are looked at.
-    const isShort = filter.status === undefined && filter.domain === undefined && !filter.search
-    const rows = await (isShort ? this.#db.read : this.#db.scan).all<LogRow>(
-      `SELECT ${SHOWN} FROM inbound_log WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    where('team_id = ?', teamId)
+    if (filter.mailboxId !== undefined) where('mailbox_id = ?', filter.mailboxId)
+    if (filter.status !== undefined) where('status = ?', filter.status)
+    if (filter.domain !== undefined) where('domain = ?', filter.domain.toLowerCase())
+    if (filter.from !== undefined) where('created_at >= ?', filter.from)
+    if (filter.to !== undefined) where('created_at < ?', filter.to)
+    for (const word of searchWords(filter.search ?? '')) where('instr(words, ?) > 0', word)
+    if (page.after) where('(created_at, n) < (?, ?)', page.after[0], page.after[1])
+    // Filters other than team, mailbox and time may match few rows and then read many: these queries run on the scan reader.
+    const isIndexed = filter.status === undefined && filter.domain === undefined && !filter.search
+    const rows = await (isIndexed ? this.#db.read : this.#db.scan).all<LogRow>(
+      `SELECT ${ROW_COLUMNS} FROM inbound_log WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, page.limit + 1],
     )
     return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
   }
 
-  /** How many rows there are since a time (ms), by status and reason. */
+  /** Number of rows since a time (ms), by status and reason. */
   async counts(since: number): Promise<{ status: string; reason: string | null; count: number }[]> {
     return this.#db.scan.all(
       'SELECT status, reason, count(*) AS count FROM inbound_log WHERE created_at >= ? GROUP BY status, reason',
@@ -168,15 +170,20 @@ export class InboundLog {
 
   async get(teamId: string, id: string): Promise<InboundRecord | undefined> {
     const row = await this.#db.read.get<LogRow & { evidence: string }>(
-      `SELECT ${SHOWN}, evidence FROM inbound_log WHERE id = ? AND team_id = ?`,
+      `SELECT ${ROW_COLUMNS}, evidence FROM inbound_log WHERE id = ? AND team_id = ?`,
       [id, teamId],
     )
     return row && { ...present(row), evidence: JSON.parse(row.evidence) as Record<string, unknown> }
   }
 
-  /** Erases rows older than `before` (ms), some at a time, so that other writes get their turn. @returns how many */
+  /** Dates rows of a wrong clock as of now (ms): they are kept as long as others. */
+  redate(wrong: WrongSpan, now: number): Promise<number> {
+    return redateRows(this.#db, { table: 'inbound_log', column: 'created_at' }, wrong, now)
+  }
+
+  /** Deletes rows older than `before` (ms) in batches, so that other writes are not blocked. @returns how many */
   async prune(before: number): Promise<number> {
-    let erased = 0
+    let deleted = 0
     for (;;) {
       const { changes } = await this.#db.write((tx) =>
         tx.run(
@@ -185,17 +192,17 @@ export class InboundLog {
           [before, PRUNE_BATCH],
         ),
       )
-      erased += changes
-      if (changes < PRUNE_BATCH) return erased
+      deleted += changes
+      if (changes < PRUNE_BATCH) return deleted
     }
   }
 }
 
-/** Decisions §7.2. @returns null for what is not counted: put off it comes again, and a report is no mail to anybody */
+/** Decisions §7.2. @returns null for rows that are not counted: deferred messages are sent again, and reports have no recipient */
 function countsOf({ status, messageId, evidence }: NewInboundRow): Partial<Counts> | null {
   if (status === 'junk') return { received_spam: 1 }
   if (status === 'stored' && messageId) return { received: 1 }
-  // One row stands for many unknown recipients that were tried from one address.
+  // One row stands for many unknown recipients tried from one address.
   if (status === 'refused') return { received_blocked: typeof evidence.probes === 'number' ? evidence.probes : 1 }
   return null
 }
@@ -255,7 +262,7 @@ function present(row: LogRow): InboundRow {
   }
 }
 
-/** When (ms) the newest row was written; null where there is none. */
+/** When the newest row was written, ms; null if there is none. */
 export async function newestInbound(reader: Reader): Promise<number | null> {
   const sql = 'SELECT created_at AS at FROM inbound_log ORDER BY n DESC LIMIT 1'
   return (await reader.get<{ at: number }>(sql))?.at ?? null

@@ -1,41 +1,40 @@
-// Erases everything a mailbox that ended for good still has in the store, one piece after another.
+// Deletes the remaining data of deleted mailboxes from the store, in batches.
 
 import type { Db, Tx } from '../db/db.ts'
 import type { Accounts } from './accounts.ts'
 import type { Account } from './records.ts'
 
 /**
- * Erases the next few rows a part of the store keeps of an account: whatever its clients knew of them is of no use any more, so that
- * nothing is counted and told.
- * @returns how many of `limit` at most; 0 when none are left
+ * Deletes the next rows of one kind of a deleted account. Counts and the change ledger are not updated: no client can read them any more.
+ * @returns how many, at most `limit`; 0 when none are left
  */
-export type PurgePart = (tx: Tx, account: Pick<Account, 'n'>, limit: number) => Promise<number>
+export type PurgeStep = (tx: Tx, account: Pick<Account, 'n'>, limit: number) => Promise<number>
 
-/** Rows of a part that go in one unit of work; a message takes its files, keywords and search text with it. */
-const PIECE = 100
+/** Rows deleted in one unit of work; a message is deleted with its attachments, keywords and search text. */
+const ROWS_PER_BATCH = 100
 
 export class Purge {
-  readonly #deps: { db: Db; accounts: Accounts; steps: readonly PurgePart[] }
+  readonly #deps: { db: Db; accounts: Accounts; steps: readonly PurgeStep[] }
 
-  /** @param deps `steps`: every part of the store that keeps something of an account, whatever hangs on other things before these */
-  constructor(deps: { db: Db; accounts: Accounts; steps: readonly PurgePart[] }) {
+  /** @param deps `steps` cover all tables with rows of an account; dependent rows come before the rows they depend on */
+  constructor(deps: { db: Db; accounts: Accounts; steps: readonly PurgeStep[] }) {
     this.#deps = deps
   }
 
   /**
-   * One piece as one unit of work. Who stops in between goes on with the next piece; contents go with the next clean-up of what
-   * nothing names.
-   * @returns how many rows went; 0 when nothing is left
+   * Deletes one batch in one unit of work; the purge can be interrupted after each. Content is deleted by the next sweep of
+   * unreferenced blobs.
+   * @returns how many rows were deleted; 0 when nothing is left
    */
   async next(mailboxId: string): Promise<number> {
     const { db, accounts, steps } = this.#deps
     return db.write(async (tx) => {
       const account = await accounts.byMailbox(mailboxId, tx)
-      // The inbox of an agent that was never set up.
+      // The inbox of an agent whose setup was never completed.
       if (account === undefined) return 0
-      for (const part of steps) {
-        const erased = await part(tx, account, PIECE)
-        if (erased > 0) return erased
+      for (const step of steps) {
+        const deleted = await step(tx, account, ROWS_PER_BATCH)
+        if (deleted > 0) return deleted
       }
       return 0
     })

@@ -1,4 +1,4 @@
-// Quotas: what is counted of a mailbox, and the limits its owner set to be warned by (decisions §10.9). What is used is counted elsewhere.
+// Quotas (RFC 9425): soft and warning limits set by the owner of a mailbox (decisions §10.9). Usage is counted in the account.
 
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
@@ -8,7 +8,7 @@ import { type Accounts, readState } from './accounts.ts'
 import type { Change, ChangeLedger, Changes } from './changes.ts'
 import type { Account } from './records.ts'
 
-/** What is counted: bytes of messages, messages, and recipients written to within a day. */
+/** Bytes of messages, number of messages, and recipients within a day. */
 export const QUOTA_NAMES = ['storage', 'messages', 'daily_recipients'] as const
 export type QuotaName = (typeof QUOTA_NAMES)[number]
 
@@ -18,11 +18,11 @@ export interface Quota {
   name: QuotaName
   softLimit: number | null
   warnLimit: number | null
-  /** When a limit last changed, ms. */
+  /** Time of the last change of a limit, ms. */
   updatedAt: number
 }
 
-/** What is left out stays; null takes the limit away. */
+/** Members left out are not changed; null removes the limit. */
 export interface QuotaChange {
   softLimit?: number | null
   warnLimit?: number | null
@@ -51,15 +51,15 @@ export class Quotas {
     this.#deps = deps
   }
 
-  /** Makes the quotas of a new account; the caller tells the ledger. */
-  async open(tx: Tx, account: number): Promise<Change[]> {
-    const told: Change[] = []
+  /** Creates the quotas of a new account; the caller records the changes in the ledger. */
+  async createAll(tx: Tx, account: number): Promise<Change[]> {
+    const created: Change[] = []
     for (const name of QUOTA_NAMES) {
       const id = newId('quota')
       const n = await tx.insert('account_quotas', { id, account, name, updated_at: this.#deps.clock.now() })
-      told.push({ type: 'quotas', n, object: id, kind: 'created' })
+      created.push({ type: 'quotas', n, object: id, kind: 'created' })
     }
-    return told
+    return created
   }
 
   /** In the order of {@link QUOTA_NAMES}. */
@@ -68,8 +68,8 @@ export class Quotas {
   }
 
   /**
-   * Sets the limits of the owner.
-   * @param hardOf what the appliance allows of it, null where it sets no bound
+   * Sets the owner's limits.
+   * @param hardOf the hard limit of a quota; null: none
    * @throws ProductError not_found; validation_error unless warn < soft < hard
    */
   async update(
@@ -80,7 +80,7 @@ export class Quotas {
   ): Promise<void> {
     const { db, clock } = this.#deps
     await db.write(async (tx) => {
-      const row = (await rowsOf(tx, account.n)).find((one) => one.id === id)
+      const row = (await rowsOf(tx, account.n)).find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('quota')
       const soft = change.softLimit === undefined ? row.soft_limit : change.softLimit
       const warn = change.warnLimit === undefined ? row.warn_limit : change.warnLimit
@@ -89,24 +89,24 @@ export class Quotas {
         ...[soft, warn],
         ...[clock.now(), row.n],
       ])
-      await this.#tell(tx, account.n, row)
+      await this.#recordChange(tx, account.n, row)
     })
   }
 
-  /** The room of a mailbox was changed by whoever administers it; nothing for one that has no mail side yet. */
-  async noteRoom(tx: Tx, mailboxId: string): Promise<void> {
+  /** Records that the storage limit of a mailbox was changed by its team; does nothing without an account. */
+  async recordStorageLimitChange(tx: Tx, mailboxId: string): Promise<void> {
     const { accounts, clock } = this.#deps
     const account = await accounts.byMailbox(mailboxId, tx)
     if (account === undefined) return
     const row = (await rowsOf(tx, account.n)).find(({ name }) => name === 'storage')!
     await tx.run('UPDATE account_quotas SET updated_at = ? WHERE n = ?', [clock.now(), row.n])
-    await this.#tell(tx, account.n, row)
+    await this.#recordChange(tx, account.n, row)
   }
 
   /**
-   * The changes of quotas. Usage moves the state without a word in the ledger, so that a delivery costs no more: where the state
-   * moved, every quota may have.
-   * @returns `updatedProperties` is `["used"]` when no limit was touched
+   * Changes of quotas. To keep deliveries cheap, usage advances the state without a row in the ledger: if the state advanced, any
+   * quota may have changed.
+   * @returns `updatedProperties` is `["used"]` if no limit changed
    * @throws ProductError as {@link ChangeLedger.since}
    */
   async changesSince(
@@ -114,34 +114,34 @@ export class Quotas {
     since: string,
     max: number,
   ): Promise<Changes & { updatedProperties: string[] | null }> {
-    const told = await this.#deps.changes.since(account, 'quotas', since, max)
-    const isLater = readState('quotas', told.newState)! > readState('quotas', since)!
-    if (!isLater || told.hasMoreChanges) return { ...told, updatedProperties: null }
-    const others = (await this.list(account)).map(({ id }) => id).filter((id) => !told.created.includes(id))
-    const onlyUsed = told.updated.length === 0 && others.length > 0
-    return { ...told, updated: others, updatedProperties: onlyUsed ? ['used'] : null }
+    const recorded = await this.#deps.changes.since(account, 'quotas', since, max)
+    const isLater = readState('quotas', recorded.newState)! > readState('quotas', since)!
+    if (!isLater || recorded.hasMoreChanges) return { ...recorded, updatedProperties: null }
+    const others = (await this.list(account)).map(({ id }) => id).filter((id) => !recorded.created.includes(id))
+    const onlyUsed = recorded.updated.length === 0 && others.length > 0
+    return { ...recorded, updated: others, updatedProperties: onlyUsed ? ['used'] : null }
   }
 
-  /** Forgets the quotas of an account that ends for good. @returns how many there were */
+  /** Deletes the quotas of a deleted account. @returns how many. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
     const { changes } = await tx.run('DELETE FROM account_quotas WHERE account = ?', [account.n])
     return changes
   }
 
-  async #tell(tx: Tx, account: number, { n, id }: Row): Promise<void> {
+  async #recordChange(tx: Tx, account: number, { n, id }: Row): Promise<void> {
     const { accounts, changes, clock } = this.#deps
     const seq = await accounts.advance(tx, account, ['quotas'], { bytes: 0, messages: 0 })
     await changes.record(tx, account, seq, [{ type: 'quotas', n, object: id, kind: 'updated' }], clock.now())
   }
 }
 
-/** A limit that would be reached after one that stands above it warns nobody. @throws ProductError validation_error */
+/** Checks warn < soft < hard: otherwise a lower limit would never take effect. @throws ProductError validation_error */
 function checkOrder({ warn, soft, hard }: Record<'warn' | 'soft' | 'hard', number | null>): void {
   const above = (low: number | null, high: number | null) => low !== null && high !== null && low >= high
-  const wrong = (field: string, than: string) => invalid(field, 'too_big', `${field} must lie below ${than}.`)
-  if (above(soft, hard)) throw wrong('soft_limit', 'the hard limit')
-  if (above(warn, soft)) throw wrong('warn_limit', 'soft_limit')
-  if (above(warn, hard)) throw wrong('warn_limit', 'the hard limit')
+  const tooBig = (field: string, than: string) => invalid(field, 'too_big', `${field} must be less than ${than}.`)
+  if (above(soft, hard)) throw tooBig('soft_limit', 'the hard limit')
+  if (above(warn, soft)) throw tooBig('warn_limit', 'soft_limit')
+  if (above(warn, hard)) throw tooBig('warn_limit', 'the hard limit')
 }
 
 async function rowsOf(reader: Reader, account: number): Promise<Row[]> {

@@ -1,26 +1,27 @@
-// Which messages a mailbox was given lately: what is delivered a second time is not stored a second time.
+// Duplicate detection: a message that is delivered again shortly after is not stored again.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
 
-/** Decisions §10 and pitfalls "Receiving": a peer that lost our answer sends again within the hour. */
-const REPEAT_WINDOW_MS = 60 * 60 * 1000
-/** Longer than any message waits for its last attempt (decisions §6.2: 48 h). */
-const LOCAL_WINDOW_MS = 3 * 24 * 60 * 60 * 1000
-const PRUNE_EVERY_MS = 60 * 1000
+/** Decisions §10 and pitfalls "Receiving": a client that lost our reply sends the message again within the hour (RFC 5321 §4.5.4.1, RFC 1047). */
+const REPEAT_WINDOW_MS = HOUR_MS
+/** Longer than the queue retries any message (decisions §6.2: 48 h). */
+const LOCAL_WINDOW_MS = 3 * DAY_MS
+const PRUNE_EVERY_MS = MINUTE_MS
 
-/** A message as far as one delivery of it can be told from another. */
-export interface Repeatable {
+/** What identifies a message for duplicate detection. */
+export interface DeliveryIdentity {
   inspection: { arrivedHash: Uint8Array }
   mailFrom: string
-  /** `eml_…` of a message that was sent from here. */
+  /** `eml_…` of a message that this appliance sent. */
   emailId?: string
 }
 
 /**
- * A message from outside is known by its bytes and its envelope sender. One that was sent from here is known by its id: it is signed
- * anew for each attempt, so that its bytes differ.
+ * A message received by SMTP is identified by its bytes and envelope sender. A message sent by this appliance is identified by its id:
+ * each attempt signs it again, so that its bytes differ.
  */
 export class RecentCopies {
   readonly #clock: Clock
@@ -30,8 +31,8 @@ export class RecentCopies {
     this.#clock = clock
   }
 
-  /** @returns the id of the copy the account has already */
-  async find(tx: Tx, account: number, message: Repeatable): Promise<string | undefined> {
+  /** @returns the id of the copy that the account already has */
+  async find(tx: Tx, account: number, message: DeliveryIdentity): Promise<string | undefined> {
     const now = this.#clock.now()
     const row = await (message.emailId === undefined
       ? tx.get<{ message_id: string }>(
@@ -45,8 +46,8 @@ export class RecentCopies {
     return row?.message_id
   }
 
-  /** As part of the unit of work that stores the copy. */
-  async remember(tx: Tx, account: number, message: Repeatable, messageId: string): Promise<void> {
+  /** Records a copy, as part of the unit of work that stores it. */
+  async remember(tx: Tx, account: number, message: DeliveryIdentity, messageId: string): Promise<void> {
     const now = this.#clock.now()
     if (message.emailId !== undefined) {
       const values = [account, message.emailId, messageId, now]
@@ -60,7 +61,7 @@ export class RecentCopies {
     )
   }
 
-  /** Forgets what is too old to come again, at most once a minute. */
+  /** Deletes rows past their window, at most once a minute. */
   async prune(tx: Tx): Promise<void> {
     const now = this.#clock.now()
     if (now - this.#prunedAt < PRUNE_EVERY_MS) return
@@ -69,7 +70,7 @@ export class RecentCopies {
     await tx.run('DELETE FROM local_copies WHERE delivered_at <= ?', [now - LOCAL_WINDOW_MS])
   }
 
-  /** Erases up to `limit` rows of an account that ends. @returns how many */
+  /** Deletes up to `limit` rows of a deleted account. @returns how many */
   async purgeIn(tx: Tx, account: number, limit: number): Promise<number> {
     const recent = await tx.run(
       `DELETE FROM recent_deliveries WHERE (account, digest) IN
@@ -85,6 +86,6 @@ export class RecentCopies {
   }
 }
 
-function digestOf({ inspection, mailFrom }: Repeatable): Uint8Array {
+function digestOf({ inspection, mailFrom }: DeliveryIdentity): Uint8Array {
   return sha256(Buffer.concat([inspection.arrivedHash, Buffer.from(mailFrom.toLowerCase())]))
 }

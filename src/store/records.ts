@@ -1,10 +1,10 @@
-// The records of the mail model, as every surface reads them; times are ms, ids are public.
+// The records of the message store. Times are in ms, ids are public.
 
 import type { Address, AuthResult } from '../mime/message.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
 
-/** Kinds of things a client can ask changes for. */
+/** Object types whose changes clients can query. */
 export type ChangeType = 'messages' | 'threads' | 'folders' | 'submissions' | 'identities' | 'quotas'
 
 export const CHANGE_TYPES: readonly ChangeType[] = [
@@ -18,24 +18,24 @@ export const CHANGE_TYPES: readonly ChangeType[] = [
 
 export type FolderRole = 'inbox' | 'drafts' | 'sent' | 'junk' | 'trash' | 'archive'
 
-/** The mail side of a mailbox. `n` is its key inside the store. */
+/** The account of a mailbox in the message store. `n` is its key inside the store. */
 export interface Account {
   n: number
   mailboxId: string
   usedBytes: number
   messageCount: number
-  /** Bytes of the files in its messages, decoded. */
+  /** Decoded bytes of the attachments of its messages. */
   attachmentBytes: number
-  /** It answers by itself, when its response says so. */
+  /** The vacation response is enabled; its dates decide when it is sent. */
   isAway: boolean
-  /** When it first had no room, null while it has. */
+  /** Since when the quota is exhausted; null while it is not. */
   fullSince: number | null
   lastActivityAt: number | null
-  /** As they were when the account was read. */
+  /** As of when the account was read. */
   states: States
 }
 
-/** Opaque states by type: they change whenever something of the type does. */
+/** Opaque states by type; a state changes whenever an object of the type changes. */
 export type States = Record<ChangeType, string>
 
 export interface Folder {
@@ -61,7 +61,7 @@ export interface Flags {
   answered: boolean
 }
 
-/** What lists show of a message (specification §2.5 last_message). */
+/** A message as shown in lists (specification §2.5 last_message). */
 export interface MessageSummary {
   id: string
   threadId: string
@@ -94,7 +94,7 @@ export interface Attachment {
   inline: boolean
 }
 
-/** What is kept of authentication with the message. */
+/** Authentication results stored with the message. */
 export interface MessageAuthentication {
   spf: AuthResult
   dkim: AuthResult
@@ -150,7 +150,7 @@ export interface MessageFilter {
   notKeyword?: string
   minSize?: number
   maxSize?: number
-  /** Also Trash and Junk, although no folder names them. */
+  /** Include Trash and Junk even if no filter names these folders. */
   inTrashOrJunk?: boolean
 }
 

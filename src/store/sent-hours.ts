@@ -1,15 +1,15 @@
-// What a mailbox sent, counted by the hour: a day of it is 24 numbers, however much it was.
+// Hourly counts of messages sent by a mailbox, for its daily limit.
 
 import type { Clock } from '../base/clock.ts'
+import { HOUR_MS } from '../base/durations.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import type { Account } from './records.ts'
 
-const HOUR_MS = 3_600_000
 const HOURS_PER_DAY = 24
 
-/** Mails and their recipients. */
+/** Number of messages, and of their recipients. */
 export interface SentCount {
-  mails: number
+  messages: number
   recipients: number
 }
 
@@ -22,7 +22,7 @@ export class SentHours {
     this.#clock = clock
   }
 
-  /** Counts a mail in the unit of work that accepts it, and with the first of an hour forgets those nobody asks for any more. */
+  /** Counts a message in the unit of work that accepts it. The first one of an hour deletes the counts older than a day. */
   async add(tx: Tx, account: number, recipients: number): Promise<void> {
     const hour = this.#hour
     const row = await tx.get<{ mails: number }>(
@@ -35,17 +35,17 @@ export class SentHours {
     await tx.run('DELETE FROM sent_hours WHERE account = ? AND hour <= ?', [account, hour - HOURS_PER_DAY])
   }
 
-  /** What was sent within a day, this hour included. */
-  async inDay(account: Pick<Account, 'n'>, reader: Reader = this.#db.read): Promise<SentCount> {
+  /** Counts of the last 24 hours including the current one. */
+  async lastDay(account: Pick<Account, 'n'>, reader: Reader = this.#db.read): Promise<SentCount> {
     const row = await reader.get<SentCount>(
-      `SELECT coalesce(sum(mails), 0) AS mails, coalesce(sum(recipients), 0) AS recipients FROM sent_hours
+      `SELECT coalesce(sum(mails), 0) AS messages, coalesce(sum(recipients), 0) AS recipients FROM sent_hours
        WHERE account = ? AND hour > ?`,
       [account.n, this.#hour - HOURS_PER_DAY],
     )
     return row!
   }
 
-  /** Forgets all of an account that ends for good. @returns how many hours there were */
+  /** Deletes the counts of a deleted account. @returns how many rows. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
     const { changes } = await tx.run('DELETE FROM sent_hours WHERE account = ?', [account.n])
     return changes

@@ -1,4 +1,4 @@
-// Where mail rests: the parts of the mail model, put together.
+// The message store: creates its parts and exposes them as one object.
 
 import type { Clock } from '../base/clock.ts'
 import type { Notifier } from '../base/notifier.ts'
@@ -9,11 +9,16 @@ import { BlobNames } from './blob-names.ts'
 import { Blobs } from './blobs.ts'
 import { type Change, ChangeLedger } from './changes.ts'
 import { ChangeHistory } from './changes-history.ts'
-import { Contents, heldNames } from './contents.ts'
-import { type CloseLinks, type Delivered, Deliverer, type DeliverTarget, type IncomingMessage } from './deliver.ts'
-import { TrashRetention } from './emptying.ts'
+import { Contents, namesInUse } from './contents.ts'
+import {
+  type CloseLinks,
+  Deliverer,
+  type DeliveryResult,
+  type DeliveryTarget,
+  type IncomingMessage,
+} from './delivery.ts'
 import { Folders } from './folders.ts'
-import { FolderEdits } from './folders-edit.ts'
+import { FolderEdits } from './folders-edits.ts'
 import { Identities } from './identities.ts'
 import { Imports } from './imports.ts'
 import { InboundLog } from './inbound-log.ts'
@@ -23,14 +28,15 @@ import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
 import { Counters } from './metrics/counters.ts'
 import { Reports } from './metrics/reports.ts'
 import { RollUp } from './metrics/roll-up.ts'
-import { Purge, type PurgePart } from './purge.ts'
+import { Purge, type PurgeStep } from './purge.ts'
 import { Quotas } from './quotas.ts'
-import { SentCopies } from './sent.ts'
+import { Reindexing } from './reindexing.ts'
+import { SentCopies } from './sent-copies.ts'
 import { SentHours } from './sent-hours.ts'
 import { Submissions } from './submissions.ts'
-import { TextRenewal } from './text-renewal.ts'
-import { purgeReferences, purgeThreads } from './threads/purge.ts'
+import { purgeReferences, purgeThreads } from './threads/rows.ts'
 import { Threads } from './threads/threads.ts'
+import { TrashRetention } from './trash-retention.ts'
 import { Uploads } from './uploads.ts'
 import { Vacations } from './vacations.ts'
 
@@ -38,76 +44,76 @@ export interface Store {
   accounts: Accounts
   folders: Folders
   messages: Messages
-  /** Makes, changes and removes folders. */
+  /** Creates, updates and deletes folders. */
   folderEdits: FolderEdits
-  /** Changes and erases messages. */
+  /** Updates and deletes messages. */
   edits: MessageEdits
   threads: Threads
   changes: ChangeLedger
-  /** Forgets changes nobody may ask for any more. */
+  /** Deletes expired changes of the ledger. */
   history: ChangeHistory
   blobs: Blobs
-  /** Public names of content. */
+  /** Blob ids. */
   blobNames: BlobNames
-  /** Everything a mailbox holds as content, by public name or id. */
+  /** Content of messages, attachments and uploads, by blob id or file id. */
   contents: Contents
-  /** Files given beforehand, to be sent or imported. */
+  /** Files uploaded to be sent or imported later. */
   uploads: Uploads
-  /** Takes in mail that did not arrive. */
+  /** Imports messages that were not received by SMTP. */
   imports: Imports
   inboundLog: InboundLog
-  /** What happens to mail, counted by the hour: written, kept and read. */
+  /** Hourly counts of message events: written, rolled up and read. */
   counters: Counters
   rollUp: RollUp
   reports: Reports
-  /** What mailboxes keep of the mail they send. */
-  sent: SentCopies
+  /** Records of sent messages in the sender's mailbox. */
+  sentCopies: SentCopies
   submissions: Submissions
-  /** Empties Trash and Junk of old mail. */
-  emptying: TrashRetention
-  /** Erases what is left of mailboxes that ended for good. */
+  /** Deletes old messages from Trash and Junk. */
+  trashRetention: TrashRetention
+  /** Deletes the remaining data of deleted mailboxes. */
   purge: Purge
-  /** Brings the search texts of earlier versions into today's form. */
-  textRenewal: TextRenewal
-  /** As whom mailboxes write. */
+  /** Re-indexes messages of earlier versions. */
+  reindexing: Reindexing
+  /** Sender identities of mailboxes. */
   identities: Identities
-  /** The limits of mailboxes. */
+  /** Quotas of mailboxes. */
   quotas: Quotas
-  /** How much mailboxes sent within a day. */
+  /** Messages and recipients per mailbox within a day. */
   sentHours: SentHours
-  /** What mailboxes answer by themselves. */
+  /** Vacation responses. */
   vacations: Vacations
   /**
-   * Makes the account of a new mailbox with its folders, its primary identity and its quotas, inside the unit of work that makes
+   * Creates the account of a new mailbox with its folders, its primary identity and its quotas, in the unit of work that creates
    * the mailbox.
    */
   openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
   /** See {@link Deliverer.deliver}. */
   deliver(
-    mail: IncomingMessage,
-    targets: readonly DeliverTarget[],
-    note: (tx: Tx, delivered: Delivered[]) => Promise<void>,
-  ): Promise<Delivered[]>
+    message: IncomingMessage,
+    targets: readonly DeliveryTarget[],
+    record: (tx: Tx, results: DeliveryResult[]) => Promise<void>,
+  ): Promise<DeliveryResult[]>
 }
 
 interface StoreDeps {
   db: Db
   blobsDb: Db
   clock: Clock
-  /** What the names of contents are made with. */
+  /** Derives the keys of blob ids. */
   vault: Vault
   notifier: Notifier
   closeLinks: CloseLinks
 }
 
 export function openStore(deps: StoreDeps): Store {
-  const { db, blobsDb, clock, vault, notifier: wake, closeLinks } = deps
-  const accounts = new Accounts(db, clock, wake)
+  const { db, blobsDb, clock, vault, notifier, closeLinks } = deps
+  const accounts = new Accounts(db, clock, notifier)
   const folders = new Folders(db, clock)
   const changes = new ChangeLedger(db, accounts)
   const blobs = new Blobs(blobsDb, clock)
   const names = new BlobNames(vault)
-  const uploads = new Uploads({ db, clock, names, heldNames })
+  const uploads = new Uploads({ db, clock, names, namesInUse })
   const submissions = new Submissions({ db, clock, accounts, changes })
   const counters = new Counters()
   const sentHours = new SentHours({ db, clock })
@@ -117,22 +123,10 @@ export function openStore(deps: StoreDeps): Store {
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
-  const kept: PurgePart[] = [
-    purgeMessages,
-    purgeCorrespondents,
-    purgeReferences,
-    purgeThreads,
-    (tx, account) => folders.purgeIn(tx, account),
-    (tx, account, limit) => uploads.purgeIn(tx, account, limit),
-    (tx, account, limit) => submissions.purgeIn(tx, account, limit),
-    (tx, account, limit) => deliverer.purgeIn(tx, account, limit),
-    (tx, account) => identities.purgeIn(tx, account),
-    (tx, account) => quotas.purgeIn(tx, account),
-    (tx, account) => sentHours.purgeIn(tx, account),
-    (tx, account, limit) => vacations.purgeIn(tx, account, limit),
-    (tx, account, limit) => changes.purgeIn(tx, account, limit),
-    (tx, account) => accounts.purgeIn(tx, account),
-  ]
+  const parts = {
+    ...{ accounts, folders, changes, uploads, submissions },
+    ...{ deliverer, identities, quotas, sentHours, vacations },
+  }
   return {
     accounts,
     folders,
@@ -151,24 +145,59 @@ export function openStore(deps: StoreDeps): Store {
     counters,
     rollUp: new RollUp({ db, clock }),
     reports: new Reports(db),
-    sent: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
+    sentCopies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
     submissions,
-    emptying: new TrashRetention({ db, accounts, edits }),
-    purge: new Purge({ db, accounts, steps: kept }),
-    textRenewal: new TextRenewal({ db, accounts, blobs }),
+    trashRetention: new TrashRetention({ db, accounts, edits }),
+    purge: new Purge({ db, accounts, steps: purgeSteps(parts) }),
+    reindexing: new Reindexing({ db, accounts, blobs }),
     identities,
     quotas,
     sentHours,
     vacations,
-    async openAccount(tx, mailboxId, email) {
-      const account = await accounts.open(tx, mailboxId)
-      const made = await folders.open(tx, account)
-      const rows: Change[] = made.map(({ n, id }) => ({ type: 'folders', n, object: id, kind: 'created' }))
-      rows.push(await identities.open(tx, account, email), ...(await quotas.open(tx, account)))
-      const types = ['folders', 'identities', 'quotas'] as const
-      const seq = await accounts.advance(tx, account, types, { bytes: 0, messages: 0 })
-      await changes.record(tx, account, seq, rows, clock.now())
-    },
-    deliver: (mail, targets, note) => deliverer.deliver(mail, targets, note),
+    openAccount: (tx, mailboxId, email) => openAccount(tx, parts, clock, { mailboxId, email }),
+    deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
   }
+}
+
+type StoreParts = Pick<
+  Store,
+  'accounts' | 'folders' | 'changes' | 'uploads' | 'submissions' | 'identities' | 'quotas' | 'sentHours' | 'vacations'
+> & { deliverer: Deliverer }
+
+/** Each part erases its own rows of a purged account; rows that others refer to come later. */
+function purgeSteps(parts: StoreParts): PurgeStep[] {
+  const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas, sentHours, vacations } =
+    parts
+  return [
+    purgeMessages,
+    purgeCorrespondents,
+    purgeReferences,
+    purgeThreads,
+    (tx, account) => folders.purgeIn(tx, account),
+    (tx, account, limit) => uploads.purgeIn(tx, account, limit),
+    (tx, account, limit) => submissions.purgeIn(tx, account, limit),
+    (tx, account, limit) => deliverer.purgeIn(tx, account, limit),
+    (tx, account) => identities.purgeIn(tx, account),
+    (tx, account) => quotas.purgeIn(tx, account),
+    (tx, account) => sentHours.purgeIn(tx, account),
+    (tx, account, limit) => vacations.purgeIn(tx, account, limit),
+    (tx, account, limit) => changes.purgeIn(tx, account, limit),
+    (tx, account) => accounts.purgeIn(tx, account),
+  ]
+}
+
+/** See {@link Store.openAccount}. */
+async function openAccount(
+  tx: Tx,
+  { accounts, folders, identities, quotas, changes }: StoreParts,
+  clock: Clock,
+  { mailboxId, email }: { mailboxId: string; email: string },
+): Promise<void> {
+  const account = await accounts.create(tx, mailboxId)
+  const made = await folders.createInitial(tx, account)
+  const rows: Change[] = made.map(({ n, id }) => ({ type: 'folders', n, object: id, kind: 'created' }))
+  rows.push(await identities.createPrimary(tx, account, email), ...(await quotas.createAll(tx, account)))
+  const types = ['folders', 'identities', 'quotas'] as const
+  const seq = await accounts.advance(tx, account, types, { bytes: 0, messages: 0 })
+  await changes.record(tx, account, seq, rows, clock.now())
 }

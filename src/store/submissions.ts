@@ -1,27 +1,28 @@
-// Submissions: what a mailbox asked to be sent. What became of it is told by the log of deliveries; here is what was asked.
+// Submissions (RFC 8621 §7): the messages a mailbox has sent. Their delivery status is in the delivery log.
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { pageOf } from '../db/page.ts'
+import { Where } from '../db/sql-text.ts'
 import type { Accounts } from './accounts.ts'
 import type { ChangeLedger } from './changes.ts'
 import type { Account, Page, PageKey } from './records.ts'
 
-/** What is kept of a submission (decisions §10.7). */
+/** A submission (decisions §10.7). */
 export interface Submission {
   n: number
   /** `sub_…` */
   id: string
-  /** `eml_…`: its deliveries tell what became of it. */
+  /** `eml_…` of the message in the delivery log. */
   emailId: string
-  /** The copy in Sent (`msg_…`), null when none was kept. */
+  /** The copy in Sent (`msg_…`); null without one. */
   messageId: string | null
   threadId: string | null
   identityId: string | null
   envelope: { mailFrom: string; rcptTo: string[] }
   subject: string
-  /** Earliest time it leaves, ms. */
+  /** Earliest time of the first delivery attempt, ms. */
   sendAt: number
   canceledAt: number | null
   createdAt: number
@@ -29,13 +30,13 @@ export interface Submission {
 }
 
 export interface SubmissionFilter {
-  /** ms, inclusive, on the time it was asked for. */
+  /** ms, inclusive, on `createdAt`. */
   after?: number
   /** ms, exclusive. */
   before?: number
   threadId?: string
   limit: number
-  /** Where the page before ended. */
+  /** End of the previous page. */
   cursor: PageKey | null
 }
 
@@ -83,7 +84,7 @@ export class Submissions {
     this.#deps = deps
   }
 
-  /** Writes one as part of a unit of work; the caller tells the ledger of changes. @returns its key and id */
+  /** Inserts a submission as part of a unit of work; the caller records the change in the ledger. @returns its number and id */
   async create(tx: Tx, submission: NewSubmission): Promise<{ n: number; id: string }> {
     const id = newId('submission')
     const now = this.#deps.clock.now()
@@ -104,7 +105,7 @@ export class Submissions {
     return { n, id }
   }
 
-  /** Tells the ledger that something about the submission of a mail changed; nothing for mails that have none. */
+  /** Records in the ledger that the submission of a sent message changed; does nothing for messages without one. */
   async touch(tx: Tx, emailId: string): Promise<void> {
     const { accounts, changes, clock } = this.#deps
     const now = clock.now()
@@ -126,8 +127,8 @@ export class Submissions {
     return row && present(row)
   }
 
-  /** The submission a message in Sent is the copy of. */
-  async ofMessage(account: Account, messageId: string): Promise<Submission | undefined> {
+  /** The submission whose copy in Sent is this message. */
+  async byMessage(account: Account, messageId: string): Promise<Submission | undefined> {
     const row = await this.#deps.db.read.get<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`,
       [messageId, account.n],
@@ -137,24 +138,19 @@ export class Submissions {
 
   /** Newest first. */
   async list(account: Account, { limit, cursor, ...filter }: SubmissionFilter): Promise<Page<Submission>> {
-    const where = ['account = ?']
-    const values: SqlValue[] = [account.n]
-    const ask = (condition: string, ...asked: SqlValue[]) => {
-      where.push(condition)
-      values.push(...asked)
-    }
-    if (filter.after !== undefined) ask('created_at >= ?', filter.after)
-    if (filter.before !== undefined) ask('created_at < ?', filter.before)
-    if (filter.threadId !== undefined) ask('thread_id = ?', filter.threadId)
-    if (cursor !== null) ask('(created_at, n) < (?, ?)', ...cursor)
+    const where = new Where().add('account = ?', account.n)
+    if (filter.after !== undefined) where.add('created_at >= ?', filter.after)
+    if (filter.before !== undefined) where.add('created_at < ?', filter.before)
+    if (filter.threadId !== undefined) where.add('thread_id = ?', filter.threadId)
+    if (cursor !== null) where.add('(created_at, n) < (?, ?)', ...cursor)
     const rows = await this.#deps.db.read.all<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, limit + 1],
+      `SELECT ${COLUMNS} FROM submissions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, limit + 1],
     )
     return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
   }
 
-  /** Notes that it was taken back, once. @returns false when it was before */
+  /** Marks a submission as cancelled. @returns false if it was already */
   async cancel(tx: Tx, account: Account, id: string): Promise<boolean> {
     const now = this.#deps.clock.now()
     const { changes } = await tx.run(
@@ -164,7 +160,7 @@ export class Submissions {
     return changes > 0
   }
 
-  /** Forgets the next submissions of an account that ends for good. See `PurgePart`. */
+  /** Deletes the next submissions of a deleted account. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
     const { changes } = await tx.run(
       'DELETE FROM submissions WHERE n IN (SELECT n FROM submissions WHERE account = ? LIMIT ?)',

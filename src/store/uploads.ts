@@ -1,22 +1,24 @@
-// Files a mailbox was given beforehand, to be sent or imported later: kept a day unless something names their content.
+// Uploads: files to be sent or imported later. They expire after a day unless a message refers to their content.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { conflict, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { NamedContent } from './blobs.ts'
 import type { Account } from './records.ts'
 
 /** Decisions §10.10. */
-export const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000
+export const UPLOAD_LIFE_MS = DAY_MS
 export const PENDING_BYTES_MAX = 100 * 1024 * 1024
 export const PENDING_FILES_MAX = 1000
-/** A pending upload of that age makes room for a new one. */
-export const EVICTED_FROM_MS = 60 * 60 * 1000
-const PIECE = 200
+/** A pending upload of at least this age is evicted by a new one, ms. */
+export const EVICTED_FROM_MS = HOUR_MS
+const ROWS_PER_BATCH = 200
 
-/** What a file is given as; its content is in the content store. */
+/** A file to add; its content is in the blob store. */
 export interface NewUpload {
   filename: string
   contentType: string
@@ -27,11 +29,11 @@ export interface NewUpload {
 
 export interface Upload extends NewUpload {
   id: string
-  /** Public name of the content. */
+  /** Blob id of the content. */
   blobId: string
   /** ms. */
   createdAt: number
-  /** When it goes; null while a message of the mailbox holds the same content. ms. */
+  /** When it expires, ms; null while a message of the mailbox has the same content. */
   expiresAt: number | null
 }
 
@@ -52,8 +54,8 @@ interface Deps {
   db: Db
   clock: Clock
   names: BlobNames
-  /** Which of these names the messages of an account hold content of. */
-  heldNames(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): Promise<Set<string>>
+  /** The names among `names` that are of content in messages of an account. */
+  namesInUse(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): Promise<Set<string>>
 }
 
 const COLUMNS = 'n, id, account, blob_name, filename, content_type, size_bytes, sha256, created_at, expires_at'
@@ -66,8 +68,8 @@ export class Uploads {
   }
 
   /**
-   * Keeps a file whose content was put into the content store before.
-   * @throws ProductError conflict when too much waits to be used and none of it is an hour old
+   * Adds a file whose content is already in the blob store.
+   * @throws ProductError conflict if too many uploads are pending and none of them is an hour old
    */
   async add(tx: Tx, account: Account, upload: NewUpload): Promise<Upload> {
     await this.#makeRoom(tx, account, upload.sizeBytes)
@@ -87,65 +89,65 @@ export class Uploads {
     return this.#present(tx, account, { n, ...row })
   }
 
-  /** Undefined when the mailbox has no such upload, or has it no longer. */
+  /** Undefined if the mailbox has no such upload, or it has expired. */
   async get(account: Account, id: string, reader: Reader = this.#deps.db.read): Promise<Upload | undefined> {
     const row = await reader.get<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE id = ? AND account = ?`, [
       id,
       account.n,
     ])
-    return row && this.#living(reader, account, row)
+    return row && this.#unlessExpired(reader, account, row)
   }
 
-  /** The newest upload whose content has that public name. */
+  /** The newest upload with a blob id. */
   async byBlobId(account: Account, blobId: string, reader: Reader = this.#deps.db.read): Promise<Upload | undefined> {
     const row = await reader.get<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND blob_name = ? ORDER BY expires_at DESC, n DESC LIMIT 1`,
       [account.n, blobId],
     )
-    return row && this.#living(reader, account, row)
+    return row && this.#unlessExpired(reader, account, row)
   }
 
   /**
-   * Gives up a file that nothing uses yet.
-   * @param matches held against the upload as it is
-   * @throws ProductError not_found; conflict while a message holds its content
+   * Deletes a file that no message uses.
+   * @param check checks a precondition on the current upload
+   * @throws ProductError not_found; conflict while a message has its content
    */
-  async remove(tx: Tx, account: Account, id: string, matches: (current: Upload) => void): Promise<void> {
+  async remove(tx: Tx, account: Account, id: string, check: (current: Upload) => void): Promise<void> {
     const current = await this.get(account, id, tx)
     if (current === undefined) throw notFound('attachment')
-    matches(current)
-    if (current.expiresAt === null) throw conflict('The upload is used by a message and goes with it.')
+    check(current)
+    if (current.expiresAt === null) throw conflict('A message uses this upload. It is deleted with the message.')
     await tx.run('DELETE FROM uploads WHERE id = ?', [id])
   }
 
-  /** Files nothing uses yet, and their bytes. */
+  /** Number and bytes of the uploads that no message uses. */
   async pending(account: Account, reader: Reader = this.#deps.db.read): Promise<{ files: number; bytes: number }> {
     const rows = await this.#pendingRows(reader, account)
     return { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.size_bytes, 0) }
   }
 
-  /** Lets go of what nobody used in its time, in pieces; what is used is looked at again a day later. @returns how many went */
+  /** Deletes expired uploads in batches; the expiry of uploads in use is moved by a day. @returns how many were deleted */
   async expire(signal: AbortSignal): Promise<number> {
-    let gone = 0
+    let deleted = 0
     while (!signal.aborted) {
-      const seen = await this.#deps.db.write((tx) => this.#expireNext(tx))
-      gone += seen.gone
-      if (seen.rows < PIECE) break
+      const batch = await this.#deps.db.write((tx) => this.#expireNext(tx))
+      deleted += batch.deleted
+      if (batch.rows < ROWS_PER_BATCH) break
     }
-    return gone
+    return deleted
   }
 
-  /** Which of these contents an upload names, in hex. */
+  /** The hashes that an upload refers to, as hex. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()
     const rows = await this.#deps.db.scan.all<{ sha256: Uint8Array }>(
-      `SELECT DISTINCT sha256 FROM uploads WHERE sha256 IN (${hashes.map(() => '?').join(', ')})`,
+      `SELECT DISTINCT sha256 FROM uploads WHERE sha256 IN (${placeholders(hashes)})`,
       hashes,
     )
     return new Set(rows.map(({ sha256 }) => Buffer.from(sha256).toString('hex')))
   }
 
-  /** Forgets the next uploads of an account that ends for good. See `PurgePart`. */
+  /** Deletes the next uploads of a deleted account. See `PurgeStep`. */
   async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
     const { changes } = await tx.run(
       'DELETE FROM uploads WHERE n IN (SELECT n FROM uploads WHERE account = ? LIMIT ?)',
@@ -154,25 +156,25 @@ export class Uploads {
     return changes
   }
 
-  async #expireNext(tx: Tx): Promise<{ rows: number; gone: number }> {
+  async #expireNext(tx: Tx): Promise<{ rows: number; deleted: number }> {
     const now = this.#deps.clock.now()
     const rows = await tx.all<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`,
-      [now, PIECE],
+      [now, ROWS_PER_BATCH],
     )
-    let gone = 0
+    let deleted = 0
     for (const [account, own] of Map.groupBy(rows, (row) => row.account)) {
-      const held = await this.#held(tx, { n: account }, own)
+      const inUse = await this.#namesInUse(tx, { n: account }, own)
       for (const { n, blob_name } of own) {
-        if (held.has(blob_name)) {
+        if (inUse.has(blob_name)) {
           await tx.run('UPDATE uploads SET expires_at = ? WHERE n = ?', [now + UPLOAD_LIFE_MS, n])
           continue
         }
         await tx.run('DELETE FROM uploads WHERE n = ?', [n])
-        gone++
+        deleted++
       }
     }
-    return { rows: rows.length, gone }
+    return { rows: rows.length, deleted }
   }
 
   async #makeRoom(tx: Tx, account: Account, bytes: number): Promise<void> {
@@ -190,31 +192,31 @@ export class Uploads {
       sum -= row.size_bytes
     }
     if (isFull())
-      throw conflict('Too many uploads wait to be used; use or delete some, or wait until they are an hour old.')
+      throw conflict('Too many uploads are pending. Use or delete some, or wait until they are an hour old.')
   }
 
-  /** The oldest first. */
+  /** Unused uploads, oldest first. */
   async #pendingRows(reader: Reader, account: Account): Promise<UploadRow[]> {
     const rows = await reader.all<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND expires_at > ? ORDER BY created_at, n`,
       [account.n, this.#deps.clock.now()],
     )
-    const held = await this.#held(reader, account, rows)
-    return rows.filter(({ blob_name }) => !held.has(blob_name))
+    const inUse = await this.#namesInUse(reader, account, rows)
+    return rows.filter(({ blob_name }) => !inUse.has(blob_name))
   }
 
-  #held(reader: Reader, account: Pick<Account, 'n'>, rows: readonly UploadRow[]): Promise<Set<string>> {
-    return this.#deps.heldNames(reader, account, [...new Set(rows.map((row) => row.blob_name))])
+  #namesInUse(reader: Reader, account: Pick<Account, 'n'>, rows: readonly UploadRow[]): Promise<Set<string>> {
+    return this.#deps.namesInUse(reader, account, [...new Set(rows.map((row) => row.blob_name))])
   }
 
-  async #living(reader: Reader, account: Account, row: UploadRow): Promise<Upload | undefined> {
+  async #unlessExpired(reader: Reader, account: Account, row: UploadRow): Promise<Upload | undefined> {
     const upload = await this.#present(reader, account, row)
-    const isOver = upload.expiresAt !== null && upload.expiresAt <= this.#deps.clock.now()
-    return isOver ? undefined : upload
+    const isExpired = upload.expiresAt !== null && upload.expiresAt <= this.#deps.clock.now()
+    return isExpired ? undefined : upload
   }
 
   async #present(reader: Reader, account: Account, row: UploadRow): Promise<Upload> {
-    const isHeld = (await this.#held(reader, account, [row])).size > 0
+    const isInUse = (await this.#namesInUse(reader, account, [row])).size > 0
     return {
       id: row.id,
       blobId: row.blob_name,
@@ -223,12 +225,12 @@ export class Uploads {
       sizeBytes: row.size_bytes,
       sha256: row.sha256,
       createdAt: row.created_at,
-      expiresAt: isHeld ? null : row.expires_at,
+      expiresAt: isInUse ? null : row.expires_at,
     }
   }
 }
 
-/** The next contents of uploads after number `after` (0 at first), at most `limit`: for a check of the whole file. */
+/** The next contents of uploads after number `after` (0 at first), at most `limit`, for integrity checks. */
 export function uploadContents(reader: Reader, after: number, limit: number): Promise<NamedContent[]> {
   return reader.all('SELECT n, sha256 AS hash FROM uploads WHERE n > ? ORDER BY n LIMIT ?', [after, limit])
 }

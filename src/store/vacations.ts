@@ -1,59 +1,60 @@
-// Vacation responses (decisions §10.13): what a mailbox answers by itself, whom it has answered, and what is still to be answered.
+// Vacation responses (RFC 5230, decisions §10.13): settings, senders already replied to, and the queue of due replies.
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import { baseLocal } from '../directory/local-part.ts'
 import { answerAddress, namedIn, senderKeys } from '../mime/auto-reply.ts'
 import { clean } from '../mime/one-line.ts'
 import type { Accounts } from './accounts.ts'
-import type { Delivered, DeliverTarget, IncomingMessage } from './deliver.ts'
+import type { DeliveryResult, DeliveryTarget, IncomingMessage } from './delivery.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Account } from './records.ts'
 
-/** What is answered; a member that is null was not set. */
+/** Settings of a vacation response; null: not set. */
 export interface VacationResponse {
   isEnabled: boolean
-  /** From this time on (ms), and until this one. */
+  /** Start (inclusive) and end (exclusive), ms. */
   fromDate: number | null
   toDate: number | null
-  /** Null: "Auto: " and the subject of the mail. */
+  /** Null: "Auto: " and the subject of the message (RFC 5230 §4.6). */
   subject: string | null
   textBody: string | null
   htmlBody: string | null
 }
 
-/** An answer that is yet to be written. */
-export interface DueAnswer {
+/** A reply that is still to be sent. */
+export interface DueReply {
   n: number
   account: number
-  /** As whom. */
+  /** Sender identity. */
   identityId: string
   to: string
-  /** Of the mail that is answered; ids without angle brackets. */
+  /** Of the original message; ids without angle brackets. */
   subject: string
   messageId: string | null
   references: string[]
   createdAt: number
 }
 
-/** One copy of a mail that has just been stored. */
-export interface ArrivedCopy {
+/** A copy of a message that was just delivered. */
+export interface StoredCopy {
   message: IncomingMessage
-  target: DeliverTarget
-  delivered: Delivered
+  target: DeliveryTarget
+  delivered: DeliveryResult
 }
 
-/** A sender hears it once in so long. */
-export const SILENT_MS = 7 * 86_400_000
-/** Senders a mailbox remembers at once; who comes after gets no answer until some are forgotten. */
+/** Each sender gets at most one reply within this time, ms (RFC 5230 §4.1). */
+export const REPLY_INTERVAL_MS = 7 * 86_400_000
+/** Maximum number of senders stored per mailbox; further senders get no reply until some are pruned. */
 export const SENDERS_MAX = 5000
 export const SUBJECT_MAX = 255
 export const BODY_MAX = 65_536
-/** Characters of the subject a mail had, as it is repeated. */
-const OLD_SUBJECT_MAX = 200
-const PIECE = 500
-/** They reach whoever stands in for a role (RFC 2142): that is not the person who is away. */
-const ROLES = ['postmaster', 'abuse']
+/** Maximum characters of the original subject in a reply. */
+const ORIGINAL_SUBJECT_MAX = 200
+const ROWS_PER_BATCH = 500
+/** Role addresses (RFC 2142) are not personal, so messages to them get no reply. */
+const ROLE_LOCAL_PARTS = ['postmaster', 'abuse']
 
 interface Row {
   is_enabled: number
@@ -90,7 +91,7 @@ export class Vacations {
     this.#deps = deps
   }
 
-  /** Switched off and empty, with `updatedAt` null, until it was first set. */
+  /** Disabled and empty, with `updatedAt` null, until it is first set. */
   async get(
     account: Pick<Account, 'n'>,
     reader: Reader = this.#deps.db.read,
@@ -110,7 +111,7 @@ export class Vacations {
     }
   }
 
-  /** @param check sees to a precondition inside the unit of work */
+  /** @param check checks a precondition inside the unit of work */
   async set(account: Account, response: VacationResponse, check: (tx: Tx) => Promise<void>): Promise<void> {
     const { isEnabled, fromDate, toDate, subject, textBody, htmlBody } = response
     await this.#deps.db.write(async (tx) => {
@@ -128,32 +129,33 @@ export class Vacations {
   }
 
   /**
-   * Notes that a mail is to be answered, in the unit of work that stores it: a crash loses no answer and sends none twice. Costs
-   * nothing where nobody is away, and most mail is not to be answered at all.
-   * @returns whether it is
+   * Enqueues a reply in the unit of work that stores the message, so that a crash neither loses nor repeats a reply. Makes no query
+   * for mailboxes whose response is disabled.
+   * @returns whether a reply was enqueued
    */
-  async note(tx: Tx, { message: mail, target, delivered }: ArrivedCopy): Promise<boolean> {
+  async enqueueReply(tx: Tx, { message, target, delivered }: StoredCopy): Promise<boolean> {
     if (!delivered.isAway || delivered.outcome !== 'stored' || target.junk || delivered.junk) return false
-    const to = answerAddress(mail.mailFrom, mail.inspection)
+    const to = answerAddress(message.mailFrom, message.inspection)
     const account = to === null ? undefined : await this.#deps.accounts.byMailbox(target.mailboxId, tx)
-    if (to === null || account === undefined || !isInForce(await this.get(account, tx), mail.receivedAt)) return false
-    const identity = await this.#writtenTo(tx, account, mail, target)
-    if (identity === null || !(await this.#remember(tx, account, mail))) return false
-    const { subject, messageId, references } = mail.inspection.message
+    if (to === null || account === undefined || !isActiveAt(await this.get(account, tx), message.receivedAt))
+      return false
+    const identity = await this.#replyIdentity(tx, account, message, target)
+    if (identity === null || !(await this.#recordSender(tx, account, message))) return false
+    const { subject, messageId, references } = message.inspection.message
     await tx.insert('vacation_due', {
       account: account.n,
       identity_id: identity.id,
       to_email: to,
-      subject: clean(subject, OLD_SUBJECT_MAX),
+      subject: clean(subject, ORIGINAL_SUBJECT_MAX),
       message_id: messageId,
       refs: JSON.stringify(references),
-      created_at: mail.receivedAt,
+      created_at: message.receivedAt,
     })
     return true
   }
 
-  /** Answers that are to be written, the oldest first. */
-  async due(after: number, limit: number): Promise<DueAnswer[]> {
+  /** Due replies, oldest first. */
+  async dueReplies(after: number, limit: number): Promise<DueReply[]> {
     const rows = await this.#deps.db.read.all<DueRow>(
       `SELECT n, account, identity_id, to_email, subject, message_id, refs, created_at FROM vacation_due
        WHERE n > ? ORDER BY n LIMIT ?`,
@@ -171,30 +173,30 @@ export class Vacations {
     }))
   }
 
-  /** An answer is written, or nobody wants it any more. @returns false when that was so before */
-  async settle(tx: Tx, n: number): Promise<boolean> {
+  /** Removes a due reply that was sent or is no longer wanted. @returns false if it was removed before */
+  async complete(tx: Tx, n: number): Promise<boolean> {
     const { changes } = await tx.run('DELETE FROM vacation_due WHERE n = ?', [n])
     return changes > 0
   }
 
-  /** Forgets senders who may be answered again, in pieces. @returns how many */
-  async forget(signal: AbortSignal): Promise<number> {
+  /** Deletes senders past the reply interval, in batches. @returns how many */
+  async pruneSenders(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.#deps
-    const before = clock.now() - SILENT_MS
-    let gone = 0
+    const before = clock.now() - REPLY_INTERVAL_MS
+    let deleted = 0
     while (!signal.aborted) {
       const rows = await db.read.all<{ account: number; sender: string }>(
         'SELECT account, sender FROM vacation_senders WHERE answered_at <= ? ORDER BY answered_at LIMIT ?',
-        [before, PIECE],
+        [before, ROWS_PER_BATCH],
       )
-      if (rows.length > 0) await db.write((tx) => forgetAll(tx, rows, before))
-      gone += rows.length
-      if (rows.length < PIECE) break
+      if (rows.length > 0) await db.write((tx) => deleteSenders(tx, rows, before))
+      deleted += rows.length
+      if (rows.length < ROWS_PER_BATCH) break
     }
-    return gone
+    return deleted
   }
 
-  /** Forgets the next of an account that ends for good. @returns how many rows */
+  /** Deletes the next rows of a deleted account. See `PurgeStep`. */
   async purgeIn(tx: Tx, { n }: Pick<Account, 'n'>, limit: number): Promise<number> {
     const senders = await tx.run(
       'DELETE FROM vacation_senders WHERE account = ? AND sender IN (SELECT sender FROM vacation_senders WHERE account = ? LIMIT ?)',
@@ -208,29 +210,34 @@ export class Vacations {
     return senders.changes + due.changes + response.changes
   }
 
-  /** As whom the owner is written to, openly and by somebody else; null for a mail that is not the owner's own. */
-  async #writtenTo(tx: Tx, account: Account, mail: IncomingMessage, target: DeliverTarget): Promise<Identity | null> {
+  /** The identity that replies: an address of the owner in To or Cc. Null if the owner is not named there, or is the sender (RFC 5230 §4.5). */
+  async #replyIdentity(
+    tx: Tx,
+    account: Account,
+    message: IncomingMessage,
+    target: DeliveryTarget,
+  ): Promise<Identity | null> {
     const identities = await this.#deps.identities.list(account, tx)
     const own = new Set([target.email, ...identities.map(({ email }) => email)].map(untagged))
     const rcptTo = target.rcptTo.toLowerCase()
-    // The address it came to is an alias where it is none of these.
-    if (!ROLES.includes(rcptTo.slice(0, Math.max(rcptTo.lastIndexOf('@'), 0)))) own.add(untagged(rcptTo))
-    if (senderKeys(mail.mailFrom, mail.inspection).some((key) => own.has(untagged(key)))) return null
-    const named = namedIn(mail.inspection)
+    // Any other recipient address is an alias of the mailbox.
+    if (!ROLE_LOCAL_PARTS.includes(rcptTo.slice(0, Math.max(rcptTo.lastIndexOf('@'), 0)))) own.add(untagged(rcptTo))
+    if (senderKeys(message.mailFrom, message.inspection).some((key) => own.has(untagged(key)))) return null
+    const named = namedIn(message.inspection)
     if (!named.some((email) => own.has(untagged(email)))) return null
     return identities.find(({ email }) => named.includes(email)) ?? identities[0]!
   }
 
-  /** @returns false for a sender who was answered within the week, and where too many were */
-  async #remember(tx: Tx, account: Account, mail: IncomingMessage): Promise<boolean> {
+  /** Stores that the sender gets a reply. @returns false if they had one within the interval, or too many senders are stored */
+  async #recordSender(tx: Tx, account: Account, message: IncomingMessage): Promise<boolean> {
     const now = this.#deps.clock.now()
-    const keys = senderKeys(mail.mailFrom, mail.inspection)
-    const marks = keys.map(() => '?').join(', ')
-    const known = await tx.get(
-      `SELECT 1 AS known FROM vacation_senders WHERE account = ? AND sender IN (${marks}) AND answered_at > ?`,
-      [account.n, ...keys, now - SILENT_MS],
+    const keys = senderKeys(message.mailFrom, message.inspection)
+    const list = placeholders(keys)
+    const recent = await tx.get(
+      `SELECT 1 AS known FROM vacation_senders WHERE account = ? AND sender IN (${list}) AND answered_at > ?`,
+      [account.n, ...keys, now - REPLY_INTERVAL_MS],
     )
-    if (known !== undefined) return false
+    if (recent !== undefined) return false
     const row = await tx.get<{ count: number }>(
       'SELECT count(*) AS count FROM (SELECT 1 FROM vacation_senders WHERE account = ? LIMIT ?)',
       [account.n, SENDERS_MAX],
@@ -247,14 +254,18 @@ export class Vacations {
   }
 }
 
-/** Whether it answers what comes at that time (ms). */
-export function isInForce({ isEnabled, fromDate, toDate }: VacationResponse, at: number): boolean {
+/** Whether the response applies to a message received at that time (ms). */
+export function isActiveAt({ isEnabled, fromDate, toDate }: VacationResponse, at: number): boolean {
   return isEnabled && (fromDate === null || at >= fromDate) && (toDate === null || at < toDate)
 }
 
-async function forgetAll(tx: Tx, rows: readonly { account: number; sender: string }[], before: number): Promise<void> {
+async function deleteSenders(
+  tx: Tx,
+  rows: readonly { account: number; sender: string }[],
+  before: number,
+): Promise<void> {
   for (const { account, sender } of rows) {
-    // It may have been answered anew meanwhile.
+    // It may have got another reply in the meantime.
     await tx.run('DELETE FROM vacation_senders WHERE account = ? AND sender = ? AND answered_at <= ?', [
       ...[account, sender],
       before,

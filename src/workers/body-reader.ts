@@ -1,6 +1,6 @@
 // Extracts the text of stored messages for the index: small ones inline, large ones in a worker thread.
 
-import { Piscina } from 'piscina'
+import { ThreadPool } from '../base/thread-pool.ts'
 import type { Part } from '../mime/message.ts'
 import { bodyText } from '../mime/parse.ts'
 import type { BodyTask } from './body-thread.ts'
@@ -10,22 +10,14 @@ const INLINE_MAX = 16 * 1024
 /** An idle thread is stopped after this time. */
 const IDLE_MS = 10_000
 /** MiB. */
-const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 256 }
+const MEMORY = { young: 32, old: 256 }
 
 export class BodyTextReader {
-  readonly #pool = new Piscina<BodyTask, string>({
-    filename: new URL('./body-thread.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: IDLE_MS,
-    resourceLimits: THREAD_MEMORY,
-    recordTiming: false,
+  readonly #pool = new ThreadPool<BodyTask, string>({
+    file: new URL('./body-thread.ts', import.meta.url),
+    idleMs: IDLE_MS,
+    memory: MEMORY,
   })
-
-  constructor() {
-    // The pool replaces an idle thread that dies; a busy one rejects its task.
-    this.#pool.on('error', () => {})
-  }
 
   /**
    * The text of a body for the index, see `bodyText`.
@@ -36,6 +28,6 @@ export class BodyTextReader {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#pool.close()
   }
 }

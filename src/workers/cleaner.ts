@@ -1,38 +1,34 @@
 // Cleans messages: small texts inline, HTML and large texts in a worker thread.
 
-import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
+import { ThreadPool } from '../base/thread-pool.ts'
 import type { CleanContent } from '../content/clean/content.ts'
 import { type CleanTask, cleanTextTask } from './clean-task.ts'
 
 /** Largest text in bytes that is cleaned on the calling thread. */
 export const INLINE_MAX = 8 * 1024
 /** An idle thread is stopped after this time. */
-const IDLE_MS = 60_000
+const IDLE_MS = MINUTE_MS
 /** Timeout of one message, which normally takes a hundredth of it. */
 const TIMEOUT_MS = 10_000
 const QUEUE_MAX = 200
 /** MiB. */
-const THREAD_MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 256 }
+const MEMORY = { young: 32, old: 256 }
 
 export class Cleaner {
-  readonly #pool = new Piscina<CleanTask, CleanContent>({
-    filename: new URL('./clean-thread.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: 1,
-    maxQueue: QUEUE_MAX,
-    idleTimeout: IDLE_MS,
-    resourceLimits: THREAD_MEMORY,
-    recordTiming: false,
+  readonly #pool = new ThreadPool<CleanTask, CleanContent>({
+    file: new URL('./clean-thread.ts', import.meta.url),
+    queueMax: QUEUE_MAX,
+    idleMs: IDLE_MS,
+    memory: MEMORY,
   })
 
   readonly #clock: Clock
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock
-    // The pool replaces an idle thread that dies; a busy one rejects its task.
-    this.#pool.on('error', () => {})
   }
 
   /** @throws ProductError service_unavailable after the timeout, when the thread died or its queue is full */
@@ -51,6 +47,6 @@ export class Cleaner {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#pool.close()
   }
 }

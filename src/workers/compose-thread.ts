@@ -1,7 +1,7 @@
 // Worker thread of composer.ts.
 
-import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { type PlainError, ProductError, plainError } from '../base/errors.ts'
+import { transferred } from '../base/thread-pool.ts'
 import { type ComposedContent, composeContent, type UncheckedDraft } from '../mime/compose/outgoing-content.ts'
 
 export interface ComposeTask {
@@ -16,9 +16,10 @@ export default function composeTask({ draft, isRead }: ComposeTask): ComposeResu
   try {
     const written = composeContent(draft, isRead)
     // The buffers under the chunks belong to this message alone, so they can be transferred.
-    const buffers = new Set(written.chunks.map(({ data }) => data.buffer as ArrayBuffer))
-    const moved = { [transferableSymbol]: [...buffers], [valueSymbol]: { written } }
-    return move(moved as never) as unknown as ComposeResult
+    return transferred(
+      { written },
+      written.chunks.map(({ data }) => data.buffer),
+    )
   } catch (error) {
     if (!(error instanceof ProductError)) throw error
     return { refused: plainError(error) }

@@ -2,9 +2,9 @@
 
 import { readFile } from 'node:fs/promises'
 import { workerData } from 'node:worker_threads'
-import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { systemClock } from '../base/clock.ts'
 import { openResolver } from '../base/resolver.ts'
+import { transferred } from '../base/thread-pool.ts'
 import type { Chunk } from '../mime/message.ts'
 import { type DecodedBodies, type DecodedField, readBodies, readHeader } from '../mime/view.ts'
 import { inspect } from './inspect.ts'
@@ -24,12 +24,12 @@ const resolver = openResolver({ servers: (workerData as ThreadSettings).dnsServe
 /** Pool task: inspects an arriving message. */
 export async function inspectTask(task: { source: MessageSource; arrival: InspectionRequest }): Promise<Inspection> {
   const bytes = 'file' in task.source ? await readFile(task.source.file) : task.source.bytes
-  return transferred(await inspect(bytes, task.arrival, resolver))
+  return moved(await inspect(bytes, task.arrival, resolver))
 }
 
 /** Pool task: reads a message that is imported or already stored. */
 export function readTask({ bytes }: { bytes: Uint8Array }): MessageReading {
-  return transferred(readMessage(bytes))
+  return moved(readMessage(bytes))
 }
 
 /** What to return of a message that is only displayed. */
@@ -40,13 +40,17 @@ export interface ViewRequest {
 }
 
 /** A message that is displayed and not stored. */
-export interface MessageView extends Pick<MessageReading, 'isMessage' | 'message' | 'sizeBytes'> {
+export interface InspectedMessage extends Pick<MessageReading, 'isMessage' | 'message' | 'sizeBytes'> {
   bodies?: DecodedBodies
   headers?: DecodedField[]
 }
 
 /** Pool task: reads a message that is only displayed. */
-export async function viewTask({ bytes, chars, headers }: ViewRequest & { bytes: Uint8Array }): Promise<MessageView> {
+export async function viewTask({
+  bytes,
+  chars,
+  headers,
+}: ViewRequest & { bytes: Uint8Array }): Promise<InspectedMessage> {
   const { isMessage, message, sizeBytes } = readMessage(bytes)
   const { structure: root, textPart, htmlPart } = message
   const layout = { sizeBytes, root, textPart, htmlPart }
@@ -58,8 +62,10 @@ export async function viewTask({ bytes, chars, headers }: ViewRequest & { bytes:
   }
 }
 
-/** Transfers the buffers under the chunks instead of copying them; Piscina unwraps the value on the other side. */
-function transferred<T extends { chunks: readonly Chunk[] }>(value: T): T {
-  const buffers = new Set(value.chunks.map((chunk) => chunk.data.buffer as ArrayBuffer))
-  return move({ [transferableSymbol]: [...buffers], [valueSymbol]: value } as never) as unknown as T
+/** Hands over the buffers under the chunks. */
+function moved<T extends { chunks: readonly Chunk[] }>(value: T): T {
+  return transferred(
+    value,
+    value.chunks.map(({ data }) => data.buffer),
+  )
 }

@@ -19,7 +19,7 @@ export type OwnMessageRequest = OwnMessage & WithScripts
 export interface Inspection {
   verdict: AuthVerdict
   message: ParsedMessage
-  /** The report (DSN, ARF) it contains; null when it is not a report, or not at a report address. */
+  /** The report (DSN, ARF) it contains; null when it is not one, or was not read as one. */
   report: Report | null
   /** Header sanity and other facts the spam score is made of, by name. */
   traits: MessageTraits

@@ -1,11 +1,11 @@
 // Pool of worker threads that inspect and parse messages, to keep this work off the listeners' thread.
 
 import { stat } from 'node:fs/promises'
-import { Piscina } from 'piscina'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { Semaphore } from '../base/semaphore.ts'
-import type { MessageSource, MessageView, ThreadSettings, ViewRequest } from './inspect-thread.ts'
+import { ThreadPool } from '../base/thread-pool.ts'
+import type { InspectedMessage, MessageSource, ThreadSettings, ViewRequest } from './inspect-thread.ts'
 import type { Inspection, InspectionRequest, MessageReading } from './inspection.ts'
 
 /** Concurrent messages per thread: most of the time they wait for DNS. */
@@ -19,8 +19,8 @@ const IDLE_MS = 600_000
 /** A message that takes longer blocks its thread: authentication itself has a timeout of 10 s. */
 const TIMEOUT_MS = 120_000
 
-/** MiB. A small young generation limits garbage; the old one is far above what a message within limits needs. */
-const THREAD_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 }
+/** MiB, far above what a message within limits needs. */
+const MEMORY = { young: 16, old: 512 }
 
 export interface InspectorOptions {
   threads: number
@@ -30,7 +30,7 @@ export interface InspectorOptions {
 }
 
 export class Inspector {
-  readonly #pool: Piscina
+  readonly #pool: ThreadPool<object, unknown>
   readonly #clock: Clock
   readonly #large = new Semaphore(LARGE_BYTES_AT_ONCE)
   readonly #inFlight = new Set<Promise<unknown>>()
@@ -38,20 +38,15 @@ export class Inspector {
 
   constructor(options: InspectorOptions) {
     this.#clock = options.clock ?? systemClock
-    this.#pool = new Piscina({
-      filename: new URL('./inspect-thread.ts', import.meta.url).href,
-      name: 'inspectTask',
-      // A thread takes about 40 MB: started for the first message, stopped after IDLE_MS.
-      minThreads: 0,
-      maxThreads: options.threads,
-      idleTimeout: IDLE_MS,
-      concurrentTasksPerWorker: TASKS_PER_THREAD,
+    this.#pool = new ThreadPool({
+      file: new URL('./inspect-thread.ts', import.meta.url),
+      task: 'inspectTask',
+      threads: options.threads,
+      tasksPerThread: TASKS_PER_THREAD,
+      idleMs: IDLE_MS,
+      memory: MEMORY,
       workerData: { dnsServers: options.dnsServers } satisfies ThreadSettings,
-      recordTiming: false,
-      resourceLimits: THREAD_MEMORY,
     })
-    // The pool replaces an idle thread that dies; a busy one rejects its tasks.
-    this.#pool.on('error', () => {})
   }
 
   /**
@@ -62,9 +57,10 @@ export class Inspector {
   async inspect(source: MessageSource, arrival: InspectionRequest): Promise<Inspection> {
     const measure = async () => ('file' in source ? (await stat(source.file)).size : source.bytes.length)
     return this.#run(measure, async () => {
-      if ('file' in source) return this.#pool.run({ source, arrival })
+      if ('file' in source) return this.#pool.run<Inspection>({ source, arrival })
+      // A copy: a slice of a larger buffer would transfer the whole buffer.
       const bytes = new Uint8Array(source.bytes)
-      return this.#pool.run({ source: { bytes }, arrival }, transferring(bytes))
+      return this.#pool.run<Inspection>({ source: { bytes }, arrival }, { transfer: [bytes.buffer] })
     })
   }
 
@@ -79,18 +75,18 @@ export class Inspector {
       async () => sizeBytes,
       async () => {
         const bytes = new Uint8Array(await load())
-        return this.#pool.run({ bytes }, { name: 'readTask', ...transferring(bytes) })
+        return this.#pool.run<MessageReading>({ bytes }, { task: 'readTask', transfer: [bytes.buffer] })
       },
     )
   }
 
   /** The same for a message that is displayed and not stored. */
-  async view(sizeBytes: number, load: () => Promise<Uint8Array>, request: ViewRequest): Promise<MessageView> {
+  async view(sizeBytes: number, load: () => Promise<Uint8Array>, request: ViewRequest): Promise<InspectedMessage> {
     return this.#run(
       async () => sizeBytes,
       async () => {
         const bytes = new Uint8Array(await load())
-        return this.#pool.run({ ...request, bytes }, { name: 'viewTask', ...transferring(bytes) })
+        return this.#pool.run<InspectedMessage>({ ...request, bytes }, { task: 'viewTask', transfer: [bytes.buffer] })
       },
     )
   }
@@ -99,7 +95,7 @@ export class Inspector {
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#inFlight)
-    await this.#pool.destroy()
+    await this.#pool.close()
   }
 
   /** Runs the work of one message within the memory limit and timeout. */
@@ -119,7 +115,8 @@ export class Inspector {
     if (this.#closed) throw new Error('The inspector is closed.')
     const sizeBytes = await measure()
     const release = sizeBytes < LARGE_FROM_BYTES ? () => {} : await this.#large.acquire(sizeBytes)
-    const timer = this.#clock.after(TIMEOUT_MS, () => this.#endThreads())
+    // Which thread hangs is unknown, so that all are ended.
+    const timer = this.#clock.after(TIMEOUT_MS, () => void this.#pool.endThreads())
     try {
       return await work()
     } finally {
@@ -127,14 +124,4 @@ export class Inspector {
       release()
     }
   }
-
-  /** Which thread hangs is unknown: all are terminated, their tasks are rejected, and the pool starts new threads. */
-  #endThreads(): void {
-    for (const thread of this.#pool.threads) void thread.terminate()
-  }
-}
-
-/** `bytes` must be a copy: a slice of a larger buffer would transfer the whole buffer. */
-function transferring(bytes: Uint8Array): { transferList: never } {
-  return { transferList: [bytes.buffer] as never }
 }

@@ -1,6 +1,7 @@
 // Reads a message as it is stored: parsed, hashed, split into chunks; no authentication, so any thread can load it.
 
 import { createHash } from 'node:crypto'
+import { domainOf } from '../mime/address.ts'
 import { chunksOf } from '../mime/chunks.ts'
 import { parseDate } from '../mime/date.ts'
 import { headerText, readHeaders } from '../mime/headers.ts'
@@ -57,7 +58,7 @@ export function inspectionContent(
 
 /** Nothing was checked, so SPF, DKIM and DMARC are "none". */
 function ownVerdict({ from }: ParsedMessage): AuthVerdict {
-  const domain = from.length === 1 ? from[0]!.email.slice(from[0]!.email.lastIndexOf('@') + 1).toLowerCase() : ''
+  const domain = from.length === 1 ? domainOf(from[0]!.email) : ''
   return {
     spf: 'none',
     spfDomain: '',

@@ -3,11 +3,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { type Clock, systemClock, type Timer } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 
 /** MiB. A thread that runs out of memory ends the whole process where native code allocates the memory (JSON.parse), hence a process of its own. */
 const MEMORY = ['--max-old-space-size=224', '--max-semi-space-size=16']
 /** An idle process, which takes about 50 MB, is stopped after this time. */
-const IDLE_MS = 60_000
+const IDLE_MS = MINUTE_MS
 const ROOT = resolve(import.meta.dirname, '../..')
 /** It may read its own code: no writing, no child processes. */
 const RIGHTS = [

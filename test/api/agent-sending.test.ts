@@ -1,10 +1,10 @@
-// What an agent with an owner's approval may send: as itself, so much an hour and a day, into its threads, through whom the operator says.
+// Sending by an agent with its owner's approval: identity, limits by hour and day, threads, and routing.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { data } from './expect.ts'
 
@@ -20,24 +20,24 @@ const env = {
   ...{ ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port), TRUSTED_PROXIES: '127.0.0.1' },
   ...{ AGENT_SEND_HOURLY: '3', AGENT_SEND_DAILY: '5' },
 }
-const house = await startHouse({ clock, zone, env })
+const appliance = await startAppliance({ clock, zone, env })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
 let sources = 0
 const agent = new AgentClient({
-  ...house,
+  ...appliance,
   call: (method, path, key, body, headers) =>
-    house.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` }),
+    appliance.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` }),
 })
 
 /** An agent that may send. */
 async function approved(): Promise<{ registered: Json; token: string; reading: string }> {
   const registered = await agent.register()
-  const { registrations, ownership } = house.app.agents
-  const registration = (await registrations.byId(house.app.db.read, registered.registration_id))!
-  await house.app.db.write(async (tx) => {
+  const { registrations, ownership } = appliance.app.agents
+  const registration = (await registrations.byId(appliance.app.db.read, registered.registration_id))!
+  await appliance.app.db.write(async (tx) => {
     await ownership.accept(tx, registration, 'owner@people.example')
     await ownership.approveSending(tx, registration.id)
   })
@@ -52,26 +52,26 @@ const mail = (more: object = {}) => ({
   ...more,
 })
 
-test('it sends as itself, signed, with a copy in Sent, and the answer joins the thread', async () => {
+test('an agent sends as itself, signed, with a copy in Sent, and the reply joins the thread', async () => {
   const { registered, token, reading } = await approved()
   const sent = data<Json>(await agent.send(token, mail())).results[0]
   assert.equal(sent.status, 'queued', JSON.stringify(sent))
-  await house.settle()
+  await appliance.settle()
   const got = remote.mails.at(-1)!.bytes.toString()
   assert.match(got, /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
   assert.match(got, new RegExp(`^From: .*${registered.mailbox.email}`, 'm'))
-  const folders = data<Json[]>(await house.get('/mailbox/folders', reading))
+  const folders = data<Json[]>(await appliance.get('/mailbox/folders', reading))
   const folder = folders.find(({ role }) => role === 'sent')
-  const [copy] = data<Json[]>(await house.get(`/mailbox/messages?folder_id=${folder.id}`, reading))
+  const [copy] = data<Json[]>(await appliance.get(`/mailbox/messages?folder_id=${folder.id}`, reading))
   assert.equal(copy.subject, 'Hello')
   const [, id] = /^Message-ID: <(.+)>/im.exec(got)!
   const headers = { 'In-Reply-To': `<${id}>`, References: `<${id}>` }
   await agent.send(token, mail({ subject: 'Re: Hello', custom_headers: headers }))
-  const [again] = data<Json[]>(await house.get('/mailbox/messages?q=in:sent', reading))
+  const [again] = data<Json[]>(await appliance.get('/mailbox/messages?q=in:sent', reading))
   assert.equal(again.thread_id, copy.thread_id)
 })
 
-test('as nobody else: no tag, no colleague, no other domain', async () => {
+test('an agent cannot send from a tag, a colleague or another domain', async () => {
   const { registered, token } = await approved()
   const [local, domain] = registered.mailbox.email.split('@')
   for (const email of [`${local}+x@${domain}`, `postmaster@${domain}`, 'ana@people.example']) {
@@ -82,7 +82,7 @@ test('as nobody else: no tag, no colleague, no other domain', async () => {
   assert.equal(results[0].status, 'failed')
 })
 
-test('under no name that a reader takes for an address', async () => {
+test('an agent cannot use a display name that looks like an address', async () => {
   const { registered, token } = await approved()
   const { email } = registered.mailbox
   for (const name of ['ceo@bank.example', 'ceo＠bank.example', 'c\u200beo @ bank.example', 'ceo (at) bank.example']) {
@@ -105,7 +105,7 @@ test('under no name that a reader takes for an address', async () => {
   )
 })
 
-test('three recipients an hour and five a day here; what is over says when it may go', async () => {
+test('three recipients an hour and five a day; an error says when to retry', async () => {
   clock.leap(HOUR_MS - (clock.now() % HOUR_MS))
   const { token, registered } = await approved()
   const cc = [{ email: 'ben@people.example' }, { email: 'carl@people.example' }]
@@ -121,15 +121,15 @@ test('three recipients an hour and five a day here; what is over says when it ma
   assert.equal(data<Json>(await agent.send(tomorrow, mail())).results[0].status, 'queued')
 })
 
-test('through the accounts of the team the operator names, where there is one', async () => {
+test('an agent sends through the team accounts the operator names, if there is one', async () => {
   const relay = await startMailServer()
-  const folder = await house.team('Carrier')
-  await using other = await startHouse({
+  const folder = await appliance.team('Carrier')
+  await using other = await startAppliance({
     clock,
     zone,
     env: { ...env, AGENT_ROUTE_TEAM: folder.id, AGENT_SEND_HOURLY: '100', AGENT_SEND_DAILY: '100' },
   })
-  // The setting names a team of this house: made here under the same id.
+  // The setting names an existing team: it is created here under the same id.
   await other.app.db.write((tx) =>
     tx.run('INSERT INTO teams (id, name, created_at) VALUES (?, ?, 0)', [folder.id, 'Carrier']),
   )

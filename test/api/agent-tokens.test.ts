@@ -1,35 +1,35 @@
-// Tokens of agents: what is given for what, what is not, and how all of it ends.
+// Tokens of agents: grants, rejections, revocation and expiry.
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, test } from 'node:test'
 import { exportJWK, SignJWT } from 'jose'
 import { ACCESS_TOKEN, AgentClient, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { failure } from './expect.ts'
 
 const DAY_MS = 86_400_000
 const clock = new ManualClock()
-const house = await startHouse({ clock, env: { ...EASY_WORK, TRUSTED_PROXIES: '127.0.0.1' } })
-after(() => house.close())
+const appliance = await startAppliance({ clock, env: { ...EASY_WORK, TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => appliance.close())
 let sources = 0
 const address = () => `203.0.113.${++sources % 250}`
-const call: typeof house.call = (method, path, key, body, headers) =>
-  house.call(method, path, key, body, { ...headers, 'x-forwarded-for': address() })
-const agent = new AgentClient({ ...house, call })
-const { agents } = house.app
-const issuer = `${house.origin}/agent-auth`
-const app = `${house.origin}/api/v1`
-const send = `${house.sendOrigin}/api/v1`
+const call: typeof appliance.call = (method, path, key, body, headers) =>
+  appliance.call(method, path, key, body, { ...headers, 'x-forwarded-for': address() })
+const agent = new AgentClient({ ...appliance, call })
+const { agents } = appliance.app
+const issuer = `${appliance.origin}/agent-auth`
+const app = `${appliance.origin}/api/v1`
+const send = `${appliance.sendOrigin}/api/v1`
 
 /** As the owner's page does it: accepts, and allows sending if asked to. */
 async function own(registered: Json, approveSending: boolean): Promise<void> {
   const token = await agent.readToken(registered.identity_assertion)
   const email = `owner-${registered.registration_id}@people.test`
   assert.equal((await agent.invite(token, email)).status, 202)
-  const registration = (await agents.registrations.byId(house.app.db.read, registered.registration_id))!
-  await house.app.db.write(async (tx) => {
+  const registration = (await agents.registrations.byId(appliance.app.db.read, registered.registration_id))!
+  await appliance.app.db.write(async (tx) => {
     await agents.ownership.accept(tx, registration, email)
     if (approveSending) await agents.ownership.approveSending(tx, registration.id)
   })
@@ -53,19 +53,19 @@ test('a token is for one resource and one hour', async () => {
   assert.equal(granted.headers.get('cache-control'), 'no-store')
   const token = granted.body.access_token
   clock.leap(3_599_000)
-  assert.equal((await house.get('/mailbox/me', token)).status, 200)
+  assert.equal((await appliance.get('/mailbox/me', token)).status, 200)
   clock.leap(1000)
-  failure(await house.get('/mailbox/me', token), 401, 'authentication_required')
+  failure(await appliance.get('/mailbox/me', token), 401, 'authentication_required')
   const less = await agent.token({
     grant_type: JWT_BEARER,
     assertion: registered.identity_assertion,
     scope: 'email.receive',
   })
   assert.equal(less.body.scope, 'email.receive')
-  failure(await house.get('/mailbox/me', less.body.access_token), 403, 'insufficient_permissions')
+  failure(await appliance.get('/mailbox/me', less.body.access_token), 403, 'insufficient_permissions')
 })
 
-test('the claim token is polled until the owner has allowed sending, and then gives more', async () => {
+test('the claim token is polled until the owner has allowed sending, and then returns a token for sending', async () => {
   const registered = await agent.register()
   const poll = () => agent.claim(registered.claim_token)
   refusal(await poll(), 400, 'invalid_request')
@@ -74,7 +74,7 @@ test('the claim token is polled until the owner has allowed sending, and then gi
   refusal(waiting, 503, 'authorization_pending')
   assert.equal(waiting.headers.get('retry-after'), '10')
   assert.equal(waiting.body.retry_after, 10)
-  await house.app.db.write((tx) => agents.ownership.approveSending(tx, registered.registration_id))
+  await appliance.app.db.write((tx) => agents.ownership.approveSending(tx, registered.registration_id))
   const granted = await poll()
   assert.equal(granted.status, 200)
   assert.equal(granted.body.scope, 'email.send')
@@ -82,7 +82,7 @@ test('the claim token is polled until the owner has allowed sending, and then gi
   const mail = { to: { email: 'ana@elsewhere.test' }, subject: 'Hi', text_body: 'x' }
   const sent = await agent.send(token, mail)
   assert.equal(sent.body.data.summary.queued, 1, JSON.stringify(sent.body))
-  failure(await house.get('/mailbox/me', token), 403, 'insufficient_permissions')
+  failure(await appliance.get('/mailbox/me', token), 403, 'insufficient_permissions')
   const old = { grant_type: JWT_BEARER, assertion: registered.identity_assertion, resource: send }
   refusal(await agent.token(old), 400, 'invalid_grant')
   const newer = await agent.token({ ...old, assertion: granted.body.identity_assertion })
@@ -92,12 +92,12 @@ test('the claim token is polled until the owner has allowed sending, and then gi
   const renewed = await agent.token({ ...old, assertion: granted.body.identity_assertion })
   assert.equal(typeof renewed.body.identity_assertion, 'string')
   const reading = await agent.readToken(renewed.body.identity_assertion)
-  const me = await house.get('/mailbox/me', reading)
+  const me = await appliance.get('/mailbox/me', reading)
   assert.equal(me.body.data?.quota_bytes, 5 * 1024 ** 3, JSON.stringify(me.body))
 })
 
-test('who polls too often is told to slow down, and may go on afterwards; waiting is no error of ours', async (t) => {
-  const error = t.mock.method(house.app.log, 'error')
+test('polling too often returns slow_down; waiting is not logged as an error', async (t) => {
+  const error = t.mock.method(appliance.app.log, 'error')
   const registered = await agent.register()
   await own(registered, false)
   const poll = () => agent.claim(registered.claim_token)
@@ -110,24 +110,24 @@ test('who polls too often is told to slow down, and may go on afterwards; waitin
   assert.equal(error.mock.callCount(), 0)
 })
 
-test('the owner takes sending back: tokens end at once, what waits is rejected, reading goes on', async () => {
+test('the owner revokes sending: tokens expire immediately, queued messages are rejected, reading continues', async () => {
   const registered = await agent.register()
   await own(registered, true)
   const token = (await agent.claim(registered.claim_token)).body.access_token
   const mail = { to: { email: 'ana@elsewhere.test' }, subject: 'Hi', text_body: 'x' }
   const queued = (await agent.send(token, mail)).body.data.results[0]
-  await house.app.db.write((tx) => agents.ownership.revokeSending(tx, registered.registration_id))
+  await appliance.app.db.write((tx) => agents.ownership.revokeSending(tx, registered.registration_id))
   failure(await agent.send(token, mail), 401, 'authentication_required')
-  const email = (await house.app.outbound.emails.byId(queued.message_id))!
-  const [delivery] = await house.app.outbound.emails.deliveriesOf(email.n)
+  const email = (await appliance.app.outbound.emails.byId(queued.message_id))!
+  const [delivery] = await appliance.app.outbound.emails.deliveriesOf(email.n)
   assert.match(delivery!.statusReason!, /^sending_not_approved/)
   refusal(await agent.claim(registered.claim_token), 503, 'authorization_pending')
   const reading = await agent.readToken(registered.identity_assertion)
-  const me = await house.get('/mailbox/me', reading)
+  const me = await appliance.get('/mailbox/me', reading)
   assert.equal(me.body.data?.quota_bytes, 5 * 1024 ** 3, JSON.stringify(me.body))
 })
 
-test('what is forged, foreign, altered or over is no assertion', async () => {
+test('a forged, foreign, altered or expired assertion is rejected', async () => {
   const registered = await agent.register()
   const [header, payload, signature] = registered.identity_assertion.split('.')
   const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
@@ -138,7 +138,7 @@ test('what is forged, foreign, altered or over is no assertion', async () => {
     new SignJWT({ ...claims, ...changes })
       .setProtectedHeader({ alg: 'ES256', typ: 'agent-identity+jwt', kid: decode(header).kid, ...head })
       .sign(stranger.privateKey)
-  const published = (await house.call('GET', `${issuer}/oauth2/jwks`)).body.keys[0]
+  const published = (await appliance.call('GET', `${issuer}/oauth2/jwks`)).body.keys[0]
   const tries = [
     await sign({}),
     await sign({}, { jwk: await exportJWK(stranger.publicKey) }),
@@ -159,7 +159,7 @@ test('what is forged, foreign, altered or over is no assertion', async () => {
   refusal(await agent.claim(registered.claim_token), 400, 'expired_token')
 })
 
-test('a form is read strictly: repeated members, other types, resources and scopes that are none', async () => {
+test('a form is validated strictly: repeated members, other types, invalid resources and scopes', async () => {
   const { identity_assertion: assertion } = await agent.register()
   const good = { grant_type: JWT_BEARER, assertion }
   refusal(
@@ -175,7 +175,7 @@ test('a form is read strictly: repeated members, other types, resources and scop
   refusal(await agent.token({ ...good, scope: 'email.send' }), 400, 'invalid_scope')
   refusal(await agent.token({ ...good, scope: ' ' }), 400, 'invalid_scope')
   refusal(await agent.token({ ...good, resource: send }), 503, 'authorization_pending')
-  const json = await house.call('POST', `${issuer}/oauth2/token`, null, good)
+  const json = await appliance.call('POST', `${issuer}/oauth2/token`, null, good)
   refusal(json, 415, 'invalid_request')
   refusal(await agent.form('/oauth2/token', `grant_type=${'x'.repeat(20_000)}`), 413, 'invalid_request')
   refusal(await agent.form('/oauth2/token', 'grant_type=%ff'), 400, 'invalid_request')
@@ -183,28 +183,28 @@ test('a form is read strictly: repeated members, other types, resources and scop
   assert.equal((await agent.form('/oauth2/token', `${new URLSearchParams(good)}&unknown=1`)).status, 200)
 })
 
-test('revoking what an agent has ends all of it, whatever it is and however often; a token for sending ends alone', async () => {
+test('revoking any credential of an agent ends its registration, any number of times; a token for sending ends alone', async () => {
   for (const part of ['access', 'identity_assertion', 'claim_token'] as const) {
     const registered = await agent.register()
     await own(registered, true)
     const reading = await agent.readToken(registered.identity_assertion)
     const granted = (await agent.claim(registered.claim_token)).body
     assert.deepEqual((await agent.revoke(granted.access_token)).body, {})
-    assert.equal((await house.get('/mailbox/me', reading)).status, 200)
+    assert.equal((await appliance.get('/mailbox/me', reading)).status, 200)
     const again = (await agent.claim(registered.claim_token)).body.access_token
     const shown = part === 'access' ? reading : registered[part]
     for (let times = 0; times < 2; times++) assert.equal((await agent.revoke(shown)).status, 200)
-    failure(await house.get('/mailbox/me', reading), 401, 'authentication_required')
+    failure(await appliance.get('/mailbox/me', reading), 401, 'authentication_required')
     failure(await agent.send(again, {}), 401, 'authentication_required')
     refusal(await agent.claim(registered.claim_token), 400, 'invalid_grant')
     refusal(await agent.token({ grant_type: JWT_BEARER, assertion: granted.identity_assertion }), 400, 'invalid_grant')
-    const mailbox = await house.app.directory.mailboxes.byEmail(registered.mailbox.email)
+    const mailbox = await appliance.app.directory.mailboxes.byEmail(registered.mailbox.email)
     assert.equal(mailbox?.status, 'suspended')
   }
   assert.equal((await agent.revoke('nothing of ours')).status, 200)
 })
 
-test('of a revocation and many exchanges at once no token is left alive', async () => {
+test('no token survives a revocation that races with many exchanges', async () => {
   const registered = await agent.register()
   await own(registered, true)
   const reading = await agent.readToken(registered.identity_assertion)
@@ -218,11 +218,11 @@ test('of a revocation and many exchanges at once no token is left alive', async 
   }
 })
 
-test('keys are replaced: what the one before signed holds once more, and then no longer', async () => {
+test('after key rotation the previous key verifies once more, and then no longer', async () => {
   const registered = await agent.register()
   const token = () => agent.token({ grant_type: JWT_BEARER, assertion: registered.identity_assertion })
   await agents.assertions.rotate()
-  const { keys } = (await house.call('GET', `${issuer}/oauth2/jwks`)).body
+  const { keys } = (await appliance.call('GET', `${issuer}/oauth2/jwks`)).body
   assert.equal(keys.length, 2)
   assert.ok(keys.every((key: Json) => key.d === undefined && key.kty === 'EC'))
   assert.equal((await token()).status, 200)
@@ -230,13 +230,13 @@ test('keys are replaced: what the one before signed holds once more, and then no
   refusal(await token(), 400, 'invalid_grant')
 })
 
-test('an unclaimed inbox ends when its claim token does, and is deleted two weeks later', async () => {
+test('an unclaimed inbox ends with its claim token, and is deleted two weeks later', async () => {
   const registered = await agent.register()
   clock.leap(30 * DAY_MS)
   await agents.ownership.sweep(0)
-  const read = () => agents.registrations.byId(house.app.db.read, registered.registration_id)
+  const read = () => agents.registrations.byId(appliance.app.db.read, registered.registration_id)
   assert.equal((await read())?.state, 'expired')
-  const mailbox = () => house.app.directory.mailboxes.byId(mailboxId)
+  const mailbox = () => appliance.app.directory.mailboxes.byId(mailboxId)
   const mailboxId = (await read())!.mailboxId
   assert.equal((await mailbox())?.status, 'suspended')
   clock.leap(14 * DAY_MS)
@@ -245,8 +245,8 @@ test('an unclaimed inbox ends when its claim token does, and is deleted two week
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'expired_token')
 })
 
-test('with durable tokens an agent pays no work, reads with one token and trades it for sending', async () => {
-  await using other = await startHouse({ clock, env: { ...EASY_WORK, AGENT_VARIANT: 'durable_token' } })
+test('with durable tokens an agent needs no proof of work, reads with one token and exchanges it for sending', async () => {
+  await using other = await startAppliance({ clock, env: { ...EASY_WORK, AGENT_VARIANT: 'durable_token' } })
   const client = new AgentClient(other)
   const body = { type: 'anonymous', mailbox_local_part: 'durable', idempotency_key: 'k-1' }
   failure(await client.post('/agent/identity/challenge', { type: 'anonymous' }), 404, 'not_found')

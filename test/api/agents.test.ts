@@ -1,30 +1,30 @@
-// Agents register: work, inbox, tokens, and what is refused before anything was derived or made.
+// Registration of agents: proof of work, inbox, tokens, and requests rejected before anything is computed or created.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { PER_SOURCE_AND_DAY } from '../../src/agents/registrations.ts'
 import { AgentClient, EASY_WORK, JWT_BEARER, proofOf } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { failure } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock, env: { ...EASY_WORK, TRUSTED_PROXIES: '127.0.0.1' } })
-after(() => house.close())
-const agent = new AgentClient(house)
+const appliance = await startAppliance({ clock, env: { ...EASY_WORK, TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => appliance.close())
+const agent = new AgentClient(appliance)
 let sources = 0
 
 /** As `agent`, from an address that has registered nothing yet. */
 function stranger(): AgentClient {
   const address = `198.51.100.${++sources}`
   const from = (headers: Record<string, string> = {}) => ({ ...headers, 'x-forwarded-for': address })
-  const call: typeof house.call = (method, path, key, body, headers) =>
-    house.call(method, path, key, body, from(headers))
-  return new AgentClient({ ...house, call })
+  const call: typeof appliance.call = (method, path, key, body, headers) =>
+    appliance.call(method, path, key, body, from(headers))
+  return new AgentClient({ ...appliance, call })
 }
 
-test('an agent does the work, gets an inbox, reads it, and can write to nobody', async () => {
+test('an agent solves the challenge, gets an inbox, reads it, and cannot send', async () => {
   const registered = await stranger().register({ mailbox_local_part: 'scout', client_name: 'demo' })
   assert.match(registered.registration_id, /^areg_[a-z0-9]{24}$/)
   assert.deepEqual(registered.mailbox, { email: 'scout@agents.mailstead.test', status: 'provisioning' })
@@ -32,7 +32,7 @@ test('an agent does the work, gets an inbox, reads it, and can write to nobody',
   assert.match(registered.claim_token, /^clm_[0-9A-Za-z]{46}$/)
   assert.equal(registered.claim_token_expires, '2026-01-31T00:00:00.000Z')
   const token = await agent.readToken(registered.identity_assertion)
-  const me = await house.get('/mailbox/me', token)
+  const me = await appliance.get('/mailbox/me', token)
   assert.equal(me.status, 200, JSON.stringify(me.body))
   assert.equal(me.body.data.email, 'scout@agents.mailstead.test')
   assert.equal(me.body.data.quota_bytes, 500 * 1024 * 1024)
@@ -40,11 +40,11 @@ test('an agent does the work, gets an inbox, reads it, and can write to nobody',
   failure(sent, 403, 'insufficient_permissions')
   assert.match(sent.headers.get('www-authenticate')!, /error="insufficient_scope", scope="email.send"/)
   const write = { to: [{ email: 'ana@shop.test' }], subject: 'Hi', text_body: 'x' }
-  failure(await house.call('POST', '/mailbox/messages/send', token, write), 403, 'insufficient_permissions')
-  failure(await house.get('/domains', token), 403, 'insufficient_permissions')
+  failure(await appliance.call('POST', '/mailbox/messages/send', token, write), 403, 'insufficient_permissions')
+  failure(await appliance.get('/domains', token), 403, 'insufficient_permissions')
 })
 
-test('until the inbox is set up both surfaces say so, each in its own form', async () => {
+test('while the inbox is provisioned, the API and the token endpoint report it, each in its own format', async () => {
   const one = stranger()
   const request = { type: 'anonymous' }
   const body = { ...request, proof_of_work: await one.proof(request) }
@@ -55,11 +55,11 @@ test('until the inbox is set up both surfaces say so, each in its own form', asy
   const { error, retry_after, request_id } = early.body
   assert.deepEqual({ error, retry_after }, { error: 'temporarily_unavailable', retry_after: 10 })
   assert.equal(request_id, early.headers.get('x-request-id'))
-  await house.settle()
+  await appliance.settle()
   await agent.readToken(registered.identity_assertion)
 })
 
-test('one solution sent a hundred times at once makes one inbox', async () => {
+test('one solution sent a hundred times concurrently creates one inbox', async () => {
   const one = stranger()
   const request = { type: 'anonymous' }
   const body = { ...request, proof_of_work: await one.proof(request) }
@@ -72,7 +72,7 @@ test('one solution sent a hundred times at once makes one inbox', async () => {
   for (const reply of others) failure(reply, 409, 'conflict')
 })
 
-test('the same request under the same key is answered with the same secrets for a day, from the same address only', async () => {
+test('the same request with the same key returns the same secrets for a day, from the same address only', async () => {
   const one = stranger()
   const request = { type: 'anonymous', client_name: 'twice' }
   const body = { ...request, proof_of_work: await one.proof(request) }
@@ -90,7 +90,7 @@ test('the same request under the same key is answered with the same secrets for 
   assert.match(error.message, /cannot be shown again/)
 })
 
-test('a proof that does not hold is refused with its reason, and nothing is burnt', async () => {
+test('an invalid proof is rejected with the reason, and the challenge stays valid', async () => {
   const one = stranger()
   const request = { type: 'anonymous', mailbox_local_part: 'keeper' }
   const challenge = (await one.post('/agent/identity/challenge', request)).body.challenge
@@ -138,7 +138,7 @@ test('a proof that does not hold is refused with its reason, and nothing is burn
   assert.equal(late.errors?.[0]?.code, 'expired')
 })
 
-test('names are checked before any work is done', async () => {
+test('names are checked before the proof is computed', async () => {
   const one = stranger()
   await one.register({ mailbox_local_part: 'taken' })
   const ask = (body: object) => one.post('/agent/identity/challenge', { type: 'anonymous', ...body })
@@ -157,7 +157,7 @@ test('names are checked before any work is done', async () => {
   assert.equal(noKey.param, 'Idempotency-Key')
 })
 
-test('three inboxes a day from one address; the next day three more', async () => {
+test('three inboxes a day from one address; three more on the next day', async () => {
   const one = stranger()
   for (let made = 0; made < PER_SOURCE_AND_DAY; made++) await one.register()
   const request = { type: 'anonymous' }
@@ -171,32 +171,38 @@ test('three inboxes a day from one address; the next day three more', async () =
   await one.register()
 })
 
-test('an agent ends also while its inbox is deleted, and an inbox does not come back while its agent ends', async () => {
-  const { mailboxes, operatorKeys } = house.app.directory
-  const { agents } = house.app
+test('an agent can end while its inbox is deleted, and an inbox is not reactivated while its agent ends', async () => {
+  const { mailboxes, operatorKeys } = appliance.app.directory
+  const { agents } = appliance.app
   const { secret } = await operatorKeys.issue('test')
   const end = (id: string) =>
-    house.call('POST', `http://127.0.0.1:${house.ports.operator}/operator/v1/agents/${id}/revoke`, secret)
+    appliance.call('POST', `http://127.0.0.1:${appliance.ports.operator}/operator/v1/agents/${id}/revoke`, secret)
   for (let round = 0; round < 5; round++) {
     const one: Json = await stranger().register()
-    const { teamId, mailboxId } = (await agents.registrations.byId(house.app.db.read, one.registration_id))!
-    const [, ended] = await Promise.all([mailboxes.delete(teamId, mailboxId), end(one.registration_id)])
+    const { teamId, mailboxId } = (await agents.registrations.byId(appliance.app.db.read, one.registration_id))!
+    const [, ended] = await Promise.all([
+      appliance.app.administration.mailboxes.delete(teamId, mailboxId),
+      end(one.registration_id),
+    ])
     assert.equal(ended.status, 200, JSON.stringify(ended.body))
 
     const other: Json = await stranger().register()
-    const inbox = (await agents.registrations.byId(house.app.db.read, other.registration_id))!
-    const { secret: key } = await house.app.directory.keys.issue({
+    const inbox = (await agents.registrations.byId(appliance.app.db.read, other.registration_id))!
+    const { secret: key } = await appliance.app.directory.keys.issue({
       ...{ teamId: inbox.teamId, kind: 'root', name: 'test', role: 'root:full', createdBy: 'operator' },
     })
-    await Promise.all([end(other.registration_id), house.call('POST', `/mailboxes/${inbox.mailboxId}/reactivate`, key)])
+    await Promise.all([
+      end(other.registration_id),
+      appliance.call('POST', `/mailboxes/${inbox.mailboxId}/reactivate`, key),
+    ])
     assert.equal((await mailboxes.byId(inbox.mailboxId))!.status, 'suspended')
   }
 })
 
-test('the operator sees agents, ends one or many, and closes the door', async () => {
-  const { secret } = await house.app.directory.operatorKeys.issue('test')
-  const base = `http://127.0.0.1:${house.ports.operator}/operator/v1`
-  const ask = (method: string, path: string, body?: object) => house.call(method, base + path, secret, body)
+test('the operator lists agents, ends one or many, and disables registration', async () => {
+  const { secret } = await appliance.app.directory.operatorKeys.issue('test')
+  const base = `http://127.0.0.1:${appliance.ports.operator}/operator/v1`
+  const ask = (method: string, path: string, body?: object) => appliance.call(method, base + path, secret, body)
   clock.leap(1000)
   const since = new Date(clock.now()).toISOString()
   const one = stranger()
@@ -207,7 +213,7 @@ test('the operator sees agents, ends one or many, and closes the door', async ()
   assert.equal(listed[0].source_hash, listed[1].source_hash)
   const token = await agent.readToken(first.identity_assertion)
   assert.equal((await ask('POST', `/agents/${first.registration_id}/revoke`)).body.data.state, 'revoked')
-  failure(await house.get('/mailbox/me', token), 401, 'authentication_required')
+  failure(await appliance.get('/mailbox/me', token), 401, 'authentication_required')
   assert.equal(
     (await agent.token({ grant_type: JWT_BEARER, assertion: first.identity_assertion })).body.error,
     'invalid_grant',

@@ -1,4 +1,4 @@
-// Looking into files over the API: texts, what breaks the thread, what takes too long, PDF by somebody else's program.
+// Parsing of files over the API: texts, parser crashes, timeouts, and PDF by a configured program.
 
 import assert from 'node:assert/strict'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { ParsedFile } from '../../src/api/schemas/parsed-file.ts'
 import { FILE_BYTES_MAX } from '../../src/content/extract/extracted-content.ts'
 import { Extractor, TIMEOUT_MS } from '../../src/workers/extractor.ts'
 import { SandboxedProcess } from '../../src/workers/sandboxed-process.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, failure, receiveRaw } from './expect.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'mailstead-parsing-'))
@@ -28,22 +28,22 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-const house = await startHouse({ env: { PDFTOTEXT_PATH: program } })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ env: { PDFTOTEXT_PATH: program } })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
 
 async function upload(content: string | Buffer, filename: string): Promise<string> {
   const body = { filename, content: Buffer.from(content).toString('base64') }
-  return data<AttachmentFile>(await house.call('POST', '/mailbox/attachments', ana.key, body), 201).id
+  return data<AttachmentFile>(await appliance.call('POST', '/mailbox/attachments', ana.key, body), 201).id
 }
 
 const parsed = async (id: string, query = '') =>
-  data<ParsedFile>(await house.get(`/mailbox/attachments/${id}/parsed${query}`, ana.key))
+  data<ParsedFile>(await appliance.get(`/mailbox/attachments/${id}/parsed${query}`, ana.key))
 
-test('the text of an upload, cut where it was asked to be', async () => {
+test('the text of an upload, cut at body_chars', async () => {
   const id = await upload('Grüße 💥 an alle', 'a.txt')
   assert.deepEqual(await parsed(id, '?body_chars=7'), {
     attachment_id: id,
@@ -57,22 +57,26 @@ test('the text of an upload, cut where it was asked to be', async () => {
     untrusted_content: true,
   })
   assert.equal((await parsed(id)).truncated, false)
-  failure(await house.get(`/mailbox/attachments/${id}/parsed`, bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/attachments/${id}/parsed?body_chars=500001`, ana.key), 400, 'invalid_parameter')
+  failure(await appliance.get(`/mailbox/attachments/${id}/parsed`, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/attachments/${id}/parsed?body_chars=500001`, ana.key), 400, 'invalid_parameter')
 })
 
-test('a part of a mail, in the character set it names', async () => {
+test('a part of a message, in its declared character set', async () => {
   const part =
     'Content-Type: text/plain; charset=iso-8859-1; name=n.txt\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nGr=FC=DFe'
   const head =
     'From: a@else.test\r\nTo: ana@shop.test\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b'
-  await receiveRaw(house, { from: 'a@else.test', to: ana.email, content: `${head}\r\n\r\n--b\r\n${part}\r\n--b--\r\n` })
-  const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages?limit=1', ana.key))
-  const message = data<Message>(await house.get(`/mailbox/messages/${summary!.id}`, ana.key))
+  await receiveRaw(appliance, {
+    from: 'a@else.test',
+    to: ana.email,
+    content: `${head}\r\n\r\n--b\r\n${part}\r\n--b--\r\n`,
+  })
+  const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?limit=1', ana.key))
+  const message = data<Message>(await appliance.get(`/mailbox/messages/${summary!.id}`, ana.key))
   assert.equal((await parsed(message.attachments![0]!.id)).text, 'Grüße')
 })
 
-test('what nobody looks into, and what is broken', async () => {
+test('unsupported and damaged files', async () => {
   const nothing = {
     kind: null,
     text: null,
@@ -88,7 +92,7 @@ test('what nobody looks into, and what is broken', async () => {
   assert.deepEqual(await parsed(broken), { attachment_id: broken, status: 'failed', ...nothing })
 })
 
-test('PDF is read by the program the operator named, and by none without one', async () => {
+test('PDF is read by the configured program, and unsupported without one', async () => {
   const found = await parsed(await upload('%PDF-1.7\n', 'a.pdf'))
   assert.deepEqual(
     [found.status, found.kind, found.text],
@@ -101,7 +105,7 @@ test('PDF is read by the program the operator named, and by none without one', a
   await none.close()
 })
 
-test('a process that dies, eats memory or never ends costs the file its answer, and nobody else', async () => {
+test('a parser process that dies, exhausts memory or never ends affects that file only', async () => {
   const script = join(folder, 'thread.mjs')
   await writeFile(
     script,
@@ -120,7 +124,7 @@ test('a process that dies, eats memory or never ends costs the file its answer, 
     extractor.extract(size, async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }), signal)
   assert.deepEqual(await look('dies'), { status: 'failed' })
   assert.deepEqual(await look('eats'), { status: 'failed' })
-  // In a thread this one ends the whole house: memory that native code asks for in vain.
+  // In a thread this would end the whole process: native code fails to allocate memory.
   assert.deepEqual(await look('bursts'), { status: 'failed' })
   assert.deepEqual(await look('well'), { status: 'unsupported' })
   const hanging = look('hangs')

@@ -1,4 +1,4 @@
-// Files over the API: uploaded in JSON and as bytes, described, handed out in ranges, given up, let go of.
+// Files over the API: upload in JSON and as bytes, metadata, download with ranges, deletion, expiry.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -6,24 +6,24 @@ import { request } from 'node:http'
 import { after, describe, test } from 'node:test'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { PENDING_BYTES_MAX, UPLOAD_LIFE_MS } from '../../src/store/uploads.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { sweepContent } from '../support/kept.ts'
+import { sweepContent } from '../support/stored.ts'
 import { data, etagOf, failure, issues, receiveRaw } from './expect.ts'
 
 const HOUR = 3_600_000
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
 
 const upload = (body: unknown, key = ana.key, headers = {}) =>
-  house.call('POST', '/mailbox/attachments', key, body, headers)
+  appliance.call('POST', '/mailbox/attachments', key, body, headers)
 
 async function uploaded(content: string | Buffer, filename = 'report.txt', key = ana.key): Promise<AttachmentFile> {
   return data<AttachmentFile>(await upload({ filename, content: Buffer.from(content).toString('base64') }, key), 201)
@@ -35,7 +35,7 @@ async function content(
   headers: Record<string, string> = {},
   { key = ana.key, query = '', method = 'GET' } = {},
 ) {
-  const response = await fetch(`${house.origin}/api/v1/mailbox/attachments/${id}/content${query}`, {
+  const response = await fetch(`${appliance.origin}/api/v1/mailbox/attachments/${id}/content${query}`, {
     method,
     headers: { authorization: `Bearer ${key}`, ...headers },
   })
@@ -47,7 +47,7 @@ async function send(
   bytes: Uint8Array,
   { query = '?filename=data.bin', type = 'application/octet-stream', more = {} } = {},
 ) {
-  const response = await fetch(`${house.origin}/api/v1/mailbox/attachments${query}`, {
+  const response = await fetch(`${appliance.origin}/api/v1/mailbox/attachments${query}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ana.key}`, 'content-type': type, ...more },
     body: bytes,
@@ -59,15 +59,15 @@ async function send(
 async function mailWith(parts: string[], to = ana): Promise<Message> {
   const body = parts.map((part) => `--b\r\n${part}\r\n`).join('')
   const head = `From: a@else.test\r\nTo: ${to.email}\r\nSubject: Files\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b`
-  await receiveRaw(house, { from: 'a@else.test', to: to.email, content: `${head}\r\n\r\n${body}--b--\r\n` })
-  const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages?limit=1', to.key))
-  return data<Message>(await house.get(`/mailbox/messages/${summary!.id}`, to.key))
+  await receiveRaw(appliance, { from: 'a@else.test', to: to.email, content: `${head}\r\n\r\n${body}--b--\r\n` })
+  const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?limit=1', to.key))
+  return data<Message>(await appliance.get(`/mailbox/messages/${summary!.id}`, to.key))
 }
 
 const folded = (bytes: Buffer) => bytes.toString('base64').replace(/.{76}/g, '$&\r\n')
 
 describe('uploads', () => {
-  test('in JSON: the record tells name, type by the extension, size and digest', async () => {
+  test('in JSON: the record has name, type by the extension, size and digest', async () => {
     const reply = await upload({ filename: 'Bericht März.pdf', content: Buffer.from('%PDF').toString('base64') })
     const file = data<AttachmentFile>(reply, 201)
     assert.equal(reply.headers.get('location'), `/api/v1/mailbox/attachments/${file.id}`)
@@ -86,10 +86,10 @@ describe('uploads', () => {
       created_at: new Date(clock.now()).toISOString(),
       expires_at: new Date(clock.now() + UPLOAD_LIFE_MS).toISOString(),
     })
-    const again = await house.get(`/mailbox/attachments/${id}`, ana.key)
+    const again = await appliance.get(`/mailbox/attachments/${id}`, ana.key)
     assert.deepEqual(data(again), file)
     assert.equal(
-      (await house.get(`/mailbox/attachments/${id}`, ana.key, { 'if-none-match': etagOf(again) })).status,
+      (await appliance.get(`/mailbox/attachments/${id}`, ana.key, { 'if-none-match': etagOf(again) })).status,
       304,
     )
   })
@@ -104,14 +104,14 @@ describe('uploads', () => {
     assert.notEqual(twin.id, file.id)
   })
 
-  test('what says nothing of a type is named by the extension', async () => {
+  test('a generic type is replaced by the type of the extension', async () => {
     for (const type of ['application/octet-stream', 'application/x-www-form-urlencoded']) {
       const file = data<AttachmentFile>(await send(Buffer.from('a,b'), { query: '?filename=t.csv', type }), 201)
       assert.equal(file.content_type, 'text/csv')
     }
   })
 
-  test('bytes without a name, of no type, or empty are told what is wrong', async () => {
+  test('bytes without a name, with an invalid type, or empty are rejected with the reason', async () => {
     const bytes = Buffer.from('x')
     assert.equal(failure(await send(bytes, { query: '' }), 400, 'missing_parameter').param, 'filename')
     issues(await send(bytes, { type: 'multipart/form-data; boundary=x' }), 422, 'validation_error', [
@@ -128,11 +128,11 @@ describe('uploads', () => {
     issues(await upload({ filename: 'a.txt', content: '' }), 422, 'validation_error', ['content too_small'])
   })
 
-  test('one byte more than may be is refused, declared, while streaming, and in JSON', async () => {
+  test('one byte above the limit is rejected: declared, while streaming, and in JSON', async () => {
     const most = 26_214_400
     const large = Buffer.alloc(most + 1)
     failure(await send(large), 413, 'payload_too_large')
-    const streamed = await fetch(`${house.origin}/api/v1/mailbox/attachments?filename=x.bin`, {
+    const streamed = await fetch(`${appliance.origin}/api/v1/mailbox/attachments?filename=x.bin`, {
       method: 'POST',
       headers: { authorization: `Bearer ${ana.key}`, 'content-type': 'application/octet-stream' },
       body: new Blob([large]).stream(),
@@ -146,21 +146,21 @@ describe('uploads', () => {
     failure(await upload({ filename: 'x.bin', content: large.toString('base64') }), 413, 'payload_too_large')
     const file = data<AttachmentFile>(await send(large.subarray(1)), 201)
     assert.equal(file.size_bytes, most)
-    data(await house.call('DELETE', `/mailbox/attachments/${file.id}`, ana.key))
+    data(await appliance.call('DELETE', `/mailbox/attachments/${file.id}`, ana.key))
   })
 
-  test('four at a time; the fifth is told to come again, and its place is free when one ends', async () => {
+  test('four at a time; the fifth gets 429, and its slot is free when one ends', async () => {
     const begun = Array.from({ length: 4 }, () => begin())
     await Promise.all(begun.map(({ started }) => started))
     const refused = await send(Buffer.from('fifth'))
     failure(refused, 429, 'rate_limit_exceeded')
     assert.equal(refused.headers.get('retry-after'), '1')
-    data(await house.call('POST', '/mailbox/attachments', bob.key, { filename: 'a.txt', content: 'YQ==' }), 201)
+    data(await appliance.call('POST', '/mailbox/attachments', bob.key, { filename: 'a.txt', content: 'YQ==' }), 201)
     assert.deepEqual(await Promise.all(begun.map(({ finish }) => finish())), [201, 201, 201, 201])
     data(await send(Buffer.from('fifth')), 201)
   })
 
-  test('an upload that breaks off leaves nothing and gives its place back', async () => {
+  test('an aborted upload leaves nothing and frees its slot', async () => {
     for (let round = 0; round < 5; round++) {
       const { started, cut } = begin()
       await started
@@ -182,7 +182,7 @@ describe('uploads', () => {
 
 /** Begins an upload of bytes and stands still in the middle. */
 function begin() {
-  const { port, hostname } = new URL(house.origin)
+  const { port, hostname } = new URL(appliance.origin)
   const req = request({
     ...{ port, hostname, method: 'POST', path: '/api/v1/mailbox/attachments?filename=slow.bin' },
     headers: {
@@ -208,8 +208,8 @@ function begin() {
   }
 }
 
-describe('what is handed out', () => {
-  test('parts of a mail come decoded, byte for byte, in whatever they were encoded', async () => {
+describe('downloads', () => {
+  test('parts of a message are decoded, byte for byte, from every encoding', async () => {
     const bytes = randomBytes(2 * 1024 * 1024 + 5)
     const text = `${'Über-lange Zeile '.repeat(9)}=\r\nEnde  `
     const qp = Buffer.from(text)
@@ -228,7 +228,7 @@ describe('what is handed out', () => {
     assert.equal(plain!.body.toString(), 'as it is')
     assert.deepEqual([empty!.status, empty!.body.length], [200, 0])
     for (const [index, { id, size_bytes }] of files.entries()) {
-      const record = data<AttachmentFile>(await house.get(`/mailbox/attachments/${id}`, ana.key))
+      const record = data<AttachmentFile>(await appliance.get(`/mailbox/attachments/${id}`, ana.key))
       const { body } = [zip!, quoted!, plain!, empty!][index]!
       assert.equal(record.sha256, createHash('sha256').update(body).digest('hex'))
       assert.deepEqual([record.size_bytes, record.message_id, record.expires_at], [size_bytes, message.id, null])
@@ -266,7 +266,7 @@ describe('what is handed out', () => {
     assert.deepEqual([head.status, head.headers.get('content-length'), head.body.length], [200, '10', 0])
   })
 
-  test('nothing that a browser would run keeps its type, and every file is sandboxed and nameable', async () => {
+  test('executable types are replaced, and every file is sandboxed and has a file name', async () => {
     const active = [
       'text/html',
       'image/svg+xml',
@@ -296,47 +296,53 @@ describe('what is handed out', () => {
   test('another mailbox finds nothing', async () => {
     const file = await uploaded('secret')
     for (const path of ['', '/content']) {
-      failure(await house.get(`/mailbox/attachments/${file.id}${path}`, bob.key), 404, 'not_found')
+      failure(await appliance.get(`/mailbox/attachments/${file.id}${path}`, bob.key), 404, 'not_found')
     }
-    failure(await house.call('DELETE', `/mailbox/attachments/${file.id}`, bob.key), 404, 'not_found')
+    failure(await appliance.call('DELETE', `/mailbox/attachments/${file.id}`, bob.key), 404, 'not_found')
   })
 })
 
-describe('the life of an upload', () => {
-  test('it can be given up while nothing uses it; what a message holds cannot', async () => {
+describe('lifetime of uploads', () => {
+  test('an unused upload can be deleted; one that a message uses cannot', async () => {
     const file = await uploaded('to be given up')
-    const etag = etagOf(await house.get(`/mailbox/attachments/${file.id}`, ana.key))
+    const etag = etagOf(await appliance.get(`/mailbox/attachments/${file.id}`, ana.key))
     failure(
-      await house.call('DELETE', `/mailbox/attachments/${file.id}`, ana.key, undefined, { 'if-match': 'W/"x"' }),
+      await appliance.call('DELETE', `/mailbox/attachments/${file.id}`, ana.key, undefined, { 'if-match': 'W/"x"' }),
       409,
       'conflict',
     )
-    const gone = await house.call('DELETE', `/mailbox/attachments/${file.id}`, ana.key, undefined, { 'if-match': etag })
+    const gone = await appliance.call('DELETE', `/mailbox/attachments/${file.id}`, ana.key, undefined, {
+      'if-match': etag,
+    })
     assert.deepEqual(data(gone), { deleted: true, id: file.id })
-    failure(await house.get(`/mailbox/attachments/${file.id}`, ana.key), 404, 'not_found')
+    failure(await appliance.get(`/mailbox/attachments/${file.id}`, ana.key), 404, 'not_found')
     const message = await mailWith([
       'Content-Type: text/plain\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\nhi',
     ])
-    failure(await house.call('DELETE', `/mailbox/attachments/${message.attachments![0]!.id}`, ana.key), 409, 'conflict')
+    failure(
+      await appliance.call('DELETE', `/mailbox/attachments/${message.attachments![0]!.id}`, ana.key),
+      409,
+      'conflict',
+    )
   })
 
-  test('sent by its blob id it stays as long as the copy; unused it goes after a day', async () => {
+  test('a sent upload stays as long as the copy; an unused one is deleted after a day', async () => {
     const used = await uploaded('that is sent')
     const unused = await uploaded('that is not')
     const mail = { to: [{ email: bob.email }], subject: 'File', text_body: 'Here.' }
     const attachments = [{ filename: 'sent.txt', blob_id: used.blob_id }]
-    data(await house.call('POST', '/mailbox/messages/send', ana.key, { ...mail, attachments }), 202)
-    await house.settle()
-    assert.equal(data<AttachmentFile>(await house.get(`/mailbox/attachments/${used.id}`, ana.key)).expires_at, null)
-    failure(await house.call('DELETE', `/mailbox/attachments/${used.id}`, ana.key), 409, 'conflict')
+    data(await appliance.call('POST', '/mailbox/messages/send', ana.key, { ...mail, attachments }), 202)
+    await appliance.settle()
+    assert.equal(data<AttachmentFile>(await appliance.get(`/mailbox/attachments/${used.id}`, ana.key)).expires_at, null)
+    failure(await appliance.call('DELETE', `/mailbox/attachments/${used.id}`, ana.key), 409, 'conflict')
     clock.advance(UPLOAD_LIFE_MS)
-    failure(await house.get(`/mailbox/attachments/${unused.id}/content`, ana.key), 404, 'not_found')
-    await house.app.store.uploads.expire(new AbortController().signal)
-    await sweepContent(house, clock)
+    failure(await appliance.get(`/mailbox/attachments/${unused.id}/content`, ana.key), 404, 'not_found')
+    await appliance.app.store.uploads.expire(new AbortController().signal)
+    await sweepContent(appliance, clock)
     assert.equal((await content(used.id)).body.toString(), 'that is sent')
-    assert.deepEqual(await house.app.db.read.all('SELECT id FROM uploads WHERE id = ?', [unused.id]), [])
+    assert.deepEqual(await appliance.app.db.read.all('SELECT id FROM uploads WHERE id = ?', [unused.id]), [])
     failure(
-      await house.call('POST', '/mailbox/messages/send', ana.key, {
+      await appliance.call('POST', '/mailbox/messages/send', ana.key, {
         ...mail,
         attachments: [{ ...attachments[0], blob_id: unused.blob_id }],
       }),
@@ -345,19 +351,19 @@ describe('the life of an upload', () => {
     )
   })
 
-  test('the sweep leaves what an upload names', async () => {
+  test('the sweep keeps content of uploads', async () => {
     const file = await uploaded(randomBytes(100))
-    await sweepContent(house, clock)
+    await sweepContent(appliance, clock)
     assert.equal((await content(file.id)).status, 200)
   })
 
-  test('what waits is bounded: what is an hour old makes room, what is younger does not', async () => {
+  test('pending uploads are limited: those older than an hour make room, younger ones do not', async () => {
     const box = await team.mailbox('full@shop.test')
-    const account = (await house.app.store.accounts.byMailbox(box.id))!
-    const { uploads, blobs } = house.app.store
+    const account = (await appliance.app.store.accounts.byMailbox(box.id))!
+    const { uploads, blobs } = appliance.app.store
     const first = await uploaded('first', 'first.txt', box.key)
     const add = (sizeBytes: number) =>
-      house.app.db.write((tx) =>
+      appliance.app.db.write((tx) =>
         uploads.add(tx, account, {
           filename: 'x',
           contentType: 'text/plain',
@@ -370,19 +376,19 @@ describe('the life of an upload', () => {
     failure(await upload({ filename: 'b.txt', content: 'Yg==' }, box.key), 409, 'conflict')
     clock.advance(HOUR)
     const second = await uploaded('b', 'b.txt', box.key)
-    failure(await house.get(`/mailbox/attachments/${first.id}`, box.key), 404, 'not_found')
-    data(await house.get(`/mailbox/attachments/${second.id}`, box.key))
-    await house.app.db.write((tx) => uploads.purgeIn(tx, account, 10))
-    failure(await house.get(`/mailbox/attachments/${second.id}`, box.key), 404, 'not_found')
+    failure(await appliance.get(`/mailbox/attachments/${first.id}`, box.key), 404, 'not_found')
+    data(await appliance.get(`/mailbox/attachments/${second.id}`, box.key))
+    await appliance.app.db.write((tx) => uploads.purgeIn(tx, account, 10))
+    failure(await appliance.get(`/mailbox/attachments/${second.id}`, box.key), 404, 'not_found')
     assert.ok(await blobs.size(Buffer.from(second.sha256, 'hex')), 'content goes with the sweep')
-    await sweepContent(house, clock)
+    await sweepContent(appliance, clock)
     assert.equal(await blobs.size(Buffer.from(second.sha256, 'hex')), undefined)
   })
 
-  test('a full mailbox and a suspended one take none', async () => {
+  test('a full mailbox and a suspended one accept none', async () => {
     const small = await team.mailbox('small@shop.test', { quotaBytes: 10_485_760 })
     failure(
-      await house.call('POST', '/mailbox/attachments', small.key, {
+      await appliance.call('POST', '/mailbox/attachments', small.key, {
         filename: 'a.bin',
         content: Buffer.alloc(10_485_761).toString('base64'),
       }),
@@ -390,9 +396,9 @@ describe('the life of an upload', () => {
       'conflict',
     )
     const file = await uploaded('mine', 'a.txt', small.key)
-    await house.app.directory.mailboxes.suspend(team.id, small.id)
+    await appliance.app.directory.mailboxes.suspend(team.id, small.id)
     failure(await upload({ filename: 'a.txt', content: 'YQ==' }, small.key), 409, 'conflict')
-    failure(await house.call('DELETE', `/mailbox/attachments/${file.id}`, small.key), 409, 'conflict')
+    failure(await appliance.call('DELETE', `/mailbox/attachments/${file.id}`, small.key), 409, 'conflict')
     assert.equal((await content(file.id, {}, { key: small.key })).body.toString(), 'mine')
   })
 })

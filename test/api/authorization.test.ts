@@ -12,12 +12,12 @@ import { linkTokens } from '../../src/mime/sign-in-links.ts'
 import { webRoutes } from '../../src/pages/routes.ts'
 import { readMessage } from '../../src/workers/read-message.ts'
 import { ACCESS_TOKEN, CLAIM, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
+import { type Json, type Reply, startAppliance } from '../support/appliance.ts'
 import { authorityOf, gains } from '../support/authority.ts'
-import { belongingsOf } from '../support/belongings.ts'
 import { ManualClock } from '../support/clock.ts'
 import * as make from '../support/credentials.ts'
-import { type Json, type Reply, startHouse } from '../support/house.ts'
-import { bodiesOf, type Ids, kindsOf, nobodys, pathOf } from '../support/requests.ts'
+import { bodiesOf, type Ids, kindsOf, pathOf, unknownIds } from '../support/requests.ts'
+import { resourcesOf } from '../support/resources.ts'
 
 type Credential = make.Credential
 
@@ -33,14 +33,14 @@ const env = {
   SES_ACCESS_KEY_ID: 'AKIAEXAMPLE',
   SES_SECRET_ACCESS_KEY: 'secret',
 }
-const house = await startHouse({ clock, env })
-after(() => house.close())
-const operatorOrigin = `http://127.0.0.1:${house.ports.operator}`
+const appliance = await startAppliance({ clock, env })
+after(() => appliance.close())
+const operatorOrigin = `http://127.0.0.1:${appliance.ports.operator}`
 const api = routes.filter(({ as }) => as !== 'none')
 const open = routes.filter(({ as }) => as === 'none')
 
-const mine = await house.team('Mine')
-const theirs = await house.team(`Theirs ${MARK}`)
+const mine = await appliance.team('Mine')
+const theirs = await appliance.team(`Theirs ${MARK}`)
 const own = new Map<IdKind, string>()
 const foreign = new Map<IdKind, string>()
 let reader: { id: string; email: string; key: string }
@@ -48,14 +48,14 @@ let callers: Credential[] = []
 let bad: Credential[] = []
 let allBut = new Map<string, Credential>()
 let signedIn: make.SignedIn[] = []
-/** What has succeeded for somebody. */
+/** Operations that succeeded for some credential. */
 const done = new Set<string>()
-const ownIds: Ids = (kind) => own.get(kind) ?? nobodys(kind)
-const foreignIds: Ids = (kind) => foreign.get(kind) ?? nobodys(kind)
+const ownIds: Ids = (kind) => own.get(kind) ?? unknownIds(kind)
+const foreignIds: Ids = (kind) => foreign.get(kind) ?? unknownIds(kind)
 /** Keys of a team are under another path than those of its mailboxes. */
 const rootKeys = new Map<typeof own, string>()
 const idsFor = (route: Route, ids: Ids): Ids => {
-  if (!/^\/(api-keys|console)\//.test(route.path) || ids === nobodys) return ids
+  if (!/^\/(api-keys|console)\//.test(route.path) || ids === unknownIds) return ids
   return (kind) => (kind === 'key' ? rootKeys.get(ids === ownIds ? own : foreign)! : ids(kind))
 }
 
@@ -66,7 +66,7 @@ before(async () => {
   ] as const) {
     const domain = await team.domain(name)
     reader = await team.mailbox(`ana@${name}`)
-    for (const [kind, id] of await belongingsOf(house, team, { domain, mailbox: reader })) kept.set(kind, id)
+    for (const [kind, id] of await resourcesOf(appliance, team, { domain, mailbox: reader })) kept.set(kind, id)
     kept.set('team', team.id)
     const input = {
       teamId: team.id,
@@ -75,9 +75,9 @@ before(async () => {
       role: 'root:readonly',
       createdBy: 'operator',
     }
-    rootKeys.set(kept, (await house.app.directory.keys.issue(input)).record.id)
+    rootKeys.set(kept, (await appliance.app.directory.keys.issue(input)).record.id)
   }
-  const { secret } = await house.app.directory.operatorKeys.issue('x')
+  const { secret } = await appliance.app.directory.operatorKeys.issue('x')
   const operator = {
     name: 'operator',
     secret,
@@ -86,17 +86,17 @@ before(async () => {
     teamId: null,
     mailboxId: null,
   }
-  allBut = await make.allBut(house, mine)
-  bad = await make.badCredentials(house, mine)
-  const agents = [...(await make.agentTokens(house, false)), ...(await make.agentTokens(house, true))]
+  allBut = await make.allBut(appliance, mine)
+  bad = await make.badCredentials(appliance, mine)
+  const agents = [...(await make.agentTokens(appliance, false)), ...(await make.agentTokens(appliance, true))]
   bad.push(...agents.filter(({ kind }) => kind === 'nobody'))
   callers = [
-    ...(await make.teamKeys(house, mine)),
-    ...(await make.mailboxKeys(house, mine, reader)),
+    ...(await make.teamKeys(appliance, mine)),
+    ...(await make.mailboxKeys(appliance, mine, reader)),
     ...agents.filter(({ kind }) => kind !== 'nobody'),
     operator,
   ]
-  signedIn = await make.people(house, mine)
+  signedIn = await make.people(appliance, mine)
 })
 
 let calls = 0
@@ -105,7 +105,7 @@ const source = () => `10.${++calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
 
 function urlOf(route: Route, path: string): string {
   if (route.surface === 'operator') return `${operatorOrigin}/operator/v1${path}`
-  const origin = route.surface === 'send' ? house.sendOrigin : house.origin
+  const origin = route.surface === 'send' ? appliance.sendOrigin : appliance.origin
   return route.root ? origin + path : `${origin}/api/v1${path}`
 }
 
@@ -117,7 +117,7 @@ async function call(route: Route, secret: string, ids: Ids, body?: unknown): Pro
   if (route.idempotent) headers['idempotency-key'] = randomUUID()
   if (route.fromMailbox) headers['x-source-authorization'] = `Bearer ${secret}`
   const url = urlOf(route, pathOf(route, idsFor(route, ids)))
-  if (!route.stream) return house.call(route.method, url, secret, body, headers)
+  if (!route.stream) return appliance.call(route.method, url, secret, body, headers)
   const leaving = new AbortController()
   const { status, headers: got } = await fetch(url, {
     headers: { ...headers, authorization: `Bearer ${secret}` },
@@ -140,7 +140,7 @@ function isLetIn(
   return wanted.some((one) => allows(granted, one))
 }
 
-test('every operation with a credential asks for a permission', () => {
+test('every operation with a credential requires a permission', () => {
   const silent = api.filter(({ as, permission }) => as !== 'operator' && permission === undefined)
   assert.deepEqual(
     silent.map(({ operation }) => operation),
@@ -148,23 +148,23 @@ test('every operation with a credential asks for a permission', () => {
   )
 })
 
-test('what needs no credential is what is known to need none', () => {
+test('only the known operations need no credential', () => {
   assert.deepEqual(
     open.map(({ operation }) => operation).sort(),
     [
       ...['createAgentChallenge', 'getAgentGuide', 'getAgentKeys', 'getAuthorizationServer'],
-      ...['getAuthorizationServerBelow', 'getHealth', 'getProtectedResource', 'getReadiness'],
+      ...['getAuthorizationServerLegacyPath', 'getHealth', 'getProtectedResource', 'getReadiness'],
       ...['getSendingProtectedResource', 'issueAgentToken', 'registerAgent', 'revokeAgentToken'],
     ].sort(),
   )
 })
 
 for (const route of api) {
-  test(`${route.operation}: lets in who may, and nobody else`, async () => {
-    const [body] = bodiesOf(route, nobodys)
+  test(`${route.operation}: accepts permitted credentials only`, async () => {
+    const [body] = bodiesOf(route, unknownIds)
     for (const credential of bad) {
-      const { status } = await call(route, credential.secret, nobodys, body)
-      // The operator's door knows no team, suspended or not.
+      const { status } = await call(route, credential.secret, unknownIds, body)
+      // The operator's listener has no teams, suspended or not.
       const expected = credential.kind === 'suspended' && route.as !== 'operator' ? 403 : 401
       assert.equal(status, expected, credential.name)
     }
@@ -187,7 +187,7 @@ const harm = ({ method, as, path }: Route) =>
   /\/(suspend|cancel|revoke|drop)/.test(path) ? 1 : method !== 'DELETE' ? 0 : as === 'mailbox' ? 2 : 3 + 1 / path.length
 const byHarm = api.toSorted((one, other) => harm(one) - harm(other))
 for (const route of byHarm) {
-  test(`${route.operation}: gives nobody more than they have, and shows nothing of others`, async () => {
+  test(`${route.operation}: never exceeds the caller's permissions, and shows nothing of other teams`, async () => {
     for (const credential of callers.filter((one) => isLetIn(route, one))) {
       // The operator may end a whole team: the other one.
       const both = credential.kind === 'operator' ? [foreignIds] : [foreignIds, ownIds]
@@ -201,7 +201,7 @@ for (const route of byHarm) {
 }
 
 async function attempt(route: Route, credential: Credential, ids: Ids, body: unknown): Promise<void> {
-  const before = await authorityOf(house)
+  const before = await authorityOf(appliance)
   const reply = await call(route, credential.secret, ids, body)
   const what = `${credential.name}: ${route.method} ${route.path} ${JSON.stringify(body)}: ${reply.status}`
   assert.ok(reply.status < 500 || reply.status === 503, `${what} ${JSON.stringify(reply.body)}`)
@@ -209,15 +209,15 @@ async function attempt(route: Route, credential: Credential, ids: Ids, body: unk
   if (reply.status < 300) done.add(route.operation)
   if (credential.kind === 'operator') return
   if (ids === foreignIds && kindsOf(route).size > 0) assert.ok(reply.status >= 400, `${what}: done to another team`)
-  assert.deepEqual(gains(before, await authorityOf(house), credential), [], what)
+  assert.deepEqual(gains(before, await authorityOf(appliance), credential), [], what)
   const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
   assert.ok(!text.includes(MARK) && !LINK.test(text), what)
-  for (const [secret] of text.matchAll(SECRET)) await judge(secret, credential, what)
+  for (const [secret] of text.matchAll(SECRET)) await verify(secret, credential, what)
 }
 
 /** A secret that is shown opens no more than the credential it is shown to; keys of mailboxes are judged by their rows. */
-async function judge(secret: string, { permissions, teamId }: Credential, what: string): Promise<void> {
-  const known = await house.app.directory.keys.recognise(secret)
+async function verify(secret: string, { permissions, teamId }: Credential, what: string): Promise<void> {
+  const known = await appliance.app.directory.keys.recognise(secret)
   assert.ok(known !== undefined, `${what} shows a secret of another kind`)
   assert.equal(known.principal.teamId, teamId, what)
   if (known.principal.kind === 'team') {
@@ -231,7 +231,7 @@ const FORMS = webRoutes
   .filter(({ path }) => !path.includes('{token}') && path !== '/oauth/callback/{type}')
   .toSorted((one, other) => Number(one.operation === 'deleteSession') - Number(other.operation === 'deleteSession'))
 for (const route of FORMS) {
-  test(`${route.operation}: a person gains nothing by the page, and no other team's`, async () => {
+  test(`${route.operation}: a signed-in person gains no permissions, and none of another team`, async () => {
     for (const person of signedIn) {
       for (const ids of [foreignIds, ownIds]) {
         const caller = make.asCredential(person, mine.id)
@@ -244,10 +244,10 @@ for (const route of FORMS) {
 
 async function attemptPage(route: Route, person: make.SignedIn, caller: Credential, ids: Ids, body: Json) {
   clock.advance(10_000)
-  const before = await authorityOf(house)
+  const before = await authorityOf(appliance)
   const form = body && new URLSearchParams({ ...body, csrf: person.formToken })
   const headers = { cookie: person.cookie }
-  const url = house.origin + pathOf(route, idsFor(route, ids))
+  const url = appliance.origin + pathOf(route, idsFor(route, ids))
   const response = await fetch(url, { method: route.method, redirect: 'manual', headers, body: form ?? null })
   const text = await response.text()
   const what = `${person.role}: ${route.method} ${url} ${form}: ${response.status}`
@@ -255,7 +255,7 @@ async function attemptPage(route: Route, person: make.SignedIn, caller: Credenti
   assert.ok(!text.includes(MARK), what)
   if (ids === foreignIds && route.path.includes('{team_id}')) assert.ok(response.status >= 400, what)
   // An owner may see a link for a member of this one team.
-  const made = gains(before, await authorityOf(house), caller)
+  const made = gains(before, await authorityOf(appliance), caller)
   const shown = new RegExp(`sign_in_links .*"team_id":"${mine.id}".*"shown_by":"${person.memberId}"`)
   assert.deepEqual(
     made.filter((one) => person.role !== 'owner' || !shown.test(one)),
@@ -263,15 +263,15 @@ async function attemptPage(route: Route, person: make.SignedIn, caller: Credenti
     what,
   )
   assert.ok(person.role === 'owner' || !LINK.test(text), what)
-  for (const [secret] of text.matchAll(SECRET)) await judge(secret, caller, what)
+  for (const [secret] of text.matchAll(SECRET)) await verify(secret, caller, what)
 }
 
-test('the walk is no empty one: most of what it calls is done for who may', () => {
+test('most calls of the walk succeed for permitted credentials', () => {
   const never = api.map(({ operation }) => operation).filter((one) => !done.has(one))
   assert.ok(never.length < api.length / 4, never.join(', '))
 })
 
-test('the token endpoint trades nothing but what was made for it, and nothing for more', async () => {
+test('the token endpoint exchanges only credentials issued for it, without gaining permissions', async () => {
   const token = open.find(({ operation }) => operation === 'issueAgentToken')!
   const grants = [
     (secret: string) => ({ grant_type: JWT_BEARER, assertion: secret }),
@@ -282,16 +282,16 @@ test('the token endpoint trades nothing but what was made for it, and nothing fo
   for (const { name, secret, permissions } of [...callers, ...bad]) {
     for (const grant of grants) {
       for (const resource of [
-        `${house.origin}/api/v1`,
-        `${house.sendOrigin}/api/v1`,
+        `${appliance.origin}/api/v1`,
+        `${appliance.sendOrigin}/api/v1`,
         `${operatorOrigin}/operator/v1`,
       ]) {
         for (const scope of ['', ...scopes]) {
           clock.advance(60_000)
           const members = { ...grant(secret), resource, ...(scope === '' ? {} : { scope }) }
-          const reply = await house.call(
+          const reply = await appliance.call(
             'POST',
-            house.origin + token.path,
+            appliance.origin + token.path,
             null,
             new URLSearchParams(members).toString(),
             {
@@ -317,17 +317,17 @@ test('the token endpoint trades nothing but what was made for it, and nothing fo
   }
 })
 
-test('no message anybody can read by a key holds a link that signs in', async () => {
-  await house.settle()
-  const { store, db } = house.app
+test('no message readable by a key contains a sign-in link', async () => {
+  await appliance.settle()
+  const { store, db } = appliance.app
   const rows = await db.read.all<{ blob: Uint8Array; size: number }>(
     'SELECT DISTINCT blob, size_bytes AS size FROM messages',
   )
   for (const { blob, size } of rows) {
     const bytes = await store.blobs.bytes(blob, 0, size)
     for (const token of linkTokens(bytes, readMessage(bytes).message.structure)) {
-      assert.equal(await house.app.people.links.read(token), undefined)
-      assert.equal(await house.app.agents.invites.open(token), undefined)
+      assert.equal(await appliance.app.people.links.read(token), undefined)
+      assert.equal(await appliance.app.agents.invites.open(token), undefined)
     }
   }
 })

@@ -1,15 +1,15 @@
-// Bad input made from the schemas of the routes: every member and parameter, wrong in every way its schema knows.
+// Invalid input generated from the schemas of the routes: every member and parameter, with every violation of its schema.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { TSchema } from 'typebox'
 import { routes } from '../../src/api/routes.ts'
-import type { Folder } from '../../src/api/schemas/folder.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { Route } from '../../src/http/route.ts'
+import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Reply, startHouse } from '../support/house.ts'
 import { data, failure, receive } from './expect.ts'
 import { sample, wrongObjects, wrongValues } from './samples.ts'
 
@@ -19,9 +19,9 @@ const env = {
   ...{ SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
   ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' },
 }
-const house = await startHouse({ clock, env })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock, env })
+after(() => appliance.close())
+const team = await appliance.team()
 const domain = await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 // What is done to mailboxes is done to this one: the other has to go on working.
@@ -32,22 +32,25 @@ const ids = new Map([
 ])
 
 before(async () => {
-  await receive(house, { to: ana.email })
-  const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key))
-  const [row] = data<{ id: string }[]>(await house.get('/inbound/logs', team.key))
+  await receive(appliance, { to: ana.email })
+  const [message] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', ana.key))
+  const [row] = data<{ id: string }[]>(await appliance.get('/inbound/logs', team.key))
   // A key of its own: some of the calls below rotate it.
   const key = data<{ id: string }>(
-    await house.call('POST', `/mailboxes/${carl.id}/api-keys`, team.key, { name: 'x' }),
+    await appliance.call('POST', `/mailboxes/${carl.id}/api-keys`, team.key, { name: 'x' }),
     201,
   )
-  const own = await house.call('POST', '/mailbox/folders', ana.key, { name: 'Own' })
-  ids.set('message', message!.id).set('thread', message!.thread_id).set('folder', data<Folder>(own, 201).id)
+  const own = await appliance.call('POST', '/mailbox/folders', ana.key, { name: 'Own' })
+  ids.set('message', message!.id).set('thread', message!.thread_id).set('folder', data<FolderJson>(own, 201).id)
   const later = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
-  const sent = data<{ submission_id: string }>(await house.call('POST', '/mailbox/messages/send', ana.key, later), 202)
+  const sent = data<{ submission_id: string }>(
+    await appliance.call('POST', '/mailbox/messages/send', ana.key, later),
+    202,
+  )
   ids.set('submission', sent.submission_id)
   ids.set('inboundLog', row!.id).set('key', key.id).set('team', team.id)
   const member = data<{ id: string }>(
-    await house.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
+    await appliance.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
     202,
   )
   ids.set('member', member.id)
@@ -58,14 +61,14 @@ before(async () => {
   ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   ids.set('webhook', await make('/webhooks', hook))
-  await house.app.outbound.sharedLimit.setDaily(team.id, true, 100)
-  const file = await house.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' })
-  const script = await house.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
+  await appliance.app.outbound.sharedLimit.setDaily(team.id, true, 100)
+  const file = await appliance.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' })
+  const script = await appliance.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
   ids.set('sieveScript', data<{ id: string }>(script, 201).id)
   ids.set('attachment', data<{ id: string }>(file, 201).id)
   const alias = { email: 'ana+x@shop.test' }
-  ids.set('identity', data<{ id: string }>(await house.call('POST', '/mailbox/identities', ana.key, alias), 201).id)
-  ids.set('quota', data<{ id: string }[]>(await house.get('/mailbox/quotas', ana.key))[0]!.id)
+  ids.set('identity', data<{ id: string }>(await appliance.call('POST', '/mailbox/identities', ana.key, alias), 201).id)
+  ids.set('quota', data<{ id: string }[]>(await appliance.get('/mailbox/quotas', ana.key))[0]!.id)
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })
 
@@ -73,17 +76,17 @@ before(async () => {
 const queryStates = new Map<string, string>()
 before(async () => {
   for (const type of ['messages', 'folders']) {
-    queryStates.set(type, (await house.get(`/mailbox/${type}`, ana.key)).body.meta.query_state)
+    queryStates.set(type, (await appliance.get(`/mailbox/${type}`, ana.key)).body.meta.query_state)
   }
 })
 
 async function make(path: string, body: object): Promise<string> {
-  const made = data<{ id?: string; request?: { id: string } }>(await house.call('POST', path, team.key, body), 201)
+  const made = data<{ id?: string; request?: { id: string } }>(await appliance.call('POST', path, team.key, body), 201)
   return made.id ?? made.request!.id
 }
 
-const { secret: operatorKey } = await house.app.directory.operatorKeys.issue('test')
-// What is wrong with a form is told in the words of OAuth, or on a page: it has tests of its own.
+const { secret: operatorKey } = await appliance.app.directory.operatorKeys.issue('test')
+// Errors of a form are OAuth errors or pages, which have tests of their own.
 const withBody = routes.filter((route) => route.body !== undefined && route.form !== true)
 const withQuery = routes.filter((route) => route.query !== undefined)
 
@@ -100,8 +103,8 @@ function keyOf(route: Route): string | null {
 
 /** Where a path of the route begins. */
 function baseOf(route: Route): string {
-  if (route.surface === 'operator') return `http://127.0.0.1:${house.ports.operator}/operator/v1`
-  const origin = route.surface === 'send' ? house.sendOrigin : house.origin
+  if (route.surface === 'operator') return `http://127.0.0.1:${appliance.ports.operator}/operator/v1`
+  const origin = route.surface === 'send' ? appliance.sendOrigin : appliance.origin
   return route.root === true ? origin : `${origin}/api/v1`
 }
 
@@ -110,7 +113,7 @@ function call(route: Route, query: string, body?: unknown, headers: Record<strin
   const source: Record<string, string> =
     route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
   const once: Record<string, string> = route.idempotent === 'required' ? { 'idempotency-key': randomUUID() } : {}
-  return house.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, {
+  return appliance.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, {
     ...source,
     ...once,
     ...headers,
@@ -154,15 +157,19 @@ function* wrongHeaders(route: Route): Generator<[headers: Record<string, string>
     for (const key of ['', 'Basic x', ana.key, 'Bearer nobody'])
       yield [{ 'x-source-authorization': key }, 404, 'not_found']
   }
-  // No webhook was told anything here: what is below its deliveries is missing, whatever the tag.
+  // No webhook delivery exists here: objects below it are missing, whatever the ETag.
   const isThere = !route.path.includes('{delivery_id}')
   if (route.etag === true && route.method !== 'GET' && isThere) {
     for (const tag of ['nonsense', '"other"', 'W/"a", W/"b"', '']) yield [{ 'if-match': tag }, 409, 'conflict']
   }
+  // Where there is no tag, no condition is ignored.
+  if (route.etag !== true && route.method !== 'GET') {
+    for (const tag of ['nonsense', '"other"', 'W/"a", W/"b"', '']) yield [{ 'if-match': tag }, 400, 'invalid_parameter']
+  }
 }
 
 for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
-  test(`${route.operation}: a header that is wrong is told as such`, async () => {
+  test(`${route.operation}: an invalid header is reported`, async () => {
     const query = route.query === undefined ? '' : `?${needed(route)}`
     const body = route.body && sample(route.body)
     for (const [headers, status, code] of wrongHeaders(route)) {
@@ -174,9 +181,9 @@ for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
 }
 
 for (const route of withBody) {
-  test(`${route.operation}: a body that is wrong in one place is told by that place`, async () => {
+  test(`${route.operation}: an invalid member of the body is reported by its path`, async () => {
     for (const { what, value, code, below } of wrongObjects(route.body!)) {
-      // What is wrong with one message of a batch is told with that message (decisions §1.4).
+      // An error in one message of a batch is in the result of that message (decisions §1.4).
       if (route.operation === 'sendBatch' && below?.startsWith('messages.')) continue
       const reply = await call(route, '', value)
       // Not an object at all is a matter of syntax (decisions §1.4).
@@ -194,7 +201,7 @@ for (const route of withBody) {
     }
   })
 
-  test(`${route.operation}: a body that is no JSON object is told as such`, async () => {
+  test(`${route.operation}: a body that is not a JSON object is reported`, async () => {
     const texts = [
       '',
       '{',
@@ -220,7 +227,7 @@ for (const route of withBody) {
 }
 
 for (const route of withQuery) {
-  test(`${route.operation}: a parameter that is wrong is told by its name`, async () => {
+  test(`${route.operation}: an invalid parameter is reported by its name`, async () => {
     for (const [name, field] of Object.entries(route.query!.properties as Record<string, TSchema>)) {
       for (const { what, value, code, below } of wrongValues(field)) {
         // In a query everything is text: other types cannot be given.
@@ -238,7 +245,7 @@ for (const route of withQuery) {
     }
   })
 
-  test(`${route.operation}: parameters given twice, broken escapes and strangers`, async () => {
+  test(`${route.operation}: repeated parameters, malformed escapes and unknown parameters`, async () => {
     for (const [name, field] of Object.entries(route.query!.properties as Record<string, TSchema>)) {
       if ((field as { type?: string }).type === 'array') continue
       failure(await call(route, `?${name}=%FF${needed(route, name)}`), 400, 'invalid_parameter')
@@ -252,7 +259,7 @@ for (const route of withQuery) {
   })
 }
 
-test('text that is hostile to databases, headers and terminals is only text', async () => {
+test('text hostile to databases, headers and terminals is treated as text', async () => {
   const texts = [
     "' OR 1=1 --",
     '%_\\',
@@ -291,12 +298,12 @@ test('text that is hostile to databases, headers and terminals is only text', as
   }
 })
 
-test('a path whose id has another form leads nowhere', async () => {
+test('a malformed id in a path is not found', async () => {
   for (const route of routes.filter(({ params }) => params !== undefined)) {
     for (const text of ['x', '%00', '%FF', 'mbx_%27', 'a'.repeat(5000), '%2e%2e%2f']) {
       const path = route.path.replace(/\{\w+\}/g, text)
       const body = route.body && sample(route.body)
-      failure(await house.call(route.method, baseOf(route) + path, keyOf(route), body), 404, 'not_found')
+      failure(await appliance.call(route.method, baseOf(route) + path, keyOf(route), body), 404, 'not_found')
     }
   }
 })

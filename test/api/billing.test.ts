@@ -1,11 +1,11 @@
-// The money of teams: entered by the operator, used by mail that was sent, true to the last millionth (decisions §7.1).
+// Credits of teams: added by the operator, consumed by sent messages, exact to the millionth (decisions §7.1).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Transaction } from '../../src/api/schemas/billing.ts'
-import type { NewMail, Sender } from '../../src/outbound/submit/new-mail.ts'
+import type { TransactionJson } from '../../src/api/schemas/billing.ts'
+import type { NewMail, Sender } from '../../src/outbound/submit/new-message.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { data, failure, issues, walk } from './expect.ts'
 
@@ -24,20 +24,20 @@ const env = {
   ...{ ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) },
   ...{ BILLING_CURRENCY: 'EUR', BILLING_UNIT_PRICE: '0.25', BILLING_ENFORCE: 'true' },
 }
-const house = await startHouse({ clock, zone, env })
+const appliance = await startAppliance({ clock, zone, env })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
-const { ledger, meter, submitter } = house.app.outbound
-const { secret: operatorKey } = await house.app.directory.operatorKeys.issue('test')
-const team = await house.team()
+const { ledger, meter, submitter } = appliance.app.outbound
+const { secret: operatorKey } = await appliance.app.directory.operatorKeys.issue('test')
+const team = await appliance.team()
 await team.domain('shop.test')
 const sender: Sender = { kind: 'team', teamId: team.id, source: 'batch_api' }
 
 function credit(body: unknown, id = team.id, headers: Record<string, string> = {}) {
-  const url = `http://127.0.0.1:${house.ports.operator}/operator/v1/teams/${id}/credits`
-  return house.call('POST', url, operatorKey, body, headers)
+  const url = `http://127.0.0.1:${appliance.ports.operator}/operator/v1/teams/${id}/credits`
+  return appliance.call('POST', url, operatorKey, body, headers)
 }
 
 function mail(to: string): NewMail {
@@ -49,7 +49,7 @@ function mail(to: string): NewMail {
   }
 }
 
-/** `accepted`, or the code of what was refused, in the order of the mails. */
+/** `accepted`, or the error code, in the order of the messages. */
 async function send(...to: string[]): Promise<string[]> {
   const submitted = await submitter.submit(
     sender,
@@ -59,12 +59,12 @@ async function send(...to: string[]): Promise<string[]> {
 }
 
 const never = new AbortController().signal
-const balance = (teamId = team.id) => ledger.balance(house.app.db.read, teamId)
-const list = (query = '', key = team.key) => walk<Transaction>(house, `/billing/transactions${query}`, key)
+const balance = (teamId = team.id) => ledger.balance(appliance.app.db.read, teamId)
+const list = (query = '', key = team.key) => walk<TransactionJson>(appliance, `/billing/transactions${query}`, key)
 
-test('without credit nothing is sent, with it as much as it is good for', async () => {
+test('without credit nothing is sent, with credit as many messages as it pays for', async () => {
   assert.deepEqual(await send('a@customer.example'), ['conflict'])
-  const made = data<Transaction>(await credit({ amount: '1.0', description: 'invoice 7' }), 201)
+  const made = data<TransactionJson>(await credit({ amount: '1.0', description: 'invoice 7' }), 201)
   assert.deepEqual(made, {
     ...{ id: made.id, type: 'purchase', amount: '1.000000', balance_after: '1.000000', currency: 'EUR' },
     ...{ quantity: null, unit_price: null, description: 'invoice 7', reference: null },
@@ -73,15 +73,15 @@ test('without credit nothing is sent, with it as much as it is good for', async 
   // Five in one call: what the first four hold is not there for the fifth.
   const five = ['a', 'b', 'gone', 'd', 'e'].map((name) => `${name}@customer.example`)
   assert.deepEqual(await send(...five), ['accepted', 'accepted', 'accepted', 'accepted', 'conflict'])
-  await house.settle()
-  // The one nobody took holds nothing any more.
+  await appliance.settle()
+  // The reservation of the failed one is released.
   assert.deepEqual(await send('f@customer.example', 'g@customer.example'), ['accepted', 'conflict'])
-  await house.settle()
+  await appliance.settle()
 })
 
-test('an hour is entered once, after it is over', async () => {
+test('an hour is entered once, after its end', async () => {
   assert.equal(await meter.enter(never), 0)
-  // 04:04:05: what began before four may still be under way.
+  // 04:04:05: sending that began before four may still be in progress.
   clock.leap(HOUR)
   assert.equal(await meter.enter(never), 0)
   clock.leap(60_000)
@@ -95,12 +95,12 @@ test('an hour is entered once, after it is over', async () => {
   assert.equal(row!.quantity, 4)
   assert.equal(row!.unit_price, '0.250000')
   assert.match(row!.description, /in the hour from 2030-01-02T03:00:00.000Z$/)
-  assert.deepEqual(data(await house.get(`/billing/transactions/${row!.id}`, team.key)), row)
+  assert.deepEqual(data(await appliance.get(`/billing/transactions/${row!.id}`, team.key)), row)
   assert.deepEqual(await send('h@customer.example'), ['conflict'])
 })
 
-test('balances are true under parallel entries', async () => {
-  const other = await house.team('Other')
+test('balances are correct under concurrent entries', async () => {
+  const other = await appliance.team('Other')
   const amounts = Array.from({ length: 60 }, (_, index) => `${index % 3 === 0 ? '-' : ''}${index}.000001`)
   await Promise.all(
     amounts.map(async (amount) => data(await credit({ amount, type: 'adjustment', description: 'x' }, other.id), 201)),
@@ -115,28 +115,30 @@ test('balances are true under parallel entries', async () => {
   assert.equal(BigInt(await balance(other.id)), micro)
 })
 
-test('the sum of a span', async () => {
-  const span = await house.team('Span')
+test('the summary of a range', async () => {
+  const span = await appliance.team('Span')
   const enter = async (type: string, amount: string) =>
-    data<Transaction>(await credit({ type, amount, description: 'x' }, span.id), 201)
+    data<TransactionJson>(await credit({ type, amount, description: 'x' }, span.id), 201)
   await enter('purchase', '10')
   clock.leap(8 * 24 * HOUR)
+  // The sweep erases the content of what was refused.
+  await appliance.settle()
   await enter('purchase', '999999999.999999')
   await enter('adjustment', '2')
   await enter('adjustment', '-3')
   assert.equal((await enter('refund', '0.5')).amount, '-0.500000')
-  const sum = async (query: string) => data(await house.get(`/billing/summary${query}`, span.key))
+  const sum = async (query: string) => data(await appliance.get(`/billing/summary${query}`, span.key))
   const week = { period_days: 7, total_purchased: '1000000001.499999', total_consumed: '0.000000' }
   assert.deepEqual(await sum('?period_days=7'), { ...week, transaction_count: 4, currency: 'EUR' })
   assert.deepEqual(await sum('?days=7'), await sum('?period_days=7'))
   const month = { period_days: 30, total_purchased: '1000000011.499999', total_consumed: '0.000000' }
   assert.deepEqual(await sum(''), { ...month, transaction_count: 5, currency: 'EUR' })
-  failure(await house.get('/billing/summary?period_days=8', span.key), 400, 'invalid_parameter')
+  failure(await appliance.get('/billing/summary?period_days=8', span.key), 400, 'invalid_parameter')
   assert.equal((await list('?from_date=2030-01-05', span.key)).length, 4)
   assert.equal((await list('?to_date=2030-01-05', span.key)).length, 1)
 })
 
-test('what cannot be entered', async () => {
+test('invalid entries', async () => {
   const wrong: [object, string[]][] = [
     [{ amount: '0', description: 'x' }, ['amount too_small']],
     [{ amount: '-1', description: 'x' }, ['amount too_small']],

@@ -1,11 +1,11 @@
-// Contents by their public name: who holds them, and copies from one mailbox into another.
+// Blobs: lookup of the objects that use them, and copies from one mailbox into another.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
-import { startHouse } from '../support/house.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, failure, issues, receiveRaw } from './expect.ts'
 
 interface Match {
@@ -14,10 +14,10 @@ interface Match {
   matched: Record<'messages' | 'threads' | 'folders', string[]>
 }
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
-const other = await house.team('Other')
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
+const other = await appliance.team('Other')
 await team.domain('shop.test')
 await other.domain('else.test')
 const ana = await team.mailbox('ana@shop.test')
@@ -28,28 +28,32 @@ const eve = await other.mailbox('eve@else.test')
 async function mailWith(bytes: string, to = ana, subject = 'File'): Promise<Message> {
   const part = `Content-Type: application/zip\r\nContent-Disposition: attachment; filename=a.zip\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(bytes).toString('base64')}`
   const head = `From: x@far.test\r\nTo: ${to.email}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b`
-  await receiveRaw(house, { from: 'x@far.test', to: to.email, content: `${head}\r\n\r\n--b\r\n${part}\r\n--b--\r\n` })
-  const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages?limit=1', to.key))
-  return data<Message>(await house.get(`/mailbox/messages/${summary!.id}`, to.key))
+  await receiveRaw(appliance, {
+    from: 'x@far.test',
+    to: to.email,
+    content: `${head}\r\n\r\n--b\r\n${part}\r\n--b--\r\n`,
+  })
+  const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?limit=1', to.key))
+  return data<Message>(await appliance.get(`/mailbox/messages/${summary!.id}`, to.key))
 }
 
 const lookUp = async (ids: string[], types?: string[], key = ana.key) =>
-  data<Match[]>(await house.call('POST', '/mailbox/blobs/lookup', key, { blob_ids: ids, ...(types && { types }) }))
+  data<Match[]>(await appliance.call('POST', '/mailbox/blobs/lookup', key, { blob_ids: ids, ...(types && { types }) }))
 
 const copy = (body: object, secret?: string, key = bob.key, headers: Record<string, string> = {}) =>
-  house.call('POST', '/mailbox/blobs/copy', key, body, {
+  appliance.call('POST', '/mailbox/blobs/copy', key, body, {
     ...(secret === undefined ? {} : { 'x-source-authorization': `Bearer ${secret}` }),
     ...headers,
   })
 
 const nobodys = `blob_${'0'.repeat(24)}`
 
-test('look-up: messages by their own bytes and by their files, uploads, and what nobody holds', async () => {
+test('lookup: messages by their own bytes and by their files, uploads, and unknown blobs', async () => {
   const [first, second] = [await mailWith('same'), await mailWith('same', ana, 'Another')]
   const file = first.attachments![0]!.blob_id
   assert.equal(second.attachments![0]!.blob_id, file)
   const upload = data<AttachmentFile>(
-    await house.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YWxvbmU=' }),
+    await appliance.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YWxvbmU=' }),
     201,
   )
   const matches = await lookUp([file, first.blob_id, upload.blob_id, nobodys], ['messages', 'threads', 'folders'])
@@ -76,15 +80,15 @@ test('look-up: messages by their own bytes and by their files, uploads, and what
   assert.deepEqual(plain!.matched, { messages: [second.id, first.id], threads: [], folders: [] })
   assert.equal((await lookUp([file], undefined, bob.key))[0]!.found, false)
   const ids = Array.from({ length: 101 }, (_, at) => `blob_${String(at).padStart(24, '0')}`)
-  issues(await house.call('POST', '/mailbox/blobs/lookup', ana.key, { blob_ids: ids }), 422, 'validation_error', [
+  issues(await appliance.call('POST', '/mailbox/blobs/lookup', ana.key, { blob_ids: ids }), 422, 'validation_error', [
     'blob_ids too_big',
   ])
 })
 
-test('content of earlier versions has no name yet, is found all the same, and is named by the job', async () => {
+test('content of earlier versions has no name yet, is found anyway, and is named by the job', async () => {
   const message = await mailWith('old', bob)
   const file = message.attachments![0]!.blob_id
-  const { db, store } = house.app
+  const { db, store } = appliance.app
   const forget = () =>
     db.write(async (tx) => {
       await tx.run('UPDATE messages SET blob_name = NULL')
@@ -97,11 +101,11 @@ test('content of earlier versions has no name yet, is found all the same, and is
   const [{ rows }] = (await db.read.all<{ rows: number }>('SELECT count(*) AS rows FROM messages')) as [
     { rows: number },
   ]
-  assert.equal(await store.contents.nameOld(new AbortController().signal), rows * 2)
-  assert.equal(await store.contents.nameOld(new AbortController().signal), 0)
+  assert.equal(await store.contents.nameUnnamed(new AbortController().signal), rows * 2)
+  assert.equal(await store.contents.nameUnnamed(new AbortController().signal), 0)
 })
 
-test('copies: files and whole mails, decoded, under their own names in the other mailbox', async () => {
+test('copies: files and whole messages, decoded, with their own ids in the other mailbox', async () => {
   const message = await mailWith('to be copied')
   const file = message.attachments![0]!
   const body = { source_mailbox_id: ana.id, blob_ids: [file.blob_id, message.blob_id, nobodys] }
@@ -112,19 +116,19 @@ test('copies: files and whole mails, decoded, under their own names in the other
   assert.notEqual(copied[file.blob_id], file.blob_id)
   const again = await copy(body, ana.key, bob.key, { 'idempotency-key': 'one' })
   assert.deepEqual(data(again), { copied, not_found })
-  const account = (await house.app.store.accounts.byMailbox(bob.id))!
-  assert.equal((await house.app.store.uploads.pending(account)).files, 2)
-  const held = await house.app.store.contents.find(account, copied[file.blob_id]!)
+  const account = (await appliance.app.store.accounts.byMailbox(bob.id))!
+  assert.equal((await appliance.app.store.uploads.pending(account)).files, 2)
+  const held = await appliance.app.store.contents.find(account, copied[file.blob_id]!)
   assert.deepEqual([held!.filename, held!.type, held!.source.kind], ['a.zip', 'application/zip', 'upload'])
-  const { bytes } = await house.app.store.contents.stored(held!.place)
+  const { bytes } = await appliance.app.store.contents.stored(held!.range)
   assert.equal(Buffer.from(bytes).toString(), 'to be copied')
   const mail = { to: [{ email: ana.email }], subject: 'x', text_body: 'x' }
   const attachments = [{ filename: 'b.zip', blob_id: copied[file.blob_id] }]
-  data(await house.call('POST', '/mailbox/messages/send', bob.key, { ...mail, attachments }), 202)
-  await house.settle()
+  data(await appliance.call('POST', '/mailbox/messages/send', bob.key, { ...mail, attachments }), 202)
+  await appliance.settle()
 })
 
-test('copies need a credential for the source, which has to be of the same team', async () => {
+test('copies need a credential for the source, which must be of the same team', async () => {
   const message = await mailWith('private')
   const body = { source_mailbox_id: ana.id, blob_ids: [message.blob_id] }
   assert.equal(failure(await copy(body), 400, 'missing_parameter').param, 'X-Source-Authorization')
@@ -132,7 +136,7 @@ test('copies need a credential for the source, which has to be of the same team'
   for (const secret of wrong) failure(await copy(body, secret), 404, 'not_found')
   failure(await copy({ ...body, source_mailbox_id: eve.id }, eve.key), 404, 'not_found')
   failure(await copy(body, ana.key, eve.key), 404, 'not_found')
-  const reply = await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, {
+  const reply = await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, {
     name: 'x',
     permissions: ['email.send'],
   })

@@ -1,9 +1,10 @@
-// The OpenAPI documents of both origins, and what the tests of them look at.
+// The OpenAPI documents of both origins, as their tests read them.
 
 import { routes } from '../../src/api/routes.ts'
-import { webhooksTold } from '../../src/api/schemas/events.ts'
+import { webhookEvents } from '../../src/api/schemas/events.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { buildOpenapi, openapiRoute, type Surface } from '../../src/http/openapi.ts'
+import { combineOpenapi } from '../../src/http/openapi-combined.ts'
 
 export interface Parameter {
   name: string
@@ -36,6 +37,8 @@ export const config = loadConfig(
   '/no/settings/file.json',
 )
 export const documents = { app: documentOf('app'), send: documentOf('send') }
+/** The published document: both origins, each operation with its server. */
+export const combined = JSON.parse(JSON.stringify(combineOpenapi(routes, config, webhookEvents))) as Document
 export const all = Object.values(documents)
 export const operations = all.flatMap(({ paths }) =>
   Object.entries(paths).flatMap(([path, item]) =>
@@ -44,8 +47,8 @@ export const operations = all.flatMap(({ paths }) =>
 )
 
 export function documentOf(surface: Surface): Document {
-  const own = [...routes, openapiRoute(routes, config, surface, webhooksTold)]
-  const document = buildOpenapi(own, config, surface, webhooksTold)
+  const own = [...routes, openapiRoute(routes, config, surface, webhookEvents)]
+  const document = buildOpenapi(own, config, surface, webhookEvents)
   return JSON.parse(JSON.stringify(document)) as Document
 }
 

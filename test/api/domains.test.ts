@@ -1,21 +1,21 @@
-// Domains over the API: made, listed, proven by DNS, filtered.
+// Domains over the API: create, list, verify by DNS, filter.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Domain, DomainVerification } from '../../src/api/schemas/domain.ts'
+import type { DomainJson, DomainVerificationJson } from '../../src/api/schemas/domain.ts'
 import { newId } from '../../src/base/ids.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, failure, issues, walk } from './expect.ts'
 
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 
-test('a new domain is pending, shows its records and says where it is', async () => {
-  const reply = await house.call('POST', '/domains', team.key, { domain: 'Shop.Example.ORG' })
-  const domain = data<Domain>(reply, 201)
+test('a new domain is pending, shows its records and its location', async () => {
+  const reply = await appliance.call('POST', '/domains', team.key, { domain: 'Shop.Example.ORG' })
+  const domain = data<DomainJson>(reply, 201)
   assert.equal(reply.headers.get('location'), `/api/v1/domains/${domain.id}`)
   assert.equal(domain.domain, 'shop.example.org')
   assert.equal(domain.verification_status, 'pending')
@@ -23,12 +23,12 @@ test('a new domain is pending, shows its records and says where it is', async ()
   const { mx, verification } = domain.dns_records
   assert.deepEqual(mx, [{ priority: 10, target: 'mx.mailstead.test' }])
   assert.equal(verification.name, '_mail-verify.shop.example.org')
-  assert.deepEqual(data<Domain>(await house.get(reply.headers.get('location')!, team.key)), domain)
+  assert.deepEqual(data<DomainJson>(await appliance.get(reply.headers.get('location')!, team.key)), domain)
 })
 
-test('a domain is refused when the team has it or when it is no domain', async () => {
+test('a domain is rejected when the team has it or when it is invalid', async () => {
   await team.domain('mine.test')
-  failure(await house.call('POST', '/domains', team.key, { domain: 'mine.test' }), 409, 'conflict')
+  failure(await appliance.call('POST', '/domains', team.key, { domain: 'mine.test' }), 409, 'conflict')
   const wrong: [unknown, string][] = [
     ['nolabels', 'domain invalid_format'],
     ['192.0.2.1', 'domain invalid_format'],
@@ -41,18 +41,19 @@ test('a domain is refused when the team has it or when it is no domain', async (
     ['x'.repeat(254), 'domain too_big'],
   ]
   for (const [domain, issue] of wrong) {
-    issues(await house.call('POST', '/domains', team.key, { domain }), 422, 'validation_error', [issue])
+    issues(await appliance.call('POST', '/domains', team.key, { domain }), 422, 'validation_error', [issue])
   }
-  issues(await house.call('POST', '/domains', team.key, {}), 400, 'missing_parameter', ['domain required'])
+  issues(await appliance.call('POST', '/domains', team.key, {}), 400, 'missing_parameter', ['domain required'])
 })
 
-test('a domain with letters beyond ASCII is kept in A-labels', async () => {
-  const domain = data<Domain>(await house.call('POST', '/domains', team.key, { domain: 'Bücher.test' }), 201)
+test('a domain with non-ASCII letters is stored in A-labels', async () => {
+  const domain = data<DomainJson>(await appliance.call('POST', '/domains', team.key, { domain: 'Bücher.test' }), 201)
   assert.equal(domain.domain, 'xn--bcher-kva.test')
 })
 
-test('the same Idempotency-Key makes one domain', async () => {
-  const send = () => house.call('POST', '/domains', team.key, { domain: 'once.test' }, { 'idempotency-key': 'once-1' })
+test('the same Idempotency-Key creates one domain', async () => {
+  const send = () =>
+    appliance.call('POST', '/domains', team.key, { domain: 'once.test' }, { 'idempotency-key': 'once-1' })
   const first = await send()
   const second = await send()
   assert.deepEqual(data(second, 201), data(first, 201))
@@ -60,32 +61,35 @@ test('the same Idempotency-Key makes one domain', async () => {
   assert.equal(second.headers.get('location'), first.headers.get('location'))
 })
 
-test('the list goes newest first, page by page, and can be narrowed', async () => {
-  const other = await house.team('Lists')
+test('the list is ordered newest first, paged, and filtered', async () => {
+  const other = await appliance.team('Lists')
   const names = ['a.test', 'b.test', 'c.example.net', 'd.test']
   for (const name of names) {
     await other.domain(name)
     clock.advance(1000)
   }
-  const all = await walk<Domain>(house, '/domains?limit=3', other.key)
+  const all = await walk<DomainJson>(appliance, '/domains?limit=3', other.key)
   assert.deepEqual(
     all.map((domain) => domain.domain),
     names.toReversed(),
   )
-  const pending = data<Domain[]>(await house.get('/domains?verification_status=pending', other.key))
+  const pending = data<DomainJson[]>(await appliance.get('/domains?verification_status=pending', other.key))
   assert.deepEqual(
     pending.map(({ domain }) => domain),
     ['c.example.net'],
   )
-  const found = data<Domain[]>(await house.get('/domains?search=B.T', other.key))
+  const found = data<DomainJson[]>(await appliance.get('/domains?search=B.T', other.key))
   assert.equal(found.length, 1)
 })
 
-test('verifying looks at DNS, says what is there, and is done once in ten seconds', async () => {
-  const domain = data<Domain>(await house.call('POST', '/domains', team.key, { domain: 'proof.example.net' }), 201)
-  const verify = () => house.call('POST', `/domains/${domain.id}/verify`, team.key)
+test('verification queries DNS, reports the results, and is limited to once in ten seconds', async () => {
+  const domain = data<DomainJson>(
+    await appliance.call('POST', '/domains', team.key, { domain: 'proof.example.net' }),
+    201,
+  )
+  const verify = () => appliance.call('POST', `/domains/${domain.id}/verify`, team.key)
 
-  const missing = data<DomainVerification>(await verify())
+  const missing = data<DomainVerificationJson>(await verify())
   assert.equal(missing.verification_status, 'pending')
   const [first] = missing.checks
   assert.deepEqual([first?.record, first?.ok, first?.required, first?.found], ['verification', false, true, []])
@@ -95,66 +99,66 @@ test('verifying looks at DNS, says what is there, and is done once in ten second
   assert.equal(early.headers.get('retry-after'), '10')
 
   const { verification } = domain.dns_records
-  house.dns.zone[verification.name] = { TXT: [verification.value] }
+  appliance.dns.zone[verification.name] = { TXT: [verification.value] }
   clock.advance(10_000)
-  const found = data<DomainVerification>(await verify())
+  const found = data<DomainVerificationJson>(await verify())
   assert.equal(found.verification_status, 'verified')
   assert.equal(found.verified_at, new Date(clock.now()).toISOString())
-  assert.equal(data<Domain>(await house.get(`/domains/${domain.id}`, team.key)).verification_status, 'verified')
+  assert.equal(data<DomainJson>(await appliance.get(`/domains/${domain.id}`, team.key)).verification_status, 'verified')
 
-  house.dns.zone[verification.name] = { fault: 'servfail' }
+  appliance.dns.zone[verification.name] = { error: 'servfail' }
   clock.advance(10_000)
   const down = await verify()
   failure(down, 503, 'service_unavailable')
   assert.ok(Number(down.headers.get('retry-after')) >= 1)
 })
 
-test('a domain goes when nobody has a mailbox there any more, and its name is free', async () => {
+test('a domain can be deleted when no mailbox uses it, and its name is free then', async () => {
   const id = await team.domain('leaving.test')
   const { id: mailbox } = await team.mailbox('last@leaving.test')
-  failure(await house.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
-  data(await house.call('POST', `/mailboxes/${mailbox}/suspend`, team.key))
-  failure(await house.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
-  data(await house.call('DELETE', `/mailboxes/${mailbox}`, team.key))
-  assert.deepEqual(data(await house.call('DELETE', `/domains/${id}`, team.key)), { deleted: true, id })
-  failure(await house.call('DELETE', `/domains/${id}`, team.key), 404, 'not_found')
-  failure(await house.get(`/domains/${id}/filters`, team.key), 404, 'not_found')
-  const other = await house.team('Heir')
+  failure(await appliance.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
+  data(await appliance.call('POST', `/mailboxes/${mailbox}/suspend`, team.key))
+  failure(await appliance.call('DELETE', `/domains/${id}`, team.key), 409, 'conflict')
+  data(await appliance.call('DELETE', `/mailboxes/${mailbox}`, team.key))
+  assert.deepEqual(data(await appliance.call('DELETE', `/domains/${id}`, team.key)), { deleted: true, id })
+  failure(await appliance.call('DELETE', `/domains/${id}`, team.key), 404, 'not_found')
+  failure(await appliance.get(`/domains/${id}/filters`, team.key), 404, 'not_found')
+  const other = await appliance.team('Heir')
   await other.domain('leaving.test')
 })
 
-test('a filter is replaced as a whole and carries its tag', async () => {
+test('a filter is replaced as a whole and has an ETag', async () => {
   const id = await team.domain('filtered.test')
   const path = `/domains/${id}/filters`
-  const empty = await house.get(path, team.key)
+  const empty = await appliance.get(path, team.key)
   assert.deepEqual(data(empty), { mode: 'off', rules: [] })
   // The vector of decisions §14.
   assert.equal(empty.headers.get('etag'), 'W/"66hkeTfS48PO1T1MAZMrb2qeoCa"')
-  assert.equal((await house.get(path, team.key, { 'if-none-match': empty.headers.get('etag')! })).status, 304)
+  assert.equal((await appliance.get(path, team.key, { 'if-none-match': empty.headers.get('etag')! })).status, 304)
 
   const rules = [
     { type: 'deny', pattern: '@Spam.Example' },
     { type: 'deny', pattern: '@spam.example' },
     { type: 'allow', pattern: 'friend@spam.example' },
   ]
-  const put = await house.call('PUT', path, team.key, { mode: 'denylist', rules })
+  const put = await appliance.call('PUT', path, team.key, { mode: 'denylist', rules })
   assert.deepEqual(data(put), { mode: 'denylist', rules: rules.slice(1) })
-  assert.equal(put.headers.get('etag'), (await house.get(path, team.key)).headers.get('etag'))
+  assert.equal(put.headers.get('etag'), (await appliance.get(path, team.key)).headers.get('etag'))
 
   const stale = { 'if-match': empty.headers.get('etag')! }
-  const refused = await house.call('PUT', path, team.key, { mode: 'off', rules: [] }, stale)
+  const refused = await appliance.call('PUT', path, team.key, { mode: 'off', rules: [] }, stale)
   assert.match(failure(refused, 409, 'conflict').message, /Resource changed since it was read/)
   const fresh = { 'if-match': put.headers.get('etag')! }
-  data(await house.call('PUT', path, team.key, { mode: 'off', rules: [] }, fresh))
+  data(await appliance.call('PUT', path, team.key, { mode: 'off', rules: [] }, fresh))
 })
 
-test('of fifty writers who read the same filter one wins', async () => {
+test('of fifty concurrent writers with the same ETag one wins', async () => {
   const id = await team.domain('race.test')
   const path = `/domains/${id}/filters`
-  const etag = (await house.get(path, team.key)).headers.get('etag')!
+  const etag = (await appliance.get(path, team.key)).headers.get('etag')!
   const replies = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
-      house.call(
+      appliance.call(
         'PUT',
         path,
         team.key,
@@ -166,33 +170,35 @@ test('of fifty writers who read the same filter one wins', async () => {
   const won = replies.filter((reply) => reply.status === 200)
   assert.equal(won.length, 1)
   for (const reply of replies) if (reply !== won[0]) failure(reply, 409, 'conflict')
-  assert.deepEqual(data(await house.get(path, team.key)), data(won[0]!))
+  assert.deepEqual(data(await appliance.get(path, team.key)), data(won[0]!))
 })
 
-test('more rules than fit and rules of another form are told by their place', async () => {
+test('too many rules and malformed rules are reported by their position', async () => {
   const id = await team.domain('rules.test')
   const path = `/domains/${id}/filters`
   const rule = { type: 'deny', pattern: 'a@x.test' }
   const many = { mode: 'off', rules: Array.from({ length: 1001 }, () => rule) }
-  issues(await house.call('PUT', path, team.key, many), 422, 'validation_error', ['rules too_big'])
+  issues(await appliance.call('PUT', path, team.key, many), 422, 'validation_error', ['rules too_big'])
   const wrong = { mode: 'off', rules: [rule, { type: 'deny', pattern: 'not a pattern' }] }
-  issues(await house.call('PUT', path, team.key, wrong), 422, 'validation_error', ['rules.1.pattern invalid_format'])
-  issues(await house.call('PUT', path, team.key, { mode: 'off' }), 400, 'missing_parameter', ['rules required'])
-  data(await house.call('PUT', path, team.key, { mode: 'off', rules: many.rules.slice(1) }))
+  issues(await appliance.call('PUT', path, team.key, wrong), 422, 'validation_error', [
+    'rules.1.pattern invalid_format',
+  ])
+  issues(await appliance.call('PUT', path, team.key, { mode: 'off' }), 400, 'missing_parameter', ['rules required'])
+  data(await appliance.call('PUT', path, team.key, { mode: 'off', rules: many.rules.slice(1) }))
 })
 
-test('what does not exist is not found, and needs the permission first', async () => {
-  failure(await house.get(`/domains/${newId('domain')}`, team.key), 404, 'not_found')
-  failure(await house.get('/domains/mdom_short', team.key), 404, 'not_found')
-  failure(await house.get(`/domains/${newId('domain')}`), 401, 'authentication_required')
-  const { secret } = await house.app.directory.keys.issue({
+test('a missing domain is 404, after the permission check', async () => {
+  failure(await appliance.get(`/domains/${newId('domain')}`, team.key), 404, 'not_found')
+  failure(await appliance.get('/domains/mdom_short', team.key), 404, 'not_found')
+  failure(await appliance.get(`/domains/${newId('domain')}`), 401, 'authentication_required')
+  const { secret } = await appliance.app.directory.keys.issue({
     teamId: team.id,
     kind: 'root',
     name: 'reader',
     role: 'root:readonly',
     createdBy: 'operator',
   })
-  const refused = await house.call('POST', '/domains', secret, { domain: 'x.test' })
+  const refused = await appliance.call('POST', '/domains', secret, { domain: 'x.test' })
   assert.match(failure(refused, 403, 'insufficient_permissions').message, /domain\.create/)
-  data(await house.get('/domains', secret))
+  data(await appliance.get('/domains', secret))
 })

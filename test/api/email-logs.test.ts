@@ -1,22 +1,22 @@
-// The delivery log over the API: filters, search, timeline, and what is not the team's.
+// The delivery log over the API: filters, search, timeline, and rows of other teams.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { DeliveryLog, DeliveryLogDetail } from '../../src/api/schemas/delivery-log.ts'
+import type { DeliveryLogDetail, DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
 import { newId } from '../../src/base/ids.ts'
 import { sha256 } from '../../src/base/secrets.ts'
 import type { Outcome } from '../../src/outbound/records.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, failure, issues, success, walk } from './expect.ts'
 
 const DAY = 86_400_000
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
-const other = await house.team('Other')
-const { emails, transitions: fate, log } = house.app.outbound
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
+const other = await appliance.team('Other')
+const { emails, transitions: fate, log } = appliance.app.outbound
 const ACCOUNT = { id: newId('provider'), name: 'Primary' }
 
 /** Accepts a mail as the API does, and moves its deliveries. */
@@ -27,7 +27,7 @@ async function accept(
   mailboxId: string | null = null,
 ): Promise<string> {
   const id = newId('email')
-  await house.app.db.write(async (tx) => {
+  await appliance.app.db.write(async (tx) => {
     const { deliveries } = await emails.insert(tx, {
       ...{ id, teamId: team.id, mailboxId, source: 'batch_api', scope: { type: 'all' }, domainId: null },
       ...{ from: { email: 'news@shop.test', name: 'Shop' }, returnPath: null, subject, recipients },
@@ -51,7 +51,7 @@ const bounced: Outcome = {
 const first = await accept(['ana@customer.test', 'ben@customer.test'], sent)
 clock.advance(DAY)
 await accept(['nobody@elsewhere.test'], bounced, 'Größe & Preis')
-const list = (query = '') => walk<DeliveryLog>(house, `/emails/logs${query}`, team.key)
+const list = (query = '') => walk<DeliveryLogJson>(appliance, `/emails/logs${query}`, team.key)
 const recipients = async (query: string) => (await list(query)).map((row) => row.to_email).sort()
 
 test('a row for each recipient, newest first', async () => {
@@ -76,15 +76,15 @@ test('filters and words narrow the list', async () => {
   assert.deepEqual(await recipients('?limit=1&status=sent'), [ana, ben])
 })
 
-test('what was asked for is told back; a range is bounded', async () => {
-  const reply = await house.get('/emails/logs?q=ana&status=sent&limit=5', team.key)
+test('meta.filters repeats the filters; a range is bounded', async () => {
+  const reply = await appliance.get('/emails/logs?q=ana&status=sent&limit=5', team.key)
   const { meta } = success(reply) as unknown as { meta: { filters: object } }
   assert.deepEqual(meta.filters, { search: 'ana', status: 'sent' })
-  const wide = await house.get('/emails/logs?from_date=2028-01-01&to_date=2030-01-01', team.key)
+  const wide = await appliance.get('/emails/logs?from_date=2028-01-01&to_date=2030-01-01', team.key)
   assert.equal(failure(wide, 400, 'invalid_parameter').param, 'to_date')
 })
 
-test('a filter that is none is told by name', async () => {
+test('an invalid filter is reported by its name', async () => {
   for (const [query, issue] of [
     ['status=bounced', 'status invalid_enum'],
     ['from_date=2030-02-30', 'from_date invalid_format'],
@@ -95,35 +95,35 @@ test('a filter that is none is told by name', async () => {
     [`q=${'x'.repeat(256)}`, 'q too_big'],
     ['limit=101', 'limit too_big'],
   ] as const) {
-    issues(await house.get(`/emails/logs?${query}`, team.key), 400, 'invalid_parameter', [issue])
+    issues(await appliance.get(`/emails/logs?${query}`, team.key), 400, 'invalid_parameter', [issue])
   }
 })
 
-test('a page of one list does not go on in another', async () => {
-  const { pagination } = success(await house.get('/emails/logs?limit=1', team.key))
-  const reply = await house.get(`/emails/logs?limit=1&status=sent&cursor=${pagination!.next_cursor}`, team.key)
+test('a cursor of one list is not valid for another', async () => {
+  const { pagination } = success(await appliance.get('/emails/logs?limit=1', team.key))
+  const reply = await appliance.get(`/emails/logs?limit=1&status=sent&cursor=${pagination!.next_cursor}`, team.key)
   assert.equal(failure(reply, 400, 'invalid_parameter').param, 'cursor')
 })
 
-test('what was put off says when it is tried again', async () => {
+test('a deferral shows when it is retried', async () => {
   const nextAt = clock.now() + DAY
   const later: Outcome = { kind: 'deferred', reply: reply(451, '4.7.1', 'x'.repeat(400)), cause: 'greylisted', nextAt }
   const id = await accept(['slow@customer.test'], later, 'Later')
   const [row] = await list(`?message_id=${id}`)
   assert.equal(row!.status, 'pending')
   assert.match(row!.status_reason!, /^deferred: 451 4\.7\.1 x+…$/)
-  const shown = data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
+  const shown = data<DeliveryLogDetail>(await appliance.get(`/emails/logs/${row!.id}`, team.key))
   const step = shown.timeline.at(-1)!
-  assert.match(step.detail, /^451 4\.7\.1 x+…; tried again at 2030-01-04T03:04:05\.000Z$/)
+  assert.match(step.detail, /^451 4\.7\.1 x+…; next attempt at 2030-01-04T03:04:05\.000Z$/)
   assert.equal(step.detail.length, 300)
   const email = (await emails.byId(id))!
-  await house.app.db.write(async (tx) => {
+  await appliance.app.db.write(async (tx) => {
     for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
     await tx.run('DELETE FROM deliveries WHERE email = ?', [email.n])
   })
 })
 
-test('mail of one mailbox, and of one account', async () => {
+test('messages of one mailbox, and of one account', async () => {
   await team.domain('box.test')
   const box = await team.mailbox('ana@box.test')
   const id = await accept(['friend@customer.test'], { kind: 'rejected', reason: 'policy', detail: 'No.' }, 'Hi', box.id)
@@ -131,12 +131,12 @@ test('mail of one mailbox, and of one account', async () => {
   const [row] = await list(`?mailbox_id=${box.id}&provider_id=${ACCOUNT.id}`)
   assert.deepEqual([row!.message_id, row!.provider_id, row!.status_reason], [id, ACCOUNT.id, 'policy: No.'])
   assert.deepEqual(await recipients(`?provider_id=${newId('provider')}`), [])
-  failure(await house.get('/emails/logs', box.key), 403, 'insufficient_permissions')
+  failure(await appliance.get('/emails/logs', box.key), 403, 'insufficient_permissions')
 })
 
-test('one row tells what happened, in order', async () => {
+test('one row shows its events in order', async () => {
   const [row] = await list('?status=failed')
-  const shown = data<DeliveryLogDetail>(await house.get(`/emails/logs/${row!.id}`, team.key))
+  const shown = data<DeliveryLogDetail>(await appliance.get(`/emails/logs/${row!.id}`, team.key))
   assert.deepEqual(
     shown.timeline.map(({ type, smtp_code }) => [type, smtp_code]),
     [
@@ -146,21 +146,21 @@ test('one row tells what happened, in order', async () => {
   )
 })
 
-test('what is not of the team is not there', async () => {
+test('rows of another team are not found', async () => {
   const [row] = await list()
-  failure(await house.get(`/emails/logs/${row!.id}`, other.key), 404, 'not_found')
-  failure(await house.get(`/emails/logs?mailbox_id=${newId('mailbox')}`, team.key), 404, 'not_found')
-  assert.equal((await walk(house, '/emails/logs', other.key)).length, 0)
+  failure(await appliance.get(`/emails/logs/${row!.id}`, other.key), 404, 'not_found')
+  failure(await appliance.get(`/emails/logs?mailbox_id=${newId('mailbox')}`, team.key), 404, 'not_found')
+  assert.equal((await walk(appliance, '/emails/logs', other.key)).length, 0)
 })
 
-test('rows go when their time is over and they have ended', async () => {
+test('rows are pruned after their retention, when their delivery has ended', async () => {
   const waiting = await accept(['late@customer.test'], null)
   assert.equal(await log.prune(clock.now() + 1), 4)
   assert.deepEqual(
     (await list()).map((row) => row.message_id),
     [waiting],
   )
-  await house.app.db.write(async (tx) => {
+  await appliance.app.db.write(async (tx) => {
     const email = (await emails.byId(waiting))!
     for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
   })

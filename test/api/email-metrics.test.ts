@@ -1,12 +1,12 @@
-// How much mail went and came: some days of sending and receiving, counted again from the logs themselves (decisions §7.2).
+// Email metrics: several days of sending and receiving, compared with counts of the logs (decisions §7.2).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { stepsOf } from '../../src/outbound/log/timeline.ts'
-import type { NewMail, Sender } from '../../src/outbound/submit/new-mail.ts'
-import { type Counts, noCounts } from '../../src/store/metrics/tally.ts'
+import type { NewMail, Sender } from '../../src/outbound/submit/new-message.ts'
+import { type Counts, zeroCounts } from '../../src/store/metrics/tally.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { data, failure, receive } from './expect.ts'
 
@@ -26,7 +26,7 @@ const remote = await startMailServer({
   },
 })
 const mx = { MX: [{ priority: 10, exchange: 'mx.customer.example' }] }
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone: {
     'customer.example': mx,
@@ -40,12 +40,12 @@ const house = await startHouse({
   env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) },
 })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
-const { app } = house
-const team = await house.team()
-const other = await house.team('Other')
+const { app } = appliance
+const team = await appliance.team()
+const other = await appliance.team('Other')
 await team.domain('shop.test')
 await team.domain('news.test')
 await other.domain('other.test')
@@ -63,18 +63,18 @@ async function send(sender: Sender, from: string, ...to: string[]): Promise<stri
     }),
   )
   const made = await app.outbound.submitter.submit(sender, mails)
-  await house.settle()
+  await appliance.settle()
   return made.map((one) => (one.kind === 'accepted' ? one.emailId : assert.fail(JSON.stringify(one))))
 }
 
 async function pass(hours: number): Promise<void> {
   for (let hour = 0; hour < hours; hour++) {
     clock.advance(HOUR)
-    await house.settle()
+    await appliance.settle()
   }
 }
 
-/** Something that is told of a mail later. */
+/** A later event of a message. */
 async function report(emailId: string, outcome: Parameters<typeof app.outbound.transitions.apply>[2]): Promise<void> {
   const email = (await app.outbound.emails.byId(emailId))!
   const [delivery] = await app.outbound.emails.deliveriesOf(email.n)
@@ -87,8 +87,8 @@ const complaint = (feedbackType: 'abuse' | 'not_spam', occurredAt: number) =>
 /** An account the team has from a time on; before, mail went straight to its recipients. */
 let relay = { id: '', from: Number.POSITIVE_INFINITY }
 
-/** One thing a log tells, with what it can be told apart by. */
-interface Told {
+/** One event of a log, with the properties it can be grouped by. */
+interface ReportedEvent {
   at: number
   provider: string | null
   mailbox: string | null
@@ -100,8 +100,8 @@ type Totals = Omit<Counts, 'bounced_hard' | 'bounced_soft'> & { bounced: number 
 
 const domainOf = (email: string) => email.split('@')[1]!
 
-/** All that the delivery log of the team tells. */
-async function sentFacts(): Promise<Told[]> {
+/** All events of the delivery log of the team. */
+async function sentFacts(): Promise<ReportedEvent[]> {
   const rows = await app.db.read.all<Record<string, string> & { created_at: number }>(
     `SELECT d.*, e.from_email FROM deliveries d JOIN emails e ON e.n = d.email
      WHERE d.team_id = ? AND e.source <> 'system' ORDER BY d.n`,
@@ -113,12 +113,12 @@ async function sentFacts(): Promise<Told[]> {
       domain: domainOf(row.from_email!),
       recipient_domain: domainOf(row.to_email!),
     }
-    const facts: Told[] = [{ at: row.created_at, provider: null, ...names, counts: { accepted: 1 } }]
+    const facts: ReportedEvent[] = [{ at: row.created_at, provider: null, ...names, counts: { accepted: 1 } }]
     const seen = new Set<string>()
     for (const { type, detail, at } of stepsOf(row.timeline!)) {
       const kind = type === 'complained' && detail.startsWith('not_spam') ? 'praised' : type
       const sent = seen.has('sent') ? 0 : 1
-      const counted: Record<string, Told['counts']> = {
+      const counted: Record<string, ReportedEvent['counts']> = {
         deferred: { delayed: 1 },
         sent: { sent: 1, delivered: 1 },
         bounced: { sent, bounced: 1, failed: 1 },
@@ -136,15 +136,15 @@ async function sentFacts(): Promise<Told[]> {
   })
 }
 
-/** All that the inbound log of the team tells. */
-async function receivedFacts(): Promise<Told[]> {
+/** All events of the inbound log of the team. */
+async function receivedFacts(): Promise<ReportedEvent[]> {
   const rows = await app.db.read.all<Record<string, string> & { created_at: number }>(
     'SELECT * FROM inbound_log WHERE team_id = ? ORDER BY n',
     [team.id],
   )
   return rows.flatMap(({ status, message_id, mailbox_id, domain, created_at, evidence }) => {
     const { probes = 1 } = JSON.parse(evidence!) as { probes?: number }
-    const counted: Record<string, Told['counts']> = {
+    const counted: Record<string, ReportedEvent['counts']> = {
       stored: message_id === null ? {} : { received: 1 },
       junk: { received_spam: 1 },
       refused: { received_blocked: probes },
@@ -156,8 +156,8 @@ async function receivedFacts(): Promise<Told[]> {
 
 const recounted = async () => [...(await sentFacts()), ...(await receivedFacts())]
 
-function add(facts: readonly Told[]): Totals {
-  const { bounced_hard: _hard, bounced_soft: _soft, ...none } = noCounts()
+function add(facts: readonly ReportedEvent[]): Totals {
+  const { bounced_hard: _hard, bounced_soft: _soft, ...none } = zeroCounts()
   const sum: Totals = { ...none, bounced: 0 }
   for (const { counts } of facts) {
     for (const [name, count] of Object.entries(counts)) sum[name as keyof Totals] += count
@@ -171,7 +171,7 @@ function withoutKinds({ bounced_hard, bounced_soft, ...totals }: Counts & Totals
 }
 
 const path = (rest: string) => `/emails/metrics${rest}`
-const read = async (rest: string, key = team.key) => data<Json>(await house.get(path(rest), key))
+const read = async (rest: string, key = team.key) => data<Json>(await appliance.get(path(rest), key))
 const WHOLE = 'from_date=2030-01-02T03:00:00Z&to_date=2030-01-12'
 /** Ends of WHOLE. */
 const [FROM, TO] = [Date.UTC(2030, 0, 2, 3), Date.UTC(2030, 0, 13)]
@@ -206,16 +206,16 @@ async function compare(): Promise<void> {
   assert.deepEqual(withoutKinds(mine.totals), add(narrow))
 }
 
-test('some days of mail are counted as the logs have them', async () => {
+test('several days of mail are counted as in the logs', async () => {
   const [anna, ben] = await send(byTeam, 'info@shop.test', 'anna@customer.example', 'ben@customer.example')
   await send(byTeam, 'info@news.test', 'gone@customer.example', 'carl@partner.example')
   await send(byAna, ana.email, 'slow@customer.example', 'gone@partner.example', 'ana@shop.test')
   await send(byAna, ana.email, 'never@partner.example')
   await pass(1)
-  await receive(house, { to: ana.email })
-  await assert.rejects(receive(house, { to: 'nobody@shop.test' }))
-  await assert.rejects(receive(house, { to: ana.email, from: 'boss@strict.test' }))
-  await receive(house, { to: ana.email, from: 'boss@junk.test' })
+  await receive(appliance, { to: ana.email })
+  await assert.rejects(receive(appliance, { to: 'nobody@shop.test' }))
+  await assert.rejects(receive(appliance, { to: ana.email, from: 'boss@strict.test' }))
+  await receive(appliance, { to: ana.email, from: 'boss@junk.test' })
   delete replies.slow
   await pass(2)
   const dead = { smtpCode: 550, enhancedCode: '5.1.1', text: 'user unknown' }
@@ -230,18 +230,18 @@ test('some days of mail are counted as the logs have them', async () => {
   await report(ben!, complaint('abuse', 3))
   await send(byTeam, 'info@shop.test', 'ben@customer.example')
   const later = { to: [{ email: 'dora@customer.example' }], subject: 'x', text_body: 'x', undo_seconds: 60 }
-  const sent = data<Json>(await house.call('POST', '/mailbox/messages/send', ana.key, later), 202)
-  data(await house.call('POST', `/mailbox/submissions/${sent.submission_id}/cancel`, ana.key))
+  const sent = data<Json>(await appliance.call('POST', '/mailbox/messages/send', ana.key, later), 202)
+  data(await appliance.call('POST', `/mailbox/submissions/${sent.submission_id}/cancel`, ana.key))
   await compare()
   const made = data<Json>(
-    await house.call('POST', '/providers', team.key, {
+    await appliance.call('POST', '/providers', team.key, {
       ...{ name: 'Relay', smtp_host: 'relay.example', smtp_port: remote.port, smtp_protocol: 'none' },
       ...{ smtp_username: 'shop', smtp_password: 'secret', from_email: 'info@shop.test' },
     }),
     201,
   )
   relay = { id: made.id, from: clock.now() }
-  data(await house.call('POST', `/providers/${relay.id}/test`, team.key, {}))
+  data(await appliance.call('POST', `/providers/${relay.id}/test`, team.key, {}))
   await send(byTeam, 'info@shop.test', 'emil@customer.example', 'gone@elsewhere.example')
   await pass(60)
   await send(byTeam, 'info@shop.test', 'fred@customer.example')
@@ -252,7 +252,7 @@ test('some days of mail are counted as the logs have them', async () => {
   )
 })
 
-test('days made of hours say the same', async () => {
+test('days summed from hours have the same counts', async () => {
   const views = async () => [
     await read(`?${WHOLE}`),
     await read(`/timeseries?${WHOLE}&interval=day`),
@@ -267,7 +267,7 @@ test('days made of hours say the same', async () => {
   await compare()
 })
 
-test('reasons, and names for people', async () => {
+test('reasons, and display names', async () => {
   const { rows } = await read(`/breakdown?${WHOLE}&by=event_reason&limit=100`)
   const reasons = new Map(rows.map(({ key, label, totals }: Json) => [key, { label, totals }]))
   const total = (key: string | null, name: keyof Counts) => (reasons.get(key) as Json).totals[name]
@@ -292,15 +292,15 @@ test('reasons, and names for people', async () => {
       [relay.id, 'Relay'],
     ]),
   )
-  data(await house.call('PATCH', `/providers/${relay.id}`, team.key, { name: 'New relay' }))
+  data(await appliance.call('PATCH', `/providers/${relay.id}`, team.key, { name: 'New relay' }))
   assert.equal((await labels('provider')).get(relay.id), 'New relay')
-  data(await house.call('DELETE', `/providers/${relay.id}`, team.key))
+  data(await appliance.call('DELETE', `/providers/${relay.id}`, team.key))
   assert.equal((await labels('provider')).get(relay.id), 'Relay')
-  data(await house.call('DELETE', `/mailboxes/${ana.id}`, team.key))
+  data(await appliance.call('DELETE', `/mailboxes/${ana.id}`, team.key))
   assert.equal((await labels('mailbox')).get(ana.id), 'ana@shop.test')
 })
 
-test('rates are shares to four places, and null where there is nothing to divide by', async () => {
+test('rates have four decimal places, and are null when the divisor is 0', async () => {
   const { totals, rates } = await read(`?${WHOLE}`)
   assert.equal(rates.delivery_rate, Math.round((totals.delivered / totals.sent) * 10_000) / 10_000)
   assert.equal(rates.bounce_rate, Math.round((totals.bounced / totals.sent) * 10_000) / 10_000)
@@ -313,7 +313,7 @@ test('rates are shares to four places, and null where there is nothing to divide
   assert.deepEqual([late.totals.bounced, late.totals.sent, late.rates.bounce_rate], [1, 0, null])
 })
 
-test('the span is widened to whole hours; the one before is as long', async () => {
+test('the range is extended to whole hours; the previous one has the same length', async () => {
   const asked = await read('?from_date=2030-01-02T05:30:00%2B01:00&to_date=2030-01-02T06:04:06Z')
   assert.deepEqual([asked.from_date, asked.to_date], ['2030-01-02T04:00:00.000Z', '2030-01-02T07:00:00.000Z'])
   const before = await read('?from_date=2030-01-02T01:00:00Z&to_date=2030-01-02T04:00:00Z')
@@ -324,7 +324,7 @@ test('the span is widened to whole hours; the one before is as long', async () =
   assert.deepEqual([Date.parse(lately.from_date), Date.parse(lately.to_date)], [end - 7 * DAY - HOUR, end])
 })
 
-test('intervals follow each other in UTC; weeks begin on Monday', async () => {
+test('intervals are contiguous in UTC; weeks begin on Monday', async () => {
   const starts = async (interval: string, span: string) => {
     const { points } = await read(`/timeseries?${span}&interval=${interval}`)
     for (const [index, point] of points.entries()) if (index > 0) assert.equal(point.start, points[index - 1].end)
@@ -338,17 +338,17 @@ test('intervals follow each other in UTC; weeks begin on Monday', async () => {
   assert.equal((await starts('day', 'from_date=2030-01-01&to_date=2031-01-01')).length, 367)
 })
 
-test('two teams know nothing of each other', async () => {
-  const nothing = { ...noCounts(), bounced: 0 }
+test('two teams have separate counts', async () => {
+  const nothing = { ...zeroCounts(), bounced: 0 }
   assert.deepEqual((await read(`?${WHOLE}`, other.key)).totals, nothing)
   assert.deepEqual((await read(`/breakdown?${WHOLE}&by=domain`, other.key)).rows, [])
-  failure(await house.get(path(`?mailbox_id=${ana.id}`), other.key), 404, 'not_found')
-  await receive(house, { to: theirs.email })
+  failure(await appliance.get(path(`?mailbox_id=${ana.id}`), other.key), 404, 'not_found')
+  await receive(appliance, { to: theirs.email })
   assert.equal((await read(`?provider_id=${relay.id}`, other.key)).totals.received, 0)
   assert.equal((await read('', other.key)).totals.received, 1)
 })
 
-test('what cannot be asked', async () => {
+test('invalid queries', async () => {
   const wrong: [string, string][] = [
     ['?from_date=2030-01-02&to_date=2030-01-01', 'from_date'],
     ['?from_date=2030-01-02T00:00:00Z&to_date=2030-01-02T00:00:00Z', 'from_date'],
@@ -360,8 +360,8 @@ test('what cannot be asked', async () => {
     ['/breakdown?by=domain&limit=0', 'limit'],
   ]
   for (const [query, param] of wrong) {
-    assert.equal(failure(await house.get(path(query), team.key), 400, 'invalid_parameter').param, param, query)
+    assert.equal(failure(await appliance.get(path(query), team.key), 400, 'invalid_parameter').param, param, query)
   }
-  failure(await house.get(path('/breakdown'), team.key), 400, 'missing_parameter')
-  failure(await house.get(path(''), theirs.key), 403, 'insufficient_permissions')
+  failure(await appliance.get(path('/breakdown'), team.key), 400, 'missing_parameter')
+  failure(await appliance.get(path(''), theirs.key), 403, 'insufficient_permissions')
 })

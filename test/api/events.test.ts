@@ -1,34 +1,40 @@
-// The stream of events of a mailbox, as a client reads it off the wire.
+// The event stream of a mailbox, as a client reads it.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { CHECK_EVERY_MS, EventStream, LONGEST_MS, STUCK_MS, WAITING_MAX } from '../../src/api/mailbox/event-stream.ts'
+import {
+  CHECK_EVERY_MS,
+  EventStream,
+  LONGEST_MS,
+  STREAM_BUFFER_MAX,
+  STUCK_MS,
+} from '../../src/api/mailbox/event-stream.ts'
 import { STREAMS_MAX } from '../../src/api/mailbox/events.ts'
-import { COALESCE_MS, LOOK_EVERY_MS, RECEIVED_MAX } from '../../src/store/following.ts'
+import { COALESCE_MS, POLL_INTERVAL_MS, RECEIVED_MAX } from '../../src/store/change-feed.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { EventClient } from '../support/event-client.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { data, failure, receive } from './expect.ts'
 
 const clock = new ManualClock()
 // Who claims to write from there is not believed, and its mail lies in Junk.
 const zone = { 'prize.test': { TXT: ['v=spf1 -all'] }, '_dmarc.prize.test': { TXT: ['v=DMARC1; p=quarantine'] } }
-const house = await startHouse({ clock, zone })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock, zone })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 let boxes = 0
 const newBox = () => team.mailbox(`box${++boxes}@shop.test`)
-const statesOf = async (key: string) => data<Json>(await house.get('/mailbox/session', key)).states
+const statesOf = async (key: string) => data<Json>(await appliance.get('/mailbox/session', key)).states
 const idOf = ({ messages, folders, threads, submissions, identities, quotas }: Json) =>
   [messages, folders, threads, submissions, identities, quotas].join('.')
 const newFolder = async (key: string, name: string) =>
-  data<Json>(await house.call('POST', '/mailbox/folders', key, { name }), 201)
+  data<Json>(await appliance.call('POST', '/mailbox/folders', key, { name }), 201)
 
-test('a stream says how to come back, and where it begins', async () => {
+test('a stream begins with its reconnection time and its id', async () => {
   const ana = await newBox()
-  await using client = await EventClient.open(house, ana.key)
+  await using client = await EventClient.open(appliance, ana.key)
   const { status, headers } = client.response
   assert.equal(status, 200)
   assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8')
@@ -37,15 +43,15 @@ test('a stream says how to come back, and where it begins', async () => {
   assert.equal((await client.next())!.id, idOf(await statesOf(ana.key)))
 })
 
-test('a mail that comes in is told to who follows its mailbox, and to nobody else', async () => {
+test('a received message is sent to the streams of its mailbox only', async () => {
   const [ana, bob] = [await newBox(), await newBox()]
-  const { client } = await EventClient.follow(house, ana.key)
-  const { client: other } = await EventClient.follow(house, bob.key)
-  await receive(house, { from: 'carl@else.test', to: ana.email, subject: 'Offer', text: 'Good day' })
+  const { client } = await EventClient.follow(appliance, ana.key)
+  const { client: other } = await EventClient.follow(appliance, bob.key)
+  await receive(appliance, { from: 'carl@else.test', to: ana.email, subject: 'Offer', text: 'Good day' })
   await newFolder(bob.key, 'Own')
   clock.advance(COALESCE_MS)
   const received = (await client.next())!
-  const [message] = data<Json>(await house.get('/mailbox/messages', ana.key))
+  const [message] = data<Json>(await appliance.get('/mailbox/messages', ana.key))
   assert.deepEqual([received.event, received.id], ['message.received', null])
   assert.deepEqual(received.data, {
     mailbox_id: ana.id,
@@ -74,14 +80,14 @@ test('a mail that comes in is told to who follows its mailbox, and to nobody els
   await other[Symbol.asyncDispose]()
 })
 
-test('mail in Junk is told as spam, and what a client brings along itself is not told as received', async () => {
+test('a message in Junk is reported as spam, and an imported message is not reported as received', async () => {
   const ana = await newBox()
-  const { client } = await EventClient.follow(house, ana.key)
-  await receive(house, { from: 'win@prize.test', to: ana.email })
+  const { client } = await EventClient.follow(appliance, ana.key)
+  await receive(appliance, { from: 'win@prize.test', to: ana.email })
   clock.advance(COALESCE_MS)
   assert.deepEqual([(await client.next())!.data.is_spam, (await client.next())!.event], [true, 'state'])
   const raw = Buffer.from('From: a@b.test\r\nSubject: Old\r\n\r\nOld.\r\n').toString('base64')
-  data(await house.call('POST', '/mailbox/messages/import', ana.key, { raw }), 201)
+  data(await appliance.call('POST', '/mailbox/messages/import', ana.key, { raw }), 201)
   clock.advance(COALESCE_MS)
   assert.equal((await client.next())!.event, 'state')
   await client[Symbol.asyncDispose]()
@@ -89,7 +95,7 @@ test('mail in Junk is told as spam, and what a client brings along itself is not
 
 test('a hundred changes at once are one event', async () => {
   const ana = await newBox()
-  const { client } = await EventClient.follow(house, ana.key, 'types=folders')
+  const { client } = await EventClient.follow(appliance, ana.key, 'types=folders')
   for (let i = 0; i < 100; i++) await newFolder(ana.key, `Folder ${i}`)
   clock.advance(COALESCE_MS)
   const { folders } = await statesOf(ana.key)
@@ -100,12 +106,12 @@ test('a hundred changes at once are one event', async () => {
   await client[Symbol.asyncDispose]()
 })
 
-test('only the types that were asked for are told', async () => {
+test('only the requested types are sent', async () => {
   const ana = await newBox()
-  const { client } = await EventClient.follow(house, ana.key, 'types=threads,submissions')
+  const { client } = await EventClient.follow(appliance, ana.key, 'types=threads,submissions')
   await newFolder(ana.key, 'Own')
   clock.advance(COALESCE_MS)
-  await receive(house, { to: ana.email })
+  await receive(appliance, { to: ana.email })
   clock.advance(COALESCE_MS)
   const frame = (await client.next())!
   assert.deepEqual([frame.event, Object.keys(frame.data.changed)], ['state', ['threads']])
@@ -113,13 +119,13 @@ test('only the types that were asked for are told', async () => {
   await client[Symbol.asyncDispose]()
 })
 
-test('who comes back with the last id is told the difference, and with an unknown one everything', async () => {
+test('a client that resumes with the last id gets the difference, and with an unknown id all states', async () => {
   const ana = await newBox()
   const before = idOf(await statesOf(ana.key))
   await newFolder(ana.key, 'Own')
   const states = await statesOf(ana.key)
   const come = async (last: string) => {
-    const client = await EventClient.open(house, ana.key, 'close_after=state&ping=15', { 'last-event-id': last })
+    const client = await EventClient.open(appliance, ana.key, 'close_after=state&ping=15', { 'last-event-id': last })
     await client.next()
     return client
   }
@@ -138,7 +144,7 @@ test('who comes back with the last id is told the difference, and with an unknow
   assert.equal((await current.next())!.event, 'ping', 'nothing has changed')
 })
 
-test('a stream that has nothing to tell says that it is there', async () => {
+test('an idle stream sends pings', async () => {
   const ana = await newBox()
   for (const [asked, interval] of [
     ['', 30],
@@ -146,7 +152,7 @@ test('a stream that has nothing to tell says that it is there', async () => {
     ['ping=1', 15],
     ['ping=9999', 300],
   ] as const) {
-    const { client } = await EventClient.follow(house, ana.key, asked)
+    const { client } = await EventClient.follow(appliance, ana.key, asked)
     clock.advance(interval * 1000)
     assert.deepEqual(await client.next(), { event: 'ping', id: null, data: { interval }, retry: null })
     await client[Symbol.asyncDispose]()
@@ -156,10 +162,10 @@ test('a stream that has nothing to tell says that it is there', async () => {
 test('a stream ends when its key does, when its mailbox is suspended, and after an hour', async () => {
   const [ana, bob, carl] = [await newBox(), await newBox(), await newBox()]
   const clients = []
-  for (const { key } of [ana, bob, carl]) clients.push((await EventClient.follow(house, key)).client)
-  const [key] = data<Json>(await house.get(`/mailboxes/${ana.id}/api-keys`, team.key))
-  data(await house.call('DELETE', `/mailboxes/${ana.id}/api-keys/${key.id}`, team.key))
-  await house.app.directory.mailboxes.suspend(team.id, bob.id)
+  for (const { key } of [ana, bob, carl]) clients.push((await EventClient.follow(appliance, key)).client)
+  const [key] = data<Json>(await appliance.get(`/mailboxes/${ana.id}/api-keys`, team.key))
+  data(await appliance.call('DELETE', `/mailboxes/${ana.id}/api-keys/${key.id}`, team.key))
+  await appliance.app.directory.mailboxes.suspend(team.id, bob.id)
   clock.advance(CHECK_EVERY_MS)
   const reasons = async (client: EventClient) =>
     (await client.rest()).filter(({ event }) => event === 'end').map(({ data }) => data.reason)
@@ -167,60 +173,60 @@ test('a stream ends when its key does, when its mailbox is suspended, and after 
   assert.deepEqual(await reasons(clients[1]!), ['mailbox_suspended'])
   clock.advance(LONGEST_MS)
   assert.deepEqual(await reasons(clients[2]!), ['max_duration'])
-  await using late = await EventClient.open(house, bob.key)
+  await using late = await EventClient.open(appliance, bob.key)
   assert.deepEqual(
     (await late.rest()).map(({ event }) => event),
     ['', 'end'],
   )
 })
 
-test('a mailbox has five streams at a time', async () => {
+test('a mailbox has at most five streams', async () => {
   const ana = await newBox()
   const clients = []
-  for (let i = 0; i < STREAMS_MAX; i++) clients.push((await EventClient.follow(house, ana.key)).client)
-  const refused = await house.get('/mailbox/events', ana.key)
+  for (let i = 0; i < STREAMS_MAX; i++) clients.push((await EventClient.follow(appliance, ana.key)).client)
+  const refused = await appliance.get('/mailbox/events', ana.key)
   failure(refused, 429, 'rate_limit_exceeded')
   assert.equal(refused.headers.get('retry-after'), '1')
   await clients.pop()![Symbol.asyncDispose]()
-  // The house hears of it a moment later.
-  while ((await house.call('HEAD', '/mailbox/events', ana.key)).status === 429) await turn()
-  await using again = await EventClient.open(house, ana.key)
+  // The server notices the disconnect a moment later.
+  while ((await appliance.call('HEAD', '/mailbox/events', ana.key)).status === 429) await turn()
+  await using again = await EventClient.open(appliance, ana.key)
   assert.equal(again.response.status, 200)
   for (const client of clients) await client[Symbol.asyncDispose]()
 })
 
-test('opening a stream is one request; only its head is given for HEAD, and nothing to who wants another type', async () => {
+test('opening a stream is one request; HEAD returns the headers only, and another Accept gets 406', async () => {
   const ana = await newBox()
-  const head = await house.call('HEAD', '/mailbox/events', ana.key)
+  const head = await appliance.call('HEAD', '/mailbox/events', ana.key)
   assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream; charset=utf-8'])
-  await using client = await EventClient.open(house, ana.key)
+  await using client = await EventClient.open(appliance, ana.key)
   const left = (headers: Headers) => Number(headers.get('x-ratelimit-remaining'))
   assert.equal(left(client.response.headers), left(head.headers) - 1)
-  failure(await house.get('/mailbox/events', ana.key, { accept: 'application/json' }), 406, 'not_acceptable')
-  failure(await house.get('/mailbox/events?types=mails', ana.key), 400, 'invalid_parameter')
-  failure(await house.get('/mailbox/events', team.key), 403, 'insufficient_permissions')
-  const session = data<Json>(await house.get('/mailbox/session', ana.key))
+  failure(await appliance.get('/mailbox/events', ana.key, { accept: 'application/json' }), 406, 'not_acceptable')
+  failure(await appliance.get('/mailbox/events?types=mails', ana.key), 400, 'invalid_parameter')
+  failure(await appliance.get('/mailbox/events', team.key), 403, 'insufficient_permissions')
+  const session = data<Json>(await appliance.get('/mailbox/session', ana.key))
   assert.equal(session.gated.events, false)
   assert.ok(session.endpoints.mailbox.includes('GET /mailbox/events'))
 })
 
-test('a change no bell told of is found a little later', async (t) => {
+test('a change without a notification is found by polling', async (t) => {
   const ana = await newBox()
-  const { client } = await EventClient.follow(house, ana.key)
+  const { client } = await EventClient.follow(appliance, ana.key)
   clock.advance(COALESCE_MS)
-  t.mock.method(house.app.notifier, 'notify', () => {})
-  await receive(house, { to: ana.email })
-  clock.advance(LOOK_EVERY_MS)
-  await house.app.db.read.get('SELECT 1')
+  t.mock.method(appliance.app.notifier, 'notify', () => {})
+  await receive(appliance, { to: ana.email })
+  clock.advance(POLL_INTERVAL_MS)
+  await appliance.app.db.read.get('SELECT 1')
   for (let i = 0; i < 20; i++) await turn()
   clock.advance(COALESCE_MS)
   assert.deepEqual([(await client.next())!.event, (await client.next())!.event], ['message.received', 'state'])
   await client[Symbol.asyncDispose]()
 })
 
-test('of a client that does not read little is kept: it hears of the state when it reads again, or is let go', async () => {
+test('the buffer for a slow client is bounded: it gets the state when it reads again, or is disconnected', async () => {
   const ana = await newBox()
-  const account = async () => (await house.app.store.accounts.byMailbox(ana.id))!
+  const account = async () => (await appliance.app.store.accounts.byMailbox(ana.id))!
   const asked = {
     types: new Set(['messages', 'folders'] as const),
     pingSeconds: 30,
@@ -232,16 +238,16 @@ test('of a client that does not read little is kept: it hears of the state when 
     ...{ subject: 'x'.repeat(500), preview: '', isSpam: false },
   }
   const fill = async (stream: EventStream) => {
-    for (let i = 0; i < 10; i++) stream.moved(await account(), Array(RECEIVED_MAX).fill(mail))
+    for (let i = 0; i < 10; i++) stream.accountChanged(await account(), Array(RECEIVED_MAX).fill(mail))
     for (let i = 0; i < 50; i++) await turn()
-    assert.ok(stream.readableLength >= WAITING_MAX && stream.readableLength < WAITING_MAX + 2000)
+    assert.ok(stream.readableLength >= STREAM_BUFFER_MAX && stream.readableLength < STREAM_BUFFER_MAX + 2000)
   }
-  const slow = await EventStream.open(house.app, await account(), asked, null)
+  const slow = await EventStream.open(appliance.app, await account(), asked, null)
   await fill(slow)
   await newFolder(ana.key, 'Own')
   clock.advance(COALESCE_MS)
   for (let i = 0; i < 50; i++) await turn()
-  assert.ok(slow.readableLength < WAITING_MAX + 2000)
+  assert.ok(slow.readableLength < STREAM_BUFFER_MAX + 2000)
   let text = ''
   for (let piece = slow.read(); piece !== null; piece = slow.read()) text += piece
   for (let i = 0; i < 50; i++) await turn()

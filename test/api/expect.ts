@@ -1,7 +1,7 @@
-// What every answer of the API has, asserted in one place.
+// Assertions about every response of the API.
 
 import assert from 'node:assert/strict'
-import type { Reply, TestHouse } from '../support/house.ts'
+import type { Reply, TestAppliance } from '../support/appliance.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 
 /** The envelope of an answer; `T` is the type of its record. */
@@ -46,7 +46,7 @@ export function failure(reply: Reply, status: number, code: string): Failure {
   return body.error
 }
 
-/** A failure that tells exactly these issues, as `field code`. */
+/** A failure with exactly these issues, as `field code`. */
 export function issues(reply: Reply, status: number, code: string, expected: string[]): void {
   const error = failure(reply, status, code)
   assert.deepEqual(
@@ -63,12 +63,14 @@ export function etagOf(reply: Reply): string {
 }
 
 /** Walks a list to its end. @returns all entries in the order of the pages */
-export async function walk<T>(house: TestHouse, path: string, key: string): Promise<T[]> {
+export async function walk<T>(appliance: TestAppliance, path: string, key: string): Promise<T[]> {
   const items: T[] = []
   let cursor: string | undefined
   do {
     const separator = path.includes('?') ? '&' : '?'
-    const page = success<T[]>(await house.get(cursor === undefined ? path : `${path}${separator}cursor=${cursor}`, key))
+    const page = success<T[]>(
+      await appliance.get(cursor === undefined ? path : `${path}${separator}cursor=${cursor}`, key),
+    )
     items.push(...page.data)
     cursor = page.pagination!.next_cursor
     assert.equal(page.pagination!.has_more, cursor !== undefined)
@@ -76,21 +78,21 @@ export async function walk<T>(house: TestHouse, path: string, key: string): Prom
   return items
 }
 
-/** Hands a mail in over SMTP as a stranger does; it is readable when this returns. */
+/** Submits a message over SMTP as an external client; it is readable when this returns. */
 export async function receive(
-  house: TestHouse,
+  appliance: TestAppliance,
   mail: { from?: string; to: string | string[]; subject?: string; text?: string; id?: string; more?: string[] },
 ): Promise<void> {
   const { from = 'bob@else.test', to, ...rest } = mail
-  await receiveRaw(house, { from, to, content: plainMail({ from, to: [to].flat()[0]!, ...rest }) })
+  await receiveRaw(appliance, { from, to, content: plainMail({ from, to: [to].flat()[0]!, ...rest }) })
 }
 
 /** The same with bytes as they are. */
 export async function receiveRaw(
-  house: TestHouse,
+  appliance: TestAppliance,
   mail: { from: string; to: string | string[]; content: string | Buffer },
 ): Promise<void> {
-  await using client = await SmtpClient.greet(house.ports.smtp)
+  await using client = await SmtpClient.greet(appliance.ports.smtp)
   const reply = await client.mail(mail)
   assert.equal(reply.code, 250, reply.text)
 }

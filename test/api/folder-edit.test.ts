@@ -1,25 +1,25 @@
-// Folders are made, moved and removed over the API, with what becomes of the messages in them.
+// Folders over the API: create, move and delete, and the messages in deleted ones.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues, receive } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
-  house.call(method, `/mailbox/folders${path}`, ana.key, body, headers)
+  appliance.call(method, `/mailbox/folders${path}`, ana.key, body, headers)
 const make = async (name: string, parent: string | null = null) =>
-  data<Folder>(await call('POST', '', { name, parent_id: parent }), 201)
-const role = async (name: string) => data<Folder[]>(await call('GET', `?role=${name}`))[0]!
+  data<FolderJson>(await call('POST', '', { name, parent_id: parent }), 201)
+const role = async (name: string) => data<FolderJson[]>(await call('GET', `?role=${name}`))[0]!
 
-test('folders are made in one another, named once in a place, ten deep at most', async () => {
+test('folders are created inside others, with unique names, at most ten deep', async () => {
   const work = await make('Work')
   const year = await make('2030', work.id)
   assert.deepEqual([year.path, year.parent_id, year.role], ['Work/2030', work.id, null])
@@ -40,17 +40,20 @@ test('folders are made in one another, named once in a place, ten deep at most',
   ])
 })
 
-test('a folder is renamed and moved, never into itself; role folders stay; of fifty at once with one tag one wins', async () => {
+test('a folder is renamed and moved, never into itself; role folders stay; of fifty concurrent changes with one ETag one wins', async () => {
   const one = await make('One')
   const two = await make('Two', one.id)
   const inbox = await role('inbox')
   issues(await call('PATCH', `/${one.id}`, { parent_id: two.id }), 422, 'validation_error', [
     'parent_id forbidden_value',
   ])
-  assert.equal(data<Folder>(await call('PATCH', `/${two.id}`, { parent_id: null, name: 'Zwei' })).path, 'Zwei')
+  assert.equal(data<FolderJson>(await call('PATCH', `/${two.id}`, { parent_id: null, name: 'Zwei' })).path, 'Zwei')
   failure(await call('PATCH', `/${two.id}`, { name: 'One' }), 409, 'conflict')
   failure(await call('PATCH', `/${inbox.id}`, { name: 'Eingang' }), 409, 'conflict')
-  assert.equal(data<Folder>(await call('PATCH', `/${inbox.id}`, { is_subscribed: false, sort_order: 5 })).sort_order, 5)
+  assert.equal(
+    data<FolderJson>(await call('PATCH', `/${inbox.id}`, { is_subscribed: false, sort_order: 5 })).sort_order,
+    5,
+  )
   const tag = etagOf(await call('GET', `/${two.id}`))
   const replies = await Promise.all(
     Array.from({ length: 50 }, (_, n) => call('PATCH', `/${two.id}`, { name: `n${n}` }, { 'if-match': tag })),
@@ -58,26 +61,29 @@ test('a folder is renamed and moved, never into itself; role folders stay; of fi
   assert.equal(replies.filter(({ status }) => status === 200).length, 1)
 })
 
-test('a folder with messages is removed in three manners, and the changes say so', async () => {
-  const since = data<Json>(await house.get('/mailbox/session', ana.key)).states.folders
+test('a folder with messages is deleted in three ways, and the changes report it', async () => {
+  const since = data<Json>(await appliance.get('/mailbox/session', ana.key)).states.folders
   const [keep, drop] = [await make('Keep'), await make('Drop')]
-  await receive(house, { to: ana.email, subject: 'one' })
-  await receive(house, { to: ana.email, subject: 'two' })
-  const ids = data<Json[]>(await house.get('/mailbox/messages', ana.key)).map(({ id }) => id)
+  await receive(appliance, { to: ana.email, subject: 'one' })
+  await receive(appliance, { to: ana.email, subject: 'two' })
+  const ids = data<Json[]>(await appliance.get('/mailbox/messages', ana.key)).map(({ id }) => id)
   const both = { ids, set_folder_ids: [keep.id, drop.id] }
-  data(await house.call('POST', '/mailbox/messages/batch-update', ana.key, both))
+  data(await appliance.call('POST', '/mailbox/messages/batch-update', ana.key, both))
   failure(await call('DELETE', `/${keep.id}`), 409, 'conflict')
   assert.equal(data<Json>(await call('DELETE', `/${keep.id}?on_messages=delete`)).moved, 2)
-  assert.equal(data<Json>(await house.get('/mailbox/messages/count', ana.key)).count, 2, 'they lay elsewhere too')
+  assert.equal(data<Json>(await appliance.get('/mailbox/messages/count', ana.key)).count, 2, 'they lay elsewhere too')
   assert.equal(data<Json>(await call('DELETE', `/${drop.id}?on_messages=trash`)).moved, 2)
   assert.equal((await role('trash')).total_messages, 2)
   const last = await make('Last')
-  data(await house.call('POST', '/mailbox/messages/batch-update', ana.key, { ids, set_folder_ids: [last.id] }))
+  data(await appliance.call('POST', '/mailbox/messages/batch-update', ana.key, { ids, set_folder_ids: [last.id] }))
   assert.equal(data<Json>(await call('DELETE', `/${last.id}?on_messages=delete`)).moved, 2)
-  assert.equal(data<Json>(await house.get('/mailbox/messages/count?in_trash_or_junk=true', ana.key)).count, 0)
+  assert.equal(data<Json>(await appliance.get('/mailbox/messages/count?in_trash_or_junk=true', ana.key)).count, 0)
   failure(await call('DELETE', `/${(await role('inbox')).id}`), 409, 'conflict')
   failure(await call('DELETE', `/${last.id}`), 404, 'not_found')
-  const told = data<Json>(await call('GET', `/changes?since_state=${since}`))
-  assert.ok(!told.created.includes(last.id) && !told.destroyed.includes(last.id), 'what came and went is not told')
-  assert.ok(told.updated.includes((await role('trash')).id))
+  const reported = data<Json>(await call('GET', `/changes?since_state=${since}`))
+  assert.ok(
+    !reported.created.includes(last.id) && !reported.destroyed.includes(last.id),
+    'what came and went is not told',
+  )
+  assert.ok(reported.updated.includes((await role('trash')).id))
 })

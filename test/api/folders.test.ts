@@ -2,20 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import { newId } from '../../src/base/ids.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, etagOf, failure, issues, receive, success, walk } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
 
-test('a mailbox has its six folders, in order, page by page', async () => {
-  const folders = await walk<Folder>(house, '/mailbox/folders?limit=4', ana.key)
+test('a mailbox has its six folders, in order, paged', async () => {
+  const folders = await walk<FolderJson>(appliance, '/mailbox/folders?limit=4', ana.key)
   assert.deepEqual(
     folders.map((folder) => [folder.role, folder.path, folder.total_messages]),
     [
@@ -29,44 +29,44 @@ test('a mailbox has its six folders, in order, page by page', async () => {
   )
 })
 
-test('counts follow the mail, and the state of the folders with them', async () => {
-  const before = await house.get('/mailbox/folders', ana.key)
-  await receive(house, { to: ana.email, id: 'one@client.test' })
-  await receive(house, { to: ana.email, more: ['In-Reply-To: <one@client.test>'] })
-  const reply = await house.get('/mailbox/folders?role=inbox', ana.key)
+test('counts and the state of the folders follow changes of messages', async () => {
+  const before = await appliance.get('/mailbox/folders', ana.key)
+  await receive(appliance, { to: ana.email, id: 'one@client.test' })
+  await receive(appliance, { to: ana.email, more: ['In-Reply-To: <one@client.test>'] })
+  const reply = await appliance.get('/mailbox/folders?role=inbox', ana.key)
   const {
     data: [inbox],
     meta,
-  } = success<Folder[]>(reply)
+  } = success<FolderJson[]>(reply)
   const { total_messages, unread_messages, total_threads, unread_threads } = inbox!
   assert.deepEqual([total_messages, unread_messages, total_threads, unread_threads], [2, 2, 1, 1])
-  assert.notEqual(meta.state, success<Folder[]>(before).meta.state)
+  assert.notEqual(meta.state, success<FolderJson[]>(before).meta.state)
 })
 
-test('one folder carries a tag that changes with its counts', async () => {
-  const [inbox] = data<Folder[]>(await house.get('/mailbox/folders?role=inbox', ana.key))
+test('a folder has an ETag that changes with its counts', async () => {
+  const [inbox] = data<FolderJson[]>(await appliance.get('/mailbox/folders?role=inbox', ana.key))
   const path = `/mailbox/folders/${inbox!.id}`
-  const first = await house.get(path, ana.key)
-  assert.deepEqual(data<Folder>(first), inbox)
+  const first = await appliance.get(path, ana.key)
+  assert.deepEqual(data<FolderJson>(first), inbox)
   const etag = etagOf(first)
-  assert.equal((await house.get(path, ana.key, { 'if-none-match': `"x", ${etag}` })).status, 304)
-  await receive(house, { to: ana.email })
-  assert.equal((await house.get(path, ana.key, { 'if-none-match': etag })).status, 200)
+  assert.equal((await appliance.get(path, ana.key, { 'if-none-match': `"x", ${etag}` })).status, 304)
+  await receive(appliance, { to: ana.email })
+  assert.equal((await appliance.get(path, ana.key, { 'if-none-match': etag })).status, 200)
 })
 
-test('a folder of another mailbox is as missing as one that never was', async () => {
-  const [foreign] = data<Folder[]>(await house.get('/mailbox/folders', bob.key))
+test('a folder of another mailbox is not found', async () => {
+  const [foreign] = data<FolderJson[]>(await appliance.get('/mailbox/folders', bob.key))
   for (const id of [foreign!.id, newId('folder')]) {
-    const missing = failure(await house.get(`/mailbox/folders/${id}`, ana.key), 404, 'not_found')
+    const missing = failure(await appliance.get(`/mailbox/folders/${id}`, ana.key), 404, 'not_found')
     assert.equal(missing.message, 'There is no such folder.')
-    failure(await house.get(`/mailbox/folders?parent_id=${id}`, ana.key), 404, 'not_found')
+    failure(await appliance.get(`/mailbox/folders?parent_id=${id}`, ana.key), 404, 'not_found')
   }
-  const [own] = data<Folder[]>(await house.get('/mailbox/folders', ana.key))
-  assert.deepEqual(data(await house.get(`/mailbox/folders?parent_id=${own!.id}`, ana.key)), [])
+  const [own] = data<FolderJson[]>(await appliance.get('/mailbox/folders', ana.key))
+  assert.deepEqual(data(await appliance.get(`/mailbox/folders?parent_id=${own!.id}`, ana.key)), [])
 })
 
-test('a role or an id that cannot be is told by name', async () => {
-  issues(await house.get('/mailbox/folders?role=spam', ana.key), 400, 'invalid_parameter', ['role invalid_enum'])
-  const wrongId = await house.get('/mailbox/folders?parent_id=fld_x', ana.key)
+test('an invalid role or id is reported by name', async () => {
+  issues(await appliance.get('/mailbox/folders?role=spam', ana.key), 400, 'invalid_parameter', ['role invalid_enum'])
+  const wrongId = await appliance.get('/mailbox/folders?parent_id=fld_x', ana.key)
   issues(wrongId, 400, 'invalid_parameter', ['parent_id invalid_format'])
 })

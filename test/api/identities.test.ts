@@ -1,15 +1,15 @@
-// Identities: as whom a mailbox writes, what goes with each, and what becomes of mail sent as one.
+// Sending identities: their addresses and defaults, and messages sent as one.
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { data, failure, issues, receive } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 let made = 0
 let ana: { id: string; email: string; key: string }
@@ -22,24 +22,24 @@ beforeEach(async () => {
 })
 
 const call = (method: string, path: string, body?: object, key = ana.key) =>
-  house.call(method, `/mailbox/identities${path}`, key, body)
+  appliance.call(method, `/mailbox/identities${path}`, key, body)
 const list = async (key = ana.key) => data<Json[]>(await call('GET', '', undefined, key))
 const make = async (body: object) => data<Json>(await call('POST', '', body), 201)
-const state = async () => data<Json>(await house.get('/mailbox/session', ana.key)).states.identities
+const state = async () => data<Json>(await appliance.get('/mailbox/session', ana.key)).states.identities
 const tagged = (tag: string) => ana.email.replace('@', `+${tag}@`)
 const send = (more: object = {}) =>
-  house.call('POST', '/mailbox/messages/send', ana.key, {
+  appliance.call('POST', '/mailbox/messages/send', ana.key, {
     ...{ to: [{ email: other.email }], subject: 'Hello', text_body: 'Hello', ...more },
   })
 async function submissionOf(sent: Json) {
-  return data<Json>(await house.get(`/mailbox/submissions/${data<Json>(sent, 202).submission_id}`, ana.key))
+  return data<Json>(await appliance.get(`/mailbox/submissions/${data<Json>(sent, 202).submission_id}`, ana.key))
 }
 async function copyOf(sent: Json): Promise<Json> {
   const id = data<Json>(sent, 202).stored_message_id
-  return data<Json>(await house.get(`/mailbox/messages/${id}`, ana.key))
+  return data<Json>(await appliance.get(`/mailbox/messages/${id}`, ana.key))
 }
 
-test('a mailbox has its primary identity from the first day', async () => {
+test('a new mailbox has its primary identity', async () => {
   const [primary, ...others] = await list()
   assert.equal(others.length, 0)
   assert.deepEqual(
@@ -48,7 +48,7 @@ test('a mailbox has its primary identity from the first day', async () => {
   )
 })
 
-test('an identity is the address itself or a tag of it, and nobody else', async () => {
+test('an identity is the address of the mailbox or a tag of it', async () => {
   const sales = await make({ email: tagged('Sales').toUpperCase(), name: 'Sales', text_signature: '-- \nAna' })
   assert.deepEqual(
     [sales.email, sales.name, sales.is_primary, sales.may_delete],
@@ -66,14 +66,14 @@ test('an identity is the address itself or a tag of it, and nobody else', async 
   ])
 })
 
-test('of twenty more asked for at once nineteen are made: there are twenty at most', async () => {
+test('of twenty concurrent ones nineteen are created: there are at most twenty', async () => {
   const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => call('POST', '', { email: tagged(`n${n}`) })))
   assert.equal(replies.filter(({ status }) => status === 201).length, 19)
   assert.equal((await list()).length, 20)
   failure(replies.find(({ status }) => status !== 201)!, 409, 'conflict')
 })
 
-test('the mark moves, the address stays, and what is primary is not removed', async () => {
+test('the default identity changes, the address does not, and the primary one cannot be deleted', async () => {
   const [first] = await list()
   const sales = await make({ email: tagged('sales') })
   failure(await call('DELETE', `/${first.id}`), 409, 'conflict')
@@ -99,15 +99,15 @@ test('the mark moves, the address stays, and what is primary is not removed', as
   assert.deepEqual(data(await call('DELETE', `/${first.id}`)), { deleted: true, id: first.id })
 })
 
-test('identities of others are nobody’s', async () => {
+test('identities of another mailbox are not found', async () => {
   const [theirs] = await list(other.key)
   failure(await call('PATCH', `/${theirs.id}`, { name: 'x' }), 404, 'not_found')
   failure(await call('DELETE', `/${theirs.id}`), 404, 'not_found')
 })
 
-test('what came, changed and went is told, and nothing else moves the state', async () => {
+test('created, updated and destroyed identities are reported, and nothing else changes the state', async () => {
   const before = await state()
-  await receive(house, { to: ana.email })
+  await receive(appliance, { to: ana.email })
   assert.equal(await state(), before)
   const [primary] = await list()
   const short = await make({ email: tagged('short') })
@@ -115,28 +115,31 @@ test('what came, changed and went is told, and nothing else moves the state', as
   data(await call('DELETE', `/${short.id}`))
   data(await call('PATCH', `/${long.id}`, { is_primary: true }))
   const after = await state()
-  const told = data<Json>(await call('GET', `/changes?since_state=${before}`))
-  assert.deepEqual([told.created, told.updated, told.destroyed, told.new_state], [[long.id], [primary.id], [], after])
+  const reported = data<Json>(await call('GET', `/changes?since_state=${before}`))
+  assert.deepEqual(
+    [reported.created, reported.updated, reported.destroyed, reported.new_state],
+    [[long.id], [primary.id], [], after],
+  )
   data(await call('DELETE', `/${primary.id}`))
   assert.deepEqual(data<Json>(await call('GET', `/changes?since_state=${after}`)).destroyed, [primary.id])
-  // A number given twice would tell the end of one identity as a change of another.
+  // A reused number would report the end of one identity as a change of another.
   await make({ email: tagged('new') })
   assert.deepEqual(data<Json>(await call('GET', `/changes?since_state=${after}`)).destroyed, [primary.id])
 })
 
 test('a suspended mailbox shows its identities and changes none', async () => {
-  await house.app.directory.mailboxes.suspend(team.id, ana.id)
+  await appliance.app.directory.mailboxes.suspend(team.id, ana.id)
   const [primary] = await list()
   failure(await call('POST', '', { email: tagged('x') }), 409, 'conflict')
   failure(await call('PATCH', `/${primary.id}`, { name: 'x' }), 409, 'conflict')
 })
 
-test('mail is sent as an identity, with its name, its reply_to and its bcc where the body has none', async () => {
+test('a message is sent as an identity, with its default name, reply_to and bcc', async () => {
   const [primary] = await list()
   const boss = { email: `boss${made}@shop.test`, name: 'Boss' }
   await team.mailbox(boss.email)
-  const desk = { email: 'desk@shop.test', name: 'Desk' }
-  const sales = await make({ email: tagged('sales'), name: 'Sales', reply_to: [desk], bcc: [boss] })
+  const replyTo = { email: 'desk@shop.test', name: 'Desk' }
+  const sales = await make({ email: tagged('sales'), name: 'Sales', reply_to: [replyTo], bcc: [boss] })
   const plain = await send()
   assert.equal((await submissionOf(plain)).identity_id, primary.id)
   const from = { email: tagged('SALES') }
@@ -145,7 +148,7 @@ test('mail is sent as an identity, with its name, its reply_to and its bcc where
   assert.equal(submission.identity_id, sales.id)
   assert.deepEqual(submission.envelope.rcpt_to, [other.email, boss.email])
   const copy = await copyOf(sent)
-  assert.deepEqual([copy.from, copy.reply_to, copy.bcc], [{ email: tagged('sales'), name: 'Sales' }, [desk], [boss]])
+  assert.deepEqual([copy.from, copy.reply_to, copy.bcc], [{ email: tagged('sales'), name: 'Sales' }, [replyTo], [boss]])
   const own = await copyOf(await send({ from: { ...from, name: 'Me' }, reply_to: [{ email: other.email }], bcc: [] }))
   assert.deepEqual([own.from.name, own.reply_to.length, own.reply_to[0].email, own.bcc], ['Me', 1, other.email, []])
   assert.deepEqual((await copyOf(await send({ from, reply_to: [] }))).reply_to, [])
@@ -153,7 +156,7 @@ test('mail is sent as an identity, with its name, its reply_to and its bcc where
   assert.deepEqual(header.reply_to, [{ email: 'me@shop.test', name: '' }])
 })
 
-test('mail is not sent as anybody else: a tag without an identity, one that is gone, or one of a colleague', async () => {
+test('a message cannot be sent from a tag without an identity, a deleted identity, or the address of a colleague', async () => {
   const gone = await make({ email: tagged('gone') })
   data(await send({ from: { email: gone.email } }), 202)
   data(await call('DELETE', `/${gone.id}`))
@@ -162,14 +165,14 @@ test('mail is not sent as anybody else: a tag without an identity, one that is g
   }
 })
 
-test('an identity that goes while its mail is composed sends no mail', async (t) => {
+test('an identity deleted while its message is composed sends nothing', async (t) => {
   const gone = await make({ email: tagged('gone') })
-  const { blobs } = house.app.store
+  const { blobs } = appliance.app.store
   const putAll = blobs.putAll.bind(blobs)
   t.mock.method(blobs, 'putAll', async (...given: Parameters<typeof putAll>) => {
     data(await call('DELETE', `/${gone.id}`))
     return putAll(...given)
   })
   issues(await send({ from: { email: gone.email } }), 422, 'validation_error', ['from.email forbidden_value'])
-  assert.deepEqual(data<Json[]>(await house.get('/mailbox/submissions', ana.key)), [])
+  assert.deepEqual(data<Json[]>(await appliance.get('/mailbox/submissions', ana.key)), [])
 })

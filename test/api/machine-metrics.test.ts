@@ -1,24 +1,24 @@
-// The state of the appliance for machines: every line in the form of Prometheus, and true.
+// The metrics of the appliance: valid Prometheus text, and correct values.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { receive } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock, env: { ...EASY_WORK, DIRECT_DELIVERY: 'false' } })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock, env: { ...EASY_WORK, DIRECT_DELIVERY: 'false' } })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
-const { secret } = await house.app.directory.operatorKeys.issue('test')
-const path = `http://127.0.0.1:${house.ports.operator}/operator/v1/metrics`
+const { secret } = await appliance.app.directory.operatorKeys.issue('test')
+const path = `http://127.0.0.1:${appliance.ports.operator}/operator/v1/metrics`
 
 /** Name with labels → value, by the grammar of the text format 0.0.4. */
 async function scrape(): Promise<Map<string, number>> {
-  const reply = await house.call('GET', path, secret)
+  const reply = await appliance.call('GET', path, secret)
   assert.equal(reply.status, 200)
   assert.equal(reply.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
   const values = new Map<string, number>()
@@ -37,11 +37,11 @@ async function scrape(): Promise<Map<string, number>> {
   return values
 }
 
-test('it tells what came, what waits, and how the process is', async () => {
+test('counts of received messages, the queue, and the process', async () => {
   const before = await scrape()
   assert.equal(before.get('mailstead_queue_deliveries'), 0)
-  await receive(house, { to: ana.email })
-  await assert.rejects(receive(house, { to: 'nobody@shop.test' }))
+  await receive(appliance, { to: ana.email })
+  await assert.rejects(receive(appliance, { to: 'nobody@shop.test' }))
   // Held while its mailbox is suspended.
   const mail = {
     to: [{ email: 'ben@shop.test' }],
@@ -49,7 +49,7 @@ test('it tells what came, what waits, and how the process is', async () => {
     text_body: 'x',
     send_at: new Date(clock.now() + 60_000).toISOString(),
   }
-  assert.equal((await house.call('POST', '/mailbox/messages/send', ana.key, mail)).status, 202)
+  assert.equal((await appliance.call('POST', '/mailbox/messages/send', ana.key, mail)).status, 202)
   const values = await scrape()
   assert.equal(values.get('mailstead_inbound_last_hour{status="stored",reason="none"}'), 1)
   assert.equal(values.get('mailstead_inbound_last_hour{status="refused",reason="unknown_recipient"}'), 1)
@@ -68,7 +68,7 @@ test('it tells what came, what waits, and how the process is', async () => {
   assert.ok(!text.includes('shop.test') && !text.includes(team.id), 'nobody is named')
 })
 
-test('how deliveries ended, by the hour', async () => {
+test('final outcomes of deliveries, by hour', async () => {
   const hourly = async (hour: string) => {
     const values = await scrape()
     return ['accepted', 'delivered', 'rejected', 'failed', 'received'].map((fact) =>
@@ -77,8 +77,8 @@ test('how deliveries ended, by the hour', async () => {
   }
   assert.deepEqual(await hourly('current'), [1, 0, 0, 0, 1])
   clock.advance(60_000)
-  await house.settle()
-  // Ben is nobody here, and Ana is told so.
+  await appliance.settle()
+  // Ben does not exist here, and Ana gets a bounce.
   assert.deepEqual(await hourly('current'), [1, 0, 0, 1, 2])
   assert.deepEqual(await hourly('previous'), [0, 0, 0, 0, 0])
   clock.leap(3_600_000)
@@ -86,21 +86,21 @@ test('how deliveries ended, by the hour', async () => {
   assert.deepEqual(await hourly('previous'), [1, 0, 0, 1, 2])
 })
 
-test('how long what is due has waited', async () => {
+test('the age of the oldest due delivery', async () => {
   const hook = { url: 'https://hook.shop.test/', event_types: ['message.received'] }
-  assert.equal((await house.call('POST', '/webhooks', team.key, hook)).status, 201)
-  await receive(house, { to: ana.email })
-  await house.settle()
+  assert.equal((await appliance.call('POST', '/webhooks', team.key, hook)).status, 201)
+  await receive(appliance, { to: ana.email })
+  await appliance.settle()
   const later = new Date(clock.now() + 60_000).toISOString()
   const mail = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', send_at: later }
-  assert.equal((await house.call('POST', '/mailbox/messages/send', ana.key, mail)).status, 202)
+  assert.equal((await appliance.call('POST', '/mailbox/messages/send', ana.key, mail)).status, 202)
   const before = await scrape()
   assert.deepEqual(
     [before.get('mailstead_queue_deliveries'), before.get('mailstead_webhook_deliveries_waiting')],
     [1, 1],
   )
-  // As if nobody had worked for a while.
-  await house.app.db.write(async (tx) => {
+  // As if the workers had been idle for a while.
+  await appliance.app.db.write(async (tx) => {
     await tx.run('UPDATE queue SET due_at = ?', [clock.now() - 90_000])
     await tx.run('UPDATE webhook_queue SET due_at = ?', [clock.now() - 30_000])
   })
@@ -110,10 +110,10 @@ test('how long what is due has waited', async () => {
 })
 
 test('agents, by state', async () => {
-  await new AgentClient(house).register()
+  await new AgentClient(appliance).register()
   assert.equal((await scrape()).get('mailstead_agents{state="unclaimed"}'), 1)
 })
 
-test('it takes the key of an operator, and no other', async () => {
-  for (const key of [null, team.key, ana.key]) assert.equal((await house.call('GET', path, key)).status, 401)
+test('only an operator key is accepted', async () => {
+  for (const key of [null, team.key, ana.key]) assert.equal((await appliance.call('GET', path, key)).status, 401)
 })

@@ -1,4 +1,4 @@
-// What the operator withholds from every mailbox: refused, and told by the session.
+// Features the operator disables for all mailboxes: rejected, and shown in the session.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -6,39 +6,39 @@ import { behindGate } from '../../src/api/mailbox/gates.ts'
 import { routes } from '../../src/api/routes.ts'
 import { GATED_ENDPOINTS, type Session } from '../../src/api/schemas/session.ts'
 import { MAILBOX_GATES } from '../../src/config/config.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, failure } from './expect.ts'
 
-const house = await startHouse({ env: { MAILBOX_GATED: 'attachment_parsing, blob_lookup' } })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ env: { MAILBOX_GATED: 'attachment_parsing, blob_lookup' } })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const file = data<{ id: string; blob_id: string }>(
-  await house.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' }),
+  await appliance.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' }),
   201,
 )
 
-test('a withheld feature answers 403, whatever the key may do; all others go on', async () => {
+test('a disabled feature returns 403 for any key; all others work', async () => {
   const parsed = failure(
-    await house.get(`/mailbox/attachments/${file.id}/parsed`, ana.key),
+    await appliance.get(`/mailbox/attachments/${file.id}/parsed`, ana.key),
     403,
     'insufficient_permissions',
   )
   assert.match(parsed.message, /attachment_parsing/)
   const asked = { blob_ids: [file.blob_id] }
-  failure(await house.call('POST', '/mailbox/blobs/lookup', ana.key, asked), 403, 'insufficient_permissions')
-  data(await house.get(`/mailbox/attachments/${file.id}`, ana.key))
+  failure(await appliance.call('POST', '/mailbox/blobs/lookup', ana.key, asked), 403, 'insufficient_permissions')
+  data(await appliance.get(`/mailbox/attachments/${file.id}`, ana.key))
 })
 
-test('the protocol of others is withheld from everybody, and its path kept free', async () => {
-  failure(await house.call('POST', '/mailbox/jmap', ana.key), 403, 'insufficient_permissions')
-  failure(await house.get('/mailbox/jmap', ana.key), 405, 'method_not_allowed')
-  assert.equal(data<Session>(await house.get('/mailbox/session', ana.key)).gated.raw_protocol, true)
+test('the raw protocol is always disabled, and its path is reserved', async () => {
+  failure(await appliance.call('POST', '/mailbox/jmap', ana.key), 403, 'insufficient_permissions')
+  failure(await appliance.get('/mailbox/jmap', ana.key), 405, 'method_not_allowed')
+  assert.equal(data<Session>(await appliance.get('/mailbox/session', ana.key)).gated.raw_protocol, true)
 })
 
-test('the session tells what is withheld in flags, gates and endpoints', async () => {
-  const session = data<Session>(await house.get('/mailbox/session', ana.key))
+test('the session shows disabled features in flags, gates and endpoints', async () => {
+  const session = data<Session>(await appliance.get('/mailbox/session', ana.key))
   const { parsing, metadata, download } = session.capabilities.attachments
   assert.deepEqual([parsing, metadata, download], [false, true, true])
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('the session tells what is withheld in flags, gates and endpoints', async (
   assert.ok(endpoints.includes(GATED_ENDPOINTS.blob_copy))
 })
 
-test('every route a gate is named after lies behind it, and what only reads scripts or identities behind none', () => {
+test('every route of a gate is disabled by it, and routes that only read scripts or identities are not', () => {
   for (const [gate, endpoint] of Object.entries(GATED_ENDPOINTS)) {
     const route = routes.find(({ method, path }) => `${method} ${path}` === endpoint)
     if (route !== undefined) assert.equal(route.gate, gate)
@@ -80,7 +80,7 @@ test('every route a gate is named after lies behind it, and what only reads scri
   for (const [name, gate] of table) assert.equal(gateOf(name), gate, name)
 })
 
-test('the setting takes the names of the session, and no other', async () => {
-  await assert.rejects(startHouse({ env: { MAILBOX_GATED: 'events,parsing' } }), /MAILBOX_GATED/)
+test('the setting accepts the gate names of the session only', async () => {
+  await assert.rejects(startAppliance({ env: { MAILBOX_GATED: 'events,parsing' } }), /MAILBOX_GATED/)
   assert.deepEqual([...MAILBOX_GATES].sort(), Object.keys(GATED_ENDPOINTS).sort())
 })

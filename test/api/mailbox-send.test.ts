@@ -1,14 +1,14 @@
-// Sending from a mailbox: the copy in Sent, answers, files, times, and what is refused.
+// Sending from a mailbox: the copy in Sent, replies, attachments, times, and errors.
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { DeliveryLog } from '../../src/api/schemas/delivery-log.ts'
+import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
 import type { Message, RawMessage } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { ThreadDetail } from '../../src/api/schemas/thread.ts'
 import { newId } from '../../src/base/ids.ts'
+import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Reply, startHouse } from '../support/house.ts'
 import { data, failure, issues, receive, receiveRaw, walk } from './expect.ts'
 
 interface Sent {
@@ -21,48 +21,48 @@ interface Sent {
 
 const SECOND = 1000
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const ben = await team.mailbox('ben@shop.test')
-await house.app.directory.mailboxes.update(team.id, ana.id, { displayName: 'Ana of the shop' }, 0)
+await appliance.app.administration.mailboxes.update(team.id, ana.id, { displayName: 'Ana of the shop' }, 0)
 
 function mail(more: Record<string, unknown> = {}): Record<string, unknown> {
   return { to: [{ email: ben.email, name: 'Ben' }], subject: 'Hello', text_body: 'Hello Ben', ...more }
 }
 
 const post = (body: unknown, key: string = ana.key, headers: Record<string, string> = {}): Promise<Reply> =>
-  house.call('POST', '/mailbox/messages/send', key, body, headers)
+  appliance.call('POST', '/mailbox/messages/send', key, body, headers)
 
 async function send(more: Record<string, unknown> = {}, key = ana.key): Promise<Sent> {
   const sent = data<Sent>(await post(mail(more), key), 202)
-  await house.settle()
+  await appliance.settle()
   return sent
 }
 
 const read = async (id: string, key = ana.key, include = 'headers,text_body,attachments') =>
-  data<Message>(await house.get(`/mailbox/messages/${id}?include=${include}`, key))
+  data<Message>(await appliance.get(`/mailbox/messages/${id}?include=${include}`, key))
 const inbox = (key: string, q: string) =>
-  walk<MessageSummary>(house, `/mailbox/messages?q=${encodeURIComponent(`in:inbox ${q}`)}`, key)
-const logOf = (id: string) => walk<DeliveryLog>(house, `/emails/logs?message_id=${id}`, team.key)
+  walk<MessageSummaryJson>(appliance, `/mailbox/messages?q=${encodeURIComponent(`in:inbox ${q}`)}`, key)
+const logOf = (id: string) => walk<DeliveryLogJson>(appliance, `/emails/logs?message_id=${id}`, team.key)
 
-describe('a mail that is sent', () => {
-  test('is answered with its names, and lies in Sent as its sender wrote it', async () => {
+describe('a sent message', () => {
+  test('has its ids in the response, and its copy in Sent is as composed', async () => {
     const reply = await post(mail({ subject: 'First', bcc: [{ email: 'eve@shop.test', name: 'Eve' }] }))
     const sent = data<Sent>(reply, 202)
     assert.equal(reply.headers.get('location'), `/api/v1/mailbox/submissions/${sent.submission_id}`)
     assert.match(sent.message_id, /^eml_/)
     assert.deepEqual([sent.status, sent.send_at], ['queued', '2030-01-02T03:04:05.000Z'])
-    await house.settle()
+    await appliance.settle()
     const copy = await read(sent.stored_message_id!)
     const { message_id, submission_id } = sent
     assert.deepEqual(copy.delivery, { message_id, submission_id, status: 'partially_sent' }, 'nobody is called Eve')
     assert.deepEqual(copy.from, { email: ana.email, name: 'Ana of the shop' })
     assert.deepEqual([copy.bcc, copy.flags.seen], [[{ email: 'eve@shop.test', name: 'Eve' }], true])
     assert.deepEqual([copy.untrusted_content, copy.text_body?.trim()], [false, 'Hello Ben'])
-    const raw = data<RawMessage>(await house.get(`/mailbox/messages/${copy.id}/raw`, ana.key))
+    const raw = data<RawMessage>(await appliance.get(`/mailbox/messages/${copy.id}/raw`, ana.key))
     assert.doesNotMatch(Buffer.from(raw.raw, 'base64').toString(), /eve@shop\.test/)
     const [arrived] = await inbox(ben.key, 'subject:First')
     const got = await read(arrived!.id, ben.key)
@@ -70,8 +70,8 @@ describe('a mail that is sent', () => {
     assert.equal(got.internet_message_id, copy.internet_message_id)
   })
 
-  test('is known by its fate: of one recipient of two', async () => {
-    data(await house.call('POST', '/suppressions', team.key, { email: 'gone@shop.test' }), 201)
+  test('shows its delivery status: one recipient of two', async () => {
+    data(await appliance.call('POST', '/suppressions', team.key, { email: 'gone@shop.test' }), 201)
     const half = await send({ cc: [{ email: 'gone@shop.test' }] })
     assert.equal((await read(half.stored_message_id!)).delivery!.status, 'partially_sent')
     const none = await send({ to: [{ email: 'gone@shop.test' }] })
@@ -80,39 +80,39 @@ describe('a mail that is sent', () => {
     assert.match((await logOf(none.message_id))[0]!.status_reason!, /^suppressed: /)
   })
 
-  test('moves the states of what it changed', async () => {
+  test('changes the states of the types it affects', async () => {
     const states = async () =>
-      data<{ states: Record<string, string> }>(await house.get('/mailbox/session', ana.key)).states
+      data<{ states: Record<string, string> }>(await appliance.get('/mailbox/session', ana.key)).states
     const before = await states()
     await post(mail({ save_to_sent: false }))
     const during = await states()
     assert.notEqual(during.submissions, before.submissions)
     assert.deepEqual([during.messages, during.folders], [before.messages, before.folders])
-    await house.settle()
+    await appliance.settle()
     assert.notEqual((await states()).submissions, during.submissions, 'its fate changes the submission')
     await send()
     const after = await states()
     for (const type of ['messages', 'threads', 'folders', 'quotas']) assert.notEqual(after[type], before[type], type)
   })
 
-  test('need leave no copy', async () => {
+  test('leaves no copy when none is requested', async () => {
     const sent = await send({ subject: 'Without a trace', save_to_sent: false })
     assert.equal(sent.stored_message_id, null)
     assert.equal((await inbox(ben.key, 'subject:trace')).length, 1)
-    assert.deepEqual(await walk(house, '/mailbox/messages?q=in:sent+subject:trace', ana.key), [])
+    assert.deepEqual(await walk(appliance, '/mailbox/messages?q=in:sent+subject:trace', ana.key), [])
   })
 
-  test('to oneself is there twice, in one thread', async () => {
+  test('to its own mailbox is stored twice, in one thread', async () => {
     const sent = await send({ to: [{ email: 'ana+notes@shop.test' }], subject: 'Note to self' })
     const { thread_id } = await read(sent.stored_message_id!)
-    const thread = data<ThreadDetail>(await house.get(`/mailbox/threads/${thread_id}`, ana.key))
+    const thread = data<ThreadDetail>(await appliance.get(`/mailbox/threads/${thread_id}`, ana.key))
     assert.deepEqual([thread.message_ids.length, thread.unread_count], [2, 1])
   })
 })
 
-describe('an answer', () => {
-  test('names what it answers, joins its thread and marks it', async () => {
-    await receive(house, {
+describe('a reply', () => {
+  test('references the answered message, joins its thread and marks it as answered', async () => {
+    await receive(appliance, {
       to: ana.email,
       subject: 'Question',
       id: 'q1@else.test',
@@ -127,16 +127,16 @@ describe('an answer', () => {
     assert.deepEqual([marked.flags.answered, marked.keywords.includes('$answered')], [true, true])
   })
 
-  test('by its header alone joins the thread that knows it', async () => {
-    await receive(house, { to: ana.email, subject: 'Header', id: 'h1@else.test' })
+  test('joins the thread by its header fields alone', async () => {
+    await receive(appliance, { to: ana.email, subject: 'Header', id: 'h1@else.test' })
     const [one] = await inbox(ana.key, 'subject:Header')
     const sent = await send({ subject: 'Quite another', custom_headers: { 'In-Reply-To': '<h1@else.test>' } })
     assert.equal((await read(sent.stored_message_id!)).thread_id, one!.thread_id)
     assert.equal((await read(one!.id)).flags.answered, false)
   })
 
-  test('to nothing, or to what somebody else has, is refused', async () => {
-    await receive(house, { to: ben.email, subject: 'Of Ben' })
+  test('to a missing message or one of another mailbox is rejected', async () => {
+    await receive(appliance, { to: ben.email, subject: 'Of Ben' })
     const [theirs] = await inbox(ben.key, 'subject:Ben')
     for (const id of [theirs!.id, newId('message')]) {
       const reply = await post(mail({ in_reply_to_message_id: id }))
@@ -150,10 +150,10 @@ describe('an answer', () => {
   })
 })
 
-describe('files', () => {
+describe('attachments', () => {
   const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
 
-  test('come inside the body, also to be shown in the HTML', async () => {
+  test('are sent inside the body, also shown in the HTML', async () => {
     const sent = await send({
       html_body: '<img src="cid:logo@shop.test">',
       attachments: [
@@ -171,7 +171,7 @@ describe('files', () => {
     )
   })
 
-  test('come from what the mailbox holds: a file that was received, or a whole mail', async () => {
+  test('are taken from content of the mailbox: a received file, or a whole message', async () => {
     const content = Buffer.alloc(300_000, 'pdf')
     const encoded = content.toString('base64').replace(/.{76}/g, '$&\r\n')
     const received = [
@@ -192,7 +192,7 @@ describe('files', () => {
         '',
       ],
     ]
-    await receiveRaw(house, { from: 'ann@else.test', to: ana.email, content: received.join('\r\n') })
+    await receiveRaw(appliance, { from: 'ann@else.test', to: ana.email, content: received.join('\r\n') })
     const [bill] = await inbox(ana.key, 'subject:Bill')
     const { blob_id: whole, attachments } = await read(bill!.id)
     const [file] = attachments!
@@ -218,7 +218,7 @@ describe('files', () => {
     issues(await post(stranger, ben.key), 422, 'validation_error', ['attachments.0.blob_id not_found'])
   })
 
-  test('that are neither, both, too large or of nobody are refused', async () => {
+  test('without content, with two contents, too large, or of another mailbox are rejected', async () => {
     const one = (file: Record<string, unknown>) => mail({ attachments: [{ filename: 'a.txt', ...file }] })
     const blob_id = `blob_${'a'.repeat(24)}`
     const cases: [body: unknown, issue: string][] = [
@@ -240,30 +240,30 @@ describe('files', () => {
   })
 })
 
-describe('the time it leaves', () => {
-  test('is held back for undo, and told', async () => {
+describe('the time of sending', () => {
+  test('is delayed for undo, and reported', async () => {
     const sent = await send({ subject: 'Held', undo_seconds: 20 })
     const at = new Date(clock.now() + 20 * SECOND).toISOString()
     assert.deepEqual([sent.status, sent.send_at], ['scheduled', at])
     assert.equal((await read(sent.stored_message_id!)).delivery!.status, 'scheduled')
     assert.equal((await inbox(ben.key, 'subject:Held')).length, 0)
     clock.advance(21 * SECOND)
-    await house.settle()
+    await appliance.settle()
     assert.equal((await inbox(ben.key, 'subject:Held')).length, 1)
     assert.equal((await read(sent.stored_message_id!)).delivery!.status, 'sent')
   })
 
-  test('is the one that was asked for, in its Date too', async () => {
+  test('is the requested one, also in the Date field', async () => {
     const at = new Date(clock.now() + 3600 * SECOND)
     const sent = await send({ subject: 'Planned', send_at: at.toISOString() })
     assert.deepEqual([sent.status, sent.send_at], ['scheduled', at.toISOString()])
     assert.equal((await read(sent.stored_message_id!)).sent_at, at.toISOString())
     clock.advance(3601 * SECOND)
-    await house.settle()
+    await appliance.settle()
     assert.equal((await inbox(ben.key, 'subject:Planned')).length, 1)
   })
 
-  test('lies 5 seconds to 30 days ahead', async () => {
+  test('is 5 seconds to 30 days ahead', async () => {
     const day = 86_400 * SECOND
     for (const [ms, code] of [
       [-day, 'too_small'],
@@ -278,8 +278,8 @@ describe('the time it leaves', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('is told by its place', async () => {
+describe('errors', () => {
+  test('are reported by their member', async () => {
     const crowd = Array.from({ length: 50 }, (_, i) => ({ email: `u${i}@shop.test` }))
     const cases: [body: unknown, status: number, code: string, issue: string][] = [
       [mail({ to: [] }), 422, 'validation_error', 'to too_small'],
@@ -300,21 +300,21 @@ describe('what is refused', () => {
     for (const [body, status, code, issue] of cases) issues(await post(body), status, code, [issue])
   })
 
-  test('is everything while the mailbox is suspended, and copies while it is full', async () => {
+  test('occur for every message while the mailbox is suspended, and for copies while it is full', async () => {
     const box = await team.mailbox('late@shop.test')
-    await house.app.directory.mailboxes.suspend(team.id, box.id)
+    await appliance.app.directory.mailboxes.suspend(team.id, box.id)
     failure(await post(mail(), box.key), 409, 'conflict')
     const small = await team.mailbox('small@shop.test', { quotaBytes: 10_485_760 })
-    await house.app.db.write((tx) =>
+    await appliance.app.db.write((tx) =>
       tx.run('UPDATE accounts SET used_bytes = ? WHERE mailbox_id = ?', [10_485_700, small.id]),
     )
     failure(await post(mail(), small.key), 409, 'conflict')
     data(await post(mail({ save_to_sent: false }), small.key), 202)
-    await house.settle()
+    await appliance.settle()
   })
 
-  test('is a key that may not send', async () => {
-    const made = await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, {
+  test('occur for a key without permission to send', async () => {
+    const made = await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, {
       name: 'reader',
       permissions: ['mailbox.read', 'mailbox.write'],
     })
@@ -324,7 +324,7 @@ describe('what is refused', () => {
   })
 })
 
-test('a repetition sends nothing more and gives the first answer', async () => {
+test('a repetition sends nothing more and returns the first response', async () => {
   const body = mail({ subject: 'Repeated' })
   const all = await Promise.all(Array.from({ length: 50 }, () => post(body, ana.key, { 'idempotency-key': 'again' })))
   const again = await post(body, ana.key, { 'idempotency-key': 'again' })
@@ -332,7 +332,7 @@ test('a repetition sends nothing more and gives the first answer', async () => {
   const sent = data<Sent>(again, 202)
   for (const reply of all) if (reply.status !== 409) assert.deepEqual(data<Sent>(reply, 202), sent)
   assert.equal(again.headers.get('location'), `/api/v1/mailbox/submissions/${sent.submission_id}`)
-  await house.settle()
+  await appliance.settle()
   assert.equal((await inbox(ben.key, 'subject:Repeated')).length, 1)
-  assert.equal((await walk(house, '/mailbox/messages?q=in:sent+subject:Repeated', ana.key)).length, 1)
+  assert.equal((await walk(appliance, '/mailbox/messages?q=in:sent+subject:Repeated', ana.key)).length, 1)
 })

@@ -1,22 +1,22 @@
-// Mailboxes over the management API: made, listed, filtered.
+// Mailboxes over the management API: create, list, filter.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { MailboxAdmin, NewMailbox } from '../../src/api/schemas/mailbox.ts'
 import { newId } from '../../src/base/ids.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, etagOf, failure, issues, receive, walk } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 const domainId = await team.domain('shop.test')
 
 function create(body: unknown, headers?: Record<string, string>) {
-  return house.call('POST', '/mailboxes', team.key, body, headers)
+  return appliance.call('POST', '/mailboxes', team.key, body, headers)
 }
 
-test('a new mailbox is active, empty, and receives at once', async () => {
+test('a new mailbox is active, empty, and receives immediately', async () => {
   const reply = await create({ email: 'Ana@Shop.TEST', display_name: 'Ana' })
   const mailbox = data<NewMailbox>(reply, 201)
   assert.equal(reply.headers.get('location'), `/api/v1/mailboxes/${mailbox.id}`)
@@ -37,32 +37,32 @@ test('a new mailbox is active, empty, and receives at once', async () => {
   assert.deepEqual(mailbox.send_scope, { type: 'all' })
   assert.equal(mailbox.domain_id, domainId)
 
-  await receive(house, { to: 'ana+news@shop.test' })
-  const filled = data<MailboxAdmin>(await house.get(`/mailboxes/${mailbox.id}`, team.key))
+  await receive(appliance, { to: 'ana+news@shop.test' })
+  const filled = data<MailboxAdmin>(await appliance.get(`/mailboxes/${mailbox.id}`, team.key))
   assert.equal(filled.message_count, 1)
   assert.ok(filled.quota_used_bytes! > 0)
   assert.match(filled.last_activity_at ?? '', /Z$/)
 })
 
-test('with create_api_key the answer holds a key that works, also when it is replayed', async () => {
+test('with create_api_key the response has a valid key, also when it is replayed', async () => {
   const send = () => create({ email: 'key@shop.test', create_api_key: true }, { 'idempotency-key': 'with-key' })
   const made = data<NewMailbox>(await send(), 201)
   assert.equal(made.api_key_count, 1)
   assert.match(made.api_key!.key, /^smk_/)
-  assert.equal(data<MailboxAdmin>(await house.get('/mailbox/me', made.api_key!.key)).id, made.id)
+  assert.equal(data<MailboxAdmin>(await appliance.get('/mailbox/me', made.api_key!.key)).id, made.id)
   const again = await send()
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
   assert.equal(data<NewMailbox>(again, 201).api_key?.key, made.api_key?.key)
 })
 
-test('with a mailbox everything ends that it wanted to be sent', async () => {
+test('deleting a mailbox cancels all its queued messages', async () => {
   const { id, api_key } = data<NewMailbox>(await create({ email: 'later@shop.test', create_api_key: true }), 201)
   const mail = { to: [{ email: 'x@far.test' }, { email: 'y@far.test' }], subject: 'Later', text_body: 'x' }
   const send_at = new Date(Date.now() + 86_400_000).toISOString()
-  data(await house.call('POST', '/mailbox/messages/send', api_key!.key, { ...mail, send_at }), 202)
-  data(await house.call('DELETE', `/mailboxes/${id}`, team.key))
+  data(await appliance.call('POST', '/mailbox/messages/send', api_key!.key, { ...mail, send_at }), 202)
+  data(await appliance.call('DELETE', `/mailboxes/${id}`, team.key))
   const rows = data<{ status: string; status_reason: string }[]>(
-    await house.get(`/emails/logs?mailbox_id=${id}`, team.key),
+    await appliance.get(`/emails/logs?mailbox_id=${id}`, team.key),
   )
   assert.deepEqual(
     rows.map(({ status, status_reason }) => `${status} ${status_reason}`),
@@ -70,10 +70,10 @@ test('with a mailbox everything ends that it wanted to be sent', async () => {
   )
 })
 
-test('a mailbox is refused with the member that is wrong', async () => {
+test('an invalid mailbox is rejected with its member', async () => {
   await team.mailbox('taken@shop.test')
   failure(await create({ email: 'taken@shop.test' }), 409, 'conflict')
-  const foreign = await house.team('Other')
+  const foreign = await appliance.team('Other')
   await foreign.domain('foreign.test')
   await team.domain('unproven.example.net')
   const cases: [unknown, string][] = [
@@ -105,58 +105,62 @@ test('a mailbox is refused with the member that is wrong', async () => {
   issues(await create({}), 400, 'missing_parameter', ['email required'])
 })
 
-test('two requests for one address make one mailbox', async () => {
+test('two concurrent requests for one address create one mailbox', async () => {
   const replies = await Promise.all([create({ email: 'twin@shop.test' }), create({ email: 'twin@shop.test' })])
   assert.deepEqual(replies.map((reply) => reply.status).sort(), [201, 409])
 })
 
-test('the list can be narrowed and pages do not overlap', async () => {
-  const other = await house.team('Lists')
+test('the list is filtered, and pages do not overlap', async () => {
+  const other = await appliance.team('Lists')
   const one = await other.domain('one.test')
   await other.domain('two.test')
   for (const email of ['a@one.test', 'b@one.test', 'c@two.test']) await other.mailbox(email)
-  const all = await walk<MailboxAdmin>(house, '/mailboxes?limit=2', other.key)
+  const all = await walk<MailboxAdmin>(appliance, '/mailboxes?limit=2', other.key)
   assert.deepEqual(emailsOf(all), ['c@two.test', 'b@one.test', 'a@one.test'])
-  assert.deepEqual(emailsOf(await walk<MailboxAdmin>(house, `/mailboxes?domain_id=${one}`, other.key)), [
+  assert.deepEqual(emailsOf(await walk<MailboxAdmin>(appliance, `/mailboxes?domain_id=${one}`, other.key)), [
     'b@one.test',
     'a@one.test',
   ])
-  assert.deepEqual(emailsOf(await walk<MailboxAdmin>(house, '/mailboxes?search=B%40ONE', other.key)), ['b@one.test'])
-  assert.deepEqual(await walk<MailboxAdmin>(house, '/mailboxes?is_agent=true', other.key), [])
-  failure(await house.get(`/mailboxes?domain_id=${newId('domain')}`, other.key), 404, 'not_found')
+  assert.deepEqual(emailsOf(await walk<MailboxAdmin>(appliance, '/mailboxes?search=B%40ONE', other.key)), [
+    'b@one.test',
+  ])
+  assert.deepEqual(await walk<MailboxAdmin>(appliance, '/mailboxes?is_agent=true', other.key), [])
+  failure(await appliance.get(`/mailboxes?domain_id=${newId('domain')}`, other.key), 404, 'not_found')
 
-  const [first] = await walk<MailboxAdmin>(house, '/mailboxes?search=a@one', other.key)
-  await house.app.directory.mailboxes.suspend(other.id, first!.id, 'unpaid')
-  const [suspended] = await walk<MailboxAdmin>(house, '/mailboxes?status=suspended', other.key)
+  const [first] = await walk<MailboxAdmin>(appliance, '/mailboxes?search=a@one', other.key)
+  await appliance.app.directory.mailboxes.suspend(other.id, first!.id, 'unpaid')
+  const [suspended] = await walk<MailboxAdmin>(appliance, '/mailboxes?status=suspended', other.key)
   assert.equal(suspended!.status_reason, 'unpaid')
   assert.match(suspended!.suspended_at ?? '', /Z$/)
-  await house.app.directory.mailboxes.delete(other.id, first!.id)
-  assert.equal((await walk<MailboxAdmin>(house, '/mailboxes', other.key)).length, 2)
-  assert.deepEqual(emailsOf(await walk<MailboxAdmin>(house, '/mailboxes?status=deleted', other.key)), ['a@one.test'])
+  await appliance.app.administration.mailboxes.delete(other.id, first!.id)
+  assert.equal((await walk<MailboxAdmin>(appliance, '/mailboxes', other.key)).length, 2)
+  assert.deepEqual(emailsOf(await walk<MailboxAdmin>(appliance, '/mailboxes?status=deleted', other.key)), [
+    'a@one.test',
+  ])
 })
 
-test('the tag of a mailbox changes with what it holds', async () => {
+test('the ETag of a mailbox changes with its content', async () => {
   const { id, email } = await team.mailbox('tag@shop.test')
   const path = `/mailboxes/${id}`
-  const before = etagOf(await house.get(path, team.key))
-  assert.equal((await house.get(path, team.key, { 'if-none-match': before })).status, 304)
-  await receive(house, { to: email })
-  const after = await house.get(path, team.key, { 'if-none-match': before })
+  const before = etagOf(await appliance.get(path, team.key))
+  assert.equal((await appliance.get(path, team.key, { 'if-none-match': before })).status, 304)
+  await receive(appliance, { to: email })
+  const after = await appliance.get(path, team.key, { 'if-none-match': before })
   assert.equal(after.status, 200)
   assert.notEqual(after.headers.get('etag'), before)
 })
 
-test('the filter of a mailbox turns senders away', async () => {
+test('the filter of a mailbox rejects senders', async () => {
   const { id, email } = await team.mailbox('picky@shop.test')
   const path = `/mailboxes/${id}/filters`
-  assert.deepEqual(data(await house.get(path, team.key)), { mode: 'off', rules: [] })
+  assert.deepEqual(data(await appliance.get(path, team.key)), { mode: 'off', rules: [] })
   const body = { mode: 'denylist', rules: [{ type: 'deny', pattern: 'else.test' }] }
-  const put = await house.call('PUT', path, team.key, body)
+  const put = await appliance.call('PUT', path, team.key, body)
   assert.deepEqual(data(put), body)
-  await assert.rejects(receive(house, { from: 'bob@else.test', to: email }), /550 5\.7\.1/)
-  await receive(house, { from: 'eve@fine.test', to: email })
-  failure(await house.call('PUT', path, team.key, body, { 'if-match': 'W/"stale"' }), 409, 'conflict')
-  data(await house.call('PUT', path, team.key, body, { 'if-match': '*' }))
+  await assert.rejects(receive(appliance, { from: 'bob@else.test', to: email }), /550 5\.7\.1/)
+  await receive(appliance, { from: 'eve@fine.test', to: email })
+  failure(await appliance.call('PUT', path, team.key, body, { 'if-match': 'W/"stale"' }), 409, 'conflict')
+  data(await appliance.call('PUT', path, team.key, body, { 'if-match': '*' }))
 })
 
 function emailsOf(mailboxes: MailboxAdmin[]): string[] {

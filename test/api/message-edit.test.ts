@@ -1,42 +1,42 @@
-// Messages are changed over the API: keywords, folders, Trash, the end; who may, and what is refused.
+// Updates of messages over the API: keywords, folders, Trash, deletion; permissions and errors.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Folder } from '../../src/api/schemas/folder.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues, receive } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 let folders: Map<string, string>
 let ids: string[]
 
 before(async () => {
-  const all = data<Folder[]>(await house.get('/mailbox/folders', ana.key))
+  const all = data<FolderJson[]>(await appliance.get('/mailbox/folders', ana.key))
   folders = new Map(all.map(({ role, id }) => [role!, id]))
   for (let n = 0; n < 4; n++) {
     clock.advance(1000)
-    await receive(house, { to: ana.email, subject: `Mail ${n}`, text: `word${n}` })
+    await receive(appliance, { to: ana.email, subject: `Mail ${n}`, text: `word${n}` })
   }
-  ids = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key)).map(({ id }) => id)
+  ids = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', ana.key)).map(({ id }) => id)
 })
 
 const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
-  house.call(method, `/mailbox/messages${path}`, ana.key, body, headers)
+  appliance.call(method, `/mailbox/messages${path}`, ana.key, body, headers)
 const counts = async (role: string) => {
-  const { total_messages: all, unread_messages: unread } = data<Folder>(
-    await house.get(`/mailbox/folders/${folders.get(role)}`, ana.key),
+  const { total_messages: all, unread_messages: unread } = data<FolderJson>(
+    await appliance.get(`/mailbox/folders/${folders.get(role)}`, ana.key),
   )
   return [all, unread]
 }
 
-test('keywords are added, removed and set, and the flags are theirs', async () => {
+test('keywords are added, removed and set, and the flags follow', async () => {
   const path = `/${ids[0]}/keywords`
   const added = data<Json>(await call('PATCH', path, { add: ['$Seen', 'Work'] }))
   assert.deepEqual([added.keywords, added.flags.seen], [['$seen', 'work'], true])
@@ -73,11 +73,11 @@ test('keywords are added, removed and set, and the flags are theirs', async () =
   )
 })
 
-test('a message is updated where it stands as it was read; of fifty at once with the same tag one wins', async () => {
+test('a message is updated in the version that was read; of fifty concurrent updates with the same ETag one wins', async () => {
   const path = `/${ids[1]}`
   const archive = folders.get('archive')!
   const moved = await call('PATCH', path, { flags: { seen: true }, folder_ids: [archive] })
-  assert.deepEqual(data<MessageSummary>(moved).folder_ids, [archive])
+  assert.deepEqual(data<MessageSummaryJson>(moved).folder_ids, [archive])
   const tag = etagOf(moved)
   const replies = await Promise.all(
     Array.from({ length: 50 }, (_, n) => call('PATCH', path, { keywords: [`k${n}`] }, { 'if-match': tag })),
@@ -89,7 +89,7 @@ test('a message is updated where it stands as it was read; of fifty at once with
   failure(await call('PATCH', path, {}), 422, 'validation_error')
 })
 
-test('the tag of reading a message lets it be changed and removed, until it has changed', async () => {
+test('the ETag of a message permits its update and deletion until it has changed', async () => {
   const path = `/${ids[3]}`
   const tag = { 'if-match': etagOf(await call('GET', path)) }
   data(await call('PATCH', path, { keywords: ['read'] }, tag))
@@ -103,7 +103,7 @@ test('the tag of reading a message lets it be changed and removed, until it has 
   data(await call('PATCH', path, { keywords: [] }))
 })
 
-test('many are changed at once, each for itself', async () => {
+test('many are updated at once, each independently', async () => {
   const unknown = `msg_${'b'.repeat(24)}`
   const inbox = folders.get('inbox')!
   const body = { ids: [ids[1], ids[2], unknown], add_keywords: ['later'], remove_folder_ids: [inbox] }
@@ -118,17 +118,20 @@ test('many are changed at once, each for itself', async () => {
   failure(await call('POST', '/batch-update', { ids: [ids[0], ids[0]] }), 422, 'validation_error')
 })
 
-test('changes tell what a client has to ask for again; several messages are read at once, and counted', async () => {
-  const { messages: since } = data<Json>(await house.get('/mailbox/session', ana.key)).states
+test('changes list the messages to fetch again; several messages are read at once, and counted', async () => {
+  const { messages: since } = data<Json>(await appliance.get('/mailbox/session', ana.key)).states
   await call('PATCH', `/${ids[2]}/keywords`, { add: ['$seen'] })
-  await receive(house, { to: ana.email, subject: 'New' })
-  const told = data<Json>(await call('GET', `/changes?since_state=${since}`))
-  assert.deepEqual([told.updated, told.created.length, told.destroyed, told.total], [[ids[2]], 1, [], 2])
-  assert.equal(told.has_more_changes, false)
+  await receive(appliance, { to: ana.email, subject: 'New' })
+  const reported = data<Json>(await call('GET', `/changes?since_state=${since}`))
+  assert.deepEqual(
+    [reported.updated, reported.created.length, reported.destroyed, reported.total],
+    [[ids[2]], 1, [], 2],
+  )
+  assert.equal(reported.has_more_changes, false)
   const page = data<Json>(await call('GET', `/changes?since_state=${since}&limit=1`))
   assert.equal(page.has_more_changes, true)
   assert.equal(
-    data<Json>(await house.get(`/mailbox/threads/changes?since_state=${since.replace('m', 't')}`, ana.key)).total,
+    data<Json>(await appliance.get(`/mailbox/threads/changes?since_state=${since.replace('m', 't')}`, ana.key)).total,
     2,
   )
   for (const state of ['m0zzzz', 'x1', 'm'])
@@ -145,40 +148,40 @@ test('changes tell what a client has to ask for again; several messages are read
   assert.equal(data<Json>(await call('GET', `/count?folder_id=${folders.get('archive')}`)).count, 1)
 })
 
-test('deleting moves to Trash and may be said twice; erasing needs the scope and is for good', async () => {
+test('deleting moves to Trash and is idempotent; permanent deletion needs the scope', async () => {
   const gone = data<Json>(await call('DELETE', `/${ids[0]}`))
   assert.deepEqual(gone, { deleted: true, id: ids[0], permanent: false })
   assert.deepEqual(data<Json>(await call('DELETE', `/${ids[0]}`)), gone)
   assert.deepEqual((await counts('trash'))[0], 1)
   const { key } = data<{ key: string }>(
-    await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, {
+    await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, {
       name: 'x',
       permissions: ['mailbox.read', 'email.receive'],
     }),
     201,
   )
   const erase = `/mailbox/messages/${ids[0]}?permanent=true`
-  failure(await house.call('DELETE', erase, key), 403, 'insufficient_permissions')
+  failure(await appliance.call('DELETE', erase, key), 403, 'insufficient_permissions')
   const { used_bytes: before } = await usage()
-  assert.deepEqual(data<Json>(await house.call('DELETE', erase, ana.key)), {
+  assert.deepEqual(data<Json>(await appliance.call('DELETE', erase, ana.key)), {
     deleted: true,
     id: ids[0],
     permanent: true,
   })
-  failure(await house.call('DELETE', erase, ana.key), 404, 'not_found')
+  failure(await appliance.call('DELETE', erase, ana.key), 404, 'not_found')
   failure(await call('GET', `/${ids[0]}`), 404, 'not_found')
   assert.ok((await usage()).used_bytes < before)
   assert.deepEqual(await counts('trash'), [0, 0])
 })
 
 async function usage(): Promise<{ used_bytes: number }> {
-  return { used_bytes: data<Json>(await house.get('/mailbox/me', ana.key)).quota_used_bytes }
+  return { used_bytes: data<Json>(await appliance.get('/mailbox/me', ana.key)).quota_used_bytes }
 }
 
-test('a suspended mailbox is read, not changed', async () => {
-  await house.app.directory.mailboxes.suspend(team.id, ana.id)
+test('a suspended mailbox can be read, not changed', async () => {
+  await appliance.app.directory.mailboxes.suspend(team.id, ana.id)
   assert.equal((await call('GET', `/${ids[2]}`)).status, 200)
   failure(await call('PATCH', `/${ids[2]}/keywords`, { add: ['x'] }), 409, 'conflict')
   failure(await call('DELETE', `/${ids[2]}`), 409, 'conflict')
-  await house.app.directory.mailboxes.reactivate(team.id, ana.id)
+  await appliance.app.directory.mailboxes.reactivate(team.id, ana.id)
 })

@@ -1,31 +1,31 @@
-// Mail a client brings along: kept as it is, where and since when the client says, once.
+// Import of messages: stored unchanged, with the folders and time of the request, once.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MAIL_BYTES_MAX } from '../../src/api/mailbox/message-import.ts'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
-import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { Message, RawMessage } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { Session } from '../../src/api/schemas/session.ts'
 import type { ThreadDetail } from '../../src/api/schemas/thread.ts'
 import { newId } from '../../src/base/ids.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, failure, issues, receive, receiveRaw } from './expect.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 const clock = new ManualClock(NOW)
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
 let folders: Map<string, string>
 
 before(async () => {
-  const all = data<Folder[]>(await house.get('/mailbox/folders', ana.key))
+  const all = data<FolderJson[]>(await appliance.get('/mailbox/folders', ana.key))
   folders = new Map(all.map(({ role, id }) => [role!, id]))
 })
 
@@ -35,55 +35,55 @@ const mail = (more: string[] = [], text = 'Hello.') =>
   [`From: bob@else.test`, `Subject: Old mail ${++count}`, ...more, '', text, ''].join('\r\n')
 const raw = (content: string | Buffer) => Buffer.from(content).toString('base64')
 const take = (body: object, key = ana.key, headers: Record<string, string> = {}) =>
-  house.call('POST', '/mailbox/messages/import', key, body, headers)
-const rawOf = async (id: string) => data<RawMessage>(await house.get(`/mailbox/messages/${id}/raw`, ana.key)).raw
+  appliance.call('POST', '/mailbox/messages/import', key, body, headers)
+const rawOf = async (id: string) => data<RawMessage>(await appliance.get(`/mailbox/messages/${id}/raw`, ana.key)).raw
 const countOf = async (table: string) =>
-  (await house.app.db.read.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
+  (await appliance.app.db.read.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
 
-test('a mail is kept to the byte, unread in the Inbox, found by its words, and told to nobody', async () => {
+test('a message is stored byte for byte, unread in the Inbox, is found by its words, and causes no webhook event', async () => {
   const before = [await countOf('events'), await countOf('inbound_log')]
   const content = mail(
     ['Received: from a by b; Tue, 02 Jan 2024 03:04:05 +0000', 'Received: old; Mon, 01 Jan 2024 00:00:00 +0000'],
     'peregrine\nbare line\r\n',
   )
   const reply = await take({ raw: raw(content) })
-  const made = data<MessageSummary>(reply, 201)
+  const made = data<MessageSummaryJson>(reply, 201)
   assert.equal(reply.headers.get('location'), `/api/v1/mailbox/messages/${made.id}`)
   assert.deepEqual([made.folder_ids, made.keywords], [[folders.get('inbox')], []])
   assert.equal(made.received_at, '2024-01-02T03:04:05.000Z')
   assert.equal(await rawOf(made.id), raw(content))
-  const [found] = data<MessageSummary[]>(await house.get('/mailbox/messages?q=peregrine', ana.key))
+  const [found] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=peregrine', ana.key))
   assert.deepEqual(found, made)
-  const message = data<Message>(await house.get(`/mailbox/messages/${made.id}`, ana.key))
+  const message = data<Message>(await appliance.get(`/mailbox/messages/${made.id}`, ana.key))
   assert.deepEqual([message.untrusted_content, message.authentication!.dkim, message.parsed], [true, 'none', true])
   assert.deepEqual([await countOf('events'), await countOf('inbound_log')], before)
 })
 
-test('folders, keywords and the time are as the client says, and everything is counted', async () => {
+test('folders, keywords and the time are those of the request, and everything is counted', async () => {
   const [archive, sent] = [folders.get('archive')!, folders.get('sent')!]
   const body = { raw: raw(mail()), folder_ids: [archive, sent], keywords: ['$Seen', 'Work'], received_at: '2020-02-03' }
-  const made = data<MessageSummary>(await take(body), 201)
+  const made = data<MessageSummaryJson>(await take(body), 201)
   assert.deepEqual(made.folder_ids.toSorted(), [archive, sent].toSorted())
   assert.deepEqual(
     [made.keywords, made.flags.seen, made.received_at],
     [['$seen', 'work'], true, '2020-02-03T00:00:00.000Z'],
   )
   for (const id of [archive, sent]) {
-    const folder = data<Folder>(await house.get(`/mailbox/folders/${id}`, ana.key))
+    const folder = data<FolderJson>(await appliance.get(`/mailbox/folders/${id}`, ana.key))
     assert.deepEqual([folder.total_messages, folder.unread_messages, folder.total_threads], [1, 0, 1])
   }
-  const junk = data<MessageSummary>(await take({ raw: raw(mail()), folder_ids: [folders.get('junk')] }), 201)
-  const listed = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key)).map(({ id }) => id)
+  const junk = data<MessageSummaryJson>(await take({ raw: raw(mail()), folder_ids: [folders.get('junk')] }), 201)
+  const listed = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', ana.key)).map(({ id }) => id)
   assert.ok(listed.includes(made.id) && !listed.includes(junk.id))
 })
 
-test('the time is now where nobody says, or what is said cannot be', async () => {
+test('the time defaults to now when it is missing or implausible', async () => {
   const now = new Date(NOW).toISOString()
   for (const field of [[], ['Received: x; Fri, 01 Jan 2100 00:00:00 +0000'], ['Received: nonsense']]) {
-    assert.equal(data<MessageSummary>(await take({ raw: raw(mail(field)) }), 201).received_at, now)
+    assert.equal(data<MessageSummaryJson>(await take({ raw: raw(mail(field)) }), 201).received_at, now)
   }
   const soon = new Date(NOW + 60_000).toISOString()
-  assert.equal(data<MessageSummary>(await take({ raw: raw(mail()), received_at: soon }), 201).received_at, now)
+  assert.equal(data<MessageSummaryJson>(await take({ raw: raw(mail()), received_at: soon }), 201).received_at, now)
   const wrong: [string, string][] = [
     ['2100-01-01', 'too_big'],
     ['1969-12-31', 'too_small'],
@@ -94,77 +94,77 @@ test('the time is now where nobody says, or what is said cannot be', async () =>
   }
 })
 
-test('a mail joins its conversation, and a client that follows is told', async () => {
-  const session = data<Session>(await house.get('/mailbox/session', ana.key))
-  await receive(house, { to: ana.email, subject: 'Lunch', id: 'lunch@else.test' })
-  const [first] = data<MessageSummary[]>(await house.get('/mailbox/messages?q=subject:lunch', ana.key))
+test('a message joins its thread, and event streams report it', async () => {
+  const session = data<Session>(await appliance.get('/mailbox/session', ana.key))
+  await receive(appliance, { to: ana.email, subject: 'Lunch', id: 'lunch@else.test' })
+  const [first] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=subject:lunch', ana.key))
   const content = mail(['In-Reply-To: <lunch@else.test>'])
-  const made = data<MessageSummary>(await take({ raw: raw(content), received_at: '2021-01-01' }), 201)
+  const made = data<MessageSummaryJson>(await take({ raw: raw(content), received_at: '2021-01-01' }), 201)
   assert.equal(made.thread_id, first!.thread_id)
   const path = `/mailbox/messages/changes?since_state=${session.states.messages}`
-  assert.deepEqual(data<{ created: string[] }>(await house.get(path, ana.key)).created, [first!.id, made.id])
+  assert.deepEqual(data<{ created: string[] }>(await appliance.get(path, ana.key)).created, [first!.id, made.id])
 })
 
-test('of messages of one moment the last one of the thread is the last one of its list', async () => {
+test('among messages of the same time the last one of the thread is the last one of its list', async () => {
   const ids: string[] = []
   for (let n = 0; n < 16; n++) {
     const content = mail([`Message-ID: <moment${n}@else.test>`, 'References: <moment@else.test>'])
-    ids.push(data<MessageSummary>(await take({ raw: raw(content), received_at: '2019-01-01' }), 201).thread_id)
+    ids.push(data<MessageSummaryJson>(await take({ raw: raw(content), received_at: '2019-01-01' }), 201).thread_id)
   }
   assert.equal(new Set(ids).size, 1)
-  const thread = data<ThreadDetail>(await house.get(`/mailbox/threads/${ids[0]}`, ana.key))
+  const thread = data<ThreadDetail>(await appliance.get(`/mailbox/threads/${ids[0]}`, ana.key))
   assert.equal(thread.last_message.id, thread.message_ids.at(-1))
 })
 
-test('the same bytes are kept once, however they came and however often', async () => {
-  await receive(house, { to: ana.email, subject: 'Once' })
-  const [arrived] = data<MessageSummary[]>(await house.get('/mailbox/messages?q=subject:once', ana.key))
+test('the same bytes are stored once, whatever their source', async () => {
+  await receive(appliance, { to: ana.email, subject: 'Once' })
+  const [arrived] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=subject:once', ana.key))
   const again = await take({ raw: await rawOf(arrived!.id), keywords: ['later'] })
-  assert.deepEqual(data<MessageSummary>(again), arrived)
+  assert.deepEqual(data<MessageSummaryJson>(again), arrived)
   const body = { raw: raw(mail()) }
   const replies = await Promise.all([1, 2, 3, 4].map(() => take(body)))
   assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 200, 200, 201])
-  assert.equal(new Set(replies.map((reply) => data<MessageSummary>(reply, reply.status).id)).size, 1)
+  assert.equal(new Set(replies.map((reply) => data<MessageSummaryJson>(reply, reply.status).id)).size, 1)
   assert.notEqual(
-    data<MessageSummary>(await take(body, bob.key), 201).id,
-    data<MessageSummary>(replies[0]!, replies[0]!.status).id,
+    data<MessageSummaryJson>(await take(body, bob.key), 201).id,
+    data<MessageSummaryJson>(replies[0]!, replies[0]!.status).id,
   )
 })
 
-test('an Idempotency-Key gives the first answer again', async () => {
+test('an Idempotency-Key returns the first response again', async () => {
   const body = { raw: raw(mail()), keywords: ['one'] }
   const key = { 'idempotency-key': 'import-1' }
   const first = await take(body, ana.key, key)
-  const made = data<MessageSummary>(first, 201)
+  const made = data<MessageSummaryJson>(first, 201)
   const again = await take(body, ana.key, key)
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
   assert.deepEqual(data(again, 201), made)
   failure(await take({ ...body, keywords: ['two'] }, ana.key, key), 409, 'idempotency_conflict')
 })
 
-test('content the mailbox holds: an upload, and a mail that is a file in another one', async () => {
+test('content of the mailbox: an upload, and a message attached to another one', async () => {
   const content = mail()
   const upload = { filename: 'old.eml', content: raw(content), type: 'message/rfc822' }
-  const file = data<AttachmentFile>(await house.call('POST', '/mailbox/attachments', ana.key, upload), 201)
-  const made = data<MessageSummary>(await take({ blob_id: file.blob_id }), 201)
+  const file = data<AttachmentFile>(await appliance.call('POST', '/mailbox/attachments', ana.key, upload), 201)
+  const made = data<MessageSummaryJson>(await take({ blob_id: file.blob_id }), 201)
   assert.equal(await rawOf(made.id), raw(content))
-  assert.equal(data<AttachmentFile>(await house.get(`/mailbox/attachments/${file.id}`, ana.key)).expires_at, null)
+  assert.equal(data<AttachmentFile>(await appliance.get(`/mailbox/attachments/${file.id}`, ana.key)).expires_at, null)
 
   const inner = mail(['To: ana@shop.test'])
   const part = `Content-Type: message/rfc822\r\nContent-Disposition: attachment; filename=a.eml\r\n\r\n${inner}`
   const outer = `From: x@far.test\r\nSubject: Outer\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${part}\r\n--b--\r\n`
-  await receiveRaw(house, { from: 'x@far.test', to: ana.email, content: outer })
-  const [holder] = data<MessageSummary[]>(await house.get('/mailbox/messages?q=subject:outer', ana.key))
-  const { attachments } = data<Message>(await house.get(`/mailbox/messages/${holder!.id}`, ana.key))
-  const taken = data<MessageSummary>(await take({ blob_id: attachments![0]!.blob_id }), 201)
+  await receiveRaw(appliance, { from: 'x@far.test', to: ana.email, content: outer })
+  const [holder] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=subject:outer', ana.key))
+  const { attachments } = data<Message>(await appliance.get(`/mailbox/messages/${holder!.id}`, ana.key))
+  const taken = data<MessageSummaryJson>(await take({ blob_id: attachments![0]!.blob_id }), 201)
   assert.equal(await rawOf(taken.id), raw(inner))
-  const own = data<Message>(await house.get(`/mailbox/messages/${made.id}`, ana.key))
-  assert.equal(data<MessageSummary>(await take({ blob_id: own.blob_id })).id, made.id)
+  const own = data<Message>(await appliance.get(`/mailbox/messages/${made.id}`, ana.key))
+  assert.equal(data<MessageSummaryJson>(await take({ blob_id: own.blob_id })).id, made.id)
 })
 
-test('what cannot be imported is told by its place', async () => {
+test('invalid imports are reported by their member', async () => {
   const content = raw(mail())
-  const foreign = data<Folder[]>(await house.get('/mailbox/folders', bob.key))[0]!.id
+  const foreign = data<FolderJson[]>(await appliance.get('/mailbox/folders', bob.key))[0]!.id
   const cases: [object, string][] = [
     [{}, 'raw required'],
     [{ raw: content, blob_id: `blob_${'0'.repeat(24)}` }, 'blob_id forbidden_value'],
@@ -182,40 +182,40 @@ test('what cannot be imported is told by its place', async () => {
   assert.equal(await countOf('messages'), before)
 })
 
-test('a large mail is taken, read in a thread', async () => {
+test('a large message is accepted, and read in a thread', async () => {
   const content = mail([], 'all work and no play '.repeat(150_000))
-  const made = data<MessageSummary>(await take({ raw: raw(content) }), 201)
+  const made = data<MessageSummaryJson>(await take({ raw: raw(content) }), 201)
   assert.equal(made.size_bytes, content.length)
-  const reply = await house.call('POST', '/mailbox/messages/import', ana.key, { raw: 'A'.repeat(68_000_000) })
+  const reply = await appliance.call('POST', '/mailbox/messages/import', ana.key, { raw: 'A'.repeat(68_000_000) })
   failure(reply, 413, 'payload_too_large')
   assert.ok(MAIL_BYTES_MAX > (67_108_864 / 4) * 3)
 })
 
-test('a full mailbox and a suspended one take none; what the full one has it still names', async () => {
+test('a full mailbox and a suspended one accept none; a message that is already in the full one is returned', async () => {
   const small = await team.mailbox('small@shop.test', { quotaBytes: 10_485_760 })
   const content = raw(mail([], 'x'.repeat(6_000_000)))
-  const first = data<MessageSummary>(await take({ raw: content }, small.key), 201)
+  const first = data<MessageSummaryJson>(await take({ raw: content }, small.key), 201)
   failure(await take({ raw: raw(mail([], 'y'.repeat(6_000_000))) }, small.key), 409, 'conflict')
-  assert.equal(data<MessageSummary>(await take({ raw: content }, small.key)).id, first.id)
-  await house.app.directory.mailboxes.suspend(team.id, small.id)
+  assert.equal(data<MessageSummaryJson>(await take({ raw: content }, small.key)).id, first.id)
+  await appliance.app.directory.mailboxes.suspend(team.id, small.id)
   failure(await take({ raw: raw(mail()) }, small.key), 409, 'conflict')
   const body = { name: 'x', permissions: ['mailbox.read', 'email.receive', 'email.send'] }
-  const reply = await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, body)
+  const reply = await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, body)
   failure(await take({ raw: raw(mail()) }, data<{ key: string }>(reply, 201).key), 403, 'insufficient_permissions')
 })
 
-test('a mailbox that is suspended while a mail is read takes nothing', async () => {
+test('a mailbox that is suspended while a message is read accepts nothing', async () => {
   const late = await team.mailbox('late@shop.test')
-  const read = house.app.inspector.read.bind(house.app.inspector)
-  house.app.inspector.read = async (...given) => {
-    house.app.inspector.read = read
+  const read = appliance.app.inspector.read.bind(appliance.app.inspector)
+  appliance.app.inspector.read = async (...given) => {
+    appliance.app.inspector.read = read
     const reading = await read(...given)
-    await house.app.directory.mailboxes.suspend(team.id, late.id)
+    await appliance.app.directory.mailboxes.suspend(team.id, late.id)
     return reading
   }
   const body = { raw: raw(mail()) }
   failure(await take(body, late.key), 409, 'conflict')
-  assert.equal((await house.app.store.accounts.byMailbox(late.id))!.messageCount, 0)
-  await house.app.directory.mailboxes.reactivate(team.id, late.id)
+  assert.equal((await appliance.app.store.accounts.byMailbox(late.id))!.messageCount, 0)
+  await appliance.app.directory.mailboxes.reactivate(team.id, late.id)
   data(await take(body, late.key), 201)
 })

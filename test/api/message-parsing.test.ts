@@ -1,16 +1,16 @@
-// Mails that are no messages of the mailbox, shown as if they were.
+// Content parsed as a message without being stored as one.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
-import { type Json, startHouse } from '../support/house.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { data, issues, receiveRaw } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
@@ -23,9 +23,9 @@ interface Parsed {
 
 async function upload(content: string, filename = 'a.eml'): Promise<string> {
   const body = { filename, content: Buffer.from(content).toString('base64') }
-  return data<AttachmentFile>(await house.call('POST', '/mailbox/attachments', ana.key, body), 201).blob_id
+  return data<AttachmentFile>(await appliance.call('POST', '/mailbox/attachments', ana.key, body), 201).blob_id
 }
-const parse = (body: object, key = ana.key) => house.call('POST', '/mailbox/messages/parse', key, body)
+const parse = (body: object, key = ana.key) => appliance.call('POST', '/mailbox/messages/parse', key, body)
 const parsed = async (body: object, key = ana.key) => data<Parsed>(await parse(body, key))
 
 const MAIL = [
@@ -53,13 +53,13 @@ const MAIL = [
 ].join('\r\n')
 const ALL = ['headers', 'text_body', 'html_body', 'attachments', 'authentication']
 
-test('a mail is shown as the message is that it would become, without ids', async () => {
+test('content is shown like the message it would become, without ids', async () => {
   const id = await upload(MAIL)
   const { parsed: mails, ...rest } = await parsed({ blob_ids: [id], include: ALL })
   assert.deepEqual(rest, { not_parsable: [], not_found: [] })
-  const made = await house.call('POST', '/mailbox/messages/import', ana.key, { blob_id: id })
+  const made = await appliance.call('POST', '/mailbox/messages/import', ana.key, { blob_id: id })
   const message = data<Json>(
-    await house.get(`/mailbox/messages/${data<Message>(made, 201).id}?include=${ALL}`, ana.key),
+    await appliance.get(`/mailbox/messages/${data<Message>(made, 201).id}?include=${ALL}`, ana.key),
   )
   const without = 'id thread_id folder_ids received_at keywords flags blob_id authentication spam delivery state'.split(
     ' ',
@@ -76,31 +76,31 @@ test('a mail is shown as the message is that it would become, without ids', asyn
   assert.ok(!('attachments' in short) && !('headers' in short) && !('html_body' in short))
 })
 
-test('a mail that is a file in another one, and one the mailbox has as a message', async () => {
+test('a message attached to another one, and a stored message', async () => {
   const part = `Content-Type: message/rfc822\r\nContent-Disposition: attachment; filename=a.eml\r\n\r\n${MAIL}`
   const content = `From: x@far.test\r\nSubject: Outer\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=o\r\n\r\n--o\r\n${part}\r\n--o--\r\n`
-  await receiveRaw(house, { from: 'x@far.test', to: ana.email, content })
-  const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages?q=subject:outer', ana.key))
-  const outer = data<Message>(await house.get(`/mailbox/messages/${summary!.id}`, ana.key))
+  await receiveRaw(appliance, { from: 'x@far.test', to: ana.email, content })
+  const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=subject:outer', ana.key))
+  const outer = data<Message>(await appliance.get(`/mailbox/messages/${summary!.id}`, ana.key))
   const inner = outer.attachments![0]!.blob_id
   const { parsed: mails } = await parsed({ blob_ids: [inner, outer.blob_id] })
   assert.deepEqual([mails[inner].subject, mails[outer.blob_id].subject], ['Grüße', 'Outer'])
 })
 
-test('what is no mail, what is too much, and what is not there', async () => {
+test('content that is not a message, is too large, or is missing', async () => {
   const [text, mail, nobodys] = [await upload('no mail'), await upload(MAIL), `blob_${'0'.repeat(24)}`]
   assert.deepEqual(await parsed({ blob_ids: [text, nobodys] }), {
     ...{ parsed: {}, not_parsable: [text], not_found: [nobodys] },
   })
   assert.deepEqual((await parsed({ blob_ids: [mail] }, bob.key)).not_found, [mail])
   const large = await upload(`${MAIL}more`)
-  await house.app.db.write((tx) => tx.run('UPDATE uploads SET size_bytes = 52428801 WHERE blob_name = ?', [large]))
+  await appliance.app.db.write((tx) => tx.run('UPDATE uploads SET size_bytes = 52428801 WHERE blob_name = ?', [large]))
   assert.deepEqual((await parsed({ blob_ids: [large] })).not_parsable, [large])
   const ids = Array.from({ length: 11 }, (_, at) => `blob_${String(at).padStart(24, '0')}`)
   issues(await parse({ blob_ids: ids }), 422, 'validation_error', ['blob_ids too_big'])
 })
 
-test('a mail built to break a reader is shown as far as it can be', async () => {
+test('a message built to break a parser is shown as far as possible', async () => {
   const parts = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(20_000)
   const id = await upload(
     `From: x@y.test\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${parts}`,

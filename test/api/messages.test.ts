@@ -2,40 +2,47 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import { MESSAGE_PARTS, type Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { Session } from '../../src/api/schemas/session.ts'
 import { newId } from '../../src/base/ids.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues, receive, receiveRaw, success, walk } from './expect.ts'
 
 const DAY = 86_400_000
 const clock = new ManualClock(Date.UTC(2026, 0, 1))
-const house = await startHouse({ clock, zone: { 'strict.test': { TXT: ['v=spf1 -all'] } } })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock, zone: { 'strict.test': { TXT: ['v=spf1 -all'] } } })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
 
-await receive(house, { from: 'carl@a.test', to: ana.email, subject: 'Beta', id: 'a1@a.test', text: 'short' })
+await receive(appliance, { from: 'carl@a.test', to: ana.email, subject: 'Beta', id: 'a1@a.test', text: 'short' })
 clock.advance(DAY)
-await receiveRaw(house, { from: 'dora@b.test', to: ana.email, content: richMail() })
+await receiveRaw(appliance, { from: 'dora@b.test', to: ana.email, content: richMail() })
 clock.advance(DAY)
-await receive(house, { from: 'carl@a.test', to: ana.email, subject: 'Re: Beta', more: ['In-Reply-To: <a1@a.test>'] })
+await receive(appliance, {
+  from: 'carl@a.test',
+  to: ana.email,
+  subject: 'Re: Beta',
+  more: ['In-Reply-To: <a1@a.test>'],
+})
 
 async function subjects(query: string): Promise<string[]> {
-  return (await walk<MessageSummary>(house, `/mailbox/messages?${query}`, ana.key)).map(({ subject }) => subject)
+  return (await walk<MessageSummaryJson>(appliance, `/mailbox/messages?${query}`, ana.key)).map(
+    ({ subject }) => subject,
+  )
 }
 
-async function bySubject(subject: string): Promise<MessageSummary> {
-  const all = await walk<MessageSummary>(house, '/mailbox/messages', ana.key)
+async function bySubject(subject: string): Promise<MessageSummaryJson> {
+  const all = await walk<MessageSummaryJson>(appliance, '/mailbox/messages', ana.key)
   return all.find((message) => message.subject === subject)!
 }
 
-test('messages come newest first and in every order that is asked for', async () => {
+test('messages are listed newest first and in every other order', async () => {
   const cases: [string, string[]][] = [
     ['limit=2', ['Re: Beta', 'Rich', 'Beta']],
     ['sort_direction=asc&limit=1', ['Beta', 'Rich', 'Re: Beta']],
@@ -49,7 +56,7 @@ test('messages come newest first and in every order that is asked for', async ()
 })
 
 test('every filter narrows the list', async () => {
-  const [inbox] = data<Folder[]>(await house.get('/mailbox/folders?role=inbox', ana.key))
+  const [inbox] = data<FolderJson[]>(await appliance.get('/mailbox/folders?role=inbox', ana.key))
   const { thread_id } = await bySubject('Beta')
   const all = ['Re: Beta', 'Rich', 'Beta']
   const cases: [string, string[]][] = [
@@ -76,18 +83,18 @@ test('every filter narrows the list', async () => {
   for (const [query, expected] of cases) assert.deepEqual(await subjects(query), expected, query)
 })
 
-test('the states of a list tell whether it can have changed', async () => {
-  const list = async (query: string) => success(await house.get(`/mailbox/messages?${query}`, ana.key)).meta
+test('the states of a list show whether it can have changed', async () => {
+  const list = async (query: string) => success(await appliance.get(`/mailbox/messages?${query}`, ana.key)).meta
   const plain = await list('')
-  assert.equal(plain.state, data<Session>(await house.get('/mailbox/session', ana.key)).states.messages)
+  assert.equal(plain.state, data<Session>(await appliance.get('/mailbox/session', ana.key)).states.messages)
   assert.deepEqual([(await list('limit=1')).query_state, plain.query_state], [plain.query_state, plain.query_state])
   assert.notEqual((await list('q=beta')).query_state, plain.query_state)
   assert.notEqual((await list('sort_direction=asc')).query_state, plain.query_state)
 })
 
-test('a message shows its bodies, attachments and how its sender was judged', async () => {
+test('a message shows its bodies, attachments and authentication results', async () => {
   const { id } = await bySubject('Rich')
-  const message = data<Message>(await house.get(`/mailbox/messages/${id}`, ana.key))
+  const message = data<Message>(await appliance.get(`/mailbox/messages/${id}`, ana.key))
   assert.equal(message.text_body?.trimEnd(), 'Grüße aus Köln')
   assert.equal(message.html_body?.trimEnd(), '<p>Grüße aus <b>Köln</b></p>')
   assert.equal(message.text_body_source, 'text')
@@ -111,9 +118,9 @@ test('a message shows its bodies, attachments and how its sender was judged', as
   assert.deepEqual(message.flags, { seen: false, flagged: false, draft: false, answered: false })
 })
 
-test('include names what is shown, and body_chars cuts between characters', async () => {
+test('include selects members, and body_chars cuts between characters', async () => {
   const { id } = await bySubject('Rich')
-  const read = async (query: string) => data<Message>(await house.get(`/mailbox/messages/${id}?${query}`, ana.key))
+  const read = async (query: string) => data<Message>(await appliance.get(`/mailbox/messages/${id}?${query}`, ana.key))
   const headers = await read('include=headers')
   assert.ok(headers.headers?.some(({ name, value }) => /^subject$/i.test(name) && value === 'Rich'))
   for (const part of MESSAGE_PARTS) assert.equal(part in headers, part === 'headers', part)
@@ -131,41 +138,41 @@ test('include names what is shown, and body_chars cuts between characters', asyn
 
 test('reading a message does not mark it as seen', async () => {
   const { id } = await bySubject('Beta')
-  data(await house.get(`/mailbox/messages/${id}`, ana.key))
+  data(await appliance.get(`/mailbox/messages/${id}`, ana.key))
   assert.equal((await bySubject('Beta')).flags.seen, false)
 })
 
-test('the tag of a message is one for all that is asked of it', async () => {
+test('the ETag of a message is independent of the query parameters', async () => {
   const { id } = await bySubject('Rich')
   const path = `/mailbox/messages/${id}`
-  const etag = etagOf(await house.get(path, ana.key))
-  assert.equal((await house.get(path, ana.key, { 'if-none-match': '*' })).status, 304)
-  assert.equal((await house.get(path, ana.key, { 'if-none-match': etag })).status, 304)
-  const head = await house.call('HEAD', path, ana.key)
+  const etag = etagOf(await appliance.get(path, ana.key))
+  assert.equal((await appliance.get(path, ana.key, { 'if-none-match': '*' })).status, 304)
+  assert.equal((await appliance.get(path, ana.key, { 'if-none-match': etag })).status, 304)
+  const head = await appliance.call('HEAD', path, ana.key)
   assert.deepEqual([head.status, head.headers.get('etag'), head.body], [200, etag, ''])
   for (const query of ['include=headers', 'include=text_body&body_chars=3', 'body_chars=0']) {
-    assert.equal(etagOf(await house.get(`${path}?${query}`, ana.key)), etag, query)
+    assert.equal(etagOf(await appliance.get(`${path}?${query}`, ana.key)), etag, query)
   }
 })
 
-test('the tag of a message and of a thread outlives whatever else happens in the mailbox', async () => {
+test('the ETag of a message and of a thread does not change with other messages of the mailbox', async () => {
   const cleo = await team.mailbox('cleo@shop.test')
   const get = (path: string, tag?: string) =>
-    house.get(path, cleo.key, tag === undefined ? {} : { 'if-none-match': tag })
+    appliance.get(path, cleo.key, tag === undefined ? {} : { 'if-none-match': tag })
   const edit = (path: string, body: object, tag?: string) =>
-    house.call('PATCH', path, cleo.key, body, tag === undefined ? {} : { 'if-match': tag })
-  await receive(house, { to: cleo.email, subject: 'First' })
-  const [first] = data<MessageSummary[]>(await get('/mailbox/messages'))
+    appliance.call('PATCH', path, cleo.key, body, tag === undefined ? {} : { 'if-match': tag })
+  await receive(appliance, { to: cleo.email, subject: 'First' })
+  const [first] = data<MessageSummaryJson[]>(await get('/mailbox/messages'))
   const [message, thread] = [`/mailbox/messages/${first!.id}`, `/mailbox/threads/${first!.thread_id}`]
   const [tag, threadTag] = [etagOf(await get(message)), etagOf(await get(thread))]
-  await receive(house, { to: cleo.email, subject: 'Second' })
-  const [second] = data<MessageSummary[]>(await get('/mailbox/messages'))
+  await receive(appliance, { to: cleo.email, subject: 'Second' })
+  const [second] = data<MessageSummaryJson[]>(await get('/mailbox/messages'))
   data(await edit(`/mailbox/messages/${second!.id}/keywords`, { add: ['other'] }))
   assert.equal((await get(message, tag)).status, 304)
   assert.equal((await get(thread, threadTag)).status, 304)
   // A tag read before the other message came lets the message be changed, once.
   const changed = await edit(`${message}/keywords`, { add: ['work'] }, tag)
-  assert.deepEqual(data<MessageSummary>(changed).keywords, ['work'])
+  assert.deepEqual(data<MessageSummaryJson>(changed).keywords, ['work'])
   assert.equal(etagOf(changed), etagOf(await get(message)))
   assert.notEqual(etagOf(changed), tag)
   assert.equal((await get(thread, threadTag)).status, 200)
@@ -175,10 +182,10 @@ test('the tag of a message and of a thread outlives whatever else happens in the
   ] as const) {
     assert.equal(failure(await edit(path, body, tag), 409, 'conflict').param, 'If-Match')
   }
-  assert.deepEqual(data<MessageSummary>(await get(message)).keywords, ['work'])
+  assert.deepEqual(data<MessageSummaryJson>(await get(message)).keywords, ['work'])
 })
 
-test('a mail without text shows the text of its HTML', async () => {
+test('a message without text shows the text of its HTML', async () => {
   const content = [
     'From: eve@c.test',
     'To: bob@shop.test',
@@ -189,23 +196,23 @@ test('a mail without text shows the text of its HTML', async () => {
     '<html><style>p{}</style><p>Hello <b>Bob</b></p></html>',
     '',
   ].join('\r\n')
-  await receiveRaw(house, { from: 'eve@c.test', to: bob.email, content })
-  const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages', bob.key))
-  const message = data<Message>(await house.get(`/mailbox/messages/${summary!.id}`, bob.key))
+  await receiveRaw(appliance, { from: 'eve@c.test', to: bob.email, content })
+  const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', bob.key))
+  const message = data<Message>(await appliance.get(`/mailbox/messages/${summary!.id}`, bob.key))
   assert.equal(message.text_body?.trim(), 'Hello Bob')
   assert.equal(message.text_body_source, 'html')
 })
 
 test('messages, threads and folders of another mailbox are not found', async () => {
   const { id, thread_id, folder_ids } = await bySubject('Beta')
-  failure(await house.get(`/mailbox/messages/${id}`, bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/messages/${newId('message')}`, bob.key), 404, 'not_found')
-  failure(await house.get('/mailbox/messages/msg_1', bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/messages?thread_id=${thread_id}`, bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/messages?folder_id=${folder_ids[0]}`, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/messages/${id}`, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/messages/${newId('message')}`, bob.key), 404, 'not_found')
+  failure(await appliance.get('/mailbox/messages/msg_1', bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/messages?thread_id=${thread_id}`, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/messages?folder_id=${folder_ids[0]}`, bob.key), 404, 'not_found')
 })
 
-test('what a query cannot be is told by name', async () => {
+test('an invalid query is reported by name', async () => {
   const { id } = await bySubject('Beta')
   const cases: [string, string][] = [
     ['?limit=0', 'limit too_small'],
@@ -222,7 +229,7 @@ test('what a query cannot be is told by name', async () => {
     [`/${id}?include=text_body,soul`, 'include.1 invalid_enum'],
   ]
   for (const [query, issue] of cases) {
-    issues(await house.get(`/mailbox/messages${query}`, ana.key), 400, 'invalid_parameter', [issue])
+    issues(await appliance.get(`/mailbox/messages${query}`, ana.key), 400, 'invalid_parameter', [issue])
   }
 })
 

@@ -1,19 +1,19 @@
-// Connecting an account over the API and in a browser.
+// Connection of an account over the API and in a browser.
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import type { Provider } from '../../src/api/schemas/provider.ts'
+import type { ProviderJson } from '../../src/api/schemas/provider.ts'
+import { type Reply, startAppliance } from '../support/appliance.ts'
 import { startGoogle } from '../support/google.ts'
-import { type Reply, startHouse } from '../support/house.ts'
 import { data, failure, issues } from './expect.ts'
 
 const google = await startGoogle()
-const house = await startHouse({ env: google.env })
+const appliance = await startAppliance({ env: google.env })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await google[Symbol.asyncDispose]()
 })
-const team = await house.team()
+const team = await appliance.team()
 
 interface Begun {
   authorization_url: string
@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 
 function authorize(body: Record<string, unknown> = {}, headers?: Record<string, string>) {
-  return house.call(
+  return appliance.call(
     'POST',
     '/providers/oauth/authorize',
     team.key,
@@ -52,14 +52,14 @@ function page(reply: Reply, status: number, title: string): string {
   return text
 }
 
-test('a person allows it, and the account is among the providers', async () => {
+test('after a person authorises it, the account is among the providers', async () => {
   const begun = data<Begun>(await authorize(), 201)
   assert.match(begun.state_expires_at, /Z$/)
   const url = await back(begun)
-  assert.ok(url.startsWith(`${house.origin}/oauth/callback/gmail_api?`))
-  const text = page(await house.get(url), 200, 'The account is connected')
+  assert.ok(url.startsWith(`${appliance.origin}/oauth/callback/gmail_api?`))
+  const text = page(await appliance.get(url), 200, 'The account is connected')
   assert.ok(text.includes('ana@shop.test can be sent from as &quot;Ana&quot;'))
-  const [provider] = data<Provider[]>(await house.get('/providers?type=gmail_api', team.key))
+  const [provider] = data<ProviderJson[]>(await appliance.get('/providers?type=gmail_api', team.key))
   assert.equal(provider!.oauth_email, 'ana@shop.test')
   assert.equal(provider!.from_email, 'ana@shop.test')
   assert.equal(provider!.has_refresh_token, true)
@@ -67,56 +67,56 @@ test('a person allows it, and the account is among the providers', async () => {
 })
 
 test('it is tested like every account', async () => {
-  const [provider] = data<Provider[]>(await house.get('/providers?type=gmail_api', team.key))
-  const result = data<{ success: boolean; stage: string; message: string; provider: Provider }>(
-    await house.call('POST', `/providers/${provider!.id}/test`, team.key, { to_email: 'bob@else.test' }),
+  const [provider] = data<ProviderJson[]>(await appliance.get('/providers?type=gmail_api', team.key))
+  const result = data<{ success: boolean; stage: string; message: string; provider: ProviderJson }>(
+    await appliance.call('POST', `/providers/${provider!.id}/test`, team.key, { to_email: 'bob@else.test' }),
   )
   assert.equal(result.success, true, result.message)
   assert.equal(result.provider.status, 'active')
   assert.deepEqual(google.taken.at(-1)!.recipients, ['bob@else.test'])
 })
 
-test('the person goes on to where they came from', async () => {
+test('the browser is redirected to the requested page', async () => {
   const begun = data<Begun>(await authorize({ redirect_after: '/console?tab=accounts' }), 201)
-  const reply = await house.get(await back(begun))
+  const reply = await appliance.get(await back(begun))
   page(reply, 303, 'The account is connected')
-  assert.equal(reply.headers.get('location'), `${house.origin}/console?tab=accounts`)
+  assert.equal(reply.headers.get('location'), `${appliance.origin}/console?tab=accounts`)
 })
 
-test('the pages of what went wrong say what to do', async () => {
+test('error pages say what to do', async () => {
   const used = await back(data<Begun>(await authorize(), 201))
-  await house.get(used)
-  page(await house.get(used), 410, 'This link was already used')
-  page(await house.get(`${house.origin}/oauth/callback/gmail_api`), 400, 'Invalid link')
-  page(await house.get(`${house.origin}/oauth/callback/gmail_api?state=<script>&code=x`), 400, 'Invalid link')
+  await appliance.get(used)
+  page(await appliance.get(used), 410, 'This link was already used')
+  page(await appliance.get(`${appliance.origin}/oauth/callback/gmail_api`), 400, 'Invalid link')
+  page(await appliance.get(`${appliance.origin}/oauth/callback/gmail_api?state=<script>&code=x`), 400, 'Invalid link')
 
   google.issuer.person = { email: 'ana@shop.test', refuses: true }
-  const refused = await house.get(await back(data<Begun>(await authorize({ redirect_after: '/a?b=1&c=2' }), 201)))
+  const refused = await appliance.get(await back(data<Begun>(await authorize({ redirect_after: '/a?b=1&c=2' }), 201)))
   const text = page(refused, 200, 'The account was not connected')
-  assert.ok(text.includes(`<a href="${house.origin}/a?b=1&amp;c=2">`))
+  assert.ok(text.includes(`<a href="${appliance.origin}/a?b=1&amp;c=2">`))
 
   google.issuer.person = { email: 'ana@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
-  page(await house.get(await back(data<Begun>(await authorize(), 201))), 200, 'A permission is missing')
+  page(await appliance.get(await back(data<Begun>(await authorize(), 201))), 200, 'A permission is missing')
 
   google.issuer.person = { email: 'ana@shop.test' }
   const broken = await back(data<Begun>(await authorize(), 201))
   google.fail('/token', { status: 500, body: '<b>oops</b>' })
-  const failed = page(await house.get(broken), 502, 'The account could not be connected')
+  const failed = page(await appliance.get(broken), 502, 'The account could not be connected')
   assert.ok(failed.includes('Google gave no token (status 500).') && !failed.includes('oops'))
 })
 
-test('there are pages for the accounts that can be connected, and no others', async () => {
-  failure(await house.get(`${house.origin}/oauth/callback/smtp`), 404, 'not_found')
-  failure(await house.call('POST', `${house.origin}/oauth/callback/gmail_api`), 405, 'method_not_allowed')
+test('there are pages for the supported providers only', async () => {
+  failure(await appliance.get(`${appliance.origin}/oauth/callback/smtp`), 404, 'not_found')
+  failure(await appliance.call('POST', `${appliance.origin}/oauth/callback/gmail_api`), 405, 'method_not_allowed')
 })
 
-test('without a client of the operator it is unavailable, and no error of ours', async (t) => {
-  const error = t.mock.method(house.app.log, 'error')
+test('without an OAuth client of the operator it is unavailable, and no error is logged', async (t) => {
+  const error = t.mock.method(appliance.app.log, 'error')
   failure(await authorize({ type: 'outlook_api' }), 503, 'service_unavailable')
   assert.equal(error.mock.callCount(), 0)
 })
 
-test('a wrong wish is told by its member', async () => {
+test('an invalid request is reported by its member', async () => {
   issues(await authorize({ redirect_after: 'https://evil.test/' }), 422, 'validation_error', [
     'redirect_after forbidden_value',
   ])
@@ -124,7 +124,7 @@ test('a wrong wish is told by its member', async () => {
   issues(await authorize({ name: 'a\r\nb' }), 422, 'validation_error', ['name invalid_format'])
 })
 
-test('the same key gives the same address again', async () => {
+test('the same key returns the same URL again', async () => {
   const headers = { 'idempotency-key': 'connect-ana' }
   const first = data<Begun>(await authorize({}, headers), 201)
   const again = await authorize({}, headers)

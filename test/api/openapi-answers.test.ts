@@ -1,10 +1,10 @@
-// The OpenAPI documents where clients are generated from them: errors of OAuth, defaults, pages.
+// The OpenAPI documents as input of client generators: errors of OAuth, defaults, pages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contentOf, documents, operations, resolve, visit } from './documents.ts'
 
-test('OAuth routes describe the errors of RFC 6749, with the words of each status', () => {
+test('OAuth routes document the errors of RFC 6749, with the codes of each status', () => {
   for (const id of ['issueAgentToken', 'revokeAgentToken']) {
     const { responses } = operations.find(({ operation }) => operation.operationId === id)!.operation
     const errors = Object.entries(responses).filter(([status]) => status >= '400')
@@ -21,7 +21,7 @@ test('OAuth routes describe the errors of RFC 6749, with the words of each statu
   assert.match(JSON.stringify(responses['503']), /authorization_pending.*temporarily_unavailable.*Retry-After/)
 })
 
-test('no member of a request has the keyword default, which generated types take for one that is always there', () => {
+test('no member of a request has the keyword default, which type generators take for a required member', () => {
   for (const { operation } of operations) {
     const named: string[] = []
     visit(contentOf(operation), (node) => {
@@ -39,7 +39,7 @@ test('no member of a request has the keyword default, which generated types take
   assert.match(JSON.stringify(create), /Default: true\./)
 })
 
-test('every list tells in pagination whether there is more', () => {
+test('every list has has_more in pagination', () => {
   for (const id of ['listIdentities', 'listQuotas', 'listDomains']) {
     const { responses } = operations.find(({ operation }) => operation.operationId === id)!.operation
     const { schema } = responses['200']!.content!['application/json']! as { schema: { required: string[] } }

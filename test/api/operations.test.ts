@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { MAILBOX_SCOPES } from '../../src/directory/permissions.ts'
 import { EASY_WORK, JWT_BEARER, proofOf } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHook } from '../support/hook.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { certificateFor, startMailServer } from '../support/mail-server.ts'
 import { type Operation, type Own, operationsOf, Walker } from '../support/walker.ts'
 import { data, etagOf, failure, receive } from './expect.ts'
@@ -16,7 +16,7 @@ import { data, etagOf, failure, receive } from './expect.ts'
 const hook = await startHook()
 const server = await startMailServer({ ...(await certificateFor('smtp.example.com')), size: 10_000_000 })
 const clock = new ManualClock()
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone: { 'hooks.test': { A: ['127.0.0.1'] }, 'smtp.example.com': { A: ['127.0.0.1'] } },
   env: {
@@ -27,19 +27,19 @@ const house = await startHouse({
   },
 })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await hook[Symbol.asyncDispose]()
   await server[Symbol.asyncDispose]()
 })
 
 const documents = await Promise.all(
-  [house.origin, house.sendOrigin].map(
-    async (origin) => (await house.call('GET', `${origin}/api/v1/openapi.json`)).body,
+  [appliance.origin, appliance.sendOrigin].map(
+    async (origin) => (await appliance.call('GET', `${origin}/api/v1/openapi.json`)).body,
   ),
 )
 const operations = documents.flatMap(operationsOf)
-const walker = new Walker(house)
-const team = await house.team()
+const walker = new Walker(appliance)
+const team = await appliance.team()
 /** Of the mailbox the story makes, and of the agent. */
 const secrets = { mailbox: '', mailboxKey: '', agent: '', assertion: '', proof: '' }
 const agentRequest = { mailbox_local_part: 'scout', client_name: 'Scout', idempotency_key: randomUUID() }
@@ -55,7 +55,7 @@ const known: Record<string, () => Own | Promise<Own>> = {
   createProvider: () => ({ body: { smtp_port: server.port, smtp_protocol: 'none' } }),
   createWebhook: () => ({ body: { url: hook.url() } }),
   copyBlobs: async () => ({ headers: { 'x-source-authorization': `Bearer ${secrets.mailbox}` }, ...(await blobs()) }),
-  lookUpBlobs: blobs,
+  lookupBlobs: blobs,
   parseMessages: blobs,
   copyMessages: copies,
   sendMessage: () => ({ body: { send_at: new Date(clock.now() + 86_400_000).toISOString() } }),
@@ -83,14 +83,14 @@ const afterwards: Record<string, (body: Json) => Promise<void> | void> = {
   async createMailbox({ data: { id, email, api_key } }) {
     secrets.mailbox = api_key.key
     walker.know('/mailboxes', id)
-    await receive(house, { to: email })
+    await receive(appliance, { to: email })
   },
   async createAgentChallenge({ challenge }) {
     secrets.proof = await proofOf(challenge)
   },
   async registerAgent({ identity_assertion }) {
     secrets.assertion = identity_assertion
-    await house.settle()
+    await appliance.settle()
   },
   createMailboxKey({ data: { id } }) {
     secrets.mailboxKey = id
@@ -101,21 +101,21 @@ const afterwards: Record<string, (body: Json) => Promise<void> | void> = {
 }
 
 before(async () => {
-  await house.app.outbound.sharedLimit.setDaily(team.id, true, 100)
-  await house.app.outbound.ledger.credit(team.id, { type: 'purchase', amount: 1, description: 'x' })
+  await appliance.app.outbound.sharedLimit.setDaily(team.id, true, 100)
+  await appliance.app.outbound.ledger.credit(team.id, { type: 'purchase', amount: 1, description: 'x' })
 })
 
 /** What makes comes first, then what shows, what changes, and at last what ends, the latest made first. */
 const PHASES = [
   /^(create|register|issue|send|authorize|import)/,
-  /^(invite|get|list|stream|look|test|verify|validate|parse)/,
-  /^(update|replace|activate|deactivate|suspend|reactivate|copy|replay|switch|rotate)/,
+  /^(invite|get|list|stream|lookup|batchGet|test|verify|validate|parse)/,
+  /^(update|replace|activate|deactivate|suspend|reactivate|copy|replay|rotate)/,
   /^(cancel|revoke|delete)/,
 ]
 
 function inOrder(all: readonly Operation[]): Operation[] {
   const phases = PHASES.map((phase) => all.filter(({ operationId }) => phase.test(operationId)))
-  assert.equal(phases.flat().length, all.length, 'every verb has its place')
+  assert.equal(phases.flat().length, all.length, 'every verb has its phase')
   return [...phases.slice(0, -1).flat(), ...phases.at(-1)!.toReversed()]
 }
 
@@ -128,20 +128,20 @@ function keyFor({ permission }: Operation): string | null {
 
 /** The state of the type an operation names. */
 async function state(operationId: string): Promise<string> {
-  const { states } = data<{ states: Record<string, string> }>(await house.get('/mailbox/session', secrets.mailbox))
+  const { states } = data<{ states: Record<string, string> }>(await appliance.get('/mailbox/session', secrets.mailbox))
   const type = Object.keys(states).find((name) => operationId.toLowerCase().includes(name.replace(/(?:ie)?s$/, '')))
   return states[type!]!
 }
 
 /** Where the following of a list begins. */
 async function queryState(list: string): Promise<Own> {
-  const { body } = await house.get(list, secrets.mailbox)
+  const { body } = await appliance.get(list, secrets.mailbox)
   return { query: { since_query_state: body.meta.query_state } }
 }
 
 async function blobs(): Promise<Own> {
-  const [message] = data<Json>(await house.get('/mailbox/messages', secrets.mailbox))
-  const detail = data<Json>(await house.get(`/mailbox/messages/${message.id}`, secrets.mailbox))
+  const [message] = data<Json>(await appliance.get('/mailbox/messages', secrets.mailbox))
+  const detail = data<Json>(await appliance.get(`/mailbox/messages/${message.id}`, secrets.mailbox))
   return { body: { blob_ids: [detail.blob_id] } }
 }
 
@@ -149,8 +149,8 @@ async function blobs(): Promise<Own> {
 async function copies(): Promise<Own> {
   await team.domain('source.test')
   const source = await team.mailbox('source@source.test')
-  await receive(house, { to: source.email })
-  const [message] = data<Json>(await house.get('/mailbox/messages', source.key))
+  await receive(appliance, { to: source.email })
+  const [message] = data<Json>(await appliance.get('/mailbox/messages', source.key))
   const headers = { 'x-source-authorization': `Bearer ${source.key}` }
   return { headers, body: { source_mailbox_id: source.id, ids: [message.id] } }
 }
@@ -192,7 +192,7 @@ async function checkRead(operation: Operation, call: Own): Promise<void> {
 /** A change under a stale tag does nothing. @returns the headers of one that may be done */
 async function checkChange(operation: Operation, call: Own, resource: Operation): Promise<Record<string, string>> {
   // New sending accounts are checked by themselves.
-  await house.settle()
+  await appliance.settle()
   const own: Own = KEYS_OF_MAILBOXES.has(operation.operationId) ? { path: { key_id: secrets.mailboxKey } } : {}
   const before = await tagOf(resource, own)
   for (const stale of ['W/"stale"', '"stale", W/"older"']) {
@@ -204,7 +204,7 @@ async function checkChange(operation: Operation, call: Own, resource: Operation)
   return { ...call.headers, 'if-match': before }
 }
 
-test('every operation that changes a resource with a tag takes If-Match', () => {
+test('every operation that changes a resource with an ETag takes If-Match', () => {
   const wanted = operations.filter((one) => changedBy(one) !== undefined && !LEAVE_AS_IT_IS.has(one.operationId))
   const taking = operations.filter((one) => takes(one, 'If-Match'))
   const names = (all: Operation[]) => all.map(({ operationId }) => operationId).sort()
@@ -214,7 +214,7 @@ test('every operation that changes a resource with a tag takes If-Match', () => 
 
 for (const operation of inOrder(operations)) {
   const { operationId, parameters } = operation
-  test(`${operationId}: its example is answered as the document says`, async () => {
+  test(`${operationId}: the response to its example matches the document`, async () => {
     clock.advance(10_000)
     const own = (await known[operationId]?.()) ?? {}
     const isSince = parameters.some(({ name, required }) => name === 'since_state' && required)

@@ -1,22 +1,22 @@
-// The Operator API: a listener of its own, keys of its own, and what an operator does with teams and the queue.
+// The Operator API: its own listener and keys, teams, and the queue.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../src/base/ids.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, failure, walk } from './expect.ts'
 
-const house = await startHouse({
+const appliance = await startAppliance({
   // The name server of the domain is broken: mail to it waits.
-  zone: { 'nowhere.test': { fault: 'servfail' } },
+  zone: { 'nowhere.test': { error: 'servfail' } },
   env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
 })
-after(() => house.close())
-const team = await house.team('Shop')
-const { secret: key } = await house.app.directory.operatorKeys.issue('test')
-const base = `http://127.0.0.1:${house.ports.operator}/operator/v1`
+after(() => appliance.close())
+const team = await appliance.team('Shop')
+const { secret: key } = await appliance.app.directory.operatorKeys.issue('test')
+const base = `http://127.0.0.1:${appliance.ports.operator}/operator/v1`
 const ask = (method: string, path: string, body?: unknown, credential: string | null = key) =>
-  house.call(method, base + path, credential, body)
+  appliance.call(method, base + path, credential, body)
 
 interface OperatorTeam {
   id: string
@@ -26,7 +26,7 @@ interface OperatorTeam {
   ses_daily_limit: number | null
 }
 
-test('an operator key opens this listener, and nothing else does', async () => {
+test('an operator key is accepted by this listener, and no other credential is', async () => {
   data(await ask('GET', '/teams'))
   for (const credential of [team.key, null, `${key}x`, 'sok_nothing']) {
     const reply = await ask('GET', '/teams', undefined, credential)
@@ -37,30 +37,34 @@ test('an operator key opens this listener, and nothing else does', async () => {
   failure(await ask('GET', '/nothing'), 404, 'not_found')
 })
 
-test('an operator key opens nothing on the public listeners, which know no operator route', async () => {
-  failure(await house.get('/domains', key), 401, 'authentication_required')
-  failure(await house.call('GET', `${house.sendOrigin}/api/v1/openapi.jsn`, key), 401, 'authentication_required')
-  const reply = await house.call('GET', `${house.origin}/operator/v1/teams`, key)
+test('an operator key is rejected by the public listeners, which have no operator routes', async () => {
+  failure(await appliance.get('/domains', key), 401, 'authentication_required')
+  failure(
+    await appliance.call('GET', `${appliance.sendOrigin}/api/v1/openapi.jsn`, key),
+    401,
+    'authentication_required',
+  )
+  const reply = await appliance.call('GET', `${appliance.origin}/operator/v1/teams`, key)
   failure(reply, 404, 'not_found')
-  const document = (await house.get('/openapi.json')).body
+  const document = (await appliance.get('/openapi.json')).body
   assert.ok(!Object.keys(document.paths).some((path) => path.includes('limit-requests/{') || path === '/queue'))
 })
 
-test('teams are made, renamed, suspended and given keys', async () => {
+test('teams are created, renamed, suspended and given keys', async () => {
   const made = data<OperatorTeam>(await ask('POST', '/teams', { name: 'New' }), 201)
   const { key: root } = data<{ key: string }>(await ask('POST', `/teams/${made.id}/api-keys`, { name: 'first' }), 201)
-  data(await house.get('/domains', root))
+  data(await appliance.get('/domains', root))
   const changed = data<OperatorTeam>(await ask('PATCH', `/teams/${made.id}`, { name: 'Newer', status: 'suspended' }))
   assert.deepEqual([changed.name, changed.status], ['Newer', 'suspended'])
-  failure(await house.get('/domains', root), 403, 'insufficient_permissions')
+  failure(await appliance.get('/domains', root), 403, 'insufficient_permissions')
   const all = data<OperatorTeam[]>(await ask('GET', '/teams'))
   assert.deepEqual(all.map(({ name }) => name).sort(), ['Newer', 'Shop'])
   failure(await ask('PATCH', `/teams/${newId('team')}`, { name: 'x' }), 404, 'not_found')
 })
 
-test('a team and the invitation of its owner are made together, once, or not at all', async () => {
+test('a team and the invitation of its owner are created together, once, or not at all', async () => {
   const create = (name: string, again = '') =>
-    house.call(
+    appliance.call(
       'POST',
       `${base}/teams`,
       key,
@@ -70,7 +74,7 @@ test('a team and the invitation of its owner are made together, once, or not at 
   const made = data<OperatorTeam>(await create('First of Ida', 'once'), 201)
   assert.deepEqual([made.ses_enabled, made.ses_daily_limit], [false, null])
   assert.equal(data<OperatorTeam>(await create('First of Ida', 'once'), 201).id, made.id)
-  const { people } = house.app
+  const { people } = appliance.app
   const member = async () =>
     (await people.members.of('ida@people.test')).map(({ teamId, role, status }) => [teamId, role, status])
   assert.deepEqual(await member(), [[made.id, 'owner', 'invited']])
@@ -84,9 +88,9 @@ test('a team and the invitation of its owner are made together, once, or not at 
   failure(await ask('POST', '/teams', { name: 'Fifth', owner_email: 'no address' }), 422, 'validation_error')
 })
 
-test('a team is changed as a whole or not at all', async () => {
+test('a team is updated as a whole or not at all', async () => {
   // This appliance has no shared account that could be opened.
-  await using bare = await startHouse()
+  await using bare = await startAppliance()
   const { id } = await bare.team('Before')
   const { secret } = await bare.app.directory.operatorKeys.issue('test')
   const change = { name: 'After', status: 'suspended', ses_enabled: true }
@@ -96,7 +100,7 @@ test('a team is changed as a whole or not at all', async () => {
   assert.deepEqual([name, status], ['Before', 'active'])
 })
 
-test('a key of a team has the permissions and the end it is asked for with', async () => {
+test('a key of a team has the requested permissions and expiry', async () => {
   const path = `/teams/${team.id}/api-keys`
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   const wish = { name: 'narrow', permissions: ['domain.read', 'webhook.*'], expires_at }
@@ -110,22 +114,24 @@ test('a key of a team has the permissions and the end it is asked for with', asy
   }>(await ask('POST', path, wish), 201)
   assert.deepEqual([made.role, made.permissions, made.expires_at], [null, wish.permissions, expires_at])
   assert.equal(made.created_by, 'operator')
-  data(await house.get('/domains', made.key))
-  failure(await house.get('/mailboxes', made.key), 403, 'insufficient_permissions')
+  data(await appliance.get('/domains', made.key))
+  failure(await appliance.get('/mailboxes', made.key), 403, 'insufficient_permissions')
   failure(await ask('POST', path, { ...wish, role: 'root:full' }), 422, 'validation_error')
   failure(await ask('POST', path, { name: 'x', permissions: ['nothing.read'] }), 422, 'validation_error')
   failure(await ask('POST', path, { name: 'x', expires_at: '2020-01-01T00:00:00Z' }), 422, 'validation_error')
 })
 
-test('the shared account is opened for a team, and its wish for more is granted', async () => {
+test('the shared account is enabled for a team, and its limit request is approved', async () => {
   const opened = data<OperatorTeam>(
     await ask('PATCH', `/teams/${team.id}`, { ses_enabled: true, ses_daily_limit: 100 }),
   )
   assert.deepEqual([opened.ses_enabled, opened.ses_daily_limit], [true, 100])
-  const [provider] = await walk<{ type: string; is_shared: boolean; status: string }>(house, '/providers', team.key)
+  const [provider] = await walk<{ type: string; is_shared: boolean; status: string }>(appliance, '/providers', team.key)
   assert.deepEqual([provider!.type, provider!.is_shared, provider!.status], ['amazon_ses', true, 'active'])
   const asked = data<{ request: { id: string } }>(
-    await house.call('POST', '/providers/shared-amazon-ses-limit-request', team.key, { requested_daily_limit: 500 }),
+    await appliance.call('POST', '/providers/shared-amazon-ses-limit-request', team.key, {
+      requested_daily_limit: 500,
+    }),
     201,
   )
   const { id } = asked.request
@@ -138,12 +144,12 @@ test('the shared account is opened for a team, and its wish for more is granted'
   data(await ask('POST', `/limit-requests/${id}/approve`, { approved_daily_limit: 400, decision_note: 'Fine.' }))
   failure(await ask('POST', `/limit-requests/${id}/deny`), 409, 'conflict')
   const shown = data<{ limit: { daily_limit: number } }>(
-    await house.get('/providers/shared-amazon-ses-limit-request', team.key),
+    await appliance.get('/providers/shared-amazon-ses-limit-request', team.key),
   )
   assert.equal(shown.limit.daily_limit, 400)
 })
 
-test('what waits is seen, tried now, and given up', async () => {
+test('the queue is listed, and its messages are retried and dropped', async () => {
   await team.domain('shop.test')
   const wish = {
     from: { email: 'a@shop.test' },
@@ -151,16 +157,19 @@ test('what waits is seen, tried now, and given up', async () => {
     subject: 'Hello',
     text_body: 'Hello.',
   }
-  const batch = await house.call('POST', `${house.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages: [wish] })
+  const batch = await appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send/batch`, team.key, {
+    messages: [wish],
+  })
   const [{ message_id: id }] = data<{ results: { message_id: string }[] }>(batch).results as [{ message_id: string }]
-  await house.settle()
+  await appliance.settle()
   const waiting = () => walkQueue(`?team_id=${team.id}&domain=Nowhere.test`)
   const [entry] = await waiting()
   assert.deepEqual([entry!.message_id, entry!.from_email, entry!.domain], [id, 'a@shop.test', 'nowhere.test'])
   assert.ok(Date.parse(entry!.due_at) > Date.now())
   assert.deepEqual(data(await ask('POST', `/queue/${id}/retry`)), { message_id: id, deliveries: 1 })
-  await house.settle()
-  const logs = () => walk<{ status: string; status_reason: string; attempts: number }>(house, '/emails/logs', team.key)
+  await appliance.settle()
+  const logs = () =>
+    walk<{ status: string; status_reason: string; attempts: number }>(appliance, '/emails/logs', team.key)
   assert.equal((await logs())[0]!.attempts, 2)
   assert.deepEqual(data(await ask('DELETE', `/queue/${id}`)), { message_id: id, deliveries: 1 })
   assert.deepEqual(await waiting(), [])
@@ -179,7 +188,7 @@ async function walkQueue(query: string): Promise<Entry[]> {
   return data<Entry[]>(await ask('GET', `/queue${query}`))
 }
 
-test('the queue is empty until something waits', async () => {
+test('an idle appliance has an empty queue', async () => {
   assert.deepEqual(data(await ask('GET', '/queue')), [])
   failure(await ask('POST', `/queue/${newId('email')}/retry`), 404, 'not_found')
   failure(await ask('DELETE', `/queue/${newId('email')}`), 404, 'not_found')

@@ -1,18 +1,18 @@
-// What presenters make of the records of the store and the directory, held against the schemas they are shown by.
+// JSON representations of records of the store and the directory, validated against their schemas.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { TSchema } from 'typebox'
-import { ApiKey, NewApiKey, presentKey, presentNewKey } from '../../src/api/schemas/api-key.ts'
-import { Domain, presentDomain } from '../../src/api/schemas/domain.ts'
-import { FilterState } from '../../src/api/schemas/filter-state.ts'
-import { Folder, presentFolder } from '../../src/api/schemas/folder.ts'
-import { Mailbox, MailboxAdmin, presentMailbox, presentMailboxAdmin } from '../../src/api/schemas/mailbox.ts'
+import { ApiKeyJson, NewApiKey, presentKey, presentNewKey } from '../../src/api/schemas/api-key.ts'
+import { DomainJson, presentDomain } from '../../src/api/schemas/domain.ts'
+import { FilterStateJson } from '../../src/api/schemas/filter-state.ts'
+import { FolderJson, presentFolder } from '../../src/api/schemas/folder.ts'
+import { MailboxAdmin, MailboxJson, presentMailbox, presentMailboxAdmin } from '../../src/api/schemas/mailbox.ts'
 import { MESSAGE_PARTS, Message, presentMessage } from '../../src/api/schemas/message.ts'
-import { MessageSummary } from '../../src/api/schemas/message-summary.ts'
-import { readSendScope, SendScope } from '../../src/api/schemas/send-scope.ts'
-import { presentThreadDetail, Thread, ThreadDetail } from '../../src/api/schemas/thread.ts'
+import { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
+import { readSendScope, SendScopeJson } from '../../src/api/schemas/send-scope.ts'
+import { presentThreadDetail, ThreadDetail, ThreadJson } from '../../src/api/schemas/thread.ts'
 import { newId } from '../../src/base/ids.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import { compileCheck } from '../../src/http/validate.ts'
@@ -118,14 +118,23 @@ const key = {
 }
 
 test('every example on a schema passes that schema', () => {
-  for (const schema of [ApiKey, Domain, FilterState, Folder, Mailbox, MailboxAdmin, MessageSummary, SendScope]) {
+  for (const schema of [
+    ApiKeyJson,
+    DomainJson,
+    FilterStateJson,
+    FolderJson,
+    MailboxJson,
+    MailboxAdmin,
+    MessageSummaryJson,
+    SendScopeJson,
+  ]) {
     const { examples, title } = schema as { examples?: unknown[]; title?: string }
     assert.ok(examples !== undefined && examples.length > 0, `${title} has an example`)
     for (const example of examples) fits(schema, example)
   }
 })
 
-test('a message shows what include names and leaves the rest out', () => {
+test('a message shows the members in include and leaves the rest out', () => {
   const content = {
     headers: [{ name: 'Subject', value: 'Hello' }],
     bodies: { text: 'Hello', html: null, textSource: 'text' as const, truncated: { text: false, html: false } },
@@ -144,7 +153,7 @@ test('a message shows what include names and leaves the rest out', () => {
   assert.deepEqual([bare.untrusted_content, bare.delivery], [true, null])
 })
 
-test('a message that was sent from here tells its fate, and is nobody else’s word', () => {
+test('a sent message shows its delivery status, and is not marked as untrusted', () => {
   const [emailId, submissionId] = [newId('email'), newId('submission')]
   const present = (status: 'sent' | null) =>
     presentMessage(
@@ -160,7 +169,7 @@ test('a message that was sent from here tells its fate, and is nobody else’s w
   assert.deepEqual([present(null).delivery, present(null).untrusted_content], [null, false])
 })
 
-test('a thread carries the states of the mailbox, and alone the ids of its messages', () => {
+test('a thread has the states of the mailbox, and only in full the ids of its messages', () => {
   const thread: StoredThread = {
     id: summary.threadId,
     subject: 'Hello',
@@ -174,10 +183,10 @@ test('a thread carries the states of the mailbox, and alone the ids of its messa
   const shown = presentThreadDetail({ ...thread, messageIds: [summary.id] }, states)
   fits(ThreadDetail, shown)
   assert.deepEqual(shown.states, { thread_state: 't1', email_state: 'm1' })
-  assert.ok(!compileCheck(Thread).passes(shown), 'the schema of the list is closed')
+  assert.ok(!compileCheck(ThreadJson).passes(shown), 'the schema of the list is closed')
 })
 
-test('usage is left out when the store could not be read, and only then', () => {
+test('usage is left out only when the store cannot be read', () => {
   const account = {
     n: 1,
     mailboxId: mailbox.id,
@@ -200,12 +209,12 @@ test('usage is left out when the store could not be read, and only then', () => 
 
 test('display_name is left out when unset and shown when set', () => {
   const unnamed = presentMailbox(mailbox, undefined)
-  fits(Mailbox, unnamed)
+  fits(MailboxJson, unnamed)
   assert.ok(!('display_name' in unnamed))
   assert.equal(presentMailbox({ ...mailbox, displayName: 'Ana' }, undefined).display_name, 'Ana')
 })
 
-test('a send scope names its ids under the member of its type, in both directions', () => {
+test('a send scope has its ids in the member of its type, in both directions', () => {
   const providerId = 'dprov_0a1b2c3d4e5f6g7h8i9j0k1l'
   const scoped = { ...mailbox, sendScope: { type: 'providers' as const, providerIds: [providerId] } }
   assert.deepEqual(presentMailbox(scoped, undefined).send_scope, {
@@ -234,16 +243,16 @@ test('a send scope names its ids under the member of its type, in both direction
   }
 })
 
-test('an API key shows its secret only where it was just made', () => {
+test('an API key shows its secret only when it is created', () => {
   const shown = presentKey(key)
-  fits(ApiKey, shown)
+  fits(ApiKeyJson, shown)
   assert.ok(!('key' in shown))
   const made = presentNewKey({ record: key, secret: 'smk_secret' })
   fits(NewApiKey, made)
   assert.equal(made.key, 'smk_secret')
 })
 
-test('folders with a role cannot be renamed or deleted; the tenth level takes no child', () => {
+test('folders with a role cannot be renamed or deleted; a folder at the tenth level has no children', () => {
   const folder = {
     id: newId('folder'),
     name: 'Inbox',
@@ -260,7 +269,7 @@ test('folders with a role cannot be renamed or deleted; the tenth level takes no
     updatedAt: TIME,
   }
   const inbox = presentFolder(folder)
-  fits(Folder, inbox)
+  fits(FolderJson, inbox)
   assert.equal(inbox.permissions.may_rename, false)
   assert.equal(inbox.permissions.may_create_child, true)
   const deep = presentFolder({ ...folder, role: null, path: Array(10).fill('a').join('/') })
@@ -287,12 +296,12 @@ test('a domain shows its records', () => {
     },
     removable: [record],
   })
-  fits(Domain, shown)
+  fits(DomainJson, shown)
   assert.equal(shown.verified_at, null)
   assert.equal(shown.created_at, '2030-01-02T03:04:05.000Z')
 })
 
-test('content has one name in a mailbox and an unrelated one in another', () => {
+test('content has one id in a mailbox and an unrelated one in another', () => {
   const names = new BlobNames(new Vault(Buffer.alloc(32, 1)))
   const hash = randomBytes(32)
   const here = names.of('mbx_a')(hash)

@@ -1,18 +1,18 @@
-// Testing a sending account over the API, against real servers: what is answered, and what it does to the account.
+// Tests of a sending account over the API, against real servers: the result, and its effect on the account.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Provider, ProviderTest } from '../../src/api/schemas/provider.ts'
+import type { ProviderJson, ProviderTest } from '../../src/api/schemas/provider.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { data, failure, issues } from './expect.ts'
 
 const clock = new ManualClock(Date.UTC(2030, 0, 2))
 const zone = { 'smtp.relay.test': { A: ['127.0.0.1'] } }
-const house = await startHouse({ clock, zone, env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true' } })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock, zone, env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true' } })
+after(() => appliance.close())
+const team = await appliance.team()
 const server = await startMailServer({
   onAuth({ username, password }, _session, done) {
     if (password === 'right') done(null, { user: username })
@@ -30,17 +30,17 @@ const BODY = {
   ...{ smtp_username: 'shop', smtp_password: 'right', from_email: 'ann@shop.test' },
 }
 
-async function create(body: object = {}): Promise<Provider> {
-  const made = data<Provider>(await house.call('POST', '/providers', team.key, { ...BODY, ...body }), 201)
-  await house.app.outbound.providers.health.checkDue()
+async function create(body: object = {}): Promise<ProviderJson> {
+  const made = data<ProviderJson>(await appliance.call('POST', '/providers', team.key, { ...BODY, ...body }), 201)
+  await appliance.app.outbound.providers.health.checkDue()
   return made
 }
 
-const ask = (id: string, body?: object) => house.call('POST', `/providers/${id}/test`, team.key, body)
-const act = (id: string, action: string) => house.call('POST', `/providers/${id}/${action}`, team.key)
-const show = async (id: string) => data<Provider>(await house.get(`/providers/${id}`, team.key))
+const ask = (id: string, body?: object) => appliance.call('POST', `/providers/${id}/test`, team.key, body)
+const act = (id: string, action: string) => appliance.call('POST', `/providers/${id}/${action}`, team.key)
+const show = async (id: string) => data<ProviderJson>(await appliance.get(`/providers/${id}`, team.key))
 
-test('a test that goes well says how far it came; once in ten seconds', async () => {
+test('a successful test reports its last stage; once in ten seconds', async () => {
   const { id } = await create()
   assert.equal((await show(id)).status, 'active')
   const answer = data<ProviderTest>(await ask(id))
@@ -59,7 +59,7 @@ test('a test that goes well says how far it came; once in ten seconds', async ()
   data(await ask(id))
 })
 
-test('with an address it sends one mail, from the account', async () => {
+test('with an address it sends one message, from the account', async () => {
   const { id } = await create()
   server.mails.length = 0
   const answer = data<ProviderTest>(await ask(id, { to_email: 'bob@else.test' }))
@@ -79,38 +79,38 @@ test('with an address it sends one mail, from the account', async () => {
   issues(await ask(id, { to_email: 'a@host' }), 422, 'validation_error', ['to_email invalid_format'])
 })
 
-test('a test that fails is an answer, puts the account in error, and one that goes well takes it out', async () => {
+test('a failed test returns 200 and puts the account in error, and a successful one clears it', async () => {
   const { id } = await create()
-  data(await house.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'wrong' }))
-  await house.app.outbound.providers.health.checkDue()
+  data(await appliance.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'wrong' }))
+  await appliance.app.outbound.providers.health.checkDue()
   const answer = data<ProviderTest>(await ask(id))
   assert.deepEqual([answer.success, answer.stage, answer.smtp_code], [false, 'auth', 535])
   assert.deepEqual([answer.provider.status, answer.provider.is_active], ['error', false])
   assert.match(answer.provider.status_reason!, /^auth: /)
   assert.ok(!JSON.stringify(answer).includes('wrong'))
-  const seen = data<{ error: number; by_status: { error: number } }>(await house.get('/providers/stats', team.key))
+  const seen = data<{ error: number; by_status: { error: number } }>(await appliance.get('/providers/stats', team.key))
   assert.deepEqual([seen.error, seen.by_status.error], [1, 1])
-  assert.equal(data<Provider>(await act(id, 'activate')).status, 'pending')
-  await house.app.outbound.providers.health.checkDue()
+  assert.equal(data<ProviderJson>(await act(id, 'activate')).status, 'pending')
+  await appliance.app.outbound.providers.health.checkDue()
   assert.equal((await show(id)).status, 'error')
-  data(await house.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'right' }))
-  await house.app.outbound.providers.health.checkDue()
+  data(await appliance.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'right' }))
+  await appliance.app.outbound.providers.health.checkDue()
   assert.deepEqual([(await show(id)).status, (await show(id)).status_reason], ['active', null])
 })
 
-test('what was tested within a day is switched on at once', async () => {
+test('an account tested within a day is activated immediately', async () => {
   const { id } = await create()
-  assert.equal(data<Provider>(await act(id, 'deactivate')).status, 'inactive')
+  assert.equal(data<ProviderJson>(await act(id, 'deactivate')).status, 'inactive')
   assert.equal(data<ProviderTest>(await ask(id)).provider.status, 'inactive', 'a test does not switch it on')
-  assert.equal(data<Provider>(await act(id, 'activate')).status, 'active')
+  assert.equal(data<ProviderJson>(await act(id, 'activate')).status, 'active')
   failure(await act(id, 'activate'), 409, 'conflict')
 })
 
-test('a name that leads inside is refused where it is used', async () => {
-  await using strict = await startHouse({ zone })
+test('a host name that resolves to a private address is rejected when it is used', async () => {
+  await using strict = await startAppliance({ zone })
   const owner = await strict.team()
   const body = { ...BODY, smtp_host: 'smtp.relay.test' }
-  const { id } = data<Provider>(await strict.call('POST', '/providers', owner.key, body), 201)
+  const { id } = data<ProviderJson>(await strict.call('POST', '/providers', owner.key, body), 201)
   const answer = data<ProviderTest>(await strict.call('POST', `/providers/${id}/test`, owner.key))
   assert.equal(answer.success, false)
   assert.ok(answer.stage === 'dns' || answer.stage === 'connect', answer.stage)

@@ -1,104 +1,107 @@
-// Lists that are followed over the API: what came, left and moved since a state, of messages and of folders.
+// Changes of lists over the API since a state, of messages and of folders.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../src/base/ids.ts'
-import { type Json, startHouse } from '../support/house.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { data, failure, issues, receive, success } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
-const get = (path: string) => house.get(`/mailbox/${path}`, ana.key)
+const get = (path: string) => appliance.get(`/mailbox/${path}`, ana.key)
 
 async function list(type: 'messages' | 'folders', query: string): Promise<{ ids: string[]; state: string }> {
   const { data: items, meta } = success<{ id: string }[]>(await get(`${type}?${query}&limit=100`))
   return { ids: items.map(({ id }) => id), state: meta.query_state! }
 }
 
-/** What a client does with what it is told. */
-function apply(ids: string[], told: Json): string[] {
-  const held = ids.filter((id) => !told.removed.includes(id))
-  for (const { id, index } of told.added) held.splice(index, 0, id)
+/** Applies changes to a list as a client does. */
+function apply(ids: string[], reported: Json): string[] {
+  const held = ids.filter((id) => !reported.removed.includes(id))
+  for (const { id, index } of reported.added) held.splice(index, 0, id)
   return held
 }
 
 for (const subject of ['One', 'Two', 'Three'])
-  await receive(house, { to: ana.email, subject, id: `${subject}@else.test` })
+  await receive(appliance, { to: ana.email, subject, id: `${subject}@else.test` })
 const ids = (await list('messages', 'sort_direction=asc')).ids
 
-test('a list is followed by what leaves it and where the others stand; each type by itself and in one place', async () => {
+test('changes of a list: removed entries and new positions, by type and combined', async () => {
   const before = await list('messages', 'is_unread=true')
-  await receive(house, { to: ana.email, subject: 'Four' })
-  await house.call('PATCH', `/mailbox/messages/${ids[1]}/keywords`, ana.key, { add: ['$seen'] })
+  await receive(appliance, { to: ana.email, subject: 'Four' })
+  await appliance.call('PATCH', `/mailbox/messages/${ids[1]}/keywords`, ana.key, { add: ['$seen'] })
   const query = `is_unread=true&since_query_state=${before.state}`
-  const told = data<Json>(await get(`messages/query-changes?${query}`))
+  const reported = data<Json>(await get(`messages/query-changes?${query}`))
   const now = await list('messages', 'is_unread=true')
-  assert.deepEqual(apply(before.ids, told), now.ids)
-  assert.deepEqual([told.old_query_state, told.new_query_state, told.total], [before.state, now.state, 3])
-  assert.deepEqual(data(await get(`sync/query-changes?type=messages&${query}`)), told)
+  assert.deepEqual(apply(before.ids, reported), now.ids)
+  assert.deepEqual([reported.old_query_state, reported.new_query_state, reported.total], [before.state, now.state, 3])
+  assert.deepEqual(data(await get(`sync/query-changes?type=messages&${query}`)), reported)
   const quiet = data<Json>(await get(`messages/query-changes?is_unread=true&since_query_state=${now.state}`))
   assert.deepEqual([quiet.removed, quiet.added, quiet.total], [[], [], 3])
 })
 
-test('threads of a list are followed by the message that stands for each', async () => {
+test('a list of threads follows the message that represents each thread', async () => {
   const query = 'collapse_threads=true&sort_direction=desc'
   const before = await list('messages', query)
-  await receive(house, { to: ana.email, subject: 'Re: One', more: ['In-Reply-To: <One@else.test>'] })
-  const told = data<Json>(await get(`messages/query-changes?${query}&since_query_state=${before.state}`))
+  await receive(appliance, { to: ana.email, subject: 'Re: One', more: ['In-Reply-To: <One@else.test>'] })
+  const reported = data<Json>(await get(`messages/query-changes?${query}&since_query_state=${before.state}`))
   const now = await list('messages', query)
   assert.equal(now.ids.length, before.ids.length)
-  assert.deepEqual(apply(before.ids, told), now.ids)
-  assert.equal(told.total, now.ids.length)
+  assert.deepEqual(apply(before.ids, reported), now.ids)
+  assert.equal(reported.total, now.ids.length)
 })
 
-test('nothing is told of another mailbox, although it has a thread of the number of one that is gone', async () => {
-  const other = await house.team('Other')
+test('changes of another mailbox are not reported, although it reuses the number of a deleted thread', async () => {
+  const other = await appliance.team('Other')
   await other.domain('others.test')
   const eve = await other.mailbox('eve@others.test')
-  await receive(house, { to: ana.email, subject: 'Short-lived' })
+  await receive(appliance, { to: ana.email, subject: 'Short-lived' })
   const query = 'collapse_threads=true&sort_direction=desc'
   const before = await list('messages', query)
-  await house.call('DELETE', `/mailbox/messages/${before.ids[0]}?permanent=true`, ana.key)
-  await receive(house, { to: eve.email, subject: 'None of hers' })
-  const told = data<Json>(await get(`messages/query-changes?${query}&since_query_state=${before.state}`))
-  assert.deepEqual([told.removed, told.added], [[before.ids[0]], []])
+  await appliance.call('DELETE', `/mailbox/messages/${before.ids[0]}?permanent=true`, ana.key)
+  await receive(appliance, { to: eve.email, subject: 'None of hers' })
+  const reported = data<Json>(await get(`messages/query-changes?${query}&since_query_state=${before.state}`))
+  assert.deepEqual([reported.removed, reported.added], [[before.ids[0]], []])
 })
 
-test('of the beginning of a list nothing is told that stands behind it', async () => {
+test('entries after up_to_id are not reported', async () => {
   const before = await list('messages', '')
   for (const id of [before.ids[0], before.ids.at(-1)]) {
-    await house.call('PATCH', `/mailbox/messages/${id}/keywords`, ana.key, { add: ['later'] })
+    await appliance.call('PATCH', `/mailbox/messages/${id}/keywords`, ana.key, { add: ['later'] })
   }
   const asked = `messages/query-changes?since_query_state=${before.state}`
-  const told = data<Json>(await get(`${asked}&up_to_id=${before.ids[1]}`))
-  assert.deepEqual([told.removed.length, told.added], [2, [{ id: before.ids[0], index: 0 }]])
+  const reported = data<Json>(await get(`${asked}&up_to_id=${before.ids[1]}`))
+  assert.deepEqual([reported.removed.length, reported.added], [2, [{ id: before.ids[0], index: 0 }]])
   // An id that names nothing bounds nothing.
   assert.equal(data<Json>(await get(`${asked}&up_to_id=${newId('message')}`)).added.length, 2)
 })
 
-test('the list of folders is followed', async () => {
+test('changes of a folder list', async () => {
   const before = await list('folders', '')
-  const made = data<Json>(await house.call('POST', '/mailbox/folders', ana.key, { name: 'First', sort_order: 1 }), 201)
+  const made = data<Json>(
+    await appliance.call('POST', '/mailbox/folders', ana.key, { name: 'First', sort_order: 1 }),
+    201,
+  )
   const query = `since_query_state=${before.state}`
-  const told = data<Json>(await get(`folders/query-changes?${query}`))
+  const reported = data<Json>(await get(`folders/query-changes?${query}`))
   const now = await list('folders', '')
-  assert.deepEqual(apply(before.ids, told), now.ids)
+  assert.deepEqual(apply(before.ids, reported), now.ids)
   assert.deepEqual(
-    [told.added, told.total, told.new_query_state],
+    [reported.added, reported.total, reported.new_query_state],
     [[{ id: made.id, index: 0 }], now.ids.length, now.state],
   )
-  assert.deepEqual(data(await get(`sync/query-changes?type=folders&${query}`)), told)
+  assert.deepEqual(data(await get(`sync/query-changes?type=folders&${query}`)), reported)
   const inside = await list('folders', `parent_id=${made.id}`)
-  await house.call('PATCH', `/mailbox/folders/${made.id}`, ana.key, { name: 'Second' })
+  await appliance.call('PATCH', `/mailbox/folders/${made.id}`, ana.key, { name: 'Second' })
   const below = data<Json>(await get(`folders/query-changes?parent_id=${made.id}&since_query_state=${inside.state}`))
   assert.deepEqual([below.removed, below.added, below.total], [[made.id], [], 0])
   failure(await get(`folders/query-changes?parent_id=${newId('folder')}&${query}`), 404, 'not_found')
 })
 
-test('the state of a list stands for its filters and its order, however they are written', async () => {
+test('the state of a list depends on its filters and its order, however they are written', async () => {
   const { state } = await list('messages', '')
   for (const same of ['sort=received_at', 'sort_direction=desc', 'collapse_threads=false', 'in_trash_or_junk=false']) {
     assert.equal((await list('messages', same)).state, state, same)
@@ -110,7 +113,7 @@ test('the state of a list stands for its filters and its order, however they are
   }
 })
 
-test('a state that is none, of the future, or of a list that changes by itself has to be fetched again', async () => {
+test('a malformed or future state, or a list that depends on the time, must be fetched again', async () => {
   const { state } = await list('messages', '')
   const [, filters] = state.split('.')
   const gone = async (query: string, type = 'messages') => {
@@ -124,23 +127,23 @@ test('a state that is none, of the future, or of a list that changes by itself h
   const young = await list('messages', 'q=newer_than:1d')
   await gone(`q=newer_than:1d&since_query_state=${young.state}`)
   // More changes than were asked for.
-  for (let i = 0; i < 3; i++) await receive(house, { to: ana.email })
+  for (let i = 0; i < 3; i++) await receive(appliance, { to: ana.email })
   await gone(`limit=2&since_query_state=${state}`)
   assert.equal(data<Json>(await get(`messages/query-changes?limit=3&since_query_state=${state}`)).added.length, 3)
   failure(await get('messages/query-changes'), 400, 'missing_parameter')
 })
 
-test('a list by the name of a folder has to be fetched again when the name stands for another', async () => {
-  const { id } = data<Json>(await house.call('POST', '/mailbox/folders', ana.key, { name: 'Plans' }), 201)
+test('a list by the name of a folder must be fetched again when the name means another folder', async () => {
+  const { id } = data<Json>(await appliance.call('POST', '/mailbox/folders', ana.key, { name: 'Plans' }), 201)
   const before = await list('messages', 'q=in:Plans')
-  await house.call('PATCH', `/mailbox/messages/${ids[0]}`, ana.key, { folder_ids: [id] })
+  await appliance.call('PATCH', `/mailbox/messages/${ids[0]}`, ana.key, { folder_ids: [id] })
   const asked = `messages/query-changes?q=in:Plans&since_query_state=${before.state}`
   assert.deepEqual(data<Json>(await get(asked)).added, [{ id: ids[0], index: 0 }])
-  await house.call('PATCH', `/mailbox/folders/${id}`, ana.key, { name: 'Plots' })
+  await appliance.call('PATCH', `/mailbox/folders/${id}`, ana.key, { name: 'Plots' })
   failure(await get(asked), 409, 'conflict')
 })
 
-test('the session says that lists can be followed', async () => {
+test('the session shows that lists have changes', async () => {
   const { capabilities, endpoints } = data<Json>(await get('session'))
   assert.deepEqual(
     [capabilities.messages.query_changes, capabilities.folders.query_changes, capabilities.sync.query_changes],

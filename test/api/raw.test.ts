@@ -1,17 +1,17 @@
-// The bytes of a message: as JSON, as they are, and in ranges.
+// The bytes of a message: as JSON, as message/rfc822, and in ranges.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { RawMessage } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { compileCheck } from '../../src/http/validate.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, etagOf, failure, receiveRaw } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
@@ -19,21 +19,21 @@ const bob = await team.mailbox('bob@shop.test')
 // Bytes beyond ASCII, and more than one stored stretch (1 MiB).
 const line = `${'é'.repeat(400)}\r\n`
 const content = Buffer.from(`From: a@b.test\r\nTo: ana@shop.test\r\nSubject: Big\r\n\r\n${line.repeat(1500)}`)
-await receiveRaw(house, { from: 'a@b.test', to: ana.email, content })
-const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages', ana.key))
+await receiveRaw(appliance, { from: 'a@b.test', to: ana.email, content })
+const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', ana.key))
 const path = `/mailbox/messages/${summary!.id}/raw`
 
-/** The bytes themselves: `get` of the house reads text. */
+/** The bytes: `get` of the appliance reads text. */
 async function bytes(headers: Record<string, string> = {}, method = 'GET') {
-  const response = await fetch(`${house.origin}/api/v1${path}`, {
+  const response = await fetch(`${appliance.origin}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${ana.key}`, accept: 'message/rfc822', ...headers },
   })
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) }
 }
 
-test('JSON holds the whole mail in base64, with its digest', async () => {
-  const reply = await house.get(path, ana.key)
+test('JSON has the whole message in base64, with its digest', async () => {
+  const reply = await appliance.get(path, ana.key)
   const raw = data<RawMessage>(reply)
   assert.deepEqual(compileCheck(RawMessage).issues(raw), [])
   assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8')
@@ -49,27 +49,27 @@ test('JSON holds the whole mail in base64, with its digest', async () => {
   assert.equal(raw.encoding, 'base64')
 })
 
-test('JSON carries a weak tag and knows no ranges', async () => {
-  const etag = etagOf(await house.get(path, ana.key))
-  assert.equal((await house.get(path, ana.key, { 'if-none-match': etag })).status, 304)
-  const ranged = await house.get(path, ana.key, { range: 'bytes=0-9' })
+test('JSON has a weak ETag and no ranges', async () => {
+  const etag = etagOf(await appliance.get(path, ana.key))
+  assert.equal((await appliance.get(path, ana.key, { 'if-none-match': etag })).status, 304)
+  const ranged = await appliance.get(path, ana.key, { range: 'bytes=0-9' })
   assert.equal(ranged.headers.get('accept-ranges'), null)
   data(ranged)
 })
 
-test('mails of every length around the boundaries of base64 come back whole', async () => {
+test('messages of every length around the boundaries of base64 are complete', async () => {
   for (const length of [0, 1, 2, 3, 4]) {
     const box = await team.mailbox(`l${length}@shop.test`)
     const mail = `From: a@b.test\r\nTo: l${length}@shop.test\r\nSubject: Small\r\n\r\n${'x'.repeat(length)}\r\n`
-    await receiveRaw(house, { from: 'a@b.test', to: box.email, content: mail })
-    const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', box.key))
-    const raw = data<RawMessage>(await house.get(`/mailbox/messages/${message!.id}/raw`, box.key))
+    await receiveRaw(appliance, { from: 'a@b.test', to: box.email, content: mail })
+    const [message] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', box.key))
+    const raw = data<RawMessage>(await appliance.get(`/mailbox/messages/${message!.id}/raw`, box.key))
     assert.ok(Buffer.from(raw.raw, 'base64').toString().endsWith(mail))
   }
 })
 
-test('message/rfc822 gives the same bytes, as a file', async () => {
-  const raw = data<RawMessage>(await house.get(path, ana.key))
+test('message/rfc822 returns the same bytes, as a file', async () => {
+  const raw = data<RawMessage>(await appliance.get(path, ana.key))
   const whole = await bytes()
   assert.equal(whole.status, 200)
   assert.ok(whole.body.equals(Buffer.from(raw.raw, 'base64')))
@@ -81,7 +81,7 @@ test('message/rfc822 gives the same bytes, as a file', async () => {
   assert.equal(whole.headers.get('cache-control'), 'no-store')
 })
 
-test('one range is answered alone, others with the whole', async () => {
+test('a single range returns 206, others the whole content', async () => {
   const { body: whole, headers } = await bytes()
   const etag = headers.get('etag')!
   const size = whole.length
@@ -108,14 +108,14 @@ test('one range is answered alone, others with the whole', async () => {
   assert.equal(beyond.headers.get('content-range'), `bytes */${size}`)
 })
 
-test('HEAD tells the length without the bytes', async () => {
+test('HEAD returns the length without the bytes', async () => {
   const head = await bytes({}, 'HEAD')
   assert.deepEqual([head.status, head.body.length], [200, 0])
   assert.equal(Number(head.headers.get('content-length')), summary!.size_bytes)
 })
 
-test('a type it cannot give is refused, and another mailbox finds nothing', async () => {
-  failure(await house.get(path, ana.key, { accept: 'text/html' }), 406, 'not_acceptable')
-  failure(await house.get(path, bob.key), 404, 'not_found')
-  failure(await house.get(path, bob.key, { accept: 'message/rfc822' }), 404, 'not_found')
+test('an unavailable type is rejected, and another mailbox finds nothing', async () => {
+  failure(await appliance.get(path, ana.key, { accept: 'text/html' }), 406, 'not_acceptable')
+  failure(await appliance.get(path, bob.key), 404, 'not_found')
+  failure(await appliance.get(path, bob.key, { accept: 'message/rfc822' }), 404, 'not_found')
 })

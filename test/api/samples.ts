@@ -1,8 +1,8 @@
-// Values made from a schema: one that passes, and many that each break one rule of it.
+// Values generated from a schema: a valid one, and many that each violate one rule.
 
 import type { TSchema } from 'typebox'
 
-/** One way to be wrong: what to send, and the code of decisions §1.4 that names it. */
+/** An invalid value, and its error code (decisions §1.4). */
 export interface Wrong {
   what: string
   value: unknown
@@ -80,7 +80,7 @@ function wrongOnes(schema: TSchema, rules: Rules): Wrong[] {
   ]
 }
 
-/** Everything that is wrong with an object: its own members, those below, and strangers. */
+/** All violations of an object: its own members, nested ones, and unknown ones. */
 export function wrongObjects(schema: TSchema): Wrong[] {
   const rules = schema as Rules
   const base = sample(schema) as Record<string, unknown>

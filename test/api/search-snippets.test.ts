@@ -1,11 +1,11 @@
-// Why a search found messages, over the API: which messages are shown, and that nothing of a mail becomes markup.
+// Search snippets over the API: their messages, and that no content becomes markup.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { newId } from '../../src/base/ids.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, failure, receive, receiveRaw } from './expect.ts'
 
 interface Snippet {
@@ -15,9 +15,9 @@ interface Snippet {
 }
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
@@ -27,17 +27,19 @@ before(async () => {
   const html =
     '<p>Dear <b>Ana</b>,<script>needle</script><span style="display:none">needle</span> the needle &lt;mark&gt; is here</p>'
   const hostile = `From: eve@else.test\r\nSubject: A <mark>needle</mark> & more\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n${html}\r\n`
-  await receiveRaw(house, { from: 'eve@else.test', to: ana.email, content: hostile })
+  await receiveRaw(appliance, { from: 'eve@else.test', to: ana.email, content: hostile })
   clock.advance(1000)
-  await receive(house, { to: ana.email, subject: 'Plan', text: 'Where is the Needle?' })
+  await receive(appliance, { to: ana.email, subject: 'Plan', text: 'Where is the Needle?' })
   clock.advance(1000)
-  await receive(house, { to: ana.email, subject: 'Other', text: 'Nothing.' })
-  ids = data<MessageSummary[]>(await house.get('/mailbox/messages?sort_direction=asc', ana.key)).map(({ id }) => id)
+  await receive(appliance, { to: ana.email, subject: 'Other', text: 'Nothing.' })
+  ids = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?sort_direction=asc', ana.key)).map(
+    ({ id }) => id,
+  )
 })
 
-const ask = (query: string, key = ana.key) => house.get(`/mailbox/messages/search-snippets?${query}`, key)
+const ask = (query: string, key = ana.key) => appliance.get(`/mailbox/messages/search-snippets?${query}`, key)
 
-test('the messages a list with the same filters shows, newest first', async () => {
+test('snippets of the messages a list with the same filters shows, newest first', async () => {
   const snippets = data<Snippet[]>(await ask('q=needle'))
   assert.deepEqual(snippets, [
     { message_id: ids[1], subject: null, preview: 'Where is the <mark>Needle</mark>?' },
@@ -53,7 +55,7 @@ test('the messages a list with the same filters shows, newest first', async () =
   assert.equal(plan!.subject, '<mark>Plan</mark>')
 })
 
-test('the messages that are named, found or not, in their order; nobody else’s', async () => {
+test('snippets of the messages in ids, matching or not, in order; none of another mailbox', async () => {
   const named = [ids[2], ids[1], newId('message'), ids[2]].join(',')
   assert.deepEqual(data<Snippet[]>(await ask(`q=needle&ids=${named}`)), [
     { message_id: ids[2], subject: null, preview: null },
@@ -63,7 +65,7 @@ test('the messages that are named, found or not, in their order; nobody else’s
   assert.deepEqual(data<Snippet[]>(await ask('q=needle', bob.key)), [])
 })
 
-test('what is wrong is told by its parameter', async () => {
+test('invalid queries are reported by parameter', async () => {
   assert.equal(failure(await ask('limit=1'), 400, 'missing_parameter').param, 'q')
   assert.equal(failure(await ask(`q=x&ids=${ids[0]}&is_unread=true`), 400, 'invalid_parameter').param, 'ids')
   assert.equal(failure(await ask(`q=${'a'.repeat(600)}`), 400, 'invalid_parameter').param, 'q')

@@ -1,13 +1,13 @@
-// Batches over the wire: each message by itself, the request as a whole, and repetitions.
+// Batches over the API: each message independently, the request as a whole, and repetitions.
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { DeliveryLog } from '../../src/api/schemas/delivery-log.ts'
+import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { BATCH_MAX, BatchMessage } from '../../src/api/sending/batch-body.ts'
+import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Reply, startHouse } from '../support/house.ts'
 import { data, type Failure, failure, issues, walk } from './expect.ts'
 import { wrongObjects } from './samples.ts'
 
@@ -17,17 +17,17 @@ interface Results {
 }
 
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-// A shared account that nobody answers for: nothing is ever handed to it here.
+// A shared account without a server: nothing is ever delivered here.
 const ses = { SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x', SES_ENDPOINT: 'http://127.0.0.1:9' }
-const house = await startHouse({ clock, env: ses })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock, env: ses })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const ben = await team.mailbox('ben@shop.test')
 
 const news = { email: 'news@shop.test', name: 'Shop' }
-const PATH = `${house.sendOrigin}/api/v1/emails/send/batch`
+const PATH = `${appliance.sendOrigin}/api/v1/emails/send/batch`
 
 /** A message that may be sent, with what is given on top. */
 function message(more: Record<string, unknown> = {}): Record<string, unknown> {
@@ -35,9 +35,9 @@ function message(more: Record<string, unknown> = {}): Record<string, unknown> {
 }
 
 const post = (body: unknown, key: string | null = team.key, headers: Record<string, string> = {}): Promise<Reply> =>
-  house.call('POST', PATH, key, body, headers)
+  appliance.call('POST', PATH, key, body, headers)
 const send = async (...messages: unknown[]) => data<Results>(await post({ messages }))
-const logOf = (id: string) => walk<DeliveryLog>(house, `/emails/logs?message_id=${id}`, team.key)
+const logOf = (id: string) => walk<DeliveryLogJson>(appliance, `/emails/logs?message_id=${id}`, team.key)
 
 /** What is wrong with one message. */
 async function wrong(given: unknown): Promise<Failure> {
@@ -49,12 +49,12 @@ async function wrong(given: unknown): Promise<Failure> {
 }
 
 async function keyWith(mailboxId: string, permissions: string[]): Promise<string> {
-  const made = await house.call('POST', `/mailboxes/${mailboxId}/api-keys`, team.key, { name: 'x', permissions })
+  const made = await appliance.call('POST', `/mailboxes/${mailboxId}/api-keys`, team.key, { name: 'x', permissions })
   return data<{ key: string }>(made, 201).key
 }
 
 describe('a batch', () => {
-  test('is told message by message, in order, and what is queued has a row for every recipient', async () => {
+  test('has a result for each message, in order, and a log row for every recipient of queued ones', async () => {
     const { results, summary } = await send(
       message({ cc: [{ email: 'ana@shop.test', name: 'Ana' }] }),
       message({ to: { email: 'no address' } }),
@@ -77,7 +77,7 @@ describe('a batch', () => {
       if (status === 'queued') assert.match(id!, /^eml_[a-z0-9]{24}$/)
       else assert.equal(id, null)
     }
-    await house.settle()
+    await appliance.settle()
     const rows = await logOf(results[0]!.message_id!)
     assert.deepEqual(rows.map(({ to_email }) => to_email).sort(), ['ana@shop.test', 'ben@shop.test'])
     assert.ok(rows.every(({ status, from_email }) => status === 'sent' && from_email === news.email))
@@ -85,7 +85,7 @@ describe('a batch', () => {
     assert.equal((await logOf(results[4]!.message_id!)).length, 1)
   })
 
-  test('arrives as it was written', async () => {
+  test('is delivered as composed', async () => {
     const { results } = await send(
       message({
         to: { email: ben.email, name: 'Ben, Größe 10' },
@@ -100,10 +100,12 @@ describe('a batch', () => {
         attachments: [{ filename: 'a.txt', content: Buffer.from('file').toString('base64') }],
       }),
     )
-    await house.settle()
-    const [summary] = data<MessageSummary[]>(await house.get('/mailbox/messages?q=subject:Gr%C3%BC%C3%9Fe', ben.key))
+    await appliance.settle()
+    const [summary] = data<MessageSummaryJson[]>(
+      await appliance.get('/mailbox/messages?q=subject:Gr%C3%BC%C3%9Fe', ben.key),
+    )
     const path = `/mailbox/messages/${summary!.id}?include=headers,text_body,html_body,attachments`
-    const got = data<Message>(await house.get(path, ben.key))
+    const got = data<Message>(await appliance.get(path, ben.key))
     assert.deepEqual([got.from, got.to], [news, [{ email: ben.email, name: 'Ben, Größe 10' }]])
     assert.equal(got.internet_message_id, `${results[0]!.message_id}@shop.test`)
     assert.deepEqual([got.html_body?.trim(), got.text_body?.trim()], ['<p>Hello <b>Ben</b></p>', 'Hello Ben'])
@@ -116,10 +118,10 @@ describe('a batch', () => {
     assert.deepEqual([headers.get('X-Campaign'), headers.get('List-Unsubscribe')], ['may', '<https://shop.test/u>'])
   })
 
-  test('of a hundred is taken, of none or more it is not', async () => {
+  test('accepts one to a hundred messages', async () => {
     const { summary } = await send(...Array.from({ length: BATCH_MAX }, (_, i) => message({ subject: `No ${i}` })))
     assert.deepEqual(summary, { total: BATCH_MAX, queued: BATCH_MAX, failed: 0 })
-    await house.settle()
+    await appliance.settle()
     issues(await post({ messages: [] }), 422, 'validation_error', ['messages too_small'])
     const many = Array(BATCH_MAX + 1).fill(message())
     issues(await post({ messages: many }), 422, 'validation_error', ['messages too_big'])
@@ -127,7 +129,7 @@ describe('a batch', () => {
 })
 
 describe('the request as a whole', () => {
-  test('is refused for what is wrong with it, not with a message', async () => {
+  test('is rejected for its own errors, not for those of a message', async () => {
     issues(await post({}), 400, 'missing_parameter', ['messages required'])
     issues(await post({ messages: {} }), 422, 'validation_error', ['messages invalid_type'])
     issues(await post({ messages: [message()], more: 1 }), 422, 'validation_error', ['more unknown_field'])
@@ -137,7 +139,7 @@ describe('the request as a whole', () => {
     failure(await post(`{"messages":["${'x'.repeat(64 * 1_048_576)}"]}`), 413, 'payload_too_large')
   })
 
-  test('needs a credential that may send', async () => {
+  test('needs a credential that can send', async () => {
     failure(await post({ messages: [message()] }, null), 401, 'authentication_required')
     const reader = await keyWith(ana.id, ['mailbox.read'])
     assert.match(
@@ -146,17 +148,17 @@ describe('the request as a whole', () => {
     )
   })
 
-  test('belongs to the sending origin, which tells of it and of nothing else', async () => {
-    failure(await house.call('POST', '/emails/send/batch', team.key, { messages: [] }), 404, 'not_found')
-    failure(await house.get(`${house.sendOrigin}/api/v1/mailboxes`, team.key), 404, 'not_found')
-    const { body } = await house.get(`${house.sendOrigin}/api/v1/openapi.json`)
+  test('is served by the Sending origin, which documents it and nothing else', async () => {
+    failure(await appliance.call('POST', '/emails/send/batch', team.key, { messages: [] }), 404, 'not_found')
+    failure(await appliance.get(`${appliance.sendOrigin}/api/v1/mailboxes`, team.key), 404, 'not_found')
+    const { body } = await appliance.get(`${appliance.sendOrigin}/api/v1/openapi.json`)
     assert.deepEqual(Object.keys(body.paths['/emails/send/batch']), ['post'])
     assert.ok(!('/mailboxes' in body.paths))
   })
 })
 
-describe('a message that fails', () => {
-  test('breaks one rule of its schema, and is told by the place', async () => {
+describe('an invalid message', () => {
+  test('violates its schema, and is reported by member', async () => {
     const wrongs = wrongObjects(BatchMessage).filter(({ below }) => below !== undefined)
     for (let from = 0; from < wrongs.length; from += BATCH_MAX) {
       const part = wrongs.slice(from, from + BATCH_MAX)
@@ -166,13 +168,13 @@ describe('a message that fails', () => {
         const found = error?.errors?.map((issue) => `${issue.field} ${issue.code}`) ?? []
         assert.ok(found.includes(`${below} ${code}`), `${what}: ${below} ${code}, got ${found.join(', ')}`)
         assert.equal(error!.param, error!.errors![0]!.field)
-        assert.equal(error!.doc_url, `${house.origin}/docs/errors#${error!.code}`)
+        assert.equal(error!.doc_url, `${appliance.origin}/docs/errors#${error!.code}`)
         assert.equal(error!.retryable, false)
       }
     }
   })
 
-  test('breaks a rule no schema can say', async () => {
+  test('violates a rule no schema can express', async () => {
     const file = (filename: string, content = 'AAAA') => ({ attachments: [{ filename, content }] })
     const crowd = (count: number) => Array.from({ length: count }, (_, i) => ({ email: `u${i}@shop.test` }))
     const cases: [more: Record<string, unknown>, code: string, issue: string | undefined][] = [
@@ -223,11 +225,11 @@ describe('a message that fails', () => {
   })
 })
 
-describe('who it is from', () => {
-  test('is a default of the team’s accounts where a root key names nobody', async () => {
-    const other = await house.team('Other')
+describe('the sender', () => {
+  test('is a default of the team’s accounts for a root key without from', async () => {
+    const other = await appliance.team('Other')
     const provider = data<{ id: string }>(
-      await house.call('POST', '/providers', other.key, {
+      await appliance.call('POST', '/providers', other.key, {
         ...{ name: 'Relay', smtp_host: 'relay.example', smtp_port: 587, smtp_protocol: 'starttls' },
         ...{ smtp_username: 'u', smtp_password: 'p', from_email: 'desk@relay.example', from_name: 'Desk' },
       }),
@@ -236,16 +238,16 @@ describe('who it is from', () => {
     const wish = { messages: [message({ from: undefined })] }
     const before = data<Results>(await post(wish, other.key)).results[0]!
     assert.deepEqual([before.error?.code, before.error?.param], ['missing_parameter', 'from'])
-    const row = await house.app.outbound.providers.get(other.id, provider.id)
-    await house.app.db.write((tx) => tx.run("UPDATE providers SET status = 'active' WHERE n = ?", [row!.n]))
+    const row = await appliance.app.outbound.providers.get(other.id, provider.id)
+    await appliance.app.db.write((tx) => tx.run("UPDATE providers SET status = 'active' WHERE n = ?", [row!.n]))
     const [queued] = data<Results>(await post(wish, other.key)).results
-    const [logged] = await walk<DeliveryLog>(house, `/emails/logs?message_id=${queued!.message_id}`, other.key)
+    const [logged] = await walk<DeliveryLogJson>(appliance, `/emails/logs?message_id=${queued!.message_id}`, other.key)
     assert.equal(logged!.from_email, 'desk@relay.example')
   })
 
   test('is one of the identities of a mailbox, with a copy in Sent', async () => {
     const spring = { email: 'ana+spring@shop.test' }
-    data(await house.call('POST', '/mailbox/identities', ana.key, spring), 201)
+    data(await appliance.call('POST', '/mailbox/identities', ana.key, spring), 201)
     const wishes = [
       message({ from: undefined, subject: 'As myself', bcc: [{ email: 'eve@shop.test' }] }),
       message({ from: { email: 'Ana+spring@Shop.test', name: 'Ana in spring' }, subject: 'With a tag' }),
@@ -257,8 +259,8 @@ describe('who it is from', () => {
       ['queued', 'queued', 'forbidden_value'],
     )
     assert.equal(results[2]!.error!.param, 'from.email')
-    await house.settle()
-    const sent = await walk<MessageSummary>(house, '/mailbox/messages?q=in:sent', ana.key)
+    await appliance.settle()
+    const sent = await walk<MessageSummaryJson>(appliance, '/mailbox/messages?q=in:sent', ana.key)
     assert.deepEqual(
       sent.map(({ subject, from, bcc }) => [subject, from.email, bcc.length]),
       [
@@ -268,32 +270,32 @@ describe('who it is from', () => {
     )
   })
 
-  test('may be nobody the team can prove to be: accepted, and rejected with a reason', async () => {
+  test('must belong to the team: otherwise the message is accepted, and rejected with a reason', async () => {
     const { results } = await send(message({ from: { email: 'ceo@bank.test' } }))
-    await house.settle()
+    await appliance.settle()
     const [row] = await logOf(results[0]!.message_id!)
     assert.equal(row!.status, 'rejected')
     assert.match(row!.status_reason!, /^(?:no_provider|unverified_domain): /)
   })
 
-  test('may not be a mailbox that is suspended or full', async () => {
+  test('cannot be a suspended or full mailbox', async () => {
     const box = await team.mailbox('late@shop.test')
-    await house.app.directory.mailboxes.suspend(team.id, box.id)
+    await appliance.app.directory.mailboxes.suspend(team.id, box.id)
     const wish = { messages: [message({ from: undefined })] }
     const [suspended] = data<Results>(await post(wish, box.key)).results
     assert.deepEqual([suspended!.error!.code, suspended!.error!.retryable], ['conflict', false])
     const small = await team.mailbox('small@shop.test', { quotaBytes: 10_485_760 })
-    await house.app.db.write((tx) =>
+    await appliance.app.db.write((tx) =>
       tx.run('UPDATE accounts SET used_bytes = ? WHERE mailbox_id = ?', [10_485_700, small.id]),
     )
     const [full] = data<Results>(await post(wish, small.key)).results
     assert.equal(full!.error!.code, 'conflict')
-    assert.match(full!.error!.message, /full/)
+    assert.match(full!.error!.message, /no room for the copy/)
   })
 })
 
-test('a recipient on the suppression list is rejected at once, the others get their mail', async () => {
-  data(await house.call('POST', '/suppressions', team.key, { email: 'Gone@shop.test' }), 201)
+test('a suppressed recipient is rejected immediately, the others get the message', async () => {
+  data(await appliance.call('POST', '/suppressions', team.key, { email: 'Gone@shop.test' }), 201)
   const { results } = await send(
     message({ cc: [{ email: 'GONE@shop.test' }] }),
     message({ to: { email: 'gone@shop.test' } }),
@@ -305,41 +307,41 @@ test('a recipient on the suppression list is rejected at once, the others get th
   const now = await logOf(results[1]!.message_id!)
   assert.equal(now[0]!.status, 'rejected')
   assert.match(now[0]!.status_reason!, /^suppressed: /)
-  await house.settle()
+  await appliance.settle()
   const rows = await logOf(results[0]!.message_id!)
   assert.deepEqual(rows.map(({ to_email, status }) => `${to_email} ${status}`).sort(), [
     'GONE@shop.test rejected',
     'ben@shop.test sent',
   ])
-  const events = await house.app.db.read.all<{ body: string }>(
+  const events = await appliance.app.db.read.all<{ body: string }>(
     "SELECT body FROM events WHERE type = 'message.rejected'",
   )
-  const told = events
+  const reported = events
     .map(({ body }) => JSON.parse(body).data)
     .filter(({ rejection }) => rejection.reason === 'suppressed')
-  assert.deepEqual(told.map(({ recipient }) => recipient).sort(), ['GONE@shop.test', 'gone@shop.test'])
+  assert.deepEqual(reported.map(({ recipient }) => recipient).sort(), ['GONE@shop.test', 'gone@shop.test'])
 })
 
-test('what only the shared account could carry is told to come again once it has carried all it may today', async () => {
-  const shared = await house.team('Shared')
+test('a message only the shared account can send must be retried after its daily limit', async () => {
+  const shared = await appliance.team('Shared')
   const domain = await shared.domain('shared.test')
-  await house.app.db.write((tx) => tx.run("UPDATE domains SET ses_dkim_status = 'success' WHERE id = ?", [domain]))
-  await house.app.outbound.sharedLimit.setDaily(shared.id, true, 0)
+  await appliance.app.db.write((tx) => tx.run("UPDATE domains SET ses_dkim_status = 'success' WHERE id = ?", [domain]))
+  await appliance.app.outbound.sharedLimit.setDaily(shared.id, true, 0)
   const wish = { messages: [message({ from: { email: 'news@shared.test' } })] }
   const reply = await post(wish, shared.key, { 'idempotency-key': 'shared' })
   const { error } = data<Results>(reply).results[0]!
   assert.deepEqual([error!.code, error!.retryable], ['rate_limit_exceeded', true])
-  // Another way, and it is taken, by the same request too.
-  await house.app.outbound.sharedLimit.setDaily(shared.id, false, null)
+  // With another route it is accepted, by the same request too.
+  await appliance.app.outbound.sharedLimit.setDaily(shared.id, false, null)
   const again = await post(wish, shared.key, { 'idempotency-key': 'shared' })
   assert.equal(data<Results>(again).summary.queued, 1)
-  await house.settle()
+  await appliance.settle()
 })
 
 describe('repetitions', () => {
-  const count = async () => (await house.app.db.read.all('SELECT n FROM emails')).length
+  const count = async () => (await appliance.app.db.read.all('SELECT n FROM emails')).length
 
-  test('give the same answer, failures included, and send nothing more', async () => {
+  test('return the same response, failures included, and send nothing more', async () => {
     const body = { messages: [message({ subject: 'Once' }), message({ to: { email: 'x' } })] }
     const first = await post(body, team.key, { 'idempotency-key': 'once' })
     const before = await count()
@@ -349,27 +351,29 @@ describe('repetitions', () => {
     assert.equal(await count(), before)
     const other = await post({ messages: [message()] }, team.key, { 'idempotency-key': 'once' })
     failure(other, 409, 'idempotency_conflict')
-    await house.settle()
+    await appliance.settle()
   })
 
-  test('fifty at once are one send', async () => {
+  test('fifty concurrent ones are one send', async () => {
     const before = await count()
     const body = { messages: [message({ subject: 'Fifty' })] }
     const all = await Promise.all(
       Array.from({ length: 50 }, () => post(body, team.key, { 'idempotency-key': 'fifty' })),
     )
     assert.equal((await count()) - before, 1)
-    const told = all
+    const reported = all
       .filter(({ status }) => status === 200)
       .map(({ body: { data: given } }) => given.results[0].message_id)
-    assert.equal(new Set(told).size, 1)
+    assert.equal(new Set(reported).size, 1)
     assert.ok(all.every(({ status }) => status === 200 || status === 409))
-    await house.settle()
+    await appliance.settle()
   })
 
-  test('are done anew when nothing could be queued', async (t) => {
+  test('are executed again when nothing could be queued', async (t) => {
     const body = { messages: [message({ subject: 'Later' })] }
-    const broken = t.mock.method(house.app.store.blobs, 'putAll', () => Promise.reject(new Error('the disk is full')))
+    const broken = t.mock.method(appliance.app.store.blobs, 'putAll', () =>
+      Promise.reject(new Error('the disk is full')),
+    )
     const first = data<Results>(await post(body, team.key, { 'idempotency-key': 'later' }))
     const { error } = first.results[0]!
     assert.deepEqual([error!.code, error!.retryable], ['service_unavailable', true])
@@ -377,12 +381,12 @@ describe('repetitions', () => {
     const again = await post(body, team.key, { 'idempotency-key': 'later' })
     assert.equal(again.headers.has('idempotent-replayed'), false)
     assert.equal(data<Results>(again).summary.queued, 1)
-    await house.settle()
+    await appliance.settle()
   })
 
-  test('after a crash between the commit and the answer find the answer', async (t) => {
+  test('after a crash between the commit and the response return the response', async (t) => {
     const body = { messages: [message({ subject: 'Crash' })] }
-    const { submitter } = house.app.outbound
+    const { submitter } = appliance.app.outbound
     const submit = submitter.submit.bind(submitter)
     const committed = Promise.withResolvers<void>()
     const hanging = t.mock.method(submitter, 'submit', async (...given: Parameters<typeof submit>) => {
@@ -407,6 +411,6 @@ describe('repetitions', () => {
     assert.equal((await count()) - before, 1)
     const [row] = await logOf(again.body.data.results[0].message_id)
     assert.equal(row!.subject, 'Crash')
-    await house.settle()
+    await appliance.settle()
   })
 })

@@ -1,16 +1,16 @@
-// The session document is true: every flag is held against the endpoint it stands for, in the OpenAPI document and on the wire.
+// The session document is correct: every flag is compared with its endpoint, in the OpenAPI document and by a request.
 //
-// The tables are those of decisions §10.2 and §10.15, told once more: what the session is made from is not asked.
+// The tables repeat decisions §10.2 and §10.15: the source of the session is not used.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MAILBOX_SCOPES } from '../../src/directory/permissions.ts'
-import { type Json, startHouse } from '../support/house.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { data } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 
@@ -99,11 +99,11 @@ const GATES: Record<string, string> = {
 let session: Json
 let document: Json
 before(async () => {
-  session = data<Json>(await house.get('/mailbox/session', ana.key))
-  document = (await house.get('/openapi.json')).body
+  session = data<Json>(await appliance.get('/mailbox/session', ana.key))
+  document = (await appliance.get('/openapi.json')).body
 })
 
-const api = (method: string, path: string, body?: object) => house.call(method, path, ana.key, body)
+const api = (method: string, path: string, body?: object) => appliance.call(method, path, ana.key, body)
 
 /** The operation of an endpoint in the OpenAPI document; undefined when there is none. */
 function operationOf(endpoint: string): Json | undefined {
@@ -140,12 +140,12 @@ async function send(attachments: object[]): Promise<Json> {
   return data<Json>(await api('POST', '/mailbox/messages/send', mail), 202)
 }
 
-/** Lets in whoever may call it, and leads somewhere: with ids that name things, and an empty body where one is needed. */
+/** Accepts permitted credentials and succeeds: with ids of objects, and an empty body where one is needed. */
 async function isThere(endpoint: string): Promise<void> {
   const [method, path] = endpoint.split(' ')
   let target = path!
   for (const [part, kind] of path!.matchAll(/\{(\w+)_id\}/g)) target = target.replace(part, await idOf(kind!))
-  const response = await fetch(`${house.origin}/api/v1${target}`, {
+  const response = await fetch(`${appliance.origin}/api/v1${target}`, {
     method,
     headers: {
       authorization: `Bearer ${ana.key}`,
@@ -168,25 +168,25 @@ async function isTrue(flag: string, open: boolean, endpoint: string): Promise<vo
 }
 
 for (const [group, flags] of Object.entries(CAPABILITIES)) {
-  test(`capabilities.${group}: each is true exactly where its endpoint is`, async () => {
-    const told = session.capabilities[group]
-    assert.deepEqual(Object.keys(told).sort(), Object.keys(flags).sort())
+  test(`capabilities.${group}: each is true exactly when its endpoint is`, async () => {
+    const reported = session.capabilities[group]
+    assert.deepEqual(Object.keys(reported).sort(), Object.keys(flags).sort())
     for (const [flag, endpoint] of Object.entries(flags)) {
-      const open = Array.isArray(told[flag]) ? told[flag].length > 0 : told[flag]
+      const open = Array.isArray(reported[flag]) ? reported[flag].length > 0 : reported[flag]
       await isTrue(`${group}.${flag}`, open, endpoint)
     }
   })
 }
 
-test('gated: each is false exactly where its endpoint is', async () => {
+test('gated: each is false exactly when its endpoint is permitted', async () => {
   assert.deepEqual(Object.keys(session.gated).sort(), Object.keys(GATES).sort())
   for (const [gate, endpoint] of Object.entries(GATES)) await isTrue(gate, !session.gated[gate], endpoint)
 })
 
-test('endpoints: each is described and lets this credential in, and every flag that is true is among them', () => {
-  const told: string[] = Object.values<string[]>(session.endpoints).flat()
-  assert.equal(new Set(told).size, told.length)
-  for (const endpoint of told) {
+test('endpoints: each is documented and permitted for this credential, and every true flag has one', () => {
+  const reported: string[] = Object.values<string[]>(session.endpoints).flat()
+  assert.equal(new Set(reported).size, reported.length)
+  for (const endpoint of reported) {
     const operation = operationOf(endpoint)
     assert.ok(operation !== undefined, endpoint)
     const permissions = String(operation['x-required-permission'] ?? '').split(/[^a-z.]+/)
@@ -203,10 +203,10 @@ test('endpoints: each is described and lets this credential in, and every flag t
     ),
     ...Object.entries(GATES).flatMap(([gate, endpoint]) => (session.gated[gate] ? [] : [endpoint])),
   ]
-  for (const endpoint of open) assert.ok(told.includes(endpoint.split('?')[0]!), endpoint)
+  for (const endpoint of open) assert.ok(reported.includes(endpoint.split('?')[0]!), endpoint)
 })
 
-test('the lists among the flags name what works', async () => {
+test('the lists among the flags name supported values', async () => {
   const { messages, sync } = session.capabilities
   const ref = operationOf('PATCH /mailbox/messages/{message_id}').requestBody.content['application/json'].schema
   const schema = ref.$ref === undefined ? ref : document.components.schemas[ref.$ref.split('/').at(-1)]
@@ -224,9 +224,9 @@ test('the lists among the flags name what works', async () => {
   }
 })
 
-test('flags that stand for a part of what an endpoint does', async () => {
+test('flags for a part of an endpoint', async () => {
   const { id, blob_id, filename } = await upload()
-  const range = await house.get(`/mailbox/attachments/${id}/content`, ana.key, { range: 'bytes=0-1' })
+  const range = await appliance.get(`/mailbox/attachments/${id}/content`, ana.key, { range: 'bytes=0-1' })
   assert.equal(range.status, 206)
   await send([{ blob_id, filename }])
   const message = await idOf('message')

@@ -1,30 +1,30 @@
-// What a mailbox credential learns of itself: the mailbox and the session document.
+// The mailbox and the session document of a mailbox credential.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { routes } from '../../src/api/routes.ts'
 import type { NewApiKey } from '../../src/api/schemas/api-key.ts'
-import type { Mailbox, MailboxAdmin } from '../../src/api/schemas/mailbox.ts'
+import type { MailboxAdmin, MailboxJson } from '../../src/api/schemas/mailbox.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { CAPABILITY_ENDPOINTS, GATED_ENDPOINTS, type Session } from '../../src/api/schemas/session.ts'
 import { ID_PREFIX, type IdKind } from '../../src/base/ids.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, etagOf, failure, receive } from './expect.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 
 async function keyWith(permissions: string[]): Promise<string> {
-  const reply = await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, { name: 'x', permissions })
+  const reply = await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, { name: 'x', permissions })
   return data<NewApiKey>(reply, 201).key
 }
 
-test('a mailbox sees itself, without what only its team sees', async () => {
-  const me = data<Mailbox>(await house.get('/mailbox/me', ana.key))
+test('a mailbox shows itself, without the members for its team', async () => {
+  const me = data<MailboxJson>(await appliance.get('/mailbox/me', ana.key))
   assert.deepEqual(Object.keys(me).sort(), [
     'created_at',
     'email',
@@ -37,26 +37,26 @@ test('a mailbox sees itself, without what only its team sees', async () => {
   assert.equal(me.id, ana.id)
 })
 
-test('a root key is refused on every route of the Mailbox API', async () => {
+test('a root key is rejected on every route of the Mailbox API', async () => {
   for (const path of ['/mailbox/me', '/mailbox/session', '/mailbox/threads', '/mailbox/messages', '/mailbox/folders']) {
-    failure(await house.get(path, team.key), 403, 'insufficient_permissions')
+    failure(await appliance.get(path, team.key), 403, 'insufficient_permissions')
   }
-  failure(await house.get('/mailboxes', ana.key), 403, 'insufficient_permissions')
+  failure(await appliance.get('/mailboxes', ana.key), 403, 'insufficient_permissions')
 })
 
-test('the tags of both change when mail comes in, and only then', async () => {
+test('both ETags change when a message is received, and only then', async () => {
   for (const path of ['/mailbox/me', '/mailbox/session']) {
-    const first = await house.get(path, ana.key)
+    const first = await appliance.get(path, ana.key)
     const etag = etagOf(first)
-    const again = await house.get(path, ana.key, { 'if-none-match': etag })
+    const again = await appliance.get(path, ana.key, { 'if-none-match': etag })
     assert.equal(again.status, 304)
     assert.equal(again.headers.get('etag'), etag)
-    await receive(house, { to: ana.email })
-    assert.equal((await house.get(path, ana.key, { 'if-none-match': etag })).status, 200)
+    await receive(appliance, { to: ana.email })
+    assert.equal((await appliance.get(path, ana.key, { 'if-none-match': etag })).status, 200)
   }
 })
 
-/** Every flag with the endpoint it names; gates are the other way round. */
+/** Every flag with its endpoint; gates are inverted. */
 function flagsOf(session: Session): [endpoint: string, open: boolean][] {
   const groups = Object.entries(CAPABILITY_ENDPOINTS).flatMap(([group, endpoints]) =>
     Object.entries(endpoints).map(([flag, endpoint]): [string, boolean] => {
@@ -77,17 +77,17 @@ function flagsOf(session: Session): [endpoint: string, open: boolean][] {
 async function isOpen(endpoint: string, key: string): Promise<boolean> {
   const [method, path] = endpoint.split(' ')
   const target = path!.replaceAll(/\{(\w+)_id\}/g, (_, kind: string) => `${ID_PREFIX[kind as IdKind]}${'a'.repeat(24)}`)
-  const reply = await house.call(method!, target, key, method === 'GET' || method === 'DELETE' ? undefined : {})
+  const reply = await appliance.call(method!, target, key, method === 'GET' || method === 'DELETE' ? undefined : {})
   const isRoute = routes.some((route) => `${route.method} ${route.path}` === endpoint.split('?')[0])
   return isRoute && reply.status !== 403 && reply.status !== 405
 }
 
-test('every capability and every gate says what its endpoint does, for every credential', async () => {
+test('every capability and every gate matches the behaviour of its endpoint, for every credential', async () => {
   const scopes = ['mailbox.read', 'email.receive', 'mailbox.write', 'email.send']
   const keys = [scopes, ...scopes.slice(1).map((scope) => ['mailbox.read', scope]), ['mailbox.read']]
   for (const permissions of keys) {
     const key = await keyWith(permissions)
-    const session = data<Session>(await house.get('/mailbox/session', key))
+    const session = data<Session>(await appliance.get('/mailbox/session', key))
     for (const [endpoint, open] of flagsOf(session)) {
       // A stream does not end.
       if (endpoint === 'GET /mailbox/events') continue
@@ -100,44 +100,44 @@ test('every capability and every gate says what its endpoint does, for every cre
   }
 })
 
-test('a key that may not send is told so', async () => {
-  const session = data<Session>(await house.get('/mailbox/session', await keyWith(['mailbox.read'])))
+test('a key without permission to send sees it in its capabilities', async () => {
+  const session = data<Session>(await appliance.get('/mailbox/session', await keyWith(['mailbox.read'])))
   assert.equal(session.capabilities.submissions.send, false)
   assert.ok(!Object.values(session.endpoints).flat().includes('POST /mailbox/messages/send'))
 })
 
-test('a credential without mailbox.read learns nothing', async () => {
+test('a credential without mailbox.read is rejected', async () => {
   const key = await keyWith(['email.send', 'email.receive', 'mailbox.write'])
   for (const path of ['/mailbox/me', '/mailbox/session', '/mailbox/messages']) {
-    assert.match(failure(await house.get(path, key), 403, 'insufficient_permissions').message, /mailbox\.read/)
+    assert.match(failure(await appliance.get(path, key), 403, 'insufficient_permissions').message, /mailbox\.read/)
   }
-  data(await house.get('/mailbox/session', await keyWith(['mailbox.read'])))
+  data(await appliance.get('/mailbox/session', await keyWith(['mailbox.read'])))
 })
 
-test('a suspended mailbox can still be read and says so', async () => {
+test('a suspended mailbox can still be read and shows its status', async () => {
   const box = await team.mailbox('late@shop.test')
-  await receive(house, { to: box.email, subject: 'Before' })
-  await house.app.directory.mailboxes.suspend(team.id, box.id)
-  assert.equal(data<Mailbox>(await house.get('/mailbox/me', box.key)).status, 'suspended')
-  const [message] = data<MessageSummary[]>(await house.get('/mailbox/messages', box.key))
-  assert.equal(data<Message>(await house.get(`/mailbox/messages/${message!.id}`, box.key)).subject, 'Before')
-  await assert.rejects(receive(house, { to: box.email }), /550 5\.2\.1/)
+  await receive(appliance, { to: box.email, subject: 'Before' })
+  await appliance.app.directory.mailboxes.suspend(team.id, box.id)
+  assert.equal(data<MailboxJson>(await appliance.get('/mailbox/me', box.key)).status, 'suspended')
+  const [message] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', box.key))
+  assert.equal(data<Message>(await appliance.get(`/mailbox/messages/${message!.id}`, box.key)).subject, 'Before')
+  await assert.rejects(receive(appliance, { to: box.email }), /550 5\.2\.1/)
 })
 
 test('usage is left out while the store cannot be read', async (t) => {
-  const { accounts } = house.app.store
+  const { accounts } = appliance.app.store
   t.mock.method(accounts, 'byMailboxes', () => Promise.reject(new Error('the disk is gone')))
-  const me = data<Mailbox>(await house.get('/mailbox/me', ana.key))
+  const me = data<MailboxJson>(await appliance.get('/mailbox/me', ana.key))
   assert.ok(!('quota_used_bytes' in me))
-  const admin = data<MailboxAdmin>(await house.get(`/mailboxes/${ana.id}`, team.key))
+  const admin = data<MailboxAdmin>(await appliance.get(`/mailboxes/${ana.id}`, team.key))
   assert.ok(!('quota_used_bytes' in admin) && !('message_count' in admin))
   assert.equal(admin.email, ana.email)
 })
 
-test('a mailbox without its mail side yet asks to be tried again', async (t) => {
-  t.mock.method(house.app.store.accounts, 'byMailbox', () => Promise.resolve(undefined))
+test('a mailbox without its account yet returns a retryable error', async (t) => {
+  t.mock.method(appliance.app.store.accounts, 'byMailbox', () => Promise.resolve(undefined))
   for (const path of ['/mailbox/session', '/mailbox/threads', '/mailbox/messages', '/mailbox/folders']) {
-    const reply = await house.get(path, ana.key)
+    const reply = await appliance.get(path, ana.key)
     failure(reply, 503, 'service_unavailable')
     assert.equal(reply.headers.get('retry-after'), '10')
   }

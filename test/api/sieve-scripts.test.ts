@@ -1,17 +1,17 @@
-// Sieve scripts are kept, checked, switched on and off, and removed over the API.
+// Sieve scripts over the API: create, validate, activate, deactivate, delete.
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import type { SieveScript, SieveScriptDetail } from '../../src/api/schemas/sieve-script.ts'
+import type { SieveScriptDetail, SieveScriptJson } from '../../src/api/schemas/sieve-script.ts'
 import { newId } from '../../src/base/ids.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues, success, walk } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const carl = await team.mailbox('carl@shop.test')
 let ana = carl
@@ -21,13 +21,13 @@ beforeEach(async () => {
 })
 
 const call = (method: string, path: string, body?: object, headers?: Record<string, string>, key = ana.key) =>
-  house.call(method, `/mailbox/sieve-scripts${path}`, key, body, headers)
+  appliance.call(method, `/mailbox/sieve-scripts${path}`, key, body, headers)
 const keep = async (name: string, content = 'keep;', more: object = {}) =>
   data<SieveScriptDetail>(await call('POST', '', { name, content, ...more }), 201)
-const list = async () => data<SieveScript[]>(await call('GET', ''))
+const list = async () => data<SieveScriptJson[]>(await call('GET', ''))
 const read = async (id: string) => data<SieveScriptDetail>(await call('GET', `/${id}`))
 
-test('a script is kept and shown, in the list without its text', async () => {
+test('a script is created and shown, in the list without its text', async () => {
   const content = '# ü\r\nkeep;\n'
   const reply = await call('POST', '', { name: 'Lists', content })
   const made = data<SieveScriptDetail>(reply, 201)
@@ -38,7 +38,7 @@ test('a script is kept and shown, in the list without its text', async () => {
   assert.equal(created_at, updated_at)
   assert.deepEqual(await read(id), made)
   await keep('All')
-  const envelope = success<SieveScript[]>(await call('GET', ''))
+  const envelope = success<SieveScriptJson[]>(await call('GET', ''))
   assert.deepEqual(
     envelope.data.map((script) => [script.name, 'content' in script]),
     [
@@ -47,14 +47,14 @@ test('a script is kept and shown, in the list without its text', async () => {
     ],
   )
   assert.deepEqual(envelope.pagination, { has_more: false })
-  const walked = await walk<SieveScript>(house, '/mailbox/sieve-scripts?limit=1', ana.key)
+  const walked = await walk<SieveScriptJson>(appliance, '/mailbox/sieve-scripts?limit=1', ana.key)
   assert.deepEqual(
     walked.map(({ name }) => name),
     ['All', 'Lists'],
   )
 })
 
-test('one script is active at most', async () => {
+test('at most one script is active', async () => {
   const [one, two] = [await keep('One', 'keep;', { activate: true }), await keep('Two')]
   const active = async () => (await list()).filter((script) => script.is_active).map(({ name }) => name)
   assert.deepEqual([one.is_active, await active()], [true, ['One']])
@@ -68,7 +68,7 @@ test('one script is active at most', async () => {
   assert.deepEqual(await active(), ['Three'], 'it was not the active one')
 })
 
-test('a script that is active cannot be removed', async () => {
+test('an active script cannot be deleted', async () => {
   const { id } = await keep('One', 'keep;', { activate: true })
   failure(await call('DELETE', `/${id}`), 409, 'conflict')
   data(await call('POST', `/${id}/deactivate`))
@@ -78,7 +78,7 @@ test('a script that is active cannot be removed', async () => {
   failure(await call('DELETE', `/${id}`), 404, 'not_found')
 })
 
-test('a script is replaced, once for each time it was read', async () => {
+test('a script is replaced once for each version that was read', async () => {
   const { id, created_at } = await keep('One', 'keep;', { activate: true })
   await keep('Two')
   const tag = etagOf(await call('GET', `/${id}`))
@@ -102,7 +102,7 @@ test('a script is replaced, once for each time it was read', async () => {
   assert.equal(many.filter(({ status }) => status === 200).length, 1)
 })
 
-test('what is wrong is told with its place, when a script is kept and when it is only looked at', async () => {
+test('errors are reported with their position, when a script is stored and when it is validated', async () => {
   const content = 'keep;\n  redirect "a@b.test";\nif foo { stop; }'
   const wrong = [
     { line: 2, column: 3, message: 'There is no command "redirect" here. Scripts cannot send messages.' },
@@ -126,7 +126,7 @@ test('what is wrong is told with its place, when a script is kept and when it is
   )
 })
 
-test('a mailbox has ten scripts, each of another name', async () => {
+test('a mailbox has ten scripts, with unique names', async () => {
   for (let n = 0; n < 10; n++) await keep(`s${n}`)
   failure(await call('POST', '', { name: 's10', content: '' }), 409, 'conflict')
   const [first] = await list()
@@ -147,7 +147,7 @@ test('a mailbox has ten scripts, each of another name', async () => {
   ])
 })
 
-test('scripts of other mailboxes are as missing as those of nobody', async () => {
+test('scripts of other mailboxes are not found', async () => {
   const { id } = await keep('One')
   const body = { name: 'x', content: 'keep;' }
   for (const [method, path, given] of [
@@ -167,10 +167,10 @@ test('scripts of other mailboxes are as missing as those of nobody', async () =>
   assert.equal((await read(id)).name, 'One')
 })
 
-test('who may read may look and check; who may not write changes nothing, and the session says so', async () => {
+test('a read-only credential can read and validate, changes nothing, and the session shows it', async () => {
   const { id } = await keep('One')
   const body = { name: 'read', permissions: ['mailbox.read', 'email.receive'] }
-  const { key: secret } = data<Json>(await house.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, body), 201)
+  const { key: secret } = data<Json>(await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, body), 201)
   const as = (method: string, path: string, given?: object) => call(method, path, given, {}, secret)
   data(await as('GET', ''))
   data(await as('GET', `/${id}`))
@@ -186,7 +186,7 @@ test('who may read may look and check; who may not write changes nothing, and th
   }
   const gates = await Promise.all(
     [ana.key, secret].map(
-      async (key) => data<Json>(await house.get('/mailbox/session', key)).gated.filter_script_writes,
+      async (key) => data<Json>(await appliance.get('/mailbox/session', key)).gated.filter_script_writes,
     ),
   )
   assert.deepEqual(gates, [false, true])

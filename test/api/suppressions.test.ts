@@ -1,24 +1,24 @@
-// Who gets no more mail, over the API: added, found, listed, removed (decisions §6.3).
+// The suppression list over the API: add, find, list, delete (decisions §6.3).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Suppression } from '../../src/api/schemas/suppression.ts'
+import type { SuppressionJson } from '../../src/api/schemas/suppression.ts'
 import { newId } from '../../src/base/ids.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, failure, issues, success, walk } from './expect.ts'
 
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 3, 4, 5))
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 
 function add(body: unknown, key = team.key, headers: Record<string, string> = {}) {
-  return house.call('POST', '/suppressions', key, body, headers)
+  return appliance.call('POST', '/suppressions', key, body, headers)
 }
 
-test('an address is added by hand, once', async () => {
-  const first = data<Suppression>(await add({ email: 'Gone@Customer.test', note: 'asked by phone' }), 201)
+test('an address is added manually, once', async () => {
+  const first = data<SuppressionJson>(await add({ email: 'Gone@Customer.test', note: 'asked by phone' }), 201)
   assert.match(first.id, /^sup_[a-z0-9]{24}$/)
   assert.deepEqual(first, {
     id: first.id,
@@ -29,12 +29,12 @@ test('an address is added by hand, once', async () => {
     created_at: '2030-01-02T03:04:05.000Z',
   })
   clock.advance(1000)
-  assert.deepEqual(data<Suppression>(await add({ email: 'gone@customer.TEST', note: 'other' })), first)
-  assert.equal(data<Suppression>(await add({ email: 'no-note@customer.test' }), 201).note, null)
-  assert.equal(data<Suppression>(await add({ email: 'null-note@customer.test', note: null }), 201).note, null)
+  assert.deepEqual(data<SuppressionJson>(await add({ email: 'gone@customer.TEST', note: 'other' })), first)
+  assert.equal(data<SuppressionJson>(await add({ email: 'no-note@customer.test' }), 201).note, null)
+  assert.equal(data<SuppressionJson>(await add({ email: 'null-note@customer.test', note: null }), 201).note, null)
 })
 
-test('the same Idempotency-Key gives the same answer', async () => {
+test('the same Idempotency-Key returns the same response', async () => {
   const send = () => add({ email: 'once@customer.test' }, team.key, { 'idempotency-key': 'sup-1' })
   const first = await send()
   const second = await send()
@@ -42,7 +42,7 @@ test('the same Idempotency-Key gives the same answer', async () => {
   assert.equal(second.headers.get('idempotent-replayed'), 'true')
 })
 
-test('what is no address is refused', async () => {
+test('an invalid address is rejected', async () => {
   const wrong: [unknown, number, string, string[]][] = [
     [{}, 400, 'missing_parameter', ['email required']],
     [{ email: 7 }, 422, 'validation_error', ['email invalid_type']],
@@ -57,16 +57,16 @@ test('what is no address is refused', async () => {
   for (const [body, status, code, expected] of wrong) issues(await add(body), status, code, expected)
 })
 
-test('the list: newest first, by pages, narrowed', async () => {
-  const other = await house.team()
+test('the list: newest first, paged, filtered', async () => {
+  const other = await appliance.team()
   for (const [email, reason] of [
     ['one@a.test', 'bounce'],
     ['two@a.test', 'complaint'],
     ['three@b.test', 'bounce'],
   ] as const) {
     clock.advance(1000)
-    await house.app.db.write((tx) =>
-      house.app.outbound.suppressions.add(tx, {
+    await appliance.app.db.write((tx) =>
+      appliance.app.outbound.suppressions.add(tx, {
         teamId: other.id,
         email,
         reason,
@@ -76,39 +76,39 @@ test('the list: newest first, by pages, narrowed', async () => {
     )
   }
   const emails = async (query: string) =>
-    (await walk<Suppression>(house, `/suppressions?${query}`, other.key)).map(({ email }) => email)
+    (await walk<SuppressionJson>(appliance, `/suppressions?${query}`, other.key)).map(({ email }) => email)
   assert.deepEqual(await emails('limit=1'), ['three@b.test', 'two@a.test', 'one@a.test'])
   assert.deepEqual(await emails('reason=bounce'), ['three@b.test', 'one@a.test'])
   assert.deepEqual(await emails('search=%40A.TEST&limit=1'), ['two@a.test', 'one@a.test'])
   assert.deepEqual(await emails('reason=complaint&search=one'), [])
-  const [bounce] = success<Suppression[]>(await house.get('/suppressions?limit=1', other.key)).data
+  const [bounce] = success<SuppressionJson[]>(await appliance.get('/suppressions?limit=1', other.key)).data
   assert.match(bounce!.source_message_id!, /^eml_/)
   for (const query of ['reason=spam', 'limit=0', 'limit=101', 'search=', 'cursor=x']) {
-    failure(await house.get(`/suppressions?${query}`, other.key), 400, 'invalid_parameter')
+    failure(await appliance.get(`/suppressions?${query}`, other.key), 400, 'invalid_parameter')
   }
 })
 
-test('removed: gone for good, and nobody else can do it', async () => {
-  const { id } = data<Suppression>(await add({ email: 'back@customer.test' }), 201)
-  const stranger = await house.team()
-  failure(await house.call('DELETE', `/suppressions/${id}`, stranger.key), 404, 'not_found')
-  assert.deepEqual(data(await house.call('DELETE', `/suppressions/${id}`, team.key)), { deleted: true, id })
-  failure(await house.call('DELETE', `/suppressions/${id}`, team.key), 404, 'not_found')
-  failure(await house.call('DELETE', '/suppressions/sup_x', team.key), 404, 'not_found')
-  const { suppressions } = house.app.outbound
-  assert.deepEqual(await suppressions.of(house.app.db.read, team.id, ['back@customer.test']), new Set())
+test('a deletion is permanent, and limited to the team', async () => {
+  const { id } = data<SuppressionJson>(await add({ email: 'back@customer.test' }), 201)
+  const stranger = await appliance.team()
+  failure(await appliance.call('DELETE', `/suppressions/${id}`, stranger.key), 404, 'not_found')
+  assert.deepEqual(data(await appliance.call('DELETE', `/suppressions/${id}`, team.key)), { deleted: true, id })
+  failure(await appliance.call('DELETE', `/suppressions/${id}`, team.key), 404, 'not_found')
+  failure(await appliance.call('DELETE', '/suppressions/sup_x', team.key), 404, 'not_found')
+  const { suppressions } = appliance.app.outbound
+  assert.deepEqual(await suppressions.of(appliance.app.db.read, team.id, ['back@customer.test']), new Set())
 })
 
-test('permissions: reading and managing are two', async () => {
-  const { keys } = house.app.directory
+test('reading and managing are two permissions', async () => {
+  const { keys } = appliance.app.directory
   const keyOf = async (permissions: string[]) =>
     (await keys.issue({ teamId: team.id, kind: 'root', name: 'k', permissions, createdBy: 'operator' })).secret
   const [reader, manager] = [await keyOf(['suppression.read']), await keyOf(['suppression.manage'])]
-  success(await house.get('/suppressions', reader))
+  success(await appliance.get('/suppressions', reader))
   failure(await add({ email: 'x@y.test' }, reader), 403, 'insufficient_permissions')
-  failure(await house.get('/suppressions', manager), 403, 'insufficient_permissions')
-  const { id } = data<Suppression>(await add({ email: 'x@y.test' }, manager), 201)
-  failure(await house.call('DELETE', `/suppressions/${id}`, reader), 403, 'insufficient_permissions')
-  success(await house.call('DELETE', `/suppressions/${id}`, manager))
-  failure(await house.get('/suppressions'), 401, 'authentication_required')
+  failure(await appliance.get('/suppressions', manager), 403, 'insufficient_permissions')
+  const { id } = data<SuppressionJson>(await add({ email: 'x@y.test' }, manager), 201)
+  failure(await appliance.call('DELETE', `/suppressions/${id}`, reader), 403, 'insufficient_permissions')
+  success(await appliance.call('DELETE', `/suppressions/${id}`, manager))
+  failure(await appliance.get('/suppressions'), 401, 'authentication_required')
 })

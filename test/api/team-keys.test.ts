@@ -1,22 +1,22 @@
-// The keys of a team and its members over the API: issued within bounds, changed, ended; a team keeps an owner.
+// API keys of a team and its members: permissions, changes, revocation; a team keeps an owner.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ROLES } from '../../src/directory/permissions.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues } from './expect.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team('Shop')
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team('Shop')
 await team.domain('shop.test')
 const call = (method: string, path: string, body?: object, key = team.key, headers?: Record<string, string>) =>
-  house.call(method, path, key, body, headers)
+  appliance.call(method, path, key, body, headers)
 const make = async (body: object, key = team.key) => data<Json>(await call('POST', '/api-keys', body, key), 201)
 
-test('a key has a role or permissions, shows its secret once, and can give away no more than it has', async () => {
+test('a key has a role or permissions, shows its secret once, and cannot create a key with more permissions', async () => {
   const reader = await make({ name: 'reader', role: 'root:readonly' })
   assert.match(reader.key, /^srk_\w{46}$/)
   assert.deepEqual(
@@ -37,9 +37,9 @@ test('a key has a role or permissions, shows its secret once, and can give away 
   issues(await call('POST', '/api-keys', both), 422, 'validation_error', ['role invalid_union'])
 })
 
-test('a permission that does not exist is told as such, with the nearest one, also to who holds everything', async () => {
+test('an unknown permission is reported, with the nearest one, also to a key with all permissions', async () => {
   const reader = await make({ name: 'reader', permissions: ['apikey.create', 'domain.read'] })
-  const cases: [name: string, told: RegExp][] = [
+  const cases: [name: string, reported: RegExp][] = [
     ['domain.reed', /`domain\.reed` is not a permission of this kind of key\. Did you mean `domain\.read`\?/],
     ['domains.*', /Did you mean `domain\.\*`\?/],
     ['Webhook.Read', /Did you mean `webhook\.read`\?/],
@@ -47,23 +47,23 @@ test('a permission that does not exist is told as such, with the nearest one, al
     ['*', /The role `root:full` holds every permission\./],
     ['x'.repeat(64), /Did you mean/],
   ]
-  for (const [name, told] of cases) {
+  for (const [name, reported] of cases) {
     for (const key of [team.key, reader.key]) {
       const reply = await call('POST', '/api-keys', { name: 'x', permissions: ['domain.read', name] }, key)
       issues(reply, 422, 'validation_error', ['permissions.1 invalid_enum'])
-      assert.match(reply.body.error.message, told)
+      assert.match(reply.body.error.message, reported)
     }
   }
   const lacking = await call('POST', '/api-keys', { name: 'x', permissions: ['domain.verify'] }, reader.key)
   failure(lacking, 403, 'insufficient_permissions')
 })
 
-test('a root key is told that a mailbox key is needed', async () => {
+test('a root key gets the error that a mailbox key is needed', async () => {
   const { message } = failure(await call('GET', '/mailbox/messages'), 403, 'insufficient_permissions')
   assert.equal(message, 'This path needs a mailbox key; root keys cannot read messages.')
 })
 
-test('a key is renamed, ends earlier, never later; is rotated with a grace; ends at once', async () => {
+test('a key is renamed, expires earlier, never later; is rotated with a grace period; is revoked immediately', async () => {
   const made = await make({ name: 'one', role: 'root:readonly' })
   const path = `/api-keys/${made.id}`
   const shown = await call('GET', path)
@@ -102,7 +102,7 @@ test('keys of mailboxes are listed, and changed under their mailbox only', async
   failure(await call('POST', `/api-keys/${key.id}/rotate`), 409, 'conflict')
 })
 
-test('a secret is shown again to the key it was shown to, and to no other', async () => {
+test('a replayed secret is returned to the same key only', async () => {
   const maker = await make({ name: 'maker', permissions: ['apikey.create'] })
   const wide = { name: 'wide', role: 'root:full' }
   const ask = (key: string) => call('POST', '/api-keys', wide, key, { 'idempotency-key': 'wide-1' })
@@ -111,7 +111,7 @@ test('a secret is shown again to the key it was shown to, and to no other', asyn
   assert.equal(data<Json>(await ask(team.key), 201).key, made.key)
 })
 
-test('a key makes, changes and removes no member who may do more than itself', async () => {
+test('a key cannot create, change or remove a member with more permissions', async () => {
   const manager = await make({ name: 'manager', permissions: ['team.manage'] })
   const refused = async (method: string, path: string, body?: object) =>
     failure(await call(method, path, body, manager.key), 403, 'insufficient_permissions')
@@ -133,10 +133,10 @@ test('a key makes, changes and removes no member who may do more than itself', a
     if (email !== 'zoe@people.test') data(await call('DELETE', `/team/members/${id}`))
   }
   // A team keeps an owner; the next test begins with none.
-  await house.app.db.write((tx) => tx.run('DELETE FROM members'))
+  await appliance.app.db.write((tx) => tx.run('DELETE FROM members'))
 })
 
-test('what was changed since it was read is neither changed nor removed', async () => {
+test('an object changed since it was read is neither changed nor removed', async () => {
   const shop = await call('GET', '/team')
   data(await call('PATCH', '/team', { name: 'Shop 2' }, team.key, { 'if-match': etagOf(shop) }))
   failure(await call('PATCH', '/team', { name: 'Shop 3' }, team.key, { 'if-match': etagOf(shop) }), 409, 'conflict')
@@ -169,7 +169,7 @@ test('members are invited, promoted and removed; the last owner stays', async ()
   )
 })
 
-test('a mailbox is changed, suspended, let work again, and ended; its address is free at once', async () => {
+test('a mailbox is updated, suspended, reactivated, and deleted; its address is free immediately', async () => {
   const made = data<Json>(await call('POST', '/mailboxes', { email: 'carl@shop.test', create_api_key: true }), 201)
   const path = `/mailboxes/${made.id}`
   const tag = etagOf(await call('GET', path))

@@ -1,29 +1,29 @@
-// Conversations over the API: lists with every filter, and single ones.
+// Threads over the API: lists with every filter, and single ones.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PAGE_CHARS } from '../../src/api/mailbox/thread-messages.ts'
-import type { Folder } from '../../src/api/schemas/folder.ts'
+import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
 import type { Session } from '../../src/api/schemas/session.ts'
-import type { Thread, ThreadDetail } from '../../src/api/schemas/thread.ts'
+import type { ThreadDetail, ThreadJson } from '../../src/api/schemas/thread.ts'
 import { newId } from '../../src/base/ids.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { data, etagOf, failure, issues, receive, receiveRaw, success, walk } from './expect.ts'
 
 const DAY = 86_400_000
 const clock = new ManualClock(Date.UTC(2026, 0, 1))
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 const bob = await team.mailbox('bob@shop.test')
 const carl = await team.mailbox('carl@shop.test')
 
-// One thread a day: A (two mails), B (with an attachment), C.
-await receive(house, {
+// One thread a day: A (two messages), B (with an attachment), C.
+await receive(appliance, {
   from: 'carl@a.test',
   to: ana.email,
   subject: 'Alpha plan',
@@ -31,11 +31,11 @@ await receive(house, {
   text: 'the first draft',
 })
 clock.advance(DAY)
-await receiveRaw(house, { from: 'dora@b.test', to: ana.email, content: withAttachment() })
+await receiveRaw(appliance, { from: 'dora@b.test', to: ana.email, content: withAttachment() })
 clock.advance(DAY)
-await receive(house, { from: 'emile@c.test', to: ana.email, subject: 'Recipe', text: 'crème brûlée' })
+await receive(appliance, { from: 'emile@c.test', to: ana.email, subject: 'Recipe', text: 'crème brûlée' })
 clock.advance(DAY)
-await receive(house, {
+await receive(appliance, {
   from: 'eve@d.test',
   to: ana.email,
   subject: 'Re: Alpha plan',
@@ -44,24 +44,24 @@ await receive(house, {
 })
 
 async function subjects(query: string): Promise<string[]> {
-  return (await walk<Thread>(house, `/mailbox/threads?${query}`, ana.key)).map((thread) => thread.subject)
+  return (await walk<ThreadJson>(appliance, `/mailbox/threads?${query}`, ana.key)).map((thread) => thread.subject)
 }
 
-async function newest(): Promise<Thread> {
-  return data<Thread[]>(await house.get('/mailbox/threads', ana.key))[0]!
+async function newest(): Promise<ThreadJson> {
+  return data<ThreadJson[]>(await appliance.get('/mailbox/threads', ana.key))[0]!
 }
 
-test('threads come by their last mail, newest first, or the other way round', async () => {
+test('threads are listed by their newest message, in both directions', async () => {
   assert.deepEqual(await subjects('limit=1'), ['Alpha plan', 'Recipe', 'Bill'])
   assert.deepEqual(await subjects('limit=2&sort_direction=asc'), ['Bill', 'Recipe', 'Alpha plan'])
 })
 
-test('a thread shows who took part, its last mail, and the states of the mailbox', async () => {
-  const reply = await house.get('/mailbox/threads', ana.key)
+test('a thread shows its participants, its newest message, and the states of the mailbox', async () => {
+  const reply = await appliance.get('/mailbox/threads', ana.key)
   const {
     data: [alpha],
     meta,
-  } = success<Thread[]>(reply)
+  } = success<ThreadJson[]>(reply)
   assert.ok(alpha)
   assert.deepEqual([alpha.message_count, alpha.unread_count, alpha.has_attachments], [2, 2, false])
   assert.deepEqual(
@@ -73,14 +73,14 @@ test('a thread shows who took part, its last mail, and the states of the mailbox
   assert.equal(alpha.last_message.received_at, '2026-01-04T00:00:00.000Z')
   assert.ok(!('message_ids' in alpha))
   assert.equal(meta.state, alpha.states.thread_state)
-  const session = data<Session>(await house.get('/mailbox/session', ana.key))
+  const session = data<Session>(await appliance.get('/mailbox/session', ana.key))
   assert.equal(alpha.states.thread_state, session.states.threads)
   assert.equal(alpha.states.email_state, session.states.messages)
 })
 
 test('every filter narrows the list', async () => {
-  const [inbox] = data<Folder[]>(await house.get('/mailbox/folders?role=inbox', ana.key))
-  const [archive] = data<Folder[]>(await house.get('/mailbox/folders?role=archive', ana.key))
+  const [inbox] = data<FolderJson[]>(await appliance.get('/mailbox/folders?role=inbox', ana.key))
+  const [archive] = data<FolderJson[]>(await appliance.get('/mailbox/folders?role=archive', ana.key))
   const cases: [string, string[]][] = [
     ['q=second', ['Alpha plan']],
     ['q=creme', ['Recipe']],
@@ -106,97 +106,104 @@ test('every filter narrows the list', async () => {
   for (const [query, expected] of cases) assert.deepEqual(await subjects(query), expected, query)
 })
 
-test('one thread names its messages, oldest first, and carries a tag', async () => {
+test('a thread lists its messages, oldest first, and has an ETag', async () => {
   const alpha = await newest()
-  const reply = await house.get(`/mailbox/threads/${alpha.id}`, ana.key)
+  const reply = await appliance.get(`/mailbox/threads/${alpha.id}`, ana.key)
   const { message_ids, ...rest } = data<ThreadDetail>(reply)
   assert.deepEqual(rest, alpha)
   assert.equal(message_ids.length, 2)
   assert.equal(message_ids[1], alpha.last_message.id)
   const etag = etagOf(reply)
-  assert.equal((await house.get(`/mailbox/threads/${alpha.id}`, ana.key, { 'if-none-match': etag })).status, 304)
+  assert.equal((await appliance.get(`/mailbox/threads/${alpha.id}`, ana.key, { 'if-none-match': etag })).status, 304)
 })
 
-test('the messages of a thread come in full, page by page, in both directions', async () => {
+test('the messages of a thread are listed in full, paged, in both directions', async () => {
   const alpha = await newest()
-  const { message_ids } = data<ThreadDetail>(await house.get(`/mailbox/threads/${alpha.id}`, ana.key))
+  const { message_ids } = data<ThreadDetail>(await appliance.get(`/mailbox/threads/${alpha.id}`, ana.key))
   const path = `/mailbox/threads/${alpha.id}/messages`
-  const ids = async (query: string) => (await walk<Message>(house, `${path}?${query}`, ana.key)).map(({ id }) => id)
+  const ids = async (query: string) => (await walk<Message>(appliance, `${path}?${query}`, ana.key)).map(({ id }) => id)
   assert.deepEqual(await ids('limit=1'), message_ids)
   assert.deepEqual(await ids('limit=1&sort_direction=desc'), message_ids.toReversed())
-  const reply = success<Message[]>(await house.get(path, ana.key))
+  const reply = success<Message[]>(await appliance.get(path, ana.key))
   assert.equal(reply.pagination!.has_more, false)
   for (const shown of reply.data) {
-    assert.deepEqual(data(await house.get(`/mailbox/messages/${shown.id}`, ana.key)), shown)
+    assert.deepEqual(data(await appliance.get(`/mailbox/messages/${shown.id}`, ana.key)), shown)
     assert.equal(reply.meta.state, shown.state)
   }
-  const [short] = data<Message[]>(await house.get(`${path}?body_chars=3&include=text_body`, ana.key))
+  const [short] = data<Message[]>(await appliance.get(`${path}?body_chars=3&include=text_body`, ana.key))
   assert.deepEqual([short!.text_body, short!.body_truncated!.text, short!.attachments], ['the', true, undefined])
-  failure(await house.get(path, bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/threads/${newId('thread')}/messages`, ana.key), 404, 'not_found')
-  const cursor = success(await house.get(`${path}?limit=1`, ana.key)).pagination!.next_cursor!
-  const bill = data<Thread[]>(await house.get('/mailbox/threads?q=bill', ana.key))[0]!
-  const other = await house.get(`/mailbox/threads/${bill.id}/messages?limit=1&cursor=${cursor}`, ana.key)
+  failure(await appliance.get(path, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/threads/${newId('thread')}/messages`, ana.key), 404, 'not_found')
+  const cursor = success(await appliance.get(`${path}?limit=1`, ana.key)).pagination!.next_cursor!
+  const bill = data<ThreadJson[]>(await appliance.get('/mailbox/threads?q=bill', ana.key))[0]!
+  const other = await appliance.get(`/mailbox/threads/${bill.id}/messages?limit=1&cursor=${cursor}`, ana.key)
   assert.equal(failure(other, 400, 'invalid_parameter').param, 'cursor')
 })
 
-test('the messages of a thread leave out what went to Trash, until all of it is there', async () => {
+test('the messages of a thread leave out those in Trash, unless all are there', async () => {
   const mail = { from: 'dora@b.test', to: carl.email, subject: 'Walk' }
-  await receive(house, { ...mail, id: 'w1@b.test' })
-  await receive(house, { ...mail, id: 'w2@b.test', more: ['References: <w1@b.test>'] })
-  const thread = data<Thread[]>(await house.get('/mailbox/threads', carl.key))[0]!
+  await receive(appliance, { ...mail, id: 'w1@b.test' })
+  await receive(appliance, { ...mail, id: 'w2@b.test', more: ['References: <w1@b.test>'] })
+  const thread = data<ThreadJson[]>(await appliance.get('/mailbox/threads', carl.key))[0]!
   const ids = async () =>
-    data<Message[]>(await house.get(`/mailbox/threads/${thread.id}/messages`, carl.key)).map(({ id }) => id)
+    data<Message[]>(await appliance.get(`/mailbox/threads/${thread.id}/messages`, carl.key)).map(({ id }) => id)
   const [first, second] = await ids()
-  await house.call('DELETE', `/mailbox/messages/${second}`, carl.key)
+  await appliance.call('DELETE', `/mailbox/messages/${second}`, carl.key)
   assert.deepEqual(await ids(), [first])
-  await house.call('DELETE', `/mailbox/messages/${first}`, carl.key)
+  await appliance.call('DELETE', `/mailbox/messages/${first}`, carl.key)
   assert.deepEqual(await ids(), [first, second])
 })
 
-test('a page of long messages ends early, and the next one goes on behind it', async () => {
+test('a page of long messages ends early, and the next one continues after it', async () => {
   const text = 'long words '.repeat(45_000)
   for (let n = 0; n < 6; n++) {
     const more = n === 0 ? [] : ['References: <long0@b.test>']
-    await receive(house, { from: 'dora@b.test', to: carl.email, subject: 'Long', id: `long${n}@b.test`, text, more })
+    await receive(appliance, {
+      from: 'dora@b.test',
+      to: carl.email,
+      subject: 'Long',
+      id: `long${n}@b.test`,
+      text,
+      more,
+    })
   }
-  const thread = data<Thread[]>(await house.get('/mailbox/threads?q=subject:long', carl.key))[0]!
+  const thread = data<ThreadJson[]>(await appliance.get('/mailbox/threads?q=subject:long', carl.key))[0]!
   const path = `/mailbox/threads/${thread.id}/messages?include=text_body&body_chars=500000`
-  const page = success<Message[]>(await house.get(path, carl.key))
+  const page = success<Message[]>(await appliance.get(path, carl.key))
   const chars = page.data.map((message) => message.text_body!.length)
   assert.deepEqual([chars.length, page.pagination!.has_more], [Math.ceil(PAGE_CHARS / chars[0]!), true])
-  assert.equal((await walk<Message>(house, path, carl.key)).length, 6)
+  assert.equal((await walk<Message>(appliance, path, carl.key)).length, 6)
 })
 
 test('a cursor belongs to its list, its filters and its mailbox', async () => {
-  const cursor = success(await house.get('/mailbox/threads?limit=1', ana.key)).pagination!.next_cursor!
-  data(await house.get(`/mailbox/threads?limit=2&cursor=${cursor}`, ana.key))
+  const cursor = success(await appliance.get('/mailbox/threads?limit=1', ana.key)).pagination!.next_cursor!
+  data(await appliance.get(`/mailbox/threads?limit=2&cursor=${cursor}`, ana.key))
   const wrong = [
-    house.get(`/mailbox/threads?limit=1&q=plan&cursor=${cursor}`, ana.key),
-    house.get(`/mailbox/messages?limit=1&cursor=${cursor}`, ana.key),
-    house.get(`/mailbox/threads?limit=1&cursor=${cursor}`, bob.key),
-    house.get(`/mailbox/threads?cursor=${cursor.slice(0, -1)}${cursor.endsWith('x') ? 'y' : 'x'}`, ana.key),
-    house.get('/mailbox/threads?cursor=', ana.key),
+    appliance.get(`/mailbox/threads?limit=1&q=plan&cursor=${cursor}`, ana.key),
+    appliance.get(`/mailbox/messages?limit=1&cursor=${cursor}`, ana.key),
+    appliance.get(`/mailbox/threads?limit=1&cursor=${cursor}`, bob.key),
+    appliance.get(`/mailbox/threads?cursor=${cursor.slice(0, -1)}${cursor.endsWith('x') ? 'y' : 'x'}`, ana.key),
+    appliance.get('/mailbox/threads?cursor=', ana.key),
   ]
   for (const reply of wrong) assert.equal(failure(await reply, 400, 'invalid_parameter').param, 'cursor')
 })
 
 test('threads and folders of another mailbox are not found', async () => {
   const alpha = await newest()
-  const [folder] = data<Folder[]>(await house.get('/mailbox/folders', ana.key))
-  failure(await house.get(`/mailbox/threads/${alpha.id}`, bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/threads/${newId('thread')}`, bob.key), 404, 'not_found')
-  failure(await house.get(`/mailbox/threads?folder_id=${folder!.id}`, bob.key), 404, 'not_found')
-  assert.deepEqual(await walk<Thread>(house, '/mailbox/threads', bob.key), [])
+  const [folder] = data<FolderJson[]>(await appliance.get('/mailbox/folders', ana.key))
+  failure(await appliance.get(`/mailbox/threads/${alpha.id}`, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/threads/${newId('thread')}`, bob.key), 404, 'not_found')
+  failure(await appliance.get(`/mailbox/threads?folder_id=${folder!.id}`, bob.key), 404, 'not_found')
+  assert.deepEqual(await walk<ThreadJson>(appliance, '/mailbox/threads', bob.key), [])
 })
 
-test('a search that is too long or too deep is told by its parameter', async () => {
+test('a search that is too long or too deep is reported by its parameter', async () => {
   const wrong = ['a'.repeat(513), Array(33).fill('word').join(' '), '(((((( a ))))))']
   for (const q of wrong) {
-    const reply = await house.get(`/mailbox/threads?q=${encodeURIComponent(q)}`, ana.key)
+    const reply = await appliance.get(`/mailbox/threads?q=${encodeURIComponent(q)}`, ana.key)
     assert.equal(failure(reply, 400, 'invalid_parameter').param, 'q')
   }
-  const reply = await house.get('/mailbox/threads?after=yesterday', ana.key)
+  const reply = await appliance.get('/mailbox/threads?after=yesterday', ana.key)
   issues(reply, 400, 'invalid_parameter', ['after invalid_format'])
 })
 

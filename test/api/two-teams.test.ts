@@ -1,4 +1,4 @@
-// Every route, walked with what belongs to somebody else: it answers as if it had never been.
+// Every route, called with ids of another team: the response is that for an unknown id.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -6,20 +6,23 @@ import type { TSchema } from 'typebox'
 import { routes as all } from '../../src/api/routes.ts'
 import { type IdKind, newId } from '../../src/base/ids.ts'
 import type { Route } from '../../src/http/route.ts'
-import { belongingsOf } from '../support/belongings.ts'
+import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Reply, startHouse } from '../support/house.ts'
+import { resourcesOf } from '../support/resources.ts'
 import { data, failure } from './expect.ts'
 import { sample } from './samples.ts'
 
-/** The operator's listener is for whoever runs the appliance, not for teams. */
+/** The operator's listener is for the operator, not for teams. */
 const routes = all.filter(({ surface }) => surface !== 'operator')
-// The calls of a stranger are few in a minute: the clock moves with each of them.
+// Unauthenticated calls are limited per minute: the clock advances with each of them.
 const clock = new ManualClock()
-const house = await startHouse({ clock, env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' } })
-after(() => house.close())
-const owner = await house.team('Owner')
-const stranger = await house.team('Stranger')
+const appliance = await startAppliance({
+  clock,
+  env: { SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
+})
+after(() => appliance.close())
+const owner = await appliance.team('Owner')
+const stranger = await appliance.team('Stranger')
 await stranger.domain('stranger.test')
 const domain = await owner.domain('owner.test')
 const ana = await owner.mailbox('ana@owner.test')
@@ -30,7 +33,7 @@ const outsider = await stranger.mailbox('eve@stranger.test')
 const owned = new Map<IdKind, string>()
 
 before(async () => {
-  for (const [kind, id] of await belongingsOf(house, owner, { domain, mailbox: ana })) owned.set(kind, id)
+  for (const [kind, id] of await resourcesOf(appliance, owner, { domain, mailbox: ana })) owned.set(kind, id)
 })
 
 const named = (schema: { properties: object } | undefined) =>
@@ -55,7 +58,7 @@ const nobodys: Ids = (kind) => newId(kind)
 async function following(route: Route, key: string, query: { name: string; id: string }): Promise<string> {
   if (!('since_query_state' in (route.query?.properties ?? {}))) return needed(route)
   const type = query.name === 'parent_id' ? 'folders' : 'messages'
-  const list = await house.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
+  const list = await appliance.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
   return `&type=${type}&since_query_state=${list.body.meta.query_state ?? 'm0.00000000'}`
 }
 
@@ -64,7 +67,7 @@ async function call(route: Route, key: string, path: Ids, query?: { name: string
   const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
   const body = route.body && sample(route.body)
   const asked = query ? `?${query.name}=${query.id}${await following(route, key, query)}` : ''
-  return house.call(route.method, target + asked, key, body)
+  return appliance.call(route.method, target + asked, key, body)
 }
 
 /** The same answer in everything but its request id. */
@@ -81,20 +84,20 @@ function keysOf(route: Route): string[] {
 const withPath = routes.filter(({ params }) => named(params).length > 0)
 const withQuery = routes.flatMap((route) => named(route.query).map((field) => ({ route, ...field })))
 
-test('the walk covers every id the surface takes', () => {
+test('the walk covers every id the API takes', () => {
   const kinds = new Set([...withPath.flatMap(({ params }) => named(params)), ...withQuery].map(({ kind }) => kind))
   assert.deepEqual([...kinds].sort(), [...owned.keys()].sort())
   assert.ok(routes.every((route) => !route.path.includes('{') || withPath.includes(route)))
 })
 
 for (const route of withPath) {
-  test(`${route.operation}: what somebody else has is as missing as what nobody has`, async () => {
+  test(`${route.operation}: an id of another team gives the same response as an unknown one`, async () => {
     for (const key of keysOf(route)) same(await call(route, key, theirs), await call(route, key, nobodys))
   })
 }
 
 for (const { route, name, kind } of withQuery) {
-  test(`${route.operation}: ${name} of somebody else is as missing as one of nobody`, async () => {
+  test(`${route.operation}: ${name} of another team gives the same response as an unknown one`, async () => {
     for (const key of keysOf(route)) {
       const [foreign, unknown] = [theirs(kind), nobodys(kind)].map((id) => call(route, key, theirs, { name, id }))
       same(await foreign!, await unknown!)
@@ -114,23 +117,23 @@ test('the owner finds each of them', async () => {
   }
 })
 
-test('nothing the stranger tried has changed anything', async () => {
-  data(await house.get('/mailbox/me', ana.key))
-  assert.deepEqual(data(await house.get(`/domains/${domain}/filters`, owner.key)), { mode: 'off', rules: [] })
-  assert.deepEqual(data(await house.get(`/mailboxes/${ana.id}/filters`, owner.key)), { mode: 'off', rules: [] })
+test('the requests of the other team have changed nothing', async () => {
+  data(await appliance.get('/mailbox/me', ana.key))
+  assert.deepEqual(data(await appliance.get(`/domains/${domain}/filters`, owner.key)), { mode: 'off', rules: [] })
+  assert.deepEqual(data(await appliance.get(`/mailboxes/${ana.id}/filters`, owner.key)), { mode: 'off', rules: [] })
 })
 
-test('lists show only what is one’s own', async () => {
+test('lists show only objects of the team', async () => {
   for (const path of ['/domains', '/mailboxes', '/inbound/logs', '/suppressions']) {
-    const text = JSON.stringify(data(await house.get(path, stranger.key)))
+    const text = JSON.stringify(data(await appliance.get(path, stranger.key)))
     for (const id of owned.values()) assert.ok(!text.includes(id), path)
   }
   for (const path of ['/mailbox/messages', '/mailbox/threads']) {
-    for (const key of [outsider.key, colleague.key]) assert.deepEqual(data(await house.get(path, key)), [])
+    for (const key of [outsider.key, colleague.key]) assert.deepEqual(data(await appliance.get(path, key)), [])
   }
 })
 
-test('without a credential every path but the open ones says so, known or not', async () => {
+test('without a credential every path but the public ones returns 401, known or not', async () => {
   const open = new Set(routes.filter((route) => route.as === 'none').map(({ path }) => path))
   for (const route of routes.filter(({ path }) => !open.has(path))) {
     clock.advance(1000)
@@ -138,5 +141,5 @@ test('without a credential every path but the open ones says so, known or not', 
     failure(reply, 401, 'authentication_required')
     assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="/)
   }
-  failure(await house.get('/no/such/path'), 401, 'authentication_required')
+  failure(await appliance.get('/no/such/path'), 401, 'authentication_required')
 })

@@ -1,10 +1,10 @@
-// Uploads under the eyes of a ClamAV daemon: what it lets pass, what it finds, and when nobody can ask it.
+// Uploads with a ClamAV daemon: clean files, infected files, and an unavailable scanner.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, failure, issues } from './expect.ts'
 
 const EICAR = 'X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'
@@ -39,12 +39,12 @@ class Daemon {
         const piece = left.subarray(4, 4 + left.readUInt32BE(0))
         left = left.subarray(4 + piece.length)
         pieces.push(piece)
-        if (piece.length === 0) this.#judge(socket, Buffer.concat(pieces))
+        if (piece.length === 0) this.#verify(socket, Buffer.concat(pieces))
       }
     })
   }
 
-  #judge(socket: Socket, content: Buffer): void {
+  #verify(socket: Socket, content: Buffer): void {
     this.scanned.push(content)
     const found = content.includes('EICAR') ? 'stream: Eicar-Test-Signature FOUND\0' : 'stream: OK\0'
     socket.end(this.answer ?? found)
@@ -53,21 +53,21 @@ class Daemon {
 
 const daemon = new Daemon()
 const port = await daemon.listen()
-const house = await startHouse({ env: { CLAMAV_HOST: `127.0.0.1:${port}` } })
-after(() => house.close())
+const appliance = await startAppliance({ env: { CLAMAV_HOST: `127.0.0.1:${port}` } })
+after(() => appliance.close())
 after(() => daemon.close())
-const team = await house.team()
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 
 const inJson = (content: string) =>
-  house.call('POST', '/mailbox/attachments', ana.key, {
+  appliance.call('POST', '/mailbox/attachments', ana.key, {
     filename: 'a.txt',
     content: Buffer.from(content).toString('base64'),
   })
 
 async function asBytes(content: Buffer) {
-  const response = await fetch(`${house.origin}/api/v1/mailbox/attachments?filename=a.bin`, {
+  const response = await fetch(`${appliance.origin}/api/v1/mailbox/attachments?filename=a.bin`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ana.key}`, 'content-type': 'application/octet-stream' },
     body: new Uint8Array(content),
@@ -75,7 +75,7 @@ async function asBytes(content: Buffer) {
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-test('clean files pass whole, in JSON and as bytes', async () => {
+test('clean files are accepted, in JSON and as bytes', async () => {
   const large = Buffer.alloc(3_000_000, 'clean ')
   data<AttachmentFile>(await inJson('clean'), 201)
   const file = data<AttachmentFile>(await asBytes(large), 201)
@@ -87,13 +87,13 @@ test('clean files pass whole, in JSON and as bytes', async () => {
   assert.ok(daemon.scanned[1]!.equals(large))
 })
 
-test('what carries a virus is refused by its name, and not kept', async () => {
+test('an infected file is rejected with the name of the virus, and not stored', async () => {
   issues(await inJson(EICAR), 422, 'validation_error', ['content forbidden_value'])
   const error = failure(await asBytes(Buffer.from(EICAR)), 422, 'validation_error')
   assert.match(error.message, /Eicar-Test-Signature/)
 })
 
-test('without an answer nothing is taken', async () => {
+test('without an answer of the scanner nothing is accepted', async () => {
   daemon.answer = 'INSTREAM size limit exceeded. ERROR\0'
   failure(await inJson('clean'), 503, 'service_unavailable')
   daemon.answer = ''
@@ -101,6 +101,6 @@ test('without an answer nothing is taken', async () => {
   daemon.close()
   failure(await inJson('clean'), 503, 'service_unavailable')
   failure(await asBytes(Buffer.alloc(1_000_000)), 503, 'service_unavailable')
-  const account = (await house.app.store.accounts.byMailbox(ana.id))!
-  assert.equal((await house.app.store.uploads.pending(account)).files, 2)
+  const account = (await appliance.app.store.accounts.byMailbox(ana.id))!
+  assert.equal((await appliance.app.store.uploads.pending(account)).files, 2)
 })

@@ -1,23 +1,23 @@
-// Webhook subscriptions over the API: addresses that are refused, narrowing, limits, races and secrets.
+// Webhook subscriptions over the API: rejected URLs, filters, limits, races and secrets.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { NewWebhook, Webhook } from '../../src/api/schemas/webhook.ts'
+import type { NewWebhook, WebhookJson } from '../../src/api/schemas/webhook.ts'
 import { newId } from '../../src/base/ids.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { data, etagOf, failure, issues, walk } from './expect.ts'
 
-const house = await startHouse({
+const appliance = await startAppliance({
   zone: { 'inside.test': { A: ['10.0.0.7'] }, 'outside.test': { A: ['93.184.215.14'] } },
 })
-after(() => house.close())
-const team = await house.team()
-const other = await house.team('Other')
+after(() => appliance.close())
+const team = await appliance.team()
+const other = await appliance.team('Other')
 
-// Disabled: nothing is ever told from here.
+// Disabled: no event is ever delivered from here.
 const BODY = { url: 'https://outside.test/hook', event_types: ['message.delivered'], enabled: false }
 const create = (body: object = {}, headers?: Record<string, string>, key = team.key) =>
-  house.call('POST', '/webhooks', key, { ...BODY, ...body }, headers)
+  appliance.call('POST', '/webhooks', key, { ...BODY, ...body }, headers)
 
 test('the secret is shown once', async () => {
   const reply = await create({ description: 'Orders' })
@@ -25,13 +25,13 @@ test('the secret is shown once', async () => {
   assert.equal(reply.headers.get('location'), `/api/v1/webhooks/${made.id}`)
   assert.match(made.signing_secret, /^whsec_[0-9A-Za-z]{44}$/)
   assert.equal(made.signing_secret_hint, made.signing_secret.slice(-4))
-  const shown = data<Webhook>(await house.get(`/webhooks/${made.id}`, team.key))
+  const shown = data<WebhookJson>(await appliance.get(`/webhooks/${made.id}`, team.key))
   assert.ok(!('signing_secret' in shown))
   assert.deepEqual([shown.status, shown.disabled_reason, shown.description], ['disabled', 'by_user', 'Orders'])
-  failure(await house.get(`/webhooks/${made.id}`, other.key), 404, 'not_found')
+  failure(await appliance.get(`/webhooks/${made.id}`, other.key), 404, 'not_found')
 })
 
-test('addresses that are no plain https, or lead inside, are refused', async () => {
+test('URLs without https, or with a private address, are rejected', async () => {
   const refused = async (url: string, code: string) =>
     issues(await create({ url }), 422, 'validation_error', [`url ${code}`])
   for (const url of ['http://outside.test/', 'ftp://outside.test/', 'outside.test', '/hook', 'https://']) {
@@ -49,7 +49,7 @@ test('addresses that are no plain https, or lead inside, are refused', async () 
   }
 })
 
-test('what it asks for is checked', async () => {
+test('the subscription is validated', async () => {
   issues(await create({ event_types: [] }), 422, 'validation_error', ['event_types too_small'])
   issues(await create({ event_types: ['message.lost'] }), 422, 'validation_error', ['event_types.0 invalid_enum'])
   issues(await create({ event_types: ['*', 'message.bounced'] }), 422, 'validation_error', [
@@ -63,40 +63,40 @@ test('what it asks for is checked', async () => {
   issues(await create({ mailbox_ids: [theirs.id] }), 422, 'validation_error', ['mailbox_ids.0 not_found'])
 })
 
-test('the same wish under the same key is one webhook with one secret', async () => {
+test('the same request with the same key creates one webhook with one secret', async () => {
   const headers = { 'idempotency-key': 'once' }
   const [first, second] = [await create({}, headers), await create({}, headers)]
   assert.deepEqual(data<NewWebhook>(first, 201), data<NewWebhook>(second, 201))
   assert.equal(second.headers.get('idempotent-replayed'), 'true')
 })
 
-test('a change is checked by If-Match; of many at once one wins', async () => {
+test('an update checks If-Match; of many concurrent ones one wins', async () => {
   const { id } = data<NewWebhook>(await create(), 201)
-  const etag = etagOf(await house.get(`/webhooks/${id}`, team.key))
+  const etag = etagOf(await appliance.get(`/webhooks/${id}`, team.key))
   const change = (description: string) =>
-    house.call('PATCH', `/webhooks/${id}`, team.key, { description }, { 'if-match': etag })
+    appliance.call('PATCH', `/webhooks/${id}`, team.key, { description }, { 'if-match': etag })
   const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => change(`Number ${i}`)))
   assert.equal(replies.filter(({ status }) => status === 200).length, 1)
   for (const reply of replies.filter(({ status }) => status !== 200)) failure(reply, 409, 'conflict')
-  const cleared = data<Webhook>(await house.call('PATCH', `/webhooks/${id}`, team.key, { description: null }))
+  const cleared = data<WebhookJson>(await appliance.call('PATCH', `/webhooks/${id}`, team.key, { description: null }))
   assert.equal(cleared.description, null)
-  assert.deepEqual(data(await house.call('DELETE', `/webhooks/${id}`, team.key)), { deleted: true })
-  failure(await house.call('DELETE', `/webhooks/${id}`, team.key), 404, 'not_found')
+  assert.deepEqual(data(await appliance.call('DELETE', `/webhooks/${id}`, team.key)), { deleted: true })
+  failure(await appliance.call('DELETE', `/webhooks/${id}`, team.key), 404, 'not_found')
 })
 
-test('a rotated secret is a new one, and a disabled webhook is not tested', async () => {
+test('rotation gives a new secret, and a disabled webhook cannot be tested', async () => {
   const made = data<NewWebhook>(await create(), 201)
-  const turned = data<NewWebhook>(await house.call('POST', `/webhooks/${made.id}/rotate-secret`, team.key))
+  const turned = data<NewWebhook>(await appliance.call('POST', `/webhooks/${made.id}/rotate-secret`, team.key))
   assert.notEqual(turned.signing_secret, made.signing_secret)
   assert.ok(turned.secret_rotated_at !== null)
-  failure(await house.call('POST', `/webhooks/${made.id}/test`, team.key), 409, 'conflict')
+  failure(await appliance.call('POST', `/webhooks/${made.id}/test`, team.key), 409, 'conflict')
 })
 
-test('a team has twenty at most, and sees its own', async () => {
-  const mine = () => walk<Webhook>(house, '/webhooks?status=disabled&limit=7', team.key)
+test('a team has at most twenty, and sees its own only', async () => {
+  const mine = () => walk<WebhookJson>(appliance, '/webhooks?status=disabled&limit=7', team.key)
   for (let count = (await mine()).length; count < 20; count++) data(await create(), 201)
   failure(await create(), 409, 'conflict')
   assert.equal(new Set((await mine()).map(({ id }) => id)).size, 20)
-  assert.deepEqual(await walk(house, '/webhooks', other.key), [])
-  assert.deepEqual(await walk(house, '/webhooks?status=enabled', team.key), [])
+  assert.deepEqual(await walk(appliance, '/webhooks', other.key), [])
+  assert.deepEqual(await walk(appliance, '/webhooks?status=enabled', team.key), [])
 })

@@ -1,12 +1,12 @@
-// An agent invites its owner: one real mail, signed, out of the door; what she decides; and what limits invitations.
+// An agent invites its owner: one real signed message; the decisions of the person; and the limits of invitations.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { failure } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const DAY_MS = 86_400_000
@@ -22,23 +22,23 @@ const env = {
   DIRECT_PORT: String(remote.port),
   TRUSTED_PROXIES: '127.0.0.1',
 }
-const house = await startHouse({ clock, zone, env })
+const appliance = await startAppliance({ clock, zone, env })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
 let sources = 0
-const call: typeof house.call = (method, path, key, body, headers) =>
-  house.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` })
-const agent = new AgentClient({ ...house, call })
-const { agents } = house.app
+const call: typeof appliance.call = (method, path, key, body, headers) =>
+  appliance.call(method, path, key, body, { ...headers, 'x-forwarded-for': `203.0.113.${++sources % 250}` })
+const agent = new AgentClient({ ...appliance, call })
+const { agents } = appliance.app
 
 async function newAgent(members: Record<string, string> = {}): Promise<{ registered: Json; token: string }> {
   const registered = await agent.register(members)
   return { registered, token: await agent.readToken(registered.identity_assertion) }
 }
 
-/** What the last mail to somebody says, its lines joined again. */
+/** The text of the last message to a recipient, with its lines joined. */
 function lastMail(to: string): { raw: string; text: string } {
   const mail = remote.mails.findLast((one) => one.to.includes(to))
   assert.ok(mail, `nobody wrote to ${to}`)
@@ -53,16 +53,16 @@ function linkTo(to: string): string {
 }
 
 const state = async (registered: Json) =>
-  (await agents.registrations.byId(house.app.db.read, registered.registration_id))!.state
+  (await agents.registrations.byId(appliance.app.db.read, registered.registration_id))!.state
 
-test('a person gets one signed mail with a link the agent never sees, and may decide twice', async () => {
+test('a person gets one signed message with a link the agent never sees, and decides twice', async () => {
   const { registered, token } = await newAgent({ mailbox_local_part: 'scout', client_name: 'demo <b>' })
   const reply = await agent.invite(token, 'Ana@People.example')
   assert.equal(reply.status, 202)
   assert.match(reply.body.invite_id, /^ainv_/)
   assert.deepEqual([reply.body.status, reply.body.expires_at], ['pending', '2026-01-08T00:00:00.000Z'])
   assert.equal(await state(registered), 'invited')
-  await house.settle()
+  await appliance.settle()
   const { raw, text } = lastMail('ana@people.example')
   assert.match(raw, /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
   assert.match(raw, /^From: .*invites@agents\.mailstead\.test/m)
@@ -82,15 +82,15 @@ test('a person gets one signed mail with a link the agent never sees, and may de
   failure(await agent.invite(token, 'ben@people.example'), 409, 'conflict')
 })
 
-test('the same person is asked again with a new link; another one instead ends the first', async () => {
+test('a repeated invitation has a new link; an invitation of another person ends the first', async () => {
   const { registered, token } = await newAgent()
   const first = await agent.invite(token, 'carl@people.example')
-  await house.settle()
+  await appliance.settle()
   const old = linkTo('carl@people.example')
   clock.leap(60_000)
   const again = await agent.invite(token, 'carl@people.example')
   assert.deepEqual(again.body, first.body)
-  await house.settle()
+  await appliance.settle()
   assert.equal(await agents.invites.open(old), undefined)
   assert.notEqual(linkTo('carl@people.example'), old)
   const other = await agent.invite(token, 'dora@people.example')
@@ -105,7 +105,7 @@ test('the same person is asked again with a new link; another one instead ends t
   )
 })
 
-test('whoever has an open invitation is not asked by another agent', async () => {
+test('a person with an open invitation gets none from another agent', async () => {
   const one = await newAgent()
   const two = await newAgent()
   assert.equal((await agent.invite(one.token, 'emil@people.example')).status, 202)
@@ -117,24 +117,24 @@ test('whoever has an open invitation is not asked by another agent', async () =>
   assert.equal((await agent.invite(later, 'emil@people.example')).status, 202)
 })
 
-test('who declined for good gets nothing more, and the agent cannot tell', async () => {
+test('a person who blocked invitations gets no more, and the agent cannot detect it', async () => {
   const { registered, token } = await newAgent()
   await agent.invite(token, 'fay@people.example')
-  await house.settle()
+  await appliance.settle()
   await agents.invites.decide(linkTo('fay@people.example'), { accept: false, approveSending: false, optOut: true })
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'access_denied')
   assert.equal(await state(registered), 'unclaimed')
   const before = remote.mails.length
   const reply = await agent.invite(token, 'fay@people.example')
   assert.deepEqual([reply.status, reply.body.status], [202, 'pending'])
-  await house.settle()
+  await appliance.settle()
   assert.equal(remote.mails.length, before)
   clock.leap(7 * DAY_MS + 60_000)
   await agents.invites.expireDue()
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'expired_token')
 })
 
-test('an invitation wants an address of a person, a key of its own, and a token that reads', async () => {
+test('an invitation needs an address of a person, an Idempotency-Key, and a token for reading', async () => {
   const { token } = await newAgent()
   for (const email of [
     'nobody',
@@ -155,7 +155,7 @@ test('an invitation wants an address of a person, a key of its own, and a token 
     'validation_error',
   )
   failure(await agent.post('/agent/identity/invite', body, { key: 'x' }), 401, 'authentication_required')
-  const team = await house.team()
+  const team = await appliance.team()
   await team.domain('shop.test')
   const ana = await team.mailbox('ana@shop.test')
   failure(await agent.invite(ana.key, 'gil@people.example'), 403, 'insufficient_permissions')

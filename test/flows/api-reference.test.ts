@@ -1,4 +1,4 @@
-// The API reference: one document for both listeners, and a page whose script comes from the appliance and reaches nobody else.
+// The API reference: one document for both listeners, and a page whose script is served by the appliance and makes no external request.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type Browser, chromium } from 'playwright-core'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { missingProgram } from '../support/programs.ts'
 import { ROOT } from '../support/source.ts'
 
@@ -17,19 +17,19 @@ const QUIET = [
   ...['--disable-component-update', '--disable-sync'],
 ]
 
-const house = await startHouse()
+const appliance = await startAppliance()
 let browser: Browser | undefined
 after(async () => {
   await browser?.close()
-  await house.close()
+  await appliance.close()
 })
 
-test('one document has the operations of both listeners, each with the server that answers it', async () => {
+test('one document has the operations of both listeners, each with its server', async () => {
   const [both, app, send] = await Promise.all(
     [
-      `${house.origin}/docs/openapi.json`,
-      `${house.origin}/api/v1/openapi.json`,
-      `${house.sendOrigin}/api/v1/openapi.json`,
+      `${appliance.origin}/docs/openapi.json`,
+      `${appliance.origin}/api/v1/openapi.json`,
+      `${appliance.sendOrigin}/api/v1/openapi.json`,
     ].map(
       async (url) =>
         (await fetch(url)).json() as Promise<{
@@ -47,27 +47,29 @@ test('one document has the operations of both listeners, each with the server th
   )
   assert.deepEqual(
     both!.servers.map(({ url }) => url),
-    [`${house.origin}/api/v1`],
+    [`${appliance.origin}/api/v1`],
   )
-  assert.equal(both!.paths['/emails/send/batch']!.servers?.[0]?.url, `${house.sendOrigin}/api/v1`)
+  assert.equal(both!.paths['/emails/send/batch']!.servers?.[0]?.url, `${appliance.sendOrigin}/api/v1`)
   assert.equal(both!.paths['/domains']!.servers, undefined)
   const names = JSON.stringify(both).matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)
   const components = (both as unknown as { components: Record<string, object> }).components
   for (const [, kind, name] of names) assert.ok(name! in components[kind!]!, `${kind}/${name} is missing`)
 })
 
-test('the script is the one of the package that is named, compressed once', async () => {
+test('the script is the one of the named package, compressed once', async () => {
   const folder = join(ROOT, 'docs/reference')
   const { sha256, version } = JSON.parse(readFileSync(join(folder, 'scalar.json'), 'utf8'))
   const script = gunzipSync(readFileSync(join(folder, 'scalar.js.gz')))
   assert.equal(createHash('sha256').update(script).digest('hex'), sha256)
-  const reply = await fetch(`${house.origin}/docs/api/scalar-${version}.js`)
+  const reply = await fetch(`${appliance.origin}/docs/api/scalar-${version}.js`)
   assert.equal(reply.headers.get('content-encoding'), 'gzip')
   assert.match(reply.headers.get('cache-control')!, /immutable/)
   assert.equal(Buffer.from(await reply.arrayBuffer()).length, script.length)
 })
 
-test('the page keeps its policy while it is used, in light and dark', { skip: missingProgram(CHROMIUM) }, async () => {
+test('the page complies with its policy while it is used, in light and dark mode', {
+  skip: missingProgram(CHROMIUM),
+}, async () => {
   browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET })
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ colorScheme })
@@ -78,9 +80,9 @@ test('the page keeps its policy while it is used, in light and dark', { skip: mi
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url())
-      if (protocol.startsWith('http') && origin !== house.origin) complaints.push(`asked ${request.url()}`)
+      if (protocol.startsWith('http') && origin !== appliance.origin) complaints.push(`asked ${request.url()}`)
     })
-    await page.goto(`${house.origin}/docs/api`)
+    await page.goto(`${appliance.origin}/docs/api`)
     await page.getByRole('heading', { name: 'Mailstead API' }).waitFor()
     await page.getByRole('link', { name: 'Sending', exact: true }).first().click()
     await page.getByText('/emails/send/batch').first().waitFor()

@@ -1,4 +1,4 @@
-// A backup is made while mail comes in, is changed, erased and swept; what is restored of it has everything that was answered before.
+// A backup is made while messages are received, changed, erased and swept; a restore has everything acknowledged before.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -7,12 +7,12 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
-import { sweepContent } from '../support/kept.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
+import { sweepContent } from '../support/stored.ts'
 
 const KEPT = 24
 /** One of them is longer than a chunk of content. */
@@ -24,8 +24,8 @@ interface Box {
   key: string
 }
 
-async function offer(house: TestHouse, to: string, subject: string): Promise<void> {
-  await using client = await SmtpClient.greet(house.ports.smtp)
+async function offer(appliance: TestAppliance, to: string, subject: string): Promise<void> {
+  await using client = await SmtpClient.greet(appliance.ports.smtp)
   const text = subject === 'Kept 0' ? LONG : `This is ${subject}.`
   const reply = await client.mail({
     from: 'ann@out.test',
@@ -36,16 +36,16 @@ async function offer(house: TestHouse, to: string, subject: string): Promise<voi
 }
 
 /** Bytes of every message whose subject begins so, by id, as the API gives them. */
-async function rawBySubject(house: TestHouse, key: string, word: string): Promise<Map<string, string>> {
+async function rawBySubject(appliance: TestAppliance, key: string, word: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  const { body } = await house.get(`/mailbox/messages?limit=100&q=subject:${word}`, key)
-  for (const { id } of body.data) found.set(id, (await house.get(`/mailbox/messages/${id}/raw`, key)).body.data.raw)
+  const { body } = await appliance.get(`/mailbox/messages?limit=100&q=subject:${word}`, key)
+  for (const { id } of body.data) found.set(id, (await appliance.get(`/mailbox/messages/${id}/raw`, key)).body.data.raw)
   return found
 }
 
-/** Mail, changes of kept messages, erasures and clean-ups of content, one after the other until told to stop. */
+/** Receives, changes and erases messages and sweeps content, in a loop until stopped. */
 async function load(
-  house: TestHouse,
+  appliance: TestAppliance,
   clock: ManualClock,
   box: Box,
   ids: string[],
@@ -53,14 +53,17 @@ async function load(
 ): Promise<number> {
   let rounds = 0
   for (; !signal.aborted; rounds++) {
-    await Promise.all([offer(house, box.email, `Passing ${rounds}`), offer(house, box.email, `Passing ${rounds}`)])
+    await Promise.all([
+      offer(appliance, box.email, `Passing ${rounds}`),
+      offer(appliance, box.email, `Passing ${rounds}`),
+    ])
     const edit = { flags: { seen: rounds % 2 === 0, flagged: rounds % 3 === 0 } }
     const id = ids[rounds % ids.length]
-    const edited = await house.call('PATCH', `/mailbox/messages/${id}`, box.key, edit)
+    const edited = await appliance.call('PATCH', `/mailbox/messages/${id}`, box.key, edit)
     assert.equal(edited.status, 200, JSON.stringify(edited.body))
-    const { body } = await house.get('/mailbox/messages?limit=2&q=subject:Passing', box.key)
-    for (const { id } of body.data) await house.call('DELETE', `/mailbox/messages/${id}?permanent=true`, box.key)
-    await sweepContent(house, clock)
+    const { body } = await appliance.get('/mailbox/messages?limit=2&q=subject:Passing', box.key)
+    for (const { id } of body.data) await appliance.call('DELETE', `/mailbox/messages/${id}?permanent=true`, box.key)
+    await sweepContent(appliance, clock)
   }
   return rounds
 }
@@ -72,33 +75,33 @@ async function backup(dataDir: string, file: string): Promise<void> {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const told = child.stdout.setEncoding('utf8').toArray()
+  const reported = child.stdout.setEncoding('utf8').toArray()
   assert.deepEqual(await once(child, 'exit'), [0, null])
-  assert.match((await told).join(''), / messages, .* of mail; it was read back and verified\./)
+  assert.match((await reported).join(''), / messages, .* of mail; it was read back and verified\./)
 }
 
-test('what was answered before a backup began is in what is restored of it, byte for byte', async (t) => {
+test('a backup contains every message acknowledged before it began, byte for byte', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-backup-'))
   t.after(() => rm(folder, { recursive: true }))
   const [dataDir, again] = [join(folder, 'data'), join(folder, 'again')]
   const clock = new ManualClock(Date.now())
   const files = Array.from({ length: BACKUPS }, (_, i) => join(folder, `backup-${i}.tar.zst`))
   const { box, kept } = await (async () => {
-    await using house = await startHouse({ dataDir, clock })
-    const team = await house.team()
+    await using appliance = await startAppliance({ dataDir, clock })
+    const team = await appliance.team()
     await team.domain('in.test')
     const box = await team.mailbox('ben@in.test')
-    for (let i = 0; i < KEPT; i++) await offer(house, box.email, `Kept ${i}`)
-    const kept = await rawBySubject(house, box.key, 'Kept')
+    for (let i = 0; i < KEPT; i++) await offer(appliance, box.email, `Kept ${i}`)
+    const kept = await rawBySubject(appliance, box.key, 'Kept')
     const stop = new AbortController()
-    const work = load(house, clock, box, [...kept.keys()], stop.signal)
+    const work = load(appliance, clock, box, [...kept.keys()], stop.signal)
     try {
       for (const file of files) await backup(dataDir, file)
     } finally {
       stop.abort()
     }
     assert.ok((await work) > 2, 'the appliance was at work meanwhile')
-    await sweepContent(house, clock)
+    await sweepContent(appliance, clock)
     return { box, kept }
   })()
   assert.equal(kept.size, KEPT)
@@ -106,13 +109,13 @@ test('what was answered before a backup began is in what is restored of it, byte
   for (const file of files) {
     assert.equal((await stat(file)).mode & 0o077, 0, 'nobody else may read it')
     await new Commands({ DATA_DIR: again }).json('restore', file)
-    await using house = await startHouse({ dataDir: again, clock })
-    assert.deepEqual(await rawBySubject(house, box.key, 'Kept'), kept)
-    await offer(house, box.email, 'After')
-    assert.equal((await rawBySubject(house, box.key, 'After')).size, 1)
+    await using appliance = await startAppliance({ dataDir: again, clock })
+    assert.deepEqual(await rawBySubject(appliance, box.key, 'Kept'), kept)
+    await offer(appliance, box.email, 'After')
+    assert.equal((await rawBySubject(appliance, box.key, 'After')).size, 1)
     // Content of what came in between the two looks of the copy has no row yet.
-    await sweepContent(house, clock)
-    await house.close()
+    await sweepContent(appliance, clock)
+    await appliance.close()
     await rm(again, { recursive: true })
   }
 })

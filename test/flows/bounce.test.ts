@@ -1,18 +1,18 @@
-// A mail comes back: over SMTP to the address made for it, into the log, the list of the suppressed and the events.
+// Bounces: over SMTP to the envelope sender of a message, into the log, the suppression list and the events.
 
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { bounceAddress } from '../../src/outbound/bounce-address.ts'
 import type { Email } from '../../src/outbound/records.ts'
 import { composeDsn } from '../../src/reports/dsn.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn, logOf, sweepContent } from '../support/kept.ts'
-import { sentFrom } from '../support/sent.ts'
+import { sendingContextOf } from '../support/sending-appliance.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { logOf, storedMessages, sweepContent } from '../support/stored.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   env: { MAIL_HOSTS: 'mx.mailstead.test,mx2.mailstead.test' },
   zone: {
@@ -22,14 +22,14 @@ const house = await startHouse({
   },
 })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const { app } = house
-const team = await house.team()
+const { app } = appliance
+const team = await appliance.team()
 await team.domain('shop.test')
-const sent = sentFrom(app, team.id)
-const port = house.ports.smtp
+const sent = sendingContextOf(app, team.id)
+const port = appliance.ports.smtp
 
 function addressOf(email: Email): string {
   return bounceAddress(app.vault, app.config, email.n)
@@ -62,7 +62,7 @@ async function statuses(email: Email): Promise<(string | null)[]> {
   return (await sent.deliveries(email)).map(({ status, statusReason }) => statusReason ?? status)
 }
 
-test('a report to the address of a mail: the delivery failed, the recipient is suppressed, the event is there', async () => {
+test('a bounce to the envelope sender of a message: the delivery failed, the recipient is suppressed, the event is sent', async () => {
   const email = await sent.sent(['gone@out.test', 'there@out.test'])
   const events = (await sent.events()).length
   assert.match(await offer(addressOf(email), dsn(email, 'gone@out.test')), /^250 2\.0\.0 Ok: queued as /)
@@ -73,7 +73,7 @@ test('a report to the address of a mail: the delivery failed, the recipient is s
   )
   const [event] = (await sent.events()).slice(events)
   assert.deepEqual([event!.type, event!.data.recipient], ['message.bounced', 'gone@out.test'])
-  const row = (await logOf(house, team.id)).at(-1)!
+  const row = (await logOf(appliance, team.id)).at(-1)!
   assert.deepEqual(
     [row.status, row.reason, row.mail_from, row.rcpt_to, row.domain, row.message_id],
     ['stored', null, '', addressOf(email), 'bounce.mx.mailstead.test', null],
@@ -81,10 +81,10 @@ test('a report to the address of a mail: the delivery failed, the recipient is s
   assert.deepEqual(row.evidence.report, {
     kind: 'bounce',
     message_id: email.id,
-    outcome: 'The report told of a bounce for 1 of its recipients',
+    outcome: 'The report recorded a bounce for 1 of its recipients',
   })
-  const { body } = await house.get('/inbound/logs', team.key)
-  const shown = await house.get(`/inbound/logs/${body.data[0].id}`, team.key)
+  const { body } = await appliance.get('/inbound/logs', team.key)
+  const shown = await appliance.get(`/inbound/logs/${body.data[0].id}`, team.key)
   assert.equal(shown.body.data.evidence.report.message_id, email.id)
   // The peer missed our answer and sends it again: nothing changes.
   const count = (await sent.events()).length
@@ -92,14 +92,14 @@ test('a report to the address of a mail: the delivery failed, the recipient is s
   assert.equal((await sent.events()).length, count)
 })
 
-test('under any of our names, in any case, and from a sender that is not the null one', async () => {
+test('at each of our host names, in any case, and from a non-null sender', async () => {
   const email = await sent.sent(['any@out.test'])
   const address = addressOf(email).toUpperCase().replace('@BOUNCE.MX.', '@Bounce.MX2.')
   assert.match(await offer(address, dsn(email, 'any@out.test'), 'mailer-daemon@mx.out.test'), /^250 /)
   assert.match((await statuses(email))[0]!, /^bounced_after_accept/)
 })
 
-test('an address we did not make is unknown, and so is that of a mail nobody remembers', async () => {
+test('a forged report address is unknown, and so is that of an expired message', async () => {
   const email = await sent.sent(['x@out.test'])
   const forged = addressOf(email).replace(/.@/, (end) => (end === '0@' ? '1@' : '0@'))
   const unknown = [forged, 'b@bounce.mx.mailstead.test', 'ana@bounce.mx.mailstead.test']
@@ -120,7 +120,7 @@ test('an address we did not make is unknown, and so is that of a mail nobody rem
   assert.deepEqual(await statuses(email), ['sent'])
 })
 
-test('a complaint at the address for complaints', async () => {
+test('a complaint to the complaint address', async () => {
   const email = await sent.sent(['angry@out.test'])
   const report = (returnPath: string) =>
     [
@@ -144,26 +144,26 @@ test('a complaint at the address for complaints', async () => {
       '',
     ].join('\r\n')
   // Whoever knows nothing but the Message-ID is thanked, and nothing happens.
-  const rows = (await logOf(house, team.id)).length
+  const rows = (await logOf(appliance, team.id)).length
   assert.match(await offer('fbl@bounce.mx.mailstead.test', report('x@y.test'), 'fbl@stranger.test'), /^250 /)
   assert.deepEqual(await statuses(email), ['sent'])
-  assert.equal((await logOf(house, team.id)).length, rows)
+  assert.equal((await logOf(appliance, team.id)).length, rows)
   assert.match(await offer('FBL@bounce.mx.mailstead.test', report(addressOf(email))), /^250 /)
   assert.deepEqual(await statuses(email), ['complained'])
-  const { kind } = (await logOf(house, team.id)).at(-1)!.evidence.report as unknown as { kind: string }
+  const { kind } = (await logOf(appliance, team.id)).at(-1)!.evidence.report as unknown as { kind: string }
   assert.equal(kind, 'complaint')
 })
 
-test('an auto-reply reaches the mailbox that sent the mail', async () => {
+test('an automatic reply is delivered to the mailbox that sent the message', async () => {
   const ana = await team.mailbox('ana@shop.test')
   const email = await sent.sent(['away@out.test'], ana)
   const more = ['Auto-Submitted: auto-replied', `In-Reply-To: <${email.internetMessageId}>`]
   const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
   assert.match(await offer(addressOf(email), reply), /^250 /)
-  const [mail, ...others] = await keptIn(house, ana.id)
+  const [mail, ...others] = await storedMessages(appliance, ana.id)
   assert.deepEqual(others, [])
   assert.deepEqual([mail!.subject, mail!.rcptTo, mail!.role], ['Out of office', addressOf(email), 'inbox'])
-  const row = (await logOf(house, team.id)).at(-1)!
+  const row = (await logOf(appliance, team.id)).at(-1)!
   assert.deepEqual([row.status, row.mailbox_id], ['stored', ana.id])
   assert.deepEqual(await statuses(email), ['sent'])
   // A mail that fails DMARC is refused there as everywhere.
@@ -175,26 +175,26 @@ test('an auto-reply reaches the mailbox that sent the mail', async () => {
   )
 })
 
-test('what is meant for a mailbox that ended does not reach whoever has its address now', async () => {
+test('a report for a deleted mailbox is not delivered to a mailbox that reuses its address', async () => {
   const before = await team.mailbox('sales@shop.test')
   const email = await sent.sent(['away@out.test'], before)
-  await app.directory.mailboxes.delete(team.id, before.id)
+  await app.administration.mailboxes.delete(team.id, before.id)
   const now = await team.mailbox('sales@shop.test')
   const more = ['Auto-Submitted: auto-replied', `In-Reply-To: <${email.internetMessageId}>`]
   const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
   assert.match(await offer(addressOf(email), reply), /^250 /)
-  assert.deepEqual(await keptIn(house, now.id), [])
-  const row = (await logOf(house, team.id)).at(-1)!
+  assert.deepEqual(await storedMessages(appliance, now.id), [])
+  const row = (await logOf(appliance, team.id)).at(-1)!
   assert.deepEqual([row.status, row.reason, row.rcpt_to], ['discarded', 'not_a_report', addressOf(email)])
 })
 
-test('an automatic answer to a message of a root key reaches the mailbox of its From address, and is dropped where there is none', async () => {
+test('an automatic reply to a message of a root key is delivered to the mailbox of its From address, and dropped without one', async () => {
   const info = await team.mailbox('info@shop.test')
   const email = await sent.sent(['away@out.test'], { id: null, email: 'info@shop.test' })
   const answer = (more: string[]) => plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Away', more })
   assert.match(await offer(addressOf(email), answer(['X-Auto-Response-Suppress: All'])), /^250 /)
   assert.deepEqual(
-    (await keptIn(house, info.id)).map(({ subject, role }) => [subject, role]),
+    (await storedMessages(appliance, info.id)).map(({ subject, role }) => [subject, role]),
     [['Away', 'inbox']],
   )
   const other = await sent.sent(['away@out.test'])
@@ -206,12 +206,12 @@ test('an automatic answer to a message of a root key reaches the mailbox of its 
   ] as [string[], string][]) {
     const content = plainMail({ from: 'away@out.test', to: addressOf(other), subject: 'Away', more })
     assert.match(await offer(addressOf(other), content, from), /^250 /)
-    assert.deepEqual((await logOf(house, team.id)).at(-1)!.status, 'discarded')
+    assert.deepEqual((await logOf(appliance, team.id)).at(-1)!.status, 'discarded')
   }
   assert.deepEqual(await statuses(other), ['sent'])
 })
 
-test('an out-of-office answer that sounds like a bounce is none', async () => {
+test('an out-of-office reply that resembles a bounce is not one', async () => {
   const dan = await team.mailbox('dan@shop.test')
   const email = await sent.sent(['away@out.test'], dan)
   const text = 'Delivery of your message to away@out.test: this mailbox is disabled, the user is no longer here.'
@@ -222,52 +222,52 @@ test('an out-of-office answer that sounds like a bounce is none', async () => {
     const content = plainMail({ from: 'away@out.test', to: addressOf(email), subject: `Away ${more[0]}`, text, more })
     assert.match(await offer(addressOf(email), content), /^250 /)
   }
-  assert.equal((await keptIn(house, dan.id)).length, 2)
+  assert.equal((await storedMessages(appliance, dan.id)).length, 2)
   assert.deepEqual(await statuses(email), ['sent'])
 })
 
-test('what the null sender sends and nobody takes is dropped: full for a moment is told, DMARC and filters are not', async () => {
+test('an undeliverable message from the null sender is dropped: a full mailbox defers it, DMARC and filters reject it', async () => {
   const fay = await team.mailbox('fay@shop.test')
   const email = await sent.sent(['away@out.test'], fay)
   const more = ['Auto-Submitted: auto-replied']
   const forged = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Away', more })
   await using client = await SmtpClient.greet(port, 'stranger.test')
   assert.match((await client.mail({ from: '', to: addressOf(email), content: forged })).text, /^250 /)
-  const row = (await logOf(house, team.id)).at(-1)!
+  const row = (await logOf(appliance, team.id)).at(-1)!
   assert.deepEqual([row.status, row.reason, row.mailbox_id], ['discarded', 'dmarc_reject', fay.id])
-  assert.deepEqual(await keptIn(house, fay.id), [])
+  assert.deepEqual(await storedMessages(appliance, fay.id), [])
   await app.db.write((tx) => tx.run('UPDATE mailboxes SET quota_bytes = 1 WHERE id = ?', [fay.id]))
   assert.match(await offer(addressOf(email), forged), /^452 4\.2\.2 /)
 })
 
-test('an auto-reply is filed by the script of that mailbox', async () => {
+test('an automatic reply is filed by the Sieve script of its mailbox', async () => {
   const cleo = await team.mailbox('cleo@shop.test')
   const content = 'require "fileinto"; if header :is "auto-submitted" "auto-replied" { fileinto "Archive"; }'
-  await house.app.directory.sieveScripts.create(cleo.id, { name: 'Replies', content, activate: true })
+  await appliance.app.directory.sieveScripts.create(cleo.id, { name: 'Replies', content, activate: true })
   const email = await sent.sent(['away@out.test'], cleo)
   const more = ['Auto-Submitted: auto-replied']
   const reply = plainMail({ from: 'away@out.test', to: addressOf(email), subject: 'Out of office', more })
   assert.match(await offer(addressOf(email), reply), /^250 /)
   assert.deepEqual(
-    (await keptIn(house, cleo.id)).map(({ role }) => role),
+    (await storedMessages(appliance, cleo.id)).map(({ role }) => role),
     ['archive'],
   )
 })
 
-test('what is no report is refused where no mailbox sent the mail, and the log says so', async () => {
+test('a message that is not a report is rejected when no mailbox sent the original, and the log shows it', async () => {
   const email = await sent.sent(['x@out.test'])
   const reply = await offer(addressOf(email), plainMail({ from: 'ann@out.test', to: addressOf(email) }), 'ann@out.test')
   assert.equal(reply, '550 5.7.1 This address only takes reports about mail that was sent')
-  const row = (await logOf(house, team.id)).at(-1)!
+  const row = (await logOf(appliance, team.id)).at(-1)!
   assert.deepEqual([row.status, row.reason, row.rcpt_to], ['refused', 'not_a_report', addressOf(email)])
   const other = plainMail({ from: 'a@out.test', to: 'b@c.test' })
   assert.equal(await offer('fbl@bounce.mx.mailstead.test', other, 'ann@out.test'), reply)
   assert.match(await offer('fbl@bounce.mx.mailstead.test', other), /^250 /)
-  const { body } = await house.get('/inbound/logs?status=refused', team.key)
+  const { body } = await appliance.get('/inbound/logs?status=refused', team.key)
   assert.equal(body.data[0].reason, 'not_a_report')
 })
 
-test('an address of reports travels alone', async () => {
+test('a report address must be the only recipient', async () => {
   const [one, two] = [await sent.sent(['x@out.test']), await sent.sent(['y@out.test'])]
   await team.mailbox('ben@shop.test')
   for (const to of [
@@ -281,7 +281,7 @@ test('an address of reports travels alone', async () => {
   assert.match(await offer([addressOf(one), addressOf(one)], dsn(one, 'x@out.test')), /^250 /)
 })
 
-test('bad bytes in a report are refused, with a row for the team', async () => {
+test('malformed lines in a report are rejected, with a log row for the team', async () => {
   const email = await sent.sent(['x@out.test'])
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<>', 250)
@@ -289,25 +289,85 @@ test('bad bytes in a report are refused, with a row for the team', async () => {
   await client.command('DATA', 354)
   client.write('Subject: a\nb\r\n\r\n.\r\n')
   assert.match((await client.reply()).text, /^550 5\.6\.11 /)
-  const row = (await logOf(house, team.id)).at(-1)!
+  const row = (await logOf(appliance, team.id)).at(-1)!
   assert.deepEqual([row.status, row.reason, row.rcpt_to], ['refused', 'bad_bytes', addressOf(email)])
 })
 
-test('the operator can be written to at the domain of reports as well (RFC 5321 4.5.1)', async () => {
+test('the operator can be reached at the report domain too (RFC 5321 §4.5.1)', async () => {
   const found = await app.directory.mailboxes.receiver('postmaster', null)
   assert.equal(found.reason, null)
   const mail = plainMail({ from: 'ann@out.test', to: 'postmaster@bounce.mx.mailstead.test', subject: 'Hello operator' })
   assert.match(await offer('postmaster@bounce.mx.mailstead.test', mail, 'ann@out.test'), /^250 /)
   assert.ok(found.reason === null)
-  assert.equal((await keptIn(house, found.mailbox.id)).at(-1)!.subject, 'Hello operator')
+  assert.equal((await storedMessages(appliance, found.mailbox.id)).at(-1)!.subject, 'Hello operator')
 })
 
-test('who sent from a mailbox is told of a mail that came back', async () => {
+test('the sender mailbox is notified of a bounced message', async () => {
   const eva = await team.mailbox('eva@shop.test')
   const email = await sent.sent(['lost@out.test'], eva)
   assert.match(await offer(addressOf(email), dsn(email, 'lost@out.test')), /^250 /)
   assert.deepEqual(await sent.emails.noticesDue(10), [email.n])
   assert.equal(await sent.notices.run(), 1)
-  const { body } = await house.get('/inbound/logs?search=lost', team.key)
+  const { body } = await appliance.get('/inbound/logs?search=lost', team.key)
   assert.deepEqual(body.data, [])
+})
+
+describe('a bounce in the mailbox that is the envelope sender of a sending account', () => {
+  const returned = (email: Email, recipient: string, from = 'mailer-daemon@mx.out.test') =>
+    composeDsn({
+      ...{ reportingMta: 'mx.out.test', from: { email: from, name: '' }, to: { email: 'owner@shop.test', name: '' } },
+      ...{ messageId: 'report@mx.out.test', date: clock.now(), arrivedAt: clock.now(), envelopeId: 'x' },
+      ...{ subject: email.subject, originalMessageId: email.internetMessageId },
+      recipients: [
+        {
+          ...{ email: recipient, status: '5.1.1', reason: '', lastAttemptAt: clock.now() },
+          diagnostic: '550 5.1.1 User unknown',
+        },
+      ],
+      original: Buffer.from(`Message-ID: <${email.internetMessageId}>\r\n\r\n`),
+    })
+  let ana: { id: string; email: string; key: string }
+  let eve: { id: string; email: string; key: string }
+  before(async () => {
+    ana = await team.mailbox('owner@shop.test')
+    eve = await team.mailbox('eve@shop.test')
+  })
+  const suppressed = (address: string) => sent.suppressions.of(app.db.read, team.id, [address])
+
+  test('is applied to the delivery and delivered to the mailbox', async () => {
+    for (const from of [ana, { id: null, email: ana.email }]) {
+      const email = await sent.sent(['lost@out.test', 'well@out.test'], from)
+      const count = (await storedMessages(appliance, ana.id)).length
+      const events = (await sent.events()).length
+      assert.match(await offer(ana.email, returned(email, 'lost@out.test')), /^250 /)
+      assert.deepEqual(await statuses(email), ['bounced_after_accept: 550 5.1.1 User unknown', 'sent'])
+      assert.deepEqual(await suppressed('lost@out.test'), new Set(['lost@out.test']))
+      assert.equal((await storedMessages(appliance, ana.id)).length, count + 1)
+      const types = (await sent.events()).slice(events).map(({ type }) => type)
+      assert.ok(types.includes('message.bounced'), types.join())
+    }
+  })
+
+  const refused: [string, (email: Email) => Promise<string>][] = [
+    ['of a stranger', (email) => offer(ana.email, returned(email, 'kept@far.test', 'mailer-daemon@out.test'))],
+    ['without authentication', (email) => offer(ana.email, returned(email, 'kept@far.test', 'mailer-daemon@far.test'))],
+    ['in a mailbox that did not send it', (email) => offer(eve.email, returned(email, 'kept@out.test'))],
+    ['with a sender', (email) => offer(ana.email, returned(email, 'kept@out.test'), 'mailer-daemon@mx.out.test')],
+    ['for two mailboxes', (email) => offer([ana.email, eve.email], returned(email, 'kept@out.test'))],
+  ]
+  for (const [what, give] of refused) {
+    test(`changes nothing when it is ${what}`, async () => {
+      const email = await sent.sent(['kept@out.test', 'kept@far.test'], ana)
+      assert.match(await give(email), /^250 /)
+      assert.deepEqual(await statuses(email), ['sent', 'sent'])
+      assert.deepEqual([...(await suppressed('kept@out.test')), ...(await suppressed('kept@far.test'))], [])
+    })
+  }
+
+  test('of another team changes nothing', async () => {
+    const other = await appliance.team()
+    const theirs = await sendingContextOf(app, other.id).sent(['kept@out.test'])
+    assert.match(await offer(ana.email, returned(theirs, 'kept@out.test')), /^250 /)
+    assert.deepEqual(await statuses(theirs), ['sent'])
+  })
 })

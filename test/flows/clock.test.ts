@@ -1,4 +1,4 @@
-// A clock that is years off erases nothing and expires nothing, says so, and is trusted again when it is right or accepted.
+// A clock that is years off erases and expires nothing, is reported, and is trusted again when it is correct or accepted.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { data, receive, walk } from '../api/expect.ts'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const MINUTE_MS = 60_000
@@ -28,39 +28,39 @@ interface Seeded {
   start: number
 }
 
-async function send(house: TestHouse, key: string, to: string): Promise<void> {
+async function send(appliance: TestAppliance, key: string, to: string): Promise<void> {
   const message = { from: { email: 'ana@shop.test' }, to: { email: to }, subject: 'Wait', text_body: 'Hello.' }
-  const path = `${house.sendOrigin}/api/v1/emails/send/batch`
-  const { summary } = data<{ summary: object }>(await house.call('POST', path, key, { messages: [message] }))
+  const path = `${appliance.sendOrigin}/api/v1/emails/send/batch`
+  const { summary } = data<{ summary: object }>(await appliance.call('POST', path, key, { messages: [message] }))
   assert.deepEqual(summary, { total: 1, queued: 1, failed: 0 })
-  await house.settle()
+  await appliance.settle()
 }
 
 /** A message in Trash, rows of both logs, and a message that waits because the server of its recipient says "later". */
-async function seed(house: TestHouse, clock: ManualClock): Promise<Seeded> {
-  const team = await house.team()
+async function seed(appliance: TestAppliance, clock: ManualClock): Promise<Seeded> {
+  const team = await appliance.team()
   await team.domain('shop.test')
   const ana = await team.mailbox('ana@shop.test')
-  await receive(house, { to: ana.email, subject: 'Thrown' })
-  const [thrown] = await walk<{ id: string }>(house, '/mailbox/messages', ana.key)
-  data(await house.call('DELETE', `/mailbox/messages/${thrown!.id}`, ana.key))
-  await send(house, team.key, 'bob@slow.example')
+  await receive(appliance, { to: ana.email, subject: 'Thrown' })
+  const [thrown] = await walk<{ id: string }>(appliance, '/mailbox/messages', ana.key)
+  data(await appliance.call('DELETE', `/mailbox/messages/${thrown!.id}`, ana.key))
+  await send(appliance, team.key, 'bob@slow.example')
   return { team: team.key, key: ana.key, start: clock.now() }
 }
 
-async function runJobs(house: TestHouse): Promise<void> {
-  await house.settle()
-  const clockwork = openScheduler(house.app)
-  await clockwork.settle()
-  await house.settle()
+async function runJobs(appliance: TestAppliance): Promise<void> {
+  await appliance.settle()
+  const scheduler = openScheduler(appliance.app)
+  await scheduler.settle()
+  await appliance.settle()
 }
 
 /** What age could have taken. */
-async function left(house: TestHouse, { team, key }: Seeded) {
-  const inbound = (await house.get('/inbound/logs', team)).body.data.length
-  const sent = (await house.get('/emails/logs', team)).body.data.map(({ status }: { status: string }) => status)
-  const messages = (await walk(house, '/mailbox/messages?in_trash_or_junk=true', key)).length
-  const blobs = (await house.app.store.blobs.hashes()).length
+async function left(appliance: TestAppliance, { team, key }: Seeded) {
+  const inbound = (await appliance.get('/inbound/logs', team)).body.data.length
+  const sent = (await appliance.get('/emails/logs', team)).body.data.map(({ status }: { status: string }) => status)
+  const messages = (await walk(appliance, '/mailbox/messages?in_trash_or_junk=true', key)).length
+  const blobs = (await appliance.app.store.blobs.hashes()).length
   return { inbound, sent, messages, blobs }
 }
 
@@ -70,65 +70,65 @@ async function open(t: TestContext, clock: ManualClock, dataDir?: string) {
   })
   t.after(() => remote[Symbol.asyncDispose]())
   const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port), TRASH_RETENTION_DAYS: '30' }
-  const house = await startHouse({ clock, zone, env, dataDir })
-  t.after(() => house.close())
-  return { house, remote }
+  const appliance = await startAppliance({ clock, zone, env, dataDir })
+  t.after(() => appliance.close())
+  return { appliance, remote }
 }
 
-const readiness = async (house: TestHouse) => (await house.get(`${house.origin}/readyz`)).body
+const readiness = async (appliance: TestAppliance) => (await appliance.get(`${appliance.origin}/readyz`)).body
 
 for (const [name, jump] of [
   ['forward', YEARS_MS],
   ['back', -YEARS_MS],
 ] as const) {
-  test(`a clock that is set ${name} while the appliance runs takes nothing away, and mends when it is right`, async (t) => {
+  test(`a clock that is set ${name} while the appliance runs deletes nothing, and recovers when it is corrected`, async (t) => {
     const clock = new ManualClock()
-    const { house, remote } = await open(t, clock)
-    const seeded = await seed(house, clock)
+    const { appliance, remote } = await open(t, clock)
+    const seeded = await seed(appliance, clock)
     clock.leap(HOUR_MS)
-    await house.settle()
-    const before = await left(house, seeded)
+    await appliance.settle()
+    const before = await left(appliance, seeded)
     assert.deepEqual(before, { inbound: 1, sent: ['pending'], messages: 1, blobs: 2 })
     clock.set(clock.now() + jump)
-    await runJobs(house)
+    await runJobs(appliance)
     clock.leap(HOUR_MS)
-    await runJobs(house)
-    assert.deepEqual(await left(house, seeded), before)
-    const { status, details } = await readiness(house)
+    await runJobs(appliance)
+    assert.deepEqual(await left(appliance, seeded), before)
+    const { status, details } = await readiness(appliance)
     assert.equal(status, 'ok')
     assert.match(details[0], new RegExp(`3650 days ${jump > 0 ? 'after' : 'before'} .* on hold\\.$`))
     // Accepted with a wrong time: it must neither expire nor wait for years because of it.
-    await send(house, seeded.team, 'eve@slow.example')
+    await send(appliance, seeded.team, 'eve@slow.example')
 
     clock.set(clock.now() - jump)
     const tries = remote.connections
-    await runJobs(house)
-    assert.deepEqual(await readiness(house), { status: 'ok' })
-    assert.equal(house.app.guard.isHeld(), false)
-    assert.deepEqual((await left(house, seeded)).sent, ['pending', 'pending'])
+    await runJobs(appliance)
+    assert.deepEqual(await readiness(appliance), { status: 'ok' })
+    assert.equal(appliance.app.guard.isHeld(), false)
+    assert.deepEqual((await left(appliance, seeded)).sent, ['pending', 'pending'])
     clock.leap(7 * HOUR_MS)
-    await house.settle()
+    await appliance.settle()
     assert.ok(remote.connections > tries, 'what waits is tried again')
     clock.leap(3 * DAY_MS)
-    await house.settle()
+    await appliance.settle()
     clock.leap(40 * DAY_MS)
-    await runJobs(house)
-    assert.deepEqual((await left(house, seeded)).messages, 0, 'retention goes on')
-    assert.ok(!(await left(house, seeded)).sent.includes('pending'), 'so does expiry')
+    await runJobs(appliance)
+    assert.deepEqual((await left(appliance, seeded)).messages, 0, 'retention goes on')
+    assert.ok(!(await left(appliance, seeded)).sent.includes('pending'), 'so does expiry')
   })
 }
 
-test('a clock that is wrong at the start is held until it is accepted', async (t) => {
+test('a wrong clock at the start stops time-dependent deletion until it is accepted', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-clock-'))
   t.after(() => rm(dataDir, { recursive: true }))
   const clock = new ManualClock()
-  const { house } = await open(t, clock, dataDir)
-  const seeded = await seed(house, clock)
-  const before = await left(house, seeded)
-  await house.close()
+  const { appliance } = await open(t, clock, dataDir)
+  const seeded = await seed(appliance, clock)
+  const before = await left(appliance, seeded)
+  await appliance.close()
 
   const later = new ManualClock(clock.now() + 60 * DAY_MS)
-  const { house: again } = await open(t, later, dataDir)
+  const { appliance: again } = await open(t, later, dataDir)
   await runJobs(again)
   later.leap(HOUR_MS)
   await runJobs(again)
@@ -141,31 +141,31 @@ test('a clock that is wrong at the start is held until it is accepted', async (t
   await again.close()
 })
 
-test('a pause of a day and a clock that is corrected by hours are no jump', async (t) => {
+test('a pause of a day and a clock corrected by hours are not jumps', async (t) => {
   const clock = new ManualClock()
-  const { house } = await open(t, clock)
+  const { appliance } = await open(t, clock)
   clock.set(clock.now() + 47 * HOUR_MS)
-  assert.equal(house.app.guard.isHeld(), false)
-  await house.settle()
+  assert.equal(appliance.app.guard.isHeld(), false)
+  await appliance.settle()
   clock.set(clock.now() + 47 * HOUR_MS)
-  assert.equal(house.app.guard.isHeld(), false, 'what was seen last is the corrected time')
+  assert.equal(appliance.app.guard.isHeld(), false, 'what was seen last is the corrected time')
   clock.leap(400 * DAY_MS)
-  assert.equal(house.app.guard.isHeld(), false, 'this time has passed')
+  assert.equal(appliance.app.guard.isHeld(), false, 'this time has passed')
 })
 
-test('the commands see a jump beside the appliance and without it', async (t) => {
+test('the commands detect a clock jump with and without a running appliance', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'mailstead-clock-'))
   t.after(() => rm(root, { recursive: true }))
   const dataDir = join(root, 'data')
   const cli = new Commands({ DATA_DIR: dataDir, DNS_SERVERS: '127.0.0.1:9' })
-  const { house } = await open(t, new ManualClock(Date.now() - 30 * DAY_MS), dataDir)
+  const { appliance } = await open(t, new ManualClock(Date.now() - 30 * DAY_MS), dataDir)
   const finding = async () => {
     const { out } = await cli.run('doctor', '--json')
     return JSON.parse(out[0]!).findings.find(({ check }: { check: string }) => check === 'clock_jump')
   }
   const running = await finding()
   assert.deepEqual([running.level, /30 days after/.test(running.says)], ['warn', true])
-  await house.close()
+  await appliance.close()
   assert.equal((await finding()).level, 'warn')
   const { accepted } = await cli.json('clock', 'accept')
   assert.equal(accepted, true)

@@ -1,4 +1,4 @@
-// The commands a newcomer types: the demo tells its story and ends well; a start on an empty folder sets itself up, once.
+// The first commands of a new user: the demo completes; a start with an empty folder sets the appliance up, once.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -47,7 +47,7 @@ async function whole(child: ChildProcess): Promise<{ code: number; output: strin
   return { code, output, errors }
 }
 
-test('npm run demo -- --once tells the story of five mails and ends with 0', async () => {
+test('npm run demo -- --once shows five messages and exits with 0', async () => {
   const { code, output, errors } = await whole(start(['scripts/demo.ts', '--once']))
   assert.equal(errors, '')
   assert.equal(code, 0)
@@ -60,10 +60,10 @@ test('npm run demo -- --once tells the story of five mails and ends with 0', asy
   assert.match(output, /Invoice 2030-117 {2}1 message, 1 unread, attachments\n/)
   // The appliance is gone: nothing is left to be pasted.
   assert.doesNotMatch(output, /curl|swaks|smk_/)
-  assert.match(output, /That was the whole story\..*\n$/)
+  assert.match(output, /The demo is complete\..*\n$/)
 })
 
-test('npm start prints a root key on an empty folder only, and ends with 0 when it is told to', async () => {
+test('npm start prints a root key for an empty folder only, and exits with 0 on a signal', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-start-'))
   const env = {
     DATA_DIR: folder,
@@ -93,7 +93,7 @@ test('npm start prints a root key on an empty folder only, and ends with 0 when 
   }
 })
 
-test('at a terminal every start prints addresses to open, and the log is for reading', { skip: SCRIPT }, async () => {
+test('at a terminal every start prints URLs to open, and a readable log', { skip: SCRIPT }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-terminal-'))
   const env = {
     ...{ DATA_DIR: folder, HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
@@ -110,11 +110,11 @@ test('at a terminal every start prints addresses to open, and the log is for rea
       child.stdout.setEncoding('utf8')
       const ended = once(child, 'exit')
       let output = ''
-      let isTold = false
+      let isReported = false
       for await (const text of child.stdout) {
         output += text
-        if (isTold || !/Ctrl-C ends it/.test(output) || !/Mailstead is open/.test(output)) continue
-        isTold = true
+        if (isReported || !/Ctrl-C ends it/.test(output) || !/Mailstead is open/.test(output)) continue
+        isReported = true
         // What Ctrl-C sends.
         child.stdin.write('\u0003')
       }

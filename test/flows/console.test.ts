@@ -1,11 +1,11 @@
-// People: invited to a team, signed in by a link, issuing a key; and owners deciding about their agents.
+// People: invitation to a team, sign-in by link, API keys; and owners who decide about their agents.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { Browser } from '../support/browser.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const clock = new ManualClock()
@@ -20,26 +20,26 @@ const env = {
   DIRECT_PORT: String(remote.port),
   TRUSTED_PROXIES: '127.0.0.1',
 }
-const house = await startHouse({ clock, zone, env })
+const appliance = await startAppliance({ clock, zone, env })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
-const { people, agents } = house.app
+const { people, agents } = appliance.app
 let sources = 0
 const from = () => ({ 'x-forwarded-for': `203.0.113.${++sources % 250}` })
 const agent = new AgentClient({
-  ...house,
-  call: (method, path, key, body, headers) => house.call(method, path, key, body, { ...headers, ...from() }),
+  ...appliance,
+  call: (method, path, key, body, headers) => appliance.call(method, path, key, body, { ...headers, ...from() }),
 })
 
-/** The last path of ours that a mail to somebody holds. */
+/** The last path of the appliance in a message to a recipient. */
 async function linkFor(to: string): Promise<string> {
-  await house.settle()
+  await appliance.settle()
   const mail = remote.mails.findLast((one) => one.to.includes(to))
   assert.ok(mail, `nobody wrote to ${to}`)
   const text = mail.bytes.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
-  const [, path] = new RegExp(`${house.origin}(/[\\w/-]+)`).exec(text) ?? []
+  const [, path] = new RegExp(`${appliance.origin}(/[\\w/-]+)`).exec(text) ?? []
   assert.ok(path, text)
   return path
 }
@@ -51,11 +51,11 @@ async function signIn(browser: Browser, email: string) {
   return browser.submit(await browser.get(path), path)
 }
 
-test('a member is invited by mail, signs in without a password, issues a key and revokes it', async () => {
-  const team = await house.team('Shop <b>')
+test('a member is invited by email, signs in without a password, creates a key and revokes it', async () => {
+  const team = await appliance.team('Shop <b>')
   const invited = await people.invite({ id: team.id, name: 'Shop' }, { email: 'Ana@people.example', role: 'owner' })
   assert.equal(invited.status, 'invited')
-  const browser = new Browser(house, from())
+  const browser = new Browser(appliance, from())
   const path = await linkFor('ana@people.example')
   const looked = await browser.get(path)
   assert.match(looked.text, /sign in as <strong>ana@people\.example/)
@@ -69,34 +69,34 @@ test('a member is invited by mail, signs in without a password, issues a key and
     role: 'root:readonly',
   })
   const [secret] = /srk_\w{46}/.exec(made.text) ?? []
-  assert.equal((await house.get('/domains', secret)).status, 200)
+  assert.equal((await appliance.get('/domains', secret)).status, 200)
   assert.match(made.text, /from &lt;the&gt; console/)
-  const { items } = await house.app.directory.keys.list(team.id, { limit: 10, after: null })
+  const { items } = await appliance.app.directory.keys.list(team.id, { limit: 10, after: null })
   const key = items.find(({ name }) => name === 'from <the> console')!
   assert.equal(key.createdBy, invited.id)
   const revoke = `/console/${team.id}/keys/${key.id}/revoke`
   assert.ok(made.text.includes(`href="${revoke}"`))
   const asked = await browser.get(revoke)
   assert.match(asked.text, /revoked immediately and permanently/)
-  assert.equal((await house.get('/domains', secret)).status, 200, 'asking ends nothing')
+  assert.equal((await appliance.get('/domains', secret)).status, 200, 'asking ends nothing')
   await browser.submit(asked, revoke)
-  assert.equal((await house.get('/domains', secret)).status, 401)
-  assert.equal((await new Browser(house, from()).get(path)).status, 410, 'a link works once')
-  await house.app.directory.teams.setStatus(team.id, 'suspended')
+  assert.equal((await appliance.get('/domains', secret)).status, 401)
+  assert.equal((await new Browser(appliance, from()).get(path)).status, 410, 'a link works once')
+  await appliance.app.directory.teams.setStatus(team.id, 'suspended')
   const stopped = await browser.get(`/console/${team.id}`)
   assert.equal(stopped.status, 403)
   assert.match(stopped.text, /This team is suspended/)
-  await house.app.directory.teams.setStatus(team.id, 'active')
+  await appliance.app.directory.teams.setStatus(team.id, 'active')
   const out = await browser.submit(await browser.get(`/console/${team.id}`), '/owner/sign-out')
   assert.equal(out.path, '/owner/sign-in')
   assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
 })
 
-test('pages are strict: no script, no frame, nothing from elsewhere, no forged form, no team of others', async () => {
-  const team = await house.team()
-  const other = await house.team()
+test('pages are strict: no script, no frame, nothing from other origins, no forged form, nothing of other teams', async () => {
+  const team = await appliance.team()
+  const other = await appliance.team()
   await people.invite({ id: team.id, name: 'Team' }, { email: 'vera@people.example', role: 'viewer' })
-  const browser = new Browser(house, from())
+  const browser = new Browser(appliance, from())
   await signIn(browser, 'vera@people.example')
   const page = await browser.get(`/console/${team.id}`)
   const policy = page.headers.get('content-security-policy')!
@@ -125,8 +125,8 @@ test('pages are strict: no script, no frame, nothing from elsewhere, no forged f
   assert.equal((await browser.get('/console')).path, '/owner/sign-in')
 })
 
-test('a trial on localhost: a person with a mailbox here is invited, is mailed no link, and signs in with one that is shown', async () => {
-  await using trial = await startHouse({ env: { MAIL_HOSTS: 'localhost' } })
+test('a trial on localhost: a person with a mailbox here is invited, gets no link by email, and signs in with one shown in the console', async () => {
+  await using trial = await startAppliance({ env: { MAIL_HOSTS: 'localhost' } })
   const team = await trial.team('Trial')
   await team.domain('home.test')
   const { id } = await team.mailbox('ana@home.test')
@@ -141,12 +141,12 @@ test('a trial on localhost: a person with a mailbox here is invited, is mailed n
   assert.match((await browser.submit(await browser.get(link), link)).text, /API keys/)
 })
 
-test('who is taken out of a team is signed out, and her links work no more, also where she belongs to another team', async () => {
-  const [one, two] = [await house.team('One'), await house.team('Two')]
+test('a removed member is signed out, and their links are invalid, also when they belong to another team', async () => {
+  const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
   await people.invite({ id: one.id, name: 'One' }, { email: 'boss@people.example', role: 'owner' })
   const member = await people.invite({ id: one.id, name: 'One' }, { email: 'eva@people.example', role: 'admin' })
   await people.invite({ id: two.id, name: 'Two' }, { email: 'eva@people.example', role: 'owner' })
-  const browser = new Browser(house, from())
+  const browser = new Browser(appliance, from())
   const path = await linkFor('eva@people.example')
   await browser.submit(await browser.get(path), path)
   assert.equal((await browser.get(`/console/${one.id}`)).status, 200)
@@ -161,25 +161,25 @@ test('who is taken out of a team is signed out, and her links work no more, also
   assert.equal((await browser.get(`/console/${one.id}`)).status, 404)
 })
 
-test('who is not known gets the same page and no mail; nobody gets more than three links an hour', async () => {
-  const browser = new Browser(house, from())
+test('an unknown person gets the same page and no message; at most three links an hour', async () => {
+  const browser = new Browser(appliance, from())
   const before = remote.mails.length
   const known = await browser.post('/owner/sign-in', { email: 'vera@people.example' })
-  await house.settle()
-  const unknown = await new Browser(house, from()).post('/owner/sign-in', { email: 'nobody@people.example' })
+  await appliance.settle()
+  const unknown = await new Browser(appliance, from()).post('/owner/sign-in', { email: 'nobody@people.example' })
   assert.equal(known.text, unknown.text)
   for (let asked = 0; asked < 4; asked++) {
-    await new Browser(house, from()).post('/owner/sign-in', { email: 'vera@people.example' })
-    await house.settle()
+    await new Browser(appliance, from()).post('/owner/sign-in', { email: 'vera@people.example' })
+    await appliance.settle()
   }
   assert.equal(remote.mails.length - before, 3)
 })
 
-test('an owner accepts on her page, allows sending, takes it back, and ends the agent', async () => {
+test('an owner accepts on their page, allows sending, revokes it, and ends the agent', async () => {
   const registered: Json = await agent.register({ client_name: '<img src=x>' })
   const token = await agent.readToken(registered.identity_assertion)
   assert.equal((await agent.invite(token, 'olga@people.example')).status, 202)
-  const browser = new Browser(house, from())
+  const browser = new Browser(appliance, from())
   const path = await linkFor('olga@people.example')
   const asked = await browser.get(path)
   assert.match(asked.text, /&lt;img src=x&gt;/)
@@ -200,10 +200,10 @@ test('an owner accepts on her page, allows sending, takes it back, and ends the 
   const ended = await browser.submit(stopped, `${base}/revoke`, { address: registered.mailbox.email })
   assert.match(ended.text, /Revoked/)
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'invalid_grant')
-  await house.settle()
-  const told = remote.mails.filter(({ to }) => to.includes('olga@people.example'))
+  await appliance.settle()
+  const reported = remote.mails.filter(({ to }) => to.includes('olga@people.example'))
   assert.deepEqual(
-    told.map(({ bytes }) => /^Subject: (.*?) [\w-]+@/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]),
+    reported.map(({ bytes }) => /^Subject: (.*?) [\w-]+@/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]),
     ['Request to become owner of', 'You own', 'Sending allowed for', 'Sending stopped for', 'Agent revoked:'],
   )
   assert.equal((await browser.get(path)).status, 410)
@@ -211,27 +211,27 @@ test('an owner accepts on her page, allows sending, takes it back, and ends the 
   assert.equal((await browser.get('/invites/short')).status, 404)
 })
 
-test('an agent of somebody else is not there; declining leaves the agent without an owner', async () => {
+test('an agent of another owner is not found; declining leaves the agent without an owner', async () => {
   const registered: Json = await agent.register()
   await agent.invite(await agent.readToken(registered.identity_assertion), 'paul@people.example')
   const path = await linkFor('paul@people.example')
-  const stranger = new Browser(house, from())
+  const stranger = new Browser(appliance, from())
   await signIn(stranger, 'vera@people.example')
   const session = await people.sessions.read(stranger.cookie.split('=')[1]!)
   const csrf = people.sessions.formToken(session!.token)
   const theirs = `/owner/agents/${registered.registration_id}/approve-sending`
   assert.equal((await stranger.post(theirs, { csrf })).status, 404)
-  const browser = new Browser(house, from())
+  const browser = new Browser(appliance, from())
   const declined = await browser.submit(await browser.get(path), path, { opt_out: 'yes' }, 1)
   assert.match(declined.text, /You declined/)
-  assert.equal((await agents.registrations.byId(house.app.db.read, registered.registration_id))?.state, 'unclaimed')
+  assert.equal((await agents.registrations.byId(appliance.app.db.read, registered.registration_id))?.state, 'unclaimed')
   assert.equal(browser.cookie, '')
 })
 
-test('the cookie of a session is one that browsers keep: `Secure` and `__Host-` over https alone', async () => {
-  await using secure = await startHouse({ env: { APP_ORIGIN: 'https://mail.example' } })
-  const cases: [at: typeof house, port: string, form: RegExp][] = [
-    [house, house.origin, /^owner=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/],
+test('browsers accept the session cookie: `Secure` and `__Host-` over https only', async () => {
+  await using secure = await startAppliance({ env: { APP_ORIGIN: 'https://mail.example' } })
+  const cases: [at: typeof appliance, port: string, form: RegExp][] = [
+    [appliance, appliance.origin, /^owner=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/],
     [
       secure,
       `http://127.0.0.1:${secure.ports.app}`,

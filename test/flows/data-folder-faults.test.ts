@@ -1,4 +1,4 @@
-// Everything that can be put into a data folder by mistake: the start is refused with a sentence, nothing is changed, nothing is swept.
+// Mistakes in a data folder: the start is refused with a clear error, nothing is changed, nothing is swept.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -8,10 +8,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { receive, walk } from '../api/expect.ts'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
-import { openTestStore } from '../support/mailbox.ts'
 
 const DAY_MS = 86_400_000
 const OLD_FORM = join(import.meta.dirname, '../data-folders/form-4.tar.zst')
@@ -42,23 +41,23 @@ async function make(dataDir: string, between: () => Promise<void>): Promise<stri
   const clock = new ManualClock()
   let made: { email: string; key: string } | undefined
   for (const subject of ['First', 'Second']) {
-    await using house = await startHouse({ dataDir, clock })
+    await using appliance = await startAppliance({ dataDir, clock })
     if (made === undefined) {
-      const team = await house.team()
+      const team = await appliance.team()
       await team.domain('in.test')
       made = await team.mailbox('ben@in.test')
     }
-    await receive(house, { to: made.email, subject })
-    await house.close()
+    await receive(appliance, { to: made.email, subject })
+    await appliance.close()
     if (subject === 'First') await between()
     // Started and stopped in between, as time goes by.
-    await using again = await startHouse({ dataDir, clock })
+    await using again = await startAppliance({ dataDir, clock })
     await again.close()
   }
   return made!.key
 }
 
-/** What is in the folder, by file; the lock, what SQLite keeps for readers and a trial certificate are nobody's data. */
+/** The content of the folder, by file, without the lock, SQLite's shared memory and the trial certificate. */
 async function digest(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const name of (await readdir(folder, { recursive: true, withFileTypes: true })).filter((file) =>
@@ -199,7 +198,7 @@ const FAULTS: Fault[] = [
 
 describe('a data folder with', () => {
   for (const { name, of, happen, says, env, touches } of FAULTS) {
-    it(`${name} is refused with a sentence`, async () => {
+    it(`${name} is refused with a clear error`, async () => {
       const folder = join(root, `fault-${FAULTS.findIndex((fault) => fault.name === name)}`)
       await cp(of(), folder, { recursive: true })
       await happen(folder)
@@ -208,7 +207,7 @@ describe('a data folder with', () => {
       // Neither the appliance nor a command works on it, however often they are tried.
       for (const _ of [1, 2]) {
         await assert.rejects(
-          startHouse({ dataDir: folder, clock: new ManualClock(), env: env ?? {} }),
+          startAppliance({ dataDir: folder, clock: new ManualClock(), env: env ?? {} }),
           (error: Error) => says.test(error.message) && /\.$/.test(error.message),
         )
         await cli.refused(['team', 'list'], says)
@@ -219,61 +218,44 @@ describe('a data folder with', () => {
   }
 })
 
-async function subjects(house: TestHouse): Promise<string[]> {
-  const messages = await walk<{ id: string; subject: string }>(house, '/mailbox/messages', key)
-  for (const { id } of messages) assert.equal((await house.get(`/mailbox/messages/${id}/raw`, key)).status, 200)
+async function subjects(appliance: TestAppliance): Promise<string[]> {
+  const messages = await walk<{ id: string; subject: string }>(appliance, '/mailbox/messages', key)
+  for (const { id } of messages) assert.equal((await appliance.get(`/mailbox/messages/${id}/raw`, key)).status, 200)
   return messages.map(({ subject }) => subject).sort()
 }
 
-it('a folder that is put right again opens with everything in it, also days later', async () => {
+it('a repaired folder opens with all its data, also days later', async () => {
   const folder = join(root, 'mended')
   await cp(whole, folder, { recursive: true })
   await fresh('mail.db')(folder)
-  await assert.rejects(startHouse({ dataDir: folder, clock: new ManualClock() }))
+  await assert.rejects(startAppliance({ dataDir: folder, clock: new ManualClock() }))
   await replace('mail.db', () => whole)(folder)
   const clock = new ManualClock()
-  await using house = await startHouse({ dataDir: folder, clock })
+  await using appliance = await startAppliance({ dataDir: folder, clock })
   clock.leap(2 * DAY_MS)
-  await openScheduler(house.app).settle()
-  assert.deepEqual(await subjects(house), ['First', 'Second'])
-})
-
-it('content that was stored while mail.db was not in use is not swept', async () => {
-  await using parts = await openTestStore()
-  const { clock, store } = parts
-  const put = (first: number) => store.blobs.put(new Uint8Array(32).fill(first), 0, [])
-  await put(1)
-  const after = clock.now()
-  clock.leap(DAY_MS)
-  await put(2)
-  clock.leap(DAY_MS)
-  const before = clock.now()
-  await put(3)
-  clock.leap(DAY_MS)
-  assert.equal(await store.blobs.sweep(async () => new Set(), { after, before }), 2)
-  assert.deepEqual(
-    (await store.blobs.hashes()).map(([first]) => first),
-    [2],
-  )
+  await openScheduler(appliance.app).settle()
+  assert.deepEqual(await subjects(appliance), ['First', 'Second'])
 })
 
 it('a copy of a folder at work, and one whose start was cut short between the two databases, open', async () => {
   const clock = new ManualClock()
   const folder = join(root, 'cut')
-  await using house = await startHouse({ dataDir: folder, clock })
-  await house.team()
-  await house.app.blobsDb.write((tx) => tx.run('UPDATE content_owner SET beat = beat + 1'))
+  await using appliance = await startAppliance({ dataDir: folder, clock })
+  await appliance.team()
+  await appliance.app.blobsDb.write((tx) =>
+    tx.run("UPDATE content_owner SET generation = generation + 1, previous_token = token, token = 'cut'"),
+  )
   const copy = join(root, 'cut-copy')
   await cp(folder, copy, { recursive: true })
-  await using again = await startHouse({ dataDir: copy, clock })
-  assert.equal(again.app.appliance.id, house.app.appliance.id)
+  await using again = await startAppliance({ dataDir: copy, clock })
+  assert.equal(again.app.appliance.id, appliance.app.appliance.id)
   const first = join(root, 'first')
   await new Commands({ DATA_DIR: first }).json('setup')
-  await using begun = await startHouse({ dataDir: first, clock: new ManualClock(Date.now()) })
-  await begun.app.db.write((tx) => tx.run('UPDATE appliance SET beat = 0'))
+  await using begun = await startAppliance({ dataDir: first, clock: new ManualClock(Date.now()) })
+  await begun.app.db.write((tx) => tx.run('UPDATE appliance SET generation = 0'))
   await begun.app.blobsDb.write((tx) => tx.run('DELETE FROM content_owner'))
   const taken = join(root, 'taken')
   await cp(first, taken, { recursive: true })
-  await using third = await startHouse({ dataDir: taken, clock: new ManualClock(Date.now()) })
+  await using third = await startAppliance({ dataDir: taken, clock: new ManualClock(Date.now()) })
   assert.equal(third.app.appliance.id, begun.app.appliance.id)
 })

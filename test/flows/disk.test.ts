@@ -1,4 +1,4 @@
-// A disk that fails ends the appliance with a sentence: whoever supervises it hears of it, and nothing false is promised.
+// A failing disk ends the appliance with an error: its supervisor sees the exit code, and nothing is acknowledged falsely.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -11,7 +11,7 @@ import { test } from 'node:test'
 const ROOT = join(import.meta.dirname, '../..')
 const TRIES = 100
 
-test('a flush that fails is told to whoever asked, and ends the process with 1', async () => {
+test('a failed flush is reported to its callers, and the process exits with 1', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-disk-'))
   const child = spawn(
     process.execPath,

@@ -1,12 +1,12 @@
-// What README.md and the first page of the documentation say to type is typed here, block by block, against a real appliance.
+// The shell blocks of README.md and of the first page of the documentation, run one by one against a real appliance.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { type Block, blocksOf, readText } from '../support/docs.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { missingProgram } from '../support/programs.ts'
 import { ROOT } from '../support/source.ts'
 
@@ -45,9 +45,9 @@ function typedLines({ text, line }: Block): string {
   return kept.join('\n')
 }
 
-/** A reader's machine: the ports, the folder and the commands of the test's appliance in place of the usual ones. */
-function onThisMachine(house: TestHouse, text: string, known: Record<string, string>): string {
-  const { app, send, smtp } = house.ports
+/** A reader's machine: the ports, the folder and the commands of the test's appliance replace the default ones. */
+function onThisMachine(appliance: TestAppliance, text: string, known: Record<string, string>): string {
+  const { app, send, smtp } = appliance.ports
   return text
     .replaceAll('localhost:8080', `127.0.0.1:${app}`)
     .replaceAll('localhost:8081', `127.0.0.1:${send}`)
@@ -57,24 +57,24 @@ function onThisMachine(house: TestHouse, text: string, known: Record<string, str
 }
 
 for (const path of ['README.md', 'docs/getting-started.md']) {
-  test(`every shell block of ${path} works as it stands`, async (t) => {
-    await using house = await startHouse()
-    const team = await house.team('First team')
+  test(`every shell block of ${path} works as written`, async (t) => {
+    await using appliance = await startAppliance()
+    const team = await appliance.team('First team')
     const known: Record<string, string> = { ROOT: team.key }
     const env = {
-      DATA_DIR: house.dataDir,
-      HTTP_PORT: String(house.ports.app),
-      SEND_PORT: String(house.ports.send),
-      SMTP_PORT: String(house.ports.smtp),
-      APP_ORIGIN: house.origin,
-      SEND_ORIGIN: house.sendOrigin,
-      DNS_SERVERS: house.dns.address,
+      DATA_DIR: appliance.dataDir,
+      HTTP_PORT: String(appliance.ports.app),
+      SEND_PORT: String(appliance.ports.send),
+      SMTP_PORT: String(appliance.ports.smtp),
+      APP_ORIGIN: appliance.origin,
+      SEND_ORIGIN: appliance.sendOrigin,
+      DNS_SERVERS: appliance.dns.address,
     }
     const exported: string[] = []
     const blocks = blocksOf(readText(path)).filter(({ language }) => language === 'sh')
     assert.ok(blocks.length > 3)
     for (const block of blocks) {
-      let script = onThisMachine(house, typedLines(block), known)
+      let script = onThisMachine(appliance, typedLines(block), known)
       if (swaksMissing !== false && script.includes('swaks')) {
         t.diagnostic(`line ${block.line}: ${swaksMissing}; the message is not sent`)
         script = script.replace(/^swaks .*$/gm, '')
@@ -85,9 +85,9 @@ for (const path of ['README.md', 'docs/getting-started.md']) {
       exported.push(...script.split('\n').filter((one) => one.startsWith('export ')))
       const [key] = /smk_\w{46}/.exec(output) ?? []
       if (key !== undefined) known.KEY = key
-      await house.settle()
+      await appliance.settle()
     }
-    const { body } = await house.get('/mailbox/messages', known.KEY)
+    const { body } = await appliance.get('/mailbox/messages', known.KEY)
     const subjects = body.data.map(({ subject }: { subject: string }) => subject)
     assert.deepEqual(subjects, swaksMissing === false ? ['Hello', 'Hello'] : ['Hello'])
   })

@@ -1,4 +1,4 @@
-// The documentation as the appliance serves it: every link leads somewhere, no page runs a script, and the errors are the ones there are.
+// The documentation as the appliance serves it: every link resolves, no page runs a script, and the errors are complete.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -7,15 +7,15 @@ import { after, test } from 'node:test'
 import { ERRORS } from '../../src/http/errors.ts'
 import { DOC_ENTRIES } from '../../src/pages/doc-pages.ts'
 import { renderDocument } from '../../src/pages/markdown.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { DOC_NAMES, linksOf, readText } from '../support/docs.ts'
-import { startHouse } from '../support/house.ts'
 import { ROOT } from '../support/source.ts'
 
-const house = await startHouse()
-after(() => house.close())
+const appliance = await startAppliance()
+after(() => appliance.close())
 
 const open = (path: string, headers: Record<string, string> = {}) =>
-  fetch(house.origin + path, { redirect: 'manual', headers })
+  fetch(appliance.origin + path, { redirect: 'manual', headers })
 
 const idsOf = (page: string) => new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!))
 
@@ -23,7 +23,7 @@ test('every file of docs/ is a page of the navigation, and every page a file', (
   assert.deepEqual(DOC_ENTRIES.map(({ name }) => name).toSorted(), [...DOC_NAMES].toSorted())
 })
 
-test('every link of every page leads to a page and to an anchor that exist', async () => {
+test('every link of every page leads to an existing page and anchor', async () => {
   const pages = new Map<string, { status: number; ids: Set<string> }>()
   const visit = async (path: string) => {
     const known = pages.get(path)
@@ -41,8 +41,8 @@ test('every link of every page leads to a page and to an anchor that exist', asy
     const links = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map((match) => match[1]!.replaceAll('&amp;', '&'))
     assert.ok(links.length > 20, path)
     for (const link of links) {
-      const url = new URL(link, house.origin + path)
-      if (url.origin !== house.origin) {
+      const url = new URL(link, appliance.origin + path)
+      if (url.origin !== appliance.origin) {
         assert.equal(url.protocol, 'https:', `${path}: ${link}`)
         continue
       }
@@ -53,7 +53,7 @@ test('every link of every page leads to a page and to an anchor that exist', asy
   }
 })
 
-test('every link of README.md leads to a file and to a heading that exist', async () => {
+test('every link of README.md leads to an existing file and heading', async () => {
   for (const link of linksOf(readText('README.md'))) {
     if (/^https?:/.test(link)) continue
     const [file, anchor] = link.split('#')
@@ -67,7 +67,7 @@ test('every link of README.md leads to a file and to a heading that exist', asyn
   }
 })
 
-test('pages run no script, load nothing from elsewhere, and have one title and a way on', async () => {
+test('pages run no script, load nothing from other origins, and have one title and a navigation', async () => {
   for (const { path, name } of DOC_ENTRIES) {
     const reply = await open(path)
     const text = await reply.text()
@@ -84,7 +84,7 @@ test('pages run no script, load nothing from elsewhere, and have one title and a
   }
 })
 
-test('the stylesheets are served for ever under the path of their content', async () => {
+test('the stylesheets are cached permanently under the hash of their content', async () => {
   const [, path] = /<link rel="stylesheet" href="([^"]+)">/.exec(await (await open('/docs')).text())!
   const reply = await open(path!)
   assert.equal(reply.headers.get('content-type'), 'text/css; charset=utf-8')
@@ -92,14 +92,14 @@ test('the stylesheets are served for ever under the path of their content', asyn
   assert.equal((await open(path!, { 'if-none-match': reply.headers.get('etag')! })).status, 304)
 })
 
-test('names that are no page are answered as such, whatever they look like', async () => {
+test('unknown page names get 404, whatever they contain', async () => {
   for (const path of ['/docs/nothing', '/docs/..%2fpackage', '/docs/README', '/docs/a.md']) {
     const { status } = await open(path)
     assert.ok(status === 404 || status === 400, `${path}: ${status}`)
   }
 })
 
-test('raw HTML of a document stays text, headings get the anchors of GitHub, and shell comments are marked', async () => {
+test('raw HTML in a document stays text, headings have the anchors of GitHub, and shell comments are marked', async () => {
   const source =
     '# A *b*\n\nIntro `c`.\n\n## Über & out\n\n<script>x</script>\n\n## Über & out\n\n```sh\n# why\na <b>\n```\n'
   const { title, summary, headings, body } = await renderDocument(source)
@@ -113,7 +113,7 @@ test('raw HTML of a document stays text, headings get the anchors of GitHub, and
   await assert.rejects(renderDocument('No title.'), /heading of level 1/)
 })
 
-test('the page of errors explains every code of the API, with its status, as its doc_url says', async () => {
+test('the page of errors has every code of the API, with its status, at its doc_url', async () => {
   const text = readText('docs/errors.md')
   const { headings } = await renderDocument(text)
   const codes = headings.filter(({ level, text: title }) => level === 2 && /^[a-z_]+$/.test(title))
@@ -128,7 +128,7 @@ test('the page of errors explains every code of the API, with its status, as its
     assert.match(section!, /Causes:\n\n- .+/, code)
     assert.match(section!, /What to do: .+/, code)
   }
-  const { body } = await house.get('/domains')
+  const { body } = await appliance.get('/domains')
   const { pathname, hash } = new URL(body.error.doc_url)
   assert.equal(pathname, '/docs/errors')
   assert.ok(idsOf(await (await open(pathname)).text()).has(hash.slice(1)))

@@ -1,17 +1,17 @@
-// Every foreign mail there is, imported as it lies in its file: none is lost, none stops anything, each is given back byte for byte.
+// Every message of the fixtures, imported: none is lost or stops anything, and each is returned byte for byte.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Message } from '../../src/api/schemas/message.ts'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { data, issues } from '../api/expect.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { fixturesMissing } from '../support/fixtures.ts'
-import { type Foreign, SUITES } from '../support/foreign.ts'
-import { startHouse } from '../support/house.ts'
+import { type ForeignMessage, SUITES } from '../support/foreign.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 
 const AT_ONCE = 4
@@ -25,16 +25,18 @@ for (const [suite, mails] of SUITES) {
     const foreign = mails()
     assert.ok(foreign.length > 50, `${foreign.length} mails`)
     const known = new Map<string, string>()
-    const take = async ({ name, content }: Foreign) => {
+    const take = async ({ name, content }: ForeignMessage) => {
       const raw = content.toString('base64')
-      const reply = await house.call('POST', '/mailbox/messages/import', box.key, { raw })
+      const reply = await appliance.call('POST', '/mailbox/messages/import', box.key, { raw })
       if (!isMail(content)) return issues(reply, 422, 'validation_error', ['raw invalid_format'])
       assert.ok([200, 201].includes(reply.status), `${name}: ${JSON.stringify(reply.body)}`)
-      const { id } = data<MessageSummary>(reply, reply.status)
+      const { id } = data<MessageSummaryJson>(reply, reply.status)
       if (reply.status === 200) assert.equal(known.get(raw) ?? id, id, name)
       known.set(raw, id)
       assert.ok(content.equals(await rawOf(id, box.key)), name)
-      data<Message>(await house.get(`/mailbox/messages/${id}?include=headers,text_body,html_body,attachments`, box.key))
+      data<Message>(
+        await appliance.get(`/mailbox/messages/${id}?include=headers,text_body,html_body,attachments`, box.key),
+      )
     }
     const waiting = foreign.values()
     await Promise.all(
@@ -43,7 +45,7 @@ for (const [suite, mails] of SUITES) {
       }),
     )
     assert.equal(new Set(known.values()).size, known.size)
-    const account = (await house.app.store.accounts.byMailbox(box.id))!
+    const account = (await appliance.app.store.accounts.byMailbox(box.id))!
     assert.equal(account.messageCount, known.size)
     assert.equal(
       known.size,
@@ -54,7 +56,7 @@ for (const [suite, mails] of SUITES) {
 
 async function rawOf(id: string, key: string): Promise<Buffer> {
   const headers = { authorization: `Bearer ${key}`, accept: 'message/rfc822' }
-  const response = await fetch(`${house.origin}/api/v1/mailbox/messages/${id}/raw`, { headers })
+  const response = await fetch(`${appliance.origin}/api/v1/mailbox/messages/${id}/raw`, { headers })
   assert.equal(response.status, 200)
   return Buffer.from(await response.arrayBuffer())
 }

@@ -1,20 +1,20 @@
-// Every foreign mail there is comes in over SMTP: none is lost, none stops anything, each can be read back byte for byte.
+// Every message of the fixtures, received over SMTP: none is lost or stops anything, and each is returned byte for byte.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
-import type { CleanContent } from '../../src/api/schemas/clean-content.ts'
+import type { CleanContentJson } from '../../src/api/schemas/clean-content.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
 import type { ParsedFile } from '../../src/api/schemas/parsed-file.ts'
 import { data } from '../api/expect.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { fixturesMissing } from '../support/fixtures.ts'
-import { type Foreign, SUITES } from '../support/foreign.ts'
-import { startHouse } from '../support/house.ts'
+import { type ForeignMessage, SUITES } from '../support/foreign.ts'
 import { SmtpClient } from '../support/smtp.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 
 /** Lines as they travel. What these files lost of it when they were saved is nothing a mail can have. */
@@ -38,9 +38,9 @@ for (const [suite, mails] of SUITES) {
     const foreign = mails().map((mail) => ({ ...mail, content: onTheWire(mail.content) }))
     assert.ok(foreign.length > 50, `${foreign.length} mails`)
     const taken = await handIn(foreign, box.email)
-    const account = (await house.app.store.accounts.byMailbox(box.id))!
+    const account = (await appliance.app.store.accounts.byMailbox(box.id))!
     assert.equal(account.messageCount, taken.length)
-    const rows = await house.app.db.scan.all<{ id: string; blob: Uint8Array; size_bytes: number }>(
+    const rows = await appliance.app.db.scan.all<{ id: string; blob: Uint8Array; size_bytes: number }>(
       'SELECT id, blob, size_bytes FROM messages WHERE account = ? ORDER BY rowid',
       [account.n],
     )
@@ -59,18 +59,18 @@ for (const [suite, mails] of SUITES) {
 /** Mails of one connection. */
 const AT_ONCE = 40
 
-/** Hands the mails in, equal ones once. @returns those that were taken: all but what breaks the rules of the protocol */
-async function handIn(foreign: Foreign[], to: string): Promise<Foreign[]> {
+/** Submits the messages, equal ones once. @returns the accepted ones: all but those that violate the protocol */
+async function handIn(foreign: ForeignMessage[], to: string): Promise<ForeignMessage[]> {
   const mails = [...new Map(foreign.map((mail) => [mail.content.toString('latin1'), mail])).values()]
   const refused = mails.filter(({ content }) => content.includes(0))
   for (const { name, content } of refused) {
-    await using client = await SmtpClient.greet(house.ports.smtp)
+    await using client = await SmtpClient.greet(appliance.ports.smtp)
     const reply = await client.mail({ from: 'eve@else.test', to, content })
     assert.match(`${reply.code} ${reply.text}`, /^550 .*5\.6\.11/, name)
   }
   const taken = mails.filter((mail) => !refused.includes(mail))
   for (let from = 0; from < taken.length; from += AT_ONCE) {
-    await using client = await SmtpClient.greet(house.ports.smtp)
+    await using client = await SmtpClient.greet(appliance.ports.smtp)
     for (const { name, content } of taken.slice(from, from + AT_ONCE)) {
       const reply = await client.mail({ from: 'eve@else.test', to, content })
       assert.equal(reply.code, 250, `${name}: ${reply.text}`)
@@ -82,27 +82,29 @@ async function handIn(foreign: Foreign[], to: string): Promise<Foreign[]> {
 /** The message in full, its clean content in both forms, and each of its files: whole, described, looked into. */
 async function isReadable(id: string, key: string, name: string): Promise<void> {
   const message = data<Message>(
-    await house.get(`/mailbox/messages/${id}?include=headers,text_body,html_body,attachments`, key),
+    await appliance.get(`/mailbox/messages/${id}?include=headers,text_body,html_body,attachments`, key),
   )
   for (const format of ['text', 'markdown']) {
-    const clean = data<CleanContent>(await house.get(`/mailbox/messages/${id}/clean-content?format=${format}`, key))
+    const clean = data<CleanContentJson>(
+      await appliance.get(`/mailbox/messages/${id}/clean-content?format=${format}`, key),
+    )
     assert.ok(clean.content.isWellFormed(), name)
     assert.equal(clean.char_count, [...clean.content].length, name)
   }
   for (const { id: file, size_bytes } of message.attachments!) {
-    const record = data<AttachmentFile>(await house.get(`/mailbox/attachments/${file}`, key))
+    const record = data<AttachmentFile>(await appliance.get(`/mailbox/attachments/${file}`, key))
     const bytes = await bytesOf(`/mailbox/attachments/${file}/content`, key)
     assert.equal(bytes.length, size_bytes, name)
     const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex')
     assert.equal(digest, record.sha256, name)
-    const parsed = data<ParsedFile>(await house.get(`/mailbox/attachments/${file}/parsed`, key))
+    const parsed = data<ParsedFile>(await appliance.get(`/mailbox/attachments/${file}/parsed`, key))
     assert.ok(['parsed', 'unsupported', 'failed'].includes(parsed.status), name)
   }
 }
 
 async function bytesOf(path: string, key: string): Promise<Buffer> {
   const headers = { authorization: `Bearer ${key}`, accept: path.endsWith('/raw') ? 'message/rfc822' : '*/*' }
-  const response = await fetch(`${house.origin}/api/v1${path}`, { headers })
+  const response = await fetch(`${appliance.origin}/api/v1${path}`, { headers })
   assert.equal(response.status, 200, path)
   return Buffer.from(await response.arrayBuffer())
 }

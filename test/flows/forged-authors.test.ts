@@ -1,19 +1,19 @@
-// Forged authors: forms of From that another reader may take for somebody else's, against the strictest policy (RFC 7489 §6.6.1).
+// Forged authors: From fields that another mail client may read as a different author, against the strictest policy (RFC 7489 §6.6.1).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startHouse } from '../support/house.ts'
-import { keptIn } from '../support/kept.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { SmtpClient } from '../support/smtp.ts'
+import { storedMessages } from '../support/stored.ts'
 
-const house = await startHouse({
+const appliance = await startAppliance({
   zone: {
     'attack.com': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
     'good.example': { TXT: ['v=spf1 -all'] },
     '_dmarc.good.example': { TXT: ['v=DMARC1; p=reject'] },
     // A delegation whose name servers are gone: common in large zones.
-    '_dmarc.old.good.example': { fault: 'servfail' },
-    'old.good.example': { fault: 'servfail' },
+    '_dmarc.old.good.example': { error: 'servfail' },
+    'old.good.example': { error: 'servfail' },
     '_dmarc.np.example': { TXT: ['v=DMARC1; p=reject; sp=none; np=reject'] },
     '_dmarc.xn--gd-fkab.example': { TXT: ['v=DMARC1; p=reject'] },
     '_dmarc.upper.example': { TXT: ['v=DMARC1; P=reject'] },
@@ -24,14 +24,14 @@ const house = await startHouse({
     '_dmarc.pct.example': { TXT: ['v=DMARC1; p=reject; pct=0'] },
   },
 })
-after(() => house.close())
-const team = await house.team()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('here.test')
 const box = await team.mailbox('v@here.test')
 
 async function offered(header: string | Buffer, utf8 = false) {
-  await using client = await SmtpClient.greet(house.ports.smtp, 'attack.com')
-  const before = (await keptIn(house, box.id)).length
+  await using client = await SmtpClient.greet(appliance.ports.smtp, 'attack.com')
+  const before = (await storedMessages(appliance, box.id)).length
   const content = Buffer.concat([
     Buffer.from(header as string, typeof header === 'string' ? (utf8 ? 'utf8' : 'latin1') : 'utf8'),
     Buffer.from(
@@ -39,7 +39,7 @@ async function offered(header: string | Buffer, utf8 = false) {
     ),
   ])
   const { text } = await client.mail({ from: 'any@attack.com', to: 'v@here.test', content })
-  return { answer: text, kept: (await keptIn(house, box.id)).slice(before) }
+  return { answer: text, kept: (await storedMessages(appliance, box.id)).slice(before) }
 }
 const long = 'a'.repeat(63)
 const cases: [string, string][] = [
@@ -124,13 +124,53 @@ for (const [name, header] of cases) {
     t.diagnostic(
       `${answer.slice(0, 60)} | ${k ? `${k.role} from=${JSON.stringify(k.from)} dmarc=${k.authentication.dmarc} score=${k.spam.score} ${k.spam.reasons} ${k.authentication.reasons.at(-1)}` : '-'}`,
     )
-    if (process.env.OUT)
-      console.log(
-        `## ${name}: ${answer.slice(0, 50)} | ${k ? `${k.role} from=${JSON.stringify(k.from)} dmarc=${k.authentication.dmarc} score=${k.spam.score} ${k.spam.reasons}` : '-'}`,
-      )
   })
 }
-test('a subdomain whose name servers are gone is no way around the policy above it', async () => {
+const word = (text: string) => `=?utf-8?b?${Buffer.from(text).toString('base64')}?=`
+const disguised: [string, string][] = [
+  ['full-width @ in the local part', 'ceo\uff20good.example@attack.com'],
+  ['small @ in the local part', 'Ann <ceo\ufe6bgood.example@attack.com>'],
+  ['override in the local part', '<\u202eelpmaxe.doog\u2066x@attack.com>'],
+  ['zero width in the local part', '<ceo\u200b@attack.com>'],
+  ['encoded word as local part', '<=?utf-8?q?ceo=40good.example?=@attack.com>'],
+  ['full-width @ in the name', 'ceo\uff20good.example <a@attack.com>'],
+  ['full-width @ in an encoded name', `${word('ceo\uff20good.example')} <a@attack.com>`],
+  ['small @ in a quoted name', '"ceo\ufe6bgood.example" <a@attack.com>'],
+  ['full-width letters in the name', `${word('ceo@\uff47ood.example')} <a@attack.com>`],
+  ['ideographic full stop in the name', `${word('ceo@good\u3002example')} <a@attack.com>`],
+  ['zero width behind the @ of the name', `${word('ceo@\u200bgood.example')} <a@attack.com>`],
+  ['zero width in the name', `${word('ce\u200bo@good.example')} <a@attack.com>`],
+  ['soft hyphen in the top-level domain of the name', `${word('ceo@good.exam\u00adple')} <a@attack.com>`],
+  ['override in the name', `${word('\u202eelpmaxe.doog@oec')} <a@attack.com>`],
+  ['name as a comment', `a@attack.com (${word('ceo\uff20good.example')})`],
+]
+for (const [what, from] of disguised) {
+  test(`not in the Inbox: ${what}`, async () => {
+    const { kept } = await offered(`From: ${from}`, true)
+    assert.deepEqual(
+      kept.map(({ role }) => role).filter((role) => role !== 'junk'),
+      [],
+      JSON.stringify(kept[0]),
+    )
+  })
+}
+const honest: [string, string][] = [
+  ['full-width @ before a department', `${word('\u7530\u4e2d\uff20\u55b6\u696d\u90e8')} <a@attack.com>`],
+  ['full-width form of the own address', `${word('a\uff20attack.com')} <a@attack.com>`],
+  ['direction marks in a name', `${word('\u200f\u05d3\u05d5\u05d3\u200e')} <a@attack.com>`],
+  ['the joiner of a Persian name', `${word('\u0645\u06cc\u200c\u062e')} <a@attack.com>`],
+]
+for (const [what, from] of honest) {
+  test(`in the Inbox: ${what}`, async () => {
+    const { answer, kept } = await offered(`From: ${from}`, true)
+    assert.deepEqual(
+      kept.map(({ role }) => role),
+      ['inbox'],
+      `${answer} ${JSON.stringify(kept[0])}`,
+    )
+  })
+}
+test('a subdomain with unreachable name servers does not bypass the policy of its parent', async () => {
   for (const from of ['ceo@old.good.example', 'ceo@mail.old.good.example']) {
     const { answer, kept } = await offered(`From: ${from}`)
     assert.match(answer, /^4|^5/, from)

@@ -1,13 +1,13 @@
-// A link forwarded to a mailbox here in a form the search of the text does not see is read by a mailbox key and signs in.
+// A sign-in link forwarded to a mailbox here in a form the text search does not find, read by a mailbox key.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { receiveRaw } from '../api/expect.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { Browser } from '../support/browser.ts'
-import { startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const remote = await startMailServer()
-const house = await startHouse({
+const appliance = await startAppliance({
   zone: {
     'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
     'mx.people.example': { A: ['127.0.0.1'] },
@@ -15,7 +15,7 @@ const house = await startHouse({
   env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port), TRUSTED_PROXIES: '127.0.0.1' },
 })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
 let n = 0
@@ -38,6 +38,32 @@ const forms: [string, (mail: Buffer, link: string) => string][] = [
   ],
   ['in the subject', (_, link) => `From: a@people.example\r\nSubject: FW: ${link}\r\n\r\nx\r\n`],
   [
+    'proofpoint v2',
+    (_, link) =>
+      `From: a@people.example\r\n\r\nhttps://urldefense.proofpoint.com/v2/url?u=${link
+        .replace(/[^A-Za-z0-9./]/g, (one) => `-${one.charCodeAt(0).toString(16).toUpperCase()}`)
+        .replaceAll('/', '_')}&d=DwMFaQ\r\n`,
+  ],
+  [
+    'wrapped in a quotation',
+    (_, link) =>
+      `From: a@people.example\r\n\r\n> Open ${link.slice(0, -20)}\r\n> ${link.slice(-20)}\r\n> to sign in.\r\n`,
+  ],
+  [
+    'a large .eml file with a base64 text',
+    (_, link) =>
+      attach(
+        'application/octet-stream',
+        Buffer.from(
+          `From: a@people.example\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(
+            `${'x'.repeat(300_000)} ${link}`,
+          )
+            .toString('base64')
+            .replace(/.{76}/g, '$&\r\n')}\r\n`,
+        ),
+      ),
+  ],
+  [
     'double percent',
     (_, link) =>
       `From: a@people.example\r\n\r\nhttps://safe.example/?u=${encodeURIComponent(encodeURIComponent(link))}\r\n`,
@@ -45,18 +71,18 @@ const forms: [string, (mail: Buffer, link: string) => string][] = [
 ]
 for (const [what, wrap] of forms) {
   test(what, async () => {
-    const team = await house.team()
+    const team = await appliance.team()
     const id = `f${++n}`
     const email = `${id}@people.example`
     await team.domain(`${id}.test`)
     const { email: to } = await team.mailbox(`ana@${id}.test`)
-    await house.app.db.write((tx) => house.app.people.members.add(tx, team.id, { email, role: 'owner' }))
-    await new Browser(house, source()).post('/owner/sign-in', { email })
-    await house.settle()
+    await appliance.app.db.write((tx) => appliance.app.people.members.add(tx, team.id, { email, role: 'owner' }))
+    await new Browser(appliance, source()).post('/owner/sign-in', { email })
+    await appliance.settle()
     const mail = remote.mails.findLast((one) => one.to.includes(email))!.bytes
     const path = /\/owner\/session\/[\w-]{43}/.exec(mail.toString().replaceAll('=\r\n', ''))![0]
-    assert.equal((await new Browser(house, source()).get(path)).status, 200)
-    await receiveRaw(house, { from: email, to, content: wrap(mail, house.origin + path) })
-    assert.equal((await new Browser(house, source()).get(path)).status, 410)
+    assert.equal((await new Browser(appliance, source()).get(path)).status, 200)
+    await receiveRaw(appliance, { from: email, to, content: wrap(mail, appliance.origin + path) })
+    assert.equal((await new Browser(appliance, source()).get(path)).status, 410)
   })
 }

@@ -1,16 +1,16 @@
-// A mail that comes in is told outside: once for each copy that is kept, with ids a subscriber can ask for.
+// Webhook events of received messages: one for each stored copy, with ids a subscriber can request.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Message } from '../../src/api/schemas/message.ts'
 import { data } from '../api/expect.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { sweepContent } from '../support/kept.ts'
 import { plainMail, SmtpClient, sendMail } from '../support/smtp.ts'
+import { sweepContent } from '../support/stored.ts'
 
 const clock = new ManualClock(Date.UTC(2030, 0, 2, 4))
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone: {
     'out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
@@ -20,17 +20,17 @@ const house = await startHouse({
   },
 })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const team = await house.team()
+const team = await appliance.team()
 const domainId = await team.domain('in.test')
 const ana = await team.mailbox('ana@in.test')
 const ben = await team.mailbox('ben@in.test')
 const cleo = await team.mailbox('cleo@in.test')
-await house.app.directory.filters.put(cleo.id, { mode: 'denylist', rules: [{ type: 'deny', pattern: 'out.test' }] })
+await appliance.app.directory.filters.put(cleo.id, { mode: 'denylist', rules: [{ type: 'deny', pattern: 'out.test' }] })
 
-interface Told {
+interface ReportedEvent {
   type: string
   mailbox_id: string
   domain_id: string
@@ -54,23 +54,23 @@ interface Told {
 let seen = 0
 
 /** Events since the last time this was asked. */
-async function news(): Promise<Told[]> {
-  const rows = await house.app.db.read.all<Omit<Told, 'body'> & { body: string }>(
+async function news(): Promise<ReportedEvent[]> {
+  const rows = await appliance.app.db.read.all<Omit<ReportedEvent, 'body'> & { body: string }>(
     'SELECT type, mailbox_id, domain_id, body FROM events WHERE team_id = ? ORDER BY n',
     [team.id],
   )
   const since = rows.slice(seen)
   seen = rows.length
-  return since.map((row) => ({ ...row, body: JSON.parse(row.body) as Told['body'] }))
+  return since.map((row) => ({ ...row, body: JSON.parse(row.body) as ReportedEvent['body'] }))
 }
 
 async function hand(mail: { from: string; to: string | string[]; content: string }): Promise<number> {
-  await using client = await SmtpClient.greet(house.ports.smtp)
+  await using client = await SmtpClient.greet(appliance.ports.smtp)
   return (await client.mail(mail)).code
 }
 
-test('each copy is told, with ids that lead to it', async () => {
-  await sendMail(house.ports.smtp, {
+test('each stored copy causes an event, with ids that resolve', async () => {
+  await sendMail(appliance.ports.smtp, {
     envelope: { from: 'ann@out.test', to: ['ana+news@in.test', 'ben@in.test'] },
     from: 'Ann <ann@out.test>',
     to: 'ana@in.test, ben@in.test',
@@ -79,24 +79,24 @@ test('each copy is told, with ids that lead to it', async () => {
     text: 'Hello both',
     attachments: [{ filename: 'größe.txt', content: 'attached' }],
   })
-  const told = await news()
+  const reported = await news()
   assert.deepEqual(
-    told.map(({ type, mailbox_id, domain_id }) => [type, mailbox_id, domain_id]),
+    reported.map(({ type, mailbox_id, domain_id }) => [type, mailbox_id, domain_id]),
     [
       ['message.received', ana.id, domainId],
       ['message.received', ben.id, domainId],
     ],
   )
-  const [forAna, forBen] = told.map(({ body }) => body.data)
+  const [forAna, forBen] = reported.map(({ body }) => body.data)
   assert.deepEqual(forAna!.envelope, { mail_from: 'ann@out.test', rcpt_to: 'ana+news@in.test' })
   assert.equal(forAna!.mailbox_email, 'ana@in.test')
   assert.deepEqual(forAna!.authentication, { spf: 'pass', dkim: 'none', dmarc: 'pass' })
-  assert.equal(told[0]!.body.created_at, '2030-01-02T04:00:00.000Z')
+  assert.equal(reported[0]!.body.created_at, '2030-01-02T04:00:00.000Z')
   for (const [box, event] of [
     [ana, forAna!],
     [ben, forBen!],
   ] as const) {
-    const message = data<Message>(await house.get(`/mailbox/messages/${event.message_id}`, box.key))
+    const message = data<Message>(await appliance.get(`/mailbox/messages/${event.message_id}`, box.key))
     assert.deepEqual(
       [event.thread_id, event.folder_ids, event.subject, event.preview],
       [message.thread_id, message.folder_ids, message.subject, message.preview],
@@ -109,21 +109,21 @@ test('each copy is told, with ids that lead to it', async () => {
   assert.notEqual(forAna!.attachments[0]!.id, forBen!.attachments[0]!.id)
 })
 
-test('mail in Junk is told as spam, with its score', async () => {
+test('a message in Junk causes a spam event, with its score', async () => {
   const content = plainMail({ from: 'win@prize.test', to: 'ana@in.test', subject: 'You won' })
   assert.equal(await hand({ from: 'win@prize.test', to: 'ana@in.test', content }), 250)
-  const [told, ...more] = await news()
-  assert.deepEqual([told!.type, more], ['message.received.spam', []])
-  assert.deepEqual(told!.body.data.authentication, { spf: 'fail', dkim: 'none', dmarc: 'fail' })
-  const { score, reasons } = told!.body.data.spam!
-  assert.ok(score >= house.app.config.SPAM_JUNK_SCORE)
+  const [reported, ...more] = await news()
+  assert.deepEqual([reported!.type, more], ['message.received.spam', []])
+  assert.deepEqual(reported!.body.data.authentication, { spf: 'fail', dkim: 'none', dmarc: 'fail' })
+  const { score, reasons } = reported!.body.data.spam!
+  assert.ok(score >= appliance.app.config.SPAM_JUNK_SCORE)
   assert.ok(reasons.includes('spf_fail'))
-  const folders = data<{ id: string; role: string }[]>(await house.get('/mailbox/folders?limit=50', ana.key))
+  const folders = data<{ id: string; role: string }[]>(await appliance.get('/mailbox/folders?limit=50', ana.key))
   const junk = folders.find(({ role }) => role === 'junk')!
-  assert.deepEqual(told!.body.data.folder_ids, [junk.id])
+  assert.deepEqual(reported!.body.data.folder_ids, [junk.id])
 })
 
-test('what is there already, filtered or refused is told by nobody', async () => {
+test('duplicate, filtered and rejected messages cause no event', async () => {
   const content = plainMail({ from: 'ann@out.test', to: 'ana@in.test', subject: 'Once' })
   const mail = { from: 'ann@out.test', to: 'ana@in.test', content }
   assert.equal(await hand(mail), 250)

@@ -1,23 +1,23 @@
-// What is wrong with a mail, or with us, is said in the answer; nothing is kept by halves, and the next mail comes in.
+// Errors of messages and of the server are reported in the SMTP reply; nothing is stored partly, and the next message is accepted.
 
 import assert from 'node:assert/strict'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { MAX_MESSAGE_BYTES, MAX_RECEIVED } from '../../src/smtp/limits.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn, logOf, spooled, sweepContent } from '../support/kept.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { logOf, spooled, storedMessages, sweepContent } from '../support/stored.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
+const appliance = await startAppliance({ clock })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const port = house.ports.smtp
-const team = await house.team()
+const port = appliance.ports.smtp
+const team = await appliance.team()
 await team.domain('in.test')
 const ben = await team.mailbox('ben@in.test')
 
@@ -29,13 +29,13 @@ async function offer(content: string | Buffer, to: string | string[] = ben.email
 const mail = (subject: string, text?: string) => plainMail({ from: 'ann@out.test', to: ben.email, subject, text })
 
 async function lastRow() {
-  return (await logOf(house, team.id)).at(-1)!
+  return (await logOf(appliance, team.id)).at(-1)!
 }
 
 let seen = 0
 /** The subjects kept since the last call. */
 async function newSubjects(): Promise<string[]> {
-  const subjects = (await keptIn(house, ben.id)).map(({ subject }) => subject)
+  const subjects = (await storedMessages(appliance, ben.id)).map(({ subject }) => subject)
   const fresh = subjects.slice(seen)
   seen = subjects.length
   return fresh
@@ -46,7 +46,7 @@ for (const [what, text] of [
   ['a bare carriage return', 'a\rb'],
   ['a NUL', 'a\0b'],
 ] as const) {
-  test(`${what} is refused, noted and not kept`, async () => {
+  test(`${what} is rejected, logged and not stored`, async () => {
     assert.match(await offer(mail('Bad', text)), /^550 5\.6\.11 /)
     assert.match(await offer(mail(`Bad ${text}`)), /^550 5\.6\.11 /)
     const row = await lastRow()
@@ -55,7 +55,7 @@ for (const [what, text] of [
   })
 }
 
-test('a mail above the limit is read to its end in flat memory and refused, whatever was declared', async (context) => {
+test('a message above the limit is read to its end in constant memory and rejected, whatever its declared size', async (context) => {
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<ann@out.test> SIZE=1000', 250)
   await client.command(`RCPT TO:<${ben.email}>`, 250)
@@ -71,13 +71,13 @@ test('a mail above the limit is read to its end in flat memory and refused, what
   const row = await lastRow()
   assert.deepEqual([row.status, row.reason], ['refused', 'too_large'])
   assert.ok(row.size_bytes! > MAX_MESSAGE_BYTES)
-  assert.deepEqual(await spooled(house), [])
+  assert.deepEqual(await spooled(appliance), [])
   const reply = await client.mail({ from: 'ann@out.test', to: ben.email, content: mail('After') })
   assert.equal(reply.code, 250, reply.text)
   assert.deepEqual(await newSubjects(), ['After'])
 })
 
-test('a mail of just the limit comes in', async () => {
+test('a message of exactly the limit is accepted', async () => {
   const head = 'From: ann@out.test\r\nSubject: Full\r\n\r\n'
   const lines = `${'x'.repeat(1022)}\r\n`.repeat(Math.floor((MAX_MESSAGE_BYTES - head.length) / 1024) - 1)
   const rest = MAX_MESSAGE_BYTES - head.length - lines.length
@@ -85,19 +85,19 @@ test('a mail of just the limit comes in', async () => {
   assert.equal(content.length, MAX_MESSAGE_BYTES)
   assert.match(await offer(content), /^250 /)
   assert.deepEqual(await newSubjects(), ['Full'])
-  assert.deepEqual(await spooled(house), [])
+  assert.deepEqual(await spooled(appliance), [])
 })
 
-test('a mail that went in circles is refused', async () => {
+test('a message in a mail loop is rejected', async () => {
   const hop = 'Received: from a.test by b.test; Thu, 01 Jan 2026 00:00:00 +0000\r\n'
   assert.match(await offer(hop.repeat(MAX_RECEIVED) + mail('Far')), /^250 /)
   assert.match(await offer(hop.repeat(MAX_RECEIVED + 1) + mail('Round')), /^554 5\.4\.6 /)
   assert.deepEqual(await newSubjects(), ['Far'])
 })
 
-test('when storing fails the mail is deferred, whole for all, and the next one comes in', async () => {
+test('when storing fails the message is deferred for all recipients, and the next one is accepted', async () => {
   const eve = await team.mailbox('eve@in.test')
-  const { store } = house.app
+  const { store } = appliance.app
   const { deliver } = store
   const failures: [Error, RegExp][] = [
     [new Error('The database is closed.'), /^451 4\.3\.0 /],
@@ -117,11 +117,11 @@ test('when storing fails the mail is deferred, whole for all, and the next one c
   store.deliver = deliver
   assert.match(await offer(mail('Deferred'), [ben.email, eve.email]), /^250 /)
   assert.deepEqual(await newSubjects(), ['Deferred'])
-  assert.equal((await keptIn(house, eve.id)).length, 1)
+  assert.equal((await storedMessages(appliance, eve.id)).length, 1)
 })
 
 test('a failure in the middle of a delivery leaves nothing of it', async () => {
-  const { inboundLog } = house.app.store
+  const { inboundLog } = appliance.app.store
   const { appendMany } = inboundLog
   inboundLog.appendMany = async () => {
     throw new Error('disk I/O error')
@@ -133,8 +133,8 @@ test('a failure in the middle of a delivery leaves nothing of it', async () => {
   assert.deepEqual(await newSubjects(), ['Half'])
 })
 
-test('when inspecting or spooling fails the mail is deferred and the door stays open', async () => {
-  const { inspector } = house.app
+test('when inspecting or spooling fails the message is deferred and the server keeps accepting', async () => {
+  const { inspector } = appliance.app
   const { inspect } = inspector
   inspector.inspect = async () => {
     throw new Error('the thread died')
@@ -142,7 +142,7 @@ test('when inspecting or spooling fails the mail is deferred and the door stays 
   assert.match(await offer(mail('Again')), /^451 4\.3\.0 /)
   inspector.inspect = inspect
 
-  const spool = join(house.dataDir, 'spool')
+  const spool = join(appliance.dataDir, 'spool')
   await rm(spool, { recursive: true })
   assert.match(await offer(mail('Long', `${'x'.repeat(998)}\r\n`.repeat(2000))), /^451 4\.3\.0 /)
   await mkdir(spool)
@@ -150,8 +150,8 @@ test('when inspecting or spooling fails the mail is deferred and the door stays 
   assert.deepEqual(await newSubjects(), ['Again'])
 })
 
-test('when a recipient cannot be looked up it is deferred', async () => {
-  const { mailboxes } = house.app.directory
+test('when a recipient lookup fails the recipient is deferred', async () => {
+  const { mailboxes } = appliance.app.directory
   const { receiver } = mailboxes
   mailboxes.receiver = async () => {
     throw new Error('disk I/O error')
@@ -162,7 +162,7 @@ test('when a recipient cannot be looked up it is deferred', async () => {
   assert.deepEqual(await newSubjects(), ['Later'])
 })
 
-test('a peer that breaks off inside a long mail leaves nothing', async () => {
+test('a client that disconnects inside a large message leaves nothing', async () => {
   const client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<ann@out.test>', 250)
   await client.command(`RCPT TO:<${ben.email}>`, 250)
@@ -170,13 +170,13 @@ test('a peer that breaks off inside a long mail leaves nothing', async () => {
   await client.push(Buffer.from(mail('Cut', `${'x'.repeat(998)}\r\n`.repeat(3000))))
   client.drop()
   // The file goes when the connection has been seen to end, which is soon.
-  while ((await spooled(house)).length > 0) await new Promise(setImmediate)
+  while ((await spooled(appliance)).length > 0) await new Promise(setImmediate)
   assert.deepEqual(await newSubjects(), [])
   assert.match(await offer(mail('Whole')), /^250 /)
   assert.deepEqual(await newSubjects(), ['Whole'])
 })
 
-test('many mails at once all come in', async () => {
+test('many concurrent messages are all accepted', async () => {
   const clients = await Promise.all(Array.from({ length: 20 }, () => SmtpClient.greet(port)))
   const replies = await Promise.all(
     clients.map(async (client, i) => {

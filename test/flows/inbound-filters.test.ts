@@ -1,14 +1,14 @@
-// Sender filters, DMARC and points decide at the door, with the reason in the log and nothing kept of what is refused.
+// Sender filters, DMARC and the spam score decide during the SMTP session; the log has the reason, and rejected messages are not stored.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { FilterRule, FilterState } from '../../src/directory/filters.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn, logOf } from '../support/kept.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { logOf, storedMessages } from '../support/stored.ts'
 
 const ours = 'v=spf1 ip4:127.0.0.1 -all'
-const house = await startHouse({
+const appliance = await startAppliance({
   zone: {
     'out.test': { TXT: [ours] },
     '_dmarc.out.test': { TXT: ['v=DMARC1; p=reject'] },
@@ -19,15 +19,15 @@ const house = await startHouse({
     '_dmarc.strict.test': { TXT: ['v=DMARC1; p=reject'] },
     'junk.test': { TXT: ['v=spf1 -all'] },
     '_dmarc.junk.test': { TXT: ['v=DMARC1; p=quarantine'] },
-    'broken.test': { fault: 'servfail' },
-    '_dmarc.broken.test': { fault: 'servfail' },
+    'broken.test': { error: 'servfail' },
+    '_dmarc.broken.test': { error: 'servfail' },
   },
 })
-after(() => house.close())
-const port = house.ports.smtp
-const team = await house.team()
+after(() => appliance.close())
+const port = appliance.ports.smtp
+const team = await appliance.team()
 const domainId = await team.domain('in.test')
-const { filters } = house.app.directory
+const { filters } = appliance.app.directory
 
 const deny = (pattern: string): FilterRule => ({ type: 'deny', pattern })
 const allow = (pattern: string): FilterRule => ({ type: 'allow', pattern })
@@ -46,10 +46,10 @@ async function offer(to: string[], sender: { from: string; envelope?: string }):
 }
 
 async function lastRow() {
-  return (await logOf(house, team.id)).at(-1)!
+  return (await logOf(appliance, team.id)).at(-1)!
 }
 
-test('a sender on a denylist is refused at RCPT', async () => {
+test('a sender on a denylist is rejected at RCPT', async () => {
   const box = await mailbox({ mode: 'denylist', rules: [deny('spam.test')] })
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<win@spam.test>', 250)
@@ -64,25 +64,25 @@ test('a sender on a denylist is refused at RCPT', async () => {
   })
 })
 
-test('a From field on a denylist is refused after DATA, and nothing is kept', async () => {
+test('a From field on a denylist is rejected after DATA, and nothing is stored', async () => {
   const box = await mailbox({ mode: 'denylist', rules: [deny('spam.test')] })
   assert.match(await offer([box.email], { from: 'win@spam.test', envelope: 'b@out.test' }), /^550 5\.7\.1 /)
-  assert.deepEqual(await keptIn(house, box.id), [])
+  assert.deepEqual(await storedMessages(appliance, box.id), [])
   const row = await lastRow()
   assert.deepEqual([row.reason, row.header_from, row.message_id], ['sender_filtered', 'win@spam.test', null])
   assert.match(await offer([box.email], { from: 'ann@out.test' }), /^250 /)
 })
 
-test('an allowlist takes its friends, and no look-alike', async () => {
+test('an allowlist accepts its senders, and no look-alike', async () => {
   const box = await mailbox({ mode: 'allowlist', rules: [allow('friend.test')] })
   assert.match(await offer([box.email], { from: 'fay@friend.test' }), /^250 /)
   assert.match(await offer([box.email], { from: 'ann@out.test' }), /^550 5\.7\.1 /)
   // The domain asks for refusal of what it does not authenticate, so the look-alike falls at DMARC.
   assert.match(await offer([box.email], { from: 'fay@friend.test', envelope: 'x@strict.test' }), /^550 5\.7\.1 .*DMARC/)
-  assert.equal((await keptIn(house, box.id)).length, 1)
+  assert.equal((await storedMessages(appliance, box.id)).length, 1)
 })
 
-test('the filter of the domain holds where the mailbox has none, and the mailbox may overrule it', async () => {
+test('the filter of the domain applies where the mailbox has none, and the mailbox can override it', async () => {
   const plain = await mailbox()
   const own = await mailbox({ mode: 'denylist', rules: [allow('spam.test')] })
   await filters.put(domainId, { mode: 'denylist', rules: [deny('spam.test')] })
@@ -94,7 +94,7 @@ test('the filter of the domain holds where the mailbox has none, and the mailbox
   }
 })
 
-test('a mail that all recipients take is never divided, whatever their filters', async () => {
+test('a message that all recipients accept is never split, whatever their filters', async () => {
   const boxes = [await mailbox(), await mailbox({ mode: 'denylist', rules: [deny('spam.test')] })]
   assert.match(
     await offer(
@@ -103,17 +103,17 @@ test('a mail that all recipients take is never divided, whatever their filters',
     ),
     /^250 /,
   )
-  for (const { id } of boxes) assert.equal((await keptIn(house, id)).length, 1)
+  for (const { id } of boxes) assert.equal((await storedMessages(appliance, id)).length, 1)
 })
 
-test('where recipients do not agree the mail is put off once and then taken apart, so that no refusal hides behind a 250', async () => {
+test('when recipients have different decisions the message is deferred once and then split, so that no rejection is hidden by a 250', async () => {
   const open = [await mailbox(), await mailbox()]
   const closed = await mailbox({ mode: 'allowlist', rules: [allow('friend.test')] })
   const everybody = [...open, closed].map(({ email }) => email)
   assert.match(await offer(everybody, { from: 'ann@out.test' }), /^451 4\.7\.1 /)
   assert.deepEqual([(await lastRow()).status, (await lastRow()).reason], ['deferred', 'sender_filtered'])
   assert.ok(JSON.stringify((await lastRow()).evidence.filter).includes('"accept":false'))
-  for (const { id } of [...open, closed]) assert.deepEqual(await keptIn(house, id), [])
+  for (const { id } of [...open, closed]) assert.deepEqual(await storedMessages(appliance, id), [])
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<ann@out.test>', 250)
   await client.command(`RCPT TO:<${open[0]!.email}>`, 250)
@@ -123,12 +123,12 @@ test('where recipients do not agree the mail is put off once and then taken apar
   await client.command('DATA', 354)
   client.write(`${plainMail({ from: 'ann@out.test', to: 'all@in.test' })}.\r\n`)
   await client.expect(250)
-  for (const { id } of open) assert.equal((await keptIn(house, id)).length, 1)
+  for (const { id } of open) assert.equal((await storedMessages(appliance, id)).length, 1)
   assert.match(await offer([closed.email], { from: 'ann@out.test' }), /^550 5\.7\.1 /)
-  assert.deepEqual(await keptIn(house, closed.id), [])
+  assert.deepEqual(await storedMessages(appliance, closed.id), [])
 })
 
-test('a DMARC policy of reject is followed', async () => {
+test('a DMARC policy of reject is applied', async () => {
   const box = await mailbox()
   assert.match(
     await offer([box.email], { from: 'boss@strict.test', envelope: 'x@out.test' }),
@@ -136,13 +136,13 @@ test('a DMARC policy of reject is followed', async () => {
   )
   const row = await lastRow()
   assert.deepEqual([row.reason, row.authentication!.dmarc], ['dmarc_reject', 'fail'])
-  assert.deepEqual(await keptIn(house, box.id), [])
+  assert.deepEqual(await storedMessages(appliance, box.id), [])
 })
 
-test('a policy of quarantine leads to Junk with its keyword', async () => {
+test('a policy of quarantine stores in Junk with its keyword', async () => {
   const box = await mailbox()
   assert.match(await offer([box.email], { from: 'boss@junk.test', envelope: 'x@out.test' }), /^250 /)
-  const [mail] = await keptIn(house, box.id)
+  const [mail] = await storedMessages(appliance, box.id)
   assert.deepEqual([mail!.role, mail!.keywords, mail!.spam.isSpam], ['junk', ['$junk'], true])
   assert.ok(mail!.spam.reasons.includes('dmarc_quarantine'))
   const row = await lastRow()
@@ -151,14 +151,14 @@ test('a policy of quarantine leads to Junk with its keyword', async () => {
   assert.ok((row.evidence.spam as unknown as { reason: string }[]).some(({ reason }) => reason === 'dmarc_quarantine'))
 })
 
-test('a DNS that fails loses and refuses nothing', async () => {
+test('failing DNS neither loses nor rejects a message', async () => {
   const box = await mailbox()
   assert.match(await offer([box.email], { from: 'ann@broken.test' }), /^250 /)
-  const [mail] = await keptIn(house, box.id)
+  const [mail] = await storedMessages(appliance, box.id)
   assert.deepEqual([mail!.role, mail!.authentication.spf], ['inbox', 'temperror'])
 })
 
-test('what has all the marks of spam is refused', async () => {
+test('a message with all the traits of spam is rejected', async () => {
   const box = await mailbox()
   await using client = await SmtpClient.connect(port)
   await client.expect(220)
@@ -178,5 +178,5 @@ test('what has all the marks of spam is refused', async () => {
   const row = await lastRow()
   assert.equal(row.reason, 'spam')
   assert.ok(row.spam_score! >= 15)
-  assert.deepEqual(await keptIn(house, box.id), [])
+  assert.deepEqual(await storedMessages(appliance, box.id), [])
 })

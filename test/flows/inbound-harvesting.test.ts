@@ -1,25 +1,25 @@
-// Address harvesting: what a source was refused is remembered across its sessions; a proxy says where they come from.
+// Address harvesting: rejections of a source are counted across its sessions; a proxy names the source.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { OFFENCE_BLOCK, OFFENCE_FREE, OFFENCE_HALF_LIFE_MS } from '../../src/smtp/limits.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { sweepContent } from '../support/kept.ts'
 import { plainMail, SmtpClient, type SmtpReply } from '../support/smtp.ts'
+import { sweepContent } from '../support/stored.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock, env: { PROXY_PROTOCOL_FROM: '127.0.0.1' } })
+const appliance = await startAppliance({ clock, env: { PROXY_PROTOCOL_FROM: '127.0.0.1' } })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const team = await house.team()
+const team = await appliance.team()
 await team.domain('in.test')
 const ben = await team.mailbox('ben@in.test')
 
 async function connect(source: string): Promise<SmtpClient> {
-  const client = await SmtpClient.connect(house.ports.smtp)
+  const client = await SmtpClient.connect(appliance.ports.smtp)
   client.write(`PROXY TCP4 ${source} 127.0.0.1 4000 25\r\n`)
   return client
 }
@@ -40,7 +40,7 @@ async function patiently(answer: Promise<SmtpReply>): Promise<{ reply: SmtpReply
   for (;;) {
     // An answer that nothing holds back waits for its row in the log at most.
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
-    await house.app.db.write(async () => {})
+    await appliance.app.db.write(async () => {})
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
     if (reply !== undefined) break
     clock.advance(1000)
@@ -48,7 +48,7 @@ async function patiently(answer: Promise<SmtpReply>): Promise<{ reply: SmtpReply
   return { reply, ms: clock.now() - since }
 }
 
-test('who tries addresses is slowed down over all sessions, then put off for a while, and alone', async () => {
+test('a source that guesses addresses is slowed down across sessions, then deferred for a while, and no other source is', async () => {
   let tries = 0
   let waited = 0
   let last: SmtpReply | undefined
@@ -77,7 +77,7 @@ test('who tries addresses is slowed down over all sessions, then put off for a w
   assert.equal((await patiently(later.command('QUIT'))).reply.code, 221)
 })
 
-test('a shared relay that mostly sends good mail is never held back', async () => {
+test('a shared relay that mostly sends good mail is never throttled', async () => {
   const clients: SmtpClient[] = []
   for (let i = 0; i < OFFENCE_FREE * 2; i++) {
     if (i % 10 === 0) clients.push(await greet('5.5.6.1'))
@@ -94,7 +94,7 @@ test('a shared relay that mostly sends good mail is never held back', async () =
   for (const client of clients) await client.command('QUIT', 221)
 })
 
-test('refused messages and protocol errors count as well', async () => {
+test('rejected messages and protocol errors count as well', async () => {
   for (let i = 0; i < OFFENCE_FREE / 2; i++) {
     await using client = await greet('5.5.7.1')
     await client.command('NONSENSE', 500)

@@ -1,4 +1,4 @@
-// The door under load: connections are bounded by source and in all, proxies are believed only where told, stopping is orderly.
+// The SMTP server under load: connections are limited by source and in total, proxies are trusted only as configured, shutdown is orderly.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -7,14 +7,14 @@ import { test } from 'node:test'
 import { openInbound } from '../../src/inbound/listener.ts'
 import { PROXY_MS } from '../../src/net/proxy-protocol.ts'
 import { CLOSING_MS, COMMAND_MS, SWEEP_MS } from '../../src/smtp/limits.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn, logOf } from '../support/kept.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { logOf, storedMessages } from '../support/stored.ts'
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 
-/** Connects until the door says no; what it said. */
+/** Connects until the server rejects; returns its reply. */
 async function fill(port: number, count: number): Promise<{ clients: SmtpClient[]; codes: number[]; last: string }> {
   const clients = await Promise.all(Array.from({ length: count }, () => SmtpClient.connect(port)))
   const replies = await Promise.all(clients.map((client) => client.reply()))
@@ -41,42 +41,42 @@ async function untilGreeted(port: number): Promise<SmtpClient> {
   }
 }
 
-test('a source has so many connections at a time', async () => {
-  await using house = await startHouse({ env: { SMTP_MAX_PER_ADDRESS: '4' } })
-  const { clients, codes, last } = await fill(house.ports.smtp, 6)
+test('the connections of one source are limited', async () => {
+  await using appliance = await startAppliance({ env: { SMTP_MAX_PER_ADDRESS: '4' } })
+  const { clients, codes, last } = await fill(appliance.ports.smtp, 6)
   assert.deepEqual(codes, [220, 220, 220, 220, 421, 421])
   assert.match(last, /^421 4\.7\.0 /)
-  await using other = await SmtpClient.connect(house.ports.smtp, '127.0.0.2')
+  await using other = await SmtpClient.connect(appliance.ports.smtp, '127.0.0.2')
   await other.expect(220)
   await drop(clients)
-  await using again = await untilGreeted(house.ports.smtp)
-  // A session that took the way through STARTTLS is counted out, too.
+  await using again = await untilGreeted(appliance.ports.smtp)
+  // A session that used STARTTLS is subtracted, too.
   await again.command('EHLO client.test', 250)
   await again.startTls()
   await drop([again])
-  const second = await fill(house.ports.smtp, 5)
+  const second = await fill(appliance.ports.smtp, 5)
   assert.ok(second.codes.filter((code) => code === 220).length >= 3)
   await drop(second.clients)
 })
 
-test('all together have so many connections at a time', async () => {
-  await using house = await startHouse({ env: { SMTP_MAX_CONNECTIONS: '3' } })
-  const { clients, codes, last } = await fill(house.ports.smtp, 5)
+test('the connections of all sources are limited', async () => {
+  await using appliance = await startAppliance({ env: { SMTP_MAX_CONNECTIONS: '3' } })
+  const { clients, codes, last } = await fill(appliance.ports.smtp, 5)
   assert.deepEqual(codes, [220, 220, 220, 421, 421])
   assert.match(last, /^421 4\.3\.2 /)
   await drop(clients)
-  await drop([await untilGreeted(house.ports.smtp)])
+  await drop([await untilGreeted(appliance.ports.smtp)])
 })
 
-test('hundreds of idle connections are held beside a mail that comes in', async (context) => {
-  await using house = await startHouse({ env: { SMTP_MAX_PER_ADDRESS: '400' } })
-  const team = await house.team()
+test('hundreds of idle connections do not delay a message', async (context) => {
+  await using appliance = await startAppliance({ env: { SMTP_MAX_PER_ADDRESS: '400' } })
+  const team = await appliance.team()
   await team.domain('in.test')
   const box = await team.mailbox('ben@in.test')
   const before = process.memoryUsage().rss
-  const { clients, codes } = await fill(house.ports.smtp, 300)
+  const { clients, codes } = await fill(appliance.ports.smtp, 300)
   assert.ok(codes.every((code) => code === 220))
-  await using client = await SmtpClient.greet(house.ports.smtp)
+  await using client = await SmtpClient.greet(appliance.ports.smtp)
   const reply = await client.mail({
     from: 'a@out.test',
     to: box.email,
@@ -88,13 +88,13 @@ test('hundreds of idle connections are held beside a mail that comes in', async 
   await drop(clients)
 })
 
-test('a proxy we trust says who connects, in either version, and must', async () => {
-  await using house = await startHouse({
+test('a trusted proxy names the client in either version of the protocol, and must do so', async () => {
+  await using appliance = await startAppliance({
     env: { PROXY_PROTOCOL_FROM: '127.0.0.1/32,192.0.2.0/24', SMTP_MAX_PER_ADDRESS: '2' },
   })
-  const team = await house.team()
+  const team = await appliance.team()
   await team.domain('in.test')
-  const { smtp: port } = house.ports
+  const { smtp: port } = appliance.ports
   const v2 = Buffer.concat([SIGNATURE, Buffer.from([0x21, 0x11, 0, 12, 198, 51, 100, 8, 127, 0, 0, 1, 16, 0, 0, 25])])
   const headers = [Buffer.from('PROXY TCP4 198.51.100.7 127.0.0.1 4000 25\r\n'), v2, Buffer.from('PROXY UNKNOWN\r\n')]
   for (const header of headers) {
@@ -106,7 +106,7 @@ test('a proxy we trust says who connects, in either version, and must', async ()
     await client.command('RCPT TO:<nobody@in.test>', 550)
   }
   assert.deepEqual(
-    (await logOf(house, team.id)).map(({ remote_address }) => remote_address),
+    (await logOf(appliance, team.id)).map(({ remote_address }) => remote_address),
     ['198.51.100.7', '198.51.100.8', '127.0.0.1'],
   )
 
@@ -146,13 +146,13 @@ test('a proxy we trust says who connects, in either version, and must', async ()
   assert.equal((await stranger.command('PROXY TCP4 198.51.100.7 127.0.0.1 4000 25')).code, 500)
 })
 
-test('deadlines are kept by the clock of the house: silence, a proxy that says nothing, a stop that is not heard', async () => {
+test('timeouts follow the clock of the appliance: a silent client, a silent proxy, a stop the client ignores', async () => {
   const clock = new ManualClock()
-  const house = await startHouse({ clock, env: { PROXY_PROTOCOL_FROM: '127.0.0.2' } })
-  const { smtp: port } = house.ports
+  const appliance = await startAppliance({ clock, env: { PROXY_PROTOCOL_FROM: '127.0.0.2' } })
+  const { smtp: port } = appliance.ports
   await using silent = await SmtpClient.greet(port)
   await using proxy = await SmtpClient.connect(port, '127.0.0.2')
-  // A connection that was made later has been greeted: the one before it is known to the house.
+  // A later connection has been greeted: the server knows the one before it.
   await using other = await SmtpClient.greet(port)
   clock.advance(PROXY_MS)
   assert.match((await proxy.reply()).text, /^421 4\.7\.0 /)
@@ -161,8 +161,8 @@ test('deadlines are kept by the clock of the house: silence, a proxy that says n
 
   await using deaf = await SmtpClient.greet(port)
   await deaf.command('MAIL FROM:<a@out.test>', 250)
-  const closed = house.close()
-  // This one is refused, or taken and sent away: either way the door knows by then that it is to close.
+  const closed = appliance.close()
+  // This one is refused, or accepted and rejected: either way the server then knows that it is closing.
   await using late = await SmtpClient.connect(port, '127.0.0.1').catch(() => null)
   await late?.closed()
   clock.advance(CLOSING_MS)
@@ -170,9 +170,9 @@ test('deadlines are kept by the clock of the house: silence, a proxy that says n
   await closed
 })
 
-test('a port that is taken is said in one sentence', async () => {
-  await using house = await startHouse()
-  const { app, ports } = house
+test('a port in use is reported in one sentence', async () => {
+  await using appliance = await startAppliance()
+  const { app, ports } = appliance
   const second = openInbound({ ...app, config: { ...app.config, SMTP_PORT: ports.smtp } })
   await assert.rejects(second.start(), {
     name: 'ProductError',
@@ -180,20 +180,20 @@ test('a port that is taken is said in one sentence', async () => {
   })
 })
 
-test('who talks before the greeting is sent away', async () => {
-  await using house = await startHouse()
-  await using client = await SmtpClient.connect(house.ports.smtp)
+test('a client that talks before the greeting is rejected', async () => {
+  await using appliance = await startAppliance()
+  await using client = await SmtpClient.connect(appliance.ports.smtp)
   client.write('EHLO client.test\r\n')
   assert.equal((await client.reply()).code, 421)
   await client.closed()
 })
 
-test('stopping lets a mail under way finish, ends the others, and keeps what was said', async () => {
-  const house = await startHouse()
-  const team = await house.team()
+test('stopping completes a message under way, ends other sessions, and keeps what was accepted', async () => {
+  const appliance = await startAppliance()
+  const team = await appliance.team()
   await team.domain('in.test')
   const box = await team.mailbox('ben@in.test')
-  const { smtp: port } = house.ports
+  const { smtp: port } = appliance.ports
   await using idle = await SmtpClient.greet(port)
   await using busy = await SmtpClient.greet(port)
   await busy.command('MAIL FROM:<a@out.test>', 250)
@@ -202,14 +202,14 @@ test('stopping lets a mail under way finish, ends the others, and keeps what was
   await busy.command('DATA', 354)
   busy.write('From: a@out.test\r\nSubject: Late\r\n')
   const rows: string[] = []
-  const { close } = house.app
-  // Looked at when every door is closed and before the database is.
-  house.app.close = async () => {
-    rows.push(...(await logOf(house, team.id)).map(({ status }) => status))
-    rows.push(...(await keptIn(house, box.id)).map(({ subject }) => subject))
+  const { close } = appliance.app
+  // Checked after every listener is closed and before the database is.
+  appliance.app.close = async () => {
+    rows.push(...(await logOf(appliance, team.id)).map(({ status }) => status))
+    rows.push(...(await storedMessages(appliance, box.id)).map(({ subject }) => subject))
     await close()
   }
-  const closed = house.close()
+  const closed = appliance.close()
   assert.match((await idle.reply()).text, /^421 4\.3\.2 /)
   await idle.closed()
   const refused = connect(port, '127.0.0.1')

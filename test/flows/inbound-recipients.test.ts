@@ -1,27 +1,27 @@
-// Each recipient has its own answer, and each answer its row in the log.
+// Each recipient has its own reply, and each reply its row in the log.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PROBES_PER_MINUTE } from '../../src/inbound/probes.ts'
 import { FULL_DEFER_MS } from '../../src/inbound/recipients.ts'
 import { MAX_MESSAGE_BYTES } from '../../src/smtp/limits.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn, logOf, sweepContent } from '../support/kept.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { logOf, storedMessages, sweepContent } from '../support/stored.ts'
 
 const DAY_MS = 86_400_000
 const QUOTA = 10_485_760
 
 const clock = new ManualClock()
-// Nobody ever answers for the peer's name, and time stands still: nothing may wait for it.
-const house = await startHouse({ clock, zone: { '1.0.0.127.in-addr.arpa': { fault: 'silent' } } })
+// The reverse DNS query is never answered, and time stands still: nothing may wait for it.
+const appliance = await startAppliance({ clock, zone: { '1.0.0.127.in-addr.arpa': { error: 'silent' } } })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const port = house.ports.smtp
-const team = await house.team()
+const port = appliance.ports.smtp
+const team = await appliance.team()
 await team.domain('in.test')
 const ben = await team.mailbox('ben@in.test')
 
@@ -42,17 +42,17 @@ async function finish(client: SmtpClient, bytes = content): Promise<string> {
 
 /** What the log says last. */
 async function lastRow(teamId = team.id) {
-  return (await logOf(house, teamId)).at(-1)
+  return (await logOf(appliance, teamId)).at(-1)
 }
 
-test('who is known gets 250, however the address is written', async () => {
+test('a known recipient gets 250, however the address is written', async () => {
   await using client = await transaction()
   for (const path of ['ben@in.test', 'BEN@In.Test', 'ben+news@in.test', '"ben"@in.test', '@relay.test:ben@in.test']) {
     assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^250 2\.1\.5 /, path)
   }
 })
 
-test('who is unknown gets 550 5.1.1, who is none of ours 550 5.7.1', async () => {
+test('an unknown recipient gets 550 5.1.1, one of a foreign domain 550 5.7.1', async () => {
   await using client = await transaction()
   assert.match((await client.command('RCPT TO:<nobody@in.test>')).text, /^550 5\.1\.1 /)
   const row = await lastRow()
@@ -62,14 +62,14 @@ test('who is unknown gets 550 5.1.1, who is none of ours 550 5.7.1', async () =>
   )
   assert.equal(`550 5.1.1 ${row!.detail}`, row!.smtp_reply)
   assert.equal(row!.remote_name, null)
-  assert.ok(house.dns.queries.some(({ name, type }) => name === '1.0.0.127.in-addr.arpa' && type === 'PTR'))
+  assert.ok(appliance.dns.queries.some(({ name, type }) => name === '1.0.0.127.in-addr.arpa' && type === 'PTR'))
   for (const path of ['ben@elsewhere.test', 'ben@sub.in.test', 'ben@[127.0.0.1]', '"ben@in.test"@elsewhere.test']) {
     assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^550 5\.7\.1 /, path)
   }
   assert.equal((await lastRow())!.rcpt_to, 'nobody@in.test', 'mail for others is nobody’s row')
 })
 
-test('postmaster and abuse reach somebody, at a domain and without one', async () => {
+test('postmaster and abuse are deliverable, with and without a domain', async () => {
   await using client = await transaction()
   for (const path of [
     'postmaster',
@@ -81,34 +81,34 @@ test('postmaster and abuse reach somebody, at a domain and without one', async (
     assert.match((await client.command(`RCPT TO:<${path}>`)).text, /^250 2\.1\.5 /, path)
   }
   assert.match(await finish(client), /^250 /)
-  assert.equal((await keptIn(house, ben.id)).length, 1, 'all of them are the oldest mailbox here')
+  assert.equal((await storedMessages(appliance, ben.id)).length, 1, 'all of them are the oldest mailbox here')
 })
 
 test('a suspended mailbox gets 550 5.2.1, the others their copy', async () => {
   const gone = await team.mailbox('gone@in.test')
-  await house.app.directory.mailboxes.suspend(team.id, gone.id)
-  const before = (await keptIn(house, ben.id)).length
+  await appliance.app.directory.mailboxes.suspend(team.id, gone.id)
+  const before = (await storedMessages(appliance, ben.id)).length
   await using client = await transaction()
   assert.match((await client.command('RCPT TO:<gone@in.test>')).text, /^550 5\.2\.1 /)
   assert.deepEqual([(await lastRow())!.reason, (await lastRow())!.mailbox_id], ['mailbox_suspended', gone.id])
   await client.command('RCPT TO:<ben@in.test>', 250)
   const text = plainMail({ from: 'ann@out.test', to: 'ben@in.test' })
   assert.match(await finish(client, text), /^250 /)
-  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+  assert.equal((await storedMessages(appliance, ben.id)).length, before + 1)
 })
 
 test('a deleted mailbox is unknown', async () => {
   const old = await team.mailbox('old@in.test')
-  await house.app.directory.mailboxes.delete(team.id, old.id)
+  await appliance.app.administration.mailboxes.delete(team.id, old.id)
   await using client = await transaction()
   assert.match((await client.command('RCPT TO:<old@in.test>')).text, /^550 5\.1\.1 /)
 })
 
-test('a suspended team is deferred for seven days, then refused', async () => {
-  const other = await house.team('Other')
+test('a suspended team is deferred for seven days, then rejected', async () => {
+  const other = await appliance.team('Other')
   await other.domain('other.test')
   await other.mailbox('eve@other.test')
-  await house.app.directory.teams.setStatus(other.id, 'suspended')
+  await appliance.app.directory.teams.setStatus(other.id, 'suspended')
   const answer = async () => {
     await using client = await transaction()
     return (await client.command('RCPT TO:<eve@other.test>')).text
@@ -120,16 +120,16 @@ test('a suspended team is deferred for seven days, then refused', async () => {
   assert.match(await answer(), /^550 5\./)
 })
 
-test('a full mailbox is deferred for five days, then refused; nobody else waits for it', async () => {
+test('a full mailbox is deferred for five days, then rejected; other recipients do not wait', async () => {
   const small = await team.mailbox('small@in.test', { quotaBytes: QUOTA })
-  const before = (await keptIn(house, ben.id)).length
+  const before = (await storedMessages(appliance, ben.id)).length
   await using client = await transaction(QUOTA)
   assert.match((await client.command('RCPT TO:<small@in.test>')).text, /^452 4\.2\.2 /)
   const row = await lastRow()
   assert.deepEqual([row!.status, row!.reason, row!.mailbox_id], ['deferred', 'mailbox_full', small.id])
   await client.command('RCPT TO:<ben@in.test>', 250)
   assert.match(await finish(client, plainMail({ from: 'a@out.test', to: 'ben@in.test' })), /^250 /)
-  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+  assert.equal((await storedMessages(appliance, ben.id)).length, before + 1)
   clock.advance(FULL_DEFER_MS + 1)
   await using late = await transaction(QUOTA)
   assert.match((await late.command('RCPT TO:<small@in.test>')).text, /^552 5\.2\.2 /)
@@ -141,7 +141,7 @@ test('a full mailbox is deferred for five days, then refused; nobody else waits 
   assert.match((await again.command('RCPT TO:<small@in.test>')).text, /^452 4\.2\.2 /)
 })
 
-test('a mail that turns out too large for its mailbox is refused for that mailbox alone', async () => {
+test('a message too large for one mailbox is rejected for that mailbox only', async () => {
   await team.mailbox('tight@in.test', { quotaBytes: QUOTA })
   const long = plainMail({ from: 'a@out.test', to: 'tight@in.test', text: `${'x'.repeat(998)}\r\n`.repeat(10_600) })
   await using undeclared = await transaction()
@@ -156,8 +156,8 @@ test('a mail that turns out too large for its mailbox is refused for that mailbo
   assert.match(await finish(lying, long), /^552 5\.3\.4 /)
 })
 
-test('of messages that race for the last room the loser is put off, and nothing is logged as an error', async () => {
-  const { store, log } = house.app
+test('when messages compete for the last space the loser is deferred, and no error is logged', async () => {
+  const { store, log } = appliance.app
   const { deliver } = store
   const { error } = log
   const errors: unknown[] = []
@@ -187,12 +187,12 @@ test('of messages that race for the last room the loser is put off, and nothing 
   assert.deepEqual(errors, [])
 })
 
-test('a mailbox that ends while the mail comes in takes nothing, and nobody is told it had', async () => {
-  const { mailboxes } = house.app.directory
+test('a mailbox deleted while a message is received stores nothing, and the sender gets no 250 for it', async () => {
+  const { mailboxes } = appliance.app.directory
   const ends = {
-    deleted: (id: string) => mailboxes.delete(team.id, id),
+    deleted: (id: string) => appliance.app.administration.mailboxes.delete(team.id, id),
     suspended: (id: string) => mailboxes.suspend(team.id, id),
-    lowered: (id: string) => mailboxes.update(team.id, id, { quotaBytes: QUOTA }, 0),
+    lowered: (id: string) => appliance.app.administration.mailboxes.update(team.id, id, { quotaBytes: QUOTA }, 0),
   }
   for (const [name, end] of Object.entries(ends)) {
     const mailbox = await team.mailbox(`${name}@in.test`, { quotaBytes: 2 * QUOTA })
@@ -203,22 +203,22 @@ test('a mailbox that ends while the mail comes in takes nothing, and nobody is t
     await end(mailbox.id)
     await client.push(Buffer.from(`${content}.\r\n`))
     assert.match((await client.reply()).text, /^451 4\.3\.0 /, name)
-    assert.equal((await house.app.store.accounts.byMailbox(mailbox.id))!.messageCount, 0)
+    assert.equal((await appliance.app.store.accounts.byMailbox(mailbox.id))!.messageCount, 0)
     await using again = await transaction(1000)
     const answers = { deleted: /^550 5\.1\.1 /, suspended: /^550 5\.2\.1 /, lowered: /^250 / }
     assert.match((await again.command(`RCPT TO:<${mailbox.email}>`)).text, answers[name as keyof typeof answers], name)
   }
 })
 
-test('a declared size above the limit is refused at MAIL', async () => {
+test('a declared size above the limit is rejected at MAIL', async () => {
   await using client = await SmtpClient.greet(port)
   assert.match((await client.command(`MAIL FROM:<ann@out.test> SIZE=${MAX_MESSAGE_BYTES + 1}`)).text, /^552 5\.3\.4 /)
 })
 
-test('a storm of unknown recipients is counted, not told one by one', async () => {
+test('many unknown recipients are counted, not logged one by one', async () => {
   clock.advance(60_000)
   const unknown = async () =>
-    (await logOf(house, team.id)).filter(
+    (await logOf(appliance, team.id)).filter(
       ({ reason, rcpt_to }) => reason === 'unknown_recipient' && /^p\d|^\*/.test(rcpt_to),
     )
   await using client = await transaction()
@@ -226,7 +226,7 @@ test('a storm of unknown recipients is counted, not told one by one', async () =
   assert.equal((await unknown()).length, PROBES_PER_MINUTE)
   clock.advance(60_000)
   // The count is written in the background, before whatever is asked of the database next.
-  await house.app.db.write(async () => {})
+  await appliance.app.db.write(async () => {})
   const last = (await unknown()).at(-1)
   assert.equal(last!.rcpt_to, '*@in.test')
   assert.match(last!.detail, /^5 more /)

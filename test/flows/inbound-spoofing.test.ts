@@ -1,12 +1,12 @@
-// The espoofer attacks over SMTP: whatever they show, none shows as authenticated mail of the domain they pretend to be.
+// The espoofer attacks over SMTP: none is shown as authenticated mail of the domain it pretends to be from.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { startAppliance } from '../support/appliance.ts'
 import { rsaKey, signMail } from '../support/dkim.ts'
 import { fixtureJson, fixturesMissing } from '../support/fixtures.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn } from '../support/kept.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { storedMessages } from '../support/stored.ts'
 
 interface Attack {
   id: string
@@ -23,7 +23,7 @@ const VICTIM = 'victim@victim.com'
 const key = rsaKey()
 const attacker = ['v=spf1 ip4:127.0.0.1 -all']
 
-const house = await startHouse({
+const appliance = await startAppliance({
   zone: {
     'legitimate.com': { TXT: ['v=spf1 ip4:192.0.2.1 -all'], A: ['192.0.2.1'] },
     // Watching only, so that what gets through is seen and not refused.
@@ -38,16 +38,16 @@ const house = await startHouse({
     's1._domainkey.good.example': { TXT: [key.record] },
   },
 })
-after(() => house.close())
-const team = await house.team()
+after(() => appliance.close())
+const team = await appliance.team()
 const victim = await openVictim()
 
 /** A mailbox at victim.com, which has to be proved by DNS first. */
 async function openVictim() {
-  const { domains } = house.app.directory
+  const { domains } = appliance.app.directory
   const { id, records } = await domains.create(team.id, 'victim.com')
-  house.dns.zone[records.verification.name] = { TXT: [records.verification.value] }
-  await domains.verify(team.id, id)
+  appliance.dns.zone[records.verification.name] = { TXT: [records.verification.value] }
+  await appliance.app.administration.domains.verify(team.id, id)
   return team.mailbox(VICTIM)
 }
 
@@ -60,13 +60,13 @@ function contentOf({ data, dkim_para: dkim }: Attack): string {
 
 let seen = 0
 
-test('the attacks are there', { skip: fixturesMissing(FILE) }, () => {
+test('the fixtures of the attacks exist', { skip: fixturesMissing(FILE) }, () => {
   assert.equal(attacks.length, 11)
 })
 
 for (const attack of attacks) {
-  test(`${attack.id} does not show as authenticated mail of legitimate.com`, async (context) => {
-    await using client = await SmtpClient.connect(house.ports.smtp)
+  test(`${attack.id} is not shown as authenticated mail of legitimate.com`, async (context) => {
+    await using client = await SmtpClient.connect(appliance.ports.smtp)
     await client.expect(220)
     const codes: string[] = []
     for (const command of [`EHLO ${attack.helo}`, `MAIL FROM:${attack.mailfrom}`, `RCPT TO:${attack.rcptto}`, 'DATA']) {
@@ -78,7 +78,7 @@ for (const attack of attacks) {
       client.write(Buffer.from(`${contentOf(attack)}\r\n.\r\n`, 'latin1'))
       codes.push((await client.reply()).text)
     }
-    const kept = (await keptIn(house, victim.id)).slice(seen)
+    const kept = (await storedMessages(appliance, victim.id)).slice(seen)
     seen += kept.length
     assert.ok(kept.length === 0 ? /^5/.test(codes.at(-1)!) : kept.length === 1, codes.join(' | '))
     for (const { from, authentication, role } of kept) {
@@ -90,25 +90,25 @@ for (const attack of attacks) {
   })
 }
 
-test('the real sender does', async () => {
-  house.dns.zone['legitimate.com'] = { TXT: attacker }
-  await using client = await SmtpClient.greet(house.ports.smtp, 'legitimate.com')
+test('a message of the real sender is', async () => {
+  appliance.dns.zone['legitimate.com'] = { TXT: attacker }
+  await using client = await SmtpClient.greet(appliance.ports.smtp, 'legitimate.com')
   const content = plainMail({ from: 'admin@legitimate.com', to: VICTIM })
   await client.mail({ from: 'any@legitimate.com', to: VICTIM, content })
-  const [mail] = (await keptIn(house, victim.id)).slice(seen)
+  const [mail] = (await storedMessages(appliance, victim.id)).slice(seen)
   assert.deepEqual([mail!.from, mail!.authentication.fromAligned], ['admin@legitimate.com', true])
 })
 
 /** Hands a message in as attack.com, which may send for itself. */
-async function offered(header: string): Promise<{ answer: string; kept: Awaited<ReturnType<typeof keptIn>> }> {
-  await using client = await SmtpClient.greet(house.ports.smtp, 'attack.com')
-  const before = (await keptIn(house, victim.id)).length
+async function offered(header: string): Promise<{ answer: string; kept: Awaited<ReturnType<typeof storedMessages>> }> {
+  await using client = await SmtpClient.greet(appliance.ports.smtp, 'attack.com')
+  const before = (await storedMessages(appliance, victim.id)).length
   const content = `${header}\r\nTo: ${VICTIM}\r\nDate: Fri, 20 Nov 2026 12:00:00 +0000\r\nMessage-ID: <1@x>\r\n\r\nHi\r\n`
   const { text } = await client.mail({ from: 'any@attack.com', to: VICTIM, content })
-  return { answer: text, kept: (await keptIn(house, victim.id)).slice(before) }
+  return { answer: text, kept: (await storedMessages(appliance, victim.id)).slice(before) }
 }
 
-test('a domain that asks for refusal is obeyed in whatever form its name is written', async () => {
+test('a reject policy applies in whatever form the domain name is written', async () => {
   const ceo = 'From: ceo@good.example'
   const headers = [
     ...[ceo, `X-Pad:${' '.repeat(257)}y\r\n${ceo}`, `X-Long: ${'y'.repeat(70_000)}\r\n${ceo}`, `no field\r\n${ceo}`],
@@ -131,7 +131,7 @@ test('a domain that asks for refusal is obeyed in whatever form its name is writ
   }
 })
 
-test('an author who is not clear is in Junk, with the reason', async () => {
+test('a message with an ambiguous author is in Junk, with the reason', async () => {
   for (const from of ['a@attack.com, b@attack.com', 'a@attack.com b@attack.com', 'G: a@attack.com;', 'nobody']) {
     const { kept } = await offered(`From: ${from}`)
     assert.deepEqual([kept[0]!.role, kept[0]!.authentication.fromAligned], ['junk', false], from)
@@ -140,7 +140,7 @@ test('an author who is not clear is in Junk, with the reason', async () => {
   assert.equal((await offered('From: a@attack.com')).kept[0]!.role, 'inbox')
 })
 
-test('a field on top of a signed one of its name takes the signature its say', async () => {
+test('a field above a signed one of the same name invalidates the signature', async () => {
   const mail = signMail('From: ceo@good.example\r\nSubject: hello\r\n\r\nHi\r\n', {
     key,
     domain: 'good.example',
@@ -150,20 +150,20 @@ test('a field on top of a signed one of its name takes the signature its say', a
   assert.match((await offered(`Subject: pay now\r\n${mail}`)).answer, /^550 5\.7\.1 .*good\.example/)
 })
 
-test('a stranger who names an own domain without proof is in Junk, whether it has a policy or not', async () => {
+test('an unauthenticated message with a local domain in From is in Junk, with and without a policy', async () => {
   for (const from of ['boss@victim.com', 'Boss <boss@VICTIM.com>']) {
     const [mail] = (await offered(`From: ${from}`)).kept
     assert.deepEqual([mail!.role, mail!.authentication.dmarc], ['junk', 'none'])
     assert.ok(mail!.spam.reasons.includes('own_domain_unproven'))
   }
   assert.equal((await offered('From: boss@victim.com.attack.com')).kept[0]!.role, 'inbox')
-  house.dns.zone['victim.com'] = { TXT: attacker }
-  await using client = await SmtpClient.greet(house.ports.smtp, 'attack.com')
+  appliance.dns.zone['victim.com'] = { TXT: attacker }
+  await using client = await SmtpClient.greet(appliance.ports.smtp, 'attack.com')
   await client.mail({
     from: 'news@victim.com',
     to: VICTIM,
     content: plainMail({ from: 'boss@victim.com', to: VICTIM }),
   })
-  const last = (await keptIn(house, victim.id)).at(-1)!
+  const last = (await storedMessages(appliance, victim.id)).at(-1)!
   assert.deepEqual([last.role, last.authentication.fromAligned], ['inbox', true])
 })

@@ -1,14 +1,14 @@
-// A mail comes in: from the first word of the dialogue to what is kept and what the log says of it.
+// Receiving a message: from the greeting to the stored message and its log row.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
-import { keptIn, logOf, rawOf, spooled, sweepContent } from '../support/kept.ts'
 import { plainMail, SmtpClient, sendMail } from '../support/smtp.ts'
+import { logOf, rawOf, spooled, storedMessages, sweepContent } from '../support/stored.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone: {
     'out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'], A: ['127.0.0.1'] },
@@ -20,14 +20,14 @@ const house = await startHouse({
   },
 })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const team = await house.team()
+const team = await appliance.team()
 await team.domain('in.test')
-const port = house.ports.smtp
+const port = appliance.ports.smtp
 
-test('an ordinary mail is stored with its verdict, and the log says why', async () => {
+test('an ordinary message is stored with its check results, and the log shows them', async () => {
   const ben = await team.mailbox('ben@in.test')
   const info = await sendMail(port, {
     envelope: { from: 'ann@out.test', to: 'ben@in.test' },
@@ -40,7 +40,7 @@ test('an ordinary mail is stored with its verdict, and the log says why', async 
   })
   const queueId = /^250 2\.0\.0 Ok: queued as ([a-z0-9]+)$/.exec(String(info.response))?.[1]
   assert.ok(queueId)
-  const [mail, ...others] = await keptIn(house, ben.id)
+  const [mail, ...others] = await storedMessages(appliance, ben.id)
   assert.deepEqual(others, [])
   assert.deepEqual(
     [mail!.subject, mail!.role, mail!.rcptTo, mail!.mailFrom],
@@ -50,7 +50,7 @@ test('an ordinary mail is stored with its verdict, and the log says why', async 
   assert.deepEqual([spf, dmarc, fromAligned], ['pass', 'pass', true])
   assert.deepEqual(mail!.spam, { score: 0, isSpam: false, reasons: [] })
 
-  const raw = await rawOf(house, mail!.id)
+  const raw = await rawOf(appliance, mail!.id)
   assert.match(raw, /^Return-Path: <ann@out\.test>\r\nAuthentication-Results: mx\.mailstead\.test;/)
   assert.match(
     raw,
@@ -58,7 +58,7 @@ test('an ordinary mail is stored with its verdict, and the log says why', async 
   )
   assert.match(raw, /Received: from client\.test \(mx\.out\.test \[127\.0\.0\.1\]\)/)
 
-  const [row, ...more] = await logOf(house, team.id)
+  const [row, ...more] = await logOf(appliance, team.id)
   assert.deepEqual(more, [])
   assert.deepEqual(
     [row!.status, row!.reason, row!.mail_from, row!.rcpt_to, row!.header_from, row!.subject, row!.domain],
@@ -89,7 +89,7 @@ test('an ordinary mail is stored with its verdict, and the log says why', async 
   assert.equal(filter.accept, true)
 })
 
-test('a mail above the memory of the spool goes through a file and is whole', async () => {
+test('a message larger than the memory of the spool goes through a file and is complete', async () => {
   const mailbox = await team.mailbox('big@in.test')
   const line = 'The quick brown fox jumps over the lazy dog, again and again and again.\r\n'
   const text = line.repeat(50_000)
@@ -97,12 +97,12 @@ test('a mail above the memory of the spool goes through a file and is whole', as
   const content = plainMail({ from: 'ann@out.test', to: mailbox.email, text })
   const reply = await client.mail({ from: 'ann@out.test', to: mailbox.email, content })
   assert.equal(reply.code, 250, reply.text)
-  const [mail] = await keptIn(house, mailbox.id)
-  assert.ok((await rawOf(house, mail!.id)).endsWith(`\r\n\r\n${text}\r\n`))
-  assert.deepEqual(await spooled(house), [])
+  const [mail] = await storedMessages(appliance, mailbox.id)
+  assert.ok((await rawOf(appliance, mail!.id)).endsWith(`\r\n\r\n${text}\r\n`))
+  assert.deepEqual(await spooled(appliance), [])
 })
 
-test('a client that drops after the final dot and sends again leaves one message', async () => {
+test('a client that disconnects after the final dot and sends again causes one message', async () => {
   const mailbox = await team.mailbox('drop@in.test')
   const content = plainMail({ from: 'ann@out.test', to: mailbox.email, subject: 'Once' })
   const first = await SmtpClient.greet(port)
@@ -115,26 +115,26 @@ test('a client that drops after the final dot and sends again leaves one message
     const reply = await again.mail({ from: 'ann@out.test', to: mailbox.email, content })
     assert.equal(reply.code, 250, reply.text)
   }
-  const mails = await keptIn(house, mailbox.id)
+  const mails = await storedMessages(appliance, mailbox.id)
   assert.deepEqual(
     mails.map(({ subject }) => subject),
     ['Once'],
   )
-  const rows = (await logOf(house, team.id)).filter(({ rcpt_to }) => rcpt_to === mailbox.email)
+  const rows = (await logOf(appliance, team.id)).filter(({ rcpt_to }) => rcpt_to === mailbox.email)
   assert.ok(rows.some(({ status }) => status === 'duplicate'))
   assert.equal(rows.filter(({ status }) => status === 'stored').length, 1)
   assert.ok(rows.every(({ message_id }) => message_id === mails[0]!.id))
 })
 
-test('the same mail to an address and its tag is one message', async () => {
+test('the same message to an address and its tag is one message', async () => {
   const mailbox = await team.mailbox('twice@in.test')
   await using client = await SmtpClient.greet(port)
   const content = plainMail({ from: 'ann@out.test', to: mailbox.email })
   await client.mail({ from: 'ann@out.test', to: [mailbox.email, 'twice+tag@in.test'], content })
-  assert.equal((await keptIn(house, mailbox.id)).length, 1)
+  assert.equal((await storedMessages(appliance, mailbox.id)).length, 1)
 })
 
-test('copies for several mailboxes are one content', async () => {
+test('copies for several mailboxes share one content', async () => {
   const mailboxes = [await team.mailbox('one@in.test'), await team.mailbox('two@in.test')]
   await using client = await SmtpClient.greet(port)
   const content = plainMail({ from: 'ann@out.test', to: 'both@in.test', subject: 'Both' })
@@ -142,14 +142,14 @@ test('copies for several mailboxes are one content', async () => {
   assert.equal(reply.code, 250, reply.text)
   const raws: string[] = []
   for (const { id } of mailboxes) {
-    const [mail] = await keptIn(house, id)
-    raws.push(await rawOf(house, mail!.id))
+    const [mail] = await storedMessages(appliance, id)
+    raws.push(await rawOf(appliance, mail!.id))
   }
   assert.equal(raws[0], raws[1])
-  assert.doesNotMatch(raws[0]!, / for </, 'nobody is told of the other recipients')
+  assert.doesNotMatch(raws[0]!, / for </, 'other recipients are not disclosed')
 })
 
-test('a mail that is no mail is kept as it came', async () => {
+test('content without a valid header is stored as received', async () => {
   const mailbox = await team.mailbox('odd@in.test')
   await using client = await SmtpClient.greet(port)
   for (const content of ['', 'no header at all', `X: ${'y'.repeat(300_000)}\r\n\r\nbody`, '\r\n\r\n\r\n']) {
@@ -158,7 +158,7 @@ test('a mail that is no mail is kept as it came', async () => {
   }
 })
 
-test('addresses beyond ASCII come in with SMTPUTF8', async () => {
+test('non-ASCII addresses are accepted with SMTPUTF8', async () => {
   const mailbox = await team.mailbox('utf@in.test')
   await using client = await SmtpClient.greet(port)
   await client.command('MAIL FROM:<jürgen@out.test> SMTPUTF8 BODY=8BITMIME', 250)
@@ -166,12 +166,12 @@ test('addresses beyond ASCII come in with SMTPUTF8', async () => {
   await client.command('DATA', 354)
   client.write(`${plainMail({ from: 'Jürgen <jürgen@out.test>', to: mailbox.email, subject: 'Grüße' })}.\r\n`)
   await client.expect(250)
-  const [mail] = await keptIn(house, mailbox.id)
+  const [mail] = await storedMessages(appliance, mailbox.id)
   assert.deepEqual([mail!.subject, mail!.mailFrom], ['Grüße', 'jürgen@out.test'])
-  assert.match(await rawOf(house, mail!.id), /with UTF8SMTP id/)
+  assert.match(await rawOf(appliance, mail!.id), /with UTF8SMTP id/)
 })
 
-test('a sender whose domain has underscores is taken, and SPF is asked of that domain', async () => {
+test('a sender domain with underscores is accepted, and SPF is checked for it', async () => {
   const mailbox = await team.mailbox('letters@in.test')
   await using client = await SmtpClient.greet(port)
   for (const domain of ['news_letter.out.test', '_fail.out.test']) {
@@ -179,7 +179,7 @@ test('a sender whose domain has underscores is taken, and SPF is asked of that d
     const reply = await client.mail({ from: `b+1@${domain}`, to: mailbox.email, content })
     assert.equal(reply.code, 250, reply.text)
   }
-  const mails = await keptIn(house, mailbox.id)
+  const mails = await storedMessages(appliance, mailbox.id)
   assert.deepEqual(
     mails.map(({ mailFrom, authentication }) => [mailFrom, authentication.spf]),
     [
@@ -187,12 +187,12 @@ test('a sender whose domain has underscores is taken, and SPF is asked of that d
       ['b+1@_fail.out.test', 'fail'],
     ],
   )
-  const raw = await rawOf(house, mails[0]!.id)
+  const raw = await rawOf(appliance, mails[0]!.id)
   assert.match(raw, /^Return-Path: <b\+1@news_letter\.out\.test>\r\n/)
   assert.match(raw, /spf=pass smtp\.mailfrom=news_letter\.out\.test/)
 })
 
-test('a client that closes its half after QUIT hears that its message was taken', async () => {
+test('a client that half-closes after QUIT gets the reply for its message', async () => {
   const mailbox = await team.mailbox('half@in.test')
   for (const secure of [false, true]) {
     await using client = await SmtpClient.greet(port)
@@ -209,11 +209,11 @@ test('a client that closes its half after QUIT hears that its message was taken'
     await client.expect(221)
     assert.equal(await client.closed(), '')
   }
-  const subjects = (await keptIn(house, mailbox.id)).map(({ subject }) => subject)
+  const subjects = (await storedMessages(appliance, mailbox.id)).map(({ subject }) => subject)
   assert.deepEqual(subjects, ['plain', 'secure'])
 })
 
-test('a bounce is taken', async () => {
+test('a bounce is accepted', async () => {
   const mailbox = await team.mailbox('bounced@in.test')
   await using client = await SmtpClient.greet(port, 'out.test')
   const content = plainMail({
@@ -223,6 +223,6 @@ test('a bounce is taken', async () => {
   })
   const reply = await client.mail({ from: '', to: mailbox.email, content })
   assert.equal(reply.code, 250, reply.text)
-  const [mail] = await keptIn(house, mailbox.id)
+  const [mail] = await storedMessages(appliance, mailbox.id)
   assert.equal(mail!.mailFrom, '')
 })

@@ -1,4 +1,4 @@
-// Killed again and again while messages come in, are sent to others and to mailboxes here, and are told to a webhook: then everything
+// Killed repeatedly while messages are received, sent to other servers and to local mailboxes, and reported to a webhook: then everything
 // is counted. KILLS says how often; more than the suite takes by itself is for a night of testing.
 
 import assert from 'node:assert/strict'
@@ -8,22 +8,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { freePorts, startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startDns } from '../support/dns.ts'
 import { startHook } from '../support/hook.ts'
-import { freePorts, startHouse, type TestHouse } from '../support/house.ts'
-import { keptIn, sweepContent } from '../support/kept.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { Random } from '../support/random.ts'
 import { serve, servedEnv } from '../support/served.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
+import { storedMessages, sweepContent } from '../support/stored.ts'
 
 const KILLS = Number(process.env.KILLS ?? 6)
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000)
 /** Clients that send at a time, by SMTP and through the API. */
 const SMTP_CLIENTS = 2
 const API_CLIENTS = 2
-/** Messages that are being handed over when a process dies: the server may have taken them, and nobody wrote it down. */
+/** Deliveries in progress when a process dies: the server may have accepted them, and it was not recorded. */
 const UNDER_WAY = 10
 const MINUTE = 60_000
 
@@ -64,7 +64,7 @@ class Load {
     this.#isOpen.resolve()
   }
 
-  /** The appliance is about to be killed: whoever fails waits for the next one. */
+  /** The appliance is about to be killed: failed clients wait for the next one. */
   shut(): void {
     this.#isOpen = Promise.withResolvers<void>()
   }
@@ -133,15 +133,15 @@ class Load {
 }
 
 async function furnish(dataDir: string, hookUrl: string, env: Record<string, string>): Promise<Furnished> {
-  await using house = await startHouse({ dataDir, zone, env })
-  const team = await house.team()
+  await using appliance = await startAppliance({ dataDir, zone, env })
+  const team = await appliance.team()
   await team.domain('shop.test')
   const [ina, ben, eve] = [
     await team.mailbox('ina@shop.test'),
     await team.mailbox('ben@shop.test'),
     await team.mailbox('eve@shop.test'),
   ]
-  const made = await house.call('POST', '/webhooks', team.key, { url: hookUrl, event_types: ['*'] })
+  const made = await appliance.call('POST', '/webhooks', team.key, { url: hookUrl, event_types: ['*'] })
   assert.equal(made.status, 201)
   return { key: team.key, ina: ina.id, ben: ben.id, eve: eve.id }
 }
@@ -154,11 +154,11 @@ function notOnce(list: readonly string[], expected: readonly string[]): Record<s
 }
 
 /** Lets everything that waits be done, whatever was put off meanwhile. */
-async function finish(house: TestHouse, clock: ManualClock): Promise<void> {
+async function finish(appliance: TestAppliance, clock: ManualClock): Promise<void> {
   for (let rounds = 0; rounds < 60; rounds++) {
-    await house.settle()
-    const row = await house.app.db.read.get<{ open: number }>(
-      `SELECT (SELECT count(*) FROM queue) + (SELECT count(*) FROM events WHERE told = 0) +
+    await appliance.settle()
+    const row = await appliance.app.db.read.get<{ open: number }>(
+      `SELECT (SELECT count(*) FROM queue) + (SELECT count(*) FROM events WHERE dispatched = 0) +
          (SELECT count(*) FROM webhook_queue) AS open`,
     )
     if (row!.open === 0) return
@@ -167,7 +167,7 @@ async function finish(house: TestHouse, clock: ManualClock): Promise<void> {
   assert.fail('something waits for ever')
 }
 
-test('nothing is lost and nothing is stored twice, however often the process is killed', {
+test('no message is lost or stored twice, however often the process is killed', {
   timeout: 600_000,
 }, async (t) => {
   t.diagnostic(`KILLS=${KILLS} SEED=${SEED}`)
@@ -211,17 +211,17 @@ test('nothing is lost and nothing is stored twice, however often the process is 
   await end(child, 'SIGTERM')
 
   const clock = new ManualClock(Date.now())
-  await using house = await startHouse({ dataDir, zone, env: settings, clock })
-  await finish(house, clock)
+  await using appliance = await startAppliance({ dataDir, zone, env: settings, clock })
+  await finish(appliance, clock)
   // Content comes before the row that names it: what a kill left in between goes with the next clean-up.
-  await sweepContent(house, clock)
+  await sweepContent(appliance, clock)
   const { received, batches } = load
   t.diagnostic(`${received.length} messages came in, ${batches.length} batches went out`)
 
-  const inbound = (await keptIn(house, furnished.ina)).map(({ subject }) => subject)
+  const inbound = (await storedMessages(appliance, furnished.ina)).map(({ subject }) => subject)
   assert.deepEqual(notOnce(inbound, received), {}, 'what came in is stored once')
   for (const mailbox of [furnished.ben, furnished.eve]) {
-    const copies = (await keptIn(house, mailbox)).map(({ subject }) => subject)
+    const copies = (await storedMessages(appliance, mailbox)).map(({ subject }) => subject)
     const expected = batches.map((n) => `Out ${n}`)
     assert.deepEqual(notOnce(copies, expected), {}, 'copies in mailboxes here are stored once')
   }
@@ -233,18 +233,18 @@ test('nothing is lost and nothing is stored twice, however often the process is 
   t.diagnostic(`${doubles} of ${wanted.length} messages to others arrived twice`)
   assert.ok(doubles <= KILLS * UNDER_WAY, `${doubles} doubles`)
 
-  const statuses = await house.app.db.scan.all('SELECT status, count(*) AS count FROM deliveries GROUP BY status')
+  const statuses = await appliance.app.db.scan.all('SELECT status, count(*) AS count FROM deliveries GROUP BY status')
   assert.deepEqual(
     statuses.map((row) => ({ ...(row as object) })),
     [{ status: 'sent', count: batches.length * 4 }],
   )
 
-  const events = await house.app.db.scan.all<{ id: string; type: string }>('SELECT id, type FROM events')
+  const events = await appliance.app.db.scan.all<{ id: string; type: string }>('SELECT id, type FROM events')
   const countOf = (type: string) => events.filter((event) => event.type === type).length
   assert.equal(countOf('message.received'), received.length + batches.length * 2)
   assert.equal(countOf('message.delivered'), batches.length * 4)
-  const told = hook.told.map(({ headers }) => headers['x-service-event-id']!)
-  assert.deepEqual(new Set(told), new Set(events.map(({ id }) => id)), 'the webhook was told of every event')
-  t.diagnostic(`${told.length - events.length} of ${events.length} events were told twice`)
-  assert.ok(told.length - events.length <= KILLS * 100, 'few events are told twice')
+  const reported = hook.requests.map(({ headers }) => headers['x-service-event-id']!)
+  assert.deepEqual(new Set(reported), new Set(events.map(({ id }) => id)), 'the webhook was told of every event')
+  t.diagnostic(`${reported.length - events.length} of ${events.length} events were told twice`)
+  assert.ok(reported.length - events.length <= KILLS * 100, 'few events are told twice')
 })

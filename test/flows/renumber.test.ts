@@ -1,4 +1,4 @@
-// Numbers that clients have seen are not given again: after an unclean end they are skipped, after a restore they are void.
+// Numbers that clients have seen are not reused: after a crash they are skipped, after a restore they are invalid.
 
 import assert from 'node:assert/strict'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
@@ -8,16 +8,16 @@ import { test } from 'node:test'
 import type { Session } from '../../src/api/schemas/session.ts'
 import { SKIPPED_AFTER_CRASH, SKIPPED_AFTER_RESTORE } from '../../src/store/renumber.ts'
 import { data, failure, receive } from '../api/expect.ts'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 
 interface Numbers {
   seq: number
   folders: { name: string; uid_validity: number; uid_next: number }[]
 }
 
-async function numbersOf({ app }: TestHouse): Promise<Numbers> {
+async function numbersOf({ app }: TestAppliance): Promise<Numbers> {
   const account = await app.db.scan.get<{ seq: number }>('SELECT seq FROM accounts')
   const folders = await app.db.scan.all<Numbers['folders'][0]>(
     'SELECT name, uid_validity, uid_next FROM folders ORDER BY n',
@@ -25,15 +25,16 @@ async function numbersOf({ app }: TestHouse): Promise<Numbers> {
   return { seq: account!.seq, folders }
 }
 
-async function seed(house: TestHouse): Promise<{ email: string; key: string }> {
-  const team = await house.team()
+async function seed(appliance: TestAppliance): Promise<{ email: string; key: string }> {
+  const team = await appliance.team()
   await team.domain('in.test')
   const box = await team.mailbox('ben@in.test')
-  await receive(house, { to: box.email, subject: 'First' })
+  await receive(appliance, { to: box.email, subject: 'First' })
   return box
 }
 
-const statesOf = async (house: TestHouse, key: string) => data<Session>(await house.get('/mailbox/session', key)).states
+const statesOf = async (appliance: TestAppliance, key: string) =>
+  data<Session>(await appliance.get('/mailbox/session', key)).states
 
 async function folder(t: { after(run: () => Promise<void>): void }): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'mailstead-renumber-'))
@@ -41,22 +42,22 @@ async function folder(t: { after(run: () => Promise<void>): void }): Promise<str
   return root
 }
 
-test('an orderly end skips nothing, another one skips UIDs and states', async (t) => {
+test('an orderly shutdown skips no numbers, a crash skips UIDs and states', async (t) => {
   const root = await folder(t)
   const clock = new ManualClock()
   const [dataDir, copy] = [join(root, 'data'), join(root, 'copy')]
   let [before, key]: [Numbers | undefined, string] = [undefined, '']
   {
-    await using house = await startHouse({ dataDir, clock })
-    key = (await seed(house)).key
-    before = await numbersOf(house)
-    await house.close()
-    await using again = await startHouse({ dataDir, clock })
+    await using appliance = await startAppliance({ dataDir, clock })
+    key = (await seed(appliance)).key
+    before = await numbersOf(appliance)
+    await appliance.close()
+    await using again = await startAppliance({ dataDir, clock })
     assert.deepEqual(await numbersOf(again), before)
     // What a power cut leaves: the files as they are while the appliance is at work.
     await cp(dataDir, copy, { recursive: true })
   }
-  await using cut = await startHouse({ dataDir: copy, clock })
+  await using cut = await startAppliance({ dataDir: copy, clock })
   const after = await numbersOf(cut)
   assert.equal(after.seq, before.seq + SKIPPED_AFTER_CRASH)
   assert.deepEqual(
@@ -72,24 +73,24 @@ test('an orderly end skips nothing, another one skips UIDs and states', async (t
   assert.equal(created.length, 1)
 })
 
-test('a restore gives new UIDVALIDITY, and every earlier state is too old', async (t) => {
+test('a restore gives a new UIDVALIDITY, and every earlier state is too old', async (t) => {
   const root = await folder(t)
   const clock = new ManualClock()
   const [dataDir, again, file] = [join(root, 'data'), join(root, 'again'), join(root, 'backup.tar.zst')]
   const cli = new Commands({ DATA_DIR: dataDir })
-  await using house = await startHouse({ dataDir, clock })
-  const { email, key } = await seed(house)
-  const before = await numbersOf(house)
-  const known = [await statesOf(house, key)]
+  await using appliance = await startAppliance({ dataDir, clock })
+  const { email, key } = await seed(appliance)
+  const before = await numbersOf(appliance)
+  const known = [await statesOf(appliance, key)]
   const { appliance_id } = await cli.json('backup', file)
-  assert.equal(appliance_id, house.app.appliance.id)
-  await receive(house, { to: email, subject: 'After the backup' })
-  known.push(await statesOf(house, key))
+  assert.equal(appliance_id, appliance.app.appliance.id)
+  await receive(appliance, { to: email, subject: 'After the backup' })
+  known.push(await statesOf(appliance, key))
   const { lines } = await restored(cli, file, again)
   // The clock of the test stands at the beginning of the year.
   assert.ok(!lines.includes('clock accept'))
 
-  await using other = await startHouse({ dataDir: again, clock })
+  await using other = await startAppliance({ dataDir: again, clock })
   assert.equal(other.app.appliance.id, appliance_id)
   const after = await numbersOf(other)
   assert.ok(after.seq >= before.seq + SKIPPED_AFTER_RESTORE)
@@ -115,18 +116,18 @@ async function restored(cli: Commands, file: string, folder: string): Promise<{ 
   return { lines: out.join('\n') }
 }
 
-test('states are told only when they are on the disk', async (t) => {
-  await using house = await startHouse({ clock: new ManualClock() })
-  const { key } = await seed(house)
+test('states are returned only after they are on disk', async (t) => {
+  await using appliance = await startAppliance({ clock: new ManualClock() })
+  const { key } = await seed(appliance)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const durable = t.mock.method(house.app.db, 'durable', () => promise)
-  let isTold = false
-  const told = house.get('/mailbox/session', key).then((reply) => {
-    isTold = true
+  const durable = t.mock.method(appliance.app.db, 'durable', () => promise)
+  let isReported = false
+  const reported = appliance.get('/mailbox/session', key).then((reply) => {
+    isReported = true
     return reply
   })
   while (durable.mock.callCount() === 0) await new Promise(setImmediate)
-  assert.equal(isTold, false)
+  assert.equal(isReported, false)
   resolve()
-  assert.equal((await told).status, 200)
+  assert.equal((await reported).status, 200)
 })

@@ -1,17 +1,17 @@
-// While large mails are taken for sending, the listeners go on answering: what is long is read and composed in threads.
+// While large messages are submitted, the listeners stay responsive: large bodies are read and composed in threads.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { after, test } from 'node:test'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 
 const MIB = 1_048_576
-// Time stands still, so that no clock of the house adds to what is looked at.
+// Time stands still, so that no timer of the appliance affects the measurement.
 const clock = new ManualClock()
-const house = await startHouse({ clock })
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('shop.test')
 const ana = await team.mailbox('ana@shop.test')
 
@@ -40,7 +40,7 @@ const batches: [name: string, messages: unknown[]][] = [
 const heavy: [name: string, url: string, key: string, body: string][] = [
   ...batches.map(([name, messages]): [string, string, string, string] => [
     name,
-    `${house.sendOrigin}/api/v1/emails/send/batch`,
+    `${appliance.sendOrigin}/api/v1/emails/send/batch`,
     team.key,
     JSON.stringify({ messages }),
   ]),
@@ -59,13 +59,15 @@ for (const [name, url, key, body] of heavy) {
   test(name, async (t) => {
     const delay = monitorEventLoopDelay({ resolution: 5 })
     let taken = false
-    const sending = house.call('POST', url, key, body, { 'idempotency-key': name.replaceAll(' ', '-') }).finally(() => {
-      taken = true
-    })
+    const sending = appliance
+      .call('POST', url, key, body, { 'idempotency-key': name.replaceAll(' ', '-') })
+      .finally(() => {
+        taken = true
+      })
     delay.enable()
     let answered = 0
     while (!taken) {
-      assert.equal((await house.get('/mailbox/me', ana.key)).status, 200)
+      assert.equal((await appliance.get('/mailbox/me', ana.key)).status, 200)
       if (!taken) answered++
     }
     delay.disable()

@@ -1,14 +1,14 @@
-// While a heavy mail is looked into, the listeners go on answering: nothing that burns CPU runs in their thread.
+// While a heavy message is inspected, the listeners stay responsive: CPU-bound work runs in other threads.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { after, test } from 'node:test'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { SmtpClient } from '../support/smtp.ts'
 
-const house = await startHouse()
-after(() => house.close())
-const team = await house.team()
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
 await team.domain('in.test')
 const mailbox = await team.mailbox('me@in.test')
 
@@ -39,7 +39,7 @@ const heavy: [string, string][] = [
 
 for (const [name, content] of heavy) {
   test(name, async (t) => {
-    await using client = await SmtpClient.greet(house.ports.smtp)
+    await using client = await SmtpClient.greet(appliance.ports.smtp)
     const delay = monitorEventLoopDelay({ resolution: 5 })
     let stored = false
     const receiving = client.mail({ from: 'ann@out.test', to: ['me@in.test'], content }).then((reply) => {
@@ -49,7 +49,7 @@ for (const [name, content] of heavy) {
     delay.enable()
     let answered = 0
     while (!stored) {
-      const reply = await house.get('/mailbox/me', mailbox.key)
+      const reply = await appliance.get('/mailbox/me', mailbox.key)
       assert.equal(reply.status, 200)
       if (!stored) answered++
     }
@@ -62,7 +62,7 @@ for (const [name, content] of heavy) {
   })
 }
 
-test('everything is there afterwards', async () => {
-  const { body } = await house.get('/mailbox/messages', mailbox.key)
+test('all messages are stored afterwards', async () => {
+  const { body } = await appliance.get('/mailbox/messages', mailbox.key)
   assert.equal(body.data.length, heavy.length)
 })

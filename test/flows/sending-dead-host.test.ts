@@ -1,11 +1,11 @@
-// A mail server that takes connections and never greets: what waits for it holds up nobody else, and leaves when it works again.
+// A mail server that accepts connections and never greets: its messages delay no others, and are delivered when it works again.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
+import type { NewMail } from '../../src/outbound/submit/new-message.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { turns } from '../support/carriers.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse } from '../support/house.ts'
 import { startScript } from '../support/mail-server.ts'
 
 const DOMAINS = 30
@@ -27,24 +27,41 @@ const answers = {
 const hanging = await startScript((peer) => (isDead ? peer.closed() : peer.talk(answers)))
 const healthy = await startScript((peer) => peer.talk(answers), '127.0.0.2', hanging.port)
 
+/** Servers that take a message and do not say so: one for many domains, and one for each. */
+let unmute = Promise.withResolvers<void>()
+const silent = { ...answers, '.': () => unmute.promise.then(() => '451 4.3.0 Later') }
+const mutes = await Promise.all(
+  Array.from({ length: DOMAINS + 1 }, (_, i) =>
+    startScript((peer) => peer.talk(silent), `127.0.3.${i + 1}`, hanging.port),
+  ),
+)
+
 const names = Array.from({ length: DOMAINS }, (_, i) => `dead${i}.example`)
 const mx = (exchange: string) => ({ MX: [{ priority: 10, exchange }] })
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone: {
     ...Object.fromEntries(names.map((name) => [name, mx('mx.dead.example')])),
     'mx.dead.example': { A: ['127.0.0.1'] },
+    ...Object.fromEntries(
+      mutes.flatMap((_, i) => [
+        [`one${i}.example`, mx('mx0.mute.example')],
+        [`own${i}.example`, mx(`mx${i}.mute.example`)],
+        [`mx${i}.mute.example`, { A: [`127.0.3.${i + 1}`] }],
+      ]),
+    ),
     'healthy.example': mx('mx.healthy.example'),
     'mx.healthy.example': { A: ['127.0.0.2'] },
   },
   env: { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(hanging.port) },
 })
 after(async () => {
-  await house.close()
+  await appliance.close()
+  for (const mute of mutes) await mute[Symbol.asyncDispose]()
   await healthy[Symbol.asyncDispose]()
   await hanging[Symbol.asyncDispose]()
 })
-const team = await house.team()
+const team = await appliance.team()
 await team.domain('shop.test')
 
 function mailTo(to: string): NewMail {
@@ -58,7 +75,7 @@ function mailTo(to: string): NewMail {
 async function submit(recipients: string[]): Promise<void> {
   const sender = { kind: 'team', teamId: team.id, source: 'batch_api' } as const
   for (let at = 0; at < recipients.length; at += 100) {
-    await house.app.outbound.submitter.submit(sender, recipients.slice(at, at + 100).map(mailTo))
+    await appliance.app.outbound.submitter.submit(sender, recipients.slice(at, at + 100).map(mailTo))
   }
 }
 
@@ -68,21 +85,21 @@ async function passUntil(isSo: () => Promise<boolean>, stepMs: number, limitMs: 
   while (!(await isSo())) {
     assert.ok(clock.now() - began < limitMs, `it was not so after ${limitMs / SECOND} s`)
     // The work of the appliance is done in real time: each of these waits for what is written at the moment.
-    for (let i = 0; i < 20; i++) await house.app.db.write(async () => turns(10))
+    for (let i = 0; i < 20; i++) await appliance.app.db.write(async () => turns(10))
     clock.advance(stepMs)
   }
   return clock.now() - began
 }
 
 async function countOf(status: string): Promise<number> {
-  const { total } = (await house.app.db.read.get<{ total: number }>(
+  const { total } = (await appliance.app.db.read.get<{ total: number }>(
     'SELECT count(*) AS total FROM deliveries WHERE status = ?',
     [status],
   ))!
   return total
 }
 
-test('300 messages to 30 domains behind a server that never greets hold up nobody', async (t) => {
+test('300 messages to 30 domains behind a server that never greets delay no others', async (t) => {
   await submit(Array.from({ length: MESSAGES }, (_, i) => `p${i}@${names[i % DOMAINS]}`))
   await hanging.connected(1)
   await submit(Array.from({ length: OTHERS }, (_, i) => `p${i}@healthy.example`))
@@ -92,10 +109,10 @@ test('300 messages to 30 domains behind a server that never greets hold up nobod
   assert.ok(hanging.connections <= 2, String(hanging.connections))
 })
 
-test('what it did not take is told as a delay, and costs few connections however long it lasts', async () => {
+test('the undelivered messages are reported as delayed, and need few connections however long it lasts', async () => {
   await passUntil(
     async () => {
-      const row = await house.app.db.read.get<{ total: number }>(
+      const row = await appliance.app.db.read.get<{ total: number }>(
         `SELECT count(*) AS total FROM deliveries WHERE status_reason LIKE 'deferred: mx.dead.example did not answer%'`,
       )
       return row!.total === MESSAGES
@@ -103,14 +120,44 @@ test('what it did not take is told as a delay, and costs few connections however
     2 * SECOND,
     300 * SECOND,
   )
-  const { most } = (await house.app.db.read.get<{ most: number }>('SELECT max(attempts) AS most FROM deliveries'))!
+  const { most } = (await appliance.app.db.read.get<{ most: number }>('SELECT max(attempts) AS most FROM deliveries'))!
   assert.equal(most, 1)
   assert.ok(hanging.connections <= 6, String(hanging.connections))
 })
 
-test('it gets everything once it works again', async () => {
+test('all are delivered once it works again', async () => {
   isDead = false
   await passUntil(async () => (await countOf('sent')) === MESSAGES + OTHERS, 5 * SECOND, 1800 * SECOND)
   assert.equal(new Set(taken).size, MESSAGES + OTHERS)
   assert.equal(taken.length, MESSAGES + OTHERS)
 })
+
+for (const [where, domain] of [
+  ['one server for all of them', 'one'],
+  ['a server for each', 'own'],
+] as const) {
+  // Each of them takes ten minutes (RFC 5321 §4.5.3.2.6).
+  test(`messages whose end is not answered hold up nobody: ${where}`, async (t) => {
+    const before = await countOf('sent')
+    const all = Array.from({ length: MESSAGES }, (_, i) => `p${i}@${domain}${1 + (i % DOMAINS)}.example`)
+    const connections = () => mutes.reduce((total, mute) => total + mute.connections, 0)
+    const earlier = connections()
+    await submit(all)
+    await passUntil(async () => connections() > earlier, SECOND / 4, 60 * SECOND)
+    await submit(Array.from({ length: OTHERS }, (_, i) => `${domain}${i}@healthy.example`))
+    const took = await passUntil(async () => (await countOf('sent')) === before + OTHERS, SECOND / 4, 120 * SECOND)
+    t.diagnostic(`the others took ${took / SECOND} s`)
+    unmute.resolve()
+    await passUntil(
+      async () => {
+        const row = await appliance.app.db.read.get<{ total: number }>(
+          `SELECT count(*) AS total FROM deliveries WHERE status = 'pending' AND attempts = 0`,
+        )
+        return row!.total === 0
+      },
+      5 * SECOND,
+      900 * SECOND,
+    )
+    unmute = Promise.withResolvers()
+  })
+}

@@ -1,4 +1,4 @@
-// Killed between the commit and the answer: whoever asks again with the same key gets the answer, and nothing is sent twice.
+// Killed between the commit and the response: a repetition with the same key gets the response, and nothing is sent twice.
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -7,12 +7,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { MessageSummary } from '../../src/api/schemas/message-summary.ts'
+import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { data, walk } from '../api/expect.ts'
-import { startHouse } from '../support/house.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ROOT } from '../support/source.ts'
 
-test('a batch whose answer was lost is sent once', { timeout: 60_000 }, async (t) => {
+test('a batch whose response was lost is sent once', { timeout: 60_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-once-'))
   t.after(() => rm(dataDir, { recursive: true }))
   const { key, ben } = await furnish(dataDir)
@@ -22,7 +22,7 @@ test('a batch whose answer was lost is sent once', { timeout: 60_000 }, async (t
   const headers = { 'content-type': 'application/json', 'idempotency-key': 'lost', authorization: `Bearer ${key}` }
   const request = { method: 'POST', headers, body: JSON.stringify({ messages }) }
 
-  const child = fork(join(ROOT, 'test/support/house-that-dies.ts'), {
+  const child = fork(join(ROOT, 'test/support/crash-while-sending.ts'), {
     env: {
       ...{ ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOSTS: 'mx.mailstead.test' },
       ...{ HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
@@ -35,19 +35,19 @@ test('a batch whose answer was lost is sent once', { timeout: 60_000 }, async (t
   await assert.rejects(fetch(`http://127.0.0.1:${send}/api/v1/emails/send/batch`, request))
   assert.deepEqual(await ended, [null, 'SIGKILL'])
 
-  await using house = await startHouse({ dataDir })
-  const path = `${house.sendOrigin}/api/v1/emails/send/batch`
-  const again = await house.call('POST', path, key, request.body, { 'idempotency-key': 'lost' })
+  await using appliance = await startAppliance({ dataDir })
+  const path = `${appliance.sendOrigin}/api/v1/emails/send/batch`
+  const again = await appliance.call('POST', path, key, request.body, { 'idempotency-key': 'lost' })
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
   assert.equal(data<{ summary: { queued: number } }>(again).summary.queued, 2)
-  await house.settle()
-  const arrived = await walk<MessageSummary>(house, '/mailbox/messages', ben.key)
+  await appliance.settle()
+  const arrived = await walk<MessageSummaryJson>(appliance, '/mailbox/messages', ben.key)
   assert.deepEqual(arrived.map(({ subject }) => subject).sort(), ['One', 'Two'])
 })
 
 async function furnish(dataDir: string) {
-  await using house = await startHouse({ dataDir })
-  const team = await house.team()
+  await using appliance = await startAppliance({ dataDir })
+  const team = await appliance.team()
   await team.domain('shop.test')
   return { key: team.key, ben: await team.mailbox('ben@shop.test') }
 }

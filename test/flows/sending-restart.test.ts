@@ -1,4 +1,4 @@
-// Killed while the queue is emptied and started again: everything that was accepted arrives; what arrives twice is counted.
+// Killed while the queue is processed and restarted: every accepted message is delivered; duplicates are counted.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -6,18 +6,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { DeliveryLog } from '../../src/api/schemas/delivery-log.ts'
-import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
+import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
+import type { NewMail } from '../../src/outbound/submit/new-message.ts'
 import { data, walk } from '../api/expect.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { startDns } from '../support/dns.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { serve, servedEnv } from '../support/served.ts'
 
 const MAILS = 300
 /** The process is killed when the server has taken so many. */
 const KILL_AT = [40, 120, 210]
-/** Hand-overs under way when a process dies: the server may have taken them, and nobody wrote it down. */
+/** Deliveries in progress when a process dies: the server may have accepted them, and it was not recorded. */
 const UNDER_WAY = 10
 
 const zone = {
@@ -33,14 +33,14 @@ function mailOf(n: number): NewMail {
   }
 }
 
-test('what was accepted arrives, however often the process is killed', { timeout: 120_000 }, async (t) => {
+test('accepted messages are delivered, however often the process is killed', { timeout: 120_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-sending-'))
   t.after(() => rm(dataDir, { recursive: true }))
   await using dns = await startDns(zone)
   await using remote = await startMailServer()
   const sending = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
-  // Accepted while nothing can leave: the port of others is nobody's.
-  await using seeded = await startHouse({ dataDir, zone, env: { ...sending, DIRECT_PORT: '9' } })
+  // Accepted while nothing can be sent: no server listens on the port.
+  await using seeded = await startAppliance({ dataDir, zone, env: { ...sending, DIRECT_PORT: '9' } })
   const team = await seeded.team()
   await team.domain('shop.test')
   const sender = { kind: 'team', teamId: team.id, source: 'batch_api' } as const
@@ -68,9 +68,9 @@ test('what was accepted arrives, however often the process is killed', { timeout
   const doubles = remote.mails.length - MAILS
   t.diagnostic(`${doubles} of ${MAILS} mails arrived twice: they were being handed over when the process was killed`)
   assert.ok(doubles <= KILL_AT.length * UNDER_WAY, `${doubles} doubles`)
-  await using house = await startHouse({ dataDir, zone, env: sending })
-  const rows = await walk<DeliveryLog>(house, '/emails/logs?status=sent&limit=100', team.key)
+  await using appliance = await startAppliance({ dataDir, zone, env: sending })
+  const rows = await walk<DeliveryLogJson>(appliance, '/emails/logs?status=sent&limit=100', team.key)
   assert.equal(rows.length, MAILS)
-  const { totals } = data<Json>(await house.get('/emails/metrics', team.key))
+  const { totals } = data<Json>(await appliance.get('/emails/metrics', team.key))
   assert.deepEqual([totals.accepted, totals.sent, totals.delivered], [MAILS, MAILS, MAILS], 'each was counted once')
 })

@@ -1,13 +1,13 @@
-// Links that sign in: never mailed to a mailbox of the appliance, dead once one holds them, and bound to one team where they are shown.
+// Sign-in links: never sent to a mailbox of the appliance, invalid once a local mailbox has one, and bound to one team where they are shown.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { failure, receiveRaw } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { type Json, startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Browser, type Page } from '../support/browser.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 // Commands of the operator run by the clock of the machine.
@@ -26,60 +26,60 @@ const common = {
   DIRECT_PORT: String(remote.port),
   TRUSTED_PROXIES: '127.0.0.1',
 }
-const house = await startHouse({ clock, zone, env: common })
-const lax = await startHouse({ clock, zone, env: { ...common, SIGN_IN_LINKS_TO_LOCAL: 'true' } })
+const appliance = await startAppliance({ clock, zone, env: common })
+const lax = await startAppliance({ clock, zone, env: { ...common, SIGN_IN_LINKS_TO_LOCAL: 'true' } })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await lax.close()
   await remote[Symbol.asyncDispose]()
 })
 let count = 0
 const source = () => ({ 'x-forwarded-for': `203.0.113.${++count % 250}` })
-const agentOf = (at: TestHouse) =>
+const agentOf = (at: TestAppliance) =>
   new AgentClient({
     ...at,
     call: (method, path, key, body, headers) => at.call(method, path, key, body, { ...headers, ...source() }),
   })
 
-async function ask(at: TestHouse, email: string): Promise<void> {
+async function ask(at: TestAppliance, email: string): Promise<void> {
   const reply = await new Browser(at, source()).post('/owner/sign-in', { email })
   assert.match(reply.text, /Check your mail/)
   await at.settle()
 }
 
-function member(at: TestHouse, teamId: string, email: string) {
+function member(at: TestAppliance, teamId: string, email: string) {
   return at.app.db.write((tx) => at.app.people.members.add(tx, teamId, { email, role: 'owner' }))
 }
 
-const links = async (at: TestHouse) => (await at.app.db.read.all('SELECT 1 FROM sign_in_links')).length
+const links = async (at: TestAppliance) => (await at.app.db.read.all('SELECT 1 FROM sign_in_links')).length
 
 const pathIn = (text: string) =>
   /\/(?:owner\/session|invites)\/[\w-]{43}/.exec(text.replaceAll('=\r\n', '').replaceAll('=3D', '='))?.[0]
 
 /** What a key of a mailbox can read of its newest message. */
-async function newest(at: TestHouse, key: string): Promise<string> {
+async function newest(at: TestAppliance, key: string): Promise<string> {
   const { body } = await at.get('/mailbox/messages?q=in:anywhere', key)
   const [first] = (body as Json).data
   if (first === undefined) return ''
   return (await at.get(`/mailbox/messages/${first.id}/raw`, key, { accept: 'message/rfc822' })).body
 }
 
-async function use(at: TestHouse, path: string, browser = new Browser(at, source())): Promise<Page> {
+async function use(at: TestAppliance, path: string, browser = new Browser(at, source())): Promise<Page> {
   const page = await browser.get(path)
   return page.status === 200 ? browser.submit(page, path) : page
 }
 
 const lastTo = (to: string) => remote.mails.findLast((mail) => mail.to.includes(to))!.bytes
 
-test('a key of a mailbox is no way to sign in as the person whose address it is', async () => {
-  const team = await house.team('Shop')
-  const stranger = await house.team('Stranger')
+test('a mailbox key cannot be used to sign in as the person with its address', async () => {
+  const team = await appliance.team('Shop')
+  const stranger = await appliance.team('Stranger')
   for (const name of ['shop.test', 'bücher.test']) await team.domain(name)
   await stranger.domain('other.test')
   const ana = await team.mailbox('ana@shop.test')
   const idn = await team.mailbox('ida@xn--bcher-kva.test')
   const other = await stranger.mailbox('eve@other.test')
-  await house.call('POST', `/mailboxes/${ana.id}/aliases`, team.key, { email: 'orders@shop.test' })
+  await appliance.call('POST', `/mailboxes/${ana.id}/aliases`, team.key, { email: 'orders@shop.test' })
   const addresses = [
     ...[
       'ana@shop.test',
@@ -93,37 +93,37 @@ test('a key of a mailbox is no way to sign in as the person whose address it is'
     ...['scout@agents.mailstead.test', 'postmaster@mx.mailstead.test', 'x@bounce.mx.mailstead.test', 'ana@[127.0.0.1]'],
   ]
   for (const email of addresses) {
-    if (email === email.toLowerCase()) await member(house, team.id, email)
-    await ask(house, email)
+    if (email === email.toLowerCase()) await member(appliance, team.id, email)
+    await ask(appliance, email)
     clock.advance(1000)
   }
-  assert.equal(await links(house), 0)
+  assert.equal(await links(appliance), 0)
   // A mailbox that is made after the link was asked for.
   const later = await team.mailbox('later@shop.test')
-  await house.settle()
-  for (const { key } of [ana, idn, other, later]) assert.equal(await newest(house, key), '')
+  await appliance.settle()
+  for (const { key } of [ana, idn, other, later]) assert.equal(await newest(appliance, key), '')
 })
 
-test('invitations to an address of the appliance make a member and mail nothing', async () => {
-  const team = await house.team()
+test('an invitation to a local address creates a member and sends no message', async () => {
+  const team = await appliance.team()
   await team.domain('invited.test')
   const { key } = await team.mailbox('ben@invited.test')
-  const invite = (email: string) => house.call('POST', '/team/members', team.key, { email, role: 'admin' })
+  const invite = (email: string) => appliance.call('POST', '/team/members', team.key, { email, role: 'admin' })
   const [here, away] = [await invite('ben@invited.test'), await invite('ben@people.example')]
   assert.deepEqual([here.body.meta.link_mailed, away.body.meta.link_mailed], [false, true])
-  const agent = agentOf(house)
+  const agent = agentOf(appliance)
   const registered = await agent.register()
   const invited = await agent.invite(await agent.readToken(registered.identity_assertion), 'ben@invited.test')
   assert.deepEqual([invited.status, invited.body.status], [202, 'pending'])
-  const made = await new Commands({ DATA_DIR: house.dataDir, MAIL_HOSTS: 'mx.mailstead.test' }).run(
+  const made = await new Commands({ DATA_DIR: appliance.dataDir, MAIL_HOSTS: 'mx.mailstead.test' }).run(
     ...['team', 'create', '--name', 'Made', '--owner', 'ben@invited.test'],
   )
   assert.match(
     made.out.join('\n'),
     /No link is mailed to ben@invited\.test, .* mailstead login-link ben@invited\.test --team team_/,
   )
-  await house.settle()
-  assert.equal(await newest(house, key), '')
+  await appliance.settle()
+  assert.equal(await newest(appliance, key), '')
 })
 
 const encoded = (link: string) => `https://safe.example/?url=${encodeURIComponent(link)}`
@@ -148,22 +148,22 @@ const forms: [what: string, wrap: (mail: Buffer, link: string) => Buffer | strin
   ],
 ]
 for (const [what, wrap] of forms) {
-  test(`a link that is forwarded to a mailbox here is dead when it can be read there: ${what}`, async () => {
-    const team = await house.team()
+  test(`a link forwarded to a mailbox here is invalid when it can be read there: ${what}`, async () => {
+    const team = await appliance.team()
     const id = `f${++count}`
     const email = `${id}@people.example`
     await team.domain(`${id}.test`)
     const { key, email: to } = await team.mailbox(`ana@${id}.test`)
-    await member(house, team.id, email)
-    await ask(house, email)
+    await member(appliance, team.id, email)
+    await ask(appliance, email)
     const path = pathIn(lastTo(email).toString())!
-    assert.equal((await new Browser(house, source()).get(path)).status, 200)
-    await receiveRaw(house, { from: email, to, content: wrap(lastTo(email), house.origin + path) })
-    assert.notEqual(await newest(house, key), '')
-    assert.equal((await use(house, path)).status, 410)
-    await ask(house, email)
+    assert.equal((await new Browser(appliance, source()).get(path)).status, 200)
+    await receiveRaw(appliance, { from: email, to, content: wrap(lastTo(email), appliance.origin + path) })
+    assert.notEqual(await newest(appliance, key), '')
+    assert.equal((await use(appliance, path)).status, 410)
+    await ask(appliance, email)
     assert.match(
-      (await use(house, pathIn(lastTo(email).toString())!)).text,
+      (await use(appliance, pathIn(lastTo(email).toString())!)).text,
       /API keys/,
       'who reads it elsewhere gets in',
     )
@@ -171,51 +171,55 @@ for (const [what, wrap] of forms) {
 }
 
 test('the same for the invitation of an agent, which stays open', async () => {
-  const team = await house.team()
+  const team = await appliance.team()
   await team.domain('forwards.test')
   await team.mailbox('ana@forwards.test')
-  const agent = agentOf(house)
+  const agent = agentOf(appliance)
   const registered = await agent.register()
   await agent.invite(await agent.readToken(registered.identity_assertion), 'una@people.example')
-  await house.settle()
+  await appliance.settle()
   const content = lastTo('una@people.example')
-  await receiveRaw(house, { from: 'una@people.example', to: 'ana@forwards.test', content })
-  assert.equal((await new Browser(house, source()).get(pathIn(content.toString())!)).status, 404)
-  const [open] = await house.app.agents.invites.openFor('una@people.example')
+  await receiveRaw(appliance, { from: 'una@people.example', to: 'ana@forwards.test', content })
+  assert.equal((await new Browser(appliance, source()).get(pathIn(content.toString())!)).status, 404)
+  const [open] = await appliance.app.agents.invites.openFor('una@people.example')
   assert.equal(open?.registration.id, registered.registration_id)
 })
 
-test('login-link opens one team, also for who belongs to several', async () => {
-  const [one, two] = [await house.team('One'), await house.team('Two')]
-  for (const { id } of [one, two]) await member(house, id, 'nia@people.example')
-  const cli = new Commands({ DATA_DIR: house.dataDir, APP_ORIGIN: house.origin, MAIL_HOSTS: 'mx.mailstead.test' })
+test('login-link signs in to one team, also for a member of several', async () => {
+  const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
+  for (const { id } of [one, two]) await member(appliance, id, 'nia@people.example')
+  const cli = new Commands({
+    DATA_DIR: appliance.dataDir,
+    APP_ORIGIN: appliance.origin,
+    MAIL_HOSTS: 'mx.mailstead.test',
+  })
   await cli.refused(['login-link', 'nia@people.example'], 'The link opens one team', one.id, two.id)
   await cli.refused(['login-link', 'nia@people.example', '--team', 'Three'], 'does not belong to the team Three')
   const { url } = await cli.json('login-link', 'Nia@people.example', '--team', 'One')
-  const browser = new Browser(house, source())
+  const browser = new Browser(appliance, source())
   const path = new URL(url).pathname
   assert.match((await browser.get(path)).text, /of the team <strong>One</)
-  assert.equal((await use(house, path, browser)).path, `/console/${one.id}`)
+  assert.equal((await use(appliance, path, browser)).path, `/console/${one.id}`)
   assert.equal((await browser.get(`/console/${two.id}`)).status, 404)
-  const joined = await house.app.people.members.of('nia@people.example')
+  const joined = await appliance.app.people.members.of('nia@people.example')
   assert.deepEqual(
     joined.map(({ status }) => status),
     ['active', 'invited'],
   )
 })
 
-test('an owner is shown a link for a member; it opens this team alone, and ends with the owner', async () => {
-  const [team, other] = [await house.team('Mine'), await house.team('Other')]
-  const { people } = house.app
-  const boss = await member(house, team.id, 'boss@people.example')
+test('an owner is shown a link for a member; it signs in to this team only, and expires with the owner', async () => {
+  const [team, other] = [await appliance.team('Mine'), await appliance.team('Other')]
+  const { people } = appliance.app
+  const boss = await member(appliance, team.id, 'boss@people.example')
   const add = (teamId: string, email: string, role: 'owner' | 'admin') =>
-    house.app.db.write((tx) => people.members.add(tx, teamId, { email, role }))
+    appliance.app.db.write((tx) => people.members.add(tx, teamId, { email, role }))
   await add(team.id, 'adam@people.example', 'admin')
   const victim = await add(team.id, 'vic@people.example', 'owner')
   await add(other.id, 'vic@people.example', 'owner')
   const enter = async (email: string) => {
-    const browser = new Browser(house, source())
-    await use(house, new URL((await people.showLink(team.id, email, null))!).pathname, browser)
+    const browser = new Browser(appliance, source())
+    await use(appliance, new URL((await people.showLink(team.id, email, null))!).pathname, browser)
     return browser
   }
   const action = `/console/${team.id}/members/${victim.id}/link`
@@ -232,31 +236,31 @@ test('an owner is shown a link for a member; it opens this team alone, and ends 
   const elsewhere = action.replace(team.id, other.id)
   const own = people.sessions.formToken((await people.sessions.read(owner.cookie.split('=')[1]!))!.token)
   assert.equal((await owner.post(elsewhere, { csrf: own })).status, 404)
-  const browser = new Browser(house, source())
-  assert.match((await use(house, await show(owner), browser)).text, /API keys/)
+  const browser = new Browser(appliance, source())
+  assert.match((await use(appliance, await show(owner), browser)).text, /API keys/)
   assert.equal((await browser.get(`/console/${other.id}`)).status, 404)
   const unused = await show(owner)
   await people.changeRole(team.id, boss.id, 'viewer', () => {})
-  assert.equal((await use(house, unused)).status, 410)
+  assert.equal((await use(appliance, unused)).status, 410)
   assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
 })
 
-test('the trial on localhost: the operator shows the link of an invitation, and it opens that agent alone', async () => {
-  const team = await house.team('Home')
+test('the trial on localhost: the operator shows the link of an invitation, and it is valid for that agent only', async () => {
+  const team = await appliance.team('Home')
   await team.domain('home.test')
   await team.mailbox('me@home.test')
-  await member(house, team.id, 'me@home.test')
-  const agent = agentOf(house)
+  await member(appliance, team.id, 'me@home.test')
+  const agent = agentOf(appliance)
   const registered = await agent.register()
   await agent.invite(await agent.readToken(registered.identity_assertion), 'me@home.test')
   const cli = new Commands({
     ...EASY_WORK,
-    DATA_DIR: house.dataDir,
-    APP_ORIGIN: house.origin,
+    DATA_DIR: appliance.dataDir,
+    APP_ORIGIN: appliance.origin,
     MAIL_HOSTS: 'mx.mailstead.test',
   })
   const { url } = await cli.json('login-link', 'me@home.test', '--team', registered.mailbox.email)
-  const browser = new Browser(house, source())
+  const browser = new Browser(appliance, source())
   const path = new URL(url).pathname
   const accepted = await browser.submit(await browser.get(path), path, { approve_sending: 'yes' })
   assert.match(accepted.text, /You are the owner of this agent\. It may send mail/)
@@ -265,7 +269,7 @@ test('the trial on localhost: the operator shows the link of an invitation, and 
   assert.equal((await agent.claim(registered.claim_token)).body.scope, 'email.send')
 })
 
-test('where the operator says so, links go to mailboxes here; the end of the mailbox ends what came of them', async () => {
+test("with the operator's permission links are sent to mailboxes here; deleting the mailbox ends the sessions they started", async () => {
   const team = await lax.team()
   await team.domain('lax.test')
   const { id, key } = await team.mailbox('ana@lax.test')
@@ -300,7 +304,7 @@ test('where the operator says so, links go to mailboxes here; the end of the mai
   assert.equal((await new Browser(lax, source()).get(invitation)).status, 404)
 })
 
-test('the inbox of an agent gets no link, whatever the operator says', async () => {
+test('the inbox of an agent gets no link, whatever the setting', async () => {
   const agent = agentOf(lax)
   const registered = await agent.register()
   const token = await agent.readToken(registered.identity_assertion)
@@ -313,16 +317,16 @@ test('the inbox of an agent gets no link, whatever the operator says', async () 
 })
 
 // Last: it moves the clock away from that of the commands.
-test('a link that waits to leave is dead when its domain has come here meanwhile', async () => {
-  const team = await house.team()
-  await member(house, team.id, 'mia@moving.test')
-  await ask(house, 'mia@moving.test')
-  assert.equal((await house.app.db.read.all('SELECT 1 FROM queue')).length, 1)
+test('a queued link is invalid when its domain has become local meanwhile', async () => {
+  const team = await appliance.team()
+  await member(appliance, team.id, 'mia@moving.test')
+  await ask(appliance, 'mia@moving.test')
+  assert.equal((await appliance.app.db.read.all('SELECT 1 FROM queue')).length, 1)
   await team.domain('moving.test')
   const { key } = await team.mailbox('mia@moving.test')
   clock.advance(3_600_000)
-  await house.app.db.write((tx) => tx.run('UPDATE sign_in_links SET expires_at = expires_at + 86400000'))
-  await house.settle()
-  const path = pathIn(await newest(house, key))!
-  assert.equal((await use(house, path)).status, 410)
+  await appliance.app.db.write((tx) => tx.run('UPDATE sign_in_links SET expires_at = expires_at + 86400000'))
+  await appliance.settle()
+  const path = pathIn(await newest(appliance, key))!
+  assert.equal((await use(appliance, path)).status, 410)
 })

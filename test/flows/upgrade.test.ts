@@ -1,4 +1,4 @@
-// Data folders of earlier versions, kept as those versions wrote them: today's appliance opens them, and everything in them is still there.
+// Data folders written by earlier versions: the present version opens them with all their data.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -10,13 +10,13 @@ import { type TestContext, test } from 'node:test'
 import { Db } from '../../src/db/db.ts'
 import { mailMigrations } from '../../src/db/migrations/migrations.ts'
 import { jobs } from '../../src/jobs/jobs.ts'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 
-/** A mailbox as the API of the earlier version told of it, newest message first. */
+/** A mailbox as the API of the earlier version returned it, newest message first. */
 interface OldMailbox {
   email: string
   key: string
@@ -38,17 +38,17 @@ interface OldFolder {
   sent?: { message_id: string }
 }
 
-/** Each is a backup of a small appliance of that form, and beside it what the API of its version told of it. */
+/** Each is a backup of a small appliance of that version, and beside it the responses of its API. */
 const FOLDERS = join(import.meta.dirname, '../data-folders')
 const zone = {
   'out.test': { MX: [{ priority: 10, exchange: 'mx.out.test' }] },
   'mx.out.test': { A: ['127.0.0.1'] },
   // Where DNS says that there is no such key nothing would be signed.
-  's1._domainkey.old.test': { fault: 'servfail' as const },
+  's1._domainkey.old.test': { error: 'servfail' as const },
 }
 const HOUR_MS = 3_600_000
 
-/** The folder `name` as it was, with what its version told of it; gone after the test. */
+/** The folder `name` as it was, with the responses of its version; deleted after the test. */
 async function folderOf(t: TestContext, name: string): Promise<{ dataDir: string; old: OldFolder }> {
   const root = await mkdtemp(join(tmpdir(), 'mailstead-upgrade-'))
   t.after(() => rm(root, { recursive: true }))
@@ -57,15 +57,18 @@ async function folderOf(t: TestContext, name: string): Promise<{ dataDir: string
   return { dataDir, old: JSON.parse(readFileSync(join(FOLDERS, `${name}.json`), 'utf8')) as OldFolder }
 }
 
-function open(dataDir: string, old: OldFolder, remote: MailServer): Promise<TestHouse> {
+function open(dataDir: string, old: OldFolder, remote: MailServer): Promise<TestAppliance> {
   const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
-  return startHouse({ dataDir, zone, env, clock: new ManualClock(old.made_at + HOUR_MS) })
+  return startAppliance({ dataDir, zone, env, clock: new ManualClock(old.made_at + HOUR_MS) })
 }
 
-/** What the API tells today of what it told then. */
-async function compare(house: TestHouse, { key, messages, threads, folders, searches }: OldMailbox): Promise<void> {
+/** The present responses of the API for the recorded ones. */
+async function compare(
+  appliance: TestAppliance,
+  { key, messages, threads, folders, searches }: OldMailbox,
+): Promise<void> {
   const list = async (path: string) => {
-    const reply = await house.get(path, key)
+    const reply = await appliance.get(path, key)
     assert.equal(reply.status, 200, JSON.stringify(reply.body))
     return reply.body.data
   }
@@ -79,7 +82,7 @@ async function compare(house: TestHouse, { key, messages, threads, folders, sear
     const { raw } = await list(`/mailbox/messages/${id}/raw`)
     assert.equal(createHash('sha256').update(Buffer.from(raw, 'base64')).digest('hex'), sha256, id)
     const { blob_id } = await list(`/mailbox/messages/${id}`)
-    const looked = await house.call('POST', '/mailbox/blobs/lookup', key, { blob_ids: [blob_id] })
+    const looked = await appliance.call('POST', '/mailbox/blobs/lookup', key, { blob_ids: [blob_id] })
     assert.deepEqual(looked.body.data[0].matched.messages, [id], 'content is found by its name')
   }
   assert.partialDeepStrictEqual(await list('/mailbox/threads?limit=100'), threads)
@@ -96,8 +99,8 @@ async function compare(house: TestHouse, { key, messages, threads, folders, sear
 }
 
 /** Everything the clock would do within a day, to its end. */
-async function runJobs(house: TestHouse): Promise<void> {
-  const { app } = house
+async function runJobs(appliance: TestAppliance): Promise<void> {
+  const { app } = appliance
   const { signal } = new AbortController()
   for (const { run } of jobs) await run({ app, log: app.log, signal })
   for (const table of ['messages', 'attachments']) {
@@ -107,16 +110,16 @@ async function runJobs(house: TestHouse): Promise<void> {
 }
 
 for (const name of ['form-2', 'form-4']) {
-  test(`a data folder of ${name} has all its mail, and goes on`, async (t) => {
+  test(`a data folder of ${name} has all its messages, and works`, async (t) => {
     const { dataDir, old } = await folderOf(t, name)
     await using remote = await startMailServer()
     const told = await (async () => {
-      await using house = await open(dataDir, old, remote)
+      await using appliance = await open(dataDir, old, remote)
       // The second mailbox is met by the jobs first: asking names content as well.
-      await compare(house, old.mailboxes[0]!)
-      await runJobs(house)
-      for (const mailbox of old.mailboxes) await compare(house, mailbox)
-      return await continueMail(house, old)
+      await compare(appliance, old.mailboxes[0]!)
+      await runJobs(appliance)
+      for (const mailbox of old.mailboxes) await compare(appliance, mailbox)
+      return await continueMail(appliance, old)
     })()
     // What was brought to today's form stays in it.
     await using again = await open(dataDir, old, remote)
@@ -126,20 +129,20 @@ for (const name of ['form-2', 'form-4']) {
 }
 
 /** An answer to an old mail joins its thread. @returns its id */
-async function continueMail(house: TestHouse, { mailboxes: [box] }: OldFolder): Promise<string> {
+async function continueMail(appliance: TestAppliance, { mailboxes: [box] }: OldFolder): Promise<string> {
   const { email, key, messages } = box!
   const first = messages.find(({ subject }) => subject === 'Lunch on Thursday')!
-  await using client = await SmtpClient.greet(house.ports.smtp)
+  await using client = await SmtpClient.greet(appliance.ports.smtp)
   const more = ['In-Reply-To: <two@out.test>', 'References: <one@out.test> <two@out.test>']
   const subject = 'Re: Lunch on Thursday'
   const content = plainMail({ from: 'ann@out.test', to: email, subject, text: 'One it is.', more })
   assert.equal((await client.mail({ from: 'ann@out.test', to: email, content })).code, 250)
-  const [newest] = (await house.get('/mailbox/messages?limit=1', key)).body.data
+  const [newest] = (await appliance.get('/mailbox/messages?limit=1', key)).body.data
   assert.deepEqual([newest.subject, newest.thread_id], [subject, first.thread_id])
   return newest.id
 }
 
-test('mail that waited to leave leaves, sealed things open, keys and subscriptions are what they were', async (t) => {
+test('queued messages are sent, sealed values open, keys and subscriptions are unchanged', async (t) => {
   const { dataDir, old } = await folderOf(t, 'form-4')
   const seen: string[] = []
   await using remote = await startMailServer({
@@ -148,28 +151,28 @@ test('mail that waited to leave leaves, sealed things open, keys and subscriptio
       done(null, { user: username })
     },
   })
-  await using house = await open(dataDir, old, remote)
-  await house.settle()
+  await using appliance = await open(dataDir, old, remote)
+  await appliance.settle()
   assert.deepEqual(
     remote.mails.map(({ to }) => to),
     [['cleo@out.test']],
   )
   assert.match(remote.mails[0]!.bytes.toString('latin1'), /^DKIM-Signature: .*?\bd=old\.test;/s)
   const { key } = old.team
-  const { body } = await house.get('/emails/logs', key)
+  const { body } = await appliance.get('/emails/logs', key)
   assert.deepEqual([body.data[0].message_id, body.data[0].status], [old.sent!.message_id, 'sent'])
-  assert.equal((await house.get(`/webhooks/${old.webhook!.id}`, key)).body.data.status, 'enabled')
+  assert.equal((await appliance.get(`/webhooks/${old.webhook!.id}`, key)).body.data.status, 'enabled')
   assert.deepEqual(
-    (await house.get('/suppressions', key)).body.data.map(({ email }: { email: string }) => email),
+    (await appliance.get('/suppressions', key)).body.data.map(({ email }: { email: string }) => email),
     ['never@out.test'],
   )
-  const moved = await house.call('PATCH', `/providers/${old.provider}`, key, { smtp_port: remote.port })
+  const moved = await appliance.call('PATCH', `/providers/${old.provider}`, key, { smtp_port: remote.port })
   assert.equal(moved.status, 200, JSON.stringify(moved.body))
-  await house.settle()
+  await appliance.settle()
   assert.ok(seen.includes('me the old password'), String(seen))
 })
 
-test('a folder of a newer version is refused with a sentence, and left as it is', async (t) => {
+test('a folder of a newer version is refused with a clear error, and unchanged', async (t) => {
   const { dataDir, old } = await folderOf(t, 'form-2')
   const newest = mailMigrations.at(-1)!.number
   const db = new Db({ file: join(dataDir, 'mail.db') })

@@ -1,4 +1,4 @@
-// Somebody is away: who is answered and who never is, once a week, across a crash, and without two machines talking to each other for ever.
+// Vacation responses: recipients, exceptions, once a week, across a crash, and without loops.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,8 +9,8 @@ import { bounceAddress } from '../../src/outbound/bounce-address.ts'
 import { SENDERS_MAX } from '../../src/store/vacations.ts'
 import { data, etagOf, failure, issues, receiveRaw } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
 const DAY_MS = 86_400_000
@@ -24,16 +24,16 @@ const zone = {
   'forged.example': { TXT: ['v=spf1 ip4:192.0.2.1 ~all'] },
   '_dmarc.forged.example': { TXT: ['v=DMARC1; p=none'] },
 }
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone,
   env: { ...EASY_WORK, ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) },
 })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
-const team = await house.team()
+const team = await appliance.team()
 await team.domain('shop.test')
 let made = 0
 let ana: { id: string; email: string; key: string }
@@ -45,7 +45,7 @@ beforeEach(async () => {
 })
 
 const path = '/mailbox/vacation-response'
-const put = (body: object, key = ana.key) => house.call('PUT', path, key, body)
+const put = (body: object, key = ana.key) => appliance.call('PUT', path, key, body)
 const BOB = 'bob@customer.example'
 
 interface Given {
@@ -65,15 +65,15 @@ async function arrives({ from = BOB, mailFrom = from, to, rcptTo = ana.email, su
     ...[`From: <${from}>`, `To: ${to ?? ana.email}`, `Subject: ${subject ?? 'Question'}`],
     ...[`Message-ID: <m${++mails}@customer.example>`, `Date: ${new Date(clock.now()).toUTCString()}`, ...more],
   ]
-  await receiveRaw(house, { from: mailFrom, to: rcptTo, content: `${lines.join('\r\n')}\r\n\r\nHello\r\n` })
-  await house.settle()
+  await receiveRaw(appliance, { from: mailFrom, to: rcptTo, content: `${lines.join('\r\n')}\r\n\r\nHello\r\n` })
+  await appliance.settle()
 }
 
-/** What left the house since the test began. */
+/** Messages sent since the test began. */
 const answers = () => remote.mails.map(({ to }) => to.join())
 
-describe('an answer', () => {
-  test('goes to the envelope sender with the null sender, in the thread, marked as a machine’s', async () => {
+describe('a vacation response', () => {
+  test('is sent to the envelope sender with the null sender, in the thread, marked as automatic', async () => {
     await arrives({ subject: 'Grüße', mailFrom: 'b+1@customer.example', more: ['References: <a@x> <b@y>'] })
     assert.deepEqual(answers(), ['b+1@customer.example'])
     const { from, bytes } = remote.mails[0]!
@@ -91,11 +91,11 @@ describe('an answer', () => {
     ]) {
       assert.match(text, line)
     }
-    const [row] = data<Json[]>(await house.get(`/emails/logs?mailbox_id=${ana.id}`, team.key))
+    const [row] = data<Json[]>(await appliance.get(`/emails/logs?mailbox_id=${ana.id}`, team.key))
     assert.deepEqual([row.status, row.to_email ?? row.to], ['sent', 'b+1@customer.example'])
   })
 
-  test('has the subject and bodies that were set, and repeats the old subject otherwise', async () => {
+  test('has the configured subject and bodies, and by default repeats the original subject', async () => {
     await arrives({ subject: 'Question' })
     assert.match(remote.mails[0]!.bytes.toString(), /^Subject: Auto: Question\r$/m)
     data(await put({ is_enabled: true, subject: 'Away', html_body: '<p>Until <b>Monday</b></p>' }))
@@ -105,9 +105,9 @@ describe('an answer', () => {
     assert.match(text, /multipart\/alternative/)
   })
 
-  test('is from the identity that was written to, under its name', async () => {
+  test('is sent from the identity the message was addressed to', async () => {
     const email = ana.email.replace('@', '+sales@')
-    data(await house.call('POST', '/mailbox/identities', ana.key, { email, name: 'Ana of sales' }), 201)
+    data(await appliance.call('POST', '/mailbox/identities', ana.key, { email, name: 'Ana of sales' }), 201)
     await arrives({ rcptTo: email, to: `Sales <${email}>` })
     assert.match(
       remote.mails[0]!.bytes.toString(),
@@ -115,7 +115,7 @@ describe('an answer', () => {
     )
   })
 
-  test('is given once in a week to a sender, whatever the envelope, and to each of several', async () => {
+  test('is sent once a week to each sender, whatever the envelope', async () => {
     await arrives()
     await arrives()
     await arrives({ from: BOB.toUpperCase(), mailFrom: 'verp+2@customer.example' })
@@ -126,11 +126,11 @@ describe('an answer', () => {
     await arrives()
     assert.equal(answers().length, 2)
     clock.leap(HOUR_MS)
-    await house.settle()
+    await appliance.settle()
     await arrives()
     assert.deepEqual(answers().slice(2), [BOB])
     // The job has forgotten the others meanwhile.
-    const kept = await house.app.db.read.all<{ sender: string }>(
+    const kept = await appliance.app.db.read.all<{ sender: string }>(
       'SELECT s.sender FROM vacation_senders s JOIN accounts a ON a.n = s.account WHERE a.mailbox_id = ?',
       [ana.id],
     )
@@ -140,14 +140,14 @@ describe('an answer', () => {
     )
   })
 
-  test('is given to one of two at the same moment', async () => {
+  test('is sent once for two concurrent messages', async () => {
     const one = (n: number) => `From: <${BOB}>\r\nTo: ${ana.email}\r\nMessage-ID: <two${n}@x>\r\n\r\n${n}\r\n`
-    await Promise.all([1, 2, 3].map((n) => receiveRaw(house, { from: BOB, to: ana.email, content: one(n) })))
-    await house.settle()
+    await Promise.all([1, 2, 3].map((n) => receiveRaw(appliance, { from: BOB, to: ana.email, content: one(n) })))
+    await appliance.settle()
     assert.deepEqual(answers(), [BOB])
   })
 
-  test('is given within its dates alone', async () => {
+  test('is sent only within its dates', async () => {
     const day = (days: number) => new Date(clock.now() + days * DAY_MS).toISOString()
     data(await put({ is_enabled: true, text_body: 'x', from_date: day(1), to_date: day(2) }))
     await arrives()
@@ -158,33 +158,33 @@ describe('an answer', () => {
     assert.deepEqual(answers(), ['in@customer.example'])
   })
 
-  test('that could not be written waits with its mail, and is given once', async (t) => {
-    const { vacationReplies, emails } = house.app.outbound
-    const insert = t.mock.method(emails, 'insert', () => Promise.reject(new Error('The house stops here.')))
+  test('that could not be composed waits with its message, and is sent once', async (t) => {
+    const { vacationReplies, emails } = appliance.app.outbound
+    const insert = t.mock.method(emails, 'insert', () => Promise.reject(new Error('The appliance stops here.')))
     await arrives()
     assert.ok(insert.mock.callCount() > 0)
     assert.deepEqual(answers(), [])
     insert.mock.restore()
     await Promise.all([vacationReplies.run(), vacationReplies.run()])
-    await house.settle()
-    await house.settle()
+    await appliance.settle()
+    await appliance.settle()
     assert.deepEqual(answers(), [BOB])
   })
 
-  test('that could not be written for a day is not written any more', async (t) => {
-    const insert = t.mock.method(house.app.outbound.emails, 'insert', () => Promise.reject(new Error('Stopped.')))
+  test('that could not be composed for a day is dropped', async (t) => {
+    const insert = t.mock.method(appliance.app.outbound.emails, 'insert', () => Promise.reject(new Error('Stopped.')))
     await arrives()
     insert.mock.restore()
     clock.leap(DAY_MS + 1)
-    await house.settle()
+    await appliance.settle()
     assert.deepEqual(answers(), [])
-    assert.deepEqual(await house.app.store.vacations.due(0, 1), [])
+    assert.deepEqual(await appliance.app.store.vacations.dueReplies(0, 1), [])
   })
 })
 
-describe('nobody is answered', () => {
+describe('no response is sent', () => {
   // Each rule by itself: units/mail/answer-rules.test.ts.
-  test('but who wrote to the owner, and was not a machine or forged', async () => {
+  test('unless a person wrote to the owner, and the sender is authentic', async () => {
     for (const given of [
       { mailFrom: '' },
       { mailFrom: 'no-reply@customer.example' },
@@ -200,70 +200,71 @@ describe('nobody is answered', () => {
       await arrives(given)
       assert.deepEqual(answers(), [], JSON.stringify(given))
     }
-    // An address that is one, and that nobody here writes to.
+    // A valid address this appliance has never written to.
     await arrives({ from: 'odd@customer.example', mailFrom: '"odd one"@customer.example' })
-    assert.deepEqual([answers(), await house.app.store.vacations.due(0, 1)], [[], []])
+    assert.deepEqual([answers(), await appliance.app.store.vacations.dueReplies(0, 1)], [[], []])
     // It was the mail, not the mailbox.
     await arrives({ to: `friends@customer.example\r\nCc: ${ana.email.replace('@', '+tag@')}` })
     assert.deepEqual(answers(), [BOB])
   })
 
-  test('for whoever stands in for a role', async () => {
+  test('for role addresses', async () => {
     await team.domain('roles.test')
     const zoe = await team.mailbox('zoe@roles.test')
     data(await put({ is_enabled: true, text_body: 'x' }, zoe.key))
     await arrives({ to: 'postmaster@roles.test', rcptTo: 'postmaster@roles.test' })
-    assert.equal(data<Json[]>(await house.get('/mailbox/messages', zoe.key)).length, 1)
+    assert.equal(data<Json[]>(await appliance.get('/mailbox/messages', zoe.key)).length, 1)
     assert.deepEqual(answers(), [])
     await arrives({ to: zoe.email, rcptTo: zoe.email })
     assert.deepEqual(answers(), [BOB])
   })
 
   test('for junk', async (t) => {
-    const { config } = house.app
+    const { config } = appliance.app
     t.mock.property(config, 'SPAM_JUNK_SCORE', -100)
     await arrives()
     assert.deepEqual(answers(), [])
   })
 
-  test('for a repeated delivery of the same mail', async () => {
+  test('for a repeated delivery of the same message', async () => {
     data(await put({ is_enabled: false }))
     const content = `From: <${BOB}>\r\nTo: ${ana.email}\r\nMessage-ID: <again@x>\r\n\r\nHello\r\n`
-    await receiveRaw(house, { from: BOB, to: ana.email, content })
+    await receiveRaw(appliance, { from: BOB, to: ana.email, content })
     data(await put({ is_enabled: true, text_body: 'x' }))
-    await receiveRaw(house, { from: BOB, to: ana.email, content })
-    await house.settle()
+    await receiveRaw(appliance, { from: BOB, to: ana.email, content })
+    await appliance.settle()
     assert.deepEqual(answers(), [])
   })
 
-  test('by a mailbox that is not away, and nothing more is asked for its mail', async (t) => {
+  test('by a mailbox without one, and its messages need no additional query', async (t) => {
     data(await put({ is_enabled: false, text_body: 'x' }))
-    const asked = t.mock.method(house.app.store.vacations, 'get')
+    const asked = t.mock.method(appliance.app.store.vacations, 'get')
     await arrives()
     assert.deepEqual([answers(), asked.mock.callCount()], [[], 0])
   })
 
-  test('by a mailbox that was suspended, deleted or is back before the answer was written', async (t) => {
-    const { mailboxes } = house.app.directory
-    const { vacationReplies } = house.app.outbound
+  test('by a mailbox that was suspended, deleted or disabled it before the response was composed', async (t) => {
+    const { mailboxes } = appliance.app.directory
+    const { vacationReplies } = appliance.app.outbound
     for (const end of ['back', 'suspend', 'delete'] as const) {
       const held = t.mock.method(vacationReplies, 'run', async () => 0)
       await arrives({ from: `${end}@customer.example` })
       if (end === 'back') data(await put({ is_enabled: false }))
-      else await mailboxes[end](team.id, ana.id)
+      else if (end === 'suspend') await mailboxes.suspend(team.id, ana.id)
+      else await appliance.app.administration.mailboxes.delete(team.id, ana.id)
       held.mock.restore()
-      await house.settle()
+      await appliance.settle()
       assert.deepEqual(answers(), [], end)
-      assert.deepEqual(await house.app.store.vacations.due(0, 1), [], end)
+      assert.deepEqual(await appliance.app.store.vacations.dueReplies(0, 1), [], end)
       if (end === 'suspend') await mailboxes.reactivate(team.id, ana.id)
       if (end === 'back') data(await put({ is_enabled: true, text_body: 'x' }))
     }
   })
 
-  test('whose address is suppressed, nor when too many were answered', async () => {
-    data(await house.call('POST', '/suppressions', team.key, { email: BOB }), 201)
+  test('to a suppressed address, nor above the limit of responses', async () => {
+    data(await appliance.call('POST', '/suppressions', team.key, { email: BOB }), 201)
     await arrives()
-    await house.app.db.write(async (tx) => {
+    await appliance.app.db.write(async (tx) => {
       const row = await tx.get<{ n: number }>('SELECT n FROM accounts WHERE mailbox_id = ?', [ana.id])
       for (let n = 0; n < SENDERS_MAX; n++) {
         const sender = { account: row!.n, sender: `s${n}`, answered_at: clock.now() }
@@ -275,86 +276,90 @@ describe('nobody is answered', () => {
   })
 })
 
-describe('inside the house', () => {
-  const listed = async (key: string) => data<Json[]>(await house.get('/mailbox/messages?q=-in:sent', key))
+describe('local messages', () => {
+  const listed = async (key: string) => data<Json[]>(await appliance.get('/mailbox/messages?q=-in:sent', key))
   const write = (from: { key: string }, to: string, more: object = {}) =>
-    house.call('POST', '/mailbox/messages/send', from.key, {
+    appliance.call('POST', '/mailbox/messages/send', from.key, {
       ...{ to: [{ email: to }], subject: 'Hello', text_body: 'Hello', ...more },
     })
 
-  test('two who are away and write to each other stop after one answer each', async () => {
+  test('two mailboxes with vacation responses stop after one response each', async () => {
     const bob = await team.mailbox(`bob${made}@shop.test`)
     data(await put({ is_enabled: true, text_body: 'So am I.' }, bob.key))
     data(await write(ana, bob.email), 202)
-    await house.settle()
+    await appliance.settle()
     data(await write(bob, ana.email), 202)
-    await house.settle()
+    await appliance.settle()
     for (let again = 0; again < 3; again++) {
       clock.leap(HOUR_MS)
-      await house.settle()
+      await appliance.settle()
     }
     const subjects = async (key: string) => (await listed(key)).map(({ subject }) => subject).sort()
     assert.deepEqual(await subjects(ana.key), ['Auto: Hello', 'Hello'])
     assert.deepEqual(await subjects(bob.key), ['Auto: Hello', 'Hello'])
     const [answer] = (await listed(ana.key)).filter(({ subject }) => subject.startsWith('Auto'))
-    const [sent] = data<Json[]>(await house.get('/mailbox/messages?q=in:sent', ana.key))
+    const [sent] = data<Json[]>(await appliance.get('/mailbox/messages?q=in:sent', ana.key))
     assert.equal(answer.thread_id, sent.thread_id)
-    assert.deepEqual(answers(), [], 'nothing left the house')
+    assert.deepEqual(answers(), [], 'nothing was sent to other servers')
   })
 
-  test('an address of ours for reports stands for the mailbox that sent the mail, and for nobody where none did', async () => {
+  test('a report address stands for the mailbox that sent the message, and for none without one', async () => {
     const bob = await team.mailbox(`bob${made}@shop.test`)
-    const { vault, config, outbound } = house.app
+    const { vault, config, outbound } = appliance.app
     const messages = [{ from: { email: 'news@shop.test' }, to: { email: bob.email }, subject: 'News', text_body: 'x' }]
-    const batch = await house.call('POST', `${house.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages })
+    const batch = await appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send/batch`, team.key, {
+      messages,
+    })
     const written = data<Json>(await write(bob, bob.email), 202)
-    await house.settle()
+    await appliance.settle()
     const addressOf = async (id: string) => bounceAddress(vault, config, (await outbound.emails.byId(id))!.n)
     await arrives({ mailFrom: await addressOf(data<Json>(batch).results[0].message_id), from: 'x@out.test' })
-    assert.deepEqual(await house.app.store.vacations.due(0, 1), [])
+    assert.deepEqual(await appliance.app.store.vacations.dueReplies(0, 1), [])
     await arrives({ mailFrom: await addressOf(written.message_id), from: 'y@out.test' })
-    const logged = data<Json[]>(await house.get(`/emails/logs?mailbox_id=${ana.id}`, team.key))
+    const logged = data<Json[]>(await appliance.get(`/emails/logs?mailbox_id=${ana.id}`, team.key))
     assert.deepEqual(
       logged.map(({ to_email: to, status }) => [to, status]),
       [[bob.email, 'sent']],
     )
   })
 
-  test('the inbox of an agent answers nobody, whoever asks for it', async () => {
-    const agent = new AgentClient(house)
+  test('the inbox of an agent sends none, whichever key enables it', async () => {
+    const agent = new AgentClient(appliance)
     const registered = await agent.register()
     const token = await agent.readToken(registered.identity_assertion)
-    assert.equal(data<Json>(await house.get(path, token)).is_enabled, false)
+    assert.equal(data<Json>(await appliance.get(path, token)).is_enabled, false)
     failure(await put({ is_enabled: true, text_body: 'x' }, token), 403, 'insufficient_permissions')
-    assert.equal(data<Json>(await house.get('/mailbox/session', token)).gated.vacation_response, true)
-    const mailbox = (await house.app.directory.mailboxes.byEmail(registered.mailbox.email))!
-    const key = await house.app.directory.keys.issue({
+    assert.equal(data<Json>(await appliance.get('/mailbox/session', token)).gated.vacation_response, true)
+    const mailbox = (await appliance.app.directory.mailboxes.byEmail(registered.mailbox.email))!
+    const key = await appliance.app.directory.keys.issue({
       ...{ teamId: mailbox.teamId, kind: 'mailbox', mailboxId: mailbox.id, name: 'x', createdBy: 'operator' },
     })
     failure(await put({ is_enabled: true, text_body: 'x' }, key.secret), 403, 'insufficient_permissions')
-    const { gated, endpoints } = data<Json>(await house.get('/mailbox/session', key.secret))
+    const { gated, endpoints } = data<Json>(await appliance.get('/mailbox/session', key.secret))
     assert.deepEqual([gated.vacation_response, gated.identity_mutation], [true, false])
     assert.ok(!endpoints.mailbox.includes('PUT /mailbox/vacation-response'))
   })
 })
 
-describe('the response itself', () => {
-  test('is set whole, shown as it was set, and held against its tag', async () => {
+describe('the settings', () => {
+  test('are replaced as a whole, returned as set, and checked against their ETag', async () => {
     const box = await team.mailbox(`new${made}@shop.test`)
     const empty = { is_enabled: false, from_date: null, to_date: null, subject: null, text_body: null, html_body: null }
-    const first = await house.get(path, box.key)
+    const first = await appliance.get(path, box.key)
     assert.deepEqual(data(first), { ...empty, updated_at: null })
     const given = { is_enabled: true, from_date: '2030-07-01', to_date: '2030-07-14', subject: 'Away', text_body: 'x' }
     const tag = { 'if-match': etagOf(first) }
-    const replies = await Promise.all(Array.from({ length: 10 }, () => house.call('PUT', path, box.key, given, tag)))
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => appliance.call('PUT', path, box.key, given, tag)),
+    )
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, ...Array<number>(9).fill(409)])
     const now = new Date(clock.now()).toISOString()
     const times = { from_date: '2030-07-01T00:00:00.000Z', to_date: '2030-07-15T00:00:00.000Z', updated_at: now }
-    assert.deepEqual(data(await house.get(path, box.key)), { ...empty, ...given, ...times })
+    assert.deepEqual(data(await appliance.get(path, box.key)), { ...empty, ...given, ...times })
     assert.deepEqual(data(await put({ is_enabled: false }, box.key)), { ...empty, updated_at: now })
   })
 
-  test('says what is wrong with it', async () => {
+  test('report their errors', async () => {
     const on = { is_enabled: true, text_body: 'x' }
     for (const [body, wrong] of [
       [{ is_enabled: true }, 'text_body required'],
@@ -367,18 +372,18 @@ describe('the response itself', () => {
     ] as const) {
       issues(await put(body), 422, 'validation_error', [wrong])
     }
-    await house.app.directory.mailboxes.suspend(team.id, ana.id)
+    await appliance.app.directory.mailboxes.suspend(team.id, ana.id)
     failure(await put(on), 409, 'conflict')
-    assert.equal(data<Json>(await house.get(path, ana.key)).text_body, 'I am away.')
+    assert.equal(data<Json>(await appliance.get(path, ana.key)).text_body, 'I am away.')
   })
 })
 
-test('while the operator withholds it nobody is answered, whatever was set before', async () => {
+test('while the operator disables the feature no response is sent, whatever the settings', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-vacation-'))
   const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
   const count = 'SELECT count(*) AS count FROM vacation_senders'
   const box = await (async () => {
-    await using first = await startHouse({ clock, zone, env, dataDir })
+    await using first = await startAppliance({ clock, zone, env, dataDir })
     const shop = await first.team()
     await shop.domain('gated.test')
     const carl = await shop.mailbox('carl@gated.test')
@@ -389,7 +394,7 @@ test('while the operator withholds it nobody is answered, whatever was set befor
     ['vacation_response', 0],
     ['', 1],
   ] as const) {
-    await using second = await startHouse({ clock, zone, env: { ...env, MAILBOX_GATED: gated }, dataDir })
+    await using second = await startAppliance({ clock, zone, env: { ...env, MAILBOX_GATED: gated }, dataDir })
     const content = `From: <${BOB}>\r\nTo: ${box.email}\r\nSubject: ${gated}\r\n\r\nHello\r\n`
     await receiveRaw(second, { from: BOB, to: box.email, content })
     await second.settle()

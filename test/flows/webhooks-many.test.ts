@@ -1,4 +1,4 @@
-// A hundred thousand events wait for a receiver that says nothing: memory stays flat, and none is lost when it speaks again.
+// A hundred thousand events for a receiver that does not respond: memory stays constant, and none is lost when it responds again.
 
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
@@ -6,9 +6,9 @@ import { after, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { data } from '../api/expect.ts'
+import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startHook } from '../support/hook.ts'
-import { startHouse } from '../support/house.ts'
 
 const EVENTS = 100_000
 const AT_ONCE = 2000
@@ -20,17 +20,17 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 const clock = new ManualClock(Date.now())
 const hook = await startHook()
-const house = await startHouse({
+const appliance = await startAppliance({
   clock,
   zone: { 'hooks.test': { A: ['127.0.0.1'] } },
   env: { ALLOW_PRIVATE_WEBHOOKS: 'true', EXTRA_CA_FILE: hook.caFile },
 })
 after(async () => {
-  await house.close()
+  await appliance.close()
   await hook[Symbol.asyncDispose]()
 })
-const team = await house.team()
-const { db, outbox } = house.app
+const team = await appliance.team()
+const { db, outbox } = appliance.app
 
 function heap(): number {
   collect()
@@ -41,16 +41,16 @@ async function count(sql: string): Promise<number> {
   return (await db.scan.get<{ count: number }>(sql))!.count
 }
 
-test('what waits, waits on the disk', async () => {
+test('pending deliveries are stored on disk', async () => {
   const silent: ServerResponse[] = []
   // However long all this takes here: a request that was given up makes room for another one, and may still be open at this end.
   let [open, most] = [0, 0]
-  hook.answer((_told, response) => {
+  hook.answer((_request, response) => {
     silent.push(response)
     most = Math.max(most, ++open)
     response.on('close', () => open--)
   })
-  data(await house.call('POST', '/webhooks', team.key, { url: hook.url(), event_types: ['*'] }), 201)
+  data(await appliance.call('POST', '/webhooks', team.key, { url: hook.url(), event_types: ['*'] }), 201)
   const before = heap()
   for (let made = 0; made < EVENTS; made += AT_ONCE) {
     await db.write(async (tx) => {
@@ -67,18 +67,18 @@ test('what waits, waits on the disk', async () => {
     })
   }
   // Spreading goes on by itself, a piece at a time.
-  while ((await count('SELECT count(*) AS count FROM events WHERE told = 0')) > 0);
+  while ((await count('SELECT count(*) AS count FROM events WHERE dispatched = 0')) > 0);
   assert.equal(await count('SELECT count(*) AS count FROM webhook_queue'), EVENTS)
   assert.ok((await count('SELECT count(*) AS count FROM webhook_queue WHERE lease IS NOT NULL')) <= 32)
   const grown = heap() - before
   assert.ok(grown < GROWTH_MAX, `${Math.round(grown / 1024)} KiB more for ${EVENTS} events`)
   assert.ok(most <= 2 * 4, 'four at a time, and no more')
 
-  hook.answer((_told, response) => response.end('ok'))
+  hook.answer((_request, response) => response.end('ok'))
   for (const response of silent) response.end('ok')
-  while (hook.told.length < 1000) await hook.next()
+  while (hook.requests.length < 1000) await hook.next()
   const known = `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_attempts WHERE result = 'success') AS count`
   assert.equal(await count(known), EVENTS)
-  const ids = hook.told.map(({ headers }) => headers['x-service-event-id'])
-  assert.equal(new Set(ids).size, ids.length, 'nobody is told twice')
+  const ids = hook.requests.map(({ headers }) => headers['x-service-event-id'])
+  assert.equal(new Set(ids).size, ids.length, 'no event is delivered twice')
 })

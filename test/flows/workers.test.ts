@@ -1,19 +1,61 @@
-// The threads of the workers end with the appliance.
+// The threads of the workers: jobs run in one of their own, and the threads end with the appliance.
 
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { startHouse } from '../support/house.ts'
+import { Db } from '../../src/db/db.ts'
+import { Blobs } from '../../src/store/blobs.ts'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
+import { ManualClock } from '../support/clock.ts'
 
-test('a worker thread that was ended by force after it was done is not logged as one that died', async (t) => {
-  await using house = await startHouse({ workers: 'threads' })
-  const error = t.mock.method(house.app.log, 'error')
-  const warn = t.mock.method(house.app.log, 'warn')
-  // Whether the thread ends by itself (0) or is ended (1) is a race; here it is always lost.
+const HOUR_MS = 3_600_000
+
+/** Stores content that no row names. */
+async function orphan(db: Db, at: number, mark: number): Promise<string> {
+  const hash = Buffer.alloc(32, mark)
+  await new Blobs(db, new ManualClock(at)).put(hash, 0, [])
+  return hash.toString('hex')
+}
+
+async function stored(appliance: TestAppliance): Promise<string[]> {
+  return (await appliance.app.store.blobs.hashes()).map((hash) => Buffer.from(hash).toString('hex'))
+}
+
+test('jobs run in the thread of the scheduler, with what the first thread knows of the data folder', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-workers-'))
+  const now = Date.now()
+  const before = await startAppliance({ dataDir, clock: new ManualClock(now - 5 * HOUR_MS) })
+  await (await before.team()).domain('shop.test')
+  await before.close()
+  const file = new Db({ file: join(dataDir, 'blobs.db') })
+  const known = await orphan(file, now - 10 * HOUR_MS, 1)
+  // Stored while mail.db was not in use: it may be from before a restore of mail.db.
+  const unknown = await orphan(file, now - 3 * HOUR_MS, 2)
+  await file.close()
+  const sweep = t.mock.method(Blobs.prototype, 'sweep')
+  await using appliance = await startAppliance({ dataDir, workers: 'threads' })
+  while ((await stored(appliance)).includes(known));
+  assert.deepEqual(await stored(appliance), [unknown])
+  assert.equal(sweep.mock.callCount(), 0, 'the first thread runs no jobs')
+  // It would be kept for 30 days.
+  await appliance.app.blobsDb.write((tx) => tx.run('DELETE FROM unclaimed_blobs'))
+  await appliance.app.store.blobs.sweep(async () => new Set())
+  await appliance.close()
+  await rm(dataDir, { recursive: true })
+})
+
+test('a worker thread terminated after it was done is not logged as crashed', async (t) => {
+  await using appliance = await startAppliance({ workers: 'threads' })
+  const error = t.mock.method(appliance.app.log, 'error')
+  const warn = t.mock.method(appliance.app.log, 'warn')
+  // Whether the thread exits (0) or is terminated (1) is a race; here it is always terminated.
   const { emit } = Worker.prototype
   t.mock.method(Worker.prototype, 'emit', function (this: Worker, event: string, ...rest: unknown[]) {
     return emit.call(this, event, ...(event === 'exit' ? [1] : rest))
   })
-  await house.close()
+  await appliance.close()
   assert.equal(error.mock.callCount() + warn.mock.callCount(), 0)
 })

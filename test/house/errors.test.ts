@@ -1,4 +1,4 @@
-// What goes wrong has one name inside the house and one at each door: the tables of HTTP and SMTP are whole and follow their rules.
+// Errors have one name inside and one in each protocol: the tables of HTTP and SMTP are complete and follow their rules.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// What is leaned on: few packages, each with its reason, nothing to compile, and a lock file that names no place.
+// Dependencies: few packages, each with its reason, nothing to compile, and a lock file without URLs.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -25,14 +25,14 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
 }
 const dependencies = Object.keys(manifest.dependencies)
 
-test('at most thirty runtime dependencies, each with a line that says why', () => {
+test('at most thirty runtime dependencies, each with a reason', () => {
   const plan = readFileSync(join(ROOT, 'src/README.md'), 'utf8')
   assert.ok(dependencies.length <= MOST_DEPENDENCIES, `${dependencies.length} of ${MOST_DEPENDENCIES}`)
   const silent = dependencies.filter((name) => !plan.includes(`| \`${name}\` |`))
   assert.deepEqual(silent, [], 'src/README.md gives no reason for these')
 })
 
-test('src imports runtime dependencies only, and every one of them is used', () => {
+test('src imports runtime dependencies only, and uses all of them', () => {
   const used = new Map<string, string>()
   for (const { path, imports } of sources()) {
     for (const { specifier, file } of imports) {
@@ -55,7 +55,7 @@ test('src imports runtime dependencies only, and every one of them is used', () 
   )
 })
 
-test('what judges mail is read by the thread that inspects alone: it is large, and other threads never call it', () => {
+test('the message inspection is loaded by the inspecting thread only: it is large, and other threads never call it', () => {
   const readers = (isMeant: (specifier: string, file: string | null) => boolean) =>
     sources().flatMap(({ path, imports }) =>
       imports.some(({ specifier, file }) => isMeant(specifier, file)) ? [path] : [],
@@ -74,7 +74,7 @@ test('what judges mail is read by the thread that inspects alone: it is large, a
   )
 })
 
-test('what reads style sheets is loaded by the threads that read HTML alone', () => {
+test('the style sheet parser is loaded only by threads that read HTML', () => {
   const all = new Map(sources().map((source) => [source.path, source]))
   const heavy = /^(?:css-tree|css-select|css-what|culori)(?:\/|$)/
   const loaders = [...all.values()].filter(({ imports }) => imports.some(({ specifier }) => heavy.test(specifier)))
@@ -108,7 +108,7 @@ test('what reads style sheets is loaded by the threads that read HTML alone', ()
     assert.ok(!loading.has(path), path)
 })
 
-test('the lock file names versions and checksums, no addresses', () => {
+test('the lock file has versions and checksums, no URLs', () => {
   const placed = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined)
   assert.deepEqual(
     placed.map(([path]) => path),
@@ -116,7 +116,7 @@ test('the lock file names versions and checksums, no addresses', () => {
   )
 })
 
-test('nothing runs or compiles at install but what brings Node itself', () => {
+test('no package runs or compiles anything at install except Node itself', () => {
   const scripted = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript)
   assert.deepEqual(
     scripted.map(([path]) => path),

@@ -1,4 +1,4 @@
-// What is told of the settings is what they are: schema, example and the table of README.md follow from src/config/config.ts.
+// The documentation of the settings is up to date: schema, example and the table of README.md are generated from src/config/config.ts.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ for (const { path, content } of settingFiles()) {
   })
 }
 
-test('the example is a settings file that says nothing but the defaults', () => {
+test('the example is a settings file with the defaults only', () => {
   const example = join(ROOT, 'config/mailstead.example.json')
   assert.deepEqual(loadConfig({}, example), loadConfig({}, join(ROOT, 'config/none.json')))
 })

@@ -1,4 +1,4 @@
-// How files of src are written: their opening sentence, their names, what they never do; and a report of sizes against the budgets.
+// Style of the files of src: their first sentence, their names, forbidden constructs; and a report of sizes against the budgets.
 
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
@@ -18,7 +18,7 @@ function list(find: (source: Source) => string[]): string[] {
   return all.flatMap(find)
 }
 
-test('every file opens with a sentence that says what it is', () => {
+test('every file begins with a sentence that says what it is', () => {
   const wrong = all.filter(({ text }) => !/^\/\/ [A-Z`'"][^\n]*(?:\n\/\/ [^\n]+)*[.!]\n\n/.test(text))
   assert.deepEqual(
     wrong.map(({ path }) => path),
@@ -26,7 +26,7 @@ test('every file opens with a sentence that says what it is', () => {
   )
 })
 
-test('files are nouns in kebab-case and say more than "utils"', () => {
+test('file names are kebab-case nouns, more specific than "utils"', () => {
   const wrong = all.filter(({ path }) => {
     const name = basename(path)
     return FORBIDDEN_NAMES.test(name) || !/^[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(name)
@@ -44,7 +44,7 @@ test('no any', () => {
   )
 })
 
-test('no default exports, but where a thread pool asks for one', () => {
+test('no default exports, except in modules of thread pools', () => {
   const threads = /-thread\.ts$/
   const wrong = list(({ path, defaultExports }) =>
     threads.test(path) ? [] : defaultExports.map(({ line }) => `${path}:${line}`),
@@ -52,7 +52,7 @@ test('no default exports, but where a thread pool asks for one', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('time is asked of the clock', () => {
+test('time is read from the clock', () => {
   const wrong = all
     .filter(({ path }) => path !== 'src/base/clock.ts')
     .flatMap(({ path, accesses }) =>

@@ -1,4 +1,4 @@
-// Who may speak to the database: knex only in db/, SQL only where mail and its owners live, and each table only by the file that owns it.
+// Access to the database: knex only in db/, SQL only in the rooms that own data, and each table only in the file that owns it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -52,7 +52,7 @@ const OWNERS = new Map([
   ['sign_in_links', 'src/people/'],
   ['sign_in_mails', 'src/people/'],
   ['sessions', 'src/people/'],
-  ['told_facts', 'src/people/'],
+  ['noticed_facts', 'src/people/'],
   ['agent_registrations', 'src/agents/'],
   ['agent_proofs', 'src/agents/'],
   ['agent_tokens', 'src/agents/'],
@@ -83,9 +83,11 @@ const OWNERS = new Map([
   ['webhook_queue', 'src/events/webhooks/'],
   ['webhook_attempts', 'src/events/webhooks/'],
   ['appliance', 'src/store/appliance/'],
+  ['wrong_times', 'src/store/appliance/'],
   ['content_owner', 'src/store/appliance/'],
   ['blobs', 'src/store/blobs.ts'],
   ['chunks', 'src/store/blobs.ts'],
+  ['unclaimed_blobs', 'src/store/blobs.ts'],
 ])
 
 const SQL =
@@ -97,10 +99,15 @@ const isMigration = ({ path }: Source) => path.startsWith('src/db/migrations/')
 
 /** The tables the migrations make. */
 async function tables(): Promise<string[]> {
-  const made: string[] = []
-  const tx = { run: async (sql: string) => made.push(/CREATE (?:VIRTUAL )?TABLE (\w+)/.exec(sql)?.[1] ?? '') }
-  for (const step of [...mailMigrations, ...blobMigrations]) await step.up(tx as never)
-  return made.filter((name) => name !== '')
+  const made = new Set<string>()
+  const run = async (sql: string) => {
+    const created = /CREATE (?:VIRTUAL )?TABLE (\w+)/.exec(sql)?.[1]
+    if (created !== undefined) made.add(created)
+    const [, from, to] = /ALTER TABLE (\w+) RENAME TO (\w+)/.exec(sql) ?? []
+    if (made.delete(from ?? '')) made.add(to!)
+  }
+  for (const step of [...mailMigrations, ...blobMigrations]) await step.up({ run } as never)
+  return [...made]
 }
 
 /** Tables one file names: in its SQL, and as the first argument of `insert`. */

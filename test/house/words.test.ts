@@ -1,59 +1,95 @@
-// Words of the wire below floor 8: there are product errors and values down there, no status codes, replies or header names of HTTP.
+// Retired words are used neither in identifiers nor in prose of the sources; and the names of exported types are unique.
 
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { sources } from '../support/source.ts'
+import { ROOT, sources } from '../support/source.ts'
 
-const DOORS = ['main.ts', 'cli', 'inbound', 'smtp', 'net', 'api', 'http', 'pages', 'jobs']
-const DOOR_PACKAGES =
-  /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
-/** Below the doors only the questions to name servers and to the scanner of files, and the carriers of mail, open a socket. */
-const MAY_OPEN_SOCKETS = /^src\/(?:base\/(?:resolver|safe-fetch|virus-scan|dns-[a-z]+)|outbound\/transports\/.+)\.ts$/
-const SOCKETS = ['node:net', 'node:tls']
-/** Where we are the client of somebody else's HTTP API: accounts that send for us, and who asked to be told. */
-const MAY_ASK = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/.+)\.ts$/
-const CLIENTS = ['undici']
-/** What other servers say of our mail is data there: replies to us, not of ours. */
-const READS_REPLIES = /^src\/(?:base\/safe-fetch|outbound\/(?:transports|oauth|sns)\/|reports\/)/
-/** Telling an IP address from a name, and naming the certificates trusted, open no socket. */
-const OPENS_NOTHING = /^(?:isIP|isIPv4|isIPv6|BlockList|SocketAddress|getCACertificates|setDefaultCACertificates)$/
-const REPLY = /(?:^|\s)[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}\b/
-const HTTP_WORD =
-  /^(?:WWW-Authenticate|Retry-After|ETag|If-Match|If-None-Match|X-Request-Id|Cache-Control|Set-Cookie|Location|X-RateLimit-\w+)$/i
-const JMAP_WORD = /^urn:ietf:params:jmap/
+/** Not allowed as a part of an identifier; a camelCase name is compared part by part. */
+const RETIRED = new Set(
+  (
+    'told tell tells telling place places journey journeys passage passages guide guides way ways spot spots desk desks ' +
+    'judge judged judgement ruling fate fates standing babble fault faults letter letters company divisions pace ration ' +
+    'rations budget clockwork rubbish hurry house houses wake bell ring ear grown stretch stretches patience wish wishes ' +
+    'whoever anew stumble mails'
+  ).split(' '),
+)
+/** Not allowed in an identifier of more than one part. */
+const RETIRED_PAIRS = /^(?:letGo|giveBack)$/
+/** Not allowed as the name of a type. */
+const RETIRED_TYPES = new Set(['Asked', 'Held', 'Waiting', 'Kept', 'Found'])
+const RETIRED_PROSE = /\b(?:whoever|nobody|somebody|anew|is told)\b/i
 
-const below = sources().filter(({ path }) => !DOORS.includes(path.split('/')[1]!))
-const mute = below.filter(({ path }) => !READS_REPLIES.test(path))
+/** Identifiers that contain a retired word with its proper meaning. */
+const ALLOWED = [
+  { name: /^letterSpacing/, reason: 'the CSS property letter-spacing' },
+  { name: /^letters?$/, path: 'src/content/extract/sheets.ts', reason: 'columns of a sheet are named by letters' },
+  { name: /^letters?$/, path: 'src/mime/spam-traits.ts', reason: 'letters of the alphabet' },
 
-test('no protocol server or client is imported below the doors', () => {
-  const wrong = below.flatMap(({ path, imports }) =>
-    imports
-      .filter(({ specifier }) => DOOR_PACKAGES.test(specifier))
-      .filter(({ specifier }) => !(MAY_OPEN_SOCKETS.test(path) && SOCKETS.includes(specifier)))
-      .filter(({ specifier }) => !(MAY_ASK.test(path) && CLIENTS.includes(specifier)))
-      .map(({ specifier, line, names }) => ({ where: `${path}:${line}`, specifier, names }))
-      .filter(({ names }) => !names.every((name) => OPENS_NOTHING.test(name)))
-      .map(({ where, specifier }) => `${where} imports ${specifier}`),
+  { name: /^mails$/, path: 'src/store/sent-hours.ts', reason: 'a column of the database' },
+]
+
+/** Released migrations are not edited; the other files match words of other languages and programs, such as the local part `nobody`. */
+const PROSE_ALLOWED = /^src\/(?:db\/migrations\/|mime\/auto-reply\.ts|reports\/phrases\.ts)/
+
+const all = sources()
+
+function partsOf(name: string): string[] {
+  return name
+    .replace(/^#/, '')
+    .split(/_|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+    .map((part) => part.toLowerCase())
+}
+
+function isRetired(name: string): boolean {
+  return RETIRED_PAIRS.test(name.replace(/^#/, '')) || partsOf(name).some((part) => RETIRED.has(part))
+}
+
+function isAllowed(name: string, path: string): boolean {
+  const plain = name.replace(/^#/, '')
+  return ALLOWED.some((one) => one.name.test(plain) && (one.path === undefined || one.path === path))
+}
+
+function documents(): { path: string; text: string }[] {
+  const paths = ['README.md', 'src/README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+}
+
+test('no identifier of src contains a retired word', () => {
+  const wrong = all.flatMap(({ path, identifiers }) =>
+    identifiers
+      .filter(({ name }) => isRetired(name) && !isAllowed(name, path))
+      .map(({ line, name }) => `${path}:${line} ${name}`),
   )
   assert.deepEqual(wrong, [])
 })
 
-test('no reply of SMTP and no header of HTTP is spelled below the doors', () => {
-  const wrong = mute.flatMap(({ path, literals }) =>
-    literals
-      .filter(({ text }) => REPLY.test(text) || HTTP_WORD.test(text) || JMAP_WORD.test(text))
-      .map(({ line, text }) => `${path}:${line} ${text.slice(0, 60)}`),
+test('no type has a retired name', () => {
+  const wrong = all.flatMap(({ path, types }) =>
+    types.filter(({ name }) => RETIRED_TYPES.has(name)).map(({ line, name }) => `${path}:${line} ${name}`),
   )
   assert.deepEqual(wrong, [])
 })
 
-test('no status code is set below the doors', () => {
-  const wrong = mute.flatMap(({ path, numbers }) =>
-    numbers
-      .filter(
-        ({ name, value }) => /^(?:status|statusCode|code|responseCode)$/.test(name) && value >= 200 && value < 600,
-      )
-      .map(({ line, name, value }) => `${path}:${line} ${name}: ${value}`),
-  )
+test('no sentence of src, docs and the README contains a retired word', () => {
+  const wrong = [...all, ...documents()]
+    .filter(({ path }) => !PROSE_ALLOWED.test(path))
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, index) => (RETIRED_PROSE.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+    )
+  assert.deepEqual(wrong, [])
+})
+
+test('the name of an exported type is unique', () => {
+  const files = new Map<string, Set<string>>()
+  for (const { path, types } of all) {
+    for (const { name, isExported } of types) {
+      if (isExported) files.set(name, (files.get(name) ?? new Set()).add(path))
+    }
+  }
+  const wrong = [...files].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, ...paths].join(' '))
   assert.deepEqual(wrong, [])
 })

@@ -1,4 +1,4 @@
-// The example agent against the appliance, with a person's clicks in a real browser; and OAuth's own library at the token endpoint.
+// The example agent against the appliance, with a person's clicks in a real browser; and oauth4webapi at the token endpoint.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -10,8 +10,8 @@ import * as oauth from 'oauth4webapi'
 import { chromium } from 'playwright-core'
 import { receive } from '../api/expect.ts'
 import { ACCESS_TOKEN, AgentClient, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
+import { type Json, startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
-import { type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { missingProgram } from '../support/programs.ts'
 
@@ -39,18 +39,18 @@ interface AgentOptions {
 }
 
 /** The invitation that came by mail. */
-async function invitation(house: TestHouse, to: string): Promise<string> {
-  await house.settle()
+async function invitation(appliance: TestAppliance, to: string): Promise<string> {
+  await appliance.settle()
   const mail = remote.mails.find((one) => one.to.includes(to))
   assert.ok(mail)
   const [link] =
-    new RegExp(`${house.origin}/invites/[\\w-]{43}`).exec(mail.bytes.toString().replaceAll('=\r\n', '')) ?? []
+    new RegExp(`${appliance.origin}/invites/[\\w-]{43}`).exec(mail.bytes.toString().replaceAll('=\r\n', '')) ?? []
   assert.ok(link)
   return link
 }
 
 test('the example agent gets an inbox, a person clicks, and it answers its mail', { skip: CHROMIUM }, async () => {
-  await using house = await startHouse({ zone, env })
+  await using appliance = await startAppliance({ zone, env })
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-agent-'))
   const stateFile = join(folder, 'agent.json')
   const { runAgent } = (await import(AGENT)) as { runAgent(options: AgentOptions): Promise<void> }
@@ -58,43 +58,43 @@ test('the example agent gets an inbox, a person clicks, and it answers its mail'
   /** The agent rests while the world moves on. */
   const play = (rest: () => Promise<void>, rounds: number) =>
     runAgent({
-      origin: house.origin,
+      origin: appliance.origin,
       owner: 'olga@people.example',
       stateFile,
       say: (line) => said.push(line),
       rest,
       rounds,
     })
-  await play(() => house.settle(), 1)
+  await play(() => appliance.settle(), 1)
   const { mailbox } = JSON.parse(await readFile(stateFile, 'utf8'))
-  await receive(house, { to: mailbox.email, from: 'bob@people.example', subject: 'A question' })
-  await play(() => house.settle(), 1)
+  await receive(appliance, { to: mailbox.email, from: 'bob@people.example', subject: 'A question' })
+  await play(() => appliance.settle(), 1)
   assert.ok(said.some((line) => line.includes('wrote: A question')))
   assert.ok(!said.some((line) => line.startsWith('I have answered')))
-  await click(await invitation(house, 'olga@people.example'), folder)
-  await play(() => house.settle(), 1)
+  await click(await invitation(appliance, 'olga@people.example'), folder)
+  await play(() => appliance.settle(), 1)
   assert.equal(said.at(-1), 'I have answered bob@people.example.')
-  await house.settle()
+  await appliance.settle()
   const answer = remote.mails.findLast((one) => one.to.includes('bob@people.example'))
   assert.match(answer!.bytes.toString(), /^Subject: Re: A question/m)
   await rm(folder, { recursive: true })
 })
 
-test('the example agent works with a durable token, and says what it waits for', async () => {
+test('the example agent works with a durable token, and reports what it waits for', async () => {
   const clock = new ManualClock()
-  await using house = await startHouse({ clock, zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
+  await using appliance = await startAppliance({ clock, zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-agent-'))
   const stateFile = join(folder, 'agent.json')
   const { runAgent } = (await import(AGENT)) as { runAgent(options: AgentOptions): Promise<void> }
   const play = async () => {
     const said: string[] = []
     const say = (line: string) => said.push(line)
-    // Who asks too often is told to slow down.
+    // A client that polls too often gets slow_down.
     const rest = (ms: number) => {
       clock.advance(ms)
-      return house.settle()
+      return appliance.settle()
     }
-    await runAgent({ origin: house.origin, owner: 'olga@people.example', stateFile, say, rest, rounds: 2 })
+    await runAgent({ origin: appliance.origin, owner: 'olga@people.example', stateFile, say, rest, rounds: 2 })
     return said
   }
   const first = await play()
@@ -105,23 +105,23 @@ test('the example agent works with a durable token, and says what it waits for',
   assert.equal(first.filter((line) => line === waits).length, 1, 'said once, not with every look')
   assert.ok(first.some((line) => line.includes('npx mailstead login-link olga@people.example')))
   assert.match(first.at(-1)!, new RegExp(`^I wait for messages to ${mailbox.email} and look every \\d+ seconds\\.`))
-  await receive(house, { to: mailbox.email, from: 'carl@people.example', subject: 'Another question' })
+  await receive(appliance, { to: mailbox.email, from: 'carl@people.example', subject: 'Another question' })
   const second = await play()
   assert.equal(second.filter((line) => line === 'carl@people.example wrote: Another question').length, 1)
   assert.ok(!second.some((line) => line.startsWith('I have answered')))
-  const { ownership, registrations } = house.app.agents
-  await house.app.db.write(async (tx) => {
+  const { ownership, registrations } = appliance.app.agents
+  await appliance.app.db.write(async (tx) => {
     await ownership.accept(tx, (await registrations.byId(tx, id))!, 'olga@people.example')
     await ownership.approveSending(tx, id)
   })
   const third = await play()
   assert.ok(third.includes('olga@people.example allows me to send.'))
   assert.equal(third.at(-1), 'I have answered carl@people.example.')
-  await house.settle()
+  await appliance.settle()
   const answer = remote.mails.findLast((one) => one.to.includes('carl@people.example'))
   assert.match(answer!.bytes.toString(), /^Subject: Re: Another question/m)
-  await house.close()
-  await assert.rejects(play, { message: `${house.origin} does not answer (ECONNREFUSED). Is it running?` })
+  await appliance.close()
+  await assert.rejects(play, { message: `${appliance.origin} does not answer (ECONNREFUSED). Is it running?` })
   await rm(folder, { recursive: true })
 })
 
@@ -147,15 +147,15 @@ async function click(link: string, folder: string): Promise<void> {
   }
 }
 
-test("OAuth's own library reads the metadata, trades an assertion, and revokes", async () => {
-  await using house = await startHouse({ zone, env })
-  const agent = new AgentClient(house)
+test('oauth4webapi reads the metadata, exchanges an assertion, and revokes', async () => {
+  await using appliance = await startAppliance({ zone, env })
+  const agent = new AgentClient(appliance)
   const registered = await agent.register()
   const insecure = { [oauth.allowInsecureRequests]: true }
-  const issuer = new URL(`${house.origin}/agent-auth`)
+  const issuer = new URL(`${appliance.origin}/agent-auth`)
   const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
   const server = await oauth.processDiscoveryResponse(issuer, found)
-  const resource = new URL(`${house.origin}/api/v1`)
+  const resource = new URL(`${appliance.origin}/api/v1`)
   const metadata = await oauth.resourceDiscoveryRequest(resource, insecure)
   const named = await oauth.processResourceDiscoveryResponse(resource, metadata)
   assert.deepEqual(named.authorization_servers, [issuer.href])
@@ -164,27 +164,27 @@ test("OAuth's own library reads the metadata, trades an assertion, and revokes",
   const ask = () => oauth.genericTokenEndpointRequest(server, client, oauth.None(), JWT_BEARER, grant, insecure)
   const token = await oauth.processGenericTokenEndpointResponse(server, client, await ask())
   assert.equal(token.scope, 'mailbox.read email.receive')
-  assert.equal((await house.get('/mailbox/me', token.access_token)).status, 200)
+  assert.equal((await appliance.get('/mailbox/me', token.access_token)).status, 200)
   const revoked = await oauth.revocationRequest(server, client, oauth.None(), token.access_token, insecure)
   await oauth.processRevocationResponse(revoked)
   await assert.rejects(
     async () => oauth.processGenericTokenEndpointResponse(server, client, await ask()),
     (error: oauth.ResponseBodyError) => error.error === 'invalid_grant',
   )
-  const cold = await house.get('/mailbox/me')
+  const cold = await appliance.get('/mailbox/me')
   assert.equal(
     cold.headers.get('www-authenticate'),
-    `Bearer resource_metadata="${house.origin}/.well-known/oauth-protected-resource/api/v1"`,
+    `Bearer resource_metadata="${appliance.origin}/.well-known/oauth-protected-resource/api/v1"`,
   )
 })
 
-test("OAuth's own library exchanges a durable token, once the owner allows it", async () => {
-  await using house = await startHouse({ zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
-  const agent = new AgentClient(house)
+test('oauth4webapi exchanges a durable token after the owner allows it', async () => {
+  await using appliance = await startAppliance({ zone, env: { ...env, AGENT_VARIANT: 'durable_token' } })
+  const agent = new AgentClient(appliance)
   const { body } = await agent.post('/agent/identity', { type: 'anonymous' }, { key: randomUUID() })
-  await house.settle()
+  await appliance.settle()
   const insecure = { [oauth.allowInsecureRequests]: true }
-  const issuer = new URL(`${house.origin}/agent-auth`)
+  const issuer = new URL(`${appliance.origin}/agent-auth`)
   const server = await oauth.processDiscoveryResponse(
     issuer,
     await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
@@ -194,12 +194,12 @@ test("OAuth's own library exchanges a durable token, once the owner allows it", 
   const client: oauth.Client = { client_id: body.registration_id }
   const wish = {
     ...{ subject_token: body.access_token, subject_token_type: ACCESS_TOKEN, scope: 'email.send' },
-    resource: `${house.sendOrigin}/api/v1`,
+    resource: `${appliance.sendOrigin}/api/v1`,
   }
   const exchange = () => oauth.genericTokenEndpointRequest(server, client, oauth.None(), EXCHANGE, wish, insecure)
   assert.equal((await exchange()).status, 503)
-  const { ownership, registrations } = house.app.agents
-  await house.app.db.write(async (tx) => {
+  const { ownership, registrations } = appliance.app.agents
+  await appliance.app.db.write(async (tx) => {
     await ownership.accept(tx, (await registrations.byId(tx, body.registration_id))!, 'olga@people.example')
     await ownership.approveSending(tx, body.registration_id)
   })

@@ -1,13 +1,13 @@
-// Mail leaves for other people's servers: Postfix's sink in its many moods, and a whole Postfix that delivers it.
+// Delivery to Postfix: smtp-sink with its failure modes, and a complete Postfix.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { systemClock } from '../../src/base/clock.ts'
 import { openDirect } from '../../src/outbound/transports/direct.ts'
-import { carrierConfig, handover, inShort, MAIL, openAccount, wordsOf } from '../support/carriers.ts'
+import { carrierConfig, handover, MAIL, openAccount, shortOutcomes, wordsOf } from '../support/carriers.ts'
 import { zoneResolver } from '../support/dns.ts'
-import { sinkMails, startOwnershipPostfix, startPostfix, startSink } from '../support/postfix.ts'
+import { sinkMessages, startOwnershipPostfix, startPostfix, startSink } from '../support/postfix.ts'
 import { missingProgram } from '../support/programs.ts'
 
 const SINK = missingProgram('smtp-sink')
@@ -28,20 +28,20 @@ const LONG = Buffer.concat([
 /** As it lies in a file. */
 const LINES = LONG.toString('latin1').replaceAll('\r\n', '\n')
 
-test("Postfix's sink takes what was handed over, byte by byte, with and without pipelining", {
+test('smtp-sink of Postfix receives messages byte for byte, with and without pipelining', {
   skip: SINK,
 }, async () => {
   for (const options of [[], ['-p'], ['-p', '-E']]) {
     await using sink = await startSink(...options)
     const account = openAccount({ smtpPort: sink.port })
-    for (const bytes of [MAIL, LONG]) assert.deepEqual(inShort(await account.hand(handover({ bytes }))), ['sent'])
+    for (const bytes of [MAIL, LONG]) assert.deepEqual(shortOutcomes(await account.hand(handover({ bytes }))), ['sent'])
     await account.close()
     const expected = [MAIL, LONG].map((bytes) => bytes.toString('latin1'))
-    assert.deepEqual((await sinkMails(sink.folder)).sort(), expected.sort())
+    assert.deepEqual((await sinkMessages(sink.folder)).sort(), expected.sort())
   }
 })
 
-test('the sink refuses, puts off, hangs up, and each means something', { skip: SINK }, async () => {
+test('smtp-sink rejects, defers, hangs up, and each gets the right verdict', { skip: SINK }, async () => {
   const cases: [string[], string][] = [
     [['-f', 'CONNECT'], 'unavailable greeting'],
     [['-r', 'CONNECT'], 'unavailable greeting'],
@@ -67,21 +67,21 @@ test('the sink refuses, puts off, hangs up, and each means something', { skip: S
   for (const [options, verdict] of cases) {
     await using sink = await startSink(...options)
     const account = openAccount({ smtpPort: sink.port })
-    const said = inShort(await account.hand(handover()))[0]!
+    const said = shortOutcomes(await account.hand(handover()))[0]!
     assert.ok(said.startsWith(verdict), `${options.join(' ')}: ${said}`)
     await account.close()
   }
 })
 
-test('a sink without 8BITMIME is not sent eight bits', { skip: SINK }, async () => {
+test('a server without 8BITMIME gets no 8-bit content', { skip: SINK }, async () => {
   await using sink = await startSink('-8')
   const account = openAccount({ smtpPort: sink.port })
-  assert.deepEqual(inShort(await account.hand(handover({ bytes: LONG }))), ['never content'])
-  assert.deepEqual(inShort(await account.hand(handover())), ['sent'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover({ bytes: LONG }))), ['never content'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover())), ['sent'])
   await account.close()
 })
 
-test('a whole Postfix takes mail over verified STARTTLS and delivers it', { skip: POSTFIX }, async () => {
+test('Postfix accepts a message over verified STARTTLS and delivers it', { skip: POSTFIX }, async () => {
   await using postfix = await startPostfix()
   setDefaultCACertificates([...getCACertificates('default'), postfix.certificate])
   const resolver = zoneResolver({ 'mx.postfix.test': { A: ['127.0.0.1'] } })
@@ -91,7 +91,7 @@ test('a whole Postfix takes mail over verified STARTTLS and delivers it', { skip
   assert.equal(tried.message, `mx.postfix.test (port ${postfix.port}) answers over TLSv1.3.`)
   const recipients = ['bob@out.test', 'eve@out.test', 'max@elsewhere.test']
   const handed = await account.hand(handover({ bytes: LONG, recipients }))
-  assert.deepEqual(inShort(handed), ['sent', 'never recipient', 'never recipient'])
+  assert.deepEqual(shortOutcomes(handed), ['sent', 'never recipient', 'never recipient'])
   assert.ok(handed.kind === 'answered')
   assert.deepEqual(
     handed.verdicts.map(({ reply }) => reply.enhancedCode),
@@ -99,8 +99,8 @@ test('a whole Postfix takes mail over verified STARTTLS and delivers it', { skip
   )
   assert.match(handed.verdicts[0]!.reply.text, /^250 2\.0\.0 Ok: queued as [0-9A-F]+$/)
   const large = await account.hand(handover({ bytes: Buffer.alloc(6_000_000, `${'x'.repeat(70)}\r\n`) }))
-  assert.deepEqual(inShort(large), ['never content'])
-  assert.equal(wordsOf(large), 'mx.postfix.test takes mails of up to 5000000 bytes; this one has 6000000.')
+  assert.deepEqual(shortOutcomes(large), ['never content'])
+  assert.equal(wordsOf(large), 'mx.postfix.test accepts messages of up to 5000000 bytes; this one has 6000000.')
   await account.close()
   const [mail] = await arrived(postfix.mails)
   const [trace, content] = [mail!.slice(0, -LINES.length), mail!.slice(-LINES.length)]
@@ -109,7 +109,7 @@ test('a whole Postfix takes mail over verified STARTTLS and delivers it', { skip
   assert.match(trace, /\bwith ESMTPS id [0-9A-F]+\n\tfor <bob@out\.test>;/)
 })
 
-test('a whole Postfix is found by MX and takes mail for its own', { skip: POSTFIX }, async () => {
+test('Postfix is found by MX and accepts mail for its domain', { skip: POSTFIX }, async () => {
   await using postfix = await startPostfix()
   const config = carrierConfig({ DIRECT_PORT: String(postfix.port) })
   const resolver = zoneResolver({
@@ -123,7 +123,7 @@ test('a whole Postfix is found by MX and takes mail for its own', { skip: POSTFI
   assert.equal((await arrived(postfix.mails)).length, 1)
 })
 
-test('a Postfix that checks who owns a sender takes mail with the own address, and the check knows it', {
+test("a Postfix that checks sender ownership accepts messages with the account's address, and the check detects it", {
   skip: POSTFIX,
 }, async () => {
   await using postfix = await startOwnershipPostfix({ 'ann@house.test': 'ann', 'boss@house.test': 'boss' })
@@ -135,9 +135,9 @@ test('a Postfix that checks who owns a sender takes mail with the own address, a
     const { success, verp, message } = await account.check(to)
     assert.deepEqual([success, verp], [true, false], message)
   }
-  // Postfix refuses a sender where it is given only once a recipient is named, whoever that is.
+  // Postfix rejects such a sender only at RCPT, for any recipient.
   const recipients = ['bob@out.test', 'eve@out.test']
-  assert.deepEqual(inShort(await account.hand(handover({ recipients }))), ['sent', 'never recipient'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover({ recipients }))), ['sent', 'never recipient'])
   await account.close()
   const mails = await arrived(postfix.mails, 2)
   for (const mail of mails) assert.match(mail, /^Return-Path: <ann@house\.test>\n/)
@@ -147,7 +147,7 @@ test('a Postfix that checks who owns a sender takes mail with the own address, a
   assert.deepEqual([refused.success, refused.stage, refused.smtpCode], [false, 'sender', 553])
   assert.match(refused.message, /<boss@house\.test>: Sender address rejected: not owned by user ann/)
   const handed = await foreign.hand(handover({ recipients }))
-  assert.deepEqual(inShort(handed), ['unavailable sender transient'])
+  assert.deepEqual(shortOutcomes(handed), ['unavailable sender transient'])
   assert.match(wordsOf(handed), /Sender address rejected: not owned by user ann/)
   await foreign.close()
 })

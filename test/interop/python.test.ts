@@ -1,4 +1,4 @@
-// Others read what leaves: Python's email package the mails we compose, dkimpy the signatures in front of them.
+// Sent messages read by others: Python's email package reads the composed messages, dkimpy verifies their signatures.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -66,7 +66,7 @@ interface Read {
 const pairs = (addresses: readonly Address[]) => addresses.map(({ email, name }) => [email, name])
 
 describe("Python's email package", { skip: NO_PYTHON }, () => {
-  it('reads every mail as it was meant', async () => {
+  it('reads every message as composed', async () => {
     const drafts = Array.from({ length: MAILS }, (_, index) => randomDraft(new Random(1000 + index)))
     const found = await askPython<Read[]>(
       READ,
@@ -125,11 +125,11 @@ describe('dkimpy', { skip: NO_DKIMPY }, () => {
     return Buffer.concat([Buffer.from(await dkimSignatures(mail, keys, Date.UTC(2025, 0, 1))), mail])
   }
 
-  /** Of each mail, what became of its signatures. */
+  /** The signature results of each message. */
   const verify = (mails: Buffer[]) =>
     askPython<(boolean | string)[][]>(VERIFY.replace('RECORDS', JSON.stringify(JSON.stringify(records))), mails)
 
-  it('verifies both signatures of every mail', async () => {
+  it('verifies both signatures of every message', async () => {
     const mails = Array.from({ length: 40 }, (_, index) => compose(randomDraft(new Random(2000 + index))).bytes)
     const lists = [{ name: 'List-Unsubscribe', value: '<https://shop.test/u/1>' }]
     mails.push(compose(draft({ headers: [...lists, { name: 'X-A', value: 'not signed' }] })).bytes)
@@ -138,7 +138,7 @@ describe('dkimpy', { skip: NO_DKIMPY }, () => {
     }
   })
 
-  it('finds what was changed on the way', async () => {
+  it('detects every modification', async () => {
     const mail = await signed(compose(draft({ headers: [{ name: 'List-Id', value: '<l.shop.test>' }] })).bytes)
     const text = mail.toString('latin1')
     const changed = [

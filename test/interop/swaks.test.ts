@@ -1,4 +1,4 @@
-// Other people's clients hand in mail, and the API gives it back: swaks over STARTTLS, and Postfix's load generator.
+// Submission by other clients: swaks over STARTTLS, and smtp-source of Postfix; the API returns the messages.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import type { Zone } from '../support/dns.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { missingProgram } from '../support/programs.ts'
 
 const run = promisify(execFile)
@@ -21,22 +21,22 @@ const SMTP_SOURCE = missingProgram('smtp-source')
 
 const zone: Zone = { 'harbour.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] } }
 
-let house: TestHouse
+let appliance: TestAppliance
 let key: string
 
 before(async () => {
-  house = await startHouse({ zone })
-  const team = await house.team()
+  appliance = await startAppliance({ zone })
+  const team = await appliance.team()
   await team.domain('demo.test')
   key = (await team.mailbox('alice@demo.test')).key
 })
-after(() => house.close())
+after(() => appliance.close())
 
 /** Hands in a mail with swaks. @returns the dialogue */
 async function swaks(...args: string[]): Promise<string> {
   const envelope = [
     '--server',
-    `127.0.0.1:${house.ports.smtp}`,
+    `127.0.0.1:${appliance.ports.smtp}`,
     '--from',
     'grace@harbour.test',
     '--to',
@@ -55,7 +55,7 @@ interface Message {
 }
 
 async function read<T>(path: string): Promise<T> {
-  const { status, body } = await house.get(path, key)
+  const { status, body } = await appliance.get(path, key)
   assert.equal(status, 200)
   return (body as unknown as { data: T }).data
 }
@@ -68,12 +68,12 @@ async function messageWith(subject: string): Promise<Message> {
 }
 
 async function rawOf({ id }: Message): Promise<string> {
-  const { status, body } = await house.get(`/mailbox/messages/${id}/raw`, key, { accept: 'message/rfc822' })
+  const { status, body } = await appliance.get(`/mailbox/messages/${id}/raw`, key, { accept: 'message/rfc822' })
   assert.equal(status, 200)
   return String(body)
 }
 
-test('swaks hands in a plain mail', { skip: SWAKS }, async () => {
+test('swaks submits a plain message', { skip: SWAKS }, async () => {
   const dialogue = await swaks('--header', 'Subject: plain from swaks', '--body', 'A line.\n.\n..and dots\n')
   assert.match(dialogue, /<- {2}250 2\.0\.0/)
   const message = await messageWith('plain from swaks')
@@ -82,7 +82,7 @@ test('swaks hands in a plain mail', { skip: SWAKS }, async () => {
   assert.match(await rawOf(message), /\r\n\r\nA line\.\r\n\.\r\n\.\.and dots\r\n/)
 })
 
-test('swaks hands in attachments over STARTTLS', { skip: SWAKS_TLS }, async () => {
+test('swaks submits attachments over STARTTLS', { skip: SWAKS_TLS }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-swaks-'))
   try {
     const content = randomBytes(200_000)
@@ -112,13 +112,13 @@ function digestOfAttachment(raw: string, name: string): string {
   return createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex')
 }
 
-test('swaks is told why a recipient is refused', { skip: SWAKS }, async () => {
+test('swaks gets the reason why a recipient is rejected', { skip: SWAKS }, async () => {
   const failed = await swaks('--to', 'nobody@demo.test').catch((error: { code: number; stdout: string }) => error)
   assert.ok(typeof failed === 'object', 'swaks ends with an error')
   assert.match(failed.stdout, /<\*\* 550 5\.1\.1/)
 })
 
-test("Postfix's smtp-source hands in a load over open and new connections", { skip: SMTP_SOURCE }, async () => {
+test('smtp-source of Postfix submits a load over new and open connections', { skip: SMTP_SOURCE }, async () => {
   const inbox = async () => {
     const folders = await read<{ total_messages: number }[]>('/mailbox/folders')
     return folders.reduce((sum, folder) => sum + folder.total_messages, 0)
@@ -128,7 +128,7 @@ test("Postfix's smtp-source hands in a load over open and new connections", { sk
     const earlier = await inbox()
     const load = ['-s', '5', '-m', String(messages), '-l', '4096', ...(staysOpen ? ['-d'] : [])]
     const envelope = ['-M', 'mx.harbour.test', '-f', 'grace@harbour.test', '-t', 'alice@demo.test']
-    await run('smtp-source', [...load, ...envelope, `127.0.0.1:${house.ports.smtp}`], { timeout: RUN_LIMIT_MS })
+    await run('smtp-source', [...load, ...envelope, `127.0.0.1:${appliance.ports.smtp}`], { timeout: RUN_LIMIT_MS })
     assert.equal((await inbox()) - earlier, messages)
   }
 })

@@ -1,4 +1,4 @@
-// The verifiers of docs/webhooks.md, in the language they are written in, against the signature the appliance makes.
+// The sample verifiers of docs/webhooks.md, in their languages, against real signatures.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -69,13 +69,13 @@ const SAMPLES: Sample[] = [
 
 const blocks = blocksOf(readText('docs/webhooks.md'))
 
-test('there is one verifier for each language', () => {
+test('there is one sample verifier for each language', () => {
   const languages = blocks.map(({ language }) => language).filter((one) => SAMPLES.some((it) => it.language === one))
   assert.deepEqual(languages, ['js', 'python', 'go', 'php'])
 })
 
 for (const { language, skip, file, driver, command } of SAMPLES) {
-  test(`the verifier in ${language} takes what the appliance signed, and nothing else`, { skip }, async () => {
+  test(`the verifier in ${language} accepts requests signed by the appliance, and no others`, { skip }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mailstead-sample-'))
     try {
       await writeFile(join(folder, file), blocks.find((block) => block.language === language)!.text)

@@ -1,4 +1,4 @@
-// Connected accounts on a temporary data folder, reaching stand-ins for the providers.
+// Connected accounts on a temporary data folder, with fake providers.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,9 +17,9 @@ export interface Accounts extends AsyncDisposable {
   app: Context
   clock: ManualClock
   teamId: string
-  /** Makes a connected account of the team with this refresh token. */
+  /** Creates a connected account of the team with this refresh token. */
   connect(type: ConnectedType, oauthEmail: string, refreshToken: string): Promise<Provider>
-  /** The account as it is now. */
+  /** The present state of the account. */
   provider(id: string): Promise<Provider>
   refreshToken(provider: Provider): Promise<string | null>
 }
@@ -48,7 +48,7 @@ export async function openAccounts(env: Record<string, string>): Promise<Account
   }
 }
 
-/** A mail from `ana@shop.test` that is about to be handed over. */
+/** A message from `ana@shop.test` ready for delivery. */
 export function handover(given: Partial<Handover> & { to?: string; cc?: string; lines?: string[] } = {}): Handover {
   const { to = 'bob@else.test', cc, lines = [], ...rest } = given
   const emailId = rest.emailId ?? newId('email')
@@ -80,8 +80,8 @@ export function handover(given: Partial<Handover> & { to?: string; cc?: string; 
   }
 }
 
-/** What was said of each recipient: `sent`, `later network`, `never content`; or how the account failed. */
-export function told(handed: Handed): string[] {
+/** The outcome of each recipient: `sent`, `later network`, `never content`; or how the account failed. */
+export function outcomesOf(handed: Handed): string[] {
   if (handed.kind === 'unavailable') return [`unavailable ${handed.stage} ${handed.cause}`]
   return handed.verdicts.map((verdict) => {
     if (verdict.kind === 'later') return `later ${verdict.cause}`
@@ -89,7 +89,7 @@ export function told(handed: Handed): string[] {
   })
 }
 
-/** Hands over and closes the carrier afterwards. */
+/** Delivers a message and closes the transport afterwards. */
 export async function handOnce(transport: Transport, mail: Handover): Promise<Handed> {
   try {
     return await transport.hand(mail)

@@ -1,12 +1,12 @@
-// An agent as a stranger writes one: it asks for work, does it with ALTCHA's own library, registers, and trades what it got.
+// An agent client: requests a challenge, solves it with ALTCHA's library, registers, and exchanges its credentials.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
-import type { Json, Reply, TestHouse } from './house.ts'
+import type { Json, Reply, TestAppliance } from './appliance.ts'
 
-/** Settings that make the work of a test small. */
+/** Settings for a proof of work that is quick to compute. */
 export const EASY_WORK = { POW_COST: '10', AGENT_MAILBOX_DOMAIN: 'agents.mailstead.test' }
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -14,31 +14,31 @@ export const CLAIM = 'urn:workos:agent-auth:grant-type:claim'
 export const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 export const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Solves a challenge and writes the proof. */
+/** Solves a challenge and encodes the proof. */
 export async function proofOf(challenge: Json): Promise<string> {
   const solution = await solveChallenge({ challenge: challenge as Challenge, deriveKey })
   return Buffer.from(JSON.stringify({ challenge, solution })).toString('base64')
 }
 
-/** What the authorization server is asked. */
+/** A client of the authorization server. */
 export class AgentClient {
-  readonly house: TestHouse
+  readonly appliance: TestAppliance
 
-  constructor(house: TestHouse) {
-    this.house = house
+  constructor(appliance: TestAppliance) {
+    this.appliance = appliance
   }
 
   post(path: string, body: object, options: { key?: string; token?: string } = {}): Promise<Reply> {
     const { key, token } = options
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-    return this.house.call('POST', `${this.house.origin}/agent-auth${path}`, token ?? null, body, headers)
+    return this.appliance.call('POST', `${this.appliance.origin}/agent-auth${path}`, token ?? null, body, headers)
   }
 
   /** A form as OAuth clients send it. */
   form(path: string, members: Record<string, string> | string): Promise<Reply> {
     const body = typeof members === 'string' ? members : new URLSearchParams(members).toString()
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    return this.house.call('POST', `${this.house.origin}/agent-auth${path}`, null, body, type)
+    return this.appliance.call('POST', `${this.appliance.origin}/agent-auth${path}`, null, body, type)
   }
 
   token(members: Record<string, string>): Promise<Reply> {
@@ -56,7 +56,7 @@ export class AgentClient {
     return proofOf(reply.body.challenge)
   }
 
-  /** Registers with a proof of work; its inbox is set up. @returns the members of the answer */
+  /** Registers with a proof of work; waits for its inbox. @returns the members of the response */
   async register(members: Record<string, string> = {}): Promise<Json> {
     const request = { type: 'anonymous', ...members }
     const reply = await this.post(
@@ -65,11 +65,11 @@ export class AgentClient {
       { key: randomUUID() },
     )
     assert.equal(reply.status, 201, JSON.stringify(reply.body))
-    await this.house.settle()
+    await this.appliance.settle()
     return reply.body
   }
 
-  /** A token that reads, for an assertion. */
+  /** A token for reading, for an assertion. */
   async readToken(assertion: string): Promise<string> {
     const reply = await this.token({ grant_type: JWT_BEARER, assertion })
     assert.equal(reply.status, 200, JSON.stringify(reply.body))
@@ -85,6 +85,8 @@ export class AgentClient {
   }
 
   send(token: string, message: object): Promise<Reply> {
-    return this.house.call('POST', `${this.house.sendOrigin}/api/v1/emails/send/batch`, token, { messages: [message] })
+    return this.appliance.call('POST', `${this.appliance.sendOrigin}/api/v1/emails/send/batch`, token, {
+      messages: [message],
+    })
   }
 }

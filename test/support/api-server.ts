@@ -1,10 +1,10 @@
-// A small HTTP server that stands for somebody's API: it remembers what it was asked, and fails when a test says so.
+// A small fake HTTP API: it records requests, and injects faults.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request as it came. */
-export interface Asked {
+/** A received request. */
+export interface ApiRequest {
   method: string
   path: string
   query: URLSearchParams
@@ -19,19 +19,19 @@ export interface Answer {
   body?: unknown
 }
 
-/** What goes wrong with the next request that fits: an answer of its own, no answer at all, or one lost after the work was done. */
+/** A fault of the next matching request: another response, no response, or a connection lost after the work was done. */
 export type Fault = Answer | 'hang up' | 'lose the answer'
 
 export interface ApiServer extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   origin: string
-  asked: Asked[]
-  /** The next request whose path contains this text meets a fault. */
+  requests: ApiRequest[]
+  /** Injects a fault into the next request whose path contains this text. */
   fail(path: string, fault: Fault): void
 }
 
-export async function startApi(answer: (asked: Asked) => Answer): Promise<ApiServer> {
-  const asked: Asked[] = []
+export async function startApi(answer: (asked: ApiRequest) => Answer): Promise<ApiServer> {
+  const asked: ApiRequest[] = []
   const faults: { path: string; fault: Fault }[] = []
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
@@ -56,7 +56,7 @@ export async function startApi(answer: (asked: Asked) => Answer): Promise<ApiSer
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests: asked,
     fail: (path, fault) => faults.push({ path, fault }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

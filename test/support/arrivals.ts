@@ -1,4 +1,4 @@
-// How a mail arrived, for tests that only care about some of it.
+// A received message, for tests that need only some of its properties.
 
 import type { InspectionRequest } from '../../src/workers/inspection.ts'
 

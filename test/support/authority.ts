@@ -1,13 +1,13 @@
-// Who may do what, as the database has it: looked at before and after a request, so that no request can widen it unseen.
+// Permissions stored in the database: compared before and after a request, to detect any that a request added.
 
 import { allows, isRole, isSubset, ROLES } from '../../src/directory/permissions.ts'
 import { MEMBER_PERMISSIONS, type MemberRole } from '../../src/people/members.ts'
+import type { TestAppliance } from './appliance.ts'
 import type { Credential } from './credentials.ts'
-import type { TestHouse } from './house.ts'
 
 type Row = Record<string, unknown>
 
-/** Rows that grant something, by table and id; what changes of them is what a request granted. */
+/** Rows that grant permissions, by table and id. */
 const TABLES: Readonly<Record<string, string>> = {
   keys: 'SELECT id, team_id, mailbox_id, kind, role, permissions, hex(hash) AS hash, expires_at, revoked_at FROM keys',
   operator_keys: 'SELECT id, hex(hash) AS hash, revoked_at FROM operator_keys',
@@ -23,7 +23,7 @@ const TABLES: Readonly<Record<string, string>> = {
 
 export type Authority = ReadonlyMap<string, { table: string; row: Row }>
 
-export async function authorityOf({ app }: TestHouse): Promise<Authority> {
+export async function authorityOf({ app }: TestAppliance): Promise<Authority> {
   const all = new Map<string, { table: string; row: Row }>()
   for (const [table, sql] of Object.entries(TABLES)) {
     for (const row of await app.db.read.all<Row>(sql)) all.set(`${table} ${row.id}`, { table, row })
@@ -31,7 +31,7 @@ export async function authorityOf({ app }: TestHouse): Promise<Authority> {
   return all
 }
 
-/** What a request granted that its caller did not have, one sentence each. */
+/** Permissions a request added that its caller did not have, one sentence each. */
 export function gains(before: Authority, after: Authority, caller: Credential): string[] {
   const found: string[] = []
   for (const [key, { table, row }] of after) {
@@ -39,7 +39,7 @@ export function gains(before: Authority, after: Authority, caller: Credential): 
     if (old !== undefined && JSON.stringify(old) === JSON.stringify(row)) continue
     if (!mayGrant(table, row, old, caller)) found.push(`${caller.name} made ${table} ${JSON.stringify(row)}`)
   }
-  // What is taken away of another team is no gain, and still not the caller's to take.
+  // Removing permissions of another team is no gain, but still forbidden to the caller.
   for (const [key, { table, row }] of before) {
     if (after.has(key) || !('team_id' in row) || row.team_id === null || row.team_id === caller.teamId) continue
     found.push(`${caller.name} removed ${table} ${JSON.stringify(row)}`)
@@ -58,7 +58,7 @@ function mayGrant(table: string, row: Row, old: Row | undefined, caller: Credent
   return isMailed(table, row)
 }
 
-/** Root keys within what the caller may do; keys of mailboxes by who administers mailboxes (decisions §5.3). */
+/** Root keys within the permissions of the caller; mailbox keys by callers that administer mailboxes (decisions §5.3). */
 function mayIssue(row: Row, old: Row | undefined, { permissions }: Credential): boolean {
   if (row.kind === 'mailbox') {
     return (
@@ -70,18 +70,18 @@ function mayIssue(row: Row, old: Row | undefined, { permissions }: Credential): 
   return isSubset(granted, permissions)
 }
 
-/** A link nobody was shown: it went by mail to where no credential of the appliance reads it. */
+/** A link that was not shown: it was sent by mail to an address no credential of the appliance can read. */
 function isMailed(table: string, row: Row): boolean {
   return table === 'sign_in_links' && row.team_id === null && row.mailbox_id === null && row.shown_by === null
 }
 
-/** A key that ended, an agent that ended. */
+/** A revoked key, an ended agent. */
 function isEnded(table: string, row: Row): boolean {
   if (table === 'keys') return row.revoked_at !== null
   return (table === 'agent_registrations' || table === 'owner_invites') && row.state === 'revoked'
 }
 
-/** An agent may ask a person to own it; that the person is asked is all that changes. */
+/** An agent may invite a person to own it; the invitation is the only change. */
 function isAsked(table: string, row: Row, old: Row | undefined, { teamId }: Credential): boolean {
   if (table === 'owner_invites') return row.state === 'pending'
   if (table !== 'agent_registrations' || row.team_id !== teamId) return false

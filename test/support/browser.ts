@@ -1,7 +1,7 @@
-// A person's browser without a screen: keeps cookies, follows redirections, fills in forms by what they show.
+// A headless browser: keeps cookies, follows redirects, fills in forms.
 
 import assert from 'node:assert/strict'
-import type { TestHouse } from './house.ts'
+import type { TestAppliance } from './appliance.ts'
 
 export interface Page {
   status: number
@@ -15,8 +15,8 @@ export class Browser {
   readonly #headers: Record<string, string>
   cookie = ''
 
-  constructor(house: Pick<TestHouse, 'origin'>, headers: Record<string, string> = {}) {
-    this.#origin = house.origin
+  constructor(appliance: Pick<TestAppliance, 'origin'>, headers: Record<string, string> = {}) {
+    this.#origin = appliance.origin
     this.#headers = headers
   }
 
@@ -28,7 +28,7 @@ export class Browser {
     return this.#go('POST', path, new URLSearchParams(members).toString())
   }
 
-  /** Sends the form on a page whose action is `action`, hidden members included. @param filled what she types and ticks */
+  /** Submits the form with this action, hidden members included. @param filled the values the person enters */
   submit(page: Page, action: string, filled: Record<string, string> = {}, index = 0): Promise<Page> {
     const forms = [...page.text.matchAll(/<form method="post" action="([^"]+)">([\s\S]*?)<\/form>/g)]
     const form = forms.filter(([, target]) => target === action)[index]

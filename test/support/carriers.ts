@@ -1,4 +1,4 @@
-// Carriers opened for a test, and mails to hand them.
+// Transports opened for a test, and messages to deliver.
 
 import type { Clock } from '../../src/base/clock.ts'
 import { systemClock } from '../../src/base/clock.ts'
@@ -19,7 +19,7 @@ import type {
 } from '../../src/outbound/transports/transport.ts'
 import { type Zone, zoneResolver } from './dns.ts'
 
-/** The settings of a test in which mail servers may lie on loopback. */
+/** Test settings that allow mail servers on loopback. */
 export function carrierConfig(env: Record<string, string> = {}): Config {
   const own = { MAIL_HOSTS: 'mx.mailstead.test', ALLOW_PRIVATE_SMTP_HOSTS: 'true' }
   return loadConfig({ ...own, ...env }, '/there/is/no/settings-file.json')
@@ -97,13 +97,13 @@ export function handover(given: Partial<AnyHandover> = {}): AnyHandover {
     signal: new AbortController().signal,
     isUrgent: false,
     record: async () => {},
-    lend: (use) => use(bytes, recipients),
+    lend: (use) => use(bytes, recipients, () => {}),
     ...given,
   }
 }
 
-/** The verdicts in short: "sent", "later throttled", "never recipient", and the word on an account that failed. */
-export function inShort(handed: Handed | NotTried): string[] {
+/** The verdicts in short: "sent", "later throttled", "never recipient", and the failure of an account. */
+export function shortOutcomes(handed: Handed | NotTried): string[] {
   if (handed.kind === 'not_tried') return [`not tried ${handed.failure?.cause ?? 'yet'}`]
   if (handed.kind === 'unavailable') return [`unavailable ${handed.stage} ${handed.cause}`]
   return handed.verdicts.map((verdict) => {
@@ -112,7 +112,7 @@ export function inShort(handed: Handed | NotTried): string[] {
   })
 }
 
-/** What was said, for the first recipient or of the account. */
+/** The reply text for the first recipient, or of the account. */
 export function wordsOf(handed: Handed | NotTried): string {
   if (handed.kind === 'not_tried') return handed.failure?.reply.text ?? ''
   return handed.kind === 'unavailable' ? handed.reply.text : handed.verdicts[0]!.reply.text
@@ -123,7 +123,7 @@ export function firstVerdict(handed: Handed | NotTried): Verdict {
   return handed.verdicts[0]!
 }
 
-/** Lets so many turns of the event loop pass: what has arrived is read by then. */
+/** Waits for some turns of the event loop: arrived data is read by then. */
 export async function turns(count = 3): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,8 +1,9 @@
-// The operator's commands in this process: what they print and how they end.
+// Runs CLI commands in this process: their output and exit code.
 
 import assert from 'node:assert/strict'
 import { runCli } from '../../src/cli/cli.ts'
-import type { Json } from './house.ts'
+import type { ProgressOutput } from '../../src/cli/progress.ts'
+import type { Json } from './appliance.ts'
 
 export interface Ended {
   code: number
@@ -12,19 +13,26 @@ export interface Ended {
 
 export class Commands {
   readonly env: Record<string, string>
+  readonly #progress: ProgressOutput | undefined
 
-  constructor(env: Record<string, string>) {
+  constructor(env: Record<string, string>, progress?: ProgressOutput) {
     this.env = env
+    this.#progress = progress
   }
 
   async run(...argv: string[]): Promise<Ended> {
     const out: string[] = []
     const err: string[] = []
-    const code = await runCli(argv, { out: (line) => out.push(line), err: (line) => err.push(line), env: this.env })
+    const code = await runCli(argv, {
+      out: (line) => out.push(line),
+      err: (line) => err.push(line),
+      env: this.env,
+      ...(this.#progress === undefined ? {} : { progress: this.#progress }),
+    })
     return { code, out, err }
   }
 
-  /** A command that must succeed, and the one JSON value it prints. */
+  /** Runs a command that must succeed, and returns the one JSON value it prints. */
   async json(...argv: string[]): Promise<Json> {
     const { code, out, err } = await this.run(...argv, '--json')
     const said = `${argv.join(' ')}: ${err} ${out}`
@@ -32,7 +40,7 @@ export class Commands {
     return JSON.parse(out[0]!)
   }
 
-  /** A command that must fail with one sentence, which holds these parts. */
+  /** Runs a command that must fail with one sentence that contains these parts. */
   async refused(argv: string[], ...parts: (string | RegExp)[]): Promise<void> {
     const { code, out, err } = await this.run(...argv)
     const said = `${argv.join(' ')}: ${err} ${out}`

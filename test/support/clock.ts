@@ -1,10 +1,10 @@
-// A clock that stands still until a test moves it.
+// A clock that stands still until a test advances it.
 
 import type { Clock, Timer } from '../../src/base/clock.ts'
 
 interface Alarm {
   at: number
-  /** 0 for an alarm that rings once. */
+  /** 0 for a one-shot timer. */
   every: number
   run: () => void
 }
@@ -31,7 +31,7 @@ export class ManualClock implements Clock {
   set(now: number): void {
     const step = now - this.#now
     this.#now = now
-    // Real timers count what passes, not what the clock says.
+    // Real timers count elapsed time, not the time of the clock.
     for (const alarm of this.#alarms) alarm.at += step
   }
 
@@ -43,7 +43,7 @@ export class ManualClock implements Clock {
     return this.#set({ at: this.#now + ms, every: ms, run })
   }
 
-  /** Moves time on, ringing every alarm on the way at its own time. */
+  /** Advances time, and runs every timer at its own time. */
   advance(ms: number): void {
     const end = this.#now + ms
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
@@ -55,7 +55,7 @@ export class ManualClock implements Clock {
     this.#pass(end - this.#now)
   }
 
-  /** Moves time on as for a machine that slept: every alarm that is due rings once, at the end. For long times. */
+  /** Advances time as for a machine that slept: every due timer runs once, at the end. For long times. */
   leap(ms: number): void {
     this.#pass(ms)
     const due = [...this.#alarms].filter(({ at }) => at <= this.#now)

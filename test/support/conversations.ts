@@ -1,10 +1,10 @@
-// Conversations of real mailing lists, and the plain graph of who refers to whom.
+// Threads of real mailing lists, and the graph of their references.
 
 import type { ParsedMessage } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames } from './fixtures.ts'
 
-/** The mails of an mbox: lines that begin with "From " start one (RFC 4155). */
-export function mailsOf(path: string): Uint8Array[] {
+/** The messages of an mbox: lines that begin with "From " start one (RFC 4155). */
+export function messagesOf(path: string): Uint8Array[] {
   const bytes = fixtureBytes(path)
   if (!path.endsWith('.mbox')) return [bytes]
   return bytes
@@ -14,7 +14,7 @@ export function mailsOf(path: string): Uint8Array[] {
     .map((text) => Buffer.from(text, 'latin1'))
 }
 
-/** Real mailing lists: the name of each, and its files. */
+/** Real mailing lists: name and files of each. */
 export const lists: [string, string[]][] = [
   ['jwz-messages', fixtureNames('threading/jwz-messages').map((name) => `threading/jwz-messages/${name}`)],
   ...fixtureNames('threading/ponymail', '.mbox').map((name): [string, string[]] => [
@@ -23,7 +23,7 @@ export const lists: [string, string[]][] = [
   ]),
 ]
 
-/** Everything that hangs together by any id: the largest threads anybody could make of these mails. */
+/** Connected components by any id: the largest possible threads of these messages. */
 export function connected(mails: readonly ParsedMessage[]): number[] {
   const parent = new Map<string, string>()
   const root = (id: string): string => {

@@ -1,12 +1,12 @@
-// Searching as a plain reader would: a real mail at a time, word by word. Slow, and written without a look at the index.
+// A model of the search over real messages: linear and word by word, independent of the index.
 
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
 import type { FolderRole } from '../../src/store/records.ts'
-import { type Asked, asking, combined } from './asked.ts'
+import { combined, type GeneratedQuery, generatedQuery } from './generated-query.ts'
 import type { Random } from './random.ts'
 
-/** A mail in the mailbox, with everything a search may ask of it. */
-export interface Held {
+/** A message of the mailbox, with everything a search can match. */
+export interface CorpusMessage {
   id: string
   thread: string
   mail: ParsedMessage
@@ -17,22 +17,22 @@ export interface Held {
   /** The texts by part, and their words. */
   texts: Record<Part, string>
   words: Record<Part, string[]>
-  /** All the words, to pass over most mails at once. */
+  /** All words, to skip most messages quickly. */
   known: Set<string>
 }
 
 export type Part = 'subject' | 'from' | 'to' | 'cc' | 'bcc' | 'body' | 'filename'
 
-/** Where a word without a field is looked for: who got a blind copy is asked for by name only. */
+/** Parts a word without a field is searched in: Bcc is searched by name only. */
 const ANYWHERE: readonly Part[] = ['subject', 'from', 'to', 'cc', 'body', 'filename']
 const PARTS: readonly Part[] = [...ANYWHERE, 'bcc']
 const DAY = 24 * 60 * 60 * 1000
 export const LABELS = ['work', 'travel']
 
-/** Reads a mail for the model. */
-export function hold(held: Omit<Held, 'texts' | 'words' | 'known'>): Held {
+/** Reads a message for the model. */
+export function corpusMessage(held: Omit<CorpusMessage, 'texts' | 'words' | 'known'>): CorpusMessage {
   const { mail } = held
-  const texts: Held['texts'] = {
+  const texts: CorpusMessage['texts'] = {
     subject: mail.subject,
     from: people(mail.from),
     to: people(mail.to),
@@ -41,7 +41,7 @@ export function hold(held: Omit<Held, 'texts' | 'words' | 'known'>): Held {
     body: mail.searchText,
     filename: mail.attachments.map(({ filename }) => filename).join('\n'),
   }
-  const words = Object.fromEntries(PARTS.map((part) => [part, readWords(texts[part])])) as Held['words']
+  const words = Object.fromEntries(PARTS.map((part) => [part, readWords(texts[part])])) as CorpusMessage['words']
   return { ...held, texts, words, known: new Set(Object.values(words).flat()) }
 }
 
@@ -51,7 +51,7 @@ function people(addresses: readonly Address[]): string {
 
 const PLAIN = /[\n -~]+|[^\n -~]+/g
 const CHARACTERS = new Intl.Segmenter('und', { granularity: 'grapheme' })
-/** Blocks of Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer, and of their full-width and half-width forms. */
+/** Unicode blocks of Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer, and of their full-width and half-width forms. */
 const EASTERN =
   /[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\u{20000}-\u{3ffff}]/u
 
@@ -90,8 +90,8 @@ function folded(character: string): string {
   return plain.replace('ς', 'σ').replace('µ', 'μ')
 }
 
-/** True when the words stand next to each other in one of the parts; with `open` the last one may go on. */
-function has(message: Held, parts: readonly Part[], wanted: readonly string[], open: boolean): boolean {
+/** True when the words are adjacent in one of the parts; with `open` the last one may be a prefix. */
+function has(message: CorpusMessage, parts: readonly Part[], wanted: readonly string[], open: boolean): boolean {
   const sure = open ? wanted.slice(0, -1) : wanted
   if (!sure.every((word) => message.known.has(word))) return false
   return parts.some((part) => {
@@ -107,29 +107,29 @@ function isWord(found: string, wanted: string, open: boolean): boolean {
   return open ? found.startsWith(wanted) : found === wanted
 }
 
-/** Makes queries about what stands in these mails. */
+/** Generates queries about the content of these messages. */
 export class CorpusQueries {
   readonly #random: Random
-  readonly #held: readonly Held[]
-  readonly #foreign: readonly Held[]
+  readonly #held: readonly CorpusMessage[]
+  readonly #foreign: readonly CorpusMessage[]
   readonly #now: number
 
-  constructor(random: Random, held: readonly Held[], now: number) {
+  constructor(random: Random, held: readonly CorpusMessage[], now: number) {
     this.#random = random
     this.#held = held
     this.#now = now
     this.#foreign = held.filter(({ known }) => [...known].some((word) => /[^\x00-\u024f]/.test(word)))
   }
 
-  /** One query with up to two groups in one another, of at most 512 characters. */
-  next(): Asked<Held> {
+  /** A query with up to two nested groups, of at most 512 characters. */
+  next(): GeneratedQuery<CorpusMessage> {
     for (;;) {
       const asked = combined(this.#random, () => this.#term(), 2)
       if ([...asked.text].length <= 512) return asked
     }
   }
 
-  #term(): Asked<Held> {
+  #term(): GeneratedQuery<CorpusMessage> {
     const random = this.#random
     const roll = random.next()
     if (roll < 0.6) return this.#words()
@@ -137,13 +137,13 @@ export class CorpusQueries {
     return about.call(this)
   }
 
-  /** Mails in scripts other than Latin are few, and asked about a third of the time. */
-  #mail(): Held {
+  /** Messages in scripts other than Latin are rare, and chosen for a third of the queries. */
+  #mail(): CorpusMessage {
     return this.#random.pick(this.#random.chance(0.35) ? this.#foreign : this.#held)
   }
 
-  /** A word, a phrase or the beginning of a word that stands somewhere, anywhere or in one part; now and then nowhere. */
-  #words(): Asked<Held> {
+  /** A word, a phrase or a prefix that occurs in a part or anywhere; sometimes nowhere. */
+  #words(): GeneratedQuery<CorpusMessage> {
     const random = this.#random
     const message = this.#mail()
     const part = random.pick(PARTS)
@@ -162,7 +162,7 @@ export class CorpusQueries {
     return isOpen ? lookFor(inPart, `${cut}*`, cut, true) : lookFor(inPart, text, text, false)
   }
 
-  /** As somebody else would write it: in other case, without accents, or only some characters of what has no spaces. */
+  /** A variant: other case, without accents, or only some characters of a script without spaces. */
   #spelled(piece: string): string {
     const random = this.#random
     const characters = [...piece]
@@ -175,20 +175,22 @@ export class CorpusQueries {
     return isSame(readWords(other), readWords(piece)) && !isOperator(other) ? other : piece
   }
 
-  #address(): Asked<Held> {
+  #address(): GeneratedQuery<CorpusMessage> {
     const random = this.#random
     const message = this.#mail()
     const part = random.pick(['from', 'to', 'cc', 'bcc'] as const)
     const some = [...message.mail.from, ...message.mail.to, ...message.mail.cc].map(({ email }) => email)
     const email = some.find((each) => /^[\w.+-]+@[a-z0-9.-]+$/i.test(each)) ?? 'nobody@nowhere.example'
     const domain = email.slice(email.indexOf('@')).toLowerCase()
-    const of = ({ mail }: Held) => mail[part].map((one) => one.email.toLowerCase())
+    const of = ({ mail }: CorpusMessage) => mail[part].map((one) => one.email.toLowerCase())
     return random.chance(0.5)
-      ? asking(`${part}:${email}`, (held) => of(held).includes(email.toLowerCase()))
-      : asking(`${part}:${domain}`, (held) => of(held).some((each) => each.slice(each.lastIndexOf('@')) === domain))
+      ? generatedQuery(`${part}:${email}`, (held) => of(held).includes(email.toLowerCase()))
+      : generatedQuery(`${part}:${domain}`, (held) =>
+          of(held).some((each) => each.slice(each.lastIndexOf('@')) === domain),
+        )
   }
 
-  #flag(): Asked<Held> {
+  #flag(): GeneratedQuery<CorpusMessage> {
     const [word, keyword, on] = this.#random.pick([
       ['read', '$seen', true],
       ['unread', '$seen', false],
@@ -196,65 +198,65 @@ export class CorpusQueries {
       ['starred', '$flagged', true],
       ['answered', '$answered', true],
     ] as const)
-    return asking(`is:${word}`, ({ keywords }) => keywords.includes(keyword) === on)
+    return generatedQuery(`is:${word}`, ({ keywords }) => keywords.includes(keyword) === on)
   }
 
-  #label(): Asked<Held> {
+  #label(): GeneratedQuery<CorpusMessage> {
     const random = this.#random
-    if (random.chance(0.4)) return asking('has:attachment', ({ mail }) => mail.hasAttachments)
+    if (random.chance(0.4)) return generatedQuery('has:attachment', ({ mail }) => mail.hasAttachments)
     if (random.chance(0.3)) {
       const { messageId } = this.#mail().mail
       if (messageId !== null && /^[\w.@$+-]+$/.test(messageId)) {
-        return asking(`msgid:${messageId}`, ({ mail }) => mail.messageId === messageId)
+        return generatedQuery(`msgid:${messageId}`, ({ mail }) => mail.messageId === messageId)
       }
     }
     const label = random.pick(LABELS)
-    return asking(`${random.pick(['keyword', 'label'])}:${label}`, ({ keywords }) => keywords.includes(label))
+    return generatedQuery(`${random.pick(['keyword', 'label'])}:${label}`, ({ keywords }) => keywords.includes(label))
   }
 
-  #folder(): Asked<Held> {
+  #folder(): GeneratedQuery<CorpusMessage> {
     const role = this.#random.pick(['inbox', 'archive', 'trash', 'junk', 'anywhere'] as const)
-    if (role === 'anywhere') return asking('in:anywhere', () => true, ['all'])
-    return asking(
+    if (role === 'anywhere') return generatedQuery('in:anywhere', () => true, ['all'])
+    return generatedQuery(
       `in:${role}`,
       ({ folders }) => folders.includes(role),
       role === 'trash' || role === 'junk' ? [role] : [],
     )
   }
 
-  #time(): Asked<Held> {
+  #time(): GeneratedQuery<CorpusMessage> {
     const { receivedAt } = this.#mail()
     const date = new Date(receivedAt).toISOString()
     const day = Date.parse(date.slice(0, 10))
     const days = Math.ceil((this.#now - receivedAt) / DAY)
     const since = this.#now - days * DAY
     return this.#random.pick([
-      asking<Held>(`after:${date.slice(0, 10)}`, (held) => held.receivedAt >= day),
-      asking<Held>(`before:${date.slice(0, 10)}`, (held) => held.receivedAt < day),
-      asking<Held>(`after:${date}`, (held) => held.receivedAt >= receivedAt),
-      asking<Held>(`before:${date}`, (held) => held.receivedAt < receivedAt),
-      asking<Held>(`newer_than:${days}d`, (held) => held.receivedAt >= since),
-      asking<Held>(`older_than:${days}d`, (held) => held.receivedAt < since),
+      generatedQuery<CorpusMessage>(`after:${date.slice(0, 10)}`, (held) => held.receivedAt >= day),
+      generatedQuery<CorpusMessage>(`before:${date.slice(0, 10)}`, (held) => held.receivedAt < day),
+      generatedQuery<CorpusMessage>(`after:${date}`, (held) => held.receivedAt >= receivedAt),
+      generatedQuery<CorpusMessage>(`before:${date}`, (held) => held.receivedAt < receivedAt),
+      generatedQuery<CorpusMessage>(`newer_than:${days}d`, (held) => held.receivedAt >= since),
+      generatedQuery<CorpusMessage>(`older_than:${days}d`, (held) => held.receivedAt < since),
     ])
   }
 
-  #size(): Asked<Held> {
+  #size(): GeneratedQuery<CorpusMessage> {
     const { sizeBytes } = this.#mail()
     const kilobytes = Math.ceil(sizeBytes / 1024)
     return this.#random.pick([
-      asking<Held>(`larger:${sizeBytes}`, (held) => held.sizeBytes > sizeBytes),
-      asking<Held>(`smaller:${kilobytes}k`, (held) => held.sizeBytes < kilobytes * 1024),
+      generatedQuery<CorpusMessage>(`larger:${sizeBytes}`, (held) => held.sizeBytes > sizeBytes),
+      generatedQuery<CorpusMessage>(`smaller:${kilobytes}k`, (held) => held.sizeBytes < kilobytes * 1024),
     ])
   }
 }
 
-function lookFor(part: Part | null, written: string, text: string, open: boolean): Asked<Held> {
+function lookFor(part: Part | null, written: string, text: string, open: boolean): GeneratedQuery<CorpusMessage> {
   const wanted = readWords(text)
   const parts = part === null ? ANYWHERE : [part]
-  return asking(part === null ? written : `${part}:${written}`, (held) => has(held, parts, wanted, open))
+  return generatedQuery(part === null ? written : `${part}:${written}`, (held) => has(held, parts, wanted, open))
 }
 
-/** What of a text can stand in a query as it is: nothing the language takes for a sign of its own. */
+/** The part of a text that can be used in a query unquoted: without operators of the query language. */
 function piecesOf(text: string): string[] {
   const pieces = text.toWellFormed().match(/[^\s()":*@]{1,40}/gu) ?? []
   return pieces.filter((piece) => !piece.startsWith('-') && !isOperator(piece) && readWords(piece).length > 0)

@@ -1,25 +1,25 @@
-// Every kind of credential there is, good and bad, and what each may do.
+// Every kind of credential, valid and invalid, with its permissions.
 
 import { randomUUID } from 'node:crypto'
 import { newSecret } from '../../src/base/secrets.ts'
 import { MAILBOX_SCOPES, PERMISSIONS, ROLES, type Role } from '../../src/directory/permissions.ts'
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, type MemberRole } from '../../src/people/members.ts'
 import { AgentClient } from './agents.ts'
-import type { TestHouse, TestTeam } from './house.ts'
+import type { TestAppliance, TestTeam } from './appliance.ts'
 
 export interface Credential {
   name: string
   secret: string
-  /** What it stands for; `nobody` for one that opens nothing, whatever it looks like. */
+  /** Its kind; `nobody` for a credential that must be rejected everywhere. */
   kind: 'team' | 'mailbox' | 'operator' | 'nobody' | 'suspended'
   permissions: readonly string[]
-  /** The resource it is good for; both where it is no agent's. */
+  /** The resource of an agent's token; both for other credentials. */
   surface?: 'app' | 'send'
   teamId: string | null
   mailboxId: string | null
 }
 
-/** Somebody signed in with a browser. */
+/** A person signed in with a browser. */
 export interface SignedIn {
   role: MemberRole
   memberId: string
@@ -33,9 +33,9 @@ const nobody = (name: string, secret: string): Credential => ({
   ...{ name, secret, kind: 'nobody', permissions: [], teamId: null, mailboxId: null },
 })
 
-/** Root keys: each permission alone, and each role; those that may most come last. */
-export async function teamKeys(house: TestHouse, team: TestTeam): Promise<Credential[]> {
-  const { keys } = house.app.directory
+/** Root keys: each permission alone, and each role; those with most permissions last. */
+export async function teamKeys(appliance: TestAppliance, team: TestTeam): Promise<Credential[]> {
+  const { keys } = appliance.app.directory
   const common = { teamId: team.id, kind: 'root' as const, createdBy: 'operator' }
   const made: Credential[] = []
   for (const one of PERMISSIONS) {
@@ -49,36 +49,40 @@ export async function teamKeys(house: TestHouse, team: TestTeam): Promise<Creden
   return made
 }
 
-/** A root key that may do everything but one thing, for each of them. */
-export async function allBut(house: TestHouse, team: TestTeam): Promise<Map<string, Credential>> {
+/** Root keys with all permissions but one. */
+export async function allBut(appliance: TestAppliance, team: TestTeam): Promise<Map<string, Credential>> {
   const made = new Map<string, Credential>()
   for (const one of PERMISSIONS) {
     const permissions = PERMISSIONS.filter((other) => other !== one)
     const input = { teamId: team.id, kind: 'root' as const, name: one, permissions, createdBy: 'operator' }
-    const { secret } = await house.app.directory.keys.issue(input)
+    const { secret } = await appliance.app.directory.keys.issue(input)
     made.set(one, { name: `all but ${one}`, secret, kind: 'team', permissions, teamId: team.id, mailboxId: null })
   }
   return made
 }
 
 /** Mailbox keys: all scopes, and each alone. */
-export async function mailboxKeys(house: TestHouse, team: TestTeam, { id: mailboxId }: Mailbox): Promise<Credential[]> {
+export async function mailboxKeys(
+  appliance: TestAppliance,
+  team: TestTeam,
+  { id: mailboxId }: Mailbox,
+): Promise<Credential[]> {
   const made: Credential[] = []
   for (const permissions of [MAILBOX_SCOPES, ...MAILBOX_SCOPES.map((one) => [one])]) {
     const input = { name: 'x', permissions, createdBy: 'operator' }
-    const { secret } = await house.app.directory.mailboxes.issueKey(team.id, mailboxId, input)
+    const { secret } = await appliance.app.directory.mailboxes.issueKey(team.id, mailboxId, input)
     made.push({ name: `mailbox ${permissions}`, secret, kind: 'mailbox', permissions, teamId: team.id, mailboxId })
   }
   return made
 }
 
-/** What an agent has: tokens that read, a durable one, one that sends; and the secrets that open nothing by themselves. */
-export async function agentTokens(house: TestHouse, approve: boolean): Promise<Credential[]> {
-  const client = new AgentClient(house)
-  const { agents } = house.app
+/** Credentials of an agent: tokens for reading, a durable one, one for sending; and secrets that are not accepted as tokens. */
+export async function agentTokens(appliance: TestAppliance, approve: boolean): Promise<Credential[]> {
+  const client = new AgentClient(appliance)
+  const { agents } = appliance.app
   const registered = await client.register()
-  const registration = (await agents.registrations.byId(house.app.db.read, registered.registration_id))!
-  const lasting = await durable(house)
+  const registration = (await agents.registrations.byId(appliance.app.db.read, registered.registration_id))!
+  const lasting = await durable(appliance)
   const common = { kind: 'mailbox' as const, teamId: registration.teamId, mailboxId: registration.mailboxId }
   const reading = { ...common, surface: 'app' as const, permissions: ['mailbox.read', 'email.receive'] }
   const token = await client.readToken(registered.identity_assertion)
@@ -89,7 +93,7 @@ export async function agentTokens(house: TestHouse, approve: boolean): Promise<C
     nobody('claim token', registered.claim_token),
   ]
   if (!approve) return all
-  await house.app.db.write(async (tx) => {
+  await appliance.app.db.write(async (tx) => {
     await agents.ownership.accept(tx, registration, 'owner@people.example')
     await agents.ownership.approveSending(tx, registration.id)
   })
@@ -97,29 +101,29 @@ export async function agentTokens(house: TestHouse, approve: boolean): Promise<C
   return [...all, { ...common, surface: 'send', name: 'sending token', secret: sending, permissions: ['email.send'] }]
 }
 
-async function durable(house: TestHouse) {
-  const { registrations } = house.app.agents
+async function durable(appliance: TestAppliance) {
+  const { registrations } = appliance.app.agents
   const id = `areg_${randomUUID().replaceAll('-', '').slice(0, 24)}`
   const input = { id, email: registrations.addressOf(null), clientName: null, source: id, key: id, proof: null }
   const { registration, secret } = await registrations.register(input)
-  await house.settle()
+  await appliance.settle()
   return { secret, teamId: registration.teamId, mailboxId: registration.mailboxId }
 }
 
-/** What opens nothing: never issued, ended, of another door, or of a team that is suspended. */
-export async function badCredentials(house: TestHouse, team: TestTeam): Promise<Credential[]> {
-  const { keys, teams } = house.app.directory
-  const { people } = house.app
+/** Rejected credentials: never issued, revoked, of another listener, or of a suspended team. */
+export async function badCredentials(appliance: TestAppliance, team: TestTeam): Promise<Credential[]> {
+  const { keys, teams } = appliance.app.directory
+  const { people } = appliance.app
   const input = { teamId: team.id, kind: 'root' as const, name: 'x', role: 'root:full', createdBy: 'operator' }
   const revoked = await keys.issue(input)
   await keys.revoke(team.id, revoked.record.id)
-  const expired = await keys.issue({ ...input, expiresAt: house.app.clock.now() + 1 })
-  const suspended = await house.team('Suspended')
+  const expired = await keys.issue({ ...input, expiresAt: appliance.app.clock.now() + 1 })
+  const suspended = await appliance.team('Suspended')
   await teams.setStatus(suspended.id, 'suspended')
   const email = 'door@people.example'
-  await house.app.db.write((tx) => people.members.add(tx, team.id, { email, role: 'owner' }))
+  await appliance.app.db.write((tx) => people.members.add(tx, team.id, { email, role: 'owner' }))
   const link = (await people.showLink(team.id, email, null))!.split('/').at(-1)!
-  const session = await house.app.db.write((tx) =>
+  const session = await appliance.app.db.write((tx) =>
     people.signInAs(tx, { email, teamId: null, mailboxId: null, shownBy: null }),
   )
   return [
@@ -133,14 +137,14 @@ export async function badCredentials(house: TestHouse, team: TestTeam): Promise<
   ]
 }
 
-/** A person of each role, signed in. */
-export async function people(house: TestHouse, team: TestTeam): Promise<SignedIn[]> {
-  const { members, sessions, signInAs } = bound(house)
+/** A signed-in person of each role. */
+export async function people(appliance: TestAppliance, team: TestTeam): Promise<SignedIn[]> {
+  const { members, sessions, signInAs } = bound(appliance)
   const all: SignedIn[] = []
   for (const role of MEMBER_ROLES) {
     const email = `${role}@people.example`
     all.push(
-      await house.app.db.write(async (tx) => {
+      await appliance.app.db.write(async (tx) => {
         const { id: memberId } = await members.add(tx, team.id, { email, role })
         const { token } = await signInAs(tx, email)
         return { role, memberId, cookie: `owner=${token}`, formToken: sessions.formToken(token) }
@@ -150,14 +154,14 @@ export async function people(house: TestHouse, team: TestTeam): Promise<SignedIn
   return all
 }
 
-function bound(house: TestHouse) {
-  const { people: all } = house.app
+function bound(appliance: TestAppliance) {
+  const { people: all } = appliance.app
   type Tx = Parameters<typeof all.signInAs>[0]
   const signInAs = (tx: Tx, email: string) => all.signInAs(tx, { email, teamId: null, mailboxId: null, shownBy: null })
   return { members: all.members, sessions: all.sessions, signInAs }
 }
 
-/** What a person of a role may do, as a key would. */
+/** The permissions of a role, as a key. */
 export function asCredential({ role, memberId }: SignedIn, teamId: string): Credential {
   return {
     name: `${role} ${memberId}`,

@@ -1,4 +1,4 @@
-// Holds every real answer against the OpenAPI documents: a status that occurs is described there.
+// Compares every real response with the OpenAPI documents: its status must be documented.
 
 import assert from 'node:assert/strict'
 import { routes } from '../../src/api/routes.ts'
@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { buildOpenapi, openapiRoute, type Surface } from '../../src/http/openapi.ts'
 import { NO_WEBHOOKS } from '../../src/http/openapi-webhooks.ts'
 import { API_BASE } from '../../src/http/prepared-route.ts'
-import type { Json } from './house.ts'
+import type { Json } from './appliance.ts'
 
 interface Described {
   operationId: string
@@ -16,7 +16,7 @@ interface Described {
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
-/** The chain answers these before any operation is meant: another method, or no request at all. */
+/** The middleware returns these before an operation is known: wrong method, or malformed request. */
 const OF_NO_OPERATION = new Set([405, 431])
 
 const known = new Map<Surface, Described[]>()
@@ -39,11 +39,11 @@ function describedOf(surface: Surface): Described[] {
   return all
 }
 
-/** @throws AssertionError when the document of the surface does not know that the operation answers so */
+/** @throws AssertionError when the document does not list this status for the operation */
 export function assertDescribed(surface: Surface, method: string, path: string, status: number): void {
   if (OF_NO_OPERATION.has(status)) return
   const named = method === 'HEAD' ? 'GET' : method
-  // A path without parameters is meant before one with.
+  // A path without parameters wins over one with.
   const meant = describedOf(surface)
     .filter((one) => one.method === named && one.path.test(path))
     .sort((a, b) => a.path.source.split('[^/]+').length - b.path.source.split('[^/]+').length)[0]

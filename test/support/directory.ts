@@ -1,8 +1,9 @@
-// A directory on a temporary database, with a clock to move and a name server of its own.
+// A directory on a temporary database, with a manual clock and its own DNS server.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Administration, openAdministration } from '../../src/administration/administration.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { openResolver } from '../../src/base/resolver.ts'
 import { Vault } from '../../src/base/secrets.ts'
@@ -16,29 +17,30 @@ import { type LocalDns, startDns, type Zone } from './dns.ts'
 
 export interface TestDirectory extends AsyncDisposable {
   directory: Directory
+  administration: Administration
   db: Db
   clock: ManualClock
   dns: LocalDns
   vault: Vault
-  /** Mailboxes whose mail side was opened, in order. */
+  /** Mailboxes whose accounts were created, in order. */
   accounts: string[]
-  /** Thrown by the next opening of a mail side, and by those after it. */
+  /** Thrown when the next account is created, and later. */
   accountFailure: Error | null
-  /** Mails to people that were sent. */
+  /** Messages to people that were sent. */
   posted: { to: string; subject: string; text: string }[]
-  /** Mailboxes whose waiting mail was rejected. */
+  /** Mailboxes whose queued messages were rejected. */
   stopped: string[]
   /** The id of a new team. */
   team(name?: string): Promise<string>
 }
 
-/** The name of the appliance in these tests. */
+/** The host name of the appliance in these tests. */
 export const MAIL_HOST = 'mx.mailstead.test'
 
 export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-directory-'))
   const dns = await startDns(zone)
-  // Waiting for name servers is real, whatever time the directory believes it is.
+  // DNS timeouts use real time, whatever the clock of the directory.
   const resolver = openResolver({ servers: [dns.address], clock: systemClock, timeoutMs: 500 })
   const db = new Db({ file: join(folder, 'mail.db') })
   await migrate(db, mailMigrations)
@@ -50,19 +52,25 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   )
   const accounts: string[] = []
   const openAccount = async (_tx: unknown, mailboxId: string) => {
-    if (house.accountFailure !== null) throw house.accountFailure
+    if (appliance.accountFailure !== null) throw appliance.accountFailure
     accounts.push(mailboxId)
   }
-  const directory = openDirectory({
-    ...{ db, clock, vault, resolver, config, openAccount, noteQuotaChange: async () => {} },
-    // No sending accounts here: whatever is named is nobody's.
-    findForeignIds: async (_reader, _team, scope) =>
-      new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
-    checkSes: async () => null,
-    endSignInsThrough: async () => {},
+  const directory = openDirectory({ db, clock, vault, resolver, config })
+  const administration = openAdministration({
+    ...{ db, directory },
+    store: { openAccount, quotas: { recordStorageLimitChange: async () => {} } },
+    outbound: {
+      // There are no sending accounts here.
+      foreignIn: async (_reader, _team, scope) =>
+        new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
+      queuedMessages: { cancelOf: async () => {} },
+      sesIdentities: { look: async () => null },
+    },
+    agents: { endSignInsThrough: async () => {} },
   })
-  const house: TestDirectory = {
+  const appliance: TestDirectory = {
     directory,
+    administration,
     db,
     clock,
     dns,
@@ -79,10 +87,10 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
       await rm(folder, { recursive: true })
     },
   }
-  return house
+  return appliance
 }
 
-/** For assert.rejects and assert.throws: a ProductError of this code, and of this first issue. */
+/** For assert.rejects and assert.throws: a ProductError with this code, and this first issue. */
 export function failure(code: string, issue?: { field: string; code: string }) {
   return (error: unknown) => {
     const { code: given, issues } = error as { code?: string; issues?: { field: string; code: string }[] }

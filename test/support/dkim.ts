@@ -1,11 +1,11 @@
-// A second, small DKIM signer (RFC 6376), so that tests do not ask the library whether it agrees with itself.
+// An independent DKIM signer (RFC 6376), so that the library is not tested against itself.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export interface SigningKey {
   privateKey: KeyObject
   algorithm: 'rsa-sha256' | 'ed25519-sha256' | 'rsa-sha1'
-  /** The TXT record that publishes it. */
+  /** Its TXT record. */
   record: string
 }
 
@@ -17,12 +17,12 @@ export function rsaKey(bits = 2048, algorithm: SigningKey['algorithm'] = 'rsa-sh
 
 export function ed25519Key(): SigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  // RFC 8463 4: the 32 bytes of the key alone.
+  // RFC 8463 §4: the 32 bytes of the key alone.
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
   return { privateKey, algorithm: 'ed25519-sha256', record: `v=DKIM1; k=ed25519; p=${raw}` }
 }
 
-/** The same key in every run: making one takes long where only the speed of checking is of interest. */
+/** The same key in every run: generating one is slow. */
 export function keyFromPem(pem: string): SigningKey {
   const privateKey = createPrivateKey(pem)
   const der = createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64')
@@ -37,16 +37,16 @@ export interface Signing {
   fields?: string[]
   /** Further tags, such as "x=1; l=5". */
   tags?: string
-  /** Ways of header and body; the body is only made simple here. */
+  /** Canonicalisation of header and body; only `simple` is implemented for the body. */
   form?: string
-  /** What is hashed instead of the body, and signed instead of the fields. */
+  /** Hashed instead of the body, and signed instead of the fields. */
   body?: Uint8Array
   lines?: string[]
 }
 
 const FIELDS = ['from', 'to', 'subject', 'date', 'message-id']
 
-/** The mail with a DKIM-Signature in front. Lines end in CRLF; latin1 text stands for bytes. */
+/** The message with a DKIM-Signature in front. Lines end in CRLF; latin1 text stands for bytes. */
 export function signMail(mail: string, signing: Signing): string {
   const split = mail.indexOf('\r\n\r\n')
   const header = mail.slice(0, split + 2)
@@ -73,7 +73,7 @@ function signature(key: SigningKey, hash: string, data: Buffer): string {
   return bytes.toString('base64').replace(/.{70}/g, '$&\r\n ')
 }
 
-/** The last field of each name first, as RFC 6376 5.4.2 wants; a name that is missing signs nothing. */
+/** The last field of each name first (RFC 6376 §5.4.2); a missing name signs nothing. */
 function signedFields(header: string, names: string[]): string {
   const fields = header.split(/\r\n(?![ \t])/).filter((field) => field !== '')
   let out = ''

@@ -1,4 +1,4 @@
-// A zone as a real DNS server on loopback (UDP and TCP), and the same zone as a resolver inside the process.
+// A zone as a real DNS server on loopback (UDP and TCP), and as a resolver in this process.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -11,20 +11,20 @@ export interface Names {
   A?: string[]
   AAAA?: string[]
   MX?: { priority: number; exchange: string }[]
-  /** Strings above 255 bytes are cut as the wire wants them; one character is one byte (latin1). */
+  /** Strings above 255 bytes are split; one character is one byte (latin1). */
   TXT?: (string | string[])[]
   PTR?: string[]
   NS?: string[]
   CNAME?: string
-  /** Seconds; 0 unless given, so that a change of the zone shows at once. */
+  /** Seconds; default 0, so that a change of the zone is visible immediately. */
   ttl?: number
-  /** What the name gets instead of an answer; `truncate` only over UDP. An object: for these types only. */
-  fault?: Fault | Partial<Record<string, Fault>>
+  /** The fault of the name; `truncate` for UDP only. An object: for these types only. */
+  error?: DnsError | Partial<Record<string, DnsError>>
 }
 
-export type Fault = 'servfail' | 'refused' | 'formerr' | 'silent' | 'truncate'
+export type DnsError = 'servfail' | 'refused' | 'formerr' | 'silent' | 'truncate'
 
-/** Names in lower case without the last dot. */
+/** Names in lower case without the trailing dot. */
 export type Zone = Record<string, Names>
 
 export interface Query {
@@ -34,11 +34,11 @@ export interface Query {
 }
 
 export interface LocalDns extends AsyncDisposable {
-  /** `ip:port`, as DNS_SERVERS wants it. */
+  /** `ip:port` for DNS_SERVERS. */
   readonly address: string
   zone: Zone
   readonly queries: Query[]
-  /** Seconds an absent name may be remembered. */
+  /** TTL of negative answers, seconds. */
   negativeTtl: number
   close(): Promise<void>
 }
@@ -85,7 +85,7 @@ export async function startDns(zone: Zone): Promise<LocalDns> {
   return dns
 }
 
-/** The same port for both transports: tried again where somebody else has the TCP one. */
+/** The same port for both transports: retried when another process has the TCP one. */
 async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (;;) {
     const tcp = createServer()
@@ -133,16 +133,16 @@ function soa(question: Question, minimum: number): Answer {
 interface Found {
   answers: Answer[]
   exists: boolean
-  fault?: Fault
+  fault?: DnsError
 }
 
-/** What the zone says, aliases followed as a recursive server does. */
+/** The records of the zone, with aliases followed as by a recursive server. */
 function lookUp(zone: Zone, asked: string, type: string): Found {
   const answers: Answer[] = []
   let name = asked
   for (let hops = 0; hops <= MAX_CHAIN; hops++) {
     const names = Object.hasOwn(zone, name.toLowerCase()) ? zone[name.toLowerCase()]! : undefined
-    const fault = typeof names?.fault === 'object' ? names.fault[type] : names?.fault
+    const fault = typeof names?.error === 'object' ? names.error[type] : names?.error
     if (names === undefined) {
       const below = `.${name.toLowerCase()}`
       return { answers, exists: Object.keys(zone).some((other) => other.endsWith(below)) }
@@ -182,7 +182,7 @@ function strings(text: string): Buffer[] {
   return parts
 }
 
-/** A resolver that reads the zone without any network, for tests in which the wire adds nothing. */
+/** A resolver on the zone without network. */
 export function zoneResolver(zone: Zone): Resolver & { queries: Query[] } {
   const queries: Query[] = []
   const resolve = async (name: string, type: string): Promise<unknown[]> => {

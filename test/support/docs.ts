@@ -1,4 +1,4 @@
-// The Markdown of README.md and docs/ as a test reads it: its blocks, its links, and its words in code.
+// The Markdown of README.md and docs/: blocks, links, and inline code.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export function blocksOf(text: string): Block[] {
   }))
 }
 
-/** What is written in `code` outside of fenced blocks. */
+/** Inline `code` outside of fenced blocks. */
 export function codeWordsOf(text: string): string[] {
   return [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!)
 }

@@ -1,10 +1,10 @@
-// Drafts for tests: a plain one to vary, and ones drawn at random with everything people write.
+// Drafts for tests: a plain one to vary, and random ones with unusual content.
 
 import type { Draft, DraftAttachment } from '../../src/mime/compose/draft.ts'
 import type { Address } from '../../src/mime/message.ts'
 import type { Random } from './random.ts'
 
-/** A short mail between two people. */
+/** A short message. */
 export function draft(changes: Partial<Draft> = {}): Draft {
   return {
     from: { email: 'ann@shop.test', name: 'Ann' },
@@ -25,7 +25,7 @@ export function draft(changes: Partial<Draft> = {}): Draft {
   }
 }
 
-/** Words of many scripts, signs that mean something in a header, and what looks encoded already. */
+/** Words of many scripts, characters with a meaning in a header, and text that resembles encoded words. */
 const WORDS = [
   ...[
     'order',
@@ -62,7 +62,7 @@ const WORDS = [
 ]
 const EXTENSIONS = ['pdf', 'txt', 'csv', 'png', 'html', 'zip', 'eml', 'ics', 'json', 'docx']
 
-/** One line: words with a space between them, at most `max` characters (UTF-16), none of them torn. */
+/** One line: words separated by spaces, at most `max` characters (UTF-16), without split characters. */
 export function randomLine(random: Random, max: number): string {
   const wanted = 1 + random.below(max)
   let line = random.pick(WORDS.filter((word) => word.length <= max && word.trim() !== ''))
@@ -73,7 +73,7 @@ export function randomLine(random: Random, max: number): string {
   }
 }
 
-/** Lines with all kinds of ends, long ones, control characters, half characters, blanks at their ends. */
+/** Lines with all line ends, long ones, control characters, half surrogates, trailing blanks. */
 export function randomBody(random: Random): string {
   const odd = [
     '\t',
@@ -133,7 +133,7 @@ export function randomDraft(random: Random): Draft {
   })
 }
 
-/** No file name looks encoded: readers of mail decode such a one whatever field it stands in. */
+/** No file name resembles an encoded word: mail clients decode those in any field. */
 function randomFiles(random: Random): DraftAttachment[] {
   const count = random.chance(0.5) ? 0 : 1 + random.below(random.chance(0.2) ? 10 : 3)
   return Array.from({ length: count }, (_, index) => {
@@ -151,7 +151,7 @@ function randomFiles(random: Random): DraftAttachment[] {
   })
 }
 
-/** A text as a mail can say it: whole characters, and one kind of line end. */
+/** A text as a message can represent it: valid characters, and one kind of line end. */
 export function asRead(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, '\n')
 }

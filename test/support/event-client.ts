@@ -1,9 +1,9 @@
-// A client of Server-Sent Events, as far as tests need one: it reads frames off the wire.
+// A client of Server-Sent Events: reads frames from the connection.
 
-import type { Json, TestHouse } from './house.ts'
+import type { Json, TestAppliance } from './appliance.ts'
 
 export interface Frame {
-  /** "" for a frame that only sets something. */
+  /** "" for a frame without an event. */
   event: string
   id: string | null
   data: Json
@@ -22,19 +22,19 @@ export class EventClient implements AsyncDisposable {
     this.#reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   }
 
-  /** Returns when the head of the answer is there. */
-  static async open(house: TestHouse, key: string, query = '', headers: Record<string, string> = {}) {
+  /** Returns when the response headers have arrived. */
+  static async open(appliance: TestAppliance, key: string, query = '', headers: Record<string, string> = {}) {
     const stop = new AbortController()
-    const response = await fetch(`${house.origin}/api/v1/mailbox/events?${query}`, {
+    const response = await fetch(`${appliance.origin}/api/v1/mailbox/events?${query}`, {
       headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...headers },
       signal: stop.signal,
     })
     return new EventClient(response, stop)
   }
 
-  /** Opens a stream and leaves the frames of its beginning behind. @returns it with the id it begins at */
-  static async follow(house: TestHouse, key: string, query = ''): Promise<{ client: EventClient; id: string }> {
-    const client = await EventClient.open(house, key, query)
+  /** Opens a stream and skips the first frames. @returns it with its first id */
+  static async follow(appliance: TestAppliance, key: string, query = ''): Promise<{ client: EventClient; id: string }> {
+    const client = await EventClient.open(appliance, key, query)
     await client.next()
     return { client, id: (await client.next())!.id! }
   }
@@ -54,7 +54,7 @@ export class EventClient implements AsyncDisposable {
     }
   }
 
-  /** The next frame of that name; those before are left behind. */
+  /** The next frame of that name; those before are skipped. */
   async until(event: string): Promise<Frame> {
     for (let frame = await this.next(); frame !== null; frame = await this.next())
       if (frame.event === event) return frame

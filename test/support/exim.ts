@@ -1,4 +1,4 @@
-// Debian's Exim as a client of ours: its package conflicts with Postfix, so it may also have been unpacked into a folder of its own.
+// Debian's Exim as an SMTP client: its package conflicts with Postfix, so it can be unpacked into a folder of its own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { missingProgram } from './programs.ts'
 
-/** `EXIM_ROOT`, where set, is the folder the package was unpacked into (.ci/run does that). */
+/** `EXIM_ROOT` is the folder the package was unpacked into (.ci/run does that). */
 const EXIM = process.env.EXIM_ROOT ? join(process.env.EXIM_ROOT, 'usr/sbin/exim4') : 'exim4'
 const USER = 'Debian-exim'
 
@@ -18,7 +18,7 @@ export function missingExim(): false | string {
   return missingProgram('id', [USER], `the user ${USER}`) || missingProgram(EXIM, ['-C', '/dev/null', '-bV'], 'exim4')
 }
 
-/** One message handed to an Exim that delivers it to a port of this machine at once. */
+/** A message for an Exim that delivers it to a local port immediately. */
 export interface EximMessage {
   port: number
   from: string
@@ -28,11 +28,11 @@ export interface EximMessage {
   tls: boolean
 }
 
-/** @returns what Exim wrote to its main log: `=>` for what was delivered, `==` for what it tries again, `**` for what failed */
+/** @returns the main log of Exim: `=>` for a delivery, `==` for a deferral, `**` for a failure */
 export async function sendByExim(message: EximMessage): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-exim-'))
   try {
-    // It works as a user of its own.
+    // It runs as its own user.
     await chmod(folder, 0o777)
     await mkdir(join(folder, 'spool'))
     await chmod(join(folder, 'spool'), 0o777)

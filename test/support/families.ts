@@ -1,4 +1,4 @@
-// Fixture families without an oracle: every mail is sound, and some show what they were collected for.
+// Fixture families without an oracle: every message is valid, and some have known properties.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import type { ParsedMessage } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from './fixtures.ts'
 import { soundMail, typesOf } from './mail.ts'
 
-/** What is known of a mail; what is not named is not compared. */
+/** Known properties of a message; others are not compared. */
 export interface Known {
   types?: string
   subject?: string
@@ -23,7 +23,7 @@ export interface Known {
   references?: string[]
 }
 
-/** Tests a folder of mails: `known` by path inside the folder, all others for soundness only. */
+/** Tests a folder of messages: `known` by path inside the folder, the others for validity only. */
 export function familyTests(
   folder: string,
   known: Record<string, Known>,

@@ -1,4 +1,4 @@
-// Real-world vectors that lie beside the project: where they are, and what a test says when they are not there.
+// Fixtures stored beside the project: their paths, and the reason for skipped tests when they are missing.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -6,13 +6,13 @@ import { join, resolve } from 'node:path'
 const project = resolve(import.meta.dirname, '../..')
 const folder = resolve(project, process.env.SHARED_DIR ?? '../shared', 'fixtures')
 
-/** Absolute path of a fixture file or folder, null when it is not there. */
+/** Absolute path of a fixture file or folder; null when it is missing. */
 export function fixtures(path: string): string | null {
   const at = join(folder, path)
   return existsSync(at) ? at : null
 }
 
-/** For node:test's `skip`: false when the fixtures are there, else the reason. */
+/** For node:test's `skip`: false when the fixtures exist, else the reason. */
 export function fixturesMissing(path: string): false | string {
   return fixtures(path) ? false : `fixtures/${path} is not there: set SHARED_DIR to the folder that holds it`
 }

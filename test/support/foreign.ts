@@ -1,37 +1,37 @@
-// Every foreign mail there is among the fixtures, for tests that take all of it.
+// All messages of the fixtures.
 
 import { fixtureBytes, fixtureJson, fixtureNames } from './fixtures.ts'
 
-/** A mail as it lies in its file. */
-export interface Foreign {
+/** A message as in its file. */
+export interface ForeignMessage {
   name: string
   content: Buffer
 }
 
-function filesOf(folder: string, ending: string): Foreign[] {
+function filesOf(folder: string, ending: string): ForeignMessage[] {
   return fixtureNames(folder, ending).map((name) => {
     const path = `${folder}/${name}`
     return { name: path, content: fixtureBytes(path) }
   })
 }
 
-/** A text or HTML of the suites as the body of a mail. */
-function wrapped(name: string, type: string, body: Buffer): Foreign {
+/** A text or HTML of the suites as the body of a message. */
+function wrapped(name: string, type: string, body: Buffer): ForeignMessage {
   const head = `From: Eve <eve@else.test>\r\nTo: ana@shop.test\r\nSubject: ${name.replaceAll('/', ' ')}\r\nMIME-Version: 1.0\r\n`
   const kind = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n`
   return { name, content: Buffer.concat([Buffer.from(head + kind), body]) }
 }
 
-/** The mails of a mailbox file of old: each begins with a line "From ". */
-function ofMbox(path: string): Foreign[] {
+/** The messages of an mbox file: each begins with a line "From ". */
+function ofMbox(path: string): ForeignMessage[] {
   const text = fixtureBytes(path).toString('latin1').replaceAll('\r\n', '\n')
   const mails = text.split(/(?:^|\n)From [^\n]*\n/).slice(1)
   return mails.map((mail, at) => ({ name: `${path}#${at}`, content: Buffer.from(mail, 'latin1') }))
 }
 
 const CLEAN = 'clean-content'
-/** All of them by the folder they lie in. */
-export const SUITES: [string, () => Foreign[]][] = [
+/** All messages by folder. */
+export const SUITES: [string, () => ForeignMessage[]][] = [
   [
     'mime',
     () => [

@@ -1,17 +1,17 @@
-// Google, as its published descriptions of OAuth and the Gmail API have it: checks every request, and remembers what it sent.
+// A fake Google (OAuth and the Gmail API): validates every request, and records sent messages.
 
 import assert from 'node:assert/strict'
 import { parseAddressList } from '../../src/mime/address.ts'
 import { readHeaders } from '../../src/mime/headers.ts'
-import { type Answer, type ApiServer, type Asked, startApi } from './api-server.ts'
+import { type Answer, type ApiRequest, type ApiServer, startApi } from './api-server.ts'
 import { Issuer } from './issuer.ts'
 
 const SEND = 'https://www.googleapis.com/auth/gmail.send'
 const METADATA = 'https://www.googleapis.com/auth/gmail.metadata'
 const UPLOAD_MAX = 36_700_160
 
-/** A mail Gmail took: what lies in Sent, and whom it went to. */
-export interface TakenMail {
+/** A message accepted by Gmail, with its recipients. */
+export interface GoogleMessage {
   id: string
   recipients: string[]
   raw: string
@@ -21,10 +21,10 @@ export interface TakenMail {
 export interface Google extends ApiServer {
   issuer: Issuer
   /** Oldest first. */
-  taken: TakenMail[]
-  /** Gives mails a Message-ID of its own, as Gmail does with ids it does not like. */
+  taken: GoogleMessage[]
+  /** Gives messages a Message-ID of its own, as Gmail does with some ids. */
   rewritesIds: boolean
-  /** Settings that lead an appliance here. */
+  /** Settings that connect an appliance to it. */
   env: Record<string, string>
 }
 
@@ -36,7 +36,7 @@ export async function startGoogle(): Promise<Google> {
     offline: (query) => query.get('access_type') === 'offline' && query.get('prompt') === 'consent',
     told: (scopes) => scopes.join(' '),
   })
-  const taken: TakenMail[] = []
+  const taken: GoogleMessage[] = []
   const server = await startApi((asked) => answer(google, asked))
   const google: Google = Object.assign(server, {
     issuer,
@@ -53,7 +53,7 @@ export async function startGoogle(): Promise<Google> {
   return google
 }
 
-function answer(google: Google, asked: Asked): Answer {
+function answer(google: Google, asked: ApiRequest): Answer {
   const { path, method } = asked
   if (path === '/o/oauth2/v2/auth') return google.issuer.authorize(asked)
   if (path === '/token') return google.issuer.token(asked)
@@ -73,7 +73,7 @@ function answer(google: Google, asked: Asked): Answer {
   return id === undefined ? wrong(404, 'notFound', 'Not Found') : read(google, asked, id)
 }
 
-function send(google: Google, { method, query, headers, body }: Asked, account: string): Answer {
+function send(google: Google, { method, query, headers, body }: ApiRequest, account: string): Answer {
   assert.equal(method, 'POST')
   assert.equal(query.get('uploadType'), 'media')
   assert.equal(headers['content-type'], 'message/rfc822')
@@ -93,7 +93,7 @@ function send(google: Google, { method, query, headers, body }: Asked, account: 
   return { status: 200, body: { id, threadId: id, labelIds: ['SENT'] } }
 }
 
-function list(google: Google, { query }: Asked): Answer {
+function list(google: Google, { query }: ApiRequest): Answer {
   if (query.has('q')) return wrong(403, 'forbidden', "Metadata scope does not support 'q' parameter")
   assert.equal(query.get('labelIds'), 'SENT')
   const most = Number(query.get('maxResults') ?? 100)
@@ -106,14 +106,14 @@ function list(google: Google, { query }: Asked): Answer {
   return { status: 200, body: { ...(messages.length > 0 ? { messages } : {}), resultSizeEstimate: messages.length } }
 }
 
-function read(google: Google, { query }: Asked, id: string): Answer {
+function read(google: Google, { query }: ApiRequest, id: string): Answer {
   const mail = google.taken.find((one) => one.id === id)
   if (mail === undefined) return wrong(404, 'notFound', 'Requested entity was not found.')
   if (query.get('format') !== 'metadata') return wrong(403, 'forbidden', "Metadata scope doesn't allow format FULL")
   const wanted = query.getAll('metadataHeaders').map((name) => name.toLowerCase())
   const headers = [...mail.headers]
     .filter(([name]) => wanted.includes(name))
-    // Gmail writes the names as the mail has them.
+    // Gmail returns the names as in the message.
     .map(([name, value]) => ({ name: name === 'message-id' ? 'Message-Id' : name, value }))
   return { status: 200, body: { id, threadId: id, labelIds: ['SENT'], payload: { headers } } }
 }

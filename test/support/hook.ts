@@ -1,4 +1,4 @@
-// An https address that remembers what it is told, and answers as a test wants.
+// An https webhook receiver that records requests, and responds as a test configures.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,38 +8,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfSigned } from '../../src/config/certificate.ts'
 
-/** One request as it came. */
-export interface Told {
+/** A received request. */
+export interface WebhookRequest {
   path: string
   headers: Record<string, string>
   /** The raw body. */
   body: Buffer
 }
 
-type Answer = (told: Told, response: ServerResponse, request: IncomingMessage) => void
+type Answer = (told: WebhookRequest, response: ServerResponse, request: IncomingMessage) => void
 
 export interface Hook extends AsyncDisposable {
   port: number
   /** File with the certificate, for EXTRA_CA_FILE. */
   caFile: string
-  told: Told[]
+  requests: WebhookRequest[]
   /** `https://<host>:<port><path>` */
   url(path?: string): string
-  /** From now on answers so; 200 with "ok" unless said. */
+  /** Sets the response; 200 with "ok" by default. */
   answer(how: Answer): void
   /** Resolves with the next request. */
-  next(): Promise<Told>
+  next(): Promise<WebhookRequest>
 }
 
-/** @param host name in the certificate; its A record must lead to 127.0.0.1 */
+/** @param host name in the certificate; its A record must be 127.0.0.1 */
 export async function startHook(host = 'hooks.test'): Promise<Hook> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-hook-'))
   const now = Date.now()
   const { cert, key } = await selfSigned(host, now - 86_400_000, now + 86_400_000)
   const caFile = join(folder, 'hook.pem')
   await writeFile(caFile, cert)
-  const told: Told[] = []
-  const waiting: ((one: Told) => void)[] = []
+  const told: WebhookRequest[] = []
+  const waiting: ((one: WebhookRequest) => void)[] = []
   let answer: Answer = (_told, response) => response.end('ok')
   const server = createServer({ cert, key }, async (request, response) => {
     const parts: Buffer[] = []
@@ -55,7 +55,7 @@ export async function startHook(host = 'hooks.test'): Promise<Hook> {
   return {
     port,
     caFile,
-    told,
+    requests: told,
     url: (path = '/') => `https://${host}:${port}${path}`,
     answer(how) {
       answer = how

@@ -1,26 +1,26 @@
-// The OAuth side of Google and Microsoft as RFC 6749 and RFC 7636 describe it: codes once, verifiers checked, refresh tokens taken back.
+// The OAuth part of the fake Google and Microsoft (RFC 6749, RFC 7636): single-use codes, verifiers, revoked refresh tokens.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import type { Answer, Asked } from './api-server.ts'
+import type { Answer, ApiRequest } from './api-server.ts'
 
-/** Who sits before the browser, and what they do with the question. */
+/** The person at the browser, and their decision. */
 export interface Person {
   email: string
-  /** Scopes they tick off; all that were asked for unless given. */
+  /** Scopes they grant; all requested ones by default. */
   allows?: string[]
-  /** They say no. */
+  /** They deny the request. */
   refuses?: boolean
 }
 
 export interface IssuerRules {
   clientId: string
   clientSecret: string
-  /** Gives a new refresh token at each refresh, as Microsoft does. */
+  /** Rotates the refresh token at each refresh, as Microsoft does. */
   rotates: boolean
-  /** What must stand in the question beside the usual parameters for a refresh token to be given. */
+  /** Additional parameters of the authorization request required for a refresh token. */
   offline(query: URLSearchParams): boolean
-  /** How scopes are told in answers. */
+  /** Format of scopes in responses. */
   told(scopes: string[]): string
 }
 
@@ -32,9 +32,9 @@ interface Grant {
 
 export class Issuer {
   person: Person = { email: 'ana@shop.test' }
-  /** Seconds an access token lives. */
+  /** Lifetime of an access token in seconds. */
   lifetime = 3600
-  /** Refresh tokens in force, and whose they are. */
+  /** Valid refresh tokens and their owners. */
   readonly refresh = new Map<string, Grant>()
   readonly #rules: IssuerRules
   readonly #codes = new Map<string, { grant: Grant; redirectUri: string; challenge: string }>()
@@ -44,8 +44,8 @@ export class Issuer {
     this.#rules = rules
   }
 
-  /** The page where a person allows it: a redirect to whoever asked. */
-  authorize({ method, query }: Asked): Answer {
+  /** The authorization endpoint: a redirect back to the client. */
+  authorize({ method, query }: ApiRequest): Answer {
     const { clientId, offline } = this.#rules
     assert.equal(method, 'GET')
     assert.equal(query.get('client_id'), clientId)
@@ -68,7 +68,7 @@ export class Issuer {
   }
 
   /** The token endpoint. */
-  token({ method, headers, body }: Asked): Answer {
+  token({ method, headers, body }: ApiRequest): Answer {
     assert.equal(method, 'POST')
     assert.equal(headers['content-type'], 'application/x-www-form-urlencoded')
     const form = new URLSearchParams(body.toString())
@@ -81,13 +81,13 @@ export class Issuer {
     return wrong(400, 'unsupported_grant_type')
   }
 
-  /** Who a request is from; undefined when its token is not in force. */
-  whose({ headers }: Asked): Grant | undefined {
+  /** The person of a request; undefined when its token is invalid. */
+  whose({ headers }: ApiRequest): Grant | undefined {
     const token = /^Bearer ([\x21-\x7e]+)$/.exec(headers.authorization ?? '')?.[1]
     return token === undefined ? undefined : this.#access.get(token)
   }
 
-  /** Access tokens given so far open nothing any more. */
+  /** Invalidates all access tokens issued so far. */
   endAccess(): void {
     this.#access.clear()
   }

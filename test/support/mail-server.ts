@@ -1,4 +1,4 @@
-// Mail servers of others, as a sender meets them: an ordinary one that remembers, and one that follows a script however odd.
+// Fake mail servers of recipients: an ordinary one that records messages, and a scripted one.
 
 import { EventEmitter, once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -9,17 +9,17 @@ import { type CertificatePair, selfSigned } from '../../src/config/certificate.t
 
 const DAY_MS = 86_400_000
 
-/** A certificate for a name, valid from yesterday to tomorrow of the real clock unless told otherwise. */
+/** A certificate for a name, by default valid from yesterday to tomorrow of the real clock. */
 export function certificateFor(host: string, days: { from?: number; until?: number } = {}): Promise<CertificatePair> {
   const now = Date.now()
   return selfSigned(host, now + (days.from ?? -1) * DAY_MS, now + (days.until ?? 1) * DAY_MS)
 }
 
-/** A mail that an ordinary server took. */
-export interface TakenMail {
+/** A message accepted by the ordinary server. */
+export interface ReceivedMail {
   from: string
   to: string[]
-  /** Exactly as it came over the wire, dots unstuffed. */
+  /** Exactly as received, dots unstuffed. */
   bytes: Buffer
   user: string | null
   secure: boolean
@@ -29,16 +29,16 @@ export interface TakenMail {
 
 export interface MailServer extends AsyncDisposable {
   port: number
-  mails: TakenMail[]
-  /** Emits `mail` for each. */
+  mails: ReceivedMail[]
+  /** Emits `mail` for each message. */
   events: EventEmitter
   /** Connections made so far. */
   connections: number
 }
 
-/** The package smtp-server on loopback: takes everything and remembers it. */
+/** The package smtp-server on loopback: accepts and records everything. */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
-  const mails: TakenMail[] = []
+  const mails: ReceivedMail[] = []
   const server = new SMTPServer({
     disableReverseLookup: true,
     authOptional: true,
@@ -71,7 +71,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     },
     ...options,
   })
-  // A client that breaks off a handshake is part of the tests.
+  // Tests include clients that abort a handshake.
   server.on('error', () => {})
   const listening = server.listen(0, '127.0.0.1')
   await once(listening, 'listening')
@@ -85,7 +85,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   return result
 }
 
-/** What a script says to a line; null says nothing. */
+/** The reply of a script to a line; null for none. */
 export type Answer = string | null | ((line: string, peer: ScriptPeer) => string | null | Promise<string | null>)
 
 /** The server's side of one connection. */
@@ -118,18 +118,18 @@ export class ScriptPeer {
     return line?.toString()
   }
 
-  /** The bytes of a mail as they came, up to and with the end mark. */
+  /** The bytes of a message as received, including the end mark. */
   async hearMail(): Promise<Buffer | undefined> {
     await this.hearBytes(3)
     return this.#until(this.#received.indexOf('.\r\n') === 0 ? '.\r\n' : '\r\n.\r\n')
   }
 
-  /** Waits for so many bytes of what comes and leaves them there. */
+  /** Waits for this many received bytes without consuming them. */
   async hearBytes(count: number): Promise<void> {
     while (this.#received.length < count && !this.#closed) await this.#news()
   }
 
-  /** A conversation as usual, but for the answers given: by the first word of a line, "." for the end of a mail. */
+  /** An ordinary session except for the given replies: by the first word of a line, "." for the end of a message. */
   async talk(
     answers: Record<string, Answer> = {},
     greeting: string | null = '220 mx.script.test ESMTP',
@@ -148,7 +148,7 @@ export class ScriptPeer {
     }
   }
 
-  /** Talks on inside TLS. */
+  /** Continues inside TLS. */
   async startTls({ cert, key }: CertificatePair): Promise<void> {
     const plain = this.#socket
     plain.removeAllListeners('data').removeAllListeners('close')
@@ -157,7 +157,7 @@ export class ScriptPeer {
     await Promise.race([once(this.#socket, 'secure'), once(this.#socket, 'close')]).catch(() => {})
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   pause(): void {
     this.#socket.pause()
   }
@@ -214,7 +214,7 @@ export class ScriptPeer {
   }
 }
 
-/** To other lines nothing is said. */
+/** Other lines get no reply. */
 const USUAL: Record<string, Answer> = {
   EHLO: '250-mx.script.test\r\n250-PIPELINING\r\n250-SIZE 1000000\r\n250-8BITMIME\r\n250 SMTPUTF8',
   HELO: '250 mx.script.test',
@@ -228,20 +228,20 @@ const USUAL: Record<string, Answer> = {
 
 export interface ScriptServer extends AsyncDisposable {
   port: number
-  /** Every line heard so far, over all connections. */
+  /** Every line received, over all connections. */
   heard: string[]
-  /** Connections made so far, and those that are open. */
+  /** Connections so far, and those that are open. */
   connections: number
   open: number
-  /** Waits until a line that begins so was heard, counted over all connections. */
+  /** Waits until a line with this beginning was received, counted over all connections. */
   until(start: string, times?: number): Promise<void>
-  /** Waits until so many connections were made. */
+  /** Waits until this many connections were made. */
   connected(times?: number): Promise<void>
   /** Waits until every connection is closed. */
   left(): Promise<void>
 }
 
-/** A server on loopback that does what the script says with every connection. */
+/** A server on loopback that runs the script for every connection. */
 export async function startScript(
   script: (peer: ScriptPeer, connection: number) => Promise<void>,
   address = '127.0.0.1',
@@ -295,7 +295,7 @@ export async function startScript(
   return result
 }
 
-/** A port whose queue of connections is full: to whoever comes next it looks like one behind a firewall. */
+/** A port with a full backlog: to the next client it resembles a firewalled one. */
 export async function startDeafServer(): Promise<AsyncDisposable & { port: number }> {
   const release = new Int32Array(new SharedArrayBuffer(4))
   const source = `
@@ -321,9 +321,9 @@ export async function startDeafServer(): Promise<AsyncDisposable & { port: numbe
 }
 
 /**
- * Options of a server that lets each user send with their own addresses alone, as Postfix does with `reject_sender_login_mismatch`: the
- * refusal comes where a recipient is named, in Postfix's words.
- * @param owners addresses by user; read anew each time
+ * Options of a server with sender ownership, as Postfix with `reject_sender_login_mismatch`: it rejects at RCPT
+ * with the reply of Postfix.
+ * @param owners addresses by user; read for each message
  */
 export function ownershipOptions(owners: Map<string, readonly string[]>): SMTPServerOptions {
   return {

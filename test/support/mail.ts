@@ -1,4 +1,4 @@
-// Mails for tests: made from lines, drawn as a shape, and checked for what holds of every mail.
+// Messages for tests: built from lines, shown as a structure, and checked for general properties.
 
 import assert from 'node:assert/strict'
 import { FILE_NAME_MAX } from '../../src/mime/file-name.ts'
@@ -7,12 +7,12 @@ import { parseMessage } from '../../src/mime/parse.ts'
 import { PREVIEW_MAX } from '../../src/mime/preview.ts'
 import { messageTraits } from '../../src/mime/spam-traits.ts'
 
-/** Bytes of a mail with CRLF line ends; characters up to U+00FF are one byte each. */
+/** Bytes of a message with CRLF line ends; characters up to U+00FF are one byte each. */
 export function mailOf(...lines: string[]): Buffer {
   return Buffer.from(lines.join('\r\n'), 'latin1')
 }
 
-/** The tree in one line: `TEXT multipart/mixed(1 text/plain 2 image/png)`. */
+/** The part tree in one line: `TEXT multipart/mixed(1 text/plain 2 image/png)`. */
 export function shapeOf(part: Part): string {
   const inside = part.parts.length === 0 ? '' : `(${part.parts.map(shapeOf).join(' ')})`
   return `${part.id} ${part.type}${inside}`
@@ -23,7 +23,7 @@ export function typesOf(part: Part): string {
   return part.parts.length === 0 ? part.type : `${part.type}(${part.parts.map(typesOf).join(' ')})`
 }
 
-/** Parses and checks what holds of every mail, whatever its bytes are. */
+/** Parses a message and checks properties that hold for any bytes. */
 export function soundMail(bytes: Uint8Array): ParsedMessage {
   const mail = parseMessage(bytes)
   messageTraits(bytes, mail, 0)

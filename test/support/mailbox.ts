@@ -1,4 +1,4 @@
-// A store on a temporary file, and messages put into it as tests need them: any folders, flags, keywords and times.
+// A store on a temporary file, and messages with any folders, flags, keywords and times.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
-import { insertMessage } from '../../src/store/messages/keep.ts'
+import { insertMessage } from '../../src/store/messages/insert.ts'
 import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { ManualClock } from './clock.ts'
@@ -52,7 +52,7 @@ export async function openTestStore(): Promise<TestStore> {
   }
 }
 
-/** A mail that says nothing but what is given. */
+/** A minimal message with the given properties. */
 export function mailOf(given: Partial<ParsedMessage> = {}): ParsedMessage {
   return {
     parsed: true,
@@ -81,7 +81,7 @@ export function mailOf(given: Partial<ParsedMessage> = {}): ParsedMessage {
 
 export const person = (email: string, name = ''): Address => ({ email, name })
 
-/** An attachment of that name with nothing in it. */
+/** An empty attachment with that name. */
 export function attachmentOf(filename: string): ParsedMessage['attachments'][number] {
   return {
     partId: '2',
@@ -95,11 +95,11 @@ export function attachmentOf(filename: string): ParsedMessage['attachments'][num
   }
 }
 
-/** A message to be put into a mailbox. */
+/** A message to store in a mailbox. */
 export interface Put {
   mail: ParsedMessage
   receivedAt: number
-  /** Messages with the same name lie in one thread. */
+  /** Messages with the same name are in one thread. */
   thread: string
   folders: FolderRole[]
   flags?: Partial<Flags>
@@ -108,7 +108,7 @@ export interface Put {
   blob?: Uint8Array
 }
 
-/** One mailbox filled by hand; the counts of threads and folders are made right by {@link TestMailbox.settle}. */
+/** One mailbox filled directly; {@link TestMailbox.settle} updates the counts of threads and folders. */
 export class TestMailbox {
   readonly account: Account
   readonly #db: Db
@@ -123,13 +123,13 @@ export class TestMailbox {
     this.#folders = folders
   }
 
-  static async open(house: TestStore): Promise<TestMailbox> {
-    const { db, store } = house
+  static async open(appliance: TestStore): Promise<TestMailbox> {
+    const { db, store } = appliance
     const mailboxId = newId('mailbox')
     await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
     const account = (await store.accounts.byMailbox(mailboxId))!
     const keys = await store.folders.keys(account)
-    return new TestMailbox(house, account, new Map(keys.map((key) => [key.role!, key])))
+    return new TestMailbox(appliance, account, new Map(keys.map((key) => [key.role!, key])))
   }
 
   folder(role: FolderRole): { n: number; id: string } {
@@ -159,7 +159,7 @@ export class TestMailbox {
           blob: put.blob ?? sha256(id),
           nameOf: this.#store.blobNames.of(this.account.mailboxId),
           sizeBytes: put.sizeBytes ?? 100,
-          mail: put.mail,
+          parsed: put.mail,
           envelope: { mailFrom: 'from@test.example', rcptTo: 'to@test.example' },
           authentication: { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none', fromAligned: false, reasons: [] },
           spam: { score: 0, isSpam: false, reasons: [] },
@@ -184,7 +184,7 @@ export class TestMailbox {
     return ids
   }
 
-  /** Counts threads anew from their messages (decisions §10.5). */
+  /** Recounts threads from their messages (decisions §10.5). */
   async settle(): Promise<void> {
     const account = this.account.n
     await this.#db.write(async (tx) => {

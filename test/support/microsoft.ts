@@ -1,9 +1,9 @@
-// Microsoft, as its published descriptions of its identity platform and of Graph mail have it: checks every request, and remembers.
+// A fake Microsoft (identity platform and Graph mail): validates every request, and records messages.
 
 import assert from 'node:assert/strict'
 import { parseAddressList } from '../../src/mime/address.ts'
-import { type Answer, type ApiServer, type Asked, startApi } from './api-server.ts'
-import { fieldsOf, type TakenMail } from './google.ts'
+import { type Answer, type ApiRequest, type ApiServer, startApi } from './api-server.ts'
+import { fieldsOf, type GoogleMessage } from './google.ts'
 import { Issuer } from './issuer.ts'
 
 const REQUEST_MAX = 4 * 1024 * 1024
@@ -11,7 +11,7 @@ const TENANT = '/common'
 
 export interface Microsoft extends ApiServer {
   issuer: Issuer
-  taken: TakenMail[]
+  taken: GoogleMessage[]
   /** Personal accounts have no `mail`. */
   personal: boolean
   env: Record<string, string>
@@ -23,14 +23,14 @@ export async function startMicrosoft(): Promise<Microsoft> {
     clientSecret: 'microsoft-secret',
     rotates: true,
     offline: (query) => query.get('scope')!.split(' ').includes('offline_access'),
-    // The platform names its own resource, and does not name what only asks for a refresh token.
+    // The platform names its own resource, and leaves out offline_access.
     told: (scopes) =>
       scopes
         .filter((scope) => scope !== 'offline_access')
         .map((scope) => `https://graph.microsoft.com/${scope}`)
         .join(' '),
   })
-  const taken: TakenMail[] = []
+  const taken: GoogleMessage[] = []
   const server = await startApi((asked) => answer(microsoft, asked))
   const microsoft: Microsoft = Object.assign(server, {
     issuer,
@@ -46,7 +46,7 @@ export async function startMicrosoft(): Promise<Microsoft> {
   return microsoft
 }
 
-function answer(microsoft: Microsoft, asked: Asked): Answer {
+function answer(microsoft: Microsoft, asked: ApiRequest): Answer {
   const { path, method } = asked
   if (path === `${TENANT}/oauth2/v2.0/authorize`) return microsoft.issuer.authorize(asked)
   if (path === `${TENANT}/oauth2/v2.0/token`) return microsoft.issuer.token(asked)
@@ -66,7 +66,7 @@ function answer(microsoft: Microsoft, asked: Asked): Answer {
   return wrong(404, 'ResourceNotFound', 'Resource could not be discovered.')
 }
 
-function send(microsoft: Microsoft, { method, headers, body }: Asked, account: string): Answer {
+function send(microsoft: Microsoft, { method, headers, body }: ApiRequest, account: string): Answer {
   assert.equal(method, 'POST')
   assert.equal(headers['content-type'], 'text/plain')
   if (body.length > REQUEST_MAX) return wrong(413, 'RequestEntityTooLarge', 'The request is too large.')
@@ -91,7 +91,7 @@ function send(microsoft: Microsoft, { method, headers, body }: Asked, account: s
   return { status: 202 }
 }
 
-function find(microsoft: Microsoft, { query }: Asked): Answer {
+function find(microsoft: Microsoft, { query }: ApiRequest): Answer {
   const id = /^internetMessageId eq '((?:[^']|'')+)'$/.exec(query.get('$filter') ?? '')?.[1]?.replaceAll("''", "'")
   if (id === undefined)
     return wrong(400, 'ErrorInvalidUrlQueryFilter', 'The query filter contains one or more invalid nodes.')

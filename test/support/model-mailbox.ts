@@ -1,4 +1,4 @@
-// A mailbox two clients share in a model test: one works on it at random, and everything that is counted can be counted from scratch.
+// A mailbox with two clients for a model test: one makes random changes, and all counts can be recomputed.
 
 import assert from 'node:assert/strict'
 import { newId } from '../../src/base/ids.ts'
@@ -20,32 +20,32 @@ const FOLDERS = ['Work', 'Later', 'Club']
 const KEYWORDS = ['$seen', '$flagged', '$answered', '$draft', 'work', 'later', '$junk', '$notjunk']
 
 export class ModelMailbox {
-  readonly house: TestStore
+  readonly appliance: TestStore
   readonly mailboxId: string
   readonly #random: Random
   #known: string[] = []
   #arrived = 0
 
-  private constructor(house: TestStore, mailboxId: string, random: Random) {
-    this.house = house
+  private constructor(appliance: TestStore, mailboxId: string, random: Random) {
+    this.appliance = appliance
     this.mailboxId = mailboxId
     this.#random = random
   }
 
-  static async open(house: TestStore, random: Random): Promise<ModelMailbox> {
+  static async open(appliance: TestStore, random: Random): Promise<ModelMailbox> {
     const mailboxId = newId('mailbox')
-    await house.db.write((tx) => house.store.openAccount(tx, mailboxId, 'ana@shop.test'))
-    return new ModelMailbox(house, mailboxId, random)
+    await appliance.db.write((tx) => appliance.store.openAccount(tx, mailboxId, 'ana@shop.test'))
+    return new ModelMailbox(appliance, mailboxId, random)
   }
 
   async account(): Promise<Account> {
-    return (await this.house.store.accounts.byMailbox(this.mailboxId))!
+    return (await this.appliance.store.accounts.byMailbox(this.mailboxId))!
   }
 
-  /** One random deed. */
+  /** One random operation. */
   async work(): Promise<void> {
     const random = this.#random
-    this.house.clock.advance(random.below(3) * 700)
+    this.appliance.clock.advance(random.below(3) * 700)
     const kind = random.below(20)
     if (kind < 6 || this.#known.length === 0) await this.#arrive()
     else if (kind < 8) await this.#import()
@@ -54,10 +54,10 @@ export class ModelMailbox {
     else await this.#arrange()
   }
 
-  /** Makes, renames or removes a folder. */
+  /** Creates, renames or deletes a folder. */
   async #arrange(): Promise<void> {
     const random = this.#random
-    const { folderEdits, folders } = this.house.store
+    const { folderEdits, folders } = this.appliance.store
     const account = await this.account()
     const all = await folders.list(account)
     const own = all.filter(({ role }) => role === null)
@@ -85,20 +85,20 @@ export class ModelMailbox {
       inReplyTo: random.chance(0.5) ? [`${random.below(this.#arrived + 2)}@else.test`] : [],
       hasAttachments: random.chance(0.2),
       searchText: random.some(WORDS, 0.4).join(' '),
-      sentAt: random.chance(0.3) ? null : this.house.clock.now() - random.below(5) * 1000,
+      sentAt: random.chance(0.3) ? null : this.appliance.clock.now() - random.below(5) * 1000,
     }
   }
 
-  /** Old mail too, from few times: equal ones are the rule, and their numbers grow in no order. */
+  /** Old messages too, from few times: equal times are common, and their numbers have no order. */
   async #import(): Promise<void> {
     const random = this.#random
-    const { store, db, clock } = this.house
+    const { store, db, clock } = this.appliance
     const account = await this.account()
     const folders = (await store.folders.list(account)).map(({ id }) => id)
     const chosen = random.some(folders, 0.3)
     const none = 'none' as const
     const imported = {
-      ...{ mail: mailOf(this.#mail()), hash: sha256(newId('message')), sizeBytes: 28 },
+      ...{ parsed: mailOf(this.#mail()), hash: sha256(newId('message')), sizeBytes: 28 },
       folderIds: chosen.length === 0 ? null : chosen,
       keywords: random.some(KEYWORDS.slice(0, 6), 0.3),
       receivedAt: random.chance(0.5) ? clock.now() - random.below(5) * 1000 : LONG_AGO + random.below(3) * 500,
@@ -106,7 +106,9 @@ export class ModelMailbox {
       spam: { score: 0, isSpam: false, reasons: [] },
       envelope: { mailFrom: '', rcptTo: '' },
     }
-    const taken = await db.write((tx) => store.imports.take(tx, { account, own: [ME], quotaBytes: 1e9 }, imported))
+    const taken = await db.write((tx) =>
+      store.imports.import(tx, { account, ownAddresses: [ME], quotaBytes: 1e9 }, imported),
+    )
     assert.ok(taken.outcome === 'new')
     this.#known.push(taken.id)
   }
@@ -125,10 +127,10 @@ export class ModelMailbox {
       ...{ mailboxId: this.mailboxId, rcptTo: ME, email: ME, quotaBytes: 1e9, junk: random.chance(0.15) },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
       spam: { score: 0, isSpam: false, reasons: [] },
-      ruling: random.chance(0.4) ? this.#ruling() : null,
+      scriptOutcome: random.chance(0.4) ? this.#ruling() : null,
     }
-    const receivedAt = this.house.clock.now() - random.below(3) * 1000
-    const [stored] = await this.house.store.deliver(
+    const receivedAt = this.appliance.clock.now() - random.below(3) * 1000
+    const [stored] = await this.appliance.store.deliver(
       { inspection, mailFrom: 'a@else.test', receivedAt },
       [target],
       async () => {},
@@ -136,7 +138,7 @@ export class ModelMailbox {
     this.#known.push(stored!.messageId!)
   }
 
-  /** What a script may say: one to three folders, and some keywords. */
+  /** A Sieve result: one to three folders, and some keywords. */
   #ruling(): SieveOutcome {
     const random = this.#random
     const paths = random.some(['INBOX', 'Archive', 'Junk', 'Trash', 'Sent'], 0.3)
@@ -148,7 +150,7 @@ export class ModelMailbox {
   async #edit(): Promise<void> {
     const random = this.#random
     const account = await this.account()
-    const folders = (await this.house.store.folders.list(account)).map(({ id }) => id)
+    const folders = (await this.appliance.store.folders.list(account)).map(({ id }) => id)
     const ids = random.some(this.#known, Math.min(1, 4 / this.#known.length))
     const change: MessageChange = {}
     if (random.chance(0.7)) {
@@ -161,19 +163,19 @@ export class ModelMailbox {
         ? { set: random.some(folders, 0.3) }
         : { add: random.some(folders, 0.2), remove: random.some(folders, 0.3) }
     }
-    await this.house.store.edits.change(account, ids, change)
+    await this.appliance.store.edits.change(account, ids, change)
   }
 
   async #erase(): Promise<void> {
     const account = await this.account()
     const ids = this.#random.some(this.#known, Math.min(1, 2 / this.#known.length))
-    await this.house.db.write((tx) => this.house.store.edits.eraseIn(tx, account, ids))
+    await this.appliance.db.write((tx) => this.appliance.store.edits.deleteIn(tx, account, ids))
     this.#known = this.#known.filter((id) => !ids.includes(id))
   }
 
-  /** Everything that is kept as a count or a summary, against the rows it is of. */
+  /** Compares every stored count and summary with its rows. */
   async recount(): Promise<void> {
-    const { db } = this.house
+    const { db } = this.appliance
     const account = await this.account()
     const one = async <T>(sql: string): Promise<T[]> => db.scan.all<T>(sql, [account.n])
     assert.deepEqual(
@@ -227,7 +229,7 @@ export class ModelMailbox {
     assert.deepEqual(indexed, await one('SELECT n FROM messages WHERE account = ? ORDER BY n'))
   }
 
-  /** Counts that are kept as totals, against a count of the messages themselves. */
+  /** Compares the stored totals with a count of the messages. */
   async #recountTotals(account: Account): Promise<void> {
     const filters: [MessageFilter, string][] = [
       [{}, 'listed'],
@@ -238,18 +240,18 @@ export class ModelMailbox {
       [{ isUnread: true, isFlagged: true }, 'listed AND flagged AND NOT seen'],
     ]
     for (const [filter, where] of filters) {
-      const [row] = await this.house.db.scan.all<MessageCount>(
+      const [row] = await this.appliance.db.scan.all<MessageCount>(
         `SELECT count(*) AS count, coalesce(sum(seen = 0), 0) AS unread, coalesce(sum(size_bytes), 0) AS sizeBytes
          FROM messages WHERE account = ? AND ${where}`,
         [account.n],
       )
-      assert.deepEqual(await this.house.store.messages.count(account, filter), { ...row }, where)
+      assert.deepEqual(await this.appliance.store.messages.count(account, filter), { ...row }, where)
     }
   }
 
-  /** What a client that asks for everything sees. */
+  /** The state as a client sees it that reads everything. */
   async view(): Promise<{ messages: Map<string, string>; threads: Map<string, string>; folders: Map<string, string> }> {
-    const { store, db } = this.house
+    const { store, db } = this.appliance
     const account = await this.account()
     const ids = await db.scan.all<{ id: string }>('SELECT id FROM messages WHERE account = ?', [account.n])
     const threads = await db.scan.all<{ id: string }>('SELECT id FROM threads WHERE account = ?', [account.n])
@@ -262,9 +264,9 @@ export class ModelMailbox {
     }
   }
 
-  /** What a client sees of one thing when it asks for it; "" when it is gone. */
+  /** One object as a client sees it; "" when it is deleted. */
   async shown(type: 'messages' | 'threads' | 'folders', id: string): Promise<string> {
-    const { store } = this.house
+    const { store } = this.appliance
     const account = await this.account()
     if (type === 'folders') {
       const folder = await store.folders.byId(account, id)

@@ -1,6 +1,6 @@
-// A mail as somebody wants it sent: short, and right unless told otherwise.
+// A short valid message to send.
 
-import type { NewMail } from '../../src/outbound/submit/new-mail.ts'
+import type { NewMail } from '../../src/outbound/submit/new-message.ts'
 
 export function newMail(more: Partial<NewMail> = {}): NewMail {
   return {

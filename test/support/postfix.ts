@@ -1,4 +1,4 @@
-// Debian's Postfix as the server that takes our mail: its sink for tests, and a whole instance in a folder of its own.
+// Debian's Postfix as a receiving server: smtp-sink, and a complete instance in a folder of its own.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -14,11 +14,11 @@ const IS_ROOT = process.getuid?.() === 0
 
 export interface ForeignServer extends AsyncDisposable {
   port: number
-  /** Where it keeps what it took. */
+  /** Folder of received messages. */
   folder: string
 }
 
-/** Postfix's smtp-sink, which writes every mail to a file. @param options as its manual has them */
+/** smtp-sink of Postfix, which writes every message to a file. @param options as in its manual */
 export async function startSink(...options: string[]): Promise<ForeignServer> {
   const folder = await openFolder()
   await chmod(folder, 0o777)
@@ -31,28 +31,28 @@ export async function startSink(...options: string[]): Promise<ForeignServer> {
   return { port, folder, [Symbol.asyncDispose]: () => close(child, folder) }
 }
 
-/** The mails a sink has taken, CRLF as they came, without the lines it puts in front. */
-export async function sinkMails(folder: string): Promise<string[]> {
+/** The messages a sink has received, with CRLF as received, without the lines it adds. */
+export async function sinkMessages(folder: string): Promise<string[]> {
   const files = (await readdir(folder)).filter((name) => name.startsWith('mail.'))
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')))
   return texts.map((text) =>
     text
       .replace(/^(?:X-[^\n]*\n)+Received: [^\n]*\n(?:\t[^\n]*\n)+/, '')
-      // And an empty line behind.
+      // And an empty line at the end.
       .replace(/\n$/, '')
       .replaceAll('\n', '\r\n'),
   )
 }
 
 export interface Postfix extends ForeignServer {
-  /** Of its certificate, which is for `mx.postfix.test`. */
+  /** The file of its certificate for `mx.postfix.test`. */
   certificate: string
-  /** The mails that rest in the mailbox of `bob@out.test`. */
+  /** The messages in the mailbox of `bob@out.test`. */
   mails(): Promise<string[]>
 }
 
 /**
- * A Postfix that delivers mail for bob@out.test into files, offers STARTTLS, and has never heard of anybody else.
+ * A Postfix that delivers mail for bob@out.test into files, offers STARTTLS, and knows no other recipient.
  * @param settings more lines of its main.cf
  */
 export async function startPostfix(settings = ''): Promise<Postfix> {
@@ -77,7 +77,7 @@ export async function startPostfix(settings = ''): Promise<Postfix> {
       return Promise.all(names.map((name) => readFile(join(box, name), 'latin1')))
     },
     async [Symbol.asyncDispose]() {
-      // What was started is a script; only Postfix knows which process is its master.
+      // The started process is a script; only Postfix knows its master process.
       spawnSync('postfix', ['-c', join(folder, 'config'), 'stop'], { env, stdio: 'ignore' })
       await close(child, folder)
     },
@@ -85,12 +85,12 @@ export async function startPostfix(settings = ''): Promise<Postfix> {
 }
 
 export interface OwnershipPostfix extends Postfix {
-  /** What the one user signs in with. */
+  /** Password of the one user. */
   user: string
   password: string
 }
 
-/** A Postfix in which each user owns addresses, and may send with no other (`reject_sender_login_mismatch`). */
+/** A Postfix in which each user owns addresses, and can send from no other (`reject_sender_login_mismatch`). */
 export async function startOwnershipPostfix(owners: Record<string, string>): Promise<OwnershipPostfix> {
   const [user, password] = ['ann', 'secret words']
   const signIn = await startSignIn(user, password)
@@ -113,7 +113,7 @@ smtpd_sender_restrictions = reject_sender_login_mismatch
   }
 }
 
-/** Says who may sign in, in the protocol of Dovecot (version 1.1), which every Postfix understands. */
+/** An authentication server with the protocol of Dovecot (version 1.1), which every Postfix supports. */
 async function startSignIn(user: string, password: string): Promise<{ port: number; close(): Promise<void> }> {
   const secret = Buffer.from(`\0${user}\0${password}`).toString('base64')
   const sockets = new Set<Socket>()
@@ -166,7 +166,7 @@ message_size_limit = 5000000
 `
 }
 
-/** As Debian has it, without what delivers elsewhere. */
+/** Debian's master.cf without services for external delivery. */
 function masterCf(port: number): string {
   return `127.0.0.1:${port} inet n - n - - smtpd
 pickup unix n - n 60 1 pickup
@@ -188,7 +188,7 @@ postlog unix-dgram n - n - 1 postlogd
 
 async function openFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-postfix-'))
-  // Its programs run as users of their own.
+  // Its programs run as their own users.
   await chmod(folder, 0o755)
   return folder
 }
@@ -201,7 +201,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Waits until somebody takes connections, or the program has ended. */
+/** Waits until the port accepts connections, or the program has ended. */
 async function listening(port: number, child: ChildProcess): Promise<void> {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode}.`)

@@ -1,13 +1,13 @@
-// Programs of other people that a test may talk to: there or not, and why not.
+// External programs of tests: whether they are installed, and the reason when not.
 
 import { spawnSync } from 'node:child_process'
 import process from 'node:process'
 
-// Debian keeps Postfix's programs where only root looks.
+// Debian installs Postfix's programs where only root looks.
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
 
 /**
- * @param args a call that succeeds where everything needed is there; left out, it is enough that the program starts
+ * @param args a call that succeeds when everything needed is installed; by default the program only has to start
  * @returns false, or the reason for node:test's `skip`
  */
 export function missingProgram(program: string, args?: string[], needed = program): false | string {

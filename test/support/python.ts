@@ -1,4 +1,4 @@
-// Python as another reader of mail: a script gets a folder of mails and answers with one JSON value.
+// Python as another mail parser: a script gets a folder of messages and prints one JSON value.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The one Debian's packages belong to, whatever else PATH holds. */
+/** The one with Debian's packages, whatever else PATH contains. */
 export const PYTHON = '/usr/bin/python3'
 const RUN_LIMIT_MS = 60_000
 
 /**
- * @param script finds the paths of the mails in `sys.argv[1:]`, in their order, and prints JSON
- * @returns what it printed
+ * @param script finds the paths of the messages in `sys.argv[1:]`, in their order, and prints JSON
+ * @returns its output
  */
 export async function askPython<T>(script: string, mails: readonly Uint8Array[]): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-python-'))

@@ -1,4 +1,4 @@
-// Repeatable random choices for tests with a model.
+// Reproducible random choices for tests with a model.
 
 export class Random {
   #state: number

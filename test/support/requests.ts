@@ -1,18 +1,18 @@
-// Requests made from the list of routes alone: paths and bodies with the ids of one owner, and bodies that ask for as much as they can.
+// Requests generated from the list of routes: paths and bodies with the ids of one owner, and bodies that request as much as possible.
 
 import { ID_PREFIX, type IdKind, newId } from '../../src/base/ids.ts'
 import { PERMISSIONS } from '../../src/directory/permissions.ts'
 import type { Route } from '../../src/http/route.ts'
 import { sample } from '../api/samples.ts'
-import type { Json } from './house.ts'
+import type { Json } from './appliance.ts'
 
-/** Gives the id to use for a kind. */
+/** Returns the id to use for a kind. */
 export type Ids = (kind: IdKind) => string
 
-export const nobodys: Ids = (kind) => newId(kind)
+export const unknownIds: Ids = (kind) => newId(kind)
 
 const KIND_OF = new Map(Object.entries(ID_PREFIX).map(([kind, prefix]) => [prefix, kind as IdKind]))
-/** Enum values tried of one member. */
+/** Enum values tried for one member. */
 const VALUES_MAX = 8
 
 /** The kinds of the ids in the path of a route, by parameter. */
@@ -21,7 +21,7 @@ export function kindsOf({ params }: Route): Map<string, IdKind> {
   return new Map(fields.flatMap(([name, field]) => (field['x-id'] === undefined ? [] : [[name, field['x-id']]])))
 }
 
-/** The path of a route; parameters that are no ids stand for a secret nobody has. */
+/** The path of a route; parameters that are not ids get an unknown secret. */
 export function pathOf(route: Route, ids: Ids): string {
   const kinds = kindsOf(route)
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -30,7 +30,7 @@ export function pathOf(route: Route, ids: Ids): string {
   })
 }
 
-/** Bodies a route takes: the least one, and each that asks for another value, more permissions or a person at a domain. */
+/** Bodies of a route: the smallest one, and each with another value, more permissions or a person at a domain. */
 export function bodiesOf({ body: schema }: Route, ids: Ids, domain = 'people.example'): Json[] {
   if (schema === undefined) return [undefined]
   const example = withIds(sample(schema), ids)
@@ -54,7 +54,7 @@ export function bodiesOf({ body: schema }: Route, ids: Ids, domain = 'people.exa
 
 let persons = 0
 
-/** Another person each time: what somebody else has asked before must not answer for this request. */
+/** Another person each time: an earlier request must not affect this one. */
 function freshAddresses(members: Json, domain: string): Json {
   const names = Object.keys(members ?? {}).filter((name) => /email$/.test(name))
   return Object.fromEntries(names.map((name) => [name, `p${++persons}@${domain}`]))

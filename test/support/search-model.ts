@@ -1,17 +1,17 @@
-// A plain model of searching: messages in an array, queries made together with what they mean. Tests hold the store against it.
+// A simple model of the search: messages in an array, generated queries with their meaning, compared with the store.
 
 import type { Address } from '../../src/mime/message.ts'
 import type { FolderRole } from '../../src/store/records.ts'
-import { type Asked as AskedOf, asking, combined } from './asked.ts'
+import { type GeneratedQuery as AskedOf, combined, generatedQuery } from './generated-query.ts'
 import { attachmentOf, mailOf, type Put, person } from './mailbox.ts'
 import type { Random } from './random.ts'
 
-/** A message as it was put, with its public id. */
+/** A stored message with its public id. */
 export interface Known extends Put {
   id: string
 }
 
-export type Asked = AskedOf<Known>
+export type SearchQuery = AskedOf<Known>
 
 export const NOW = Date.UTC(2026, 0, 1)
 export const DAY = 24 * 60 * 60 * 1000
@@ -39,7 +39,7 @@ const PLACES: FolderRole[][] = [
   ['trash', 'archive'],
 ]
 
-/** A message out of the same few words and people as all others. */
+/** A message made of a small set of words and people. */
 export function randomPut(random: Random, index: number): Put {
   const text = (length: number) => {
     const words = WORDS.filter((_, at) => random.chance(ODDS[at]!))
@@ -59,7 +59,7 @@ export function randomPut(random: Random, index: number): Put {
       attachments: files.map(attachmentOf),
       hasAttachments: files.length > 0,
     }),
-    // Few distinct times, in no order: equal ones and late arrivals are the rule here.
+    // Few distinct times, in no order: equal ones and late arrivals are common.
     receivedAt: NOW - random.below(200) * DAY - random.below(3) * 500,
     thread: `t${random.below(600)}`,
     folders: random.pick(PLACES),
@@ -74,12 +74,12 @@ export function randomPut(random: Random, index: number): Put {
   }
 }
 
-/** A query that may hold groups, alternatives and negations. */
-export function randomQuery(random: Random, depth = 2): Asked {
+/** A query with groups, alternatives and negations. */
+export function randomQuery(random: Random, depth = 2): SearchQuery {
   return combined(random, () => random.pick(TERMS)(random), depth)
 }
 
-const TERMS: ((random: Random) => Asked)[] = [
+const TERMS: ((random: Random) => SearchQuery)[] = [
   word,
   word,
   word,
@@ -116,29 +116,29 @@ const TERMS: ((random: Random) => Asked)[] = [
   },
 ]
 
-const term = asking<Known>
+const term = generatedQuery<Known>
 
-function choose(random: Random, field: string, values: Record<string, (message: Known) => boolean>): Asked {
+function choose(random: Random, field: string, values: Record<string, (message: Known) => boolean>): SearchQuery {
   const value = random.pick(Object.keys(values))
   return term(`${field}:${value}`, values[value]!)
 }
 
-function word(random: Random): Asked {
+function word(random: Random): SearchQuery {
   const wanted = random.pick(WORDS)
   return term(random.chance(0.5) ? wanted : wanted.toUpperCase(), (message) => has(everything(message), [wanted]))
 }
 
-function phrase(random: Random): Asked {
+function phrase(random: Random): SearchQuery {
   const wanted = [random.pick(WORDS), random.pick(WORDS)]
   return term(`"${wanted.join(' ')}"`, (message) => has(everything(message), wanted))
 }
 
-function prefix(random: Random): Asked {
+function prefix(random: Random): SearchQuery {
   const wanted = random.pick(WORDS).slice(0, 2)
   return term(`${wanted}*`, (message) => has(everything(message), [wanted], true))
 }
 
-function inPart(random: Random): Asked {
+function inPart(random: Random): SearchQuery {
   const wanted = random.pick([...WORDS, 'ana', 'shop', 'pdf'])
   const part = random.pick(['from', 'to', 'cc', 'bcc', 'subject', 'body', 'filename'] as const)
   const field = random.chance(0.8) ? part : part.toUpperCase()
@@ -150,7 +150,7 @@ function inPart(random: Random): Asked {
   })
 }
 
-function address(random: Random): Asked {
+function address(random: Random): SearchQuery {
   const part = random.pick(['from', 'to', 'cc', 'bcc'] as const)
   const wanted = random.pick(PEOPLE).email
   return term(`${part}:${random.chance(0.5) ? wanted : wanted.toUpperCase()}`, ({ mail }) =>
@@ -158,20 +158,20 @@ function address(random: Random): Asked {
   )
 }
 
-function domain(random: Random): Asked {
+function domain(random: Random): SearchQuery {
   const part = random.pick(['from', 'to', 'cc', 'bcc'] as const)
   const wanted = plain(random.pick(PEOPLE).email).split('@')[1]!
   return term(`${part}:@${wanted}`, ({ mail }) => mail[part].some(({ email }) => plain(email).endsWith(`@${wanted}`)))
 }
 
-function folder(random: Random): Asked {
+function folder(random: Random): SearchQuery {
   const role = random.pick(['inbox', 'archive', 'trash', 'junk', 'anywhere'] as const)
   if (role === 'anywhere') return term('in:anywhere', () => true, ['all'])
   const text = random.pick([`in:${role}`, `in:"${role[0]!.toUpperCase()}${role.slice(1)}"`])
   return term(text, ({ folders }) => folders.includes(role), role === 'trash' || role === 'junk' ? [role] : [])
 }
 
-function time(random: Random): Asked {
+function time(random: Random): SearchQuery {
   const days = random.below(200)
   const at = NOW - days * DAY
   const date = new Date(at).toISOString()
@@ -184,7 +184,7 @@ function time(random: Random): Asked {
   ])
 }
 
-/** True when the tokens stand next to each other in one of the texts; with `open` the last one may go on. */
+/** True when the tokens are adjacent in one of the texts; with `open` the last one may be a prefix. */
 function has(texts: string[], wanted: string[], open = false): boolean {
   const tokens = wanted.flatMap(cutWords)
   return texts.some((text) => {
@@ -215,7 +215,7 @@ function cutWords(text: string): string[] {
   return folded.match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** An address in the one form of its two spellings. */
+/** The canonical form of an address. */
 function plain(email: string): string {
   return email.toLowerCase().replace('bücher', 'xn--bcher-kva')
 }

@@ -14,7 +14,7 @@ export function servedEnv(dataDir: string, more: Record<string, string> = {}): R
   }
 }
 
-/** Starts the process and waits until it is open. */
+/** Starts the process and waits until it is ready. */
 export async function serve(env: Record<string, string>): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['src/cli/cli.ts', 'serve'], {
     cwd: ROOT,

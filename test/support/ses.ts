@@ -1,13 +1,13 @@
-// Amazon SES v2, as its published description has it: checks signatures (SigV4) and requests, and remembers what it took.
+// A fake Amazon SES v2: verifies signatures (SigV4) and requests, and records messages.
 
 import { createHash, createHmac } from 'node:crypto'
-import { type Answer, type ApiServer, type Asked, startApi } from './api-server.ts'
+import { type Answer, type ApiRequest, type ApiServer, startApi } from './api-server.ts'
 
 const KEY_ID = 'AKIAIOSFODNN7EXAMPLE'
 const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
 const RECIPIENTS_MAX = 50
 
-export interface TakenBySes {
+export interface SesMessage {
   messageId: string
   from: string
   to: string[]
@@ -16,8 +16,8 @@ export interface TakenBySes {
 }
 
 export interface Ses extends ApiServer {
-  taken: TakenBySes[]
-  /** Domains SES knows, and their state there. */
+  taken: SesMessage[]
+  /** Domains SES knows, and their status there. */
   identities: Map<string, { status: string; tokens: string[] }>
   quota: { max: number; sent: number; enabled: boolean }
   env: Record<string, string>
@@ -39,12 +39,12 @@ export async function startSes(region = 'eu-west-1'): Promise<Ses> {
   return ses
 }
 
-/** An error as SES writes it. */
+/** An error in the format of SES. */
 export function sesError(status: number, type: string, message: string): Answer {
   return { status, headers: { 'x-amzn-errortype': type }, body: { message } }
 }
 
-function answer(ses: Ses, asked: Asked, region: string): Answer {
+function answer(ses: Ses, asked: ApiRequest, region: string): Answer {
   if (!isSigned(asked, region)) {
     return sesError(403, 'InvalidSignatureException', 'The request signature we calculated does not match.')
   }
@@ -112,15 +112,15 @@ function identity({ status, tokens }: { status: string; tokens: string[] }) {
   }
 }
 
-/** Signature Version 4, computed anew from the request. */
-function isSigned({ method, path, query, headers, body }: Asked, region: string): boolean {
+/** Signature Version 4, recomputed from the request. */
+function isSigned({ method, path, query, headers, body }: ApiRequest, region: string): boolean {
   const form =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/ses\/aws4_request, SignedHeaders=([^,]+), Signature=(\w{64})$/
   const [, keyId, day, place, names, signature] = form.exec(headers.authorization ?? '') ?? []
   if (keyId !== KEY_ID || place !== region) return false
   const fields = names!.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`)
   const search = [...query].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).sort()
-  // Each segment of the path is written in escapes once more.
+  // Each segment of the path is escaped twice.
   const target = path.split('/').map(encodeURIComponent).join('/')
   const canonical = [method, target, search.join('&'), fields.join(''), names, digest(body)].join('\n')
   const scope = `${day}/${region}/ses/aws4_request`

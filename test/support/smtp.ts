@@ -1,4 +1,4 @@
-// The other side of the SMTP port: a client that sends bytes exactly as told, and nodemailer for whole mails.
+// The client side of SMTP: a client that sends exact bytes, and nodemailer for whole messages.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -9,11 +9,11 @@ import { createTransport, type SendMailOptions, type SentMessageInfo } from 'nod
 export interface SmtpReply {
   code: number
   lines: string[]
-  /** `code` and the last line, as a log would show it. */
+  /** `code` and the last line, as in a log. */
   text: string
 }
 
-/** A mail in three commands: who, to whom, and its bytes (dots are stuffed and the end mark is put behind). */
+/** A message in three commands: sender, recipients, and bytes (dots are stuffed and the end mark is added). */
 export interface RawMail {
   from: string
   to: string | string[]
@@ -55,7 +55,7 @@ export class SmtpClient implements AsyncDisposable {
     this.#socket.write(bytes)
   }
 
-  /** Writes bytes and waits until the system has taken them, or the connection is gone. */
+  /** Writes bytes and waits until the system has accepted them, or the connection is closed. */
   push(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve) => this.#socket.write(bytes, () => resolve()))
   }
@@ -88,7 +88,7 @@ export class SmtpClient implements AsyncDisposable {
     return code === undefined ? this.reply() : this.expect(code)
   }
 
-  /** Offers a mail; the reply after its content, or the first refusal. */
+  /** Sends a message; returns the reply after its content, or the first rejection. */
   async mail({ from, to, content }: RawMail): Promise<SmtpReply> {
     for (const command of [`MAIL FROM:<${from}>`, ...[to].flat().map((each) => `RCPT TO:<${each}>`), 'DATA']) {
       const reply = await this.command(command)
@@ -98,7 +98,7 @@ export class SmtpClient implements AsyncDisposable {
     return this.reply()
   }
 
-  /** Says STARTTLS and talks on inside TLS; whoever the certificate names. */
+  /** Sends STARTTLS and continues inside TLS, with any certificate. */
   async startTls(behind = ''): Promise<void> {
     this.write(`STARTTLS\r\n${behind}`)
     await this.expect(220)
@@ -109,17 +109,17 @@ export class SmtpClient implements AsyncDisposable {
     await once(this.#socket, 'secureConnect')
   }
 
-  /** Closes our half: the peer sees the end of the stream. */
+  /** Half-closes: the peer sees the end of the stream. */
   end(): void {
     this.#socket.end()
   }
 
-  /** Breaks off without a word. */
+  /** Destroys the connection. */
   drop(): void {
     this.#socket.destroy()
   }
 
-  /** Waits until the connection is closed, whatever is still said; what was said and not read. */
+  /** Waits until the connection is closed, and ignores further replies. */
   async closed(): Promise<string> {
     while (!this.#closed) await new Promise<void>((wake) => (this.#wake = wake))
     return this.#received
@@ -147,14 +147,14 @@ export class SmtpClient implements AsyncDisposable {
   }
 }
 
-/** The bytes of a mail as they go over the wire: dots stuffed, line break and end mark behind. */
+/** The bytes of a message on the wire: dots stuffed, line break and end mark added. */
 export function stuffed(content: string | Buffer): Buffer {
   const text = Buffer.from(content).toString('latin1')
   const ended = text.endsWith('\r\n') || text === '' ? text : `${text}\r\n`
   return Buffer.from(`${ended.replace(/^\./gm, '..')}.\r\n`, 'latin1')
 }
 
-/** A small mail with the usual fields; `more` are further header lines. */
+/** A small message with the usual fields; `more` are further header lines. */
 export function plainMail(fields: {
   from: string
   to: string
@@ -177,7 +177,7 @@ export function plainMail(fields: {
   ].join('\r\n')
 }
 
-/** Sends a mail with nodemailer, as an ordinary client does: STARTTLS when offered. */
+/** Sends a message with nodemailer, as an ordinary client does: STARTTLS when offered. */
 export async function sendMail(port: number, mail: SendMailOptions): Promise<SentMessageInfo> {
   const transport = createTransport({
     host: '127.0.0.1',

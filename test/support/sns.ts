@@ -1,4 +1,4 @@
-// Amazon SNS, as its published description has it: signs messages with a certificate that lies at its own address.
+// A fake Amazon SNS: signs messages with a certificate at its own URL.
 
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 
@@ -12,7 +12,7 @@ const NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn'
 const CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
 
 export class SnsSigner {
-  /** What lies where; a test may put other things there. */
+  /** Content by URL; a test can replace it. */
   readonly places = new Map<string, string>()
   /** Every URL that was fetched. */
   readonly fetched: string[] = []
@@ -24,13 +24,13 @@ export class SnsSigner {
     this.places.set(CERTIFICATE_URL, rsaCertificate(publicKey, privateKey, from, until))
   }
 
-  /** The web as the appliance sees it. */
+  /** The `fetch` of the appliance. */
   readonly get = async (url: string): Promise<string | null> => {
     this.fetched.push(url)
     return this.places.get(url) ?? null
   }
 
-  /** A notification with what SES wrote. */
+  /** A notification with an SES event. */
   notification(event: unknown, more: SnsMessage = {}): SnsMessage {
     const message = typeof event === 'string' ? event : JSON.stringify(event)
     return this.signed({ Type: 'Notification', Message: message, ...this.#common(), ...more })
@@ -47,7 +47,7 @@ export class SnsSigner {
     })
   }
 
-  /** Signs whatever it is given. */
+  /** Signs the given message. */
   signed(message: SnsMessage): SnsMessage {
     const names = message.Type === 'Notification' ? NOTIFICATION : CONFIRMATION
     const text = names.flatMap((name) => (message[name] === undefined ? [] : [`${name}\n${message[name]}\n`])).join('')
@@ -67,7 +67,7 @@ export class SnsSigner {
   }
 }
 
-// X.509 in DER (X.690): just enough to carry a key and its time.
+// X.509 in DER (X.690): the minimum for a key and its validity.
 function rsaCertificate(publicKey: KeyObject, privateKey: KeyObject, from: number, until: number): string {
   const algorithm = der(0x30, Buffer.from('06092a864886f70d01010b', 'hex'), Buffer.from('0500', 'hex'))
   const name = der(

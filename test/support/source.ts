@@ -1,11 +1,13 @@
-// The sources of src as facts the house tests judge: imports, literals, functions and a few words, read from the compiler's own tree.
+// Facts about the sources of src for the tests of test/house: imports, literals, identifiers, types and functions, from the syntax tree.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import {
   isArrowFunction,
   isCallExpression,
+  isClassDeclaration,
   isConstructorDeclaration,
+  isEnumDeclaration,
   isExportAssignment,
   isExportDeclaration,
   isFunctionDeclaration,
@@ -13,14 +15,17 @@ import {
   isIdentifier,
   isImportDeclaration,
   isImportTypeNode,
+  isInterfaceDeclaration,
   isLiteralTypeNode,
   isMethodDeclaration,
   isNewExpression,
   isNumericLiteral,
+  isPrivateIdentifier,
   isPropertyAccessExpression,
   isPropertyAssignment,
   isStringLiteral,
   isTemplateExpression,
+  isTypeAliasDeclaration,
   isVariableDeclaration,
   type Node,
   type SourceFile,
@@ -31,31 +36,31 @@ import { API } from 'typescript/unstable/sync'
 /** The project folder. */
 export const ROOT = join(import.meta.dirname, '../..')
 
-interface Place {
+interface SourceLine {
   /** 1 for the first line. */
   line: number
 }
 
-export interface Import extends Place {
-  /** As it is written. */
+export interface Import extends SourceLine {
+  /** As written. */
   specifier: string
   /** Path from the project folder when it is a file of the project. */
   file: string | null
   names: string[]
 }
 
-export interface Literal extends Place {
-  /** Content without quotes; an inserted value of a template reads as `${}`. */
+export interface Literal extends SourceLine {
+  /** Content without quotes; `${}` stands for an inserted value of a template. */
   text: string
 }
 
 /** A call with a plain string as its first argument. */
-export interface NamedCall extends Place {
+export interface NamedCall extends SourceLine {
   callee: string
   argument: string
 }
 
-export interface FunctionSpan extends Place {
+export interface FunctionSpan extends SourceLine {
   name: string
   lines: number
 }
@@ -70,17 +75,21 @@ export interface Source {
   literals: Literal[]
   calls: NamedCall[]
   functions: FunctionSpan[]
-  /** `a.b` wherever it stands, without calls and indexes. */
-  accesses: (Place & { name: string })[]
+  /** Every `a.b`, without calls and indexes. */
+  accesses: (SourceLine & { name: string })[]
   /** Members written as `name: number`. */
-  numbers: (Place & { name: string; value: number })[]
-  anyTypes: Place[]
-  defaultExports: Place[]
+  numbers: (SourceLine & { name: string; value: number })[]
+  /** Every identifier, `#private` names included. */
+  identifiers: (SourceLine & { name: string })[]
+  /** Declared types, interfaces, classes and enums. */
+  types: (SourceLine & { name: string; isExported: boolean })[]
+  anyTypes: SourceLine[]
+  defaultExports: SourceLine[]
 }
 
 let known: Source[] | undefined
 
-/** Every TypeScript file below src, in the order of their paths. */
+/** Every TypeScript file below src, ordered by path. */
 export function sources(): Source[] {
   known ??= readSources()
   return known
@@ -112,14 +121,16 @@ function read(file: string, tree: SourceFile): Source {
     functions: [],
     accesses: [],
     numbers: [],
+    identifiers: [],
+    types: [],
     anyTypes: [],
     defaultExports: [],
   }
-  const visit = (node: Node) => {
+  const walk = (node: Node) => {
     note(source, tree, node)
-    node.forEachChild(visit)
+    node.forEachChild(walk)
   }
-  visit(tree)
+  walk(tree)
   return source
 }
 
@@ -127,6 +138,8 @@ function note(source: Source, tree: SourceFile, node: Node): void {
   const line = lineOf(tree, node.getStart(tree))
   noteImport(source, tree, node)
   if (node.kind === SyntaxKind.AnyKeyword) source.anyTypes.push({ line })
+  if (isIdentifier(node) || isPrivateIdentifier(node)) source.identifiers.push({ line, name: node.text })
+  noteType(source, node, line)
   if (isExportAssignment(node)) source.defaultExports.push({ line })
   if (isPropertyAccessExpression(node)) source.accesses.push({ line, name: node.getText(tree) })
   if (isPropertyAssignment(node) && isNumericLiteral(node.initializer)) {
@@ -145,7 +158,15 @@ function note(source: Source, tree: SourceFile, node: Node): void {
   }
 }
 
-/** Imports, re-exports, `import()` and `new URL('./x.ts', import.meta.url)`: whatever makes one file need another. */
+function noteType(source: Source, node: Node, line: number): void {
+  const isType =
+    isTypeAliasDeclaration(node) || isInterfaceDeclaration(node) || isClassDeclaration(node) || isEnumDeclaration(node)
+  if (!isType || node.name === undefined) return
+  const isExported = node.modifiers?.some((word) => word.kind === SyntaxKind.ExportKeyword) ?? false
+  source.types.push({ line, name: node.name.text, isExported })
+}
+
+/** Imports, re-exports, `import()` and `new URL('./x.ts', import.meta.url)`: everything that makes one file need another. */
 function noteImport(source: Source, tree: SourceFile, node: Node): void {
   const add = (specifier: string, names: string[]) => {
     const file = specifier.startsWith('.') ? join(dirname(source.path), specifier) : null

@@ -1,8 +1,8 @@
-// What the tables hold of one mailbox, found by walking the schema: a table nobody thought of is found as well.
+// All rows of one mailbox, found by walking the schema, so that a new table is included.
 
-import type { TestHouse } from './house.ts'
+import type { TestAppliance } from './appliance.ts'
 
-/** The numbers of the things of a mailbox that rows without its own number are about. */
+/** Numbers of objects of a mailbox, which rows without its own number refer to. */
 export interface Traced {
   mailboxId: string
   account: number
@@ -11,7 +11,7 @@ export interface Traced {
   folders: number[]
 }
 
-/** Columns that say whose a row is, or what it is about. */
+/** Columns that identify the owner or subject of a row. */
 const WHOSE: Record<string, (traced: Traced) => (string | number)[]> = {
   account: ({ account }) => [account],
   mailbox: ({ account }) => [account],
@@ -22,8 +22,8 @@ const WHOSE: Record<string, (traced: Traced) => (string | number)[]> = {
   folder: ({ folders }) => folders,
 }
 
-export async function trace(house: TestHouse, mailboxId: string): Promise<Traced> {
-  const { db, store } = house.app
+export async function trace(appliance: TestAppliance, mailboxId: string): Promise<Traced> {
+  const { db, store } = appliance.app
   const { n: account } = (await store.accounts.byMailbox(mailboxId))!
   const numbers = async (table: string) =>
     (await db.read.all<{ n: number }>(`SELECT n FROM ${table} WHERE account = ?`, [account])).map(({ n }) => n)
@@ -33,9 +33,9 @@ export async function trace(house: TestHouse, mailboxId: string): Promise<Traced
   }
 }
 
-/** How many rows each table that could hold something of a mailbox holds of it. */
-export async function tracesOf(house: TestHouse, traced: Traced): Promise<Map<string, number>> {
-  const { db } = house.app
+/** Number of rows of the mailbox in each table that can have some. */
+export async function tracesOf(appliance: TestAppliance, traced: Traced): Promise<Map<string, number>> {
+  const { db } = appliance.app
   const tables = await db.read.all<{ name: string }>(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
   )
@@ -52,7 +52,7 @@ export async function tracesOf(house: TestHouse, traced: Traced): Promise<Map<st
     for (const column of whose) rows = Math.max(rows, await count(name, column.name, WHOSE[column.name]!(traced)))
     if (whose.length > 0) found.set(name, rows)
   }
-  // The search text has no columns to be asked for: its rows bear the numbers of messages.
+  // The search index has no such columns: its rowids are numbers of messages.
   found.set('message_text', await count('message_text_docsize', 'id', traced.messages))
   return found
 }

@@ -1,26 +1,26 @@
-// Somebody who has only the OpenAPI document: calls each operation with its example, and checks the answer by its schema.
+// A client that knows only the OpenAPI document: calls each operation with its example, and validates the response by its schema.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import { type Check, compileCheck } from '../../src/http/validate.ts'
-import type { Json, Reply, TestHouse } from './house.ts'
+import type { Json, Reply, TestAppliance } from './appliance.ts'
 
 export interface Operation {
   operationId: string
   path: string
   method: string
-  /** Where the path begins. */
+  /** Base path. */
   base: string
   parameters: { name: string; in: string; required: boolean; schema: Json }[]
   /** Media type and example of the body. */
   body?: { type: string; example: Json }
   responses: Record<string, Json>
-  /** Undefined for what is open. */
+  /** Undefined for public operations. */
   permission: string | undefined
 }
 
-/** What a caller adds to the document: credentials, and what an example cannot know. */
+/** What a caller adds to the document: credentials, and values examples cannot contain. */
 export interface Own {
   key?: string | null
   path?: Record<string, string>
@@ -64,21 +64,21 @@ function inlined(document: Json, node: Json): Json {
 }
 
 export class Walker {
-  readonly #house: TestHouse
-  /** Ids by the path of the collection they were made in, and by the letters they begin with. */
+  readonly #appliance: TestAppliance
+  /** Ids by the path of the collection they were created in, and by their prefix. */
   readonly #made = new Map<string, string>()
 
-  constructor(house: TestHouse) {
-    this.#house = house
+  constructor(appliance: TestAppliance) {
+    this.#appliance = appliance
   }
 
-  /** Remembers an object the document cannot make. */
+  /** Remembers an object the document has no operation to create. */
   know(place: string, id: string): void {
     this.#made.set(place, id)
     this.#made.set(id.slice(0, id.indexOf('_')), id)
   }
 
-  /** Calls it, and checks that it succeeds as the document says. */
+  /** Calls an operation, and checks that it succeeds as documented. */
   async call(operation: Operation, own: Own): Promise<Reply> {
     const reply = await (await this.#ready(operation, own))()
     check(operation, reply)
@@ -86,14 +86,14 @@ export class Walker {
     return reply
   }
 
-  /** Calls it, whatever it answers; nothing is remembered. */
+  /** Calls an operation without checking its success; remembers nothing. */
   async attempt(operation: Operation, own: Own): Promise<Reply> {
     return (await this.#ready(operation, own))()
   }
 
   /**
-   * Calls it many times at once under one Idempotency-Key: it is done once, and everybody else is told the same or to come again.
-   * @returns the answer of the one call that did it
+   * Calls it many times concurrently under one Idempotency-Key: it is executed once, and the others get the same response or an error to retry.
+   * @returns the response of the executed call
    */
   async callAtOnce(operation: Operation, own: Own, times: number): Promise<Reply> {
     const headers = { 'idempotency-key': randomUUID(), ...own.headers }
@@ -103,7 +103,7 @@ export class Walker {
     assert.equal(done.length, 1, `${operation.operationId}: ${JSON.stringify(replies[0]!.body)}`)
     check(operation, done[0]!)
     for (const reply of [...replies, await call()]) {
-      // Under way, or, for uploads, more at a time than one mailbox may have.
+      // In progress, or, for uploads, more than one mailbox may have at a time.
       if (reply.status === 409 || reply.status === 429) {
         const told = [reply.body.error.code, reply.headers.has('retry-after')]
         const code = reply.status === 409 ? 'idempotency_conflict' : 'rate_limit_exceeded'
@@ -122,7 +122,7 @@ export class Walker {
     const type: Record<string, string> = isForm ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
     const sent = isForm ? new URLSearchParams(body as Record<string, string>).toString() : body
     const target = operation.base + path + (query === '' ? '' : `?${query}`)
-    return () => this.#house.call(operation.method, target, own.key, sent, { ...type, ...own.headers })
+    return () => this.#appliance.call(operation.method, target, own.key, sent, { ...type, ...own.headers })
   }
 
   #remember({ method, path }: Operation, { body }: Reply): void {
@@ -141,16 +141,16 @@ export class Walker {
     return filled
   }
 
-  // The last one made there, else the newest of the list.
+  // The last one created there, else the newest of the list.
   async #idIn(collection: string, url: string, key: string | null | undefined): Promise<string> {
     const made = this.#made.get(collection)
     if (made !== undefined) return made
-    const { body } = await this.#house.call('GET', url, key)
+    const { body } = await this.#appliance.call('GET', url, key)
     assert.ok(body.data?.[0]?.id, `${url} has an entry`)
     return body.data[0].id
   }
 
-  // Ids in examples are those of nobody.
+  // Ids in examples do not exist.
   #filled(example: Json): Json {
     if (Array.isArray(example)) return example.map((one) => this.#filled(one))
     if (typeof example === 'string') {
@@ -162,13 +162,13 @@ export class Walker {
   }
 }
 
-/** What a query cannot do without. */
+/** Required members of a query. */
 function exampleQuery({ parameters }: Operation): Record<string, string> {
   const needed = parameters.filter((one) => one.in === 'query' && one.required)
   return Object.fromEntries(needed.map(({ name, schema }) => [name, String(schema.examples?.[0] ?? schema.enum?.[0])]))
 }
 
-// What differs between an answer and its repetition.
+// Differences between a response and its replay.
 function withoutMeta({ status, body }: Reply): Json {
   const { meta: _meta, ...rest } = body
   return { status, ...rest }

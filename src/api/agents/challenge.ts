@@ -1,4 +1,4 @@
-// The work an agent has to do before it gets an inbox: handed out, kept nowhere.
+// The proof-of-work challenge for the registration of an agent; the server stores no challenges.
 
 import { Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -12,26 +12,22 @@ import { AUTH_PATH } from './resources.ts'
 
 const Hex = (description: string) => Type.String({ pattern: '^[0-9a-f]+$', description })
 
-const Challenge = record(
-  'AgentChallenge',
-  'A proof of work as ALTCHA v2 has it, and the signature that makes it ours.',
-  {
-    parameters: record('AgentChallengeParameters', 'What is to be solved.', {
-      algorithm: Type.Literal('PBKDF2/SHA-256'),
-      cost: Type.Integer({ minimum: 1, description: 'Iterations of one try.' }),
-      data: record('AgentChallengeData', 'What the proof is bound to.', {
-        purpose: Type.Literal('agent_registration'),
-        request_hash: Hex('SHA-256 of the canonical JSON of the members of this request.'),
-      }),
-      expiresAt: Type.Integer({ description: 'Unix second at which it is over.' }),
-      keyLength: Type.Integer({ description: 'Bytes of the derived key.' }),
-      keyPrefix: Hex('How the derived key, in hex, has to begin.'),
-      nonce: Hex('The password is these bytes and the counter as four bytes, big-endian.'),
-      salt: Hex('The salt.'),
+const Challenge = record('AgentChallenge', 'An ALTCHA v2 proof-of-work challenge with the signature of this server.', {
+  parameters: record('AgentChallengeParameters', 'The parameters of the challenge.', {
+    algorithm: Type.Literal('PBKDF2/SHA-256'),
+    cost: Type.Integer({ minimum: 1, description: 'PBKDF2 iterations of one attempt.' }),
+    data: record('AgentChallengeData', 'The request the proof is bound to.', {
+      purpose: Type.Literal('agent_registration'),
+      request_hash: Hex('SHA-256 of the canonical JSON of the members of this request.'),
     }),
-    signature: Hex('HMAC-SHA-256 over the canonical JSON of `parameters`.'),
-  },
-)
+    expiresAt: Type.Integer({ description: 'Unix second at which the challenge expires.' }),
+    keyLength: Type.Integer({ description: 'Bytes of the derived key.' }),
+    keyPrefix: Hex('Required prefix of the derived key, in hex.'),
+    nonce: Hex('The password is these bytes and the counter as four bytes, big-endian.'),
+    salt: Hex('The salt.'),
+  }),
+  signature: Hex('HMAC-SHA-256 over the canonical JSON of `parameters`.'),
+})
 
 export const createChallenge = route({
   method: 'POST',
@@ -39,27 +35,27 @@ export const createChallenge = route({
   root: true,
   operation: 'createAgentChallenge',
   tag: 'Agents',
-  summary: 'Hands out the work that is to be done for an inbox.',
+  summary: 'Create a proof-of-work challenge for a registration',
   description:
-    'Count up from 0 until PBKDF2 gives a key with the wanted beginning; send `{challenge, solution: {counter, derivedKey}}` as base64 ' +
-    'of JSON in `proof_of_work` of the registration, together with exactly these members. A challenge lives ten minutes and is worth ' +
-    'one registration.',
+    'Count up from 0 until PBKDF2 derives a key with the required prefix; send `{challenge, solution: {counter, derivedKey}}` ' +
+    'as base64 of JSON in `proof_of_work` of the registration, together with exactly the same members. A challenge expires ' +
+    'after ten minutes and can be used for one registration.',
   as: 'none',
   bare: true,
-  // The other variant asks for no work.
+  // The other variant requires no proof of work.
   errors: ['not_found'],
   throttle: { times: 20, seconds: 60 },
-  body: record('AgentChallengeRequest', 'What the inbox is to be.', requestMembers, {
+  body: record('AgentChallengeRequest', 'The requested inbox.', requestMembers, {
     type: 'anonymous',
     mailbox_local_part: 'scout',
     client_name: 'Scout',
     idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
   }),
-  reply: record('AgentChallengeAnswer', 'The work, and how its proof is sent.', {
+  reply: record('AgentChallengeAnswer', 'The challenge, and how its proof is sent.', {
     challenge: Challenge,
-    expires_at: TimeOf('When the challenge is over.'),
-    payload_field: Type.Literal('proof_of_work', { description: 'Member of the registration that takes the proof.' }),
-    proof_format: Type.Literal('base64_json', { description: 'How the proof is written.' }),
+    expires_at: TimeOf('When the challenge expires.'),
+    payload_field: Type.Literal('proof_of_work', { description: 'Member of the registration that carries the proof.' }),
+    proof_format: Type.Literal('base64_json', { description: 'Encoding of the proof.' }),
   }),
   async handle({ body, app }) {
     const { agents } = app
@@ -67,12 +63,12 @@ export const createChallenge = route({
     await requireOpen(app)
     const request = readRequest(body)
     const { mailboxLocalPart } = request
-    // Told before any work is done; the registration asks again.
+    // Reported before the client computes the proof; the registration checks again.
     if (
       mailboxLocalPart !== undefined &&
       !(await agents.registrations.isFree(agents.registrations.addressOf(mailboxLocalPart)))
     ) {
-      throw conflict('The address is in use.', 'mailbox_local_part')
+      throw conflict('The address is in use. Choose another one.', 'mailbox_local_part')
     }
     const { parameters, signature, expiresAt } = agents.proofOfWork.challenge(
       request,

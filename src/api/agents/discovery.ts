@@ -1,11 +1,11 @@
-// The documents agents and OAuth clients find the authorization server by (RFC 8414, RFC 7517), and the page that explains it.
+// Discovery documents of the authorization server (RFC 8414, RFC 7517), and the instructions for agents.
 
 import { Type } from 'typebox'
 import { AUDIENCE_SCOPES } from '../../agents/tokens.ts'
 import type { Config } from '../../config/config.ts'
 import { bytes, type Route, route } from '../../http/route.ts'
 import { record } from '../schemas/record.ts'
-import { authGuide } from './auth-guide.ts'
+import { agentInstructions } from './agent-instructions.ts'
 import { AUTH_PATH, issuerOf, resourceOf } from './resources.ts'
 import { GRANT_TYPES } from './token.ts'
 
@@ -13,10 +13,10 @@ const Texts = Type.Array(Type.String())
 const POLL_SECONDS = 10
 
 const AgentAuth = record('AgentAuthMetadata', 'How an agent registers itself.', {
-  skill: Type.String({ description: 'A page for agents that says the steps.' }),
+  skill: Type.String({ description: 'URL of the instructions for agents.' }),
   identity_endpoint: Type.String(),
   identity_types_supported: Texts,
-  anonymous: record('AnonymousAgentMetadata', 'What a registration without a name gives.', {
+  anonymous: record('AnonymousAgentMetadata', 'What an anonymous registration receives.', {
     credential_types_supported: Texts,
     pre_claim_scopes: Texts,
     post_claim_scopes: Texts,
@@ -48,22 +48,22 @@ export function metadataOf(config: Config) {
   const issuer = issuerOf(config)
   const variant = config.AGENT_VARIANT
   const isWork = variant === 'proof_of_work'
-  const guide = `${config.APP_ORIGIN}/auth.md`
+  const instructions = `${config.APP_ORIGIN}/auth.md`
   return {
     issuer,
     token_endpoint: `${issuer}/oauth2/token`,
     revocation_endpoint: `${issuer}/oauth2/revoke`,
     jwks_uri: `${issuer}/oauth2/jwks`,
     response_types_supported: [],
-    // The second name of the claim grant is for clients that have it already.
+    // The alias of the claim grant type is accepted for existing clients and not advertised.
     grant_types_supported: GRANT_TYPES[variant].slice(0, 2),
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     scopes_supported: [...AUDIENCE_SCOPES.app, ...AUDIENCE_SCOPES.send],
     protected_resources: [resourceOf(config, 'app'), resourceOf(config, 'send')],
-    service_documentation: guide,
+    service_documentation: instructions,
     agent_auth: {
-      skill: guide,
+      skill: instructions,
       identity_endpoint: `${issuer}/agent/identity`,
       identity_types_supported: ['anonymous'],
       anonymous: {
@@ -86,7 +86,7 @@ const readMetadata = route({
   ...document,
   path: `/.well-known/oauth-authorization-server${AUTH_PATH}`,
   operation: 'getAuthorizationServer',
-  summary: 'Tells OAuth clients and agents where everything is (RFC 8414).',
+  summary: 'Get the authorization server metadata (RFC 8414)',
   reply: Metadata,
   handle: async ({ app }) => metadataOf(app.config),
 })
@@ -94,8 +94,8 @@ const readMetadata = route({
 const readMetadataBelow = route({
   ...document,
   path: `${AUTH_PATH}/.well-known/oauth-authorization-server`,
-  operation: 'getAuthorizationServerBelow',
-  summary: 'The same document where some clients look for it.',
+  operation: 'getAuthorizationServerLegacyPath',
+  summary: 'Get the authorization server metadata at the path some clients use',
   reply: Metadata,
   handle: async ({ app }) => metadataOf(app.config),
 })
@@ -114,20 +114,20 @@ const readKeys = route({
   ...document,
   path: `${AUTH_PATH}/oauth2/jwks`,
   operation: 'getAgentKeys',
-  summary: 'The public keys identity assertions are signed with: the present one and the one before.',
+  summary: 'Get the public keys that verify identity assertions',
   reply: record('AgentSigningKeys', 'A key set.', { keys: Type.Array(Key) }),
   handle: async ({ app }) => app.agents.assertions.jwks(),
 })
 
-const readGuide = route({
+const readInstructions = route({
   ...document,
   path: '/auth.md',
   operation: 'getAgentGuide',
-  summary: 'Says to an agent, step by step, how it gets an inbox.',
+  summary: 'Get the registration instructions for agents',
   produces: ['text/markdown'],
   reply: Type.String(),
   async handle({ app }) {
-    const text = Buffer.from(authGuide(app.config))
+    const text = Buffer.from(agentInstructions(app.config))
     return bytes({
       type: 'text/markdown; charset=utf-8',
       sizeBytes: text.length,
@@ -139,4 +139,4 @@ const readGuide = route({
   },
 })
 
-export const discovery: readonly Route[] = [readMetadata, readMetadataBelow, readKeys, readGuide]
+export const discovery: readonly Route[] = [readMetadata, readMetadataBelow, readKeys, readInstructions]

@@ -1,4 +1,4 @@
-// An agent names the person who is to own it.
+// The invitation of a person to own an agent.
 
 import { Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -16,25 +16,25 @@ export const inviteOwner = route({
   root: true,
   operation: 'inviteAgentOwner',
   tag: 'Agents',
-  summary: 'Sends a person the invitation to become the owner of this agent.',
+  summary: 'Invite a person to own this agent',
   description:
-    'The person gets a mail with a link the agent never sees. Accepting makes her the owner; allowing the agent to send is a second, ' +
-    'separate decision of hers. The answer is the same for people who do not want to be asked.',
+    'The person receives a message with a link the agent never sees. Accepting it makes the person the owner; allowing the ' +
+    'agent to send is a second, separate decision. The response is the same when the person has blocked invitations.',
   as: 'mailbox',
   permission: 'mailbox.read',
   bare: true,
   idempotent: 'required',
   body: record(
     'OwnerInviteRequest',
-    'Who is asked.',
+    'The person to invite.',
     {
       email: Type.String({
         minLength: 3,
         maxLength: 254,
-        description: 'Address of the person.',
+        description: 'Email address of the person.',
         examples: ['ana@example.org'],
       }),
-      requested_role: Type.Literal('owner', { description: 'What she is asked to become.' }),
+      requested_role: Type.Literal('owner', { description: 'The role the person is invited to.' }),
       idempotency_key: requestMembers.idempotency_key,
     },
     { email: 'ana@example.org', requested_role: 'owner' },
@@ -42,13 +42,16 @@ export const inviteOwner = route({
   reply: record('OwnerInvite', 'The invitation.', {
     invite_id: Id('ownerInvite'),
     status: Words(['pending']),
-    expires_at: TimeOf('When it ends undecided.'),
+    expires_at: TimeOf('When the invitation expires.'),
   }),
   status: 202,
   async handle({ body, principal, app, request }) {
     const { agent } = principal
     if (agent === undefined) {
-      throw new ProductError('insufficient_permissions', 'This takes a token of an agent.')
+      throw new ProductError(
+        'insufficient_permissions',
+        'This path needs a token of an agent. Register with POST /agent/identity.',
+      )
     }
     requireSameKey(body.idempotency_key, request.idempotencyKey!)
     const invite = await app.agents.invites.send(agent.registrationId, body.email)

@@ -1,4 +1,4 @@
-// Errors in the words of OAuth 2 (RFC 6749 5.2), for the routes OAuth's own clients speak to.
+// OAuth 2 errors (RFC 6749 §5.2), for the routes that OAuth clients call.
 
 import { Type } from 'typebox'
 import { type ErrorCode, ProductError } from '../../base/errors.ts'
@@ -6,7 +6,7 @@ import type { ErrorAnswer, RouteError } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 
-/** An error of the token endpoint with a word of its own. */
+/** An error of the token endpoint with its OAuth error code. */
 export class OAuthError extends ProductError {
   readonly word: string
 
@@ -19,7 +19,7 @@ export class OAuthError extends ProductError {
 const BAD_REQUEST = 400
 const UNPROCESSABLE = 422
 
-/** What every other error is called there. */
+/** OAuth error codes of product errors. */
 const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
   rate_limit_exceeded: 'rate_limit_exceeded',
   service_unavailable: 'temporarily_unavailable',
@@ -27,28 +27,31 @@ const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_found: 'invalid_request',
 }
 
-/** Statuses of the form routes; the words of the token endpoint (decisions §11.7) are those of its own. */
-export const FORM_FAULTS = {
+/** Statuses of the form routes; the token endpoint (decisions §11.7) has its own. */
+export const FORM_ERRORS = {
   schema: record('OAuthError', 'An error of RFC 6749 5.2.', {
-    error: Type.String({ description: 'One of the words of the status.' }),
-    error_description: Type.String({ description: 'A sentence for people.' }),
+    error: Type.String({ description: 'One of the OAuth error codes of the status.' }),
+    error_description: Type.String({ description: 'A readable description.' }),
     request_id: { ...Id('request'), description: 'Equal to the header X-Request-Id.' },
     retry_after: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Seconds to wait before asking again, as the header Retry-After says.' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'Seconds to wait before the next request; equal to the header Retry-After.',
+      }),
     ),
   }),
   meanings: {
     400: 'invalid_request: a parameter is missing, repeated or malformed.',
     406: 'invalid_request: Accept excludes application/json.',
     413: 'invalid_request: the form is larger than 16 KiB.',
-    415: 'invalid_request: the body is no form.',
+    415: 'invalid_request: the body is not a form (application/x-www-form-urlencoded).',
     429: 'rate_limit_exceeded: too many requests.',
-    500: 'server_error: a fault of the server.',
-    503: 'temporarily_unavailable: something needed is not available now.',
+    500: 'server_error: an internal error of the server.',
+    503: 'temporarily_unavailable: a part the request needs is unavailable.',
   },
 }
 
-/** The error as a form route answers with it (decisions §11.1). */
+/** The error response of a form route (decisions §11.1). */
 export function showOAuthError({ error, status, requestId, wait }: RouteError): ErrorAnswer {
   const word = error instanceof OAuthError ? error.word : (WORDS[error.code] ?? 'invalid_request')
   const body = {
@@ -58,7 +61,7 @@ export function showOAuthError({ error, status, requestId, wait }: RouteError): 
     ...(wait === undefined ? {} : { retry_after: wait }),
   }
   return {
-    // RFC 6749 knows one status for everything that is wrong with a request.
+    // RFC 6749 §5.2 has one status for every invalid request.
     status: status === UNPROCESSABLE ? BAD_REQUEST : status,
     type: 'application/json; charset=utf-8',
     text: JSON.stringify(body),

@@ -1,4 +1,4 @@
-// An agent registers: an inbox, and what it may prove itself with.
+// The registration of an agent: creates its inbox and credentials.
 
 import { Type } from 'typebox'
 import type { SignedAssertion } from '../../agents/assertions.ts'
@@ -19,7 +19,7 @@ import { AUTH_PATH } from './resources.ts'
 
 const Inbox = record('AgentInbox', 'The inbox of an agent.', {
   email: Type.String({ description: 'Its address.' }),
-  status: Words(['provisioning', 'active'], 'While it is provisioning, reading it is answered with 503.'),
+  status: Words(['provisioning', 'active'], 'Reading it returns 503 while it is provisioning.'),
 })
 
 export const registerAgent = route({
@@ -28,18 +28,18 @@ export const registerAgent = route({
   root: true,
   operation: 'registerAgent',
   tag: 'Agents',
-  summary: 'Registers an agent: gives it an inbox of its own.',
+  summary: 'Register an agent and create its inbox',
   description:
-    'Which members the answer has follows from the variant the metadata name in `x_service_variant`: with `proof_of_work` an assertion ' +
-    'and a claim token, with `durable_token` an access token that lasts. Secrets are shown here alone; the same key and body are ' +
-    'answered with the same secrets for 24 hours, from the same address only.',
+    'The members of the response depend on the variant that `x_service_variant` of the metadata names: `proof_of_work` returns ' +
+    'an assertion and a claim token, `durable_token` an access token that does not expire. The secrets are shown only here; the ' +
+    'same key and body return the same secrets for 24 hours, from the same client address only.',
   as: 'none',
   bare: true,
   idempotent: 'required',
   secret: true,
   body: record(
     'AgentRegistrationRequest',
-    'The members of the challenge, and the proof.',
+    'The members of the challenge request, and the proof.',
     {
       ...requestMembers,
       proof_of_work: Type.Optional(
@@ -54,21 +54,23 @@ export const registerAgent = route({
       proof_of_work: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319',
     },
   ),
-  reply: record('AgentRegistration', 'The registration; members by variant.', {
+  reply: record('AgentRegistration', 'The registration; its members depend on the variant.', {
     registration_id: Id('agentRegistration'),
     registration_type: Type.Literal('anonymous'),
-    identity_assertion: Type.Optional(Type.String({ description: 'To be traded for access tokens (RFC 7523).' })),
-    assertion_expires: Type.Optional(TimeOf('When the assertion is over.')),
+    identity_assertion: Type.Optional(Type.String({ description: 'Exchanged for access tokens (RFC 7523).' })),
+    assertion_expires: Type.Optional(TimeOf('When the assertion expires.')),
     claim_token: Type.Optional(
-      Type.String({ description: 'To be polled with once an owner was invited. Shown once; send it nowhere else.' }),
+      Type.String({
+        description: 'Used to poll the token endpoint after an owner was invited. Shown once; send it nowhere else.',
+      }),
     ),
-    claim_token_expires: Type.Optional(TimeOf('When the claim token is over.')),
+    claim_token_expires: Type.Optional(TimeOf('When the claim token expires.')),
     pre_claim_scopes: Type.Optional(
-      Type.Array(Type.String(), { description: 'What the agent may do without an owner.' }),
+      Type.Array(Type.String(), { description: 'Scopes of the agent without an owner.' }),
     ),
-    access_token: Type.Optional(Type.String({ description: 'Lasts until it is revoked. Shown once.' })),
+    access_token: Type.Optional(Type.String({ description: 'Valid until it is revoked. Shown once.' })),
     token_type: Type.Optional(Type.Literal('Bearer')),
-    scope: Type.Optional(Type.String({ description: 'What the token may do.' })),
+    scope: Type.Optional(Type.String({ description: 'Scopes of the token.' })),
     mailbox: Inbox,
   }),
   status: 201,
@@ -81,7 +83,7 @@ export const registerAgent = route({
     const proof = await proofOf(app, body.proof_of_work, wanted)
     const id = newId('agentRegistration')
     const email = agents.registrations.addressOf(wanted.mailboxLocalPart ?? null)
-    // Made before the unit of work, in which nothing may be waited for.
+    // Created before the unit of work, which must not wait for it.
     const assertion = proof === null ? null : await agents.assertions.sign(id, email, 1)
     const input = { id, email, clientName: wanted.clientName ?? null, source: request.source, key, proof }
     let shown: Answer | undefined
@@ -97,10 +99,14 @@ export const registerAgent = route({
 async function proofOf(app: Context, written: string | undefined, wanted: AgentRequest) {
   if (app.config.AGENT_VARIANT === 'durable_token') {
     if (written === undefined) return null
-    throw invalid('proof_of_work', 'unknown_field', 'No proof of work is asked for here.')
+    throw invalid(
+      'proof_of_work',
+      'unknown_field',
+      'This appliance does not use proof of work. Leave out proof_of_work.',
+    )
   }
   if (written !== undefined) return app.agents.proofOfWork.check(written, wanted)
-  const message = 'proof_of_work is required; POST …/agent/identity/challenge hands out the work.'
+  const message = 'proof_of_work is required. Get a challenge with POST …/agent/identity/challenge.'
   throw new ProductError('missing_parameter', message, {
     issues: [{ field: 'proof_of_work', code: 'required', message }],
   })

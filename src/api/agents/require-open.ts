@@ -1,14 +1,18 @@
-// Whether agents may register now.
+// Whether agents can register now.
 
 import { ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 
 const CLOSED_RETRY_SECONDS = 3600
 
-/** @throws ProductError service_unavailable while the operator has switched registration off (decisions §2.4) */
+/** @throws ProductError service_unavailable while the operator has disabled registration (decisions §2.4) */
 export async function requireOpen(app: Context): Promise<void> {
   if (await app.agents.switches.isOpen()) return
-  throw new ProductError('service_unavailable', 'Agents cannot register here now.', {
-    retryAfter: CLOSED_RETRY_SECONDS,
-  })
+  throw new ProductError(
+    'service_unavailable',
+    'Registration of agents is disabled. Try again later or ask the operator.',
+    {
+      retryAfter: CLOSED_RETRY_SECONDS,
+    },
+  )
 }

@@ -1,9 +1,9 @@
-// The names of the authorization server and of the two resources it gives tokens for.
+// The identifiers of the authorization server and of its two protected resources.
 
 import type { TokenAudience } from '../../agents/tokens.ts'
 import type { Config } from '../../config/config.ts'
 
-/** Path of everything the authorization server answers. */
+/** Base path of the authorization server. */
 export const AUTH_PATH = '/agent-auth'
 
 export function issuerOf(config: Config): string {
@@ -14,7 +14,7 @@ export function resourceOf(config: Config, audience: TokenAudience): string {
   return `${audience === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN}/api/v1`
 }
 
-/** Which resource is named; null for none of ours. One slash at the end is no difference. */
+/** The resource with this identifier; null for an unknown one. A trailing slash is ignored. */
 export function audienceOf(config: Config, resource: string): TokenAudience | null {
   const plain = resource.endsWith('/') ? resource.slice(0, -1) : resource
   return (['app', 'send'] as const).find((audience) => resourceOf(config, audience) === plain) ?? null

@@ -1,9 +1,9 @@
-// Revocation (RFC 7009): whoever holds a token may end it, and what it stands for.
+// Token revocation (RFC 7009): a client with a token can revoke it and what depends on it.
 
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'
 import { record } from '../schemas/record.ts'
-import { FORM_FAULTS, showOAuthError } from './oauth-error.ts'
+import { FORM_ERRORS, showOAuthError } from './oauth-error.ts'
 import { AUTH_PATH } from './resources.ts'
 
 export const revokeToken = route({
@@ -12,25 +12,26 @@ export const revokeToken = route({
   root: true,
   operation: 'revokeAgentToken',
   tag: 'Agents',
-  summary: 'Ends a token, and with most tokens the whole registration.',
+  summary: 'Revoke a token; most tokens end the whole registration',
   description:
-    'A token for sending ends alone. A durable token, a token for reading, an identity assertion and a claim token end the ' +
-    'registration: every token, open invitations, mail that waits. What is unknown or over is answered the same way.',
+    'Revoking a token for sending ends that token only. Revoking a durable token, a token for reading, an identity assertion or ' +
+    'a claim token ends the registration: all tokens are revoked, open invitations are withdrawn and queued messages are ' +
+    'dropped. An unknown or expired token gets the same response.',
   as: 'none',
   bare: true,
   form: true,
   renderError: showOAuthError,
-  errorFormat: FORM_FAULTS,
+  errorFormat: FORM_ERRORS,
   body: record(
     'AgentRevocation',
-    'What is to end.',
+    'The token to revoke.',
     {
       token: Type.String({ minLength: 1, maxLength: 8192, description: 'The token.' }),
-      token_type_hint: Type.Optional(Type.String({ maxLength: 255, description: 'Taken and not needed.' })),
+      token_type_hint: Type.Optional(Type.String({ maxLength: 255, description: 'Accepted and ignored.' })),
     },
     { token: 'token', token_type_hint: 'access_token' },
   ),
-  reply: record('AgentRevocationAnswer', 'Nothing to say.', {}),
+  reply: record('AgentRevocationAnswer', 'An empty object.', {}),
   async handle({ body, app }) {
     await app.agents.ownership.revokeToken(body.token)
     return answer({ data: {}, headers: { Pragma: 'no-cache' } })

@@ -1,4 +1,4 @@
-// Everything the authorization server answers.
+// The routes of the authorization server.
 
 import type { Route } from '../../http/route.ts'
 import { createChallenge } from './challenge.ts'

@@ -1,4 +1,4 @@
-// The token endpoint: what an agent has is traded for a token for one resource and one hour.
+// The token endpoint: exchanges a credential of an agent for an access token for one resource, valid for one hour.
 
 import { Type } from 'typebox'
 import type { GrantRefusal, GrantRequest, GrantResult } from '../../agents/grants.ts'
@@ -8,10 +8,10 @@ import type { Config } from '../../config/config.ts'
 import { answer, route } from '../../http/route.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
-import { FORM_FAULTS, OAuthError, showOAuthError } from './oauth-error.ts'
+import { FORM_ERRORS, OAuthError, showOAuthError } from './oauth-error.ts'
 import { AUTH_PATH, audienceOf } from './resources.ts'
 
-/** The grants of each variant (decisions §11.7); the last of the first is a name of our own for the one before. */
+/** The grant types of each variant (decisions §11.7); the last one of the first variant is an alias of the one before. */
 export const GRANT_TYPES = {
   proof_of_work: [
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
@@ -31,7 +31,7 @@ const members = {
   grant_type: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'Which kind of trade.',
+    description: 'The grant type.',
     examples: [GRANT_TYPES.proof_of_work[0]],
   }),
   assertion: Text('jwt-bearer: the identity assertion.'),
@@ -39,19 +39,19 @@ const members = {
   subject_token: Text('token-exchange: the durable token.'),
   subject_token_type: Text(`token-exchange: ${ACCESS_TOKEN}.`),
   requested_token_type: Text(`token-exchange: left out, or ${ACCESS_TOKEN}.`),
-  actor_token: Text('Not supported: refused.'),
+  actor_token: Text('Not supported: requests with it fail.'),
   resource: Text('Which resource the token is for (RFC 8707).'),
-  scope: Text('Fewer scopes than the resource has, separated by spaces.'),
+  scope: Text('A subset of the scopes of the resource, separated by spaces.'),
 }
 
 const MEANINGS = {
   400:
-    'invalid_request, unsupported_grant_type, invalid_target, invalid_scope; invalid_grant: what was shown is not valid, over, or revoked; ' +
-    'access_denied: the person declined; expired_token: the invitation or the claim token is over.',
-  429: 'slow_down, and rate_limit_exceeded: asked too often.',
+    'invalid_request, unsupported_grant_type, invalid_target, invalid_scope; invalid_grant: the credential is invalid, expired ' +
+    'or revoked; access_denied: the person declined; expired_token: the invitation or the claim token has expired.',
+  429: 'slow_down or rate_limit_exceeded: too many requests.',
   503:
-    'authorization_pending: the owner has not allowed sending yet; temporarily_unavailable: the inbox is being set up, or the server ' +
-    'cannot answer now.',
+    'authorization_pending: the owner has not allowed sending yet; temporarily_unavailable: the inbox is being set up, or the ' +
+    'server is unavailable.',
 }
 
 type Form = { grant_type: string } & { [K in Exclude<keyof typeof members, 'grant_type'>]?: string }
@@ -62,15 +62,16 @@ export const issueToken = route({
   root: true,
   operation: 'issueAgentToken',
   tag: 'Agents',
-  summary: 'Gives an agent an access token.',
+  summary: 'Issue an access token to an agent',
   description:
-    'Errors have the form of RFC 6749 5.2, with `retry_after` in seconds where waiting helps: 503 `authorization_pending` until an owner ' +
-    'has accepted and allowed sending, 503 `temporarily_unavailable` while the inbox is being set up, 429 `slow_down` for who asks too often.',
+    'Errors have the form of RFC 6749 5.2, with `retry_after` in seconds where a retry can succeed: 503 `authorization_pending` ' +
+    'until an owner has accepted and allowed sending, 503 `temporarily_unavailable` while the inbox is being set up, 429 ' +
+    '`slow_down` when the client polls too often.',
   as: 'none',
   bare: true,
   form: true,
   renderError: showOAuthError,
-  errorFormat: { ...FORM_FAULTS, meanings: { ...FORM_FAULTS.meanings, ...MEANINGS } },
+  errorFormat: { ...FORM_ERRORS, meanings: { ...FORM_ERRORS.meanings, ...MEANINGS } },
   body: record('AgentTokenRequest', 'A grant.', members, {
     grant_type: GRANT_TYPES.proof_of_work[0],
     assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhcmVnX2ExYjJjM2Q0ZTVmNmc3aDhpOWowazFsMiJ9.c2lnbmF0dXJl',
@@ -81,8 +82,10 @@ export const issueToken = route({
     token_type: Type.Literal('Bearer'),
     expires_in: Type.Integer({ description: 'Seconds.' }),
     scope: Type.String(),
-    identity_assertion: Type.Optional(Type.String({ description: 'A newer assertion, which may also send.' })),
-    assertion_expires: Type.Optional(TimeOf('When that assertion is over.')),
+    identity_assertion: Type.Optional(
+      Type.String({ description: 'A newer assertion, which can also be used for sending.' }),
+    ),
+    assertion_expires: Type.Optional(TimeOf('When that assertion expires.')),
   }),
   async handle({ body, app }) {
     const granted = await grant(app, body as Form)
@@ -104,21 +107,25 @@ export const issueToken = route({
 
 type App = Parameters<Parameters<typeof route>[0]['handle']>[0]['app']
 
-/** @throws OAuthError for a request that is none */
+/** @throws OAuthError for an invalid request */
 function grant(app: App, form: Form): Promise<GrantResult> {
   const { config } = app
   const { grants } = app.agents
   const known: readonly string[] = GRANT_TYPES[config.AGENT_VARIANT]
   if (!known.includes(form.grant_type)) {
-    throw new OAuthError('unsupported_grant_type', 'invalid_parameter', `The grant types here are ${known.join(', ')}.`)
+    throw new OAuthError(
+      'unsupported_grant_type',
+      'invalid_parameter',
+      `Unsupported grant_type. Use one of: ${known.join(', ')}.`,
+    )
   }
   if (form.grant_type === GRANT_TYPES.proof_of_work[0]) {
-    return grants.byAssertion(required(form, 'assertion'), wishOf(config, form, 'app'))
+    return grants.byAssertion(required(form, 'assertion'), grantRequestOf(config, form, 'app'))
   }
   if (form.grant_type !== GRANT_TYPES.durable_token[0]) {
-    return grants.byClaim(required(form, 'claim_token'), wishOf(config, form, 'send'))
+    return grants.byClaim(required(form, 'claim_token'), grantRequestOf(config, form, 'send'))
   }
-  return grants.byExchange(subjectOf(form), sendingOnly(wishOf(config, form, 'send')))
+  return grants.byExchange(subjectOf(form), sendingOnly(grantRequestOf(config, form, 'send')))
 }
 
 function subjectOf(form: Form): string {
@@ -131,18 +138,26 @@ function subjectOf(form: Form): string {
   return subject
 }
 
-function wishOf(config: Config, { resource, scope }: Form, usual: TokenAudience): GrantRequest {
+function grantRequestOf(config: Config, { resource, scope }: Form, usual: TokenAudience): GrantRequest {
   const audience = resource === undefined ? usual : audienceOf(config, resource)
   if (audience === null) {
-    throw new OAuthError('invalid_target', 'invalid_parameter', 'The resource is none of this service.')
+    throw new OAuthError(
+      'invalid_target',
+      'invalid_parameter',
+      'Unknown resource. Use one of the protected_resources of the authorization server metadata.',
+    )
   }
   return { audience, scopes: scope === undefined ? null : [...new Set(scope.split(' ').filter(Boolean))] }
 }
 
-/** Reading needs no exchange: the durable token reads itself. */
-function sendingOnly(wish: GrantRequest): GrantRequest {
-  if (wish.audience === 'send') return wish
-  throw new OAuthError('invalid_target', 'invalid_parameter', 'A durable token is exchanged for the Sending API only.')
+/** Reading needs no exchange: the durable token itself can read. */
+function sendingOnly(request: GrantRequest): GrantRequest {
+  if (request.audience === 'send') return request
+  throw new OAuthError(
+    'invalid_target',
+    'invalid_parameter',
+    'A durable token cannot be exchanged for this resource. Use it directly for reading, or name the Sending API.',
+  )
 }
 
 function required(form: Form, name: Exclude<keyof Form, 'grant_type'>): string {
@@ -159,30 +174,53 @@ function wrong(message: string): OAuthError {
 function refusalOf(why: GrantRefusal): OAuthError {
   switch (why) {
     case 'invalid_grant':
-      return new OAuthError('invalid_grant', 'invalid_parameter', 'What was shown is not valid, over, or revoked.')
-    case 'invalid_scope':
-      return new OAuthError('invalid_scope', 'invalid_parameter', 'The scope is not one of this resource.')
-    case 'not_invited':
-      return wrong('Nobody was invited to own this agent yet.')
-    case 'declined':
-      return new OAuthError('access_denied', 'invalid_parameter', 'The person declined; another one may be invited.')
-    case 'invite_expired':
       return new OAuthError(
-        'expired_token',
+        'invalid_grant',
         'invalid_parameter',
-        'The invitation is over; a person may be invited again.',
+        'The assertion or token is invalid, expired or revoked. Register again.',
       )
+    case 'invalid_scope':
+      return new OAuthError(
+        'invalid_scope',
+        'invalid_parameter',
+        'The resource does not have this scope. Leave out scope or name scopes of the resource.',
+      )
+    case 'not_invited':
+      return wrong('No person was invited to own this agent. Invite one with POST /agent/identity/invite.')
+    case 'declined':
+      return new OAuthError(
+        'access_denied',
+        'invalid_parameter',
+        'The person declined the invitation. Another person can be invited.',
+      )
+    case 'invite_expired':
+      return new OAuthError('expired_token', 'invalid_parameter', 'The invitation has expired. Invite a person again.')
     case 'claim_expired':
-      return new OAuthError('expired_token', 'invalid_parameter', 'The claim token is over; register again.')
+      return new OAuthError('expired_token', 'invalid_parameter', 'The claim token has expired. Register again.')
     case 'provisioning':
-      return new OAuthError('temporarily_unavailable', 'service_unavailable', 'The inbox is being set up.', {
-        retryAfter: POLL_SECONDS,
-      })
+      return new OAuthError(
+        'temporarily_unavailable',
+        'service_unavailable',
+        'The inbox is being set up. Retry after the time in Retry-After.',
+        {
+          retryAfter: POLL_SECONDS,
+        },
+      )
     case 'pending':
-      return new OAuthError('authorization_pending', 'service_unavailable', 'The owner has not allowed sending.', {
-        retryAfter: POLL_SECONDS,
-      })
+      return new OAuthError(
+        'authorization_pending',
+        'service_unavailable',
+        'The owner has not allowed sending yet. Retry after the time in Retry-After.',
+        {
+          retryAfter: POLL_SECONDS,
+        },
+      )
     case 'slow_down':
-      return new OAuthError('slow_down', 'rate_limit_exceeded', 'Ask less often.', { retryAfter: SLOW_DOWN_SECONDS })
+      return new OAuthError(
+        'slow_down',
+        'rate_limit_exceeded',
+        'Polling too often. Retry after the time in Retry-After.',
+        { retryAfter: SLOW_DOWN_SECONDS },
+      )
   }
 }

@@ -1,4 +1,4 @@
-// The account behind a mailbox credential.
+// The account of a mailbox credential.
 
 import { conflict, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
@@ -13,25 +13,28 @@ const PROVISIONING_RETRY_SECONDS = 10
 export async function accountOf(app: Context, principal: MailboxPrincipal): Promise<Account> {
   const account = await app.store.accounts.byMailbox(principal.mailboxId)
   if (account !== undefined) return account
-  throw new ProductError('service_unavailable', 'The mailbox is still being set up.', {
+  throw new ProductError('service_unavailable', 'The mailbox is still being set up. Try again in a few seconds.', {
     retryAfter: PROVISIONING_RETRY_SECONDS,
   })
 }
 
 /**
- * The account of a mailbox in which something is about to change.
- * @throws ProductError conflict for a mailbox that may be read only (decisions §10.1), service_unavailable as `accountOf`
+ * The account of a mailbox that is about to be changed.
+ * @throws ProductError conflict for a mailbox that can only be read (decisions §10.1), service_unavailable as `accountOf`
  */
 export async function writableAccountOf(app: Context, principal: MailboxPrincipal): Promise<Account> {
   const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
-  if (mailbox?.status === 'suspended') throw conflict('The mailbox is suspended: it can be read, not changed.')
+  if (mailbox?.status === 'suspended')
+    throw conflict(
+      'The mailbox is suspended: it can be read, but not changed. Ask an administrator of the team to reactivate it.',
+    )
   return accountOf(app, principal)
 }
 
 /**
- * The mailbox of an account, asked for in the unit of work that changes it: it may have come to an end while a mail was read.
- * @param called how a refusal calls it
- * @throws ProductError conflict for one that is suspended or deleted by now
+ * The mailbox of an account, read again in the unit of work that changes it: it may have been deleted meanwhile.
+ * @param called name of the mailbox in the error message
+ * @throws ProductError conflict when it is now suspended or deleted
  */
 export async function writableMailbox(
   tx: Reader,
@@ -40,7 +43,7 @@ export async function writableMailbox(
   called = 'The mailbox',
 ): Promise<Mailbox> {
   const mailbox = await app.directory.mailboxes.byId(mailboxId, tx)
-  if (mailbox?.status === 'suspended') throw conflict(`${called} is suspended: it can be read, not changed.`)
+  if (mailbox?.status === 'suspended') throw conflict(`${called} is suspended: it can be read, but not changed.`)
   if (mailbox === undefined || mailbox.status === 'deleted') throw conflict(`${called} is deleted.`)
   return mailbox
 }

@@ -1,11 +1,11 @@
-// What is in a file, for whoever cannot open it.
+// The parsed content of a file, for clients that cannot open it.
 
 import { Type } from 'typebox'
 import { PROGRAM_VERSION } from '../../config/version.ts'
 import type { FileToRead } from '../../content/extract/extracted-content.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
-import { gatherBytes } from '../../store/gather.ts'
+import { readFully } from '../../store/pack-content.ts'
 import { ParsedFile, presentParsed } from '../schemas/parsed-file.ts'
 import { accountOf } from './account.ts'
 import { fileOf } from './attachments.ts'
@@ -18,11 +18,11 @@ const parseAttachment = route({
   path: '/mailbox/attachments/{attachment_id}/parsed',
   operation: 'getParsedAttachment',
   tag: 'Messages',
-  summary: 'Gives the text of a file, what an archive lists, or the size of a picture.',
+  summary: 'Get the text of a file, the entries of an archive, or the size of a picture',
   description:
-    'Text files, CSV and TSV, JSON, XML, HTML (without hidden words), calendars, mails, ZIP and tar archives (listed, not unpacked), ' +
-    'pictures, and the text of docx, xlsx, pptx and OpenDocument files; PDF where the operator has set it up. 429 for more than 4 ' +
-    'at a time.',
+    'Reads text files, CSV and TSV, JSON, XML, HTML (without hidden text), calendars, messages, ZIP and tar archives (listed, ' +
+    'not unpacked), pictures, and the text of docx, xlsx, pptx and OpenDocument files; PDF where the operator has configured ' +
+    'it. 429 for more than 4 at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
   maxConcurrent: AT_ONCE,
@@ -41,13 +41,13 @@ const parseAttachment = route({
   etag: true,
   async handle({ params: { attachment_id: id }, query, principal, app, request }) {
     const account = await accountOf(app, principal)
-    const { filename, contentType: type, sizeBytes, place } = await fileOf(app, account, id)
+    const { filename, contentType: type, sizeBytes, range } = await fileOf(app, account, id)
     const read = async (): Promise<FileToRead> => {
-      const bytes = await gatherBytes(app.store.contents.read(place, 0, sizeBytes), sizeBytes)
-      return { bytes, filename, type, charset: place.charset }
+      const bytes = await readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
+      return { bytes, filename, type, charset: range.charset }
     }
     const data = presentParsed(id, await app.extractor.extract(sizeBytes, read, request.signal), query.body_chars)
-    // What `body_chars` cuts is no part of the version.
+    // `body_chars` does not change the version.
     const { status, kind, metadata, entries } = data
     return answer({ data, version: { attachment_id: id, status, kind, metadata, entries, program: PROGRAM_VERSION } })
   },

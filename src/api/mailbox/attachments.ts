@@ -1,4 +1,4 @@
-// Files: uploaded beforehand, described, handed out with ranges, given up.
+// Files of a mailbox: upload, metadata, download with ranges, deletion.
 
 import { Type } from 'typebox'
 import { conflict, notFound } from '../../base/errors.ts'
@@ -9,7 +9,7 @@ import { Default, Id, Words } from '../../http/schema.ts'
 import type { StoredContent } from '../../store/blobs.ts'
 import type { StoredFile } from '../../store/contents.ts'
 import { uploadedFile } from '../../store/contents.ts'
-import { gatherContent } from '../../store/gather.ts'
+import { packContent } from '../../store/pack-content.ts'
 import type { Account } from '../../store/records.ts'
 import type { Upload } from '../../store/uploads.ts'
 import { AttachmentFile, presentFile } from '../schemas/attachment-file.ts'
@@ -26,18 +26,18 @@ const uploadAttachment = route({
   path: '/mailbox/attachments',
   operation: 'createAttachment',
   tag: 'Messages',
-  summary: 'Uploads a file, to be sent or imported by its `blob_id`.',
+  summary: 'Upload a file, to send or import it by its `blob_id`',
   description:
-    'As JSON, or as the bytes themselves under any other Content-Type with `?filename=`. An upload that no message holds goes ' +
-    'after 24 hours. 413 above `attachment_upload_bytes_max` bytes; 409 when the mailbox is full, or more than 100 MiB or ' +
-    '1,000 uploads of the last hour wait to be used; 429 for more than 4 at a time.',
+    'As JSON, or as the bytes themselves under any other Content-Type with `?filename=`. An upload that no message uses is ' +
+    'deleted after 24 hours. 413 above `attachment_upload_bytes_max` bytes; 409 when the mailbox is full, or more than 100 MiB ' +
+    'or 1,000 uploads of the last hour are unused; 429 for more than 4 at a time.',
   as: 'mailbox',
   permission: ['mailbox.write', 'email.send'],
   idempotent: true,
   maxConcurrent: UPLOADS_AT_ONCE,
   query: Type.Object({
     filename: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that is the body itself.' }),
+      Type.String({ minLength: 1, maxLength: 255, description: 'File name when the body is the file itself.' }),
     ),
   }),
   body: NewUpload,
@@ -71,7 +71,7 @@ const readAttachment = route({
   path: '/mailbox/attachments/{attachment_id}',
   operation: 'getAttachment',
   tag: 'Messages',
-  summary: 'Describes a file: a part of a message, or an upload.',
+  summary: 'Get the metadata of a file: a part of a message, or an upload',
   as: 'mailbox',
   permission: 'mailbox.read',
   params,
@@ -88,15 +88,15 @@ const downloadAttachment = route({
   path: '/mailbox/attachments/{attachment_id}/content',
   operation: 'getAttachmentContent',
   tag: 'Messages',
-  summary: 'Gives the decoded bytes of a file.',
+  summary: 'Download a file',
   description:
-    'With ranges and a strong ETag. The type is that of the file, but `application/octet-stream` for whatever a browser would ' +
-    'run (HTML, SVG, XML, scripts). The bytes are as the sender wrote them and were not scanned.',
+    'Supports ranges and has a strong ETag. The type is that of the file, but `application/octet-stream` for types a browser ' +
+    'would execute (HTML, SVG, XML, scripts). The bytes are decoded, unmodified and not scanned.',
   as: 'mailbox',
   permission: 'mailbox.read',
   params,
   query: Type.Object({
-    disposition: Default(Words(['attachment', 'inline'], 'What Content-Disposition says.'), 'attachment'),
+    disposition: Default(Words(['attachment', 'inline'], 'Value of Content-Disposition.'), 'attachment'),
   }),
   produces: ['*/*'],
   reply: Type.String({ description: 'The bytes.' }),
@@ -109,7 +109,7 @@ const downloadAttachment = route({
       sizeBytes: file.sizeBytes,
       etag: strongEtag(file.sha256),
       headers: { 'Content-Disposition': contentDisposition(query.disposition, file.filename), ...SANDBOX },
-      read: (start, end) => contents.read(file.place, start, end),
+      read: (start, end) => contents.read(file.range, start, end),
     })
   },
 })
@@ -119,9 +119,9 @@ const deleteAttachment = route({
   path: '/mailbox/attachments/{attachment_id}',
   operation: 'deleteAttachment',
   tag: 'Messages',
-  summary: 'Gives up an upload.',
+  summary: 'Delete an upload',
   description:
-    '409 for a part of a message, and for an upload whose content a message holds: they go with the message.',
+    '409 for a part of a message, and for an upload whose content a message uses: both are deleted with the message.',
   as: 'mailbox',
   permission: ['mailbox.write', 'email.send'],
   params,
@@ -130,7 +130,7 @@ const deleteAttachment = route({
   async handle({ params: { attachment_id: id }, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const file = await fileOf(app, account, id)
-    if (file.messageId !== null) throw conflict('This file is a part of a message and goes with it.')
+    if (file.messageId !== null) throw conflict('This file is part of a message. Delete the message instead.')
     const matches = (current: Upload) => request.matches(show(app, account, uploadedFile(current)))
     await app.db.write((tx) => app.store.uploads.remove(tx, account, id, matches))
     return { deleted: true, id }
@@ -144,20 +144,21 @@ export async function fileOf(app: Context, account: Account, id: string): Promis
   return file
 }
 
-/** What came in JSON; bytes that came as they are were looked at on their way. */
+/** Packs content that came in JSON; raw uploads were packed while they were received. */
 function gather(app: Context, bytes: Uint8Array): Promise<StoredContent> {
-  return gatherContent(app.virusScan?.watch([bytes], 'content') ?? [bytes])
+  return packContent(app.virusScan?.watch([bytes], 'content') ?? [bytes])
 }
 
 function show(app: Context, account: Account, file: StoredFile): AttachmentFile {
   return presentFile(file, app.store.blobNames.of(account.mailboxId))
 }
 
-/** Decisions §10.9: nothing more comes into a full mailbox. @throws ProductError conflict */
+/** Decisions §10.9: a full mailbox accepts no uploads. @throws ProductError conflict */
 export async function requireRoom(app: Context, account: Account, sizeBytes: number): Promise<void> {
   const mailbox = await app.directory.mailboxes.byId(account.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
-  if (account.usedBytes + sizeBytes > mailbox.quotaBytes) throw conflict('The mailbox is full.')
+  if (account.usedBytes + sizeBytes > mailbox.quotaBytes)
+    throw conflict('The mailbox is full. Delete messages or ask for a larger quota.')
 }
 
 export const attachments = [uploadAttachment, readAttachment, downloadAttachment, deleteAttachment]

@@ -1,4 +1,4 @@
-// Content by its public name: who names it, and copies of it in another mailbox.
+// Blobs: the objects that use them, and copies of them in another mailbox.
 
 import { type Static, Type } from 'typebox'
 import { conflict } from '../../base/errors.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
 import type { FoundContent } from '../../store/contents.ts'
-import { gatherContent } from '../../store/gather.ts'
+import { packContent } from '../../store/pack-content.ts'
 import { type NewUpload, PENDING_BYTES_MAX } from '../../store/uploads.ts'
 import { BlobId } from '../schemas/blob-id.ts'
 import { record } from '../schemas/record.ts'
@@ -17,34 +17,34 @@ import { sourceAccountOf } from './source-mailbox.ts'
 const BLOBS_MAX = 100
 const TYPES = ['messages', 'threads', 'folders'] as const
 
-const blobIds = Type.Array(BlobId('A mail of the mailbox, a file in one, or an upload.'), {
+const blobIds = Type.Array(BlobId('A message of the mailbox, a file in one, or an upload.'), {
   minItems: 1,
   maxItems: BLOBS_MAX,
   uniqueItems: true,
-  description: 'Names of contents, each once.',
+  description: 'Blob ids, each once.',
 })
 
-const BlobMatch = record('BlobMatch', 'What names a content.', {
-  blob_id: BlobId('As it was asked for.'),
-  found: Type.Boolean({ description: 'The mailbox holds it: in a message, or as an upload.' }),
-  matched: record('BlobMatches', 'Ids of what names it; only the types that were asked for are filled.', {
-    messages: Type.Array(Id('message'), { description: 'The newest first, at most 100.' }),
+const BlobMatch = record('BlobMatch', 'Types of objects that use a blob.', {
+  blob_id: BlobId('As requested.'),
+  found: Type.Boolean({ description: 'The mailbox has this blob: in a message, or as an upload.' }),
+  matched: record('BlobMatches', 'Ids of the objects that use it; only the requested types are filled.', {
+    messages: Type.Array(Id('message'), { description: 'Newest first, at most 100.' }),
     threads: Type.Array(Id('thread')),
     folders: Type.Array(Id('folder')),
   }),
 })
 
-const lookUpBlobs = route({
+const lookupBlobs = route({
   method: 'POST',
   path: '/mailbox/blobs/lookup',
-  operation: 'lookUpBlobs',
+  operation: 'lookupBlobs',
   tag: 'Messages',
-  summary: 'Tells which messages, threads and folders hold contents.',
+  summary: 'Find the messages, threads and folders that use blobs',
   as: 'mailbox',
   permission: 'mailbox.read',
   body: record(
     'BlobLookup',
-    'Contents that are looked for.',
+    'The blobs to look up.',
     {
       blob_ids: blobIds,
       types: Default(
@@ -52,7 +52,7 @@ const lookUpBlobs = route({
           minItems: 1,
           maxItems: TYPES.length,
           uniqueItems: true,
-          description: 'What to tell.',
+          description: 'Types to return.',
         }),
         ['messages'],
       ),
@@ -65,7 +65,7 @@ const lookUpBlobs = route({
     const wants = (type: (typeof TYPES)[number], ids: string[]) => (body.types.includes(type) ? ids : [])
     const matches = []
     for (const id of body.blob_ids) {
-      const { found, messages, threads, folders } = await app.store.contents.lookUp(account, id)
+      const { found, messages, threads, folders } = await app.store.contents.references(account, id)
       const matched = {
         messages: wants('messages', messages),
         threads: wants('threads', threads),
@@ -82,37 +82,41 @@ const copyBlobs = route({
   path: '/mailbox/blobs/copy',
   operation: 'copyBlobs',
   tag: 'Messages',
-  summary: 'Copies contents of another mailbox of the team into uploads of this one.',
+  summary: 'Copy blobs of another mailbox of the team as uploads of this one',
   description:
-    'A credential is for one mailbox: that of the source comes in `X-Source-Authorization` and needs `mailbox.read`. The copies go ' +
-    'after 24 hours unless something names them. 409 when the mailbox is full, or the copies do not fit into 100 MiB of uploads.',
+    'A credential belongs to one mailbox: the credential of the source mailbox is sent in `X-Source-Authorization` and needs ' +
+    '`mailbox.read`. The copies are deleted after 24 hours unless they are used. 409 when the mailbox is full, or the copies ' +
+    'exceed the 100 MiB for uploads.',
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
   fromMailbox: true,
   body: record(
     'BlobCopy',
-    'What is copied from where.',
+    'The blobs to copy, and their mailbox.',
     {
-      source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox that holds them.' },
+      source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox to copy from.' },
       blob_ids: blobIds,
     },
     { source_mailbox_id: 'mbx_a1b2c3d4e5f6g7h8i9j0k1l2', blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'] },
   ),
-  reply: record('CopiedBlobs', 'What became of them.', {
-    copied: Type.Record(Type.String(), BlobId('Its name here.'), {
-      description: 'By their name in the source mailbox.',
+  reply: record('CopiedBlobs', 'The result of the copy.', {
+    copied: Type.Record(Type.String(), BlobId('Blob id in this mailbox.'), {
+      description: 'By blob id in the source mailbox.',
     }),
-    not_found: Type.Array(BlobId('The source mailbox holds no such content.')),
+    not_found: Type.Array(BlobId('Blob ids the source mailbox does not have.')),
   }),
   async handle({ body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
     const { source_mailbox_id: sourceId, blob_ids: ids } = body
     const source = await sourceAccountOf(app, principal, request.sourceSecret, sourceId, ['mailbox.read'])
-    const held = await Promise.all(ids.map(async (id) => ({ id, content: await app.store.contents.find(source, id) })))
-    const there = held.flatMap(({ id, content }) => (content === undefined ? [] : [{ id, content }]))
+    const sources = await Promise.all(
+      ids.map(async (id) => ({ id, content: await app.store.contents.find(source, id) })),
+    )
+    const there = sources.flatMap(({ id, content }) => (content === undefined ? [] : [{ id, content }]))
     const bytes = there.reduce((sum, { content }) => sum + content.sizeBytes, 0)
-    if (bytes > PENDING_BYTES_MAX) throw conflict(`Copies of ${bytes} bytes do not fit into the room for uploads.`)
+    if (bytes > PENDING_BYTES_MAX)
+      throw conflict(`Copies of ${bytes} bytes exceed the space for uploads. Copy fewer blobs at once.`)
     await requireRoom(app, account, bytes)
     const uploads: { id: string; upload: NewUpload }[] = []
     for (const { id, content } of there) uploads.push({ id, upload: await copied(app, content) })
@@ -122,7 +126,7 @@ const copyBlobs = route({
       for (const { id, upload } of uploads) names.push([id, (await app.store.uploads.add(tx, account, upload)).blobId])
       const data = {
         copied: Object.fromEntries(names),
-        not_found: held.filter(({ content }) => content === undefined).map(({ id }) => id),
+        not_found: sources.filter(({ content }) => content === undefined).map(({ id }) => id),
       }
       await request.keep(tx, { data })
       return answer({ data })
@@ -130,11 +134,11 @@ const copyBlobs = route({
   },
 })
 
-/** The content in the content store, decoded and by itself; it may be there already. */
-async function copied(app: Context, { place, sizeBytes, type, filename }: FoundContent): Promise<NewUpload> {
-  const content = await gatherContent(app.store.contents.read(place, 0, sizeBytes))
+/** Stores the decoded content as a blob of its own, if it is not there already. */
+async function copied(app: Context, { range, sizeBytes, type, filename }: FoundContent): Promise<NewUpload> {
+  const content = await packContent(app.store.contents.read(range, 0, sizeBytes))
   await app.store.blobs.putAll([content])
   return { filename, contentType: type, sizeBytes: content.sizeBytes, sha256: content.hash }
 }
 
-export const blobs = [lookUpBlobs, copyBlobs]
+export const blobs = [lookupBlobs, copyBlobs]

@@ -1,74 +1,75 @@
-// One stream of events: what a client that follows its mailbox is told, frame by frame, and never more than it reads.
+// One Server-Sent Events stream of a mailbox: frames for its changes, with a bounded buffer for slow clients.
 
 import { Readable } from 'node:stream'
 import type { Timer } from '../../base/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Context } from '../../context.ts'
 import type { ReceivedMessage } from '../../events/received-events.ts'
-import { isPast } from '../../store/accounts.ts'
-import type { ChangeSubscriber } from '../../store/following.ts'
+import { isCurrentOrPast } from '../../store/accounts.ts'
+import type { ChangeSubscriber } from '../../store/change-feed.ts'
 import { type Account, CHANGE_TYPES, type ChangeType, type States } from '../../store/records.ts'
 import { presentAddress } from '../schemas/address.ts'
 import { submissionNow } from './submissions.ts'
 
-/** Why a stream ends on our side (decisions §10.12). */
+/** Why the server ends a stream (decisions §10.12). */
 export type EndReason = 'max_duration' | 'credential_revoked' | 'mailbox_suspended' | 'shutdown'
 
-/** What a stream is asked for. */
-export interface StreamAsked {
-  /** Types whose changes are told. */
+/** Parameters of a stream. */
+export interface StreamOptions {
+  /** Types whose changes are sent. */
   types: ReadonlySet<ChangeType>
-  /** Seconds without a word after which it says that it is there. */
+  /** Seconds without an event after which a ping is sent. */
   pingSeconds: number
-  /** Ends it after the first change. */
+  /** Ends the stream after the first `state` event. */
   closeAfterState: boolean
-  /** Why it has to end now; null when it may go on. */
+  /** Why the stream has to end now; null when it can continue. */
   refused(): Promise<EndReason | null>
 }
 
-/** Milliseconds a client waits before it comes back. */
+/** Reconnection time of the client, ms. */
 const RETRY_MS = 5_000
-/** A stream lasts at most this long, and whether it may go on is asked this often (decisions §10.12), ms. */
-export const LONGEST_MS = 60 * 60 * 1000
+/** Longest duration of a stream, and interval of the check of its credential (decisions §10.12), ms. */
+export const LONGEST_MS = HOUR_MS
 export const CHECK_EVERY_MS = 30 * 1000
-/** A client that has read nothing for this long is let go, ms. */
-export const STUCK_MS = 60 * 1000
-/** Bytes that wait for a client; what comes meanwhile is told by the state alone, once it reads again. */
-export const WAITING_MAX = 65_536
-/** Submissions told one by one at a time. */
+/** A client that reads nothing for this long is disconnected, ms. */
+export const STUCK_MS = MINUTE_MS
+/** Bytes buffered for a client. Changes that do not fit are reported by one `state` event when the client reads again. */
+export const STREAM_BUFFER_MAX = 65_536
+/** Most `submission.updated` events for one change. */
 const SUBMISSIONS_MAX = 50
 
 export class EventStream extends Readable implements ChangeSubscriber {
   readonly #app: Context
-  readonly #asked: StreamAsked
+  readonly #options: StreamOptions
   readonly #mailboxId: string
-  /** As the client knows them. */
-  #told: States
+  /** The states the client knows. */
+  #knownStates: States
   #timers: Timer[] = []
   #ping: Timer | undefined
   #unfollow = () => {}
-  /** One frame after another, although some have to be read first. */
+  /** Runs one task after another, because some frames have to be read from the store first. */
   #turn: Promise<void> = Promise.resolve()
-  /** Since when the client has not read, ms; null while it does. */
+  /** Since when the client has not read, ms; null while it reads. */
   #fullSince: number | null = null
-  /** What is to be told when it reads again. */
+  /** The account whose state is sent when the client reads again. */
   #owed: Account | null = null
   #isOver = false
 
-  private constructor(app: Context, account: Account, asked: StreamAsked) {
-    super({ highWaterMark: WAITING_MAX })
+  private constructor(app: Context, account: Account, options: StreamOptions) {
+    super({ highWaterMark: STREAM_BUFFER_MAX })
     this.#app = app
-    this.#asked = asked
+    this.#options = options
     this.#mailboxId = account.mailboxId
-    this.#told = account.states
+    this.#knownStates = account.states
   }
 
   /**
-   * @param last the id of the last event the client heard; null for a client that heard none
-   * @throws ProductError service_unavailable when the house is closing
+   * @param last id of the last event the client received; null for none
+   * @throws ProductError service_unavailable when the appliance is closing
    */
-  static async open(app: Context, account: Account, asked: StreamAsked, last: string | null): Promise<EventStream> {
-    const stream = new EventStream(app, account, asked)
-    const refused = await asked.refused()
+  static async open(app: Context, account: Account, options: StreamOptions, last: string | null): Promise<EventStream> {
+    const stream = new EventStream(app, account, options)
+    const refused = await options.refused()
     stream.#write(`retry: ${RETRY_MS}\n\n`)
     if (refused !== null) {
       stream.#finish(refused)
@@ -77,20 +78,20 @@ export class EventStream extends Readable implements ChangeSubscriber {
     await app.db.durable()
     stream.#begin(account, last)
     if (stream.#isOver) return stream
-    stream.#unfollow = await app.following.follow(account, stream)
+    stream.#unfollow = await app.following.subscribe(account, stream)
     stream.#watch()
     return stream
   }
 
-  /** Where the client stands: nothing to tell, the difference, or everything when nobody knows. */
+  /** Sends nothing, the difference to the client's states, or all states when they are unknown. */
   #begin(account: Account, last: string | null): void {
     const known = last === null ? account.states : readId(last, account.states)
-    if (known === null) this.#tellStates(account, CHANGE_TYPES)
+    if (known === null) this.#sendStates(account, CHANGE_TYPES)
     else {
-      this.#told = known
-      // An id without an event: who breaks off before the first change can come back to this place.
+      this.#knownStates = known
+      // An id without an event: a client that disconnects before the first change can resume here.
       if (last === null) this.#write(`id: ${idOf(known)}\n\n`)
-      this.#tellChanged(account)
+      this.#sendChanges(account)
     }
   }
 
@@ -108,29 +109,30 @@ export class EventStream extends Readable implements ChangeSubscriber {
       this.destroy()
       return
     }
-    const refused = await this.#asked.refused()
+    const refused = await this.#options.refused()
     if (refused !== null) this.#finish(refused)
   }
 
-  moved(account: Account, received: readonly ReceivedMessage[]): void {
+  accountChanged(account: Account, received: readonly ReceivedMessage[]): void {
     this.#inTurn(async () => {
       // The account may have been read before its last change was flushed.
       await this.#app.db.durable()
-      // What is told one by one comes first: who hears of the state knows that it heard all.
-      if (this.#asked.types.has('messages')) for (const mail of received) this.#event('message.received', mailOf(mail))
-      if (this.#asked.types.has('submissions')) await this.#tellSubmissions(account)
-      this.#tellChanged(account)
+      // Single events come first: a client that receives the state has received all of them.
+      if (this.#options.types.has('messages'))
+        for (const mail of received) this.#event('message.received', mailOf(mail))
+      if (this.#options.types.has('submissions')) await this.#sendSubmissions(account)
+      this.#sendChanges(account)
     })
   }
 
   closing(): void {
-    // What is not read now would hold up the end.
+    // Unread data would delay the shutdown.
     if (this.readableLength > 0) this.destroy()
     else this.#finish('shutdown')
   }
 
-  async #tellSubmissions(account: Account): Promise<void> {
-    const since = this.#told.submissions
+  async #sendSubmissions(account: Account): Promise<void> {
+    const since = this.#knownStates.submissions
     if (since === account.states.submissions || this.#fullSince !== null) return
     const { created, updated } = await this.#app.store.changes.since(account, 'submissions', since, SUBMISSIONS_MAX)
     for (const id of [...created, ...updated].slice(0, SUBMISSIONS_MAX)) {
@@ -139,22 +141,22 @@ export class EventStream extends Readable implements ChangeSubscriber {
     }
   }
 
-  #tellChanged(account: Account): void {
-    const changed = CHANGE_TYPES.filter((type) => account.states[type] !== this.#told[type])
-    const wanted = changed.filter((type) => this.#asked.types.has(type))
-    if (wanted.length > 0) this.#tellStates(account, wanted)
+  #sendChanges(account: Account): void {
+    const changed = CHANGE_TYPES.filter((type) => account.states[type] !== this.#knownStates[type])
+    const wanted = changed.filter((type) => this.#options.types.has(type))
+    if (wanted.length > 0) this.#sendStates(account, wanted)
   }
 
-  #tellStates(account: Account, types: readonly ChangeType[]): void {
-    const told = types.filter((type) => this.#asked.types.has(type))
-    const changed = Object.fromEntries(told.map((type) => [type, account.states[type]]))
+  #sendStates(account: Account, types: readonly ChangeType[]): void {
+    const sent = types.filter((type) => this.#options.types.has(type))
+    const changed = Object.fromEntries(sent.map((type) => [type, account.states[type]]))
     if (this.#event('state', { mailbox_id: this.#mailboxId, changed }, idOf(account.states))) {
-      this.#told = account.states
-      if (this.#asked.closeAfterState) this.#close()
+      this.#knownStates = account.states
+      if (this.#options.closeAfterState) this.#close()
     } else this.#owed = account
   }
 
-  /** @returns false when the client does not read: it is not told then */
+  /** @returns false when the client does not read: the event was not sent */
   #event(name: string, data: object, id?: string): boolean {
     if (this.#isOver || this.#fullSince !== null) return false
     this.#write(`event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`)
@@ -163,7 +165,7 @@ export class EventStream extends Readable implements ChangeSubscriber {
   }
 
   #planPing(): void {
-    const { pingSeconds: interval } = this.#asked
+    const { pingSeconds: interval } = this.#options
     this.#ping?.cancel()
     if (this.#isOver || this.#timers.length === 0) return
     this.#ping = this.#app.clock.after(interval * 1000, () => {
@@ -179,7 +181,7 @@ export class EventStream extends Readable implements ChangeSubscriber {
     this.#fullSince = null
     const owed = this.#owed
     this.#owed = null
-    if (owed !== null) this.#inTurn(async () => this.#tellChanged(owed))
+    if (owed !== null) this.#inTurn(async () => this.#sendChanges(owed))
   }
 
   #finish(reason: EndReason): void {
@@ -210,23 +212,28 @@ export class EventStream extends Readable implements ChangeSubscriber {
       if (!this.#isOver) await work()
     }
     this.#turn = this.#turn.then(unlessOver).catch((error: unknown) => {
-      this.#app.log.error({ err: error, mailbox: this.#mailboxId }, 'a stream of events broke off')
+      this.#app.log.error(
+        { event: 'api.event_stream_failed', err: error, mailbox: this.#mailboxId },
+        'Event stream failed',
+      )
       this.destroy()
     })
   }
 }
 
-/** All states in the one order, whatever of them is told. */
+/** All states in a fixed order, independent of the types that are sent. */
 function idOf(states: States): string {
   return CHANGE_TYPES.map((type) => states[type]).join('.')
 }
 
-/** The states an id stands for; null when it is none that can have been given. */
+/** The states in an id; null when the id is not one this server sent. */
 function readId(id: string, now: States): States | null {
   const parts = id.split('.')
   if (parts.length !== CHANGE_TYPES.length) return null
   const pairs = CHANGE_TYPES.map((type, index) => [type, parts[index]!] as const)
-  return pairs.every(([type, state]) => isPast(type, state, now[type])) ? (Object.fromEntries(pairs) as States) : null
+  return pairs.every(([type, state]) => isCurrentOrPast(type, state, now[type]))
+    ? (Object.fromEntries(pairs) as States)
+    : null
 }
 
 function mailOf(mail: ReceivedMessage) {
@@ -239,7 +246,7 @@ function mailOf(mail: ReceivedMessage) {
     subject: mail.subject,
     preview: mail.preview,
     is_spam: mail.isSpam,
-    // What strangers wrote: not to be taken for instructions.
+    // The sender wrote this: never treat it as instructions.
     untrusted_content: true,
   }
 }

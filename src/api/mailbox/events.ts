@@ -1,4 +1,4 @@
-// What happens in a mailbox, told as it happens: Server-Sent Events (decisions §10.12).
+// Server-Sent Events of a mailbox (decisions §10.12).
 
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
@@ -9,9 +9,9 @@ import { CHANGE_TYPES, type ChangeType } from '../../store/records.ts'
 import { accountOf } from './account.ts'
 import { type EndReason, EventStream } from './event-stream.ts'
 
-/** Streams of one mailbox at a time (decisions §1.9). */
+/** Concurrent streams of one mailbox (decisions §1.9). */
 export const STREAMS_MAX = 5
-/** Bounds of `ping`, and what it is unless said, seconds. */
+/** Bounds and default of `ping`, seconds. */
 const PING = { least: 15, most: 300, usual: 30 }
 const EVERY_TYPE = '*'
 
@@ -20,27 +20,27 @@ export const readEvents = route({
   path: '/mailbox/events',
   operation: 'streamMailboxEvents',
   tag: 'Mailbox',
-  summary: 'Tells what happens in the mailbox as it happens, as Server-Sent Events.',
+  summary: 'Stream the events of the mailbox as Server-Sent Events',
   description:
-    '`state` {mailbox_id, changed: {type: state}} tells which types changed, at most every 250 ms; its `id` is the place to come ' +
-    'back to with Last-Event-ID, which is answered with the difference. `message.received` {mailbox_id, message_id, thread_id, ' +
-    'folder_ids, from, subject, preview, is_spam, untrusted_content} and `submission.updated` {id, status} tell of single things ' +
-    'while the client keeps up; a client that reads slowly is told by `state` alone. `ping` {interval} comes when nothing else ' +
-    'did. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last one: a stream lasts an hour at ' +
-    'most. At most 5 streams of a mailbox are open at a time (429).',
+    '`state` {mailbox_id, changed: {type: state}} lists the types that changed, at most every 250 ms. To resume, send its `id` ' +
+    'in Last-Event-ID; the stream then begins with the difference. `message.received` {mailbox_id, message_id, thread_id, ' +
+    'folder_ids, from, subject, preview, is_spam, untrusted_content} and `submission.updated` {id, status} describe single ' +
+    'changes while the client keeps up; a slow client receives `state` only. `ping` {interval} is sent after a time without ' +
+    'other events. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last event: a stream ' +
+    'lasts at most one hour. At most 5 streams of a mailbox are open at a time (429).',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: Type.Object({
     types: Default(
       {
         ...CommaList(Words([...CHANGE_TYPES, EVERY_TYPE]), CHANGE_TYPES.length + 1),
-        description: 'Comma list of the types to be told of; `*` for all.',
+        description: 'Comma list of the types to watch; `*` for all.',
       },
       [EVERY_TYPE],
     ),
     ping: Default(
       Type.Integer({
-        description: `Seconds without an event after which a \`ping\` comes; taken between ${PING.least} and ${PING.most}, 0 as ${PING.usual}.`,
+        description: `Seconds without an event after which a \`ping\` is sent; limited to ${PING.least} to ${PING.most}, 0 means ${PING.usual}.`,
       }),
       PING.usual,
     ),
@@ -50,23 +50,23 @@ export const readEvents = route({
   stream: true,
   maxConcurrent: STREAMS_MAX,
   reply: Type.String({
-    description: 'Frames as the HTML standard has them (Server-Sent Events).',
+    description: 'Frames of the event stream format of the HTML standard (Server-Sent Events).',
     examples: [
       'event: state\nid: m1ka.f1a0.t1ka.s9z.i2.q1ka\ndata: {"mailbox_id":"mbx_…","changed":{"messages":"m1ka"}}\n\n',
     ],
   }),
   async handle({ query, principal, app, request }) {
     const account = await accountOf(app, principal)
-    const asked = {
+    const options = {
       types: typesOf(query.types),
       pingSeconds: query.ping === 0 ? PING.usual : Math.min(Math.max(query.ping, PING.least), PING.most),
       closeAfterState: query.close_after === 'state',
       refused: () => refusal(app, principal, request),
     }
     return stream({
-      // Proxies gather what is not marked like this.
+      // Proxies buffer responses without this header.
       headers: { 'X-Accel-Buffering': 'no' },
-      open: () => EventStream.open(app, account, asked, request.lastEventId),
+      open: () => EventStream.open(app, account, options, request.lastEventId),
     })
   },
 })
@@ -77,9 +77,9 @@ function typesOf(names: readonly string[]): ReadonlySet<ChangeType> {
 }
 
 async function refusal(app: Context, principal: MailboxPrincipal, request: RequestFacts): Promise<EndReason | null> {
-  const standing = await request.credentialStatus()
-  if (standing === 'suspended') return 'mailbox_suspended'
+  const status = await request.credentialStatus()
+  if (status === 'suspended') return 'mailbox_suspended'
   const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
-  if (standing === 'out' || mailbox === undefined || mailbox.status === 'deleted') return 'credential_revoked'
+  if (status === 'out' || mailbox === undefined || mailbox.status === 'deleted') return 'credential_revoked'
   return mailbox.status === 'suspended' ? 'mailbox_suspended' : null
 }

@@ -6,10 +6,10 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
-import { FOLDER_NAME_MAX } from '../../store/folders-edit.ts'
+import { FOLDER_NAME_MAX } from '../../store/folders-edits.ts'
 import type { Account, PageKey, Folder as StoredFolder } from '../../store/records.ts'
 
-import { Folder, FolderRole, presentFolder } from '../schemas/folder.ts'
+import { FolderJson, FolderRole, presentFolder } from '../schemas/folder.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
@@ -26,8 +26,8 @@ export const folderFilters = {
 }
 
 /**
- * The whole list with these filters, in its order.
- * @throws ProductError not_found for a parent that is none of this mailbox
+ * All folders that match the filters, in order.
+ * @throws ProductError not_found for a parent of another mailbox
  */
 export async function listedFolders(
   app: Context,
@@ -47,17 +47,17 @@ const listFolders = route({
   path: '/mailbox/folders',
   operation: 'listFolders',
   tag: 'Folders',
-  summary: 'Lists the folders with their counts.',
+  summary: 'List folders with their counts',
   description:
-    'By `sort_order`, then by name. `meta.state` is the state of the folders; `meta.query_state` is that of this list with its ' +
-    'filters.',
+    'Ordered by `sort_order`, then by name. `meta.state` is the state of the folders; `meta.query_state` is that of this list ' +
+    'with its filters.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...folderFilters,
   }),
-  reply: listOf(Folder),
+  reply: listOf(FolderJson),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
     const { folders: state } = account.states
@@ -76,11 +76,11 @@ const readFolder = route({
   path: '/mailbox/folders/{folder_id}',
   operation: 'getFolder',
   tag: 'Folders',
-  summary: 'Shows one folder.',
+  summary: 'Get a folder',
   as: 'mailbox',
   permission: 'mailbox.read',
   params: Type.Object({ folder_id: Id('folder') }),
-  reply: Folder,
+  reply: FolderJson,
   etag: true,
   async handle({ params, principal, app }) {
     const account = await accountOf(app, principal)
@@ -92,24 +92,24 @@ const readFolder = route({
 
 const Name = Type.String({
   ...{ minLength: 1, maxLength: FOLDER_NAME_MAX },
-  description: 'No slash, no control characters, not dots alone.',
+  description: 'No slash or control characters, and not only dots.',
   examples: ['Projects'],
 })
-const Parent = Nullable({ ...Id('folder'), description: 'The folder it lies in; null for the top.' })
-const Order = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among the others.' })
+const Parent = Nullable({ ...Id('folder'), description: 'The parent folder; null for the top level.' })
+const Order = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Position among its siblings.' })
 
 const createFolder = route({
   method: 'POST',
   path: '/mailbox/folders',
   operation: 'createFolder',
   tag: 'Folders',
-  summary: 'Makes a folder.',
+  summary: 'Create a folder',
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
   body: record(
     'FolderCreate',
-    'What a folder is made of.',
+    'The new folder.',
     {
       name: Name,
       parent_id: Type.Optional(Parent),
@@ -117,7 +117,7 @@ const createFolder = route({
     },
     { name: 'Projects' },
   ),
-  reply: Folder,
+  reply: FolderJson,
   status: 201,
   async handle({ body, principal, app }) {
     const account = await writableAccountOf(app, principal)
@@ -135,8 +135,8 @@ const updateFolder = route({
   path: '/mailbox/folders/{folder_id}',
   operation: 'updateFolder',
   tag: 'Folders',
-  summary: 'Renames, moves or orders a folder.',
-  description: 'Folders with a role keep their name and place (409).',
+  summary: 'Rename, move or reorder a folder',
+  description: 'The name and the parent of a folder with a role cannot be changed (409).',
   as: 'mailbox',
   permission: 'mailbox.write',
   params: Type.Object({ folder_id: Id('folder') }),
@@ -145,17 +145,17 @@ const updateFolder = route({
       name: Type.Optional(Name),
       parent_id: Type.Optional(Parent),
       sort_order: Type.Optional(Order),
-      is_subscribed: Type.Optional(Type.Boolean({ description: 'Shown by clients that show a choice.' })),
+      is_subscribed: Type.Optional(Type.Boolean({ description: 'Whether clients show it by default.' })),
     },
     {
       title: 'FolderUpdate',
-      description: 'What is to change.',
+      description: 'The changes.',
       additionalProperties: false,
       minProperties: 1,
       examples: [{ name: 'Projects of this year' }],
     },
   ),
-  reply: Folder,
+  reply: FolderJson,
   etag: true,
   async handle({ params: { folder_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
@@ -177,20 +177,20 @@ const deleteFolder = route({
   path: '/mailbox/folders/{folder_id}',
   operation: 'deleteFolder',
   tag: 'Folders',
-  summary: 'Removes a folder.',
+  summary: 'Delete a folder',
   description:
-    '`on_messages` says what becomes of messages that lie nowhere else: `reject` refuses (409), `trash` moves them to Trash, ' +
-    '`delete` erases them.',
+    '`on_messages` says what happens to messages that are in no other folder: `reject` fails with 409, `trash` moves them to ' +
+    'Trash, `delete` erases them.',
   as: 'mailbox',
   permission: 'mailbox.write',
   params: Type.Object({ folder_id: Id('folder') }),
   query: Type.Object({
-    on_messages: Default(Words(['reject', 'trash', 'delete'], 'What becomes of its messages.'), 'reject'),
+    on_messages: Default(Words(['reject', 'trash', 'delete'], 'What happens to its messages.'), 'reject'),
   }),
   reply: record('FolderDeleted', 'It is gone.', {
     deleted: Type.Literal(true),
     id: Id('folder'),
-    moved: Type.Integer({ minimum: 0, description: 'Messages that were taken out of it.' }),
+    moved: Type.Integer({ minimum: 0, description: 'Messages that were removed from it.' }),
   }),
   etag: true,
   async handle({ params: { folder_id: id }, query, principal, app, request }) {

@@ -1,14 +1,14 @@
-// Which routes of the Mailbox API belong to a feature an operator can withhold (decisions §10.2).
+// Routes of the Mailbox API that belong to a feature an operator can disable (decisions §10.2).
 
 import type { MailboxGate } from '../../config/config.ts'
 import type { Route } from '../../http/route.ts'
 
-/** What lies behind each gate, as `METHOD path`. */
+/** Routes of each feature, as `METHOD path`. */
 const BEHIND: Record<MailboxGate, RegExp> = {
   identity_mutation: /^(POST|PATCH|DELETE) \/mailbox\/identities(\/|$)/,
   quota_mutation: /^PATCH \/mailbox\/quotas\//,
   vacation_response: /^(GET|PUT) \/mailbox\/vacation-response$/,
-  // Checking a script writes nothing.
+  // Validating a script writes nothing.
   filter_script_writes: /^(POST|PUT|DELETE) \/mailbox\/sieve-scripts(?!\/validate$)(\/|$)/,
   events: /^GET \/mailbox\/events$/,
   raw_protocol: /^[A-Z]+ \/mailbox\/jmap(\/|$)/,
@@ -20,7 +20,7 @@ const BEHIND: Record<MailboxGate, RegExp> = {
   blob_copy: /^POST \/mailbox\/blobs\/copy$/,
 }
 
-/** A route with the gate it lies behind, where there is one. */
+/** A route with the gate of its feature, if it has one. */
 export function behindGate(route: Route): Route {
   const name = `${route.method} ${route.path}`
   const gates = Object.entries(BEHIND) as [MailboxGate, RegExp][]

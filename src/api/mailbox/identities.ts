@@ -1,4 +1,4 @@
-// As whom a mailbox writes (decisions §10.8).
+// Sending identities of a mailbox (decisions §10.8).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -11,7 +11,7 @@ import { checkEmail, checkName, checkRecipient } from '../../mime/compose/draft-
 import type { Address as MailAddress } from '../../mime/message.ts'
 import { type IdentityChange, type Identity as Kept, SIGNATURE_MAX } from '../../store/identities.ts'
 import type { Account } from '../../store/records.ts'
-import { Address } from '../schemas/address.ts'
+import { AddressJson } from '../schemas/address.ts'
 
 import { DeletedOf } from '../schemas/deleted.ts'
 import { Person, people } from '../schemas/new-mail.ts'
@@ -21,30 +21,28 @@ import { accountOf, writableAccountOf } from './account.ts'
 import { changesRoute } from './typed-changes.ts'
 
 const params = Type.Object({ identity_id: Id('identity') })
-/** Addresses in `reply_to` and in `bcc`. */
+/** Most addresses in `reply_to` and in `bcc`. */
 const PEOPLE_MAX = 10
 
-const Identity = record('Identity', 'An address the mailbox writes as, and what goes with it.', {
+const Identity = record('Identity', 'An address the mailbox sends from, with its settings.', {
   id: Id('identity'),
-  name: Type.String({ description: 'Display name; "": that of the mailbox.' }),
+  name: Type.String({ description: 'Display name; "" for the display name of the mailbox.' }),
   email: Type.String(),
-  reply_to: Nullable(Type.Array(Address, { description: 'Where replies go unless a mail says otherwise.' })),
-  bcc: Nullable(Type.Array(Address, { description: 'Who gets every mail as well unless a mail says otherwise.' })),
-  text_signature: Type.String({ description: 'For clients to append; the appliance appends nothing.' }),
+  reply_to: Nullable(Type.Array(AddressJson, { description: 'Default Reply-To.' })),
+  bcc: Nullable(Type.Array(AddressJson, { description: 'Default Bcc recipients.' })),
+  text_signature: Type.String({ description: 'For clients to append; the server appends nothing.' }),
   html_signature: Type.String(),
-  is_primary: Type.Boolean({ description: 'A mail that names no sender is from this one.' }),
-  may_delete: Type.Boolean({ description: 'False for the primary one.' }),
-  created_at: TimeOf('When it was made.'),
+  is_primary: Type.Boolean({ description: 'Default sender of messages without `from`.' }),
+  may_delete: Type.Boolean({ description: 'False for the primary identity.' }),
+  created_at: TimeOf('When it was created.'),
   updated_at: TimeOf('When it last changed.'),
 })
 
 const Signature = Type.String({ maxLength: SIGNATURE_MAX, description: 'For clients to append.' })
 const members = {
   name: Type.Optional(Person.properties.name),
-  reply_to: Type.Optional(Nullable(people('Where replies go unless a mail says otherwise.', { maxItems: PEOPLE_MAX }))),
-  bcc: Type.Optional(
-    Nullable(people('Who gets every mail as well unless a mail says otherwise.', { maxItems: PEOPLE_MAX })),
-  ),
+  reply_to: Type.Optional(Nullable(people('Default Reply-To.', { maxItems: PEOPLE_MAX }))),
+  bcc: Type.Optional(Nullable(people('Default Bcc recipients.', { maxItems: PEOPLE_MAX }))),
   text_signature: Type.Optional(Signature),
   html_signature: Type.Optional(Signature),
 }
@@ -54,8 +52,8 @@ const listIdentities = route({
   path: '/mailbox/identities',
   operation: 'listIdentities',
   tag: 'Submissions',
-  summary: 'Lists as whom this mailbox writes.',
-  description: 'All of them, the primary one first. `meta.state` is the state of the identities.',
+  summary: 'List identities',
+  description: 'All identities, the primary one first. `meta.state` is the state of the identities.',
   as: 'mailbox',
   permission: 'mailbox.read',
   list: 'whole',
@@ -72,15 +70,15 @@ const createIdentity = route({
   path: '/mailbox/identities',
   operation: 'createIdentity',
   tag: 'Submissions',
-  summary: 'Adds an address this mailbox writes as.',
+  summary: 'Create an identity',
   description:
-    'The address of the mailbox, that with a `+tag`, or an alias; another one is refused (422). 409 above 20 identities.',
+    'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above 20 identities.',
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
   body: record(
     'IdentityCreate',
-    'What an identity is made of.',
+    'The new identity.',
     { email: Person.properties.email, ...members },
     { email: 'ana+sales@shop.example', name: 'Ana, sales', reply_to: [{ email: 'sales@shop.example' }] },
   ),
@@ -100,18 +98,18 @@ const updateIdentity = route({
   path: '/mailbox/identities/{identity_id}',
   operation: 'updateIdentity',
   tag: 'Submissions',
-  summary: 'Changes an identity; its address stays what it is.',
+  summary: 'Update an identity; its address cannot be changed',
   as: 'mailbox',
   permission: 'mailbox.write',
   params,
   body: Type.Object(
     {
       ...members,
-      is_primary: Type.Optional(Type.Literal(true, { description: 'Takes the mark from the one that has it.' })),
+      is_primary: Type.Optional(Type.Literal(true, { description: 'Replaces the present default identity.' })),
     },
     {
       title: 'IdentityUpdate',
-      description: 'What is to change.',
+      description: 'The changes.',
       additionalProperties: false,
       minProperties: 1,
       examples: [{ name: 'Ana of sales', text_signature: 'Ana\nSales' }],
@@ -130,8 +128,8 @@ const deleteIdentity = route({
   path: '/mailbox/identities/{identity_id}',
   operation: 'deleteIdentity',
   tag: 'Submissions',
-  summary: 'Removes an identity; 409 for the primary one.',
-  description: 'Mail that was accepted before still leaves under it.',
+  summary: 'Delete an identity; 409 for the primary one',
+  description: 'Messages that were already accepted are still sent under it.',
   as: 'mailbox',
   permission: 'mailbox.write',
   params,
@@ -143,13 +141,13 @@ const deleteIdentity = route({
   },
 })
 
-/** @throws ProductError validation_error for an address this mailbox may not write as */
+/** @throws ProductError validation_error for an address this mailbox cannot send from */
 async function ownAddress(app: Context, principal: MailboxPrincipal, given: string): Promise<string> {
   const email = checkEmail('email', given).toLowerCase()
   const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
   if (await app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)) return email
-  const message = `An identity has the address ${mailbox.email}, that with a +tag, or an alias of it.`
+  const message = `The address does not belong to this mailbox. Use ${mailbox.email}, that with a +tag, or an alias of it.`
   throw invalid('email', 'forbidden_value', message)
 }
 
@@ -175,7 +173,7 @@ function changeOf(given: GivenIdentity): IdentityChange {
   }
 }
 
-/** An empty list says as much as none. */
+/** An empty list means the same as none. */
 function addressesOf(field: string, given: readonly Person[] | null): MailAddress[] | null {
   if (given === null || given.length === 0) return null
   return given.map((person, index) => checkRecipient(`${field}.${index}`, person))

@@ -1,4 +1,4 @@
-// The thread in which large imports are read.
+// The thread that reads large imports.
 
 import { inThread } from '../../http/large-body.ts'
 import { reader } from './import-body.ts'

@@ -1,4 +1,4 @@
-// The body of an import, and what becomes of it (decisions §10.15).
+// Reads the body of an import (decisions §10.15).
 
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
@@ -14,22 +14,22 @@ export const IMPORT_BODY_LIMIT = 67_108_864
 
 export const NewImport = record(
   'MessageImport',
-  'A mail that is to be kept as it is: either its bytes in `raw`, or the `blob_id` of content the mailbox holds.',
+  'A message to import unchanged: either its bytes in `raw`, or the `blob_id` of content of the mailbox.',
   {
     raw: Type.Optional(
       Type.String({
         minLength: 1,
         contentEncoding: 'base64',
         contentMediaType: 'message/rfc822',
-        description: 'The mail in base64 with padding, on one line.',
+        description: 'The message in base64 with padding, on one line.',
       }),
     ),
-    blob_id: Type.Optional(BlobId('An upload, or a mail that is a file in another one.')),
-    folder_ids: Type.Optional(FolderIds('All the folders it is to lie in; the Inbox unless given.', 1)),
-    keywords: Type.Optional(Keywords('All it is to have; none unless given.')),
+    blob_id: Type.Optional(BlobId('An upload, or a message attached to another one.')),
+    folder_ids: Type.Optional(FolderIds('All folders of the message; the Inbox by default.', 1)),
+    keywords: Type.Optional(Keywords('All keywords of the message; none by default.')),
     received_at: Type.Optional({
       ...TimeQuery,
-      description: 'When it was received; unless given, what its newest Received field says, or now.',
+      description: 'When it was received. Default: the time in its newest Received field, or now.',
     }),
   },
   {
@@ -40,13 +40,13 @@ export const NewImport = record(
 )
 type NewImport = Static<typeof NewImport>
 
-/** A mail and how it is to be kept. */
+/** A message and the properties it is stored with. */
 export interface ReadImport {
   content: Uint8Array | { blobId: string }
   /** Null: the Inbox. */
   folderIds: string[] | null
   keywords: string[]
-  /** ms; null: nobody says. */
+  /** ms; null: not given. */
   receivedAt: number | null
 }
 
@@ -57,9 +57,10 @@ export const reader: BodyReader<ReadImport> = {
 
 function readImport({ raw, blob_id: blobId, folder_ids, keywords = [], received_at }: NewImport): ReadImport {
   if (raw !== undefined && blobId !== undefined) {
-    throw invalid('blob_id', 'forbidden_value', 'A mail comes either in raw or by its blob_id.')
+    throw invalid('blob_id', 'forbidden_value', 'A message comes either in raw or by blob_id. Send only one of them.')
   }
-  if (raw === undefined && blobId === undefined) throw invalid('raw', 'required', 'The mail is needed: raw or blob_id.')
+  if (raw === undefined && blobId === undefined)
+    throw invalid('raw', 'required', 'The message is missing. Send raw or blob_id.')
   return {
     content: raw === undefined ? { blobId: blobId! } : owned(decodeContent('raw', raw)),
     folderIds: folder_ids ?? null,
@@ -68,7 +69,7 @@ function readImport({ raw, blob_id: blobId, folder_ids, keywords = [], received_
   }
 }
 
-/** Node cuts small ones from a pool, all of which would travel along between threads. */
+/** Node cuts small buffers from a pool, and posting one to another thread would copy the whole pool. */
 function owned(bytes: Buffer): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

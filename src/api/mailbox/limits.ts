@@ -1,8 +1,8 @@
-// The bounds of the Mailbox API, as the session document tells them (decisions §10.2).
+// The limits of the Mailbox API, as in the session document (decisions §10.2).
 
 import { PAGE_MAX } from '../../http/schema.ts'
 
-/** Counts are numbers of things, `chars` are Unicode code points, `bytes` are bytes. */
+/** Counts are numbers of objects, `chars` are Unicode code points, `bytes` are bytes. */
 export const MAILBOX_LIMITS = {
   list_limit_max: PAGE_MAX,
   changes_limit_max: 500,
@@ -16,5 +16,5 @@ export const MAILBOX_LIMITS = {
   keywords_per_update_max: 50,
 } as const
 
-/** Entries of a page when the caller names no number (decisions §1.6). */
+/** Default size of a page (decisions §1.6). */
 export const MAILBOX_PAGE = 25

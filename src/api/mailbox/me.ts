@@ -1,8 +1,8 @@
-// The mailbox a credential is for.
+// The mailbox of a credential.
 
 import { notFound } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
-import { Mailbox, presentMailbox } from '../schemas/mailbox.ts'
+import { MailboxJson, presentMailbox } from '../schemas/mailbox.ts'
 import { usageOf } from '../usage.ts'
 import { accountOf } from './account.ts'
 
@@ -11,13 +11,13 @@ export const readMe = route({
   path: '/mailbox/me',
   operation: 'getMailboxMe',
   tag: 'Mailbox',
-  summary: 'Shows the mailbox this credential is for.',
+  summary: 'Get the mailbox of this credential',
   description:
-    'Meant to be called once at the start, to learn the id. The ETag covers everything shown, so a change of ' +
-    '`quota_used_bytes` changes it. A root key gets 403.',
+    'Clients call it once at the start to learn the mailbox id. The ETag covers all members, so it changes with ' +
+    '`quota_used_bytes`. 403 for a root key.',
   as: 'mailbox',
   permission: 'mailbox.read',
-  reply: Mailbox,
+  reply: MailboxJson,
   etag: true,
   async handle({ principal, app }) {
     await accountOf(app, principal)

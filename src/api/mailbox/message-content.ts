@@ -1,4 +1,4 @@
-// A message in full, put together from what the store and the delivery log know: for every route that shows one.
+// A message in full, from the store and the delivery log, for all routes that show one.
 
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
@@ -16,10 +16,10 @@ import {
 } from '../schemas/message.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
-/** What is shown of a message unless the caller says otherwise. */
+/** Default members of a message. */
 export const USUAL_PARTS = MESSAGE_PARTS.filter((part) => part !== 'headers')
 
-/** How much of each body a route shows. @param usual when the caller names no number */
+/** Query parameter for the length of bodies. @param usual default */
 export function bodyChars(usual: number) {
   return Default(
     Type.Integer({
@@ -31,13 +31,13 @@ export function bodyChars(usual: number) {
   )
 }
 
-/** In a query: which members of a message are shown. */
+/** Query parameter for the members of a message. */
 export const include = Default(
   { ...CommaList(Words(MESSAGE_PARTS), MESSAGE_PARTS.length), description: 'Comma list of the members to show.' },
   USUAL_PARTS,
 )
 
-/** The same in a body. */
+/** The same parameter in a body. */
 export const includeList = Default(
   Type.Array(Words(MESSAGE_PARTS), { maxItems: MESSAGE_PARTS.length, description: 'The members to show.' }),
   USUAL_PARTS,
@@ -66,10 +66,10 @@ export async function deliveryOf(app: Context, account: Account, id: string): Pr
   return presentSent(await sentAs(app, account, id))
 }
 
-/** How this mailbox sent a message; null for one it received. */
+/** Delivery status of a message this mailbox sent; null for one it received. */
 async function sentAs(app: Context, account: Account, id: string): Promise<MessageContext['sent']> {
   const { emails } = app.outbound
-  const submission = await app.store.submissions.ofMessage(account, id)
+  const submission = await app.store.submissions.byMessage(account, id)
   if (submission === undefined) return null
   const { emailId, id: submissionId } = submission
   const email = await emails.byId(emailId)

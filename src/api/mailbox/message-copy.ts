@@ -1,4 +1,4 @@
-// Messages of one mailbox are copied into another one of the team, or moved there (decisions §10.15).
+// Copies or moves messages of one mailbox into another one of the team (decisions §10.15).
 
 import { Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
-import { gatherBytes } from '../../store/gather.ts'
-import type { Imported, Into } from '../../store/imports.ts'
+import type { ImportedMessage, ImportTarget } from '../../store/imports.ts'
+import { readFully } from '../../store/pack-content.ts'
 import type { Account, MessageDetail } from '../../store/records.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf, writableMailbox } from './account.ts'
@@ -18,23 +18,23 @@ import { sourceAccountOf } from './source-mailbox.ts'
 
 const COPIES_AT_ONCE = 2
 const SOURCE = 'The source mailbox'
-/** Bytes of mail that one request reads; a single mail is read whatever its size. */
+/** Bytes of messages one request reads; a single message is read whatever its size. */
 export const COPY_BYTES_MAX = 209_715_200
-const SourceId = { ...Id('message'), description: 'In the source mailbox.' }
+const SourceId = { ...Id('message'), description: 'Message ids of the source mailbox.' }
 
 const MessageCopy = record(
   'MessageCopy',
-  'What is copied from where, and how it is to lie here.',
+  'The messages to copy, their mailbox, and the properties of the copies.',
   {
-    source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox that holds them: another one.' },
+    source_mailbox_id: { ...Id('mailbox'), description: 'The source mailbox; not this one.' },
     ids: Type.Array(Id('message'), {
       ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
       description: 'Messages of the source mailbox.',
     }),
-    folder_ids: Type.Optional(FolderIds('All the folders they are to lie in here; the Inbox unless given.', 1)),
-    keywords: Type.Optional(Keywords('All they are to have here; those they have there unless given.', KEYWORDS_MAX)),
+    folder_ids: Type.Optional(FolderIds('All folders of the copies; the Inbox by default.', 1)),
+    keywords: Type.Optional(Keywords('All keywords of the copies; those of the source by default.', KEYWORDS_MAX)),
     delete_source: Default(
-      Type.Boolean({ description: 'Erases what was copied from the source mailbox, for good.' }),
+      Type.Boolean({ description: 'Permanently delete the copied messages from the source mailbox.' }),
       false,
     ),
   },
@@ -57,28 +57,29 @@ export const copyMessages = route({
   path: '/mailbox/messages/copy',
   operation: 'copyMessages',
   tag: 'Messages',
-  summary: 'Copies messages of another mailbox of the team into this one, or moves them.',
+  summary: 'Copy or move messages of another mailbox of the team into this one',
   description:
-    'A credential is for one mailbox: that of the source comes in `X-Source-Authorization` and needs `mailbox.read`, and ' +
-    '`mailbox.write` for `delete_source`. Copies keep their bytes, the time they were received, and what was found about their ' +
-    'sender; no event tells of them. What does not fit, or is here already with the same bytes, is not copied (and not erased there). ' +
-    'At most 200 MiB are copied at once, the rest is told in `not_copied`. One unit of work; 429 for more than 2 at a time.',
+    'A credential belongs to one mailbox: the credential of the source mailbox is sent in `X-Source-Authorization` and needs ' +
+    '`mailbox.read`, and `mailbox.write` for `delete_source`. Copies have the same bytes, time of receipt and sender ' +
+    'authentication results; they cause no `message.received` event. A message that does not fit, or whose bytes are already in ' +
+    'this mailbox, is not copied (and not deleted from the source). At most 200 MiB are copied at once; the rest is listed in ' +
+    '`not_copied`. All changes are one transaction; 429 for more than 2 at a time.',
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
   fromMailbox: true,
   maxConcurrent: COPIES_AT_ONCE,
   body: MessageCopy,
-  reply: record('CopiedMessages', 'What became of them.', {
+  reply: record('CopiedMessages', 'The result of the copy.', {
     copied: Type.Array(
-      record('CopiedMessage', 'A message and its copy.', {
+      record('CopiedMessage', 'A source message and its copy.', {
         source_id: SourceId,
         id: { ...Id('message'), description: 'The copy.' },
       }),
     ),
-    not_found: Type.Array({ ...Id('message'), description: 'The source mailbox holds no such message.' }),
+    not_found: Type.Array({ ...Id('message'), description: 'Ids the source mailbox does not have.' }),
     not_copied: Type.Array(
-      record('MessageNotCopied', 'Why one was left where it is.', {
+      record('MessageNotCopied', 'Why a message was not copied.', {
         source_id: SourceId,
         code: Type.String(),
         message: Type.String(),
@@ -89,7 +90,11 @@ export const copyMessages = route({
     const account = await writableAccountOf(app, principal)
     const { source_mailbox_id: sourceId, ids, folder_ids: folderIds = null, delete_source: isMove } = body
     if (sourceId === account.mailboxId) {
-      throw invalid('source_mailbox_id', 'forbidden_value', 'Inside one mailbox messages are moved by their folders.')
+      throw invalid(
+        'source_mailbox_id',
+        'forbidden_value',
+        'The source is this mailbox. To move messages inside a mailbox, change their folders.',
+      )
     }
     const permissions = ['mailbox.read', ...(isMove ? ['mailbox.write'] : [])]
     const source = await sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
@@ -111,7 +116,7 @@ export const copyMessages = route({
       const data = await copyIn(tx, app, { source, into, ids, prepared, keywords })
       if (isMove) {
         const gone = data.copied.map(({ source_id }) => source_id)
-        await app.store.edits.eraseIn(tx, source, gone)
+        await app.store.edits.deleteIn(tx, source, gone)
       }
       await request.keep(tx, { data })
       return answer({ data })
@@ -119,12 +124,12 @@ export const copyMessages = route({
   },
 })
 
-/** What was read of a message; its keywords are those it has when it is copied. */
-type Prepared = Omit<Imported, 'keywords'>
+/** A message read for its copy; its keywords are those it has at the time of the copy. */
+type Prepared = Omit<ImportedMessage, 'keywords'>
 
 interface Copying {
   source: Account
-  into: Into
+  into: ImportTarget
   ids: readonly string[]
   prepared: ReadonlyMap<string, Prepared | 'later'>
   /** Undefined: those of the source. */
@@ -132,9 +137,9 @@ interface Copying {
 }
 
 const REASONS = {
-  held: 'The mailbox holds this mail already.',
+  exists: 'The mailbox already holds this message.',
   full: 'The mailbox is full.',
-  later: 'One request copies at most 200 MiB: ask for this one again.',
+  later: 'One request copies at most 200 MiB. Request this message again.',
 }
 
 async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }: Copying) {
@@ -144,7 +149,7 @@ async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywo
   const refused: NotCopied[] = []
   for (const id of ids) {
     const read = prepared.get(id)
-    // It may have gone there meanwhile, or have been edited.
+    // The message may have been deleted or edited meanwhile.
     const there = read && (await messages.summary(source, id, tx))
     if (read === undefined || there === undefined) {
       missing.push(id)
@@ -153,7 +158,7 @@ async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywo
     const taken =
       read === 'later'
         ? ({ outcome: 'later' } as const)
-        : await imports.take(tx, into, { ...read, keywords: keywords ?? there.keywords })
+        : await imports.import(tx, into, { ...read, keywords: keywords ?? there.keywords })
     if (taken.outcome === 'new') copied.push({ source_id: id, id: taken.id })
     else refused.push({ source_id: id, code: 'conflict', message: REASONS[taken.outcome] })
   }
@@ -161,19 +166,19 @@ async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywo
 }
 
 /**
- * Reads a message for its copy. The index of the search keeps no texts, so that they are read from the mail again; everything else is
- * as it is there.
+ * Reads a message for its copy. The search index stores no texts, so they are parsed from the message again; everything else is
+ * taken from the source record.
  */
 async function prepare(app: Context, message: MessageDetail, folderIds: readonly string[] | null): Promise<Prepared> {
   const { blobHash: hash, sizeBytes, receivedAt, authentication, spam, envelope, bcc } = message
   const { blobs } = app.store
-  const take = () => gatherBytes(blobs.read(hash, 0, sizeBytes), sizeBytes)
+  const take = () => readFully(blobs.read(hash, 0, sizeBytes), sizeBytes)
   const reading = await app.inspector.read(sizeBytes, take)
-  // Marked as wanted: the source may be erased before the copy is written.
+  // Marked as used: the source may be erased before the copy is written.
   await blobs.putAll([reading])
   return {
-    // Whom a sent mail hid from its readers only its record knows.
-    mail: { ...reading.message, bcc },
+    // Bcc recipients of a sent message are only in its record.
+    parsed: { ...reading.message, bcc },
     ...{ hash, sizeBytes, receivedAt, authentication, spam, envelope, folderIds },
   }
 }

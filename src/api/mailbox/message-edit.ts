@@ -1,4 +1,4 @@
-// Changing messages: their keywords, their folders, and their end.
+// Changes of messages: keywords, folders, and deletion.
 
 import { type Static, Type } from 'typebox'
 import { invalid, notFound, ProductError } from '../../base/errors.ts'
@@ -10,7 +10,7 @@ import { Id } from '../../http/schema.ts'
 import type { EditResult, MessageChange } from '../../store/messages/edits.ts'
 import type { Account } from '../../store/records.ts'
 import { messageVersion } from '../schemas/message.ts'
-import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
+import { MessageSummaryJson, presentSummary } from '../schemas/message-summary.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
@@ -21,9 +21,9 @@ const WRITERS = ['email.receive', 'mailbox.write'] as const
 const params = Type.Object({ message_id: Id('message') })
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
 
-const TAGGED = '`If-Match` takes the ETag of reading the message, or of the last change.'
+const TAGGED = '`If-Match` takes the ETag from reading the message, or from its last change.'
 
-const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out stay.', {
+const Flags = record('MessageFlagsUpdate', 'Flags to change; the others stay.', {
   seen: Type.Optional(Type.Boolean()),
   flagged: Type.Optional(Type.Boolean()),
   answered: Type.Optional(Type.Boolean()),
@@ -32,9 +32,9 @@ const Flags = record('MessageFlagsUpdate', 'Flags that change; those left out st
 
 const MessageUpdate = Type.Object(
   {
-    keywords: Type.Optional(Keywords('All it is to have.', KEYWORDS_MAX)),
-    flags: Type.Optional({ ...Flags, description: 'Flags that change; those left out stay.' }),
-    folder_ids: Type.Optional(FolderIds('All the folders it is to lie in.', 1)),
+    keywords: Type.Optional(Keywords('All keywords of the message.', KEYWORDS_MAX)),
+    flags: Type.Optional({ ...Flags, description: 'Flags to change; the others stay.' }),
+    folder_ids: Type.Optional(FolderIds('All folders of the message.', 1)),
   },
   {
     title: 'MessageUpdate',
@@ -50,8 +50,8 @@ const updateKeywords = route({
   path: '/mailbox/messages/{message_id}/keywords',
   operation: 'updateMessageKeywords',
   tag: 'Messages',
-  summary: 'Adds and removes keywords of a message, or sets them.',
-  description: `\`$junk\` moves the message to Junk, \`$notjunk\` from there to the Inbox. ${TAGGED}`,
+  summary: 'Add, remove or set keywords of a message',
+  description: `\`$junk\` moves the message to Junk, \`$notjunk\` from Junk to the Inbox. ${TAGGED}`,
   as: 'mailbox',
   permission: WRITERS,
   params,
@@ -60,15 +60,15 @@ const updateKeywords = route({
     'Either `add` and `remove`, or `set`.',
     {
       add: Type.Optional(Keywords('To be added.')),
-      remove: Type.Optional(Keywords('To be removed.')),
-      set: Type.Optional(Keywords('All it is to have.', KEYWORDS_MAX)),
+      remove: Type.Optional(Keywords('Keywords to remove.')),
+      set: Type.Optional(Keywords('All keywords of the message.', KEYWORDS_MAX)),
     },
     { add: ['$seen', 'invoice'], remove: ['todo'] },
   ),
   reply: record('MessageKeywords', 'The keywords of a message.', {
     id: Id('message'),
-    keywords: MessageSummary.properties.keywords,
-    flags: MessageSummary.properties.flags,
+    keywords: MessageSummaryJson.properties.keywords,
+    flags: MessageSummaryJson.properties.flags,
     state: State,
   }),
   etag: true,
@@ -88,13 +88,13 @@ const updateMessage = route({
   path: '/mailbox/messages/{message_id}',
   operation: 'updateMessage',
   tag: 'Messages',
-  summary: 'Changes keywords, flags or folders of a message.',
+  summary: 'Update the keywords, flags or folders of a message',
   description: TAGGED,
   as: 'mailbox',
   permission: WRITERS,
   params,
   body: MessageUpdate,
-  reply: MessageSummary,
+  reply: MessageSummaryJson,
   etag: true,
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
@@ -111,31 +111,31 @@ const updateMessages = route({
   path: '/mailbox/messages/batch-update',
   operation: 'updateMessages',
   tag: 'Messages',
-  summary: 'Changes keywords and folders of up to 100 messages at once.',
-  description: 'One unit of work; what is wrong with one message does not hinder the others.',
+  summary: 'Update the keywords and folders of up to 100 messages',
+  description: 'All changes are one transaction; an error of one message does not affect the others.',
   as: 'mailbox',
   permission: WRITERS,
   body: record(
     'MessageBatchUpdate',
-    'Which messages, and what of them.',
+    'The messages and the changes.',
     {
       ids: Type.Array(Id('message'), {
         ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
         description: 'Messages of this mailbox.',
       }),
       add_keywords: Type.Optional(Keywords('To be added.')),
-      remove_keywords: Type.Optional(Keywords('To be removed.')),
-      set_folder_ids: Type.Optional(FolderIds('All the folders they are to lie in.', 1)),
-      add_folder_ids: Type.Optional(FolderIds('Folders they are to lie in as well.')),
-      remove_folder_ids: Type.Optional(FolderIds('Folders they are to lie in no more.')),
+      remove_keywords: Type.Optional(Keywords('Keywords to remove.')),
+      set_folder_ids: Type.Optional(FolderIds('All folders of the messages.', 1)),
+      add_folder_ids: Type.Optional(FolderIds('Folders to add.')),
+      remove_folder_ids: Type.Optional(FolderIds('Folders to remove.')),
     },
     { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], add_keywords: ['$seen'] },
   ),
-  reply: record('MessageBatchUpdated', 'What became of each.', {
+  reply: record('MessageBatchUpdated', 'The result by message.', {
     updated: Type.Array(Id('message')),
     not_found: Type.Array(Id('message')),
     not_updated: Type.Array(
-      record('MessageNotUpdated', 'Why one was left as it is.', {
+      record('MessageNotUpdated', 'Why a message was not changed.', {
         id: Id('message'),
         code: Type.String(),
         message: Type.String(),
@@ -147,7 +147,11 @@ const updateMessages = route({
     const account = await writableAccountOf(app, principal)
     const { set_folder_ids: set, add_folder_ids: add, remove_folder_ids: remove } = body
     if (set !== undefined && (add ?? remove) !== undefined) {
-      throw invalid('set_folder_ids', 'forbidden_value', 'Folders are either set, or added and removed.')
+      throw invalid(
+        'set_folder_ids',
+        'forbidden_value',
+        'folder_ids replaces all folders. Send either it, or the members that add and remove folders.',
+      )
     }
     const folders = set !== undefined ? { set } : (add ?? remove) === undefined ? undefined : { add, remove }
     const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
@@ -163,29 +167,32 @@ const deleteMessage = route({
   path: '/mailbox/messages/{message_id}',
   operation: 'deleteMessage',
   tag: 'Messages',
-  summary: 'Moves a message to Trash, or erases it.',
-  description: `Erasing (\`permanent=true\`) needs the scope mailbox.write and cannot be taken back. ${TAGGED}`,
+  summary: 'Move a message to Trash, or delete it permanently',
+  description: `Permanent deletion (\`permanent=true\`) needs the scope mailbox.write and cannot be undone. ${TAGGED}`,
   as: 'mailbox',
   permission: WRITERS,
   params,
-  query: Type.Object({ permanent: Type.Optional(Type.Boolean({ description: 'Erases it for good.' })) }),
-  reply: record('MessageDeleted', 'It is gone from where it was.', {
+  query: Type.Object({ permanent: Type.Optional(Type.Boolean({ description: 'Deletes it permanently.' })) }),
+  reply: record('MessageDeleted', 'What was done.', {
     deleted: Type.Literal(true),
     id: Id('message'),
-    permanent: Type.Boolean({ description: 'True when its content is erased.' }),
+    permanent: Type.Boolean({ description: 'True when its content was deleted.' }),
   }),
   etag: true,
   async handle({ params: { message_id: id }, query, principal, app, request }) {
     const permanent = query.permanent === true
     if (permanent && !allows(principal.permissions, 'mailbox.write')) {
-      throw new ProductError('insufficient_permissions', 'The permission mailbox.write is missing.')
+      throw new ProductError(
+        'insufficient_permissions',
+        'The permission mailbox.write is missing. Use a key that has it, or leave out permanent.',
+      )
     }
     const account = await writableAccountOf(app, principal)
     const trash = (await app.store.folders.keys(account)).find(({ role }) => role === 'trash')!
     const expect = await expectationOf(app, account, id, request)
     await app.db.write(async (tx) => {
       await expect(tx)
-      if (permanent) await app.store.edits.eraseIn(tx, account, [id])
+      if (permanent) await app.store.edits.deleteIn(tx, account, [id])
       else requireUpdated(await app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
     })
     return { deleted: true, id, permanent }
@@ -200,13 +207,13 @@ interface KeywordsBody {
 
 function keywordsOf({ add, remove, set }: KeywordsBody): MessageChange['keywords'] {
   if (set !== undefined && (add ?? remove) !== undefined) {
-    throw invalid('set', 'forbidden_value', 'Keywords are either set, or added and removed.')
+    throw invalid('set', 'forbidden_value', 'Keywords are either set, or added and removed. Send one form only.')
   }
   if (set !== undefined) return { set: lower(set) }
   return (add ?? remove) === undefined ? undefined : { add: lower(add ?? []), remove: lower(remove ?? []) }
 }
 
-/** Keywords and flags are two ways to say the same; where both are given, the flags have the last word. */
+/** Keywords and flags overlap; where both are given, the flags win. */
 function flaggedKeywords({
   keywords,
   flags,
@@ -222,8 +229,8 @@ function flaggedKeywords({
 }
 
 /**
- * What `If-Match` is held against, inside the unit of work that changes the message. How far its delivery has come is read before: nothing
- * that is changed here depends on it.
+ * Checks `If-Match` in the unit of work that changes the message. The delivery status is read before: no change made here depends on
+ * it.
  */
 async function expectationOf(
   app: Context,
@@ -255,7 +262,7 @@ async function changeOne(
   requireUpdated(edited, members)
 }
 
-/** @param members what the parts of the change are called in the body @throws ProductError not_found, validation_error */
+/** @param members names of the members of the change in the body @throws ProductError not_found, validation_error */
 function requireUpdated({ notFound: missing, notUpdated }: EditResult, { keywords = 'keywords' } = {}): void {
   if (missing.length > 0) throw notFound('message')
   const [refused] = notUpdated
@@ -263,7 +270,7 @@ function requireUpdated({ notFound: missing, notUpdated }: EditResult, { keyword
   throw invalid(refused.about === 'keywords' ? keywords : 'folder_ids', 'forbidden_value', refused.message)
 }
 
-/** A message after a change, and the version it has now. */
+/** A message after a change, with its new version. */
 async function changedMessage(app: Context, account: Account, id: string) {
   const found = await app.store.messages.summary(account, id)
   if (found === undefined) throw notFound('message')

@@ -1,4 +1,4 @@
-// The filters of message and thread lists: how they are asked for, and what the store is told.
+// The filters of message and thread lists: query parameters, and the filter for the store.
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
@@ -18,13 +18,13 @@ function Part(description: string) {
   return Type.String({ minLength: 1, maxLength: TEXT_MAX, description })
 }
 
-/** Filters threads and messages share (specification §4.7). */
+/** Filters of messages and threads (specification §4.7). */
 export const threadFilters = {
   q: Type.String({
     maxLength: QUERY_MAX,
     description:
-      'Search. Words (all must occur), "phrases", prefix*, -not, OR, ( ), from: to: cc: bcc: subject: body: filename: in: ' +
-      'is: has: keyword: after: before: newer_than: older_than: larger: smaller: msgid:. At most 32 terms, depth 5.',
+      'Search expression. Words (all must occur), "phrases", prefix*, -not, OR, ( ), from: to: cc: bcc: subject: body: filename: ' +
+      'in: is: has: keyword: after: before: newer_than: older_than: larger: smaller: msgid:. At most 32 terms, depth 5.',
     examples: ['from:billing@supplier.example has:attachment -is:read'],
   }),
   participant: Part('A part of an address or name in From, To or Cc.'),
@@ -52,29 +52,26 @@ export const messageFilters = {
   max_size: Type.Integer({ minimum: 0, maximum: SIZE_MAX, description: 'Largest size in bytes.' }),
   in_trash_or_junk: Type.Boolean({
     description:
-      'Also messages that lie in Trash or Junk only; they are left out unless folder_id or `in:` names them.',
+      'Also messages that are only in Trash or Junk; they are left out unless folder_id or `in:` names these folders.',
   }),
 }
 
 /** The order of a message list. */
 export const messageOrder = {
-  sort: Default(
-    Words(['received_at', 'sent_at', 'subject', 'from', 'size'], 'What the list is ordered by.'),
-    'received_at',
-  ),
+  sort: Default(Words(['received_at', 'sent_at', 'subject', 'from', 'size'], 'Sort key of the list.'), 'received_at'),
   sort_direction: Default(Words(['asc', 'desc'], 'Direction of `sort`.'), 'desc'),
 }
 
 /** Whether a list shows threads. */
-export const collapseThreads = Flag('Of each thread only the first message in the order of the list.')
+export const collapseThreads = Flag('Only the first message of each thread, in the order of the list.')
 
-/** What tells one message list from another. */
+/** Query parameters that distinguish one message list from another. */
 export const messageFields = [...Object.keys(messageFilters), ...Object.keys(messageOrder), 'collapse_threads']
 
 const Filters = Type.Partial(Type.Object(messageFilters))
 
 /**
- * Reads the filters of a query; a folder or thread of somebody else is as missing as one that never was.
+ * Reads the filters of a query; a folder or thread of another mailbox counts as missing.
  * @throws ProductError not_found
  */
 export async function readFilter(

@@ -1,4 +1,4 @@
-// Many messages at once: several in full, how many there are, and what became of them since a state.
+// Several messages in one request, and the count of messages.
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -17,25 +17,25 @@ const State = Type.String({ description: 'Opaque state of the messages of the ma
 const batchGet = route({
   method: 'POST',
   path: '/mailbox/messages/batch-get',
-  operation: 'getMessages',
+  operation: 'batchGetMessages',
   tag: 'Messages',
-  summary: 'Shows several messages in full.',
+  summary: 'Get several messages in full',
   as: 'mailbox',
   permission: 'mailbox.read',
   body: record(
     'MessageBatchGet',
-    'Which, and what of them.',
+    'The messages, and the members to return.',
     {
       ids: Type.Array(Id('message'), {
         ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-        description: 'Messages of this mailbox; others are told in `not_found`.',
+        description: 'Messages of this mailbox; unknown ids are listed in `not_found`.',
       }),
       body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
       include: includeList,
     },
     { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], include: ['text_body'] },
   ),
-  reply: record('MessageBatch', 'The messages that were found, in the order they were asked for.', {
+  reply: record('MessageBatch', 'The messages that were found, in the requested order.', {
     list: Type.Array(Message),
     not_found: Type.Array(Type.String()),
     state: State,
@@ -59,14 +59,14 @@ const countMessages = route({
   path: '/mailbox/messages/count',
   operation: 'getMessageCount',
   tag: 'Messages',
-  summary: 'Counts the messages a list with the same filters would show.',
+  summary: 'Count the messages that match the filters',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: Type.Partial(Type.Object(messageFilters)),
-  reply: record('MessageCount', 'How many, and how large together.', {
+  reply: record('MessageCount', 'Number and total size of the messages.', {
     count: Type.Integer({ minimum: 0 }),
     unread_count: Type.Integer({ minimum: 0 }),
-    total_size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the mails as they are stored.' }),
+    total_size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the messages as stored.' }),
     state: State,
   }),
   async handle({ query, principal, app }) {

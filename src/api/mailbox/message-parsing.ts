@@ -1,8 +1,8 @@
-// Mail that is not a message of the mailbox, read as if it were: uploads, and mails that are files in others (decisions §10.15).
+// Parses stored content that is not a message of the mailbox: uploads, and attached messages (decisions §10.15).
 
 import { type Static, Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { gatherBytes } from '../../store/gather.ts'
+import { readFully } from '../../store/pack-content.ts'
 import { BlobId } from '../schemas/blob-id.ts'
 import type { MessagePart } from '../schemas/message.ts'
 import { ParsedMessage, presentParsedMessage } from '../schemas/parsed-message.ts'
@@ -20,30 +20,30 @@ export const parseMessages = route({
   path: '/mailbox/messages/parse',
   operation: 'parseMessages',
   tag: 'Messages',
-  summary: 'Shows mails the mailbox holds as content, without keeping them as messages.',
+  summary: 'Parse stored content as messages, without importing it',
   description:
-    'What has no header as a mail has one (RFC 5322), or more than 52,428,800 bytes, is not parsable. Nothing is known of the sender: ' +
-    '`authentication` in `include` adds nothing. 429 for more than 2 at a time.',
+    'Content without a message header (RFC 5322), or with more than 52,428,800 bytes, is not parsable. The sender is not ' +
+    'authenticated: `authentication` in `include` adds nothing. 429 for more than 2 at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
   maxConcurrent: AT_ONCE,
   body: record(
     'MessageParsing',
-    'Which, and what of them.',
+    'The blobs, and the members to return.',
     {
-      blob_ids: Type.Array(BlobId('An upload, or a mail that is a file in another one.'), {
+      blob_ids: Type.Array(BlobId('An upload, or a message attached to another one.'), {
         ...{ minItems: 1, maxItems: BLOBS_MAX, uniqueItems: true },
-        description: 'Names of contents, each once.',
+        description: 'Blob ids, each once.',
       }),
       body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
       include: includeList,
     },
     { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], body_chars: 4000, include: ['text_body', 'attachments'] },
   ),
-  reply: record('ParsedMessages', 'What they hold.', {
-    parsed: Type.Record(Type.String(), ParsedMessage, { description: 'By the name of the content.' }),
-    not_parsable: Type.Array(BlobId('It is no mail.')),
-    not_found: Type.Array(BlobId('The mailbox holds no such content.')),
+  reply: record('ParsedMessages', 'The parsed messages.', {
+    parsed: Type.Record(Type.String(), ParsedMessage, { description: 'By blob id.' }),
+    not_parsable: Type.Array(BlobId('Content that is not a message.')),
+    not_found: Type.Array(BlobId('Ids the mailbox does not have.')),
   }),
   async handle({ body, principal, app }) {
     const account = await accountOf(app, principal)
@@ -53,15 +53,15 @@ export const parseMessages = route({
     const parsed: Record<string, Static<typeof ParsedMessage>> = {}
     const wrong: string[] = []
     const missing: string[] = []
-    // One after another: each may be as large as a mail can be.
+    // Sequential: each may have the size of the largest message.
     for (const id of body.blob_ids) {
-      const held = await app.store.contents.find(account, id)
-      if (held === undefined) {
+      const found = await app.store.contents.find(account, id)
+      if (found === undefined) {
         missing.push(id)
         continue
       }
-      const { place, sizeBytes } = held
-      const take = () => gatherBytes(app.store.contents.read(place, 0, sizeBytes), sizeBytes)
+      const { range, sizeBytes } = found
+      const take = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
       const shown = sizeBytes > MAIL_BYTES_MAX ? null : await app.inspector.view(sizeBytes, take, showing)
       if (shown?.isMessage) parsed[id] = presentParsedMessage(shown, include)
       else wrong.push(id)

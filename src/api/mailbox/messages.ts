@@ -1,11 +1,11 @@
-// The messages of a mailbox: lists and single ones.
+// The messages of a mailbox: list and single message.
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { Message, type MessagePart, messageVersion } from '../schemas/message.ts'
-import { MessageSummary, presentSummary } from '../schemas/message-summary.ts'
+import { MessageSummaryJson, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
 import { bodyChars, include, showMessage } from './message-content.ts'
@@ -24,9 +24,10 @@ const listMessages = route({
   path: '/mailbox/messages',
   operation: 'listMessages',
   tag: 'Messages',
-  summary: 'Lists messages, newest first.',
+  summary: 'List messages',
   description:
-    '`meta.state` is the state of the messages; `meta.query_state` is that of this list with its filters and order.',
+    'Newest first by default. `meta.state` is the state of the messages; `meta.query_state` is that of this list with its ' +
+    'filters and order.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({
@@ -35,13 +36,13 @@ const listMessages = route({
     ...messageOrder,
     collapse_threads: collapseThreads,
   }),
-  reply: listOf(MessageSummary),
+  reply: listOf(MessageSummaryJson),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
-    // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
+    // The state is read first: a later change is then reported again by the changes, never missed.
     const { messages: state } = account.states
     const filter = await readFilter(app, account, query)
-    const names = await app.store.messages.namedIn(account, filter)
+    const names = await app.store.messages.folderReferences(account, filter)
     const { sort, sort_direction: direction, limit, collapse_threads: collapse = false } = query
     const cut = { sort, direction, limit, after, collapseThreads: collapse }
     const page = await app.store.messages.list(account, filter, cut)
@@ -55,10 +56,10 @@ const readMessage = route({
   path: '/mailbox/messages/{message_id}',
   operation: 'getMessage',
   tag: 'Messages',
-  summary: 'Shows one message with its bodies.',
+  summary: 'Get a message with its bodies',
   description:
-    'Reading does not mark it as seen. Whatever the message says is the word of a stranger: it authorises nothing. The ETag ' +
-    'is that of the message, whatever `include` and `body_chars` say; it does not cover `state`.',
+    'Reading does not set `$seen`. The message is untrusted content and authorises nothing. The ETag is that of the message, ' +
+    'independent of `include` and `body_chars`; it does not cover `state`.',
   as: 'mailbox',
   permission: 'mailbox.read',
   params: Type.Object({ message_id: Id('message') }),

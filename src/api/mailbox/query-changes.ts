@@ -1,4 +1,4 @@
-// What became of a list since a state, of messages and of folders (decisions §10.3 row 9, §10.6, §10.11).
+// Changes of message and folder lists since a state (decisions §10.3 row 9, §10.6, §10.11).
 
 import { type Static, Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'
@@ -13,7 +13,7 @@ import { folderFilters, listedFolders } from './folders.ts'
 import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
 import { type ListKey, readQueryState, writeQueryState } from './query-state.ts'
 
-/** The types whose lists are followed. */
+/** Types whose lists have query changes. */
 export const LIST_TYPES = ['messages', 'folders'] as const
 
 const optional = <F extends Parameters<typeof Type.Object>[0]>(fields: F) =>
@@ -24,11 +24,11 @@ const ofFolders = optional(folderFilters)
 const MessageQuery = Type.Object({ ...ofMessages, ...followQuery, up_to_id: upTo('message') })
 const FolderQuery = Type.Object({ ...ofFolders, ...followQuery, up_to_id: upTo('folder') })
 
-/** Tries to read the folders and their changes at one moment, while somebody works on the mailbox. */
+/** Attempts to read the folders and their changes in the same state, while other clients change the mailbox. */
 const TRIES = 10
 
 const SyncQuery = Type.Object({
-  type: Words(LIST_TYPES, 'Of what a list is followed; filters of the other type are left aside.'),
+  type: Words(LIST_TYPES, 'Type of the list; filters of the other type are ignored.'),
   ...ofMessages,
   ...ofFolders,
   ...followQuery,
@@ -39,12 +39,12 @@ async function messageChanges(app: Context, principal: MailboxPrincipal, query: 
   const account = await accountOf(app, principal)
   const filter = await readFilter(app, account, query)
   const { messages } = app.store
-  const list = { fields: messageFields, query, names: await messages.namedIn(account, filter) }
+  const list = { fields: messageFields, query, names: await messages.folderReferences(account, filter) }
   const since = readQueryState(query.since_query_state, list)
   const { sort, sort_direction: direction, collapse_threads: collapse = false, limit, up_to_id: last } = query
   const order = { sort, direction, collapseThreads: collapse }
-  const told = await messages.queryChanges(account, filter, order, { since, most: limit, upTo: last })
-  return present(query.since_query_state, told, list)
+  const changes = await messages.queryChanges(account, filter, order, { since, most: limit, upTo: last })
+  return present(query.since_query_state, changes, list)
 }
 
 async function folderChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof FolderQuery>) {
@@ -53,15 +53,17 @@ async function folderChanges(app: Context, principal: MailboxPrincipal, query: S
     const account = await accountOf(app, principal)
     const all = (await listedFolders(app, account, query)).map(({ id }) => id)
     const since = readQueryState(query.since_query_state, list)
-    const { ids, newState } = await app.store.changes.touched(account, 'folders', since, query.limit)
-    // An index is right only together with the state it belongs to.
+    const { ids, newState } = await app.store.changes.changedIds(account, 'folders', since, query.limit)
+    // An index is valid only for the state it belongs to.
     if (newState !== account.states.folders) continue
     const last = query.up_to_id === undefined ? -1 : all.indexOf(query.up_to_id)
     const shown = last === -1 ? all : all.slice(0, last + 1)
     const added = shown.flatMap((id, index) => (ids.includes(id) ? [{ id, index }] : []))
     return present(query.since_query_state, { newState, total: all.length, removed: ids, added }, list)
   }
-  throw new ProductError('service_unavailable', 'The mailbox is being changed all the time.', { retryAfter: 1 })
+  throw new ProductError('service_unavailable', 'The mailbox is being changed continuously. Try again later.', {
+    retryAfter: 1,
+  })
 }
 
 function present(since: string, { newState, total, removed, added }: StoredChanges, list: ListKey) {
@@ -69,16 +71,16 @@ function present(since: string, { newState, total, removed, added }: StoredChang
 }
 
 const HOW =
-  'Takes the filters and the order of the list it follows, and the `query_state` the list came with. 400 for the state of another ' +
-  'list; 409 when the state is too old, more than `limit` changed, or the list changes with the time of day (`newer_than:`): then ' +
-  'the list has to be fetched again.'
+  'Takes the filters and the order of a list, and the `query_state` the list returned. 400 for the state of another list; 409 ' +
+  'when the state is too old, more than `limit` entries changed, or the list depends on the time of day (`newer_than:`): then ' +
+  'fetch the list again.'
 
 const listMessageQueryChanges = route({
   method: 'GET',
   path: '/mailbox/messages/query-changes',
   operation: 'listMessageQueryChanges',
   tag: 'Messages',
-  summary: 'Tells what became of a list of messages since a state.',
+  summary: 'List the changes of a message list since a state',
   description: HOW,
   as: 'mailbox',
   permission: 'mailbox.read',
@@ -92,7 +94,7 @@ const listFolderQueryChanges = route({
   path: '/mailbox/folders/query-changes',
   operation: 'listFolderQueryChanges',
   tag: 'Folders',
-  summary: 'Tells what became of a list of folders since a state.',
+  summary: 'List the changes of a folder list since a state',
   description: HOW,
   as: 'mailbox',
   permission: 'mailbox.read',
@@ -106,7 +108,7 @@ const listSyncQueryChanges = route({
   path: '/mailbox/sync/query-changes',
   operation: 'listSyncQueryChanges',
   tag: 'Sync',
-  summary: 'Tells what became of a list of messages or folders since a state.',
+  summary: 'List the changes of a message or folder list since a state',
   description: HOW,
   as: 'mailbox',
   permission: 'mailbox.read',

@@ -21,33 +21,36 @@ const Limit = Nullable(
   Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: 'In the unit of the quota; null for none.' }),
 )
 
-const Quota = record('Quota', 'One thing that is counted of a mailbox.', {
+const Quota = record('Quota', 'One quota of a mailbox.', {
   id: Id('quota'),
-  name: Words(QUOTA_NAMES, '`daily_recipients` counts those written to in the last 24 hours, by whole hours.'),
-  resource_type: Words(['octets', 'count'], 'What the numbers are.'),
+  name: Words(QUOTA_NAMES, '`daily_recipients` counts the recipients of the last 24 hours, by whole hours.'),
+  resource_type: Words(['octets', 'count'], 'Unit of the numbers.'),
   scope: Words(['account'], 'What it is counted over.'),
-  used: Count('How much of it is used.'),
-  hard_limit: Nullable(Count('Where the appliance stops; null where it sets no bound.')),
-  soft_limit: Nullable(Count('Where clients say that it gets tight; the appliance does nothing there.')),
-  warn_limit: Nullable(Count('Where clients warn; the appliance does nothing there.')),
-  types: Type.Array(Type.String(), { description: 'What counts towards it.' }),
+  used: Count('Used amount.'),
+  hard_limit: Nullable(Count('The limit the server enforces; null for none.')),
+  soft_limit: Nullable(Count('Limit at which clients show that space is short; the server enforces nothing.')),
+  warn_limit: Nullable(Count('Limit at which clients warn; the server enforces nothing.')),
+  types: Type.Array(Type.String(), { description: 'What the quota counts.' }),
   description: Type.String(),
   updated_at: TimeOf('When a limit last changed.'),
 })
 
-const Usage = record('MailboxUsage', 'What a mailbox holds and sends.', {
-  quota_bytes: Count('Room of the mailbox.'),
-  quota_used_bytes: Count('Sizes of its messages, each once.'),
-  quota_used_ratio: Type.Number({ minimum: 0, description: 'Used of all; above 1 after the room was made less.' }),
+const Usage = record('MailboxUsage', 'Storage and sending of a mailbox.', {
+  quota_bytes: Count('Storage quota of the mailbox.'),
+  quota_used_bytes: Count('Sizes of its messages, each counted once.'),
+  quota_used_ratio: Type.Number({
+    minimum: 0,
+    description: 'Used part of the quota; above 1 when the quota was reduced below the usage.',
+  }),
   message_count: Count('Messages.'),
   folder_count: Count('Folders.'),
-  attachment_bytes: Count('Files in its messages, decoded.'),
-  upload_bytes_pending: Count('Uploads nothing uses yet; they do not count towards the quota.'),
-  sent_last_24h: Count('Mails accepted for sending in the last 24 hours, by whole hours.'),
+  attachment_bytes: Count('Decoded size of the files in its messages.'),
+  upload_bytes_pending: Count('Unused uploads; they do not count towards the quota.'),
+  sent_last_24h: Count('Messages accepted for sending in the last 24 hours, by whole hours.'),
   state: Type.String({ description: 'The state of the quotas.' }),
 })
 
-const TOLD: Readonly<Record<QuotaName, Pick<Static<typeof Quota>, 'resource_type' | 'types' | 'description'>>> = {
+const QUOTA_DOCS: Readonly<Record<QuotaName, Pick<Static<typeof Quota>, 'resource_type' | 'types' | 'description'>>> = {
   storage: { resource_type: 'octets', types: ['messages'], description: 'Bytes of all messages, each counted once.' },
   messages: { resource_type: 'count', types: ['messages'], description: 'Messages in the mailbox.' },
   daily_recipients: {
@@ -61,8 +64,8 @@ const listQuotas = route({
   path: '/mailbox/quotas',
   operation: 'listQuotas',
   tag: 'Usage',
-  summary: 'Lists what is counted of this mailbox, with its limits.',
-  description: '`meta.state` is the state of the quotas: it moves with everything that comes, goes or is sent.',
+  summary: 'List quotas with their limits and usage',
+  description: '`meta.state` is the state of the quotas: it changes when a message is stored, deleted or sent.',
   as: 'mailbox',
   permission: 'mailbox.read',
   list: 'whole',
@@ -78,9 +81,8 @@ const updateQuota = route({
   path: '/mailbox/quotas/{quota_id}',
   operation: 'updateQuota',
   tag: 'Usage',
-  summary: 'Sets where the owner of the mailbox wants to be warned.',
-  description:
-    'warn_limit < soft_limit < hard_limit, each where there is one; the hard limit is set by the administrator.',
+  summary: 'Set the warning limits of a quota',
+  description: 'warn_limit < soft_limit < hard_limit, where they are set; an administrator sets the hard limit.',
   as: 'mailbox',
   permission: 'mailbox.write',
   params: Type.Object({ quota_id: Id('quota') }),
@@ -88,7 +90,7 @@ const updateQuota = route({
     { warn_limit: Type.Optional(Limit), soft_limit: Type.Optional(Limit) },
     {
       title: 'QuotaUpdate',
-      description: 'What is to change.',
+      description: 'The changes.',
       additionalProperties: false,
       minProperties: 1,
       examples: [{ warn_limit: 4_294_967_296, soft_limit: 5_000_000_000 }],
@@ -109,7 +111,7 @@ const readUsage = route({
   path: '/mailbox/usage',
   operation: 'getMailboxUsage',
   tag: 'Usage',
-  summary: 'Shows what this mailbox holds and sends.',
+  summary: 'Get the storage and sending usage of the mailbox',
   as: 'mailbox',
   permission: 'mailbox.read',
   reply: Usage,
@@ -118,7 +120,10 @@ const readUsage = route({
     const { store } = app
     const account = await accountOf(app, principal)
     const { storage } = await hardLimits(app, principal)
-    const [{ mails }, { bytes }] = await Promise.all([store.sentHours.inDay(account), store.uploads.pending(account)])
+    const [{ messages }, { bytes }] = await Promise.all([
+      store.sentHours.lastDay(account),
+      store.uploads.pending(account),
+    ])
     const version = {
       quota_bytes: storage!,
       quota_used_bytes: account.usedBytes,
@@ -127,7 +132,7 @@ const readUsage = route({
       folder_count: (await store.folders.keys(account)).length,
       attachment_bytes: account.attachmentBytes,
       upload_bytes_pending: bytes,
-      sent_last_24h: mails,
+      sent_last_24h: messages,
     }
     return answer({ data: { ...version, state: account.states.quotas }, version })
   },
@@ -148,7 +153,7 @@ async function hardLimits(app: Context, principal: MailboxPrincipal): Promise<Re
 
 async function shown(app: Context, principal: MailboxPrincipal, account: Account): Promise<Static<typeof Quota>[]> {
   const hard = await hardLimits(app, principal)
-  const { recipients } = await app.store.sentHours.inDay(account)
+  const { recipients } = await app.store.sentHours.lastDay(account)
   const used = { storage: account.usedBytes, messages: account.messageCount, daily_recipients: recipients }
   return (await app.store.quotas.list(account)).map((quota) => present(quota, used[quota.name], hard[quota.name]))
 }
@@ -157,7 +162,7 @@ function present(quota: Kept, used: number, hard: number | null): Static<typeof 
   return {
     id: quota.id,
     name: quota.name,
-    ...TOLD[quota.name],
+    ...QUOTA_DOCS[quota.name],
     scope: 'account',
     used,
     hard_limit: hard,

@@ -15,6 +15,6 @@ export const rawProtocol = route({
   hidden: true,
   reply: Type.Object({}, { additionalProperties: false }),
   handle() {
-    throw new ProductError('insufficient_permissions', 'The feature raw_protocol is withheld on this appliance.')
+    throw new ProductError('insufficient_permissions', 'The feature raw_protocol is disabled on this appliance.')
   },
 })

@@ -15,10 +15,9 @@ const readRaw = route({
   path: '/mailbox/messages/{message_id}/raw',
   operation: 'getRawMessage',
   tag: 'Messages',
-  summary: 'Gives the whole mail as it is stored, trace headers included.',
+  summary: 'Get the raw message, trace headers included',
   description:
-    'With `Accept: message/rfc822` the bytes themselves, with ranges and a strong ETag; otherwise JSON with the bytes in ' +
-    'base64.',
+    'With `Accept: message/rfc822` the bytes, with ranges and a strong ETag; otherwise JSON with the bytes in base64.',
   as: 'mailbox',
   permission: 'mailbox.read',
   params: Type.Object({ message_id: Id('message') }),

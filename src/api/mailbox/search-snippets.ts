@@ -1,4 +1,4 @@
-// Why a search found messages: the words it looked for, marked where they stand.
+// Search snippets: the matches of a search, marked in subject and text.
 
 import { Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'
@@ -17,12 +17,12 @@ export const listSearchSnippets = route({
   path: '/mailbox/messages/search-snippets',
   operation: 'listSearchSnippets',
   tag: 'Messages',
-  summary: 'Shows where the words of a search stand in messages.',
+  summary: 'Highlight search words in messages',
   description:
-    'Of the messages in `ids`, whether the search finds them or not, or else of the first `limit` a list with the same filters ' +
-    'shows. Words of `q` and `subject` are marked, as the search understands them: without regard to capitals and accents, ' +
-    'phrases as a whole; what is negated is not. Ids that are none of this mailbox are left out. Of the bodies 16 MiB ' +
-    'are looked at in all. 429 for more than 4 at a time.',
+    'Takes the messages in `ids`, whether the search matches them or not, or else the first `limit` messages of a list with the ' +
+    'same filters. Words of `q` and `subject` are marked as the search matches them: case and accents are ignored, phrases are ' +
+    'marked as a whole, negated words are not marked. Ids of other mailboxes are left out. At most 16 MiB of bodies are read. ' +
+    '429 for more than 4 at a time.',
   as: 'mailbox',
   permission: 'mailbox.read',
   maxConcurrent: AT_ONCE,
@@ -30,9 +30,12 @@ export const listSearchSnippets = route({
     q,
     ids: Type.Optional({
       ...CommaList(Id('message'), MAILBOX_LIMITS.batch_ids_max),
-      description: 'Comma list of messages; then no filter but `q` may be given.',
+      description: 'Comma list of messages; `q` is then the only allowed filter.',
     }),
-    limit: Default(Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: 'Messages at most.' }), MAILBOX_PAGE),
+    limit: Default(
+      Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: 'Maximum number of messages.' }),
+      MAILBOX_PAGE,
+    ),
     ...Type.Partial(Type.Object(others)).properties,
   }),
   reply: Type.Array(SearchSnippet),
@@ -40,7 +43,7 @@ export const listSearchSnippets = route({
     const account = await accountOf(app, principal)
     const { ids, limit, ...filters } = query
     if (ids !== undefined && Object.keys(filters).some((name) => name !== 'q')) {
-      throw new ProductError('invalid_parameter', 'Messages are named by ids or by filters, not by both.', {
+      throw new ProductError('invalid_parameter', 'ids cannot be combined with filters. Send either of them.', {
         param: 'ids',
       })
     }

@@ -1,4 +1,4 @@
-// The thread in which large mails of a mailbox are read.
+// The thread that reads large messages to send.
 
 import { inThread } from '../../http/large-body.ts'
 import { reader } from './send-body.ts'

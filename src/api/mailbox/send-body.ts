@@ -1,11 +1,11 @@
-// The body of a mail a mailbox sends, and what becomes of it (decisions §10.7).
+// Reads the body of a message to send from a mailbox (decisions §10.7).
 
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
 import type { BodyReader } from '../../http/body-plan.ts'
 import { Default, Id, parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
-import type { NewMail } from '../../outbound/submit/new-mail.ts'
+import type { NewMail } from '../../outbound/submit/new-message.ts'
 import {
   addressesOf,
   addressOf,
@@ -25,54 +25,50 @@ const REPLY_TO_MAX = 10
 const UNDO_SECONDS_MAX = 120
 const CONTENT_ID_MAX = 255
 
-const MailAttachment = record(
-  'MailAttachment',
-  'A file: its `content` here, or the `blob_id` of content the mailbox holds.',
-  {
-    ...fileMembers,
-    content: Type.Optional(
-      Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
-    ),
-    blob_id: Type.Optional(
-      Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'A mail of this mailbox, or a file in one.' }),
-    ),
-    disposition: Type.Optional(Words(['attachment', 'inline'], 'Beside the text, or shown inside the HTML body.')),
-    content_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: CONTENT_ID_MAX,
-        description: 'What the HTML body names it by, as `cid:…`.',
-      }),
-    ),
-  },
-)
+const MailAttachment = record('MailAttachment', 'A file: its `content`, or the `blob_id` of content of the mailbox.', {
+  ...fileMembers,
+  content: Type.Optional(
+    Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
+  ),
+  blob_id: Type.Optional(
+    Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'A message of this mailbox, or a file in one.' }),
+  ),
+  disposition: Type.Optional(Words(['attachment', 'inline'], 'As an attachment, or shown inside the HTML body.')),
+  content_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: CONTENT_ID_MAX,
+      description: 'Content-ID by which the HTML body refers to it as `cid:…`.',
+    }),
+  ),
+})
 type MailAttachment = Static<typeof MailAttachment>
 
 export const NewMessage = record(
   'NewMessage',
-  'A mail to be sent. At most 50 different recipients in to, cc and bcc together; attachments of at most 25 MiB decoded.',
+  'A message to send. At most 50 different recipients in to, cc and bcc together; attachments of at most 25 MiB decoded.',
   {
     from: Type.Optional(Person),
     to: people('Recipients.', { minItems: 1 }),
     ...mailMembers,
     html_body: HtmlBody(0),
-    reply_to: Type.Optional(people('Where replies go.', { maxItems: REPLY_TO_MAX })),
+    reply_to: Type.Optional(people('Reply-To addresses.', { maxItems: REPLY_TO_MAX })),
     attachments: Type.Optional(Type.Array(MailAttachment, { maxItems: FILES_MAX, description: 'Files.' })),
     in_reply_to_message_id: Type.Optional({
       ...Id('message'),
       description:
-        'The message of this mailbox that is answered: sets In-Reply-To, References and the thread, and marks it.',
+        'The message of this mailbox that is answered: sets In-Reply-To, References and the thread, and marks it as answered.',
     }),
-    send_at: Type.Optional({ ...TimeQuery, description: 'When it leaves: 5 seconds to 30 days ahead.' }),
+    send_at: Type.Optional({ ...TimeQuery, description: 'When it is sent: 5 seconds to 30 days ahead.' }),
     undo_seconds: Default(
       Type.Integer({
         minimum: 0,
         maximum: UNDO_SECONDS_MAX,
-        description: 'Held back for so long, in which it can be cancelled.',
+        description: 'Seconds before it is sent, during which it can be cancelled.',
       }),
       0,
     ),
-    save_to_sent: Default(Type.Boolean({ description: 'Keeps a copy in Sent.' }), true),
+    save_to_sent: Default(Type.Boolean({ description: 'Store a copy in Sent.' }), true),
   },
   {
     to: [{ email: 'bob@customer.example', name: 'Bob' }],
@@ -84,7 +80,7 @@ export const NewMessage = record(
 )
 type NewMessage = Static<typeof NewMessage>
 
-/** The mail, and which of its attachments are yet to be found by their `blob_id`. */
+/** The message, and the attachments whose content is still to be loaded by `blob_id`. */
 export interface ReadMessage {
   mail: NewMail
   uploads: { index: number; blobId: string }[]
@@ -120,17 +116,25 @@ function readMessage(given: NewMessage): ReadMessage {
 
 function attachmentOf(file: MailAttachment, index: number): EncodedAttachment {
   const { filename, type, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
-  const place = `attachments.${index}`
+  const field = `attachments.${index}`
   if (content !== undefined && blobId !== undefined) {
-    throw invalid(`${place}.blob_id`, 'forbidden_value', 'An attachment has either content or a blob_id.')
+    throw invalid(
+      `${field}.blob_id`,
+      'forbidden_value',
+      'An attachment has both content and a blob_id. Send only one of them.',
+    )
   }
   if (content === undefined && blobId === undefined) {
-    throw invalid(`${place}.content`, 'required', 'An attachment needs content or a blob_id.')
+    throw invalid(`${field}.content`, 'required', 'An attachment has no content. Send content or a blob_id.')
   }
-  const read = fileOf(place, { filename, type, content: content ?? 'AA==' })
+  const read = fileOf(field, { filename, type, content: content ?? 'AA==' })
   const most = MAILBOX_LIMITS.inline_attachment_bytes_max
   if (read.sizeBytes > most) {
-    throw invalid(`${place}.content`, 'too_big', `A file inside the body has at most ${most} bytes.`)
+    throw invalid(
+      `${field}.content`,
+      'too_big',
+      `The file is too large. A file inside the body has at most ${most} bytes; upload larger ones and send their blob_id.`,
+    )
   }
   return { ...read, disposition, contentId }
 }

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
-import type { Submitted } from '../../outbound/submit/new-mail.ts'
+import type { Submitted } from '../../outbound/submit/new-message.ts'
 import type { Account } from '../../store/records.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
@@ -16,14 +16,14 @@ import { NewMessage, type ReadMessage, reader } from './send-body.ts'
 
 const BODY_LIMIT = 67_108_864
 
-const SentMessage = record('SentMessage', 'A mail that was taken for sending.', {
-  message_id: { ...Id('email'), description: 'What the delivery log and events call it.' },
+const SentMessage = record('SentMessage', 'An accepted message.', {
+  message_id: { ...Id('email'), description: 'Id in the delivery log and in events.' },
   submission_id: Id('submission'),
-  stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was wanted.' }),
-  send_at: TimeOf('Earliest time it leaves, `undo_seconds` included.'),
+  stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was requested.' }),
+  send_at: TimeOf('Earliest time it is sent, `undo_seconds` included.'),
   status: Words(
     ['scheduled', 'queued', 'failed'],
-    '`failed`: none of the recipients may be written to; the delivery log tells why.',
+    '`failed`: every recipient is suppressed; the delivery log has the reason.',
   ),
 })
 
@@ -32,12 +32,13 @@ export const sendMessage = route({
   path: '/mailbox/messages/send',
   operation: 'sendMessage',
   tag: 'Messages',
-  summary: 'Sends a mail from this mailbox.',
+  summary: 'Send a message from this mailbox',
   description:
-    '`from` is one of the identities of the mailbox, the primary one when it is left out; name, `reply_to` and `bcc` are those of ' +
-    'the identity where the body has none (an empty list is none at all), and its signature is left to the client. Once ' +
-    'answered the mail is on the disk, with its copy in Sent. Recipients on this appliance get it through the same queue and log. 409 while the mailbox is suspended, or has no ' +
-    'room for the copy; 413 when the composed mail has more than `outbound_raw_message_bytes_max` bytes.',
+    '`from` is one of the identities of the mailbox, by default the primary one; name, `reply_to` and `bcc` default to those of ' +
+    'the identity (an empty list means none); clients append the signature themselves. The response is sent after the message ' +
+    'and its copy in Sent are on disk. Recipients on this appliance are delivered through the same queue and log. 409 while the ' +
+    'mailbox is suspended, or has no space for the copy; 413 when the composed message has more than ' +
+    '`outbound_raw_message_bytes_max` bytes.',
   as: 'mailbox',
   permission: 'email.send',
   idempotent: true,
@@ -58,7 +59,7 @@ export const sendMessage = route({
   },
 })
 
-/** @throws ProductError why it was not taken */
+/** @throws ProductError why the message was not accepted */
 function present(submitted: Submitted) {
   if (submitted.kind === 'failed') throw submitted.error
   const { emailId, submission, sendAt, state } = submitted
@@ -72,7 +73,7 @@ function present(submitted: Submitted) {
   return { data, headers: { Location: `/api/v1/mailbox/submissions/${submission!.id}` } }
 }
 
-/** Puts content the mailbox holds where the body named it. @throws ProductError validation_error not_found */
+/** Loads the content of attachments given by `blob_id`. @throws ProductError validation_error not_found */
 async function withUploads(
   app: Context,
   account: Account,
@@ -82,14 +83,18 @@ async function withUploads(
   const { contents } = app.store
   let room: number = MAILBOX_LIMITS.attachment_upload_bytes_max
   for (const { index, blobId } of uploads) {
-    const held = await contents.find(account, blobId)
-    if (held === undefined) {
-      throw invalid(`attachments.${index}.blob_id`, 'not_found', 'The mailbox holds no such content.')
+    const found = await contents.find(account, blobId)
+    if (found === undefined) {
+      throw invalid(
+        `attachments.${index}.blob_id`,
+        'not_found',
+        'The mailbox has no content with this id. Upload it first.',
+      )
     }
-    room -= held.sizeBytes
-    // More than may be sent is not read at all: its size alone has it refused.
-    const { bytes, encoding } = room < 0 ? EMPTY : await contents.stored(held.place)
-    attachments[index] = { ...attachments[index]!, content: bytes, encoding, sizeBytes: held.sizeBytes }
+    room -= found.sizeBytes
+    // Content over the limit is not read: its size alone causes the rejection.
+    const { bytes, encoding } = room < 0 ? EMPTY : await contents.stored(found.range)
+    attachments[index] = { ...attachments[index]!, content: bytes, encoding, sizeBytes: found.sizeBytes }
   }
   return attachments
 }

@@ -1,4 +1,4 @@
-// The session document: what a mailbox credential can do, derived from the routes, so that it cannot promise too much.
+// The session document: the capabilities of a mailbox credential, derived from the routes, so that it never promises too much.
 
 import type { Static } from 'typebox'
 import { notFound } from '../../base/errors.ts'
@@ -16,21 +16,21 @@ const UPDATE = 'PATCH /mailbox/messages/{message_id}'
 const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const SYNC = 'GET /mailbox/sync/changes'
 const FOLLOW = 'GET /mailbox/sync/query-changes'
-/** What the inbox of an agent never does, whoever's key speaks for it (decisions §10.13). */
+/** Operations an agent's inbox never has, for any key (decisions §10.13). */
 const NOT_FOR_AGENTS = 'PUT /mailbox/vacation-response'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
-/** @param others the routes of the Mailbox API beside this one */
+/** @param others the other routes of the Mailbox API */
 export function sessionRoute(others: readonly Route[]): Route {
   const self: Route = route({
     method: 'GET',
     path: '/mailbox/session',
     operation: 'getMailboxSession',
     tag: 'Mailbox',
-    summary: 'Tells what this credential can do in its mailbox, here and now.',
+    summary: 'Get the capabilities and limits of this credential in its mailbox',
     description:
-      'A capability is true when this credential may use it now; a gate is true when the feature is withheld. `endpoints` ' +
-      'lists what may be called. The ETag covers `states`, so any change in the mailbox changes it.',
+      'A capability is true when this credential can use it now; a gate is true when the feature is disabled. `endpoints` lists ' +
+      'the permitted operations. The ETag covers `states`, so it changes with every change in the mailbox.',
     as: 'mailbox',
     permission: 'mailbox.read',
     reply: Session,
@@ -53,7 +53,7 @@ export function sessionRoute(others: readonly Route[]): Route {
   return self
 }
 
-/** The members of the session that follow from what the credential may call. @param withheld by the operator, from everybody */
+/** The members of the session derived from the permitted routes. @param withheld disabled by the operator for all credentials */
 function abilities(
   principal: MailboxPrincipal,
   routes: readonly Route[],
@@ -62,7 +62,7 @@ function abilities(
   const open = routes.filter(({ gate }) => gate === undefined || !withheld.includes(gate))
   const callable = open.filter((candidate) => mayCall(principal, candidate))
   const names = new Set(callable.map(nameOf))
-  // One route, and a scope more for what cannot be taken back.
+  // One route, with the additional scope for permanent deletion.
   if (names.has(DELETE) && allows(principal.permissions, 'mailbox.write')) names.add(`${DELETE}?permanent=true`)
   const flags = <T extends Record<string, string>>(endpoints: T) =>
     Object.fromEntries(Object.entries(endpoints).map(([flag, name]) => [flag, names.has(name)])) as {

@@ -1,4 +1,4 @@
-// What was shown of a page, kept as long as the page is: lists are asked for again and again while nothing changes.
+// A cache of presented pages: clients request the same lists again and again while nothing changes.
 
 import type { Page } from '../../store/records.ts'
 
@@ -10,8 +10,8 @@ interface Shown {
 const shown = new WeakMap<Page<never>, Shown>()
 
 /**
- * Presents a page, or gives what it gave before for the same page and state. The store keeps pages while their account stands
- * still (store/kept-pages.ts); frozen items let the surface keep their text as well.
+ * Presents a page, or returns the earlier result for the same page and state. The store caches pages while their account does not
+ * change (store/kept-pages.ts); frozen items let the HTTP layer cache their text as well.
  */
 export function presentOnce<T>(page: Page<T>, state: string, present: (item: T) => unknown): readonly unknown[] {
   const key = page as Page<never>

@@ -14,26 +14,26 @@ import {
   ScriptCheck,
   ScriptContent,
   ScriptName,
-  SieveScript,
   SieveScriptDetail,
+  SieveScriptJson,
 } from '../schemas/sieve-script.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 
 const params = Type.Object({ script_id: Id('sieveScript') })
 
-const WRONG = '422 with `line` and `column` in `errors` for everything that is wrong with the text.'
+const WRONG = '422 with `line` and `column` in `errors` for every error in the script.'
 
 const listScripts = route({
   method: 'GET',
   path: '/mailbox/sieve-scripts',
   operation: 'listSieveScripts',
   tag: 'Mailbox',
-  summary: 'Lists the Sieve scripts by name, without their text.',
+  summary: 'List Sieve scripts',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({ limit: MAILBOX_PAGE }),
-  reply: listOf(SieveScript),
+  reply: listOf(SieveScriptJson),
   async handle({ query, after, principal, app }) {
     await accountOf(app, principal)
     const page = await app.directory.sieveScripts.list(principal.mailboxId, { limit: query.limit, after })
@@ -46,11 +46,12 @@ const createScript = route({
   path: '/mailbox/sieve-scripts',
   operation: 'createSieveScript',
   tag: 'Mailbox',
-  summary: 'Keeps a Sieve script.',
+  summary: 'Create a Sieve script',
   description:
-    'The active script is run over every mail that comes in, after the sender filters and the spam score. What it keeps goes to ' +
-    'the Inbox, or to Junk when the mail was taken for spam; what it files goes where it says. A script that fails over a mail ' +
-    `changes nothing: the inbound log says why. ${WRONG} 409 when the name is taken or there are ten scripts.`,
+    'The active script is run for every received message, after the sender filters and the spam score. `keep` stores the ' +
+    'message in the Inbox, or in Junk when it is spam; `fileinto` stores it in the named folder. When a script fails, the ' +
+    `message is stored as without the script; the inbound log has the reason. ${WRONG} 409 when the name is in use or the ` +
+    'mailbox has ten scripts.',
   as: 'mailbox',
   permission: 'mailbox.write',
   idempotent: true,
@@ -60,7 +61,9 @@ const createScript = route({
     {
       name: ScriptName,
       content: ScriptContent,
-      activate: Type.Optional(Default(Type.Boolean({ description: 'Instead of the one that is active now.' }), false)),
+      activate: Type.Optional(
+        Default(Type.Boolean({ description: 'Activate it in place of the script that is active now.' }), false),
+      ),
     },
     { name: 'Lists', content: SCRIPT, activate: true },
   ),
@@ -80,7 +83,7 @@ const validateScript = route({
   path: '/mailbox/sieve-scripts/validate',
   operation: 'validateSieveScript',
   tag: 'Mailbox',
-  summary: 'Tells what is wrong with a Sieve script, and keeps nothing.',
+  summary: 'Validate a Sieve script without storing it',
   as: 'mailbox',
   permission: 'mailbox.read',
   body: record('SieveScriptText', 'The text of a script.', { content: ScriptContent }, { content: SCRIPT }),
@@ -97,7 +100,7 @@ const readScript = route({
   path: '/mailbox/sieve-scripts/{script_id}',
   operation: 'getSieveScript',
   tag: 'Mailbox',
-  summary: 'Shows a Sieve script with its text.',
+  summary: 'Get a Sieve script with its text',
   as: 'mailbox',
   permission: 'mailbox.read',
   params,
@@ -114,14 +117,14 @@ const replaceScript = route({
   path: '/mailbox/sieve-scripts/{script_id}',
   operation: 'replaceSieveScript',
   tag: 'Mailbox',
-  summary: 'Replaces name and text of a Sieve script; an active one stays active.',
-  description: `${WRONG} 409 when the name is taken.`,
+  summary: 'Replace the name and text of a Sieve script; it stays active if it was',
+  description: `${WRONG} 409 when the name is in use.`,
   as: 'mailbox',
   permission: 'mailbox.write',
   params,
   body: record(
     'SieveScriptReplace',
-    'The script as it is to be.',
+    'The new name and text.',
     { name: ScriptName, content: ScriptContent },
     { name: 'Lists', content: SCRIPT },
   ),
@@ -141,7 +144,7 @@ const activateScript = route({
   path: '/mailbox/sieve-scripts/{script_id}/activate',
   operation: 'activateSieveScript',
   tag: 'Mailbox',
-  summary: 'Has this Sieve script run over mail that comes in, instead of any other.',
+  summary: 'Activate a Sieve script in place of the active one',
   as: 'mailbox',
   permission: 'mailbox.write',
   params,
@@ -159,7 +162,7 @@ const deactivateScript = route({
   path: '/mailbox/sieve-scripts/{script_id}/deactivate',
   operation: 'deactivateSieveScript',
   tag: 'Mailbox',
-  summary: 'Has a Sieve script run no more; it stays.',
+  summary: 'Deactivate a Sieve script without deleting it',
   as: 'mailbox',
   permission: 'mailbox.write',
   params,
@@ -177,7 +180,7 @@ const deleteScript = route({
   path: '/mailbox/sieve-scripts/{script_id}',
   operation: 'deleteSieveScript',
   tag: 'Mailbox',
-  summary: 'Removes a Sieve script; 409 while it is active.',
+  summary: 'Delete a Sieve script; 409 while it is active',
   as: 'mailbox',
   permission: 'mailbox.write',
   params,

@@ -1,4 +1,4 @@
-// The mailbox something is copied from: it takes a credential of its own, because one speaks for one mailbox only.
+// The source mailbox of a copy: it needs a credential of its own, because a credential is for one mailbox only.
 
 import { notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
@@ -10,10 +10,10 @@ import { accountOf } from './account.ts'
 const SECRET_MAX = 256
 
 /**
- * The account the second credential opens.
+ * The account of the second credential.
  * @param secret of X-Source-Authorization
- * @param mailboxId what the body calls the source
- * @param permissions all of which the second credential has to have
+ * @param mailboxId source mailbox in the body
+ * @param permissions required permissions of the second credential
  * @throws ProductError not_found for a mailbox of another team, or a credential that is not for it; insufficient_permissions
  */
 export async function sourceAccountOf(
@@ -30,7 +30,10 @@ export async function sourceAccountOf(
   }
   const missing = permissions.find((permission) => !allows(source.permissions, permission))
   if (missing !== undefined) {
-    throw new ProductError('insufficient_permissions', `The key of the source mailbox lacks ${missing}.`)
+    throw new ProductError(
+      'insufficient_permissions',
+      `The key of the source mailbox lacks ${missing}. Use a key with this permission.`,
+    )
   }
   return accountOf(app, source)
 }

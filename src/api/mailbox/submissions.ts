@@ -1,4 +1,4 @@
-// What a mailbox asked to be sent, and what became of it (decisions §10.7).
+// Submissions of a mailbox and their status (decisions §10.7).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -17,35 +17,35 @@ import { MAILBOX_PAGE } from './limits.ts'
 import { changesRoute } from './typed-changes.ts'
 
 const STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled'] as const
-/** Submissions looked through for one page. */
+/** Submissions examined for one page. */
 const LOOKED_MAX = 400
 const params = Type.Object({ submission_id: Id('submission') })
 
 const Recipient = record('SubmissionRecipient', 'One recipient.', {
   email: Type.String(),
-  delivered: Words(['queued', 'yes', 'no', 'unknown'], '`yes`: the next server took it.'),
-  smtp_reply: Nullable(Type.String({ description: 'The last reply.' })),
+  delivered: Words(['queued', 'yes', 'no', 'unknown'], '`yes`: the next server accepted it.'),
+  smtp_reply: Nullable(Type.String({ description: 'The last SMTP reply.' })),
   delivery_log_id: Id('deliveryLog'),
-  updated_at: TimeOf('When something last happened to it.'),
+  updated_at: TimeOf('When it last changed.'),
 })
 
-const Submission = record('Submission', 'A mail this mailbox asked to be sent.', {
+const Submission = record('Submission', 'A message that was submitted from this mailbox.', {
   id: Id('submission'),
-  message_id: { ...Id('email'), description: 'What the delivery log and events call it.' },
-  stored_message_id: Nullable({ ...Id('message'), description: 'The copy; null when none was kept.' }),
+  message_id: { ...Id('email'), description: 'Id in the delivery log and in events.' },
+  stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was stored.' }),
   thread_id: Nullable(Id('thread')),
   identity_id: Nullable(Id('identity')),
-  envelope: record('SubmissionEnvelope', 'As SMTP has it.', {
+  envelope: record('SubmissionEnvelope', 'The SMTP envelope.', {
     mail_from: Type.String(),
     rcpt_to: Type.Array(Type.String()),
   }),
   subject: Type.String(),
-  status: Words(STATUSES, 'How far it has come.'),
-  undo_status: Words(['pending', 'final', 'canceled'], '`pending`: it can still be taken back.'),
-  send_at: TimeOf('Earliest time it leaves.'),
+  status: Words(STATUSES, 'Status of the submission.'),
+  undo_status: Words(['pending', 'final', 'canceled'], '`pending`: it can still be cancelled.'),
+  send_at: TimeOf('Earliest time it is sent.'),
   recipients: Type.Array(Recipient),
-  created_at: TimeOf('When it was asked for.'),
-  updated_at: TimeOf('When something last happened to it.'),
+  created_at: TimeOf('When it was submitted.'),
+  updated_at: TimeOf('When it last changed.'),
 })
 
 const listSubmissions = route({
@@ -53,18 +53,18 @@ const listSubmissions = route({
   path: '/mailbox/submissions',
   operation: 'listSubmissions',
   tag: 'Submissions',
-  summary: 'Lists what was asked to be sent, newest first.',
+  summary: 'List submissions, newest first',
   description:
-    '`meta.state` is the state of the submissions. With `status`, a page may be shorter than asked for, even empty, while ' +
-    '`has_more` is true: few are looked through at a time.',
+    '`meta.state` is the state of the submissions. With `status`, a page may have fewer than `limit` entries, or none, while ' +
+    '`has_more` is true, because one request examines a limited number of submissions.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({
     limit: MAILBOX_PAGE,
-    status: Words(STATUSES, 'Only those that have come so far.'),
-    after: { ...TimeQuery, description: 'Asked for at this time or later.' },
-    before: { ...TimeQuery, description: 'Asked for before this time.' },
-    thread_id: { ...Id('thread'), description: 'Only those of this thread; 404 when it is not of this mailbox.' },
+    status: Words(STATUSES, 'Only submissions with this status.'),
+    after: { ...TimeQuery, description: 'Submitted at or after this time.' },
+    before: { ...TimeQuery, description: 'Submitted before this time.' },
+    thread_id: { ...Id('thread'), description: 'Submissions of this thread; 404 when it is not of this mailbox.' },
   }),
   reply: listOf(Submission),
   async handle({ query, after, principal, app }) {
@@ -78,7 +78,7 @@ const listSubmissions = route({
       threadId: query.thread_id,
     }
     const { status, limit } = query
-    // How far a mail has come is told by its deliveries: they are looked through until a page is full, but not without an end.
+    // The status follows from the deliveries: submissions are examined until the page is full, up to a limit.
     const items: Static<typeof Submission>[] = []
     let from = after
     for (let looked = 0; looked < LOOKED_MAX; ) {
@@ -105,7 +105,7 @@ const readSubmission = route({
   path: '/mailbox/submissions/{submission_id}',
   operation: 'getSubmission',
   tag: 'Submissions',
-  summary: 'Shows one submission with its recipients.',
+  summary: 'Get a submission with its recipients',
   as: 'mailbox',
   permission: 'mailbox.read',
   params,
@@ -121,8 +121,8 @@ const cancelSubmission = route({
   path: '/mailbox/submissions/{submission_id}/cancel',
   operation: 'cancelSubmission',
   tag: 'Submissions',
-  summary: 'Takes a mail back that has not left yet; its copy goes to Drafts.',
-  description: '409 once something of it was handed over, or its time has come.',
+  summary: 'Cancel a submission that has not been sent; its copy moves to Drafts',
+  description: '409 after delivery of any recipient has begun, or `send_at` has passed.',
   as: 'mailbox',
   permission: 'email.send',
   params,
@@ -130,7 +130,7 @@ const cancelSubmission = route({
   etag: true,
   async handle({ params: { submission_id: id }, principal, app, request }) {
     const account = await writableAccountOf(app, principal)
-    // It is cancelled once: of two at once with the same tag, the second is refused for that.
+    // Of two concurrent requests with the same tag, the second fails because the submission is cancelled already.
     if (request.conditional) request.matches(await shown(app, account, id))
     await app.outbound.cancelling.cancel(account, id)
     return shown(app, account, id)
@@ -161,9 +161,9 @@ async function present(app: Context, kept: Kept): Promise<Static<typeof Submissi
     status,
     undo_status: status === 'canceled' ? 'canceled' : isOpen ? 'pending' : 'final',
     send_at: isoTime(kept.sendAt),
-    recipients: deliveries.map(({ to, status: fate, lastReply, id, updatedAt }) => ({
+    recipients: deliveries.map(({ to, status: outcome, lastReply, id, updatedAt }) => ({
       email: to,
-      delivered: DELIVERED[fate],
+      delivered: DELIVERED[outcome],
       smtp_reply: lastReply,
       delivery_log_id: id,
       updated_at: isoTime(updatedAt),
@@ -173,7 +173,7 @@ async function present(app: Context, kept: Kept): Promise<Static<typeof Submissi
   }
 }
 
-/** How far one has come; undefined when there is none of this id. */
+/** The status of a submission; undefined when there is none with this id. */
 export async function submissionNow(app: Context, account: Account, id: string) {
   const kept = await app.store.submissions.get(account, id)
   if (kept === undefined) return undefined
@@ -184,7 +184,7 @@ export async function submissionNow(app: Context, account: Account, id: string) 
 
 function statusOf(kept: Kept, deliveries: Parameters<typeof submissionStatus>[1], now: number) {
   if (kept.canceledAt !== null) return 'canceled'
-  // Once the delivery log has forgotten it, it has long been done with.
+  // Rows of the delivery log expire only after all deliveries have ended.
   return deliveries.length === 0 ? 'sent' : submissionStatus(kept, deliveries, now)
 }
 

@@ -1,4 +1,4 @@
-// What happened since a state, of one type or of several at once (decisions §10.11).
+// Changes since a state, of one type or of several at once (decisions §10.11).
 
 import { Type } from 'typebox'
 import { type ErrorCode, invalid, ProductError } from '../../base/errors.ts'
@@ -9,18 +9,18 @@ import { record } from '../schemas/record.ts'
 import { accountOf } from './account.ts'
 import { changesOf } from './typed-changes.ts'
 
-/** The types whose changes are told. */
+/** Types with changes. */
 export const SYNC_TYPES = ['messages', 'folders', 'threads', 'submissions', 'identities', 'quotas'] as const
 type SyncType = (typeof SYNC_TYPES)[number]
 
 const SINCE_MAX = 6
-/** Those that tell when nothing but counts changed. */
+/** Types that report when only counts changed. */
 const COUNTED: ReadonlySet<SyncType> = new Set(['folders', 'quotas'])
 
-const ChangesByType = record('ChangesByType', 'What happened since several states.', {
+const ChangesByType = record('ChangesByType', 'Changes since several states.', {
   changes: record(
     'ChangesOfTypes',
-    'By type; those that were asked for.',
+    'By type; only the requested types.',
     Object.fromEntries(SYNC_TYPES.map((type) => [type, Type.Optional(COUNTED.has(type) ? CountedChanges : Changes)])),
   ),
 })
@@ -30,7 +30,7 @@ const listSyncChanges = route({
   path: '/mailbox/sync/changes',
   operation: 'listSyncChanges',
   tag: 'Sync',
-  summary: 'Tells what happened since a state, of one type or of several at once.',
+  summary: 'List the changes of one or several types since a state',
   description:
     'Either `type` with `since_state`, or `since` for several. A state that is too old is answered with 409.',
   as: 'mailbox',
@@ -40,52 +40,63 @@ const listSyncChanges = route({
     since_state: Type.Optional(changesQuery.properties.since_state),
     since: Type.Optional({
       ...CommaList(Type.String({ minLength: 3, maxLength: 80 }), SINCE_MAX),
-      description: 'Types with the last state known of each, as `type:state`.',
+      description: 'Types with the last known state of each, as `type:state`.',
       examples: [['messages:m0']],
     }),
     limit: changesQuery.properties.limit,
   }),
   reply: Type.Union([Changes, CountedChanges, ChangesByType]),
-  // Both forms at once.
+  // For both forms at once.
   errors: ['validation_error'],
   async handle({ query, principal, app }) {
-    const asked = readSince(query)
+    const sinceByType = readSince(query)
     const account = await accountOf(app, principal)
-    const told = async ([type, state]: [SyncType, string]) =>
+    const readPage = async ([type, state]: [SyncType, string]) =>
       [type, await changesOf(app, account, type, { since: state, limit: query.limit })] as const
-    const pages = await Promise.all([...asked].map(told))
+    const pages = await Promise.all([...sinceByType].map(readPage))
     return query.since === undefined ? pages[0]![1] : { changes: Object.fromEntries(pages) }
   },
 })
 
-interface Asked {
+interface SinceQuery {
   type?: SyncType
   since_state?: string
   since?: readonly string[]
 }
 
 /** @throws ProductError missing_parameter for neither form, validation_error for both, invalid_parameter for a type unknown or named twice */
-function readSince({ type, since_state: state, since }: Asked): Map<SyncType, string> {
+function readSince({ type, since_state: state, since }: SinceQuery): Map<SyncType, string> {
   if (since === undefined) {
     if (type === undefined)
       throw wrong('missing_parameter', 'type', 'required', 'Name `type` with `since_state`, or `since`.')
     if (state === undefined)
-      throw wrong('missing_parameter', 'since_state', 'required', 'Name the last state this client knows.')
+      throw wrong(
+        'missing_parameter',
+        'since_state',
+        'required',
+        'since_state is missing. Send the last known state of the type.',
+      )
     return new Map([[type, state]])
   }
   if (type !== undefined || state !== undefined) {
-    throw invalid('since', 'forbidden_value', 'Either `type` with `since_state`, or `since`: not both.')
+    throw invalid('since', 'forbidden_value', 'since cannot be combined with type and since_state. Send one form only.')
   }
-  const asked = new Map<SyncType, string>()
+  const sinceByType = new Map<SyncType, string>()
   for (const pair of since) {
     const [name, value] = split(pair)
     const known = SYNC_TYPES.find((one) => one === name)
     if (known === undefined)
-      throw wrong('invalid_parameter', 'since', 'invalid_format', 'Written as `type:state`, of a known type.')
-    if (asked.has(known)) throw wrong('invalid_parameter', 'since', 'duplicate', 'A type is named once.')
-    asked.set(known, value)
+      throw wrong(
+        'invalid_parameter',
+        'since',
+        'invalid_format',
+        'Unknown type or format. Write `type:state` with a known type.',
+      )
+    if (sinceByType.has(known))
+      throw wrong('invalid_parameter', 'since', 'duplicate', 'A type is given more than once. Name each type once.')
+    sinceByType.set(known, value)
   }
-  return asked
+  return sinceByType
 }
 
 function wrong(status: ErrorCode, field: string, code: string, message: string): ProductError {

@@ -1,10 +1,10 @@
-// The conversations of a mailbox.
+// The threads of a mailbox.
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
-import { presentThread, presentThreadDetail, Thread, ThreadDetail } from '../schemas/thread.ts'
+import { presentThread, presentThreadDetail, ThreadDetail, ThreadJson } from '../schemas/thread.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_PAGE } from './limits.ts'
 import { readFilter, threadFilters } from './message-filter.ts'
@@ -15,22 +15,22 @@ const listThreads = route({
   path: '/mailbox/threads',
   operation: 'listThreads',
   tag: 'Threads',
-  summary: 'Lists the threads, newest mail first.',
+  summary: 'List threads, newest first',
   description:
-    'A thread is listed when one of its messages passes all filters; `is_unread=false` and `has_attachment=false` ask for ' +
-    'threads without any unread message or attachment. Threads that lie in Trash or Junk only are left out ' +
-    'unless folder_id or `in:` names them. `meta.state` is the state of the threads.',
+    'A thread is listed when one of its messages matches all filters; `is_unread=false` and `has_attachment=false` select ' +
+    'threads without any unread message or attachment. Threads that are only in Trash or Junk are left out unless folder_id or ' +
+    '`in:` names these folders. `meta.state` is the state of the threads.',
   as: 'mailbox',
   permission: 'mailbox.read',
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...threadFilters,
-    sort_direction: Default(Words(['asc', 'desc'], 'By the time of the last message.'), 'desc'),
+    sort_direction: Default(Words(['asc', 'desc'], 'By the time of the newest message.'), 'desc'),
   }),
-  reply: listOf(Thread),
+  reply: listOf(ThreadJson),
   async handle({ query, after, principal, app }) {
     const account = await accountOf(app, principal)
-    // The state is read first: what comes meanwhile is then told once more by the changes, and never missed.
+    // The state is read first: a later change is then reported again by the changes, never missed.
     const { states } = account
     const filter = await readFilter(app, account, query)
     const cut = { direction: query.sort_direction, limit: query.limit, after }
@@ -46,7 +46,7 @@ const readThread = route({
   path: '/mailbox/threads/{thread_id}',
   operation: 'getThread',
   tag: 'Threads',
-  summary: 'Shows one thread with the ids of its messages.',
+  summary: 'Get a thread with the ids of its messages',
   description: 'The ETag is that of the thread; it does not cover `states`.',
   as: 'mailbox',
   permission: 'mailbox.read',

@@ -1,4 +1,4 @@
-// What happened to the things of one type since a state, told the same by each type's own list and by the list of several (decisions
+// Changes of one type since a state: the same for the list of the type and for the list of several types (decisions
 // §10.3, §10.11).
 
 import type { Static } from 'typebox'
@@ -10,17 +10,17 @@ import { accountOf } from './account.ts'
 
 type Shown = Static<typeof Changes> | Static<typeof CountedChanges>
 
-/** What mail alone changes of a folder. */
+/** Properties of a folder that change with its messages. */
 const FOLDER_COUNTS = ['total_messages', 'unread_messages', 'total_threads', 'unread_threads']
 
-/** How the list of each type is called and where it stands in the description. */
+/** Operation id and tag of the list of each type. */
 const LISTS: Record<ChangeType, { operation: string; tag: string; counts?: string }> = {
   messages: { operation: 'listMessageChanges', tag: 'Messages' },
   threads: { operation: 'listThreadChanges', tag: 'Threads' },
   folders: {
     operation: 'listFolderChanges',
     tag: 'Folders',
-    counts: '`updated_properties` names the counts when nothing else changed of them.',
+    counts: '`updated_properties` names the counts when nothing else changed.',
   },
   submissions: { operation: 'listSubmissionChanges', tag: 'Submissions' },
   identities: { operation: 'listIdentityChanges', tag: 'Submissions' },
@@ -34,13 +34,13 @@ const LISTS: Record<ChangeType, { operation: string; tag: string; counts?: strin
 /** `GET /mailbox/<type>/changes`. */
 export function changesRoute(type: ChangeType): Route {
   const { operation, tag, counts } = LISTS[type]
-  const tooOld = 'A state that is too old is answered with 409: fetch the list again.'
+  const tooOld = '409 when the state is too old: fetch the list again.'
   return route({
     method: 'GET',
     path: `/mailbox/${type}/changes`,
     operation,
     tag,
-    summary: `Tells which ${type} came, changed and went since a state.`,
+    summary: `List the changes of ${type} since a state`,
     description: counts === undefined ? tooOld : `${counts} ${tooOld}`,
     as: 'mailbox',
     permission: 'mailbox.read',
@@ -52,7 +52,7 @@ export function changesRoute(type: ChangeType): Route {
   })
 }
 
-/** @throws ProductError conflict for a state that is none, lies ahead, or is too old */
+/** @throws ProductError conflict for a state that is malformed, in the future, or too old */
 export async function changesOf(
   app: Context,
   account: Account,

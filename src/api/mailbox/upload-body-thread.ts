@@ -1,4 +1,4 @@
-// The thread in which large uploads in JSON are read.
+// The thread that reads large JSON uploads.
 
 import { inThread } from '../../http/large-body.ts'
 import { reader } from './upload-body.ts'

@@ -1,4 +1,4 @@
-// A file given beforehand, in JSON or as its own bytes, and what becomes of it (decisions §10.10).
+// Reads an uploaded file, from JSON or from the body itself (decisions §10.10).
 
 import { createHash } from 'node:crypto'
 import libmime from 'libmime'
@@ -8,29 +8,29 @@ import type { BodyReader } from '../../http/body-plan.ts'
 import type { RawBody } from '../../http/route.ts'
 import { checkPlainName, checkType, decodeContent } from '../../mime/compose/attachment-rules.ts'
 import type { StoredContent } from '../../store/blobs.ts'
-import { gatherContent } from '../../store/gather.ts'
+import { packContent } from '../../store/pack-content.ts'
 import { record } from '../schemas/record.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
 const LIMIT = MAILBOX_LIMITS.attachment_upload_bytes_max
 const NAME_MAX = 255
 
-/** Largest JSON body: the largest file in base64, and room for its name. Bytes. */
+/** Largest JSON body: the largest file in base64, and its name. Bytes. */
 export const UPLOAD_BODY_LIMIT = Math.ceil(LIMIT / 3) * 4 + 65_536
 
-/** A file whose name and type are checked. */
+/** A file with a valid name and type. */
 export interface GivenFile {
   filename: string
   contentType: string
-  /** Its bytes, or the form they are kept in. */
+  /** Its bytes, or the packed form they are stored in. */
   content: Uint8Array | StoredContent
 }
 
 export const NewUpload = record(
   'AttachmentUpload',
-  'A file that is to be sent or imported later.',
+  'A file to send or import later.',
   {
-    filename: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Without a path.' }),
+    filename: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'File name without a path.' }),
     content: Type.String({
       minLength: 1,
       contentEncoding: 'base64',
@@ -38,7 +38,11 @@ export const NewUpload = record(
       examples: ['SGVsbG8='],
     }),
     type: Type.Optional(
-      Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Media type; by the extension unless given.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: NAME_MAX,
+        description: 'Media type; derived from the extension by default.',
+      }),
     ),
   },
   { filename: 'report.txt', content: 'SGVsbG8=', type: 'text/plain' },
@@ -50,8 +54,9 @@ export const reader: BodyReader<GivenFile> = {
     const { filename, content, type } = body as { filename: string; content: string; type?: string }
     const named = describe(filename, type)
     const decoded = decodeContent('content', content)
-    if (decoded.length > LIMIT) throw new ProductError('payload_too_large', `A file has at most ${LIMIT} bytes.`)
-    // Node cuts small ones from a pool, all of which would travel along between threads.
+    if (decoded.length > LIMIT)
+      throw new ProductError('payload_too_large', `The file is too large. A file has at most ${LIMIT} bytes.`)
+    // Node cuts small buffers from a pool, and posting one to another thread would copy the whole pool.
     return {
       ...named,
       content: decoded.length === decoded.buffer.byteLength ? decoded : new Uint8Array(decoded),
@@ -59,20 +64,21 @@ export const reader: BodyReader<GivenFile> = {
   },
 }
 
-/** The file as the body itself: packed as it comes, so that no more of it is held than that. */
+/** The file as the body itself: packed while it is received, so that no more of it is in memory. */
 export const raw: RawBody<GivenFile> = {
   limit: LIMIT,
   async take({ type, query, bytes, app }) {
     const { filename } = query as { filename?: string }
     if (filename === undefined) {
-      const message = 'A file that is the body itself needs the parameter filename.'
+      const message = 'filename is missing. When the body is the file itself, send its name in the query.'
       throw new ProductError('missing_parameter', message, { param: 'filename' })
     }
-    // What curl calls any body that is not told otherwise says nothing of it.
+    // The default Content-Type of curl says nothing about the file.
     const isSilent = /^application\/(?:x-www-form-urlencoded|octet-stream)\b/i.test(type)
     const named = describe(filename, isSilent ? undefined : type.split(';', 1)[0]!.trim())
-    const content = await gatherContent(app.virusScan?.watch(bytes, 'body') ?? bytes)
-    if (content.sizeBytes === 0) throw new ProductError('missing_parameter', 'The body is empty.', { param: 'body' })
+    const content = await packContent(app.virusScan?.watch(bytes, 'body') ?? bytes)
+    if (content.sizeBytes === 0)
+      throw new ProductError('missing_parameter', 'The body is empty. Send the bytes of the file.', { param: 'body' })
     const digest = createHash('sha256').update(JSON.stringify(named)).update(content.hash).digest()
     return { value: { ...named, content }, digest }
   },

@@ -1,4 +1,4 @@
-// What a mailbox answers by itself while its owner is away (decisions §10.13).
+// The vacation response of a mailbox (decisions §10.13).
 
 import { type Static, Type } from 'typebox'
 import { invalid, ProductError } from '../../base/errors.ts'
@@ -15,28 +15,32 @@ import { isoTimeOrNull, TimeOrNull } from '../schemas/time.ts'
 import { accountOf, writableAccountOf } from './account.ts'
 
 const Subject = Nullable(
-  Type.String({ minLength: 1, maxLength: SUBJECT_MAX, description: 'Null: `Auto: ` and the subject of the mail.' }),
+  Type.String({
+    minLength: 1,
+    maxLength: SUBJECT_MAX,
+    description: 'Null: `Auto: ` followed by the subject of the message.',
+  }),
 )
 const Body = (what: string) => Nullable(Type.String({ maxLength: BODY_MAX, description: what }))
 const members = {
   subject: Subject,
-  text_body: Body('As text; one of the two is needed to switch it on.'),
-  html_body: Body('As HTML; a text is made of it where there is none.'),
+  text_body: Body('Plain text; either body is required to enable the response.'),
+  html_body: Body('HTML; a plain text is derived from it when `text_body` is null.'),
 }
 
-const VacationResponse = record('VacationResponse', 'What is answered while the owner is away.', {
+const VacationResponse = record('VacationResponse', 'The automatic response while the owner is away (RFC 8621 §8).', {
   is_enabled: Type.Boolean(),
-  from_date: TimeOrNull('Mail that comes from then on is answered; null: at once.'),
-  to_date: TimeOrNull('Mail that comes from then on is not; null: until it is switched off.'),
+  from_date: TimeOrNull('Messages received from this time on are answered; null: immediately.'),
+  to_date: TimeOrNull('Messages received from this time on are not answered; null: until it is disabled.'),
   ...members,
-  updated_at: TimeOrNull('When it was last set; null: never.'),
+  updated_at: TimeOrNull('When it was last changed; null: never.'),
 })
 
 const NewResponse = record(
   'VacationResponseUpdate',
-  'All of it; what is left out is null.',
+  'The whole response; members that are left out are null.',
   {
-    is_enabled: Type.Boolean({ description: 'Whether mail is answered at all.' }),
+    is_enabled: Type.Boolean({ description: 'Whether messages are answered.' }),
     from_date: Type.Optional(Nullable(TimeQuery)),
     to_date: Type.Optional(Nullable(TimeQuery)),
     subject: Type.Optional(members.subject),
@@ -45,7 +49,7 @@ const NewResponse = record(
   },
   {
     ...{ is_enabled: true, from_date: '2030-07-01', to_date: '2030-07-14', subject: 'Away until 15 July' },
-    text_body: 'I am away and read your mail on 15 July.',
+    text_body: 'I am away and will read your message on 15 July.',
   },
 )
 
@@ -54,7 +58,7 @@ const readVacation = route({
   path: '/mailbox/vacation-response',
   operation: 'getVacationResponse',
   tag: 'Mailbox',
-  summary: 'Shows what this mailbox answers by itself.',
+  summary: 'Get the vacation response',
   as: 'mailbox',
   permission: 'mailbox.read',
   reply: VacationResponse,
@@ -69,11 +73,11 @@ const replaceVacation = route({
   path: '/mailbox/vacation-response',
   operation: 'replaceVacationResponse',
   tag: 'Mailbox',
-  summary: 'Sets what this mailbox answers by itself.',
+  summary: 'Replace the vacation response',
   description:
-    'A sender is answered once in 7 days, at the address of the envelope: never lists, bulk, automatic or junk mail, the null ' +
-    'sender, roles and no-reply addresses, mail whose sender is not authentic (DMARC, SPF), nor mail that does not name an address ' +
-    'of the mailbox in To or Cc. 403 for the inbox of an agent.',
+    'A sender is answered once in 7 days, at the envelope sender address. Not answered are mailing lists, bulk, automatic and ' +
+    'junk messages, the null sender, role and no-reply addresses, messages whose sender is not authenticated (DMARC, SPF), and ' +
+    'messages that do not name an address of the mailbox in To or Cc. 403 for the inbox of an agent.',
   as: 'mailbox',
   permission: 'mailbox.write',
   body: NewResponse,
@@ -88,11 +92,11 @@ const replaceVacation = route({
   },
 })
 
-/** An agent would be sending (decisions §10.13), whoever's key speaks for its inbox. */
+/** An agent must not send automatically (decisions §10.13), whichever key is used for its inbox. */
 async function refuseAgent(app: Context, principal: MailboxPrincipal): Promise<void> {
   const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox?.isAgent !== true) return
-  throw new ProductError('insufficient_permissions', 'The inbox of an agent does not answer by itself.')
+  throw new ProductError('insufficient_permissions', 'The inbox of an agent cannot have a vacation response.')
 }
 
 /** @throws ProductError validation_error */
@@ -101,11 +105,11 @@ function responseOf(body: Static<typeof NewResponse>): Kept {
   const fromDate = from === null ? null : parseTime(from, { param: 'from_date' })
   const toDate = to === null ? null : parseTime(to, { param: 'to_date', endOfDay: true })
   if (fromDate !== null && toDate !== null && toDate <= fromDate) {
-    throw invalid('to_date', 'too_small', 'to_date must lie after from_date.')
+    throw invalid('to_date', 'too_small', 'to_date must be later than from_date.')
   }
   const [textBody, htmlBody] = [body.text_body || null, body.html_body || null]
   if (isEnabled && textBody === null && htmlBody === null) {
-    throw invalid('text_body', 'required', 'An answer needs a text_body or an html_body.')
+    throw invalid('text_body', 'required', 'A vacation response has no text. Send text_body or html_body.')
   }
   return {
     ...{ isEnabled, fromDate, toDate, textBody, htmlBody },

@@ -3,14 +3,14 @@
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
 import { checkPermissions } from '../../directory/key-input.ts'
-import { GRACE_SECONDS_MAX, type ApiKey as KeyRecord } from '../../directory/keys.ts'
+import type { ApiKey as KeyRecord } from '../../directory/keys.ts'
 import { isSubset } from '../../directory/permissions.ts'
 import type { TeamPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
+import { Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
 import {
-  ApiKey,
   ApiKeyCreate,
+  ApiKeyJson,
   KeyExpiry,
   KeyName,
   KeyStatus,
@@ -19,7 +19,7 @@ import {
   presentNewKey,
 } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
-import { record } from '../schemas/record.ts'
+import { rotated, rotationBody } from './key-rotation.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ key_id: Id('key') })
@@ -28,7 +28,7 @@ const listKeys = route({
   path: '/api-keys',
   operation: 'listApiKeys',
   tag: 'API keys',
-  summary: 'Lists the API keys of the team, newest first; those of its mailboxes too.',
+  summary: 'List the API keys of the team and its mailboxes, newest first',
   as: 'team',
   permission: 'apikey.read',
   query: pageQuery({
@@ -36,7 +36,7 @@ const listKeys = route({
     status: KeyStatus,
     kind: Words(['root', 'mailbox'], 'Keys of the team itself, or of its mailboxes.'),
   }),
-  reply: listOf(ApiKey),
+  reply: listOf(ApiKeyJson),
   async handle({ query: { status, kind, limit }, after, principal, app }) {
     const page = await app.directory.keys.list(principal.teamId, { status, kind, limit, after })
     return { items: page.items.map(presentKey), next: page.next }
@@ -48,9 +48,9 @@ const createKey = route({
   path: '/api-keys',
   operation: 'createApiKey',
   tag: 'API keys',
-  summary: 'Issues an API key for the team.',
+  summary: 'Create an API key of the team',
   description:
-    'The secret is shown in this answer only. A key can only make keys that may do no more than itself (403).',
+    'The secret is shown in this response only. A key cannot create a key with more permissions than it has (403).',
   as: 'team',
   permission: 'apikey.create',
   idempotent: true,
@@ -59,7 +59,7 @@ const createKey = route({
   reply: NewApiKey,
   status: 201,
   async handle({ body, principal, app }) {
-    // What does not exist is told as such, before what the caller lacks.
+    // A missing key is reported before a missing permission.
     requireSubset(principal, checkPermissions({ kind: 'root', role: body.role, permissions: body.permissions }))
     const issued = await app.directory.keys.issue({
       teamId: principal.teamId,
@@ -79,11 +79,11 @@ const readKey = route({
   path: '/api-keys/{key_id}',
   operation: 'getApiKey',
   tag: 'API keys',
-  summary: 'Shows one API key.',
+  summary: 'Get an API key',
   as: 'team',
   permission: 'apikey.read',
   params,
-  reply: ApiKey,
+  reply: ApiKeyJson,
   etag: true,
   async handle({ params: { key_id: id }, principal, app }) {
     const key = await app.directory.keys.get(principal.teamId, id)
@@ -97,24 +97,24 @@ const updateKey = route({
   path: '/api-keys/{key_id}',
   operation: 'updateApiKey',
   tag: 'API keys',
-  summary: 'Renames an API key, or has it end earlier.',
+  summary: 'Rename an API key, or shorten its lifetime',
   as: 'team',
   permission: 'apikey.update',
   params,
   body: Type.Object(
     {
       name: Type.Optional(KeyName),
-      expires_at: Type.Optional({ ...KeyExpiry, description: 'Earlier than before, or the first end it has.' }),
+      expires_at: Type.Optional({ ...KeyExpiry, description: 'Earlier than the present expiry, or the first one.' }),
     },
     {
       title: 'ApiKeyUpdate',
-      description: 'What is to change.',
+      description: 'The changes.',
       additionalProperties: false,
       minProperties: 1,
       examples: [{ name: 'Shop, reading' }],
     },
   ),
-  reply: ApiKey,
+  reply: ApiKeyJson,
   etag: true,
   async handle({ params: { key_id: id }, body, principal, app, request }) {
     const change = {
@@ -134,28 +134,15 @@ const rotateKey = route({
   path: '/api-keys/{key_id}/rotate',
   operation: 'rotateApiKey',
   tag: 'API keys',
-  summary: 'Gives an API key a new secret.',
-  description: 'The new secret is shown in this answer only; 409 when the key is not active, or belongs to a mailbox.',
+  summary: 'Rotate the secret of an API key',
+  description:
+    'The new secret is shown in this response only; 409 when the key is not active, or belongs to a mailbox.',
   as: 'team',
   permission: 'apikey.update',
   idempotent: true,
   secret: true,
   params,
-  body: record(
-    'ApiKeyRotate',
-    'How the old secret ends.',
-    {
-      grace_seconds: Default(
-        Type.Integer({
-          minimum: 0,
-          maximum: GRACE_SECONDS_MAX,
-          description: 'Seconds the old secret goes on working.',
-        }),
-        0,
-      ),
-    },
-    { grace_seconds: 3600 },
-  ),
+  body: rotationBody('ApiKeyRotate'),
   bodyOptional: true,
   reply: NewApiKey,
   etag: true,
@@ -164,7 +151,7 @@ const rotateKey = route({
       requireOwn(principal, current)
       request.matches(presentKey(current))
     })
-    return answer({ data: presentNewKey(issued), version: presentKey(issued.record) })
+    return rotated(issued)
   },
 })
 
@@ -173,7 +160,7 @@ const deleteKey = route({
   path: '/api-keys/{key_id}',
   operation: 'deleteApiKey',
   tag: 'API keys',
-  summary: 'Revokes an API key, at once and for ever.',
+  summary: 'Revoke an API key immediately',
   as: 'team',
   permission: 'apikey.delete',
   params,
@@ -188,22 +175,22 @@ const deleteKey = route({
   },
 })
 
-/** Keys of mailboxes are made and ended under their mailbox; a key cannot touch one that may do more than itself. */
+/** Keys of mailboxes are managed under their mailbox; a key cannot change one with more permissions. */
 function requireOwn(principal: TeamPrincipal, key: KeyRecord): void {
   if (key.kind === 'mailbox') {
     throw new ProductError(
       'conflict',
-      'This key belongs to a mailbox: change it under /mailboxes/{mailbox_id}/api-keys.',
+      'This key belongs to a mailbox. Change it under /mailboxes/{mailbox_id}/api-keys.',
     )
   }
   requireSubset(principal, key.permissions)
 }
 
-/** @throws ProductError insufficient_permissions when a key gives, or touches, more than it may do itself */
+/** @throws ProductError insufficient_permissions when a key creates or changes one with more permissions than its own */
 export function requireSubset({ permissions }: TeamPrincipal, wanted: readonly string[]): void {
   const missing = wanted.find((one) => !isSubset([one], permissions))
   if (missing === undefined) return
-  throw new ProductError('insufficient_permissions', `The permission ${missing} is missing.`)
+  throw new ProductError('insufficient_permissions', `The permission ${missing} is missing. Use a key that has it.`)
 }
 
 export const apiKeys = [listKeys, createKey, readKey, updateKey, rotateKey, deleteKey]

@@ -1,10 +1,16 @@
-// What the team bought and used (decisions §7.1).
+// Credits and usage of a team (decisions §7.1).
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import { BillingSummary, presentSummary, presentTransaction, Transaction, TransactionType } from '../schemas/billing.ts'
+import {
+  BillingSummary,
+  presentSummary,
+  presentTransaction,
+  TransactionJson,
+  TransactionType,
+} from '../schemas/billing.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const PERIODS = ['7', '30', '90'] as const
@@ -14,12 +20,12 @@ const readSummary = route({
   path: '/billing/summary',
   operation: 'getBillingSummary',
   tag: 'Billing',
-  summary: 'Shows what the team bought and used lately.',
+  summary: 'Get a summary of recent credits and usage',
   as: 'team',
   permission: 'billing.read',
   query: Type.Object({
-    period_days: Type.Optional(Words(PERIODS, 'Days back from now; 30 unless given.')),
-    days: Type.Optional(Words(PERIODS, 'Another name of `period_days`, which goes before it.')),
+    period_days: Type.Optional(Words(PERIODS, 'Days back from now; default 30.')),
+    days: Type.Optional(Words(PERIODS, 'Alias of `period_days`, which takes precedence.')),
   }),
   reply: BillingSummary,
   async handle({ query, principal, app }) {
@@ -33,7 +39,7 @@ const listTransactions = route({
   path: '/billing/transactions',
   operation: 'listBillingTransactions',
   tag: 'Billing',
-  summary: 'Lists the changes of the balance of the team, newest first.',
+  summary: 'List the credit transactions of the team, newest first',
   as: 'team',
   permission: 'billing.read',
   query: pageQuery({
@@ -42,7 +48,7 @@ const listTransactions = route({
     from_date: { ...TimeQuery, description: 'At or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
     to_date: { ...TimeQuery, description: 'Before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
   }),
-  reply: listOf(Transaction),
+  reply: listOf(TransactionJson),
   async handle({ query, after, principal, app }) {
     const { type, limit } = query
     const from = query.from_date === undefined ? undefined : parseTime(query.from_date)
@@ -57,11 +63,11 @@ const readTransaction = route({
   path: '/billing/transactions/{transaction_id}',
   operation: 'getBillingTransaction',
   tag: 'Billing',
-  summary: 'Shows one change of the balance.',
+  summary: 'Get a credit transaction',
   as: 'team',
   permission: 'billing.read',
   params: Type.Object({ transaction_id: Id('transaction') }),
-  reply: Transaction,
+  reply: TransactionJson,
   etag: true,
   async handle({ params: { transaction_id }, principal, app }) {
     const found = await app.outbound.ledger.get(principal.teamId, transaction_id)

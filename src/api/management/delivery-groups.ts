@@ -7,8 +7,8 @@ import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import type { DeliveryGroup as GroupRecord } from '../../outbound/groups.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
-  DeliveryGroup,
   DeliveryGroupCreate,
+  DeliveryGroupJson,
   DeliveryGroupUpdate,
   presentGroup,
   readMember,
@@ -22,11 +22,11 @@ const listGroups = route({
   path: '/delivery-groups',
   operation: 'listDeliveryGroups',
   tag: 'Delivery groups',
-  summary: 'Lists the delivery groups of the team, newest first.',
+  summary: 'List delivery groups, newest first',
   as: 'team',
   permission: 'provider.read',
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
-  reply: listOf(DeliveryGroup),
+  reply: listOf(DeliveryGroupJson),
   async handle({ query: { limit }, after, principal, app }) {
     const page = await app.outbound.groups.list(principal.teamId, { limit, after })
     return { items: page.items.map(presentGroup), next: page.next }
@@ -38,13 +38,13 @@ const createGroup = route({
   path: '/delivery-groups',
   operation: 'createDeliveryGroup',
   tag: 'Delivery groups',
-  summary: 'Makes a delivery group.',
-  description: '409 when the name is taken; 422 `not_found` for an account that is not of the team.',
+  summary: 'Create a delivery group',
+  description: '409 when the name is in use; 422 `not_found` for an account that is not of the team.',
   as: 'team',
   permission: 'provider.create',
   idempotent: true,
   body: DeliveryGroupCreate,
-  reply: DeliveryGroup,
+  reply: DeliveryGroupJson,
   status: 201,
   async handle({ body, principal, app }) {
     const input = { name: body.name, strategy: body.strategy, members: body.members.map(readMember) }
@@ -58,11 +58,11 @@ const readGroup = route({
   path: '/delivery-groups/{group_id}',
   operation: 'getDeliveryGroup',
   tag: 'Delivery groups',
-  summary: 'Shows one delivery group.',
+  summary: 'Get a delivery group',
   as: 'team',
   permission: 'provider.read',
   params,
-  reply: DeliveryGroup,
+  reply: DeliveryGroupJson,
   etag: true,
   async handle({ params: { group_id }, principal, app }) {
     const group = await app.outbound.groups.get(principal.teamId, group_id)
@@ -76,12 +76,12 @@ const updateGroup = route({
   path: '/delivery-groups/{group_id}',
   operation: 'updateDeliveryGroup',
   tag: 'Delivery groups',
-  summary: 'Changes a delivery group; a list of members replaces the one before.',
+  summary: 'Update a delivery group; a list of members replaces the present one',
   as: 'team',
   permission: 'provider.update',
   params,
   body: DeliveryGroupUpdate,
-  reply: DeliveryGroup,
+  reply: DeliveryGroupJson,
   etag: true,
   async handle({ params: { group_id }, body, principal, app, request }) {
     const change = { name: body.name, strategy: body.strategy, members: body.members?.map(readMember) }
@@ -95,8 +95,8 @@ const deleteGroup = route({
   path: '/delivery-groups/{group_id}',
   operation: 'deleteDeliveryGroup',
   tag: 'Delivery groups',
-  summary: 'Ends a delivery group; its accounts stay.',
-  description: '409 while the send_scope of a mailbox names it.',
+  summary: 'Delete a delivery group; its accounts stay',
+  description: '409 while the send_scope of a mailbox uses it.',
   as: 'team',
   permission: 'provider.delete',
   params,

@@ -1,28 +1,27 @@
 // The sender filter of a domain.
 
 import { Type } from 'typebox'
-import { notFound } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import { FilterState, presentFilter } from '../schemas/filter-state.ts'
+import { FilterStateJson } from '../schemas/filter-state.ts'
+import { senderFilterOf } from './sender-filter.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
+const filters = senderFilterOf('domain', (app, teamId, id) => app.directory.domains.get(teamId, id))
 
 const readDomainFilters = route({
   method: 'GET',
   path: '/domains/{domain_id}/filters',
   operation: 'getDomainFilters',
   tag: 'Domains',
-  summary: 'Shows the sender filter of a domain.',
+  summary: 'Get the sender filter of a domain',
   as: 'team',
   permission: 'domain.read',
   params,
-  reply: FilterState,
+  reply: FilterStateJson,
   etag: true,
   async handle({ params: { domain_id }, principal, app }) {
-    const domain = await app.directory.domains.get(principal.teamId, domain_id)
-    if (domain === undefined) throw notFound('domain')
-    return presentFilter(await app.directory.filters.get(domain.id))
+    return filters.read(app, principal.teamId, domain_id)
   },
 })
 
@@ -31,21 +30,18 @@ const replaceDomainFilters = route({
   path: '/domains/{domain_id}/filters',
   operation: 'replaceDomainFilters',
   tag: 'Domains',
-  summary: 'Replaces the sender filter of a domain as a whole.',
+  summary: 'Replace the sender filter of a domain',
   description:
-    'It counts for mail that arrives from now on. With `If-Match` the ETag of a GET, the filter is replaced only if ' +
-    'nobody did meanwhile (409 otherwise). Refused senders are told so in the SMTP dialogue; nothing is stored.',
+    'Applies to mail received from now on. With the ETag of a GET in `If-Match`, the filter is replaced only if it has not ' +
+    'changed since (409 otherwise). Messages of blocked senders are rejected during the SMTP session and not stored.',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
-  body: FilterState,
-  reply: FilterState,
+  body: FilterStateJson,
+  reply: FilterStateJson,
   etag: true,
   async handle({ params: { domain_id }, body, request, principal, app }) {
-    const domain = await app.directory.domains.get(principal.teamId, domain_id)
-    if (domain === undefined) throw notFound('domain')
-    const kept = await app.directory.filters.put(domain.id, body, (now) => request.matches(presentFilter(now)))
-    return presentFilter(kept)
+    return filters.replace(app, principal.teamId, domain_id, body, request)
   },
 })
 

@@ -1,14 +1,14 @@
-// The domains of a team: made, shown, and proven by DNS.
+// The domains of a team, and their verification by DNS.
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
-import type { Domain as DomainRecord } from '../../directory/domains.ts'
+import type { Domain } from '../../directory/domains.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
-  Domain,
-  DomainVerification,
+  DomainJson,
+  DomainVerificationJson,
   presentDomain,
   presentVerification,
   VerificationStatus,
@@ -23,15 +23,15 @@ const listDomains = route({
   path: '/domains',
   operation: 'listDomains',
   tag: 'Domains',
-  summary: 'Lists the domains of the team, newest first.',
+  summary: 'List domains, newest first',
   as: 'team',
   permission: 'domain.read',
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     verification_status: VerificationStatus,
-    search: Type.String({ minLength: 1, maxLength: 253, description: 'A part of the name.' }),
+    search: Type.String({ minLength: 1, maxLength: 253, description: 'Part of the name.' }),
   }),
-  reply: listOf(Domain),
+  reply: listOf(DomainJson),
   async handle({ query, after, principal, app }) {
     const { verification_status: status, search, limit } = query
     const page = await app.directory.domains.list(principal.teamId, { status, search, limit, after })
@@ -44,27 +44,27 @@ const createDomain = route({
   path: '/domains',
   operation: 'createDomain',
   tag: 'Domains',
-  summary: 'Adds a domain and gives the DNS records it needs.',
+  summary: 'Create a domain and return its DNS records',
   description:
     'The domain is pending until its verification record is found in DNS; names under `test`, `example`, `invalid` and ' +
-    '`localhost` are verified at once. 409 when the team has it, or another team has proven it.',
+    '`localhost` are verified immediately. 409 when the team already has it, or another team has verified it.',
   as: 'team',
   permission: 'domain.create',
   idempotent: true,
   body: record(
     'DomainCreate',
-    'What a new domain is made of.',
+    'The new domain.',
     {
       domain: Type.String({
         minLength: 4,
         maxLength: 253,
-        description: 'A host name with at least two labels; letters beyond ASCII are turned into A-labels.',
+        description: 'A host name with at least two labels; labels with non-ASCII letters are converted to A-labels.',
         examples: ['shop.example'],
       }),
     },
     { domain: 'shop.example' },
   ),
-  reply: Domain,
+  reply: DomainJson,
   status: 201,
   async handle({ body, principal, app }) {
     const domain = await app.directory.domains.create(principal.teamId, body.domain)
@@ -77,11 +77,11 @@ const readDomain = route({
   path: '/domains/{domain_id}',
   operation: 'getDomain',
   tag: 'Domains',
-  summary: 'Shows one domain.',
+  summary: 'Get a domain',
   as: 'team',
   permission: 'domain.read',
   params,
-  reply: Domain,
+  reply: DomainJson,
   etag: true,
   async handle({ params: { domain_id }, principal, app }) {
     const domain = await app.directory.domains.get(principal.teamId, domain_id)
@@ -95,19 +95,19 @@ const verifyDomain = route({
   path: '/domains/{domain_id}/verify',
   operation: 'verifyDomain',
   tag: 'Domains',
-  summary: 'Looks at DNS now, without a cache, and says what is there.',
+  summary: 'Check the DNS records of a domain now, without a cache',
   description:
-    'Only the verification record decides; the others are told so that they can be mended. Once in 10 seconds for each ' +
-    'domain (429). 503 when no name server answers: nothing changes then.',
+    'Only the verification record is decisive; the other results help to correct the records. Once in 10 seconds for each ' +
+    'domain (429). 503 when no name server answers: then nothing changes.',
   as: 'team',
   permission: 'domain.verify',
   throttle: { times: 1, seconds: 10 },
   params,
-  reply: DomainVerification,
+  reply: DomainVerificationJson,
   etag: true,
   async handle({ params: { domain_id }, principal, app, request }) {
-    const matches = (current: DomainRecord) => request.matches(presentDomain(current))
-    const { domain, checks } = await app.directory.domains.verify(principal.teamId, domain_id, matches)
+    const matches = (current: Domain) => request.matches(presentDomain(current))
+    const { domain, checks } = await app.administration.domains.verify(principal.teamId, domain_id, matches)
     return answer({ data: presentVerification(domain, checks), version: presentDomain(domain) })
   },
 })
@@ -117,17 +117,17 @@ const removeDomain = route({
   path: '/domains/{domain_id}',
   operation: 'deleteDomain',
   tag: 'Domains',
-  summary: 'Removes a domain, its rules and its keys.',
+  summary: 'Delete a domain, its filters and its keys',
   description:
-    '409 while a mailbox that is active or suspended has an address at the domain. From then on mail for it is refused, and mail from it that ' +
-    'still waits is rejected. Logs stay; whoever adds the name again gets new records to publish.',
+    '409 while an active or suspended mailbox has an address at the domain. After the deletion mail to the domain is refused, ' +
+    'and queued messages from it are rejected. Logs stay; a team that creates the domain again gets new records to publish.',
   as: 'team',
   permission: 'domain.delete',
   params,
   reply: DeletedOf('domain'),
   etag: true,
   async handle({ params: { domain_id }, principal, app, request }) {
-    const matches = (current: DomainRecord) => request.matches(presentDomain(current))
+    const matches = (current: Domain) => request.matches(presentDomain(current))
     await app.directory.domains.delete(principal.teamId, domain_id, matches)
     return { deleted: true as const, id: domain_id }
   },

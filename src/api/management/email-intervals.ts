@@ -1,17 +1,17 @@
-// Hours, days, weeks and months in UTC: a span cut where one ends and the next begins.
+// Hours, days, weeks and months in UTC: splits a range at their boundaries.
 
+import { HOUR_MS } from '../../base/durations.ts'
 import type { Span } from '../../store/metrics/reports.ts'
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
 
-const HOUR_MS = 60 * 60 * 1000
 const DAY = 24
 const WEEK = 7 * DAY
 /** 1970-01-01 was a Thursday; weeks begin on Monday (ISO 8601). */
 const FIRST_MONDAY = 4 * DAY
 
-/** The intervals of a span, oldest first; the first and the last are cut at its ends. */
+/** The intervals of a range, oldest first; the first and the last are cut at its ends. */
 export function cut({ from, to }: Span, interval: Interval): Span[] {
   const spans: Span[] = []
   for (let start = from; start < to; ) {
@@ -22,7 +22,7 @@ export function cut({ from, to }: Span, interval: Interval): Span[] {
   return spans
 }
 
-/** Where the interval of an hour ends. */
+/** The end of the interval an hour belongs to. */
 function nextAfter(hour: number, interval: Interval): number {
   switch (interval) {
     case 'hour':

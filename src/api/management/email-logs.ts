@@ -1,23 +1,24 @@
-// The delivery log of a team: what became of every mail that was accepted.
+// The delivery log of a team: the outcome of every accepted message.
 
 import { type Static, Type } from 'typebox'
+import { DAY_MS } from '../../base/durations.ts'
 import { notFound, ProductError } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { FilterId, Id, listOf, pageQuery, parseTime, TimeQuery } from '../../http/schema.ts'
 import {
-  DeliveryLog,
   DeliveryLogDetail,
+  DeliveryLogJson,
   DeliveryStatus,
   presentDelivery,
   presentDeliveryDetail,
 } from '../schemas/delivery-log.ts'
 import { LOG_PAGE } from './pages.ts'
 
-const RANGE_MAX_MS = 366 * 24 * 60 * 60 * 1000
+const RANGE_MAX_MS = 366 * DAY_MS
 const Search = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'Words, all of which occur in the addresses, the subject or the message id.',
+  description: 'Words that all occur in the addresses, the subject or the message id.',
 })
 
 const query = pageQuery({
@@ -25,12 +26,12 @@ const query = pageQuery({
   status: DeliveryStatus,
   from_date: { ...TimeQuery, description: 'Accepted at or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
   to_date: { ...TimeQuery, description: 'Accepted before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
-  provider_id: { ...FilterId('provider'), description: 'Mail that went through this sending account.' },
-  mailbox_id: { ...Id('mailbox'), description: 'Mail sent from this mailbox; 404 when it is not of the team.' },
-  message_id: { ...FilterId('email'), description: 'The recipients of one mail.' },
+  provider_id: { ...FilterId('provider'), description: 'Messages sent through this sending account.' },
+  mailbox_id: { ...Id('mailbox'), description: 'Messages sent from this mailbox; 404 when it is not of the team.' },
+  message_id: { ...FilterId('email'), description: 'The recipients of one message.' },
   domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
   search: Search,
-  q: { ...Search, description: 'The same as `search`.' },
+  q: { ...Search, description: 'Alias of `search`.' },
 })
 
 const listEmailLogs = route({
@@ -38,29 +39,29 @@ const listEmailLogs = route({
   path: '/emails/logs',
   operation: 'listEmailLogs',
   tag: 'Delivery log',
-  summary: 'Lists what became of the mail that was accepted, newest first.',
+  summary: 'List the delivery log, newest first',
   description:
-    'A row for each recipient of each mail. From and to are at most 366 days apart. Rows are kept for the days of ' +
-    '`LOG_RETENTION_DAYS`. `meta.filters` tells what was asked for.',
+    'One row for each recipient of each message. from_date and to_date are at most 366 days apart. Rows are kept for ' +
+    '`LOG_RETENTION_DAYS`. `meta.filters` repeats the filters.',
   as: 'team',
   permission: 'logs.read',
   query,
-  reply: listOf(DeliveryLog),
-  async handle({ query: asked, after, principal, app }) {
+  reply: listOf(DeliveryLogJson),
+  async handle({ query: filters, after, principal, app }) {
     const { mailboxes } = app.directory
-    const { mailbox_id: mailboxId, limit } = asked
+    const { mailbox_id: mailboxId, limit } = filters
     if (mailboxId !== undefined && !(await mailboxes.wasOf(principal.teamId, mailboxId))) throw notFound('mailbox')
     const filter = {
-      ...rangeOf(asked),
+      ...rangeOf(filters),
       mailboxId,
-      status: asked.status,
-      providerId: asked.provider_id,
-      emailId: asked.message_id,
-      domain: asked.domain,
-      search: asked.search ?? asked.q,
+      status: filters.status,
+      providerId: filters.provider_id,
+      emailId: filters.message_id,
+      domain: filters.domain,
+      search: filters.search ?? filters.q,
     }
     const page = await app.outbound.log.list(principal.teamId, filter, { limit, after })
-    return { items: page.items.map(presentDelivery), next: page.next, meta: { filters: filtersOf(asked) } }
+    return { items: page.items.map(presentDelivery), next: page.next, meta: { filters: filtersOf(filters) } }
   },
 })
 
@@ -69,7 +70,7 @@ const readEmailLog = route({
   path: '/emails/logs/{log_id}',
   operation: 'getEmailLog',
   tag: 'Delivery log',
-  summary: 'Shows one row with everything that happened, in order.',
+  summary: 'Get a delivery log row with its events',
   as: 'team',
   permission: 'logs.read',
   params: Type.Object({ log_id: Id('deliveryLog') }),
@@ -87,12 +88,14 @@ function rangeOf({ from_date, to_date }: Static<typeof query>): { from?: number;
   const from = from_date === undefined ? undefined : parseTime(from_date)
   const to = to_date === undefined ? undefined : parseTime(to_date, { endOfDay: true })
   if (from !== undefined && to !== undefined && to - from > RANGE_MAX_MS) {
-    throw new ProductError('invalid_parameter', 'The range must be at most 366 days.', { param: 'to_date' })
+    throw new ProductError('invalid_parameter', 'The range is longer than 366 days. Choose a shorter one.', {
+      param: 'to_date',
+    })
   }
   return { from, to }
 }
 
-/** What was asked for, without what pages are made with. */
+/** The filters, without the parameters for pages. */
 function filtersOf({ limit: _limit, cursor: _cursor, q, ...filters }: Static<typeof query>): Record<string, unknown> {
   const search = filters.search ?? q
   return Object.fromEntries(Object.entries({ ...filters, search }).filter(([, value]) => value !== undefined))

@@ -1,12 +1,12 @@
-// What became of every mail that reached the team.
+// The inbound log of a team: the outcome of every received message.
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, TimeQuery } from '../../http/schema.ts'
 import {
-  InboundLog,
   InboundLogDetail,
+  InboundLogJson,
   InboundStatus,
   presentInbound,
   presentInboundDetail,
@@ -18,10 +18,10 @@ const listInboundLogs = route({
   path: '/inbound/logs',
   operation: 'listInboundLogs',
   tag: 'Inbound log',
-  summary: 'Lists what became of the mail that reached the team, newest first.',
+  summary: 'List the inbound log, newest first',
   description:
-    'A row for each recipient of each mail, refused ones too. Unknown recipients tried from one address are counted beyond ' +
-    '20 in a minute instead of listed. Rows are kept for the days of `LOG_RETENTION_DAYS`.',
+    'One row for each recipient of each message, rejected ones included. Above 20 unknown recipients in a minute from one ' +
+    'address, further ones are counted and not listed. Rows are kept for `LOG_RETENTION_DAYS`.',
   as: 'team',
   permission: 'logs.read',
   query: pageQuery({
@@ -29,15 +29,15 @@ const listInboundLogs = route({
     status: InboundStatus,
     from_date: { ...TimeQuery, description: 'At or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
     to_date: { ...TimeQuery, description: 'Before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
-    mailbox_id: { ...Id('mailbox'), description: 'Mail to this mailbox; 404 when it is not of the team.' },
+    mailbox_id: { ...Id('mailbox'), description: 'Messages to this mailbox; 404 when it is not of the team.' },
     domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
     search: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Words, all of which occur in the envelope addresses, From, subject or reason.',
+      description: 'Words that all occur in the envelope addresses, From, subject or reason.',
     }),
   }),
-  reply: listOf(InboundLog),
+  reply: listOf(InboundLogJson),
   async handle({ query, after, principal, app }) {
     const { status, mailbox_id: mailboxId, domain, search, limit } = query
     const { mailboxes } = app.directory
@@ -55,10 +55,10 @@ const readInboundLog = route({
   path: '/inbound/logs/{log_id}',
   operation: 'getInboundLog',
   tag: 'Inbound log',
-  summary: 'Shows one row with everything its outcome rests on.',
+  summary: 'Get an inbound log row with the evidence for its outcome',
   description:
-    'What was asked of DNS and answered, each signature with its result and reason, the filter rule that matched, each ' +
-    'part of the spam score, and the thread that was chosen.',
+    'DNS queries with their answers, signatures with result and reason, the matching filter rule, the tests of the spam score, ' +
+    'and the thread of the message.',
   as: 'team',
   permission: 'logs.read',
   params: Type.Object({ log_id: Id('inboundLog') }),

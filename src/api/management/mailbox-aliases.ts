@@ -5,7 +5,7 @@ import { notFound } from '../../base/errors.ts'
 import { ALIASES_MAX } from '../../directory/aliases.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import { Alias, presentAlias } from '../schemas/alias.ts'
+import { AliasJson, presentAlias } from '../schemas/alias.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import { EMAIL_TEXT_MAX } from './mailboxes.ts'
@@ -18,12 +18,12 @@ const listAliases = route({
   path: '/mailboxes/{mailbox_id}/aliases',
   operation: 'listMailboxAliases',
   tag: 'Mailboxes',
-  summary: 'Lists the further addresses of a mailbox, newest first.',
+  summary: 'List the aliases of a mailbox, newest first',
   as: 'team',
   permission: 'mailbox.admin.read',
   params: ofMailbox,
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
-  reply: listOf(Alias),
+  reply: listOf(AliasJson),
   async handle({ params: { mailbox_id: id }, query: { limit }, after, principal, app }) {
     const { mailboxes, aliases } = app.directory
     if ((await mailboxes.get(principal.teamId, id)) === undefined) throw notFound('mailbox')
@@ -37,28 +37,29 @@ const createAlias = route({
   path: '/mailboxes/{mailbox_id}/aliases',
   operation: 'createMailboxAlias',
   tag: 'Mailboxes',
-  summary: 'Gives a mailbox a further address.',
+  summary: 'Create an alias of a mailbox',
   description:
-    `Mail to it comes to the mailbox at once, and the mailbox may write by it. At most ${ALIASES_MAX} for each mailbox. 409 when a ` +
-    'mailbox or an alias has the address; 422 when the domain is not of the team (`not_found`) or not verified (`unverified_domain`).',
+    `The mailbox immediately receives mail to the alias and can send from it. At most ${ALIASES_MAX} for each mailbox. 409 when ` +
+    'a mailbox or an alias has the address; 422 when the domain is not of the team (`not_found`) or not verified ' +
+    '(`unverified_domain`).',
   as: 'team',
   permission: 'mailbox.admin.manage',
   idempotent: true,
   params: ofMailbox,
   body: record(
     'MailboxAliasCreate',
-    'What a new alias is made of.',
+    'The new alias.',
     {
       email: Type.String({
         minLength: 3,
         maxLength: EMAIL_TEXT_MAX,
-        description: 'At a verified domain of the team, in the form of an address of a mailbox.',
+        description: 'At a verified domain of the team, in the form of a mailbox address.',
         examples: ['orders@shop.example'],
       }),
     },
     { email: 'orders@shop.example' },
   ),
-  reply: Alias,
+  reply: AliasJson,
   status: 201,
   async handle({ params: { mailbox_id: id }, body, principal, app }) {
     const alias = await app.directory.aliases.add(principal.teamId, id, body.email)
@@ -74,13 +75,13 @@ const deleteAlias = route({
   path: '/mailboxes/{mailbox_id}/aliases/{alias_id}',
   operation: 'deleteMailboxAlias',
   tag: 'Mailboxes',
-  summary: 'Takes an alias away: mail to it is refused, the address is free at once.',
+  summary: 'Delete an alias: mail to it is refused, and the address is free immediately',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params: Type.Object({ mailbox_id: Id('mailbox'), alias_id: Id('alias') }),
   reply: DeletedOf('alias'),
   async handle({ params: { mailbox_id, alias_id: id }, principal, app }) {
-    await app.directory.aliases.remove(principal.teamId, mailbox_id, id)
+    await app.administration.mailboxes.removeAlias(principal.teamId, mailbox_id, id)
     return { deleted: true, id }
   },
 })

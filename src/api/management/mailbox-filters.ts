@@ -1,28 +1,27 @@
 // The sender filter of a mailbox.
 
 import { Type } from 'typebox'
-import { notFound } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import { FilterState, presentFilter } from '../schemas/filter-state.ts'
+import { FilterStateJson } from '../schemas/filter-state.ts'
+import { senderFilterOf } from './sender-filter.ts'
 
 const params = Type.Object({ mailbox_id: Id('mailbox') })
+const filters = senderFilterOf('mailbox', (app, teamId, id) => app.directory.mailboxes.get(teamId, id))
 
 const readMailboxFilters = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}/filters',
   operation: 'getMailboxFilters',
   tag: 'Mailboxes',
-  summary: 'Shows the sender filter of a mailbox.',
+  summary: 'Get the sender filter of a mailbox',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
-  reply: FilterState,
+  reply: FilterStateJson,
   etag: true,
   async handle({ params: { mailbox_id }, principal, app }) {
-    const mailbox = await app.directory.mailboxes.get(principal.teamId, mailbox_id)
-    if (mailbox === undefined) throw notFound('mailbox')
-    return presentFilter(await app.directory.filters.get(mailbox.id))
+    return filters.read(app, principal.teamId, mailbox_id)
   },
 })
 
@@ -31,21 +30,18 @@ const replaceMailboxFilters = route({
   path: '/mailboxes/{mailbox_id}/filters',
   operation: 'replaceMailboxFilters',
   tag: 'Mailboxes',
-  summary: 'Replaces the sender filter of a mailbox as a whole.',
+  summary: 'Replace the sender filter of a mailbox',
   description:
-    'It comes before the filter of the domain and counts for mail that arrives from now on. With `If-Match` the ETag of ' +
-    'a GET, the filter is replaced only if nobody did meanwhile (409 otherwise).',
+    'Evaluated before the filter of the domain; applies to mail received from now on. With the ETag of a GET in `If-Match`, the ' +
+    'filter is replaced only if it has not changed since (409 otherwise).',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
-  body: FilterState,
-  reply: FilterState,
+  body: FilterStateJson,
+  reply: FilterStateJson,
   etag: true,
   async handle({ params: { mailbox_id }, body, request, principal, app }) {
-    const mailbox = await app.directory.mailboxes.get(principal.teamId, mailbox_id)
-    if (mailbox === undefined) throw notFound('mailbox')
-    const kept = await app.directory.filters.put(mailbox.id, body, (now) => request.matches(presentFilter(now)))
-    return presentFilter(kept)
+    return filters.replace(app, principal.teamId, mailbox_id, body, request)
   },
 })
 

@@ -3,14 +3,15 @@
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import { GRACE_SECONDS_MAX, type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../directory/keys.ts'
+import { type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../directory/keys.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import { MAILBOX_SCOPES } from '../../directory/permissions.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import { ApiKey, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
+import { Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { ApiKeyJson, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
+import { rotated, rotationBody } from './key-rotation.ts'
 import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -22,13 +23,13 @@ const listMailboxKeys = route({
   path: '/mailboxes/{mailbox_id}/api-keys',
   operation: 'listMailboxKeys',
   tag: 'Mailboxes',
-  summary: 'Lists the API keys of a mailbox, newest first.',
-  description: 'Secrets are never shown again.',
+  summary: 'List the API keys of a mailbox, newest first',
+  description: 'Secrets are not included.',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params: ofMailbox,
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
-  reply: listOf(ApiKey),
+  reply: listOf(ApiKeyJson),
   async handle({ params: { mailbox_id }, query: { status, limit }, after, principal, app }) {
     const { id: mailboxId } = await mailboxOf(app, principal.teamId, mailbox_id)
     const page = await app.directory.keys.list(principal.teamId, { mailboxId, status, limit, after })
@@ -41,8 +42,10 @@ const createMailboxKey = route({
   path: '/mailboxes/{mailbox_id}/api-keys',
   operation: 'createMailboxKey',
   tag: 'Mailboxes',
-  summary: 'Issues an API key for a mailbox.',
-  description: `The secret is shown in this answer only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` takes the ETag of the mailbox.`,
+  summary: 'Create an API key of a mailbox',
+  description:
+    `The secret is shown in this response only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` ` +
+    'takes the ETag of the mailbox.',
   as: 'team',
   permission: 'mailbox.admin.manage',
   idempotent: true,
@@ -50,12 +53,12 @@ const createMailboxKey = route({
   params: ofMailbox,
   body: record(
     'MailboxKeyCreate',
-    'What a new API key is made of.',
+    'The new API key.',
     {
       name: Type.String({
         minLength: 1,
         maxLength: 100,
-        description: 'For whoever looks at the list of keys.',
+        description: 'A note for the list of keys.',
         examples: ['Reading assistant'],
       }),
       permissions: Type.Optional(
@@ -63,12 +66,12 @@ const createMailboxKey = route({
           minItems: 1,
           maxItems: MAILBOX_SCOPES.length,
           uniqueItems: true,
-          description: 'All scopes unless given.',
+          description: 'Default: all scopes.',
         }),
       ),
       expires_at: Type.Optional({
         ...TimeQuery,
-        description: 'In the future, at most 5 years ahead. Never unless given.',
+        description: 'In the future, at most 5 years ahead. Default: never.',
       }),
     },
     { name: 'Reading assistant', permissions: ['mailbox.read', 'email.receive'] },
@@ -95,29 +98,15 @@ const rotateMailboxKey = route({
   path: '/mailboxes/{mailbox_id}/api-keys/{key_id}/rotate',
   operation: 'rotateMailboxKey',
   tag: 'Mailboxes',
-  summary: 'Gives an API key a new secret.',
+  summary: 'Rotate the secret of an API key of a mailbox',
   description:
-    'Id, name, permissions and expiry stay. The new secret is shown in this answer only; 409 when the key is not active.',
+    'Id, name, permissions and expiry stay. The new secret is shown in this response only; 409 when the key is not active.',
   as: 'team',
   permission: 'mailbox.admin.manage',
   idempotent: true,
   secret: true,
   params: ofKey,
-  body: record(
-    'MailboxKeyRotate',
-    'How the old secret ends.',
-    {
-      grace_seconds: Default(
-        Type.Integer({
-          minimum: 0,
-          maximum: GRACE_SECONDS_MAX,
-          description: 'Seconds the old secret goes on working.',
-        }),
-        0,
-      ),
-    },
-    { grace_seconds: 3600 },
-  ),
+  body: rotationBody('MailboxKeyRotate'),
   bodyOptional: true,
   reply: NewApiKey,
   etag: true,
@@ -125,7 +114,7 @@ const rotateMailboxKey = route({
     const { id } = await keyOf(app, principal.teamId, mailbox_id, key_id)
     const matches = (current: KeyRecord) => request.matches(presentKey(current))
     const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches)
-    return answer({ data: presentNewKey(issued), version: presentKey(issued.record) })
+    return rotated(issued)
   },
 })
 
@@ -134,7 +123,7 @@ const deleteMailboxKey = route({
   path: '/mailboxes/{mailbox_id}/api-keys/{key_id}',
   operation: 'deleteMailboxKey',
   tag: 'Mailboxes',
-  summary: 'Revokes an API key, at once and for ever.',
+  summary: 'Revoke an API key of a mailbox immediately',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params: ofKey,

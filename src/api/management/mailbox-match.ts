@@ -7,7 +7,7 @@ import type { RequestFacts } from '../../http/route.ts'
 import { presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { usageOf } from '../usage.ts'
 
-/** Holds `If-Match` against a mailbox inside the unit of work that changes it, or something it shows. */
+/** Checks `If-Match` against a mailbox in the unit of work that changes it or its parts. */
 export async function mailboxMatch(
   app: Context,
   id: string,

@@ -17,12 +17,12 @@ import { presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
-import { readSendScope, SendScope } from '../schemas/send-scope.ts'
+import { readSendScope, SendScopeJson } from '../schemas/send-scope.ts'
 import { usageOf } from '../usage.ts'
 import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
-/** Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted. */
+/** Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted. */
 export const EMAIL_TEXT_MAX = 320
 
 const listMailboxes = route({
@@ -30,16 +30,16 @@ const listMailboxes = route({
   path: '/mailboxes',
   operation: 'listMailboxes',
   tag: 'Mailboxes',
-  summary: 'Lists the mailboxes of the team, newest first.',
-  description: 'Active and suspended ones unless `status` says otherwise.',
+  summary: 'List mailboxes, newest first',
+  description: 'Active and suspended mailboxes unless `status` is given.',
   as: 'team',
   permission: 'mailbox.admin.read',
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     status: MailboxStatus,
     domain_id: { ...Id('domain'), description: 'Mailboxes at this domain; 404 when it is not of the team.' },
-    search: Type.String({ minLength: 1, maxLength: 255, description: 'A part of the address or of the display name.' }),
-    is_agent: Type.Boolean({ description: 'Registered by an agent, or not.' }),
+    search: Type.String({ minLength: 1, maxLength: 255, description: 'Part of the address or of the display name.' }),
+    is_agent: Type.Boolean({ description: 'Whether an agent registered it.' }),
   }),
   reply: listOf(MailboxAdmin),
   async handle({ query, after, principal, app }) {
@@ -55,28 +55,28 @@ const listMailboxes = route({
 
 const MailboxCreate = record(
   'MailboxCreate',
-  'What a new mailbox is made of.',
+  'The new mailbox.',
   {
     email: Type.String({
       minLength: 3,
       maxLength: EMAIL_TEXT_MAX,
       description:
-        'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need ' +
-        'no mailbox of their own.',
+        'At a verified domain of the team. Before the @: 1-64 of a-z, 0-9, `_`, `-` and single dots. `+tag` addresses need no ' +
+        'mailbox of their own.',
       examples: ['ana@shop.example'],
     }),
     display_name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From.' }),
+      Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Display name in From.' }),
     ),
     quota_bytes: Type.Optional(
       Type.Integer({
         minimum: QUOTA_MIN_BYTES,
         maximum: QUOTA_MAX_BYTES,
-        description: `Bytes of mail it may hold; ${QUOTA_DEFAULT_BYTES} unless given.`,
+        description: `Storage quota in bytes; default ${QUOTA_DEFAULT_BYTES}.`,
       }),
     ),
-    send_scope: Type.Optional(SendScope),
-    create_api_key: Default(Type.Boolean({ description: 'Also issue a key with all scopes.' }), false),
+    send_scope: Type.Optional(SendScopeJson),
+    create_api_key: Default(Type.Boolean({ description: 'Also create a key with all scopes.' }), false),
   },
   { email: 'ana@shop.example', display_name: 'Ana', create_api_key: true },
 )
@@ -84,16 +84,18 @@ const MailboxCreate = record(
 const MailboxUpdate = Type.Object(
   {
     display_name: Type.Optional(
-      Nullable(Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Used in From; null for none.' })),
+      Nullable(
+        Type.String({ minLength: 1, maxLength: DISPLAY_NAME_MAX, description: 'Display name in From; null for none.' }),
+      ),
     ),
     quota_bytes: Type.Optional(
-      Type.Integer({ minimum: QUOTA_MIN_BYTES, maximum: QUOTA_MAX_BYTES, description: 'Bytes of mail it may hold.' }),
+      Type.Integer({ minimum: QUOTA_MIN_BYTES, maximum: QUOTA_MAX_BYTES, description: 'Storage quota in bytes.' }),
     ),
-    send_scope: Type.Optional(SendScope),
+    send_scope: Type.Optional(SendScopeJson),
   },
   {
     title: 'MailboxUpdate',
-    description: 'What is to change.',
+    description: 'The changes.',
     additionalProperties: false,
     minProperties: 1,
     examples: [{ display_name: 'Ana of the shop', quota_bytes: 10_737_418_240 }],
@@ -105,10 +107,10 @@ const createMailbox = route({
   path: '/mailboxes',
   operation: 'createMailbox',
   tag: 'Mailboxes',
-  summary: 'Makes a mailbox, which receives at once.',
+  summary: 'Create a mailbox',
   description:
-    'With its folders Inbox, Drafts, Sent, Junk, Trash and Archive. 409 when the address is in use; 422 when the domain is ' +
-    'not of the team (`not_found`) or not verified (`unverified_domain`).',
+    'It receives mail immediately and has the folders Inbox, Drafts, Sent, Junk, Trash and Archive. 409 when the address is in ' +
+    'use; 422 when the domain is not of the team (`not_found`) or not verified (`unverified_domain`).',
   as: 'team',
   permission: 'mailbox.admin.create',
   idempotent: true,
@@ -117,7 +119,7 @@ const createMailbox = route({
   reply: NewMailbox,
   status: 201,
   async handle({ body, principal, app }) {
-    const { mailboxes } = app.directory
+    const { mailboxes } = app.administration
     const input = inputOf(body)
     const { mailbox, key } = body.create_api_key
       ? await mailboxes.createWithKey(principal.teamId, input, principal.keyId)
@@ -133,7 +135,7 @@ const readMailbox = route({
   path: '/mailboxes/{mailbox_id}',
   operation: 'getMailbox',
   tag: 'Mailboxes',
-  summary: 'Shows one mailbox.',
+  summary: 'Get a mailbox',
   as: 'team',
   permission: 'mailbox.admin.read',
   params: Type.Object({ mailbox_id: Id('mailbox') }),
@@ -154,8 +156,8 @@ const updateMailbox = route({
   path: '/mailboxes/{mailbox_id}',
   operation: 'updateMailbox',
   tag: 'Mailboxes',
-  summary: 'Changes the name, the quota or the send scope of a mailbox.',
-  description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than what the mailbox holds.',
+  summary: 'Update the name, the quota or the send scope of a mailbox',
+  description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than the usage of the mailbox.',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
@@ -173,7 +175,7 @@ const updateMailbox = route({
     }
     const used = usage.get(id)?.usedBytes ?? 0
     const matches = await mailboxMatch(app, id, request)
-    const mailbox = await app.directory.mailboxes.update(principal.teamId, id, change, used, matches)
+    const mailbox = await app.administration.mailboxes.update(principal.teamId, id, change, used, matches)
     const [shown] = await present(app, [mailbox])
     return shown
   },
@@ -184,7 +186,7 @@ const suspendMailbox = route({
   path: '/mailboxes/{mailbox_id}/suspend',
   operation: 'suspendMailbox',
   tag: 'Mailboxes',
-  summary: 'Stops a mailbox: mail to it is refused, it cannot send, reading goes on.',
+  summary: 'Suspend a mailbox: mail to it is refused, it cannot send, it can be read',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
@@ -192,7 +194,9 @@ const suspendMailbox = route({
     'MailboxSuspend',
     'Why.',
     {
-      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Shown with the mailbox.' })),
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 255, description: 'Reason, shown with the mailbox.' }),
+      ),
     },
     { reason: 'Left the team.' },
   ),
@@ -212,7 +216,7 @@ const reactivateMailbox = route({
   path: '/mailboxes/{mailbox_id}/reactivate',
   operation: 'reactivateMailbox',
   tag: 'Mailboxes',
-  summary: 'Lets a suspended mailbox work again; what it had queued goes out.',
+  summary: 'Reactivate a suspended mailbox and send its queued messages',
   as: 'team',
   permission: 'mailbox.admin.manage',
   params,
@@ -235,28 +239,30 @@ const deleteMailbox = route({
   path: '/mailboxes/{mailbox_id}',
   operation: 'deleteMailbox',
   tag: 'Mailboxes',
-  summary: 'Ends a mailbox for good: its keys end, its address and its aliases are free at once.',
+  summary: 'Delete a mailbox, its keys and aliases; its addresses are free immediately',
   description:
-    'Its content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; from then on it is missing. Until then repeating it is no error.',
+    'The content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; after that the mailbox is not found. Until then deleting it ' +
+    'again succeeds.',
   as: 'team',
   permission: 'mailbox.admin.delete',
   params,
   reply: DeletedOf('mailbox'),
   etag: true,
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
-    await app.directory.mailboxes.delete(principal.teamId, id, await mailboxMatch(app, id, request))
-    await app.outbound.queuedMessages.cancelOf(id)
+    await app.administration.mailboxes.delete(principal.teamId, id, await mailboxMatch(app, id, request))
     return { deleted: true, id }
   },
 })
 
-/** Decisions §5.2: the inbox of an agent that was ended does not come back. The check throws conflict. */
+/** Decisions §5.2: the inbox of an ended registration cannot be reactivated. The check throws conflict. */
 export function livingAgentOf(app: Context) {
   return async ({ agentRegistrationId }: Mailbox, tx: Tx): Promise<void> => {
     if (agentRegistrationId === null) return
     const registration = await app.agents.registrations.byId(tx, agentRegistrationId)
     if (registration?.state === 'revoked' || registration?.state === 'expired') {
-      throw conflict(`The registration of this agent is ${registration.state}.`)
+      throw conflict(
+        `The registration of this agent is ${registration.state}. A mailbox of an ended registration cannot be reactivated.`,
+      )
     }
   }
 }

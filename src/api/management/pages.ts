@@ -1,6 +1,6 @@
-// How long the pages of management lists are when the caller names no number.
+// Default page sizes of management lists.
 
 /** Decisions §1.6. */
 export const MANAGEMENT_PAGE = 50
-/** Pages of logs (decisions §1.6). */
+/** For logs (decisions §1.6). */
 export const LOG_PAGE = 25

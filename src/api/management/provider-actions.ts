@@ -1,30 +1,31 @@
-// What is done with a sending account: switched on and off, and tested (decisions §3.1).
+// Actions on a sending account: activate, deactivate, test (decisions §3.1).
 
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'
 import { Id, Nullable } from '../../http/schema.ts'
-import type { Provider as ProviderRecord } from '../../outbound/records.ts'
-import { Provider, ProviderTest, presentProvider, presentTest } from '../schemas/provider.ts'
+import type { Provider } from '../../outbound/records.ts'
+import { ProviderJson, ProviderTest, presentProvider, presentTest } from '../schemas/provider.ts'
 import { record } from '../schemas/record.ts'
 
 const params = Type.Object({ provider_id: Id('provider') })
 /** Decisions §1.9. */
-const TEST_PACE = { times: 1, seconds: 10 }
+const TEST_RATE = { times: 1, seconds: 10 }
 
 const activateProvider = route({
   method: 'POST',
   path: '/providers/{provider_id}/activate',
   operation: 'activateProvider',
   tag: 'Providers',
-  summary: 'Switches a sending account on.',
-  description: 'It takes mail at once when it was tested in the last 24 hours, else when a check succeeds.',
+  summary: 'Activate a sending account',
+  description:
+    'Messages are routed to it immediately when a test succeeded in the last 24 hours, else after a check succeeds.',
   as: 'team',
   permission: 'provider.manage',
   params,
-  reply: Provider,
+  reply: ProviderJson,
   etag: true,
   async handle({ params: { provider_id }, principal, app, request }) {
-    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    const matches = (current: Provider) => request.matches(presentProvider(current))
     return presentProvider(await app.outbound.providers.activate(principal.teamId, provider_id, matches))
   },
 })
@@ -34,14 +35,14 @@ const deactivateProvider = route({
   path: '/providers/{provider_id}/deactivate',
   operation: 'deactivateProvider',
   tag: 'Providers',
-  summary: 'Switches a sending account off; mail that waits goes another way.',
+  summary: 'Deactivate a sending account; queued messages are routed to others',
   as: 'team',
   permission: 'provider.manage',
   params,
-  reply: Provider,
+  reply: ProviderJson,
   etag: true,
   async handle({ params: { provider_id }, principal, app, request }) {
-    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    const matches = (current: Provider) => request.matches(presentProvider(current))
     return presentProvider(await app.outbound.providers.deactivate(principal.teamId, provider_id, matches))
   },
 })
@@ -51,17 +52,17 @@ const testProvider = route({
   path: '/providers/{provider_id}/test',
   operation: 'testProvider',
   tag: 'Providers',
-  summary: 'Tests a sending account now.',
+  summary: 'Test a sending account now',
   description:
-    'Connects, secures and signs in; with an address it also sends a one-line mail. The answer is 200 also when the test ' +
-    'fails. At most 15 seconds, and once in 10 seconds.',
+    'Connects, starts TLS and signs in; with an address it also sends a one-line message. The status is 200 also when the test ' +
+    'fails. Takes at most 15 seconds; once in 10 seconds.',
   as: 'team',
   permission: 'provider.manage',
   params,
-  throttle: TEST_PACE,
+  throttle: TEST_RATE,
   body: record(
     'ProviderTestInput',
-    'Whom to send a test mail, if anybody.',
+    'Optional recipient of a test message.',
     {
       to_email: Type.Optional(
         Nullable(
@@ -69,7 +70,7 @@ const testProvider = route({
             minLength: 3,
             maxLength: 254,
             pattern: '^[^@\\s]+@[^@\\s]+$',
-            description: 'Gets a one-line mail; without it the test ends when signed in.',
+            description: 'Receives a one-line message; without it the test ends after signing in.',
             examples: ['me@shop.example'],
           }),
         ),
@@ -81,7 +82,7 @@ const testProvider = route({
   reply: ProviderTest,
   etag: true,
   async handle({ params: { provider_id }, body, principal, app, request }) {
-    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    const matches = (current: Provider) => request.matches(presentProvider(current))
     const { providers } = app.outbound
     const tested = await providers.test(principal.teamId, provider_id, body?.to_email ?? null, matches)
     return answer({ data: presentTest(tested), version: presentProvider(tested.provider) })

@@ -13,17 +13,17 @@ const authorize = route({
   path: '/providers/oauth/authorize',
   operation: 'authorizeProvider',
   tag: 'Providers',
-  summary: 'Begins to connect a Google or Microsoft account.',
+  summary: 'Start to connect a Google or Microsoft account',
   description:
-    'A person opens `authorization_url`, signs in to the account and allows sending; the account then appears as a provider. ' +
-    'Connecting the same account again renews its connection. 503 when the operator has set up no OAuth client.',
+    'A person opens `authorization_url`, signs in to the account and allows sending; the account then becomes a provider. ' +
+    'Connecting the same account again renews its connection. 503 when the operator has configured no OAuth client.',
   as: 'team',
   permission: 'provider.create',
   idempotent: true,
   secret: true,
   body: record(
     'ProviderAuthorize',
-    'Which account is to be connected, and what it will be called.',
+    'The account to connect, and its name.',
     {
       type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
       name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
@@ -31,16 +31,16 @@ const authorize = route({
         Type.String({
           minLength: 1,
           maxLength: REDIRECT_MAX,
-          description: 'Where the person goes on afterwards: a path or URL of this appliance.',
+          description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
           examples: ['/providers'],
         }),
       ),
     },
     { type: 'gmail_api', name: 'Ana at Gmail' },
   ),
-  reply: record('ProviderAuthorization', 'Where a person allows the use of the account.', {
-    authorization_url: Type.String({ description: 'To be opened in a browser. It works once.' }),
-    state_expires_at: TimeOf('Until when the person must have come back.'),
+  reply: record('ProviderAuthorization', 'Where a person authorises the connection.', {
+    authorization_url: Type.String({ description: 'Open it in a browser. It works once.' }),
+    state_expires_at: TimeOf('When the authorization expires.'),
   }),
   status: 201,
   async handle({ body, principal, app }) {

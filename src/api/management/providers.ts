@@ -4,10 +4,10 @@ import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import type { Provider as ProviderRecord } from '../../outbound/records.ts'
+import type { Provider } from '../../outbound/records.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
-  Provider,
+  ProviderJson,
   ProviderStats,
   ProviderStatus,
   ProviderType,
@@ -24,11 +24,11 @@ const listProviders = route({
   path: '/providers',
   operation: 'listProviders',
   tag: 'Providers',
-  summary: 'Lists the sending accounts of the team, newest first.',
+  summary: 'List sending accounts, newest first',
   as: 'team',
   permission: 'provider.read',
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: ProviderStatus, type: ProviderType }),
-  reply: listOf(Provider),
+  reply: listOf(ProviderJson),
   async handle({ query: { status, type, limit }, after, principal, app }) {
     const page = await app.outbound.providers.list(principal.teamId, { status, type, limit, after })
     return { items: page.items.map(presentProvider), next: page.next }
@@ -40,7 +40,7 @@ const readStats = route({
   path: '/providers/stats',
   operation: 'getProviderStats',
   tag: 'Providers',
-  summary: 'Counts the sending accounts of the team.',
+  summary: 'Count the sending accounts of the team',
   as: 'team',
   permission: 'provider.read',
   reply: ProviderStats,
@@ -54,13 +54,13 @@ const createProvider = route({
   path: '/providers',
   operation: 'createProvider',
   tag: 'Providers',
-  summary: 'Adds a sending account on SMTP.',
-  description: 'It is checked at once and takes mail when that succeeds. 409 when the team has 100 accounts.',
+  summary: 'Create an SMTP sending account',
+  description: 'It is checked immediately and used after the check succeeds. 409 when the team has 100 accounts.',
   as: 'team',
   permission: 'provider.create',
   idempotent: true,
   body: ProviderCreate,
-  reply: Provider,
+  reply: ProviderJson,
   status: 201,
   async handle({ body, principal, app }) {
     const provider = await app.outbound.providers.create(principal.teamId, readNewProvider(body))
@@ -73,11 +73,11 @@ const readOne = route({
   path: '/providers/{provider_id}',
   operation: 'getProvider',
   tag: 'Providers',
-  summary: 'Shows one sending account.',
+  summary: 'Get a sending account',
   as: 'team',
   permission: 'provider.read',
   params,
-  reply: Provider,
+  reply: ProviderJson,
   etag: true,
   async handle({ params: { provider_id }, principal, app }) {
     const provider = await app.outbound.providers.get(principal.teamId, provider_id)
@@ -91,17 +91,17 @@ const updateProvider = route({
   path: '/providers/{provider_id}',
   operation: 'updateProvider',
   tag: 'Providers',
-  summary: 'Changes a sending account; what is left out stays.',
+  summary: 'Update a sending account; members left out stay',
   description:
-    'A change of host, port, protocol, user name or password has it checked anew. 409 when it is managed by the operator.',
+    'After a change of host, port, protocol, user name or password it is checked again. 409 when the operator manages it.',
   as: 'team',
   permission: 'provider.update',
   params,
   body: ProviderUpdate,
-  reply: Provider,
+  reply: ProviderJson,
   etag: true,
   async handle({ params: { provider_id }, body, principal, app, request }) {
-    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    const matches = (current: Provider) => request.matches(presentProvider(current))
     const change = readProvider(body)
     return presentProvider(await app.outbound.providers.update(principal.teamId, provider_id, change, matches))
   },
@@ -112,15 +112,15 @@ const deleteProvider = route({
   path: '/providers/{provider_id}',
   operation: 'deleteProvider',
   tag: 'Providers',
-  summary: 'Ends a sending account; the delivery log keeps its name.',
-  description: '409 when it is shared, or still named by a delivery group or the send_scope of a mailbox.',
+  summary: 'Delete a sending account; the delivery log keeps its name',
+  description: '409 when it is shared, or a delivery group or the send_scope of a mailbox uses it.',
   as: 'team',
   permission: 'provider.delete',
   params,
   reply: DeletedOf('provider'),
   etag: true,
   async handle({ params: { provider_id }, principal, app, request }) {
-    const matches = (current: ProviderRecord) => request.matches(presentProvider(current))
+    const matches = (current: Provider) => request.matches(presentProvider(current))
     await app.outbound.providers.remove(principal.teamId, provider_id, matches)
     return { deleted: true, id: provider_id }
   },

@@ -1,4 +1,4 @@
-// The team's share of the shared Amazon SES account: how much it may send, and asking for more (decisions §3.5).
+// The team's limit at the shared Amazon SES account, and requests to raise it (decisions §3.5).
 
 import { type Static, Type } from 'typebox'
 import type { Context } from '../../context.ts'
@@ -7,7 +7,7 @@ import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
 import { record } from '../schemas/record.ts'
 import {
-  LimitRequest,
+  LimitRequestJson,
   LimitRequestStatus,
   LimitState,
   presentLimit,
@@ -24,7 +24,7 @@ const readLimit = route({
   path: PATH,
   operation: 'getSharedLimit',
   tag: TAG,
-  summary: 'Shows the daily limit at the shared Amazon SES account, and the request that is pending.',
+  summary: 'Get the daily limit at the shared Amazon SES account, and the pending request',
   as: 'team',
   permission: 'provider.read',
   reply: LimitState,
@@ -39,11 +39,11 @@ const listRequests = route({
   path: `${PATH}s`,
   operation: 'listLimitRequests',
   tag: TAG,
-  summary: 'Lists the requests for a higher limit, newest first.',
+  summary: 'List requests for a higher limit, newest first',
   as: 'team',
   permission: 'provider.read',
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestStatus }),
-  reply: listOf(LimitRequest),
+  reply: listOf(LimitRequestJson),
   async handle({ query: { status, limit }, after, principal, app }) {
     const page = await app.outbound.sharedLimit.list({ teamId: principal.teamId, status, limit, after })
     return { items: page.items.map(presentLimitRequest), next: page.next }
@@ -55,21 +55,23 @@ const createRequest = route({
   path: PATH,
   operation: 'createLimitRequest',
   tag: TAG,
-  summary: 'Asks the operator for a higher daily limit.',
+  summary: 'Request a higher daily limit',
   description:
-    '409 while another request is pending, within 24 hours after one was denied, when the account is not enabled for the ' +
-    'team, and when it has no limit.',
+    '409 while another request is pending, within 24 hours after one was denied, when the account is not enabled for the team, ' +
+    'and when it has no limit.',
   as: 'team',
   permission: 'provider.manage',
   idempotent: true,
   bodyOptional: true,
   body: record(
     'LimitRequestCreate',
-    'What the operator is told beside the numbers; shown to nobody else.',
+    'The request to the operator; the reason is shown to the operator only.',
     {
-      reason: Type.Optional(Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why more is needed.' })),
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why a higher limit is needed.' }),
+      ),
       requested_daily_limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the limit of today.' }),
+        Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the present limit.' }),
       ),
     },
     { reason: 'The shop opens in a second country.', requested_daily_limit: 5000 },
@@ -78,7 +80,7 @@ const createRequest = route({
   status: 201,
   etag: true,
   async handle({ body, principal, app, request: facts }) {
-    // Only one request can be pending: of two at once with the same tag, the second is refused for that.
+    // Only one request can be pending: of two concurrent ones with the same tag, the second fails for that reason.
     if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
     const { request, limit } = await app.outbound.sharedLimit.create(principal.teamId, {
       reason: body.reason ?? null,
@@ -94,7 +96,7 @@ const cancelRequest = route({
   path: `${PATH}/{request_id}/cancel`,
   operation: 'cancelLimitRequest',
   tag: TAG,
-  summary: 'Takes a pending request back.',
+  summary: 'Cancel a pending request',
   description: '409 when it is no longer pending.',
   as: 'team',
   permission: 'provider.manage',

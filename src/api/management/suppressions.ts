@@ -1,4 +1,4 @@
-// Who gets no more mail from a team (decisions §6.3).
+// The suppression list of a team (decisions §6.3).
 
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'
@@ -6,10 +6,10 @@ import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { NOTE_MAX } from '../../outbound/suppressions.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
-import { presentSuppression, Suppression, SuppressionReason } from '../schemas/suppression.ts'
+import { presentSuppression, SuppressionJson, SuppressionReason } from '../schemas/suppression.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
-// Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted.
+// Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted.
 const EMAIL_TEXT_MAX = 320
 
 const listSuppressions = route({
@@ -17,15 +17,15 @@ const listSuppressions = route({
   path: '/suppressions',
   operation: 'listSuppressions',
   tag: 'Suppressions',
-  summary: 'Lists the addresses the team no longer writes to, newest first.',
+  summary: 'List suppressed addresses, newest first',
   as: 'team',
   permission: 'suppression.read',
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
-    search: Type.String({ minLength: 1, maxLength: 255, description: 'A part of the address, in any case.' }),
+    search: Type.String({ minLength: 1, maxLength: 255, description: 'Part of the address; case is ignored.' }),
     reason: SuppressionReason,
   }),
-  reply: listOf(Suppression),
+  reply: listOf(SuppressionJson),
   async handle({ query, after, principal, app }) {
     const { search, reason, limit } = query
     const page = await app.outbound.suppressions.list(principal.teamId, { search, reason, limit, after })
@@ -38,28 +38,28 @@ const createSuppression = route({
   path: '/suppressions',
   operation: 'createSuppression',
   tag: 'Suppressions',
-  summary: 'Adds an address the team shall no longer write to.',
-  description: 'An address that is on the list already stays as it is: the answer is 200 with that record.',
+  summary: 'Suppress an address: the team sends it no more messages',
+  description: 'An address that is already suppressed does not change: the response is 200 with that record.',
   as: 'team',
   permission: 'suppression.manage',
   idempotent: true,
   body: record(
     'SuppressionCreate',
-    'Who gets no more mail, and why.',
+    'The address, and the reason.',
     {
       email: Type.String({
         minLength: 3,
         maxLength: EMAIL_TEXT_MAX,
-        description: 'Who gets no more mail of the team.',
+        description: 'Address that receives no more messages of the team.',
         examples: ['gone@customer.example'],
       }),
-      note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'For whoever reads the list.' }))),
+      note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'A note for the list.' }))),
     },
     { email: 'gone@customer.example', note: 'Asked by telephone.' },
   ),
-  reply: Suppression,
+  reply: SuppressionJson,
   status: 201,
-  otherwise: 'The address is on the list already: its record, as it was.',
+  otherwise: 'The address is already suppressed: the existing record.',
   async handle({ body, principal, app }) {
     const { suppressions } = app.outbound
     const { record, created } = await suppressions.create(principal.teamId, body.email, body.note ?? null)
@@ -73,8 +73,8 @@ const deleteSuppression = route({
   path: '/suppressions/{suppression_id}',
   operation: 'deleteSuppression',
   tag: 'Suppressions',
-  summary: 'Lets the team write to the address again.',
-  description: 'A server that still knows nobody there has it listed again with the next mail.',
+  summary: 'Delete a suppression: the team can send to the address again',
+  description: 'If a server rejects the address again as unknown, the next message suppresses it again.',
   as: 'team',
   permission: 'suppression.manage',
   params: Type.Object({ suppression_id: Id('suppression') }),

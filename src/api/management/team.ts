@@ -21,27 +21,28 @@ import { requireSubset } from './api-keys.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ member_id: Id('member') })
-const NO_MORE = 'A key can only make, change and remove members who may do no more than itself (403).'
+const NO_MORE = 'A key can only create, change and remove members with at most its own permissions (403).'
 const NO_LINK =
-  'No link is mailed to an address of this appliance; `meta.link_mailed` is false then, and an owner or the operator shows the person one.'
-const Role = Words(MEMBER_ROLES, 'owner and admin may do everything, member reads and sends, viewer reads.')
+  'No link is mailed to an address of this appliance; `meta.link_mailed` is then false, and an owner or the operator gives ' +
+  'the person a link.'
+const Role = Words(MEMBER_ROLES, 'owner and admin have all permissions, member reads and sends, viewer reads.')
 
 const Team = record('Team', 'A team.', {
   id: Id('team'),
   name: Type.String({ minLength: 1, maxLength: 100 }),
   status: Words(['active', 'suspended']),
-  created_at: TimeOf('When it was made.'),
+  created_at: TimeOf('When it was created.'),
 })
 
-const Member = record('Member', 'A person who belongs to the team.', {
+const Member = record('Member', 'A member of the team.', {
   id: Id('member'),
   email: Type.String({ description: 'Lower-case.' }),
   display_name: Nullable(Type.String()),
   role: Role,
-  status: Words(['invited', 'active'], 'Invited until she has signed in.'),
-  invited_at: TimeOf('When she was invited.'),
-  joined_at: TimeOrNull('When she first signed in.'),
-  last_login_at: TimeOrNull('When she last signed in.'),
+  status: Words(['invited', 'active'], 'Invited until the first sign-in.'),
+  invited_at: TimeOf('When the member was invited.'),
+  joined_at: TimeOrNull('When the member first signed in.'),
+  last_login_at: TimeOrNull('When the member last signed in.'),
 })
 
 const readTeam = route({
@@ -49,7 +50,7 @@ const readTeam = route({
   path: '/team',
   operation: 'getTeam',
   tag: 'Team',
-  summary: 'Shows the team of this key.',
+  summary: 'Get the team of this key',
   as: 'team',
   permission: 'team.read',
   reply: Team,
@@ -66,12 +67,12 @@ const updateTeam = route({
   path: '/team',
   operation: 'updateTeam',
   tag: 'Team',
-  summary: 'Renames the team of this key.',
+  summary: 'Rename the team of this key',
   as: 'team',
   permission: 'team.manage',
   body: record(
     'TeamUpdate',
-    'Its new name.',
+    'The new name.',
     {
       name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
     },
@@ -90,7 +91,7 @@ const listMembers = route({
   path: '/team/members',
   operation: 'listMembers',
   tag: 'Team',
-  summary: 'Lists the members of the team, the first invited on top.',
+  summary: 'List the members of the team, the first invited first',
   as: 'team',
   permission: 'team.read',
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
@@ -106,14 +107,14 @@ const inviteMember = route({
   path: '/team/members',
   operation: 'inviteMember',
   tag: 'Team',
-  summary: 'Invites a person by mail; the link works for seven days.',
+  summary: 'Invite a person by email; the link is valid for seven days',
   description: `${NO_MORE} ${NO_LINK}`,
   as: 'team',
   permission: 'team.manage',
   idempotent: true,
   body: record(
     'MemberInvite',
-    'Who, and as what.',
+    'The person and the role.',
     {
       email: Type.String({ minLength: 3, maxLength: 254, description: 'Her address.', examples: ['ana@example.org'] }),
       role: Role,
@@ -139,12 +140,12 @@ const updateMember = route({
   path: '/team/members/{member_id}',
   operation: 'updateMember',
   tag: 'Team',
-  summary: 'Changes what a member may do; a team keeps an owner (409).',
+  summary: 'Change the role of a member; a team keeps an owner (409)',
   description: NO_MORE,
   as: 'team',
   permission: 'team.manage',
   params,
-  body: record('MemberUpdate', 'Her new role.', { role: Role }, { role: 'viewer' }),
+  body: record('MemberUpdate', 'The new role.', { role: Role }, { role: 'viewer' }),
   reply: Member,
   async handle({ params: { member_id: id }, body, principal, app }) {
     requireRole(principal, body.role)
@@ -158,7 +159,7 @@ const deleteMember = route({
   path: '/team/members/{member_id}',
   operation: 'deleteMember',
   tag: 'Team',
-  summary: 'Takes a member out of the team; a team keeps an owner (409).',
+  summary: 'Remove a member from the team; a team keeps an owner (409)',
   description: NO_MORE,
   as: 'team',
   permission: 'team.manage',
@@ -170,7 +171,7 @@ const deleteMember = route({
   },
 })
 
-/** A member opens the console with the permissions of a role: without this, whoever invites could make herself owner. */
+/** A member uses the console with the permissions of a role: without this check an inviter could make themselves owner. */
 function requireRole(principal: TeamPrincipal, role: MemberRole): void {
   requireSubset(principal, MEMBER_PERMISSIONS[role])
 }

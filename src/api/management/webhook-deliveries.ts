@@ -1,4 +1,4 @@
-// What webhooks were told: the attempts, a test, and telling once more.
+// Delivery attempts of webhooks, a test event, and replay.
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
@@ -25,13 +25,15 @@ const testWebhook = route({
   path: '/webhooks/{webhook_id}/test',
   operation: 'testWebhook',
   tag: 'Webhooks',
-  summary: 'Sends a `service.test` event now, whatever types the webhook asks for.',
-  description: `One attempt, whose answer is waited for. 409 when the webhook is disabled; at most ${TESTS_PER_MINUTE} a minute.`,
+  summary: 'Send a `service.test` event to a webhook now',
+  description:
+    'Independent of the event types of the webhook. Makes one attempt and waits for its response. 409 when the webhook is ' +
+    `disabled; at most ${TESTS_PER_MINUTE} a minute.`,
   as: 'team',
   permission: 'webhook.manage',
   params: ofWebhook,
   throttle: { times: TESTS_PER_MINUTE, seconds: 60 },
-  reply: record('WebhookTest', 'What the test event met.', { event_id: Id('event'), delivery: WebhookDelivery }),
+  reply: record('WebhookTest', 'The result of the test event.', { event_id: Id('event'), delivery: WebhookDelivery }),
   etag: true,
   async handle({ params: { webhook_id }, principal, app, request }) {
     const webhook = await webhookOf(app, principal.teamId, webhook_id)
@@ -50,7 +52,7 @@ const listWebhookDeliveries = route({
   path: '/webhooks/{webhook_id}/deliveries',
   operation: 'listWebhookDeliveries',
   tag: 'Webhooks',
-  summary: 'Lists the attempts to tell a webhook, newest first.',
+  summary: 'List the delivery attempts of a webhook, newest first',
   as: 'team',
   permission: 'webhook.read',
   params: ofWebhook,
@@ -75,7 +77,7 @@ const readWebhookDelivery = route({
   path: '/webhooks/{webhook_id}/deliveries/{delivery_id}',
   operation: 'getWebhookDelivery',
   tag: 'Webhooks',
-  summary: 'Shows one attempt with the headers and the exact body that were sent.',
+  summary: 'Get a delivery attempt with its headers and exact body',
   as: 'team',
   permission: 'webhook.read',
   params: ofDelivery,
@@ -95,13 +97,16 @@ const replayWebhookDelivery = route({
   path: '/webhooks/{webhook_id}/deliveries/{delivery_id}/replay',
   operation: 'replayWebhookDelivery',
   tag: 'Webhooks',
-  summary: 'Tells the event of an attempt once more: a new series of attempts under the same event id.',
+  summary: 'Deliver the event of an attempt again, under the same event id',
   description: '409 when the payload has expired or the webhook is disabled.',
   as: 'team',
   permission: 'webhook.manage',
   params: ofDelivery,
   idempotent: true,
-  reply: record('WebhookReplay', 'The event and when it is told.', { event_id: Id('event'), scheduled_at: Timestamp }),
+  reply: record('WebhookReplay', 'The event, and when it is delivered.', {
+    event_id: Id('event'),
+    scheduled_at: Timestamp,
+  }),
   status: 202,
   etag: true,
   async handle({ params: { webhook_id, delivery_id }, principal, app, request }) {

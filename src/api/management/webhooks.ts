@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import type { Webhook as WebhookRecord } from '../../events/webhooks/records.ts'
+import type { Webhook } from '../../events/webhooks/records.ts'
 import { GRACE_SECONDS_MAX } from '../../events/webhooks/subscriptions.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
@@ -14,7 +14,7 @@ import {
   MailboxIds,
   NewWebhook,
   presentWebhook,
-  Webhook,
+  WebhookJson,
   WebhookStatus,
   WebhookUrl,
 } from '../schemas/webhook.ts'
@@ -24,13 +24,13 @@ const params = Type.Object({ webhook_id: Id('webhook') })
 
 const OPTIONAL = {
   description: Type.Optional(
-    Nullable(Type.String({ maxLength: 255, description: 'For whoever looks at the list of webhooks.' })),
+    Nullable(Type.String({ maxLength: 255, description: 'A note for the list of webhooks.' })),
   ),
-  mailbox_ids: Type.Optional(Nullable({ ...MailboxIds, description: 'Narrows it to events of these mailboxes.' })),
+  mailbox_ids: Type.Optional(Nullable({ ...MailboxIds, description: 'Only events of these mailboxes.' })),
   domain_ids: Type.Optional(
     Nullable({
       ...DomainIds,
-      description: 'Narrows it to events of these domains. With `mailbox_ids` too, either match is enough.',
+      description: 'Only events of these domains. With `mailbox_ids`, an event has to match one of the two.',
     }),
   ),
 }
@@ -40,11 +40,11 @@ const listWebhooks = route({
   path: '/webhooks',
   operation: 'listWebhooks',
   tag: 'Webhooks',
-  summary: 'Lists the webhooks of the team, newest first.',
+  summary: 'List webhooks, newest first',
   as: 'team',
   permission: 'webhook.read',
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: WebhookStatus }),
-  reply: listOf(Webhook),
+  reply: listOf(WebhookJson),
   async handle({ query: { status, limit }, after, principal, app }) {
     const page = await app.eventDispatch.webhooks.list(principal.teamId, { status, limit, after })
     return { items: page.items.map(presentWebhook), next: page.next }
@@ -56,22 +56,22 @@ const createWebhook = route({
   path: '/webhooks',
   operation: 'createWebhook',
   tag: 'Webhooks',
-  summary: 'Subscribes an https address to what happens from now on.',
+  summary: 'Subscribe an https URL to events',
   description:
-    'The signing secret is shown in this answer only. 422 `forbidden_value` when the address leads to no public address; ' +
-    '409 above 20 webhooks.',
+    'The signing secret is shown in this response only. 422 `forbidden_value` when the URL resolves to no public address; 409 ' +
+    'above 20 webhooks.',
   as: 'team',
   permission: 'webhook.create',
   idempotent: true,
   secret: true,
   body: record(
     'WebhookCreate',
-    'What a new webhook is made of.',
+    'The new webhook.',
     {
       url: WebhookUrl,
       event_types: EventTypes,
       ...OPTIONAL,
-      enabled: Default(Type.Boolean({ description: 'False makes it without telling it anything yet.' }), true),
+      enabled: Default(Type.Boolean({ description: 'False creates it disabled.' }), true),
     },
     { url: 'https://93.184.215.14/hooks/mail', event_types: ['message.delivered', 'message.bounced'] },
   ),
@@ -97,11 +97,11 @@ const readWebhook = route({
   path: '/webhooks/{webhook_id}',
   operation: 'getWebhook',
   tag: 'Webhooks',
-  summary: 'Shows one webhook.',
+  summary: 'Get a webhook',
   as: 'team',
   permission: 'webhook.read',
   params,
-  reply: Webhook,
+  reply: WebhookJson,
   etag: true,
   async handle({ params: { webhook_id }, principal, app }) {
     return presentWebhook(await webhookOf(app, principal.teamId, webhook_id))
@@ -113,23 +113,23 @@ const updateWebhook = route({
   path: '/webhooks/{webhook_id}',
   operation: 'updateWebhook',
   tag: 'Webhooks',
-  summary: 'Changes a webhook; what is left out stays.',
-  description: 'Enabling one clears its count of failures. Disabling one drops what waits for it.',
+  summary: 'Update a webhook; members left out stay',
+  description: 'Enabling a webhook resets its failure count. Disabling it drops its pending deliveries.',
   as: 'team',
   permission: 'webhook.update',
   params,
   body: record(
     'WebhookUpdate',
-    'What is to change.',
+    'The changes.',
     {
       url: Type.Optional(WebhookUrl),
       event_types: Type.Optional(EventTypes),
       ...OPTIONAL,
-      enabled: Type.Optional(Type.Boolean({ description: 'Whether it is told of what happens.' })),
+      enabled: Type.Optional(Type.Boolean({ description: 'Whether it receives events.' })),
     },
     { description: 'The shop.', event_types: ['*'] },
   ),
-  reply: Webhook,
+  reply: WebhookJson,
   etag: true,
   async handle({ params: { webhook_id }, body, principal, app, request }) {
     await checkNarrowing(app, principal.teamId, body)
@@ -141,7 +141,7 @@ const updateWebhook = route({
       domainIds: body.domain_ids,
       enabled: body.enabled,
     }
-    const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
+    const matches = (current: Webhook) => request.matches(presentWebhook(current))
     return presentWebhook(await app.eventDispatch.update(principal.teamId, webhook_id, input, matches))
   },
 })
@@ -151,14 +151,14 @@ const deleteWebhook = route({
   path: '/webhooks/{webhook_id}',
   operation: 'deleteWebhook',
   tag: 'Webhooks',
-  summary: 'Ends a webhook for good; retries that wait are dropped.',
+  summary: 'Delete a webhook and drop its pending deliveries',
   as: 'team',
   permission: 'webhook.delete',
   params,
   reply: record('DeletedWebhook', 'It is gone.', { deleted: Type.Literal(true) }),
   etag: true,
   async handle({ params: { webhook_id }, principal, app, request }) {
-    const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
+    const matches = (current: Webhook) => request.matches(presentWebhook(current))
     await app.eventDispatch.webhooks.remove(principal.teamId, webhook_id, matches)
     return { deleted: true }
   },
@@ -169,10 +169,10 @@ const rotateWebhookSecret = route({
   path: '/webhooks/{webhook_id}/rotate-secret',
   operation: 'rotateWebhookSecret',
   tag: 'Webhooks',
-  summary: 'Gives a webhook a new signing secret.',
+  summary: 'Rotate the signing secret of a webhook',
   description:
-    'Shown in this answer only. During the grace requests carry a second signature under the old secret: ' +
-    '`X-Service-Signature-Previous`, and a second one in `webhook-signature`.',
+    'The secret is shown in this response only. During the grace period requests carry a second signature under the old secret: ' +
+    'in `X-Service-Signature-Previous`, and as a second value in `webhook-signature`.',
   as: 'team',
   permission: 'webhook.manage',
   idempotent: true,
@@ -180,13 +180,13 @@ const rotateWebhookSecret = route({
   params,
   body: record(
     'WebhookRotate',
-    'How the old secret ends.',
+    'How the old secret expires.',
     {
       grace_seconds: Default(
         Type.Integer({
           minimum: 0,
           maximum: GRACE_SECONDS_MAX,
-          description: 'Seconds for which the old secret signs too.',
+          description: 'Seconds for which requests are also signed with the old secret.',
         }),
         86_400,
       ),
@@ -197,7 +197,7 @@ const rotateWebhookSecret = route({
   reply: NewWebhook,
   etag: true,
   async handle({ params: { webhook_id }, body, principal, app, request }) {
-    const matches = (current: WebhookRecord) => request.matches(presentWebhook(current))
+    const matches = (current: Webhook) => request.matches(presentWebhook(current))
     const { webhooks } = app.eventDispatch
     const { webhook, secret } = await webhooks.rotateSecret(principal.teamId, webhook_id, body.grace_seconds, matches)
     const version = presentWebhook(webhook)
@@ -206,7 +206,7 @@ const rotateWebhookSecret = route({
 })
 
 /** @throws ProductError not_found */
-export async function webhookOf(app: Context, teamId: string, id: string): Promise<WebhookRecord> {
+export async function webhookOf(app: Context, teamId: string, id: string): Promise<Webhook> {
   const webhook = await app.eventDispatch.webhooks.get(teamId, id)
   if (webhook === undefined) throw notFound('webhook')
   return webhook
@@ -214,12 +214,12 @@ export async function webhookOf(app: Context, teamId: string, id: string): Promi
 
 function checkTypes(types: readonly string[]): readonly string[] {
   if (types.includes('*') && types.length > 1) {
-    throw invalid('event_types', 'forbidden_value', 'The type * stands alone: it means all.')
+    throw invalid('event_types', 'forbidden_value', 'The type * includes all types. Leave out the others.')
   }
   return types
 }
 
-/** What is not the team's is told like what does not exist. */
+/** A mailbox or domain of another team is reported like a missing one. */
 async function checkNarrowing(
   app: Context,
   teamId: string,
@@ -228,11 +228,11 @@ async function checkNarrowing(
   const { mailboxes, domains } = app.directory
   for (const [index, id] of (body.mailbox_ids ?? []).entries()) {
     if (await mailboxes.get(teamId, id)) continue
-    throw invalid(`mailbox_ids.${index}`, 'not_found', 'There is no such mailbox.')
+    throw invalid(`mailbox_ids.${index}`, 'not_found', 'The team has no mailbox with this id.')
   }
   for (const [index, id] of (body.domain_ids ?? []).entries()) {
     if (await domains.get(teamId, id)) continue
-    throw invalid(`domain_ids.${index}`, 'not_found', 'There is no such domain.')
+    throw invalid(`domain_ids.${index}`, 'not_found', 'The team has no domain with this id.')
   }
 }
 

@@ -1,4 +1,4 @@
-// Agents, as the operator sees them: who registered, and how they are ended when something goes wrong (decisions §2.4).
+// Agents, for the operator: list registrations, and end them when they are abused (decisions §2.4).
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -12,12 +12,12 @@ const listAgents = route({
   path: '/agents',
   operation: 'listAgents',
   tag: 'Agents',
-  summary: 'Lists registrations of agents, newest first.',
+  summary: 'List registrations of agents, newest first',
   as: 'operator',
   query: pageQuery({
     limit: 50,
     state: Words(AGENT_STATES, 'Only these.'),
-    created_after: { ...TimeQuery, description: 'Only those registered at this time or later.' },
+    created_after: { ...TimeQuery, description: 'Registered at or after this time.' },
   }),
   reply: listOf(OperatorAgent),
   async handle({ query, after, app }) {
@@ -35,7 +35,7 @@ const revokeAgent = route({
   operation: 'revokeAgent',
   tag: 'Agents',
   summary:
-    'Ends a registration: its tokens, its invitations, mail that waits; the inbox is suspended and later deleted.',
+    'End a registration: revoke its tokens and invitations, drop its queued messages, suspend and later delete its inbox',
   as: 'operator',
   params: Type.Object({ registration_id: Id('agentRegistration') }),
   reply: OperatorAgent,
@@ -52,19 +52,19 @@ const revokeAll = route({
   path: '/agents/revoke-all',
   operation: 'revokeAllAgents',
   tag: 'Agents',
-  summary: 'Ends every registration made since a time.',
+  summary: 'End every registration made since a time',
   as: 'operator',
   body: record(
     'RevokeAllAgents',
     'Which.',
     {
-      created_after: { ...TimeQuery, description: 'Registrations made at this time or later.' },
-      dry_run: Default(Type.Boolean({ description: 'Only counts them.' }), false),
+      created_after: { ...TimeQuery, description: 'Registrations made at or after this time.' },
+      dry_run: Default(Type.Boolean({ description: 'Only count them.' }), false),
     },
     { created_after: '2030-01-01T00:00:00Z', dry_run: true },
   ),
   reply: record('RevokedAgents', 'How many.', {
-    revoked: Type.Integer({ minimum: 0, description: 'That were ended, or would be.' }),
+    revoked: Type.Integer({ minimum: 0, description: 'Registrations that were ended, or would be.' }),
     dry_run: Type.Boolean(),
   }),
   async handle({ body, app }) {
@@ -76,9 +76,9 @@ const revokeAll = route({
 
 const Switch = record(
   'AgentRegistrationSwitch',
-  'Whether agents may register.',
+  'Whether agents can register.',
   {
-    enabled: Type.Boolean({ description: 'False: registration is answered with 503.' }),
+    enabled: Type.Boolean({ description: 'False: a registration fails with 503.' }),
   },
   { enabled: true },
 )
@@ -87,9 +87,9 @@ const switchRegistration = route({
   method: 'PUT',
   surface: 'operator',
   path: '/agents/registration',
-  operation: 'switchAgentRegistration',
+  operation: 'setAgentRegistration',
   tag: 'Agents',
-  summary: 'Lets agents register, or no more. The setting AGENT_REGISTRATION=off has the last word.',
+  summary: 'Enable or disable registration of agents; AGENT_REGISTRATION=off overrides it',
   as: 'operator',
   body: Switch,
   reply: Switch,

@@ -1,4 +1,4 @@
-// Credit of a team, as the operator enters it (decisions §2.4).
+// Credit entries of a team, made by the operator (decisions §2.4).
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
@@ -6,7 +6,7 @@ import { answer, route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
 import { CREDIT_TYPES } from '../../outbound/billing/ledger.ts'
 import { AMOUNT_PATTERN, parseAmount } from '../../outbound/billing/money.ts'
-import { presentTransaction, Transaction } from '../schemas/billing.ts'
+import { presentTransaction, TransactionJson } from '../schemas/billing.ts'
 import { record } from '../schemas/record.ts'
 
 export const operatorCredits = route({
@@ -15,31 +15,31 @@ export const operatorCredits = route({
   path: '/teams/{team_id}/credits',
   operation: 'createCredit',
   tag: 'Teams',
-  summary: 'Enters a purchase, an adjustment or a refund into the ledger of a team.',
+  summary: 'Add a purchase, an adjustment or a refund to the ledger of a team',
   as: 'operator',
   idempotent: true,
   params: Type.Object({ team_id: Id('team') }),
   body: record(
     'CreditCreate',
-    'What is entered.',
+    'The new transaction.',
     {
       amount: Type.String({
         pattern: AMOUNT_PATTERN,
-        description: 'Positive; a refund takes it off the balance, and an adjustment may be negative.',
+        description: 'Positive; a refund reduces the balance, and an adjustment may be negative.',
         examples: ['25.00'],
       }),
-      type: Default(Words(CREDIT_TYPES, '`refund`: money the team was given back.'), 'purchase'),
-      description: Type.String({ minLength: 1, maxLength: 500, description: 'What it is for.' }),
+      type: Default(Words(CREDIT_TYPES, '`refund`: credits paid back to the team.'), 'purchase'),
+      description: Type.String({ minLength: 1, maxLength: 500, description: 'Purpose of the transaction.' }),
     },
     { type: 'purchase', amount: '25.00', description: 'Invoice 2030-117.' },
   ),
-  reply: Transaction,
+  reply: TransactionJson,
   status: 201,
   async handle({ params: { team_id }, body, app, request }) {
     if ((await app.directory.teams.get(team_id)) === undefined) throw notFound('team')
     const { type, description } = body
     const credit = { type, description, amount: parseAmount(body.amount, 'amount') }
-    // Kept with the entry: money is not entered twice because an answer was lost.
+    // Stored with the entry: a lost response must not add the credit twice.
     return app.db.write(async (tx) => {
       const made = answer({
         data: presentTransaction(await app.outbound.ledger.creditIn(tx, team_id, credit)),

@@ -1,4 +1,4 @@
-// Requests of teams for a higher share of the shared Amazon SES account, as the operator decides them.
+// Limit requests for the shared Amazon SES account, decided by the operator.
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -17,7 +17,7 @@ const listRequests = route({
   path: '/limit-requests',
   operation: 'listAllLimitRequests',
   tag: 'Limit requests',
-  summary: 'Lists the requests of all teams, newest first.',
+  summary: 'List the limit requests of all teams, newest first',
   as: 'operator',
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
@@ -37,17 +37,17 @@ const approveRequest = route({
   path: '/limit-requests/{request_id}/approve',
   operation: 'approveLimitRequest',
   tag: 'Limit requests',
-  summary: 'Says yes: the new limit holds at once.',
+  summary: 'Approve a limit request; the new limit applies immediately',
   as: 'operator',
   params,
   body: record(
     'LimitApproval',
-    'What the team may send from now on.',
+    'The new limit.',
     {
       approved_daily_limit: Type.Integer({
         minimum: 1,
         maximum: DAILY_MAX,
-        description: 'Recipients a day, more than now.',
+        description: 'Recipients a day, more than the present limit.',
       }),
       decision_note: Note,
     },
@@ -66,12 +66,12 @@ const denyRequest = route({
   path: '/limit-requests/{request_id}/deny',
   operation: 'denyLimitRequest',
   tag: 'Limit requests',
-  summary: 'Says no; the team may ask again after a day.',
+  summary: 'Deny a limit request; the team can send a new one after a day',
   as: 'operator',
   params,
   body: record(
     'LimitDenial',
-    'Why, if it is to be told.',
+    'An optional note for the team.',
     { decision_note: Note },
     { decision_note: 'Too early; ask again in a month.' },
   ),

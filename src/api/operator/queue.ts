@@ -11,16 +11,16 @@ import { TimeOf } from '../schemas/time.ts'
 
 const params = Type.Object({ email_id: Id('email') })
 
-const QueueEntry = record('QueueEntry', 'A mail that waits to leave, for one recipient.', {
+const QueueEntry = record('QueueEntry', 'A queued message, for one recipient.', {
   message_id: Id('email'),
   team_id: Id('team'),
   from_email: Type.String(),
   subject: Type.String(),
   domain: Type.String({ description: 'Domain of the recipient.' }),
-  due_at: TimeOf('When it is tried next; while it is in hand, when it is taken up again if nothing is heard.'),
-  in_hand: Type.Boolean({ description: 'It is being handed over now.' }),
+  due_at: TimeOf('Time of the next attempt; for a delivery in progress, the time its lease expires.'),
+  in_hand: Type.Boolean({ description: 'An attempt is in progress.' }),
   queued_at: TimeOf('When it was accepted.'),
-  expires_at: TimeOf('When it is given up.'),
+  expires_at: TimeOf('When delivery is given up.'),
 })
 
 const Changed = (title: string, description: string) =>
@@ -32,11 +32,11 @@ const listQueue = route({
   path: '/queue',
   operation: 'listQueue',
   tag: 'Queue',
-  summary: 'Lists what waits to leave, what is due first on top.',
+  summary: 'List the queue, the earliest due delivery first',
   as: 'operator',
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
-    team_id: { ...Id('team'), description: 'Mail of this team.' },
+    team_id: { ...Id('team'), description: 'Messages of this team.' },
     domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
   }),
   reply: listOf(QueueEntry),
@@ -46,31 +46,31 @@ const listQueue = route({
   },
 })
 
-const retryQueued = route({
+const retryQueuedMessage = route({
   method: 'POST',
   surface: 'operator',
   path: '/queue/{email_id}/retry',
-  operation: 'retryQueued',
+  operation: 'retryQueuedMessage',
   tag: 'Queue',
-  summary: 'Has a mail tried again now.',
+  summary: 'Retry a queued message now',
   as: 'operator',
   params,
-  reply: Changed('QueueRetried', 'How many of its deliveries are due now.'),
+  reply: Changed('QueueRetried', 'Number of its deliveries that are now due.'),
   async handle({ params: { email_id }, app }) {
     return { message_id: email_id, deliveries: await app.outbound.queuedMessages.retry(email_id) }
   },
 })
 
-const dropQueued = route({
+const dropQueuedMessage = route({
   method: 'DELETE',
   surface: 'operator',
   path: '/queue/{email_id}',
-  operation: 'dropQueued',
+  operation: 'dropQueuedMessage',
   tag: 'Queue',
-  summary: 'Gives up what waits of a mail; its log says `cancelled`.',
+  summary: 'Drop a queued message; its log shows `cancelled`',
   as: 'operator',
   params,
-  reply: Changed('QueueDropped', 'How many of its deliveries were given up.'),
+  reply: Changed('QueueDropped', 'Number of its deliveries that were dropped.'),
   async handle({ params: { email_id }, app }) {
     return { message_id: email_id, deliveries: await app.outbound.queuedMessages.drop(email_id) }
   },
@@ -84,10 +84,10 @@ function present({ row, email }: QueuedMessage): Static<typeof QueueEntry> {
     subject: email.subject,
     domain: row.lane,
     due_at: isoTime(row.dueAt),
-    in_hand: row.inHand,
+    in_hand: row.isLeased,
     queued_at: isoTime(email.queuedAt),
     expires_at: isoTime(email.expiresAt),
   }
 }
 
-export const operatorQueue = [listQueue, retryQueued, dropQueued]
+export const operatorQueue = [listQueue, retryQueuedMessage, dropQueuedMessage]

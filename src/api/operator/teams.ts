@@ -1,4 +1,4 @@
-// The teams of the appliance, as the operator makes and changes them.
+// The teams of the appliance, for the operator.
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
@@ -18,7 +18,7 @@ const listTeams = route({
   path: '/teams',
   operation: 'listTeams',
   tag: 'Teams',
-  summary: 'Lists every team, the oldest first.',
+  summary: 'List teams, oldest first',
   as: 'operator',
   reply: listOf(OperatorTeam),
   async handle({ app }) {
@@ -33,12 +33,12 @@ const createTeam = route({
   path: '/teams',
   operation: 'createTeam',
   tag: 'Teams',
-  summary: 'Makes a team.',
+  summary: 'Create a team',
   as: 'operator',
   idempotent: true,
   body: record(
     'TeamCreate',
-    'What a team is made of.',
+    'The new team.',
     {
       name: Name,
       owner_email: Type.Optional(
@@ -46,7 +46,7 @@ const createTeam = route({
           minLength: 3,
           maxLength: 254,
           description:
-            'Who is invited as its owner, by mail; at an address of this appliance without one (mailstead login-link).',
+            'Email address of the owner to invite; for an address of this appliance use mailstead login-link.',
           examples: ['ana@example.org'],
         }),
       ),
@@ -68,16 +68,16 @@ const updateTeam = route({
   path: '/teams/{team_id}',
   operation: 'updateAnyTeam',
   tag: 'Teams',
-  summary: 'Changes a team; what is left out stays.',
+  summary: 'Update a team; members left out stay',
   as: 'operator',
   params,
   body: record(
     'OperatorTeamUpdate',
-    'What is to change.',
+    'The changes.',
     {
       name: Type.Optional(Name),
       status: Type.Optional(TeamStatus),
-      ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it may use the shared Amazon SES account.' })),
+      ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it can use the shared Amazon SES account.' })),
       ses_daily_limit: Type.Optional(
         Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
       ),
@@ -104,14 +104,14 @@ const createTeamKey = route({
   path: '/teams/{team_id}/api-keys',
   operation: 'createTeamKey',
   tag: 'Teams',
-  summary: 'Issues a root key of a team.',
+  summary: 'Create a root key of a team',
   as: 'operator',
   idempotent: true,
   secret: true,
   params,
   body: record(
     'TeamKeyCreate',
-    'At most one of `role` and `permissions`; the role `root:full` when there is neither.',
+    'At most one of `role` and `permissions`; default: the role `root:full`.',
     ApiKeyCreate.properties,
     { name: 'First key', role: 'root:full' },
   ),

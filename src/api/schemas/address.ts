@@ -1,15 +1,15 @@
-// A person as a mail names one.
+// An email address with its display name.
 
 import { type Static, Type } from 'typebox'
 import type { Address as MailAddress } from '../../mime/message.ts'
 import { record } from './record.ts'
 
-export const Address = record('Address', 'An address with its display name, as the mail states it.', {
-  email: Type.String({ description: 'Empty when the mail states none.' }),
+export const AddressJson = record('Address', 'An address with its display name, as in the header of the message.', {
+  email: Type.String({ description: 'Empty when the header has none.' }),
   name: Type.String({ description: 'Display name, "" when there is none.' }),
 })
-export type Address = Static<typeof Address>
+export type AddressJson = Static<typeof AddressJson>
 
-export function presentAddress(address: MailAddress): Address {
+export function presentAddress(address: MailAddress): AddressJson {
   return { email: address.email, name: address.name }
 }

@@ -1,4 +1,4 @@
-// An API key as it is shown: everything but the secret.
+// An API key without its secret.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -13,7 +13,7 @@ const ROLE_NAMES = Object.keys(ROLES) as Role[]
 export const KeyName = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: 'For whoever looks at the list of keys.',
+  description: 'A note for the list of keys.',
   examples: ['Shop'],
 })
 
@@ -23,7 +23,7 @@ export const KeyExpiry = {
   examples: ['2030-01-01T00:00:00Z'],
 }
 
-/** What a key of a team is asked for with. */
+/** The body that creates a key of a team. */
 export const ApiKeyCreate = record(
   'ApiKeyCreate',
   'Exactly one of `role` and `permissions`.',
@@ -41,26 +41,26 @@ export const ApiKeyCreate = record(
   { name: 'Shop', role: 'root:readonly' },
 )
 
-export const KeyStatus = Words(['active', 'expired', 'revoked'], 'Only an active key opens anything.')
+export const KeyStatus = Words(['active', 'expired', 'revoked'], 'Only an active key is accepted.')
 
-export const ApiKey = record(
+export const ApiKeyJson = record(
   'ApiKey',
-  'An API key without its secret, of which only the first ten and the last four characters are shown.',
+  'An API key; of its secret only the first ten and the last four characters are shown.',
   {
     id: Id('key'),
     name: Type.String({ minLength: 1, maxLength: 100 }),
     kind: Words(['root', 'mailbox']),
-    role: Nullable(Type.String({ description: 'Built-in role, null where permissions were named one by one.' })),
+    role: Nullable(Type.String({ description: 'Built-in role; null when single permissions were named.' })),
     permissions: Type.Array(Type.String()),
     mailbox_id: Nullable(Id('mailbox')),
     prefix: Type.String(),
     last4: Type.String(),
     status: KeyStatus,
     created_by: Type.String({ description: '`usr_…`, `key_…` or `operator`.' }),
-    created_at: TimeOf('When it was issued.'),
-    expires_at: TimeOrNull('When it stops working, null for never.'),
-    last_used_at: TimeOrNull('Start of the minute of the last use, null before it.'),
-    revoked_at: TimeOrNull('When it was deleted, null while it was not.'),
+    created_at: TimeOf('When it was created.'),
+    expires_at: TimeOrNull('When it expires; null for never.'),
+    last_used_at: TimeOrNull('Start of the minute of the last use; null before the first.'),
+    revoked_at: TimeOrNull('When it was revoked; null while it is not.'),
   },
   {
     id: 'key_0a1b2c3d4e5f6g7h8i9j0k1l',
@@ -79,15 +79,15 @@ export const ApiKey = record(
     revoked_at: null,
   },
 )
-export type ApiKey = Static<typeof ApiKey>
+export type ApiKeyJson = Static<typeof ApiKeyJson>
 
-export const NewApiKey = record('NewApiKey', 'An API key with its secret, which is shown this once.', {
-  ...ApiKey.properties,
+export const NewApiKey = record('NewApiKey', 'An API key with its secret, which is shown only this once.', {
+  ...ApiKeyJson.properties,
   key: Type.String({ description: 'The secret. It cannot be shown again.' }),
 })
 export type NewApiKey = Static<typeof NewApiKey>
 
-export function presentKey(key: KeyRecord): ApiKey {
+export function presentKey(key: KeyRecord): ApiKeyJson {
   return {
     id: key.id,
     name: key.name,

@@ -1,25 +1,25 @@
-// A part of a mail that a person may save.
+// An attachment of a message.
 
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { Attachment as StoredAttachment } from '../../store/records.ts'
 import { record } from './record.ts'
 
-export const Attachment = record('Attachment', 'A part of a mail that a person may save.', {
+export const AttachmentJson = record('Attachment', 'An attachment of a message.', {
   id: Id('attachment'),
   blob_id: Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'The same for equal content in one mailbox.' }),
-  part_id: Type.String({ description: 'Number of the MIME part, as in IMAP.' }),
-  filename: Type.String({ description: 'As the mail states it: foreign text.' }),
-  content_type: Type.String({ description: 'As the mail states it: foreign text.' }),
+  part_id: Type.String({ description: 'MIME part number, as in IMAP.' }),
+  filename: Type.String({ description: 'As in the message; untrusted content.' }),
+  content_type: Type.String({ description: 'As in the message; untrusted content.' }),
   size_bytes: Type.Integer({ minimum: 0, description: 'Decoded size in bytes.' }),
   disposition: Words(['attachment', 'inline']),
   content_id: Nullable(Type.String({ description: 'Without angle brackets.' })),
   inline: Type.Boolean({ description: 'Shown inside the HTML body, which refers to it by Content-ID.' }),
 })
-export type Attachment = Static<typeof Attachment>
+export type AttachmentJson = Static<typeof AttachmentJson>
 
-/** @param name gives the public name of content by its SHA-256 */
-export function presentAttachment(attachment: StoredAttachment, name: (hash: Uint8Array) => string): Attachment {
+/** @param name returns the blob id of content by its SHA-256 */
+export function presentAttachment(attachment: StoredAttachment, name: (hash: Uint8Array) => string): AttachmentJson {
   return {
     id: attachment.id,
     blob_id: name(attachment.sha256),

@@ -1,6 +1,6 @@
-// The word a check of the sender ends with.
+// The result code of a sender authentication check.
 
 import { Words } from '../../http/schema.ts'
 
-/** RFC 8601 §2.7; what a check did not say explicitly is `permerror`. */
+/** RFC 8601 §2.7; an unknown result is reported as `permerror`. */
 export const AuthResult = Words(['pass', 'fail', 'softfail', 'neutral', 'none', 'temperror', 'permerror'])

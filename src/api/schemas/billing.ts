@@ -1,13 +1,9 @@
-// The money of a team: one change of its balance, and the sum of many.
+// Credit transactions of a team, and their summary.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import {
-  type Summary,
-  TRANSACTION_TYPES,
-  type Transaction as TransactionRecord,
-} from '../../outbound/billing/ledger.ts'
+import { type Summary, TRANSACTION_TYPES, type Transaction } from '../../outbound/billing/ledger.ts'
 import { decimal } from '../../outbound/billing/money.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
@@ -18,32 +14,32 @@ const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'Of ISO 4217.
 
 export const TransactionType = Words(
   TRANSACTION_TYPES,
-  '`consumption`: mail that was sent, one row per UTC hour and account; the others are entered by the operator.',
+  '`consumption`: sent messages, one row per UTC hour and account; the operator adds the others.',
 )
 
-export const Transaction = record('BillingTransaction', 'One change of the balance of the team.', {
+export const TransactionJson = record('BillingTransaction', 'A credit transaction of the team.', {
   id: Id('transaction'),
   type: TransactionType,
-  amount: Decimal('What the balance grew by; negative for consumption and refunds.'),
+  amount: Decimal('Change of the balance; negative for consumption and refunds.'),
   balance_after: Decimal('The balance after it.'),
   currency: Currency,
-  quantity: Nullable(Type.Integer({ description: 'Recipients sent to; null where nothing was sent.' })),
-  unit_price: Nullable(Decimal('What one of them cost; null where nothing was sent.')),
-  description: Type.String({ description: 'What it was for.' }),
+  quantity: Nullable(Type.Integer({ description: 'Recipients sent to; null for other types than consumption.' })),
+  unit_price: Nullable(Decimal('Price of one recipient; null for other types than consumption.')),
+  description: Type.String({ description: 'Purpose of the transaction.' }),
   reference: Nullable(Type.String({ description: '`eml_…` or `dlog_…` it belongs to.' })),
-  created_at: TimeOf('When it was entered.'),
+  created_at: TimeOf('When it was created.'),
 })
-export type Transaction = Static<typeof Transaction>
+export type TransactionJson = Static<typeof TransactionJson>
 
-export const BillingSummary = record('BillingSummary', 'What was bought and used within a span that ends now.', {
-  period_days: Type.Integer({ description: 'The length of the span.' }),
+export const BillingSummary = record('BillingSummary', 'Credits bought and used within a range that ends now.', {
+  period_days: Type.Integer({ description: 'Length of the range.' }),
   total_purchased: Decimal('Purchases and positive adjustments less refunds.'),
-  total_consumed: Decimal('What sent mail cost.'),
-  transaction_count: Type.Integer({ description: 'Transactions within the span.' }),
+  total_consumed: Decimal('Cost of sent messages.'),
+  transaction_count: Type.Integer({ description: 'Transactions within the range.' }),
   currency: Currency,
 })
 
-export function presentTransaction(made: TransactionRecord): Transaction {
+export function presentTransaction(made: Transaction): TransactionJson {
   return {
     id: made.id,
     type: made.type,

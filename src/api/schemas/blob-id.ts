@@ -1,8 +1,8 @@
-// The public name of stored content, as it is shown and asked for.
+// The blob id of stored content.
 
 import { Type } from 'typebox'
 
-/** What names of content look like. */
+/** Format of blob ids. */
 export const BLOB_ID_PATTERN = '^blob_[a-z0-9]{24}$'
 
 export function BlobId(description: string) {

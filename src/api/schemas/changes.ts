@@ -1,4 +1,4 @@
-// What happened since a state, as every kind of thing tells it (decisions §10.3 "Changes object").
+// Changes since a state, the same for all types (decisions §10.3 "Changes object").
 
 import { Type } from 'typebox'
 import { Default, Nullable } from '../../http/schema.ts'
@@ -9,34 +9,38 @@ import { record } from './record.ts'
 const CHANGES_PAGE = 100
 const Ids = (description: string) => Type.Array(Type.String(), { description })
 
-export const Changes = record('Changes', 'What happened since a state; what came and went in between is not told.', {
-  old_state: Type.String({ description: 'The state that was asked for.' }),
-  new_state: Type.String({ description: 'The state after these changes.' }),
-  has_more_changes: Type.Boolean({ description: 'Ask again with `new_state` for the rest.' }),
-  created: Ids('New things.'),
-  updated: Ids('Things that changed.'),
-  destroyed: Ids('Things that are gone.'),
-  total: Type.Integer({ minimum: 0, description: 'How many are told here.' }),
-})
+export const Changes = record(
+  'Changes',
+  'Changes since a state; an object created and deleted in between is left out.',
+  {
+    old_state: Type.String({ description: 'The requested state.' }),
+    new_state: Type.String({ description: 'The state after these changes.' }),
+    has_more_changes: Type.Boolean({ description: 'Request the rest with `new_state`.' }),
+    created: Ids('New things.'),
+    updated: Ids('Changed objects.'),
+    destroyed: Ids('Deleted objects.'),
+    total: Type.Integer({ minimum: 0, description: 'Number of changes in this response.' }),
+  },
+)
 
-/** The same of things that have counts. */
-export const CountedChanges = record('CountedChanges', 'What happened since a state to things that have counts.', {
+/** The same for types with counts. */
+export const CountedChanges = record('CountedChanges', 'Changes of objects that have counts since a state.', {
   ...Changes.properties,
   updated_properties: Nullable(
-    Type.Array(Type.String(), { description: 'All that may differ in `updated`; null: anything may.' }),
+    Type.Array(Type.String(), { description: 'Members that may differ in `updated`; null: any member.' }),
   ),
 })
 
 /** The query of every list of changes. */
 export const changesQuery = Type.Object({
-  since_state: Type.String({ minLength: 1, maxLength: 64, description: 'The last state this client knows.' }),
+  since_state: Type.String({ minLength: 1, maxLength: 64, description: 'The last state the client knows.' }),
   limit: Default(
-    Type.Integer({ minimum: 1, maximum: MAILBOX_LIMITS.changes_limit_max, description: 'Changes told at once.' }),
+    Type.Integer({ minimum: 1, maximum: MAILBOX_LIMITS.changes_limit_max, description: 'Maximum number of changes.' }),
     CHANGES_PAGE,
   ),
 })
 
-/** @param properties the only members in which what is told as updated may differ; null where any may */
+/** @param properties the only members in which updated objects can differ; null for any */
 export function presentCounted(changes: StoredChanges, properties: readonly string[] | null) {
   return { ...presentChanges(changes), updated_properties: properties === null ? null : [...properties] }
 }

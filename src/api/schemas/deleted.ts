@@ -1,4 +1,4 @@
-// What a deletion answers.
+// The response to a deletion.
 
 import { Type } from 'typebox'
 import type { IdKind } from '../../base/ids.ts'

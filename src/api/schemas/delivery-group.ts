@@ -8,16 +8,16 @@ import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 
 const Weight = Nullable(
-  Type.Integer({ minimum: 0, maximum: 100, description: "Instead of the account's own percentage; null leaves that." }),
+  Type.Integer({ minimum: 0, maximum: 100, description: 'Overrides the percentage of the account; null keeps it.' }),
 )
 const Position = Type.Integer({ minimum: 0, maximum: 1000, description: 'Order for `failover` and `round_robin`.' })
 const Name = Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Unique in the team.' })
 const Strategy = Words(
   ['weighted', 'round_robin', 'failover'],
-  '`weighted`: drawn by weight; `round_robin`: in turn; `failover`: the first that is there and has room.',
+  '`weighted`: random by weight; `round_robin`: in turn; `failover`: the first available one below its caps.',
 )
 
-export const DeliveryGroup = record(
+export const DeliveryGroupJson = record(
   'DeliveryGroup',
   'Several sending accounts under one name.',
   {
@@ -25,13 +25,13 @@ export const DeliveryGroup = record(
     name: Type.String(),
     strategy: Strategy,
     members: Type.Array(
-      record('DeliveryGroupMember', 'One of its accounts.', {
+      record('DeliveryGroupMember', 'A member account.', {
         provider_id: Id('provider'),
         weight: Weight,
         position: Position,
       }),
     ),
-    created_at: TimeOf('When it was made.'),
+    created_at: TimeOf('When it was created.'),
     updated_at: TimeOf('When it last changed.'),
   },
   {
@@ -44,18 +44,18 @@ export const DeliveryGroup = record(
   },
 )
 
-export type DeliveryGroup = Static<typeof DeliveryGroup>
+export type DeliveryGroupJson = Static<typeof DeliveryGroupJson>
 
-const MemberInput = record('DeliveryGroupMemberInput', 'An account and its place.', {
+const MemberInput = record('DeliveryGroupMemberInput', 'A member account and its order.', {
   provider_id: Id('provider'),
   weight: Type.Optional(Weight),
-  position: Type.Optional({ ...Position, description: 'Its place in the list unless given.' }),
+  position: Type.Optional({ ...Position, description: 'Default: its index in the list.' }),
 })
 const Members = Type.Array(MemberInput, { minItems: 1, maxItems: 50, description: 'Each account once.' })
 
 export const DeliveryGroupCreate = record(
   'DeliveryGroupCreate',
-  'What a delivery group is made of.',
+  'The new delivery group.',
   {
     name: Name,
     strategy: Default(Strategy, 'weighted'),
@@ -66,7 +66,7 @@ export const DeliveryGroupCreate = record(
 
 export const DeliveryGroupUpdate = record(
   'DeliveryGroupUpdate',
-  'What is to change; what is left out stays.',
+  'The changes; members left out stay.',
   {
     name: Type.Optional(Name),
     strategy: Type.Optional(Strategy),
@@ -79,7 +79,7 @@ export function readMember({ provider_id, weight, position }: Static<typeof Memb
   return { providerId: provider_id, weight, position }
 }
 
-export function presentGroup(group: GroupRecord): DeliveryGroup {
+export function presentGroup(group: GroupRecord): DeliveryGroupJson {
   return {
     id: group.id,
     name: group.name,

@@ -1,4 +1,4 @@
-// A row of the delivery log, as it is shown (specification §2.8).
+// A row of the delivery log (specification §2.8).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -11,22 +11,23 @@ import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
 export const DeliveryStatus = Words(
   ['pending', 'sent', 'failed', 'rejected'],
-  '`pending`: waits or is tried again; `sent`: the next server took it; `failed`: given up; `rejected`: never handed over.',
+  '`pending`: queued or waiting for a retry; `sent`: the next server accepted it; `failed`: delivery was given up; ' +
+    '`rejected`: delivery was never attempted.',
 )
 
 const MEMBERS = {
   id: Id('deliveryLog'),
   provider_id: Nullable(Id('provider')),
-  provider_name: Nullable(Type.String({ description: 'Through whom it went; null before it was routed.' })),
+  provider_name: Nullable(Type.String({ description: 'The sending account; null before it was routed.' })),
   message_id: Id('email'),
-  from_email: Type.String({ description: 'From as it was asked for.' }),
-  sent_from_email: Type.String({ description: 'From as it left.' }),
+  from_email: Type.String({ description: 'From as requested.' }),
+  sent_from_email: Type.String({ description: 'From as sent.' }),
   to_email: Type.String(),
   subject: Type.String(),
   status: DeliveryStatus,
-  status_reason: Nullable(Type.String({ description: 'A word and a text: `bounced: 550 5.1.1 user unknown`.' })),
-  attempts: Type.Integer({ minimum: 0, description: 'How often it was handed over.' }),
-  sent_at: TimeOrNull('When the next server took it.'),
+  status_reason: Nullable(Type.String({ description: 'A code and a text: `bounced: 550 5.1.1 user unknown`.' })),
+  attempts: Type.Integer({ minimum: 0, description: 'Number of delivery attempts.' }),
+  sent_at: TimeOrNull('When the next server accepted it.'),
   size_bytes: Type.Integer({ minimum: 0 }),
   created_at: TimeOf('When it was accepted.'),
 }
@@ -48,13 +49,13 @@ const EXAMPLE = {
   created_at: '2030-01-02T03:04:05.100Z',
 }
 
-export const DeliveryLog = record('DeliveryLog', 'What became of one mail for one recipient.', MEMBERS, EXAMPLE)
-export type DeliveryLog = Static<typeof DeliveryLog>
+export const DeliveryLogJson = record('DeliveryLog', 'The delivery of one message to one recipient.', MEMBERS, EXAMPLE)
+export type DeliveryLogJson = Static<typeof DeliveryLogJson>
 
-export const DeliveryLogDetail = record('DeliveryLogDetail', 'The same with everything that happened, in order.', {
+export const DeliveryLogDetail = record('DeliveryLogDetail', 'The delivery with all its events in order.', {
   ...MEMBERS,
   timeline: Type.Array(
-    record('DeliveryStep', 'One thing that happened.', {
+    record('DeliveryStep', 'An event of a delivery.', {
       at: Timestamp,
       type: Words([
         'accepted',
@@ -67,16 +68,16 @@ export const DeliveryLogDetail = record('DeliveryLogDetail', 'The same with ever
         'cancelled',
         'complained',
       ]),
-      detail: Type.String({ maxLength: DETAIL_MAX, description: 'What was said or done, on one line.' }),
+      detail: Type.String({ maxLength: DETAIL_MAX, description: 'One line of detail.' }),
       smtp_code: Nullable(Type.Integer()),
-      remote_host: Nullable(Type.String({ description: 'The server that answered, by its name.' })),
-      remote_address: Nullable(Type.String({ description: 'Its IP address, where we spoke to it ourselves.' })),
+      remote_host: Nullable(Type.String({ description: 'Host name of the server that answered.' })),
+      remote_address: Nullable(Type.String({ description: 'IP address of that server, when it is known.' })),
     }),
   ),
 })
 export type DeliveryLogDetail = Static<typeof DeliveryLogDetail>
 
-export function presentDelivery(row: DeliveryRow): DeliveryLog {
+export function presentDelivery(row: DeliveryRow): DeliveryLogJson {
   return {
     id: row.id,
     provider_id: row.providerId,
@@ -109,9 +110,9 @@ export function presentDeliveryDetail(row: DeliveryRecord): DeliveryLogDetail {
   return { ...presentDelivery(row), timeline }
 }
 
-/** What happened, and of what was put off also when it goes on. */
+/** The detail of an event, for a deferral with the time of the next attempt. */
 function detailOf({ detail, nextAt }: Step): string {
   if (nextAt === null) return detail
-  const next = `; tried again at ${isoTime(nextAt)}`
+  const next = `; next attempt at ${isoTime(nextAt)}`
   return clean(detail, DETAIL_MAX - next.length) + next
 }

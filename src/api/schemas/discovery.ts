@@ -1,4 +1,4 @@
-// The documents strangers find the service by.
+// Schemas of the discovery and health documents.
 
 import { Type } from 'typebox'
 import { record } from './record.ts'
@@ -17,6 +17,6 @@ export const Health = record('Health', 'It works.', { status: Type.Literal('ok')
 export const Readiness = record('Readiness', 'Messages can be accepted and read.', {
   status: Type.Literal('ok'),
   details: Type.Optional(
-    Type.Array(Type.String(), { description: 'Sentences for the operator, such as that the clock is in doubt.' }),
+    Type.Array(Type.String(), { description: 'Warnings for the operator, such as an unreliable clock.' }),
   ),
 })

@@ -1,16 +1,16 @@
-// A domain, the DNS records it needs, and what a look at DNS found.
+// A domain, its DNS records, and the results of a DNS check.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import type { DomainCheck as CheckRecord } from '../../directory/domain-checks.ts'
-import type { Domain as DomainRecord } from '../../directory/domains.ts'
+import type { Domain } from '../../directory/domains.ts'
 import { Id, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
 export const VerificationStatus = Words(
   ['pending', 'verified', 'failed'],
-  'A pending domain is checked by itself for 72 hours, then it is failed; a verified one is checked daily.',
+  'A pending domain is checked for 72 hours and then fails; a verified one is checked daily.',
 )
 
 const DnsRecord = record('DnsRecord', 'A TXT record; a CNAME where the value is a host name.', {
@@ -25,7 +25,7 @@ const MxRecord = record('MxRecord', 'An MX record of the domain itself.', {
 
 const DnsRecords = record(
   'DnsRecords',
-  'What the owner of the domain puts into DNS; `verification` alone decides `verification_status`.',
+  'DNS records for the owner of the domain to publish; `verification` alone determines `verification_status`.',
   {
     mx: Type.Array(MxRecord, { description: 'One for each host of this appliance.' }),
     spf: DnsRecord,
@@ -35,16 +35,16 @@ const DnsRecords = record(
   },
 )
 
-export const Domain = record(
+export const DomainJson = record(
   'Domain',
-  'A domain of the team. Its records do not change, but that `dkim` shows the next key while one waits for its record.',
+  'A domain of the team. Its records do not change, except that `dkim` shows the next key while it waits for its record.',
   {
     id: Id('domain'),
     domain: Type.String({ description: 'Lower-case, in A-labels.' }),
     verification_status: VerificationStatus,
     ses_dkim_status: Type.String({ description: 'not_started, pending, success, failed or temporary_failure.' }),
-    verified_at: TimeOrNull('Last time the verification record was found, null before the first.'),
-    created_at: TimeOf('When it was made.'),
+    verified_at: TimeOrNull('Last time the verification record was found; null before the first.'),
+    created_at: TimeOf('When it was created.'),
     dns_records: DnsRecords,
   },
   {
@@ -66,28 +66,24 @@ export const Domain = record(
     },
   },
 )
-export type Domain = Static<typeof Domain>
+export type DomainJson = Static<typeof DomainJson>
 
-const DomainCheck = record('DomainCheck', 'One record as it should be and as DNS answered for it.', {
+const DomainCheck = record('DomainCheck', 'An expected record and the answer of DNS.', {
   record: Words(['verification', 'mx', 'spf', 'dkim', 'dmarc']),
-  name: Type.String({ description: 'The name asked for.' }),
+  name: Type.String({ description: 'The queried name.' }),
   expected: Type.String(),
   found: Type.Array(Type.String(), { description: 'Empty also when no name server answered.' }),
   ok: Type.Boolean(),
   required: Type.Boolean({ description: 'True for the verification record only.' }),
 })
 
-export const DomainVerification = record(
-  'DomainVerification',
-  'The domain after the look at DNS, and what was found.',
-  {
-    ...Domain.properties,
-    checks: Type.Array(DomainCheck),
-  },
-)
-export type DomainVerification = Static<typeof DomainVerification>
+export const DomainVerificationJson = record('DomainVerification', 'The domain after the DNS check, and the results.', {
+  ...DomainJson.properties,
+  checks: Type.Array(DomainCheck),
+})
+export type DomainVerificationJson = Static<typeof DomainVerificationJson>
 
-export function presentDomain(domain: DomainRecord): Domain {
+export function presentDomain(domain: Domain): DomainJson {
   const { mx, spf, dmarc, dkim, verification } = domain.records
   return {
     id: domain.id,
@@ -106,7 +102,7 @@ export function presentDomain(domain: DomainRecord): Domain {
   }
 }
 
-export function presentVerification(domain: DomainRecord, checks: readonly CheckRecord[]): DomainVerification {
+export function presentVerification(domain: Domain, checks: readonly CheckRecord[]): DomainVerificationJson {
   return {
     ...presentDomain(domain),
     checks: checks.map(({ record, name, expected, found, ok, required }) => ({

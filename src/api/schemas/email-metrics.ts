@@ -1,4 +1,4 @@
-// Counts of mail as they are shown, and what they say as shares.
+// Counts of messages, and ratios of them.
 
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
@@ -7,20 +7,20 @@ import { record } from './record.ts'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Rate = (description: string) =>
-  Nullable(
-    Type.Number({ minimum: 0, maximum: 1, description: `${description}; null when there is nothing to divide by.` }),
-  )
+  Nullable(Type.Number({ minimum: 0, maximum: 1, description: `${description}; null when the divisor is 0.` }))
 
-export const EmailTotals = record('EmailTotals', 'What happened, each counted in the hour it happened.', {
-  accepted: Count('Recipients of mail that was taken for sending.'),
-  sent: Count('Recipients tried to the end: delivered, bounced or expired.'),
-  delivered: Count('Recipients whose next server took the mail.'),
-  delayed: Count('Recipients put off at least once.'),
-  bounced: Count('Recipients told of by `message.bounced`: both kinds, after a hand-over too.'),
+export const EmailTotals = record('EmailTotals', 'Counts of events, each in the hour it happened.', {
+  accepted: Count('Recipients of messages accepted for sending.'),
+  sent: Count('Recipients with a final outcome: delivered, bounced or expired.'),
+  delivered: Count('Recipients whose next server accepted the message.'),
+  delayed: Count('Recipients deferred at least once.'),
+  bounced: Count(
+    'Recipients of `message.bounced` events: permanent and transient bounces, asynchronous ones included.',
+  ),
   bounced_hard: Count('Bounces of type `permanent`.'),
-  bounced_soft: Count('Bounces of another type; what expired is one.'),
+  bounced_soft: Count('Bounces of another type, expired deliveries included.'),
   complained: Count('Recipients who complained.'),
-  rejected: Count('Recipients that were not tried; `event_reason` tells why.'),
+  rejected: Count('Recipients that were not attempted; `event_reason` has the reason.'),
   failed: Count('Recipients whose delivery ended as `failed`: bounced, expired or cancelled.'),
   received: Count('Copies stored outside Junk.'),
   received_spam: Count('Copies stored in Junk.'),
@@ -29,7 +29,8 @@ export const EmailTotals = record('EmailTotals', 'What happened, each counted in
 
 export const EmailRates = record(
   'EmailRates',
-  'Shares from 0 to 1, to 4 places. A bounce may come in a later hour than its mail left: then the share is 1 at most.',
+  'Ratios from 0 to 1, with 4 decimal places. A bounce can be counted in a later hour than its message was sent: then the ' +
+    'ratio is 1 at most.',
   {
     delivery_rate: Rate('delivered / sent'),
     bounce_rate: Rate('bounced / sent'),

@@ -1,4 +1,4 @@
-// What an outcome of receiving rests on: answers of DNS, signatures, the filter rule, points, the thread.
+// The evidence for the outcome of a received message: DNS answers, signatures, the filter rule, spam tests, the thread.
 
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Words } from '../../http/schema.ts'
@@ -6,7 +6,7 @@ import { AuthResult } from './auth-result.ts'
 import { FilterRule } from './filter-state.ts'
 import { record } from './record.ts'
 
-const DnsAnswer = record('DnsAnswer', 'One question asked of DNS and its answer, in short.', {
+const DnsAnswer = record('DnsAnswer', 'A DNS query and its answer, in short.', {
   name: Type.String(),
   type: Type.String(),
   answer: Type.String(),
@@ -24,7 +24,7 @@ const SignatureEvidence = record('SignatureEvidence', 'One DKIM signature (RFC 6
   algorithm: Type.String(),
   result: AuthResult,
   reason: Type.String(),
-  aligned: Type.Boolean({ description: 'Its domain is that of the From address, or belongs to it.' }),
+  aligned: Type.Boolean({ description: 'The signing domain is the domain of the From address, or aligned with it.' }),
 })
 
 const DmarcEvidence = record('DmarcEvidence', 'The DMARC check (RFC 7489).', {
@@ -36,45 +36,45 @@ const DmarcEvidence = record('DmarcEvidence', 'The DMARC check (RFC 7489).', {
 
 const ArcEvidence = record('ArcEvidence', 'The ARC check (RFC 8617).', {
   result: AuthResult,
-  domain: Type.String({ description: 'Who set the newest seal; "" when there is none.' }),
+  domain: Type.String({ description: 'Domain of the newest ARC seal; "" when there is none.' }),
 })
 
-const FilterEvidence = record('FilterEvidence', 'What the sender filters said.', {
+const FilterEvidence = record('FilterEvidence', 'The result of the sender filters.', {
   accept: Type.Boolean(),
-  scope: Nullable(Words(['mailbox', 'domain'], 'Whose filter decided; null when both are off.')),
+  scope: Nullable(Words(['mailbox', 'domain'], 'The filter that decided; null when both are off.')),
   mode: Words(['off', 'allowlist', 'denylist']),
   rule: Nullable(FilterRule),
 })
 
-const SpamPart = record('SpamPart', 'One thing that speaks for spam, or against it.', {
+const SpamPart = record('SpamPart', 'A test of the spam score.', {
   reason: Type.String(),
   points: Type.Number(),
 })
 
-const ThreadEvidence = record('ThreadEvidence', 'The thread the message joined, and by what.', {
+const ThreadEvidence = record('ThreadEvidence', 'The thread the message joined, and by which reference.', {
   id: Id('thread'),
   by: Words(['id', 'subject', 'new']),
-  ref: Nullable(Type.String({ description: 'The Message-ID that led there.' })),
+  ref: Nullable(Type.String({ description: 'The Message-ID that matched.' })),
 })
 
-const ReportEvidence = record('ReportEvidence', 'What the mail told of one that the team had sent.', {
+const ReportEvidence = record('ReportEvidence', 'The bounce or complaint in the message, about one the team sent.', {
   kind: Words(['bounce', 'complaint']),
   message_id: Id('email'),
-  outcome: Type.String({ description: 'What came of it, in one sentence.' }),
+  outcome: Type.String({ description: 'What the server did with it, in one sentence.' }),
 })
 
-const ScriptEvidence = record('ScriptEvidence', 'What the script of the mailbox made of the mail.', {
+const ScriptEvidence = record('ScriptEvidence', 'The result of the Sieve script of the mailbox.', {
   outcome: Words(
     ['filed', 'discarded', 'failed'],
-    '`failed`: the script was given up, and the mail lies where it would without it.',
+    '`failed`: the script failed, and the message is stored as without it.',
   ),
-  folder_ids: Type.Array(Id('folder'), { description: 'Where it came to lie.' }),
-  error: Nullable(Type.String({ description: 'Why the script was given up, one sentence.' })),
+  folder_ids: Type.Array(Id('folder'), { description: 'Folders the message was stored in.' }),
+  error: Nullable(Type.String({ description: 'Why the script failed, one sentence.' })),
 })
 
 export const Evidence = record(
   'Evidence',
-  'What the outcome rests on. Checks that were not made are null, lists are then empty.',
+  'The evidence for the outcome. Checks that were not made are null, lists are then empty.',
   {
     dns: Type.Array(DnsAnswer),
     spf: Nullable(SpfEvidence),
@@ -88,14 +88,14 @@ export const Evidence = record(
     report: Nullable(ReportEvidence),
     probes: Nullable(
       Type.Integer({
-        description: 'In a row that counts: how many more unknown recipients were tried in that minute.',
+        description: 'In a summary row: the number of further unknown recipients in that minute.',
       }),
     ),
   },
 )
 export type Evidence = Static<typeof Evidence>
 
-/** @param kept as the door wrote it down; its members are named alike, and those it had nothing for are missing */
+/** @param kept as the SMTP server stored it; members have the same names, and those without a value are missing */
 export function presentEvidence(kept: Record<string, unknown>): Evidence {
   const { dns = [], spf = null, signatures = [], dmarc = null, arc = null } = kept as Partial<Evidence>
   const {

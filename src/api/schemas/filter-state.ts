@@ -6,8 +6,8 @@ import { type FilterState as KeptFilter, RULES_MAX } from '../../directory/filte
 import { Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 
-export const FilterRule = record('FilterRule', 'One line of a sender filter.', {
-  type: Words(['allow', 'deny'], 'What a match means.'),
+export const FilterRule = record('FilterRule', 'A rule of a sender filter.', {
+  type: Words(['allow', 'deny'], 'Effect of a match.'),
   pattern: Type.String({
     minLength: 1,
     maxLength: PATTERN_MAX,
@@ -17,25 +17,25 @@ export const FilterRule = record('FilterRule', 'One line of a sender filter.', {
   }),
 })
 
-export const FilterState = record(
+export const FilterStateJson = record(
   'FilterState',
-  'A sender filter. `off` accepts everyone; `allowlist` accepts senders an allow rule matches and no deny rule does; ' +
-    '`denylist` refuses senders a deny rule matches and no allow rule does. The filter of a mailbox comes before that of ' +
+  'A sender filter. `off` accepts every sender; `allowlist` accepts senders that match an allow rule and no deny rule; ' +
+    '`denylist` rejects senders that match a deny rule and no allow rule. The filter of a mailbox is evaluated before that of ' +
     'its domain.',
   {
     mode: Words(
       ['off', 'allowlist', 'denylist'],
-      'Whom the filter lets in: everyone, those allowed, those not denied.',
+      'Which senders are accepted: all, those allowed, or those not denied.',
     ),
     rules: Type.Array(FilterRule, {
       maxItems: RULES_MAX,
-      description: 'Order is kept, exact duplicates are taken out. With mode `off` rules are kept but not used.',
+      description: 'The order is kept, exact duplicates are removed. With mode `off` rules are kept but not used.',
     }),
   },
   { mode: 'denylist', rules: [{ type: 'deny', pattern: '@spam.example' }] },
 )
-export type FilterState = Static<typeof FilterState>
+export type FilterStateJson = Static<typeof FilterStateJson>
 
-export function presentFilter(filter: KeptFilter): FilterState {
+export function presentFilter(filter: KeptFilter): FilterStateJson {
   return { mode: filter.mode, rules: filter.rules.map(({ type, pattern }) => ({ type, pattern })) }
 }

@@ -9,13 +9,13 @@ import { TimeOf } from './time.ts'
 
 export const FolderRole = Words(
   ['inbox', 'drafts', 'sent', 'junk', 'trash', 'archive'],
-  'What the folder is for; each role is there once.',
+  'Purpose of the folder; a mailbox has each role once.',
 )
 
 /** Deepest nesting of folders (decisions §10.6). */
 const DEPTH_MAX = 10
 
-const FolderPermissions = record('FolderPermissions', 'What the folder itself admits, whoever asks.', {
+const FolderPermissions = record('FolderPermissions', 'Permitted changes of the folder, for any client.', {
   may_rename: Type.Boolean({ description: 'False for folders with a role.' }),
   may_delete: Type.Boolean({ description: 'False for folders with a role.' }),
   may_add_messages: Type.Boolean(),
@@ -23,9 +23,9 @@ const FolderPermissions = record('FolderPermissions', 'What the folder itself ad
   may_create_child: Type.Boolean({ description: `False at depth ${DEPTH_MAX}.` }),
 })
 
-export const Folder = record(
+export const FolderJson = record(
   'Folder',
-  'A folder of the mailbox. A message counts once in each folder it lies in.',
+  'A folder of the mailbox. A message counts once in each of its folders.',
   {
     id: Id('folder'),
     name: Type.String({ minLength: 1, maxLength: 255 }),
@@ -39,8 +39,8 @@ export const Folder = record(
     unread_threads: Type.Integer({ minimum: 0 }),
     is_subscribed: Type.Boolean(),
     permissions: FolderPermissions,
-    created_at: TimeOf('When it was made.'),
-    updated_at: TimeOf('When its name, place or order last changed.'),
+    created_at: TimeOf('When it was created.'),
+    updated_at: TimeOf('When its name, parent or order last changed.'),
   },
   {
     id: 'fld_0a1b2c3d4e5f6g7h8i9j0k1l',
@@ -65,9 +65,9 @@ export const Folder = record(
     updated_at: '2030-01-02T03:04:05.000Z',
   },
 )
-export type Folder = Static<typeof Folder>
+export type FolderJson = Static<typeof FolderJson>
 
-export function presentFolder(folder: StoredFolder): Folder {
+export function presentFolder(folder: StoredFolder): FolderJson {
   return {
     id: folder.id,
     name: folder.name,
@@ -85,7 +85,7 @@ export function presentFolder(folder: StoredFolder): Folder {
       may_delete: folder.role === null,
       may_add_messages: true,
       may_remove_messages: true,
-      // A name holds no "/", so the path tells the depth.
+      // A name contains no "/", so the depth follows from the path.
       may_create_child: folder.path.split('/').length < DEPTH_MAX,
     },
     created_at: isoTime(folder.createdAt),

@@ -1,4 +1,4 @@
-// One recipient of one mail that reached the team, and what became of it.
+// A row of the inbound log: one recipient of one received message.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -11,8 +11,9 @@ import { TimeOf } from './time.ts'
 
 export const InboundStatus = Words(
   ['stored', 'junk', 'refused', 'deferred', 'duplicate', 'discarded'],
-  '`stored` lies in the Inbox or where the script of the mailbox filed it, `junk` in Junk, `duplicate` was there already, ' +
-    '`discarded` was thrown away by that script, or is an automatic message that nobody takes and nobody can be told of; the sender of a `deferred` one tries again.',
+  '`stored`: in the Inbox, or where the Sieve script filed it; `junk`: in Junk; `duplicate`: already stored; `discarded`: ' +
+    'discarded by the Sieve script, or an automatic message without a recipient that cannot be bounced; `deferred`: the sender ' +
+    'will retry.',
 )
 
 const InboundReason = Words([
@@ -29,31 +30,31 @@ const InboundReason = Words([
   'not_a_report',
 ])
 
-const InboundAuthentication = record('InboundAuthentication', 'What was found about the sender.', {
+const InboundAuthentication = record('InboundAuthentication', 'Results of sender authentication.', {
   spf: AuthResult,
   dkim: AuthResult,
   dmarc: AuthResult,
   arc: AuthResult,
 })
 
-export const InboundLog = record(
+export const InboundLogJson = record(
   'InboundLog',
-  'One recipient of one mail that reached a domain of the team, whatever became of it.',
+  'One recipient of a message received for a domain of the team, accepted or not.',
   {
     id: Id('inboundLog'),
     status: InboundStatus,
     reason: Nullable(InboundReason),
-    detail: Type.String({ maxLength: 300, description: 'The sentence the sender was told.' }),
+    detail: Type.String({ maxLength: 300, description: 'The text of the SMTP reply.' }),
     smtp_reply: Type.String({ description: 'The reply line: code, enhanced code, text.' }),
     mail_from: Type.String({ description: 'Envelope sender; "" for bounces.' }),
     rcpt_to: Type.String({ description: 'Envelope recipient.' }),
     header_from: Nullable(
-      Type.String({ description: 'From field; null when the mail was turned away before its content.' }),
+      Type.String({ description: 'From field; null when the message was rejected before its content.' }),
     ),
     subject: Nullable(Type.String()),
     remote_address: Type.String({ description: 'IP address of the sending host.' }),
-    remote_name: Nullable(Type.String({ description: 'Its name in DNS, where that name leads back to the address.' })),
-    helo: Type.String({ description: 'The name it gave itself.' }),
+    remote_name: Nullable(Type.String({ description: 'Its host name, when forward and reverse DNS match.' })),
+    helo: Type.String({ description: 'The name in its EHLO or HELO.' }),
     tls: Nullable(Type.String({ description: 'TLS version and cipher; null for plain text.' })),
     size_bytes: Nullable(Type.Integer({ minimum: 0 })),
     authentication: Nullable(InboundAuthentication),
@@ -84,15 +85,15 @@ export const InboundLog = record(
     created_at: '2030-01-02T03:04:05.000Z',
   },
 )
-export type InboundLog = Static<typeof InboundLog>
+export type InboundLogJson = Static<typeof InboundLogJson>
 
-export const InboundLogDetail = record('InboundLogDetail', 'The same with everything the outcome rests on.', {
-  ...InboundLog.properties,
+export const InboundLogDetail = record('InboundLogDetail', 'An inbound log row with its evidence.', {
+  ...InboundLogJson.properties,
   evidence: Evidence,
 })
 export type InboundLogDetail = Static<typeof InboundLogDetail>
 
-export function presentInbound(row: InboundRow): InboundLog {
+export function presentInbound(row: InboundRow): InboundLogJson {
   return {
     id: row.id,
     status: row.status,

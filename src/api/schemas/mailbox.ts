@@ -1,13 +1,13 @@
-// A mailbox: as it sees itself, and as the team that owns it sees it.
+// A mailbox: as its own credential sees it, and as its team sees it.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import type { Mailbox as MailboxRecord } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { Account } from '../../store/records.ts'
 import { NewApiKey } from './api-key.ts'
 import { record } from './record.ts'
-import { presentSendScope, SendScope } from './send-scope.ts'
+import { presentSendScope, SendScopeJson } from './send-scope.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
 export const MailboxStatus = Words(
@@ -17,18 +17,20 @@ export const MailboxStatus = Words(
 
 const OWN_MEMBERS = {
   id: Id('mailbox'),
-  email: Type.String({ description: 'Lower-case address. Mail to `name+tag@` comes here as well.' }),
-  display_name: Type.Optional(Type.String({ maxLength: 255, description: 'Used in From. Left out when unset.' })),
-  quota_bytes: Type.Integer({ minimum: 0, description: 'Bytes of stored mail the mailbox may hold.' }),
+  email: Type.String({ description: 'Lower-case address. The mailbox also receives mail to `name+tag@`.' }),
+  display_name: Type.Optional(
+    Type.String({ maxLength: 255, description: 'Display name in From. Left out when unset.' }),
+  ),
+  quota_bytes: Type.Integer({ minimum: 0, description: 'Storage quota in bytes.' }),
   quota_used_bytes: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Bytes of stored mail, each message counted once. Left out when the store cannot be read.',
+      description: 'Bytes of stored messages, each counted once. Left out when the store cannot be read.',
     }),
   ),
-  send_scope: SendScope,
+  send_scope: SendScopeJson,
   status: MailboxStatus,
-  created_at: TimeOf('When it was made.'),
+  created_at: TimeOf('When it was created.'),
 }
 
 const EXAMPLE = {
@@ -42,26 +44,31 @@ const EXAMPLE = {
   created_at: '2030-01-02T03:04:05.000Z',
 }
 
-export const Mailbox = record('Mailbox', 'The mailbox a credential is for, as it sees itself.', OWN_MEMBERS, EXAMPLE)
-export type Mailbox = Static<typeof Mailbox>
+export const MailboxJson = record(
+  'Mailbox',
+  'The mailbox of a credential, as the credential sees it.',
+  OWN_MEMBERS,
+  EXAMPLE,
+)
+export type MailboxJson = Static<typeof MailboxJson>
 
 export const MailboxAdmin = record(
   'MailboxAdmin',
-  'A mailbox as the team that owns it sees it.',
+  'A mailbox, as its team sees it.',
   {
     ...OWN_MEMBERS,
     domain_id: Id('domain'),
-    status_reason: Nullable(Type.String({ description: 'Why it is suspended, where a reason was given.' })),
+    status_reason: Nullable(Type.String({ description: 'Why it is suspended, when a reason was given.' })),
     is_agent: Type.Boolean({ description: 'An agent registered it.' }),
     agent_registration_id: Nullable(Type.String()),
     message_count: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Stored messages. Left out when the store cannot be read.' }),
     ),
     api_key_count: Type.Integer({ minimum: 0, description: 'Active API keys.' }),
-    last_activity_at: TimeOrNull('When its mail last changed, null before the first change.'),
+    last_activity_at: TimeOrNull('When its messages last changed; null before the first change.'),
     updated_at: TimeOf('When its settings last changed.'),
-    suspended_at: TimeOrNull('When it was suspended, null while it is not.'),
-    deleted_at: TimeOrNull('When it was deleted, null while it is not.'),
+    suspended_at: TimeOrNull('When it was suspended; null while it is not.'),
+    deleted_at: TimeOrNull('When it was deleted; null while it is not.'),
   },
   {
     ...EXAMPLE,
@@ -79,14 +86,14 @@ export const MailboxAdmin = record(
 )
 export type MailboxAdmin = Static<typeof MailboxAdmin>
 
-export const NewMailbox = record('NewMailbox', 'A new mailbox, with its first API key when one was asked for.', {
+export const NewMailbox = record('NewMailbox', 'A new mailbox, with its first API key when one was requested.', {
   ...MailboxAdmin.properties,
   api_key: Type.Optional(NewApiKey),
 })
 export type NewMailbox = Static<typeof NewMailbox>
 
-/** @param account its mail side; undefined when the store cannot be read */
-export function presentMailbox(mailbox: MailboxRecord, account: Account | undefined): Mailbox {
+/** @param account its account in the store; undefined when the store cannot be read */
+export function presentMailbox(mailbox: Mailbox, account: Account | undefined): MailboxJson {
   return {
     id: mailbox.id,
     email: mailbox.email,
@@ -100,11 +107,7 @@ export function presentMailbox(mailbox: MailboxRecord, account: Account | undefi
 }
 
 /** @param keyCount active API keys of the mailbox */
-export function presentMailboxAdmin(
-  mailbox: MailboxRecord,
-  account: Account | undefined,
-  keyCount: number,
-): MailboxAdmin {
+export function presentMailboxAdmin(mailbox: Mailbox, account: Account | undefined, keyCount: number): MailboxAdmin {
   return {
     ...presentMailbox(mailbox, account),
     domain_id: mailbox.domainId,

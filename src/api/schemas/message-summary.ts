@@ -1,38 +1,41 @@
-// What lists show of a message.
+// A message as in lists.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id } from '../../http/schema.ts'
 import type { Flags as StoredFlags, MessageSummary as StoredSummary } from '../../store/records.ts'
-import { Address, presentAddress } from './address.ts'
+import { AddressJson, presentAddress } from './address.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
-const Flags = record('Flags', 'The four system keywords a reader looks at most, as booleans.', {
+const Flags = record('Flags', 'The four most used system keywords, as booleans.', {
   seen: Type.Boolean({ description: 'Keyword `$seen`.' }),
   flagged: Type.Boolean({ description: 'Keyword `$flagged`.' }),
   draft: Type.Boolean({ description: 'Keyword `$draft`.' }),
   answered: Type.Boolean({ description: 'Keyword `$answered`.' }),
 })
 
-export const MessageSummary = record(
+export const MessageSummaryJson = record(
   'MessageSummary',
-  'A message as lists show it. Everything in it but ids, times and sizes was written by whoever sent the mail.',
+  'A message as in lists. The sender wrote everything in it but ids, times and sizes.',
   {
     id: Id('message'),
     thread_id: Id('thread'),
     folder_ids: Type.Array(Id('folder'), {
-      description: 'Folders the message lies in, in the order of the folder list.',
+      description: 'Folders of the message, in the order of the folder list.',
     }),
     subject: Type.String({ description: 'Decoded; "" when there is none.' }),
-    preview: Type.String({ maxLength: 256, description: 'Start of the text, white space folded, without quotes.' }),
-    from: Address,
-    to: Type.Array(Address),
-    cc: Type.Array(Address),
-    bcc: Type.Array(Address),
-    received_at: TimeOf('When the appliance took the message.'),
+    preview: Type.String({
+      maxLength: 256,
+      description: 'Start of the text with white space folded and without quotations.',
+    }),
+    from: AddressJson,
+    to: Type.Array(AddressJson),
+    cc: Type.Array(AddressJson),
+    bcc: Type.Array(AddressJson),
+    received_at: TimeOf('When the appliance received the message.'),
     sent_at: TimeOrNull('The Date header; null when missing or unreadable.'),
-    size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the whole mail as it is stored.' }),
+    size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the whole message as stored.' }),
     has_attachments: Type.Boolean({ description: 'At least one part that is not shown inside the HTML body.' }),
     keywords: Type.Array(Type.String(), { description: 'System keywords (`$seen`, `$flagged`…) and labels, sorted.' }),
     flags: Flags,
@@ -55,9 +58,9 @@ export const MessageSummary = record(
     flags: { seen: true, flagged: false, draft: false, answered: false },
   },
 )
-export type MessageSummary = Static<typeof MessageSummary>
+export type MessageSummaryJson = Static<typeof MessageSummaryJson>
 
-export function presentSummary(message: StoredSummary): MessageSummary {
+export function presentSummary(message: StoredSummary): MessageSummaryJson {
   return {
     id: message.id,
     thread_id: message.threadId,

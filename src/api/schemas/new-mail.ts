@@ -1,4 +1,4 @@
-// A mail that is to be sent, as it comes over the wire: the members both ways of sending share, and what they become.
+// A message to send, as in request bodies: the members common to both ways of sending.
 
 import { type Static, Type } from 'typebox'
 import { Words } from '../../http/schema.ts'
@@ -8,17 +8,17 @@ import type { Address as MailAddress } from '../../mime/message.ts'
 import { record } from './record.ts'
 
 const ADDRESSES_MAX = 50
-// Longer than any address, so that one with letters beyond ASCII is judged after its domain has been converted.
+// Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted.
 const EMAIL_TEXT_MAX = 320
 const NAME_MAX = 255
 const BODY_MAX = 10_485_760
 const SUBJECT_MAX = 998
 const HEADERS_MAX = 50
 const HEADER_VALUE_MAX = 998
-/** Characters from which a text travels as bytes. */
+/** Characters from which a text is passed as bytes between threads. */
 const LONG_TEXT = 32_768
 
-export const Person = record('Person', 'An address a mail goes to or comes from.', {
+export const Person = record('Person', 'An address of a sender or recipient.', {
   email: Type.String({
     minLength: 1,
     maxLength: EMAIL_TEXT_MAX,
@@ -33,7 +33,7 @@ export function people(description: string, { minItems = 0, maxItems = ADDRESSES
   return Type.Array(Person, { minItems, maxItems, description })
 }
 
-/** Members a mail of either way has. */
+/** Members common to both ways of sending. */
 export const mailMembers = {
   subject: Type.String({
     minLength: 1,
@@ -43,31 +43,31 @@ export const mailMembers = {
     examples: ['Your order 2030-117'],
   }),
   text_body: Type.Optional(
-    Type.String({ maxLength: BODY_MAX, description: 'One of the two bodies is needed; "" counts as none.' }),
+    Type.String({ maxLength: BODY_MAX, description: 'One of the two bodies is required; "" counts as missing.' }),
   ),
-  cc: Type.Optional(people('Recipients everybody sees.')),
-  bcc: Type.Optional(people('Recipients nobody sees.')),
+  cc: Type.Optional(people('Recipients visible to all recipients.')),
+  bcc: Type.Optional(people('Recipients hidden from the others.')),
   custom_headers: Type.Optional(
     Type.Record(Type.String(), Type.String({ maxLength: HEADER_VALUE_MAX }), {
       maxProperties: HEADERS_MAX,
       description:
-        'Header fields by name. What the mail says by its other members (From, To, Subject, Date, Message-ID, Content-*…) cannot be ' +
-        'set; Reply-To, In-Reply-To, References and List-* can.',
+        'Header fields by name. Fields that other members set (From, To, Subject, Date, Message-ID, Content-*…) are rejected; ' +
+        'Reply-To, In-Reply-To, References and List-* are allowed.',
     }),
   ),
 }
 
-/** Members of a file that comes along in the body. */
+/** Members of an attachment in the body. */
 export const fileMembers = {
   filename: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'Its extension must be one of those that may be sent; what runs where it is opened never may.',
+    description: 'The extension must be permitted; executable types are always rejected.',
   }),
   type: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Media type; by the extension unless given.' }),
+    Type.String({ minLength: 1, maxLength: 255, description: 'Media type; derived from the extension by default.' }),
   ),
-  encoding: Type.Optional(Words(['base64'], 'How `content` is encoded.')),
+  encoding: Type.Optional(Words(['base64'], 'Encoding of `content`.')),
 }
 
 export function HtmlBody(minLength: number) {
@@ -75,7 +75,7 @@ export function HtmlBody(minLength: number) {
     Type.String({
       minLength,
       maxLength: BODY_MAX,
-      description: 'Without a text_body a plain form is made of it.',
+      description: 'Without a text_body a plain text is derived from it.',
     }),
   )
 }
@@ -88,16 +88,16 @@ export function addressesOf(given: readonly Person[] = []): MailAddress[] {
   return given.map(addressOf)
 }
 
-/** A body as it travels on. */
+/** A body text in the form it is passed between threads. */
 export function textOf(text: string | undefined): TextContent | null {
   if (text === undefined) return null
   return text.length < LONG_TEXT ? text : new TextEncoder().encode(text)
 }
 
-/** @throws ProductError validation_error for content that is no base64 */
-export function fileOf(place: string, file: { filename: string; type?: string; content: string }): EncodedAttachment {
-  const decoded = decodeContent(`${place}.content`, file.content)
-  // Node cuts small ones from a pool, all of which would travel along between threads.
+/** @throws ProductError validation_error for content that is not base64 */
+export function fileOf(field: string, file: { filename: string; type?: string; content: string }): EncodedAttachment {
+  const decoded = decodeContent(`${field}.content`, file.content)
+  // Node cuts small buffers from a pool, and posting one to another thread would copy the whole pool.
   const content = decoded.length === decoded.buffer.byteLength ? decoded : new Uint8Array(decoded)
   return {
     filename: file.filename,

@@ -1,4 +1,4 @@
-// A registration of an agent as the operator sees it.
+// A registration of an agent, for the operator.
 
 import { type Static, Type } from 'typebox'
 import type { Registration } from '../../agents/records.ts'
@@ -9,14 +9,16 @@ import { TimeOf } from './time.ts'
 
 export const AGENT_STATES = ['unclaimed', 'invited', 'accepted', 'approved', 'revoked', 'expired'] as const
 
-export const OperatorAgent = record('OperatorAgent', 'A registration.', {
+export const OperatorAgent = record('OperatorAgent', 'A registration of an agent.', {
   id: Id('agentRegistration'),
   state: Words(AGENT_STATES),
   email: Type.String({ description: 'Address of the inbox.' }),
-  client_name: Nullable(Type.String({ description: 'What the agent calls itself; nobody has checked it.' })),
+  client_name: Nullable(Type.String({ description: 'Name the agent gave itself; unverified.' })),
   team_id: Id('team'),
   mailbox_id: Id('mailbox'),
-  source_hash: Nullable(Type.String({ description: 'The same for the same address; null after 30 days.' })),
+  source_hash: Nullable(
+    Type.String({ description: 'The same for registrations from the same client address; null after 30 days.' }),
+  ),
   created_at: TimeOf('When it registered.'),
   last_used_at: Nullable(TimeOf('When a token of it was last used.')),
   ended_at: Nullable(TimeOf('When it ended.')),

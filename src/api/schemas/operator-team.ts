@@ -1,4 +1,4 @@
-// A team as the operator sees it: with its share of the shared Amazon SES account.
+// A team for the operator: with its limit at the shared Amazon SES account.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -10,26 +10,26 @@ import { TimeOf } from './time.ts'
 
 export const TeamStatus = Words(
   ['active', 'suspended'],
-  'Every credential of a suspended team is refused, its mail is deferred.',
+  'All credentials of a suspended team are rejected, and its mail is deferred.',
 )
 
-export const OperatorTeam = record('OperatorTeam', 'A team, with what it may send through the shared account.', {
+export const OperatorTeam = record('OperatorTeam', 'A team, with its permission to send through the shared account.', {
   id: Id('team'),
   name: Type.String(),
   status: TeamStatus,
-  ses_enabled: Type.Boolean({ description: 'It may use the shared Amazon SES account.' }),
+  ses_enabled: Type.Boolean({ description: 'It can use the shared Amazon SES account.' }),
   ses_daily_limit: Nullable(Type.Integer({ minimum: 0, description: 'Recipients a day; null for no limit.' })),
-  created_at: TimeOf('When it was made.'),
+  created_at: TimeOf('When it was created.'),
 })
 export type OperatorTeam = Static<typeof OperatorTeam>
 
-/** A team with its share as it is now. */
+/** A team with its present limit. */
 export async function operatorTeam({ outbound: { sharedLimit } }: Context, team: Team): Promise<OperatorTeam> {
   const { dailyLimit } = await sharedLimit.limitOf(team.id)
   return present(team, await sharedLimit.isEnabled(team.id), dailyLimit)
 }
 
-/** A team that was just made: it has no share. */
+/** A team that was just created: it has no limit record yet. */
 export function presentNewTeam(team: Team): OperatorTeam {
   return present(team, false, null)
 }

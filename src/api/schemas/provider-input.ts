@@ -1,4 +1,4 @@
-// What a sending account is made of and changed by (specification §2.2).
+// Bodies that create and update a sending account (specification §2.2).
 
 import { type Static, type TSchema, Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
@@ -16,7 +16,7 @@ const Cap = Type.Union(
     Type.Integer({ ...count, description: 'A fixed cap.' }),
     Type.Object(
       { min: Type.Integer(count), max: Type.Integer(count) },
-      { additionalProperties: false, description: 'A range the cap of each window is drawn from.' },
+      { additionalProperties: false, description: 'A range; the cap of each window is a random number in it.' },
     ),
     Type.Null(),
   ],
@@ -31,11 +31,11 @@ const OPTIONAL = {
   return_path: Type.Optional(
     Nullable({
       ...Email,
-      description: 'Envelope sender of everything the account carries, where bounces go; null for its `from_email`.',
+      description: 'Envelope sender of all messages of the account, which receives bounces; null for its `from_email`.',
     }),
   ),
   quotas: Type.Optional(
-    record('QuotasInput', 'Caps; what is left out stays as it is.', {
+    record('QuotasInput', 'Caps; members left out stay.', {
       per_second: Type.Optional(Cap),
       per_minute: Type.Optional(Cap),
       per_hour: Type.Optional(Cap),
@@ -49,17 +49,17 @@ const OPTIONAL = {
 }
 
 const REQUIRED = {
-  name: short('For whoever looks at the list of accounts.'),
+  name: short('A note for the list of accounts.'),
   smtp_host: { ...short('DNS name or IP address of the server.'), examples: ['smtp.example.com'] },
-  smtp_port: Type.Integer({ minimum: 1, maximum: 65_535, description: '587 or 465, as a rule.' }),
+  smtp_port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'Usually 587 or 465.' }),
   smtp_protocol: SmtpProtocol,
-  smtp_username: short('Name to sign in with.'),
-  smtp_password: Type.String({ minLength: 1, maxLength: 500, description: 'Kept sealed, and never shown.' }),
+  smtp_username: short('User name.'),
+  smtp_password: Type.String({ minLength: 1, maxLength: 500, description: 'Stored encrypted, and never shown.' }),
 }
 
 export const ProviderCreate = record(
   'ProviderCreate',
-  'A new sending account on SMTP.',
+  'A new SMTP sending account.',
   { ...REQUIRED, ...OPTIONAL },
   {
     name: 'Office',
@@ -81,7 +81,7 @@ export const ProviderUpdate = Type.Object(
   { ...optional, ...OPTIONAL },
   {
     title: 'ProviderUpdate',
-    description: 'What is to change; what is left out stays.',
+    description: 'The changes; members left out stay.',
     additionalProperties: false,
     minProperties: 1,
     examples: [{ name: 'Office, new', from_name: 'Shop' }],

@@ -1,10 +1,10 @@
-// A sending account as it is shown: everything but its secrets (specification §2.2).
+// A sending account without its secrets (specification §2.2).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { allowedActions, type ProviderStats as Stats, type Tested } from '../../outbound/providers/providers.ts'
-import type { Provider as ProviderRecord } from '../../outbound/records.ts'
+import type { Provider } from '../../outbound/records.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
@@ -14,15 +14,15 @@ export const ProviderType = Words(
 )
 export const ProviderStatus = Words(
   ['active', 'inactive', 'error', 'pending'],
-  'Only an active account takes mail. `pending`: it is being checked; `error`: it failed and is checked again from time to time.',
+  'Only an active account is used. `pending`: it is being checked; `error`: the check failed and is repeated periodically.',
 )
 export const SmtpProtocol = Words(
   ['tls', 'ssl', 'none', 'starttls'],
-  '`ssl`: TLS from the first byte; `starttls`: STARTTLS or nothing; `tls`: TLS in the way the port implies (465 from the first byte, ' +
-    'else STARTTLS); `none`: never encrypted. Certificates are verified.',
+  '`ssl`: implicit TLS; `starttls`: STARTTLS required; `tls`: TLS by port (465 implicit, else STARTTLS); `none`: never ' +
+    'encrypted. Certificates are verified.',
 )
 
-const QuotaRange = record('QuotaRange', 'The cap of each window is drawn from this range.', {
+const QuotaRange = record('QuotaRange', 'The cap of each window is a random number in this range.', {
   min: Type.Integer({ minimum: 1 }),
   max: Type.Integer({ minimum: 1 }),
 })
@@ -68,7 +68,7 @@ const EXAMPLE = {
 
 const text = (description: string) => Nullable(Type.String({ description }))
 
-export const Provider = record(
+export const ProviderJson = record(
   'Provider',
   'A sending account.',
   {
@@ -76,11 +76,11 @@ export const Provider = record(
     name: Type.String(),
     type: ProviderType,
     status: ProviderStatus,
-    status_reason: text('Why it is in error: the stage that failed and a short text.'),
+    status_reason: text('Why it is in status error: the failed stage and a short text.'),
     is_active: Type.Boolean({ description: 'True exactly when the status is `active`.' }),
     is_shared: Type.Boolean({ description: 'The shared Amazon SES account of the team.' }),
     is_editable: Type.Boolean(),
-    allowed_actions: record('AllowedActions', 'What may be done with it now.', {
+    allowed_actions: record('AllowedActions', 'Permitted actions.', {
       update: Type.Boolean(),
       delete: Type.Boolean(),
       activate: Type.Boolean(),
@@ -96,33 +96,29 @@ export const Provider = record(
     from_name: text('Default From display name.'),
     reply_to_email: text('Default Reply-To address.'),
     reply_to_name: text('Default Reply-To display name.'),
-    return_path: text(
-      'Custom SMTP only: envelope sender of everything the account carries; null for its `from_email`.',
-    ),
+    return_path: text('Custom SMTP only: envelope sender of all messages of the account; null for its `from_email`.'),
     verp: Type.Boolean({
       description:
-        'The last check showed that the server takes an envelope sender of ours for each message, so that reports about single ' +
-        'messages come back to the appliance. Not used while `return_path` is set.',
+        'The last check showed that the server accepts an envelope sender generated for each message, so that bounces return to the ' +
+        'appliance. Not used while `return_path` is set.',
     }),
     oauth_email: text('Address of a connected account.'),
     has_refresh_token: Type.Boolean({ description: 'The connected account has a working connection.' }),
     quotas: Quotas,
-    percentage: Nullable(
-      Type.Integer({ description: 'Share of the traffic; null counts as the mean of the others, 0 takes none.' }),
-    ),
+    percentage: Nullable(Type.Integer({ description: 'Share of the traffic; null: the mean of the others, 0: none.' })),
     tracking_domain: text('Host name for tracking.'),
-    created_at: TimeOf('When it was made.'),
+    created_at: TimeOf('When it was created.'),
     updated_at: TimeOf('When its settings last changed.'),
     last_tested_at: TimeOrNull('When it was last checked or tested.'),
-    last_used_at: TimeOrNull('Start of the minute in which it last carried mail.'),
+    last_used_at: TimeOrNull('Start of the minute in which it last sent a message.'),
   },
   EXAMPLE,
 )
-export type Provider = Static<typeof Provider>
+export type ProviderJson = Static<typeof ProviderJson>
 
 const count = () => Type.Integer({ minimum: 0 })
 
-export const ProviderStats = record('ProviderStats', 'How many sending accounts the team has.', {
+export const ProviderStats = record('ProviderStats', 'Number of sending accounts of the team.', {
   total: count(),
   active: count(),
   inactive: count(),
@@ -142,7 +138,7 @@ export const ProviderStats = record('ProviderStats', 'How many sending accounts 
   }),
 })
 
-export const ProviderTest = record('ProviderTest', 'What a test of a sending account found.', {
+export const ProviderTest = record('ProviderTest', 'The result of a test of a sending account.', {
   success: Type.Boolean(),
   stage: Words(
     ['dns', 'connect', 'tls', 'greeting', 'auth', 'sender', 'recipient', 'data', 'api'],
@@ -152,11 +148,11 @@ export const ProviderTest = record('ProviderTest', 'What a test of a sending acc
   smtp_code: Nullable(Type.Integer()),
   message: Type.String({ description: 'One sentence, at most 300 characters.' }),
   tested_at: Timestamp,
-  provider: Provider,
+  provider: ProviderJson,
 })
 export type ProviderTest = Static<typeof ProviderTest>
 
-export function presentProvider(provider: ProviderRecord): Provider {
+export function presentProvider(provider: Provider): ProviderJson {
   const { perSecond, perMinute, perHour, perDay } = provider.quotas
   const actions = allowedActions(provider)
   return {
@@ -196,7 +192,7 @@ export function presentStats({ total, byType, byStatus }: Stats) {
   return { total, ...byStatus, by_type: byType, by_status: byStatus }
 }
 
-export function presentTest(test: Tested & { provider: ProviderRecord }): ProviderTest {
+export function presentTest(test: Tested & { provider: Provider }): ProviderTest {
   const { success, stage, smtpCode, message } = test.result
   return {
     success,

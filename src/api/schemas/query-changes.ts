@@ -1,4 +1,4 @@
-// What became of a list since a state (decisions §10.3 "Query-changes object").
+// Changes of a list since a state (decisions §10.3 "Query-changes object").
 
 import { Type } from 'typebox'
 import { type IdKind, idPattern } from '../../base/ids.ts'
@@ -10,21 +10,21 @@ const CHANGES_PAGE = 100
 
 export const QueryChanges = record(
   'QueryChanges',
-  'What became of a list since a state. Who holds the list of then, takes `removed` out of it and puts `added` in, one after the ' +
-    'other, holds the list of now.',
+  'Changes of a list since a state. A client that removes `removed` from its old list and inserts `added` one by one has the ' +
+    'current list.',
   {
-    old_query_state: Type.String({ description: 'The state that was asked for.' }),
+    old_query_state: Type.String({ description: 'The requested state.' }),
     new_query_state: Type.String({ description: 'The state after these changes.' }),
-    total: Type.Integer({ minimum: 0, description: 'Entries of the whole list now.' }),
+    total: Type.Integer({ minimum: 0, description: 'Length of the whole list now.' }),
     removed: Type.Array(Type.String(), {
-      description: 'What is no longer in the list, or may stand elsewhere in it; some were never in it.',
+      description: 'Entries that left the list, or may have another position in it; some may never have been in it.',
     }),
     added: Type.Array(
-      record('ListPlace', 'Where something stands in the list now.', {
+      record('ListPlace', 'Position of an entry in the list now.', {
         id: Type.String(),
-        index: Type.Integer({ minimum: 0, description: 'Its place, counted from 0.' }),
+        index: Type.Integer({ minimum: 0, description: 'Index, counted from 0.' }),
       }),
-      { description: 'What came into the list, or came back to it, by `index`, the lowest first.' },
+      { description: 'Entries that were added or returned to the list, by `index` ascending.' },
     ),
   },
   {
@@ -36,30 +36,30 @@ export const QueryChanges = record(
   },
 )
 
-/** What a query asks for beside the filters and the order of its list. */
+/** Parameters in addition to the filters and the order of the list. */
 export const followQuery = {
   since_query_state: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'The last `query_state` this client knows of the same list.',
+    description: 'The last `query_state` of the same list the client knows.',
   }),
   limit: Default(
     Type.Integer({
       minimum: 1,
       maximum: MAILBOX_LIMITS.changes_limit_max,
-      description: 'Changes looked at; when there were more, the list has to be fetched again (409).',
+      description: 'Maximum number of changes; when there are more, fetch the list again (409).',
     }),
     CHANGES_PAGE,
   ),
 }
 
-/** The last entry a client holds of a list it holds the beginning of. */
+/** The last entry of the part of the list the client has. */
 export function upTo(...kinds: IdKind[]) {
   const patterns = kinds.map((kind) => `(?:${idPattern(kind)})`)
   return Type.Optional(
     Type.String({
       pattern: patterns.join('|'),
-      description: 'The last entry this client holds: what stands behind it is not told as added.',
+      description: 'The last entry the client has: entries after it are not reported as added.',
     }),
   )
 }

@@ -1,9 +1,9 @@
-// The form every record of the REST surface has: named, described, and closed.
+// The common form of API schemas: named, described, and closed.
 
 import { type TObject, type TProperties, Type } from 'typebox'
 
 /**
- * The schema of one record. Closed, so that the check of replies in tests finds a member nobody declared.
+ * The schema of one record. Closed, so that tests find undeclared members in responses.
  * @param title its name in the OpenAPI document
  */
 export function record<P extends TProperties>(

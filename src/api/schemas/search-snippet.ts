@@ -1,10 +1,10 @@
-// What shows why a search found a message: HTML that holds nothing but text and marks.
+// Search snippets: HTML that contains only text and `<mark>`.
 
 import { Type } from 'typebox'
 import { Id, Nullable } from '../../http/schema.ts'
 import { NO_WIDTH } from '../../mime/preview.ts'
 import type { Snippet } from '../../store/messages/snippets.ts'
-import type { HighlightedText } from '../../store/search/found.ts'
+import type { HighlightedText } from '../../store/search/excerpts.ts'
 import { record } from './record.ts'
 
 /** Bytes (UTF-8) of a preview, markup included. */
@@ -15,13 +15,11 @@ const CLOSE = '</mark>'
 
 const SAFE: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-export const SearchSnippet = record('SearchSnippet', 'Why a search found a message.', {
+export const SearchSnippet = record('SearchSnippet', 'Where a search matched a message.', {
   message_id: Id('message'),
-  subject: Nullable(
-    Type.String({ description: 'HTML: escaped, what was searched for in `<mark>`. Null when it holds none of it.' }),
-  ),
+  subject: Nullable(Type.String({ description: 'HTML: escaped, with matches in `<mark>`. Null without a match.' })),
   preview: Nullable(
-    Type.String({ description: 'The same of the text around the first hit, at most 255 bytes of UTF-8 in all.' }),
+    Type.String({ description: 'As above, for the text around the first match; at most 255 bytes of UTF-8 in all.' }),
   ),
 })
 
@@ -29,7 +27,7 @@ export function presentSnippet({ id, subject, body }: Snippet) {
   return { message_id: id, subject: subject && marked(subject), preview: body && markedAround(body, PREVIEW_BYTES) }
 }
 
-/** One character as it is written, and whether it belongs to a hit. */
+/** One character in HTML, and whether it belongs to a match. */
 interface Sign {
   html: string
   hit: boolean
@@ -40,7 +38,7 @@ export function marked(excerpt: HighlightedText): string {
   return written(signsOf(excerpt))
 }
 
-/** As much of it around its first hit as fits into so many bytes: whole characters, and marks that are closed. */
+/** As much of the text around the first match as fits into so many bytes: whole characters, closed marks. */
 export function markedAround(excerpt: HighlightedText, bytes: number): string {
   const signs = signsOf(excerpt)
   const first = Math.max(
@@ -59,7 +57,7 @@ export function markedAround(excerpt: HighlightedText, bytes: number): string {
   return written(signs.slice(from, to)).trimEnd()
 }
 
-/** Where the words before a hit begin that are shown with it. */
+/** Start of the words shown before a match. */
 function leadOf(signs: readonly Sign[], first: number): number {
   let from = first
   for (let left = LEAD_BYTES; from > 0; from--) {
@@ -67,12 +65,12 @@ function leadOf(signs: readonly Sign[], first: number): number {
     if (left < 0) break
   }
   if (from === 0) return 0
-  // Half a word at the start would say nothing.
+  // Half a word at the start has no meaning.
   const space = signs.findIndex(({ html }, at) => at >= from && at < first && html === ' ')
   return space < 0 ? from : space + 1
 }
 
-/** On one line, without what has no width or controls a terminal: white space becomes a single space. */
+/** On one line, without zero-width and control characters: white space becomes a single space. */
 function signsOf({ text, hits }: HighlightedText): Sign[] {
   const signs: Sign[] = []
   let at = 0

@@ -1,12 +1,12 @@
-// What a mailbox credential can do here and now, told from the routes there are.
+// Schemas of the session document, derived from the routes.
 
 import { type Static, type TBoolean, Type } from 'typebox'
 import type { MailboxGate } from '../../config/config.ts'
 import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
-import { Mailbox } from './mailbox.ts'
+import { MailboxJson } from './mailbox.ts'
 import { record } from './record.ts'
 
-/** Which endpoint each capability stands for: it is true while the credential may call it. */
+/** The endpoint of each capability: the capability is true while the credential can call it. */
 export const CAPABILITY_ENDPOINTS = {
   messages: {
     list: 'GET /mailbox/messages',
@@ -68,7 +68,7 @@ export const CAPABILITY_ENDPOINTS = {
   },
 } as const
 
-/** Which endpoint each gate stands before: the gate is true (shut) while the credential may not call it. */
+/** The endpoint of each gate: the gate is true while the credential cannot call it. */
 export const GATED_ENDPOINTS = {
   identity_mutation: 'POST /mailbox/identities',
   quota_mutation: 'PATCH /mailbox/quotas/{quota_id}',
@@ -92,7 +92,7 @@ const { messages, threads, folders, submissions, identities, quotas, attachments
 const Capabilities = record('MailboxCapabilities', 'True for what this credential can do now.', {
   messages: record('MessageCapabilities', 'Messages.', {
     ...booleans(messages),
-    update_fields: Type.Array(Type.String(), { description: 'Members a message can be updated in.' }),
+    update_fields: Type.Array(Type.String(), { description: 'Members of a message that can be updated.' }),
   }),
   threads: record('ThreadCapabilities', 'Threads.', booleans(threads)),
   folders: record('FolderCapabilities', 'Folders.', booleans(folders)),
@@ -109,7 +109,7 @@ const Capabilities = record('MailboxCapabilities', 'True for what this credentia
 
 const States = record(
   'MailboxStates',
-  'Opaque states: one differs from an earlier one when something of its type changed.',
+  'Opaque states: a state differs from an earlier one when an object of its type changed.',
   {
     messages: Type.String(),
     folders: Type.String(),
@@ -120,23 +120,23 @@ const States = record(
   },
 )
 
-export const Session = record('MailboxSession', 'What this credential can do in its mailbox, here and now.', {
+export const Session = record('MailboxSession', 'Capabilities and limits of this credential in its mailbox.', {
   mailbox: record('SessionMailbox', 'The mailbox in short.', {
-    id: Mailbox.properties.id,
-    email: Mailbox.properties.email,
-    display_name: Mailbox.properties.display_name,
+    id: MailboxJson.properties.id,
+    email: MailboxJson.properties.email,
+    display_name: MailboxJson.properties.display_name,
   }),
   states: States,
   capabilities: Capabilities,
   limits: record(
     'MailboxLimits',
-    'Bounds of the Mailbox API: numbers of things, `chars` in Unicode code points, `bytes` in bytes.',
+    'Limits of the Mailbox API: counts, `chars` in Unicode code points, `bytes` in bytes.',
     Object.fromEntries(Object.keys(MAILBOX_LIMITS).map((name) => [name, Type.Integer()])),
   ),
-  gated: record('MailboxGates', 'True for what is withheld from this credential.', booleans(GATED_ENDPOINTS)),
+  gated: record('MailboxGates', 'True for features disabled for this credential.', booleans(GATED_ENDPOINTS)),
   endpoints: record(
     'MailboxEndpoints',
-    'What this credential may call, as `METHOD /path` below the base address.',
+    'Operations this credential can call, as `METHOD /path` below the base address.',
     Object.fromEntries(ENDPOINT_GROUPS.map((group) => [group, Type.Array(Type.String())])),
   ),
 })

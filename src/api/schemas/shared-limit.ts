@@ -9,7 +9,7 @@ import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
-export const SharedLimit = record(
+export const SharedLimitJson = record(
   'SharedLimit',
   'Recipients the team may send to through the shared Amazon SES account in a day that begins at 00:00 UTC.',
   {
@@ -37,7 +37,7 @@ export const SharedLimit = record(
     pending_request_id: null,
   },
 )
-export type SharedLimit = Static<typeof SharedLimit>
+export type SharedLimitJson = Static<typeof SharedLimitJson>
 
 export const LimitRequestStatus = Words(
   ['pending', 'approved', 'denied', 'cancelled'],
@@ -47,12 +47,12 @@ export const LimitRequestStatus = Words(
 const LIMIT_REQUEST = {
   id: Id('limitRequest'),
   status: LimitRequestStatus,
-  current_daily_limit: { ...Count, description: 'The limit when it was made.' },
-  current_daily_sent: { ...Count, description: 'What had been sent that day when it was made.' },
+  current_daily_limit: { ...Count, description: 'The limit at the time of the request.' },
+  current_daily_sent: { ...Count, description: 'Recipients sent to that day at the time of the request.' },
   approved_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
-  decision_note: Nullable(Type.String({ description: 'What the operator said.' })),
-  created_at: TimeOf('When it was made.'),
-  decided_at: TimeOrNull('When it was decided or cancelled, null while it is pending.'),
+  decision_note: Nullable(Type.String({ description: 'Note of the operator.' })),
+  created_at: TimeOf('When it was created.'),
+  decided_at: TimeOrNull('When it was decided or cancelled; null while it is pending.'),
 }
 
 const LIMIT_REQUEST_EXAMPLE = {
@@ -66,17 +66,17 @@ const LIMIT_REQUEST_EXAMPLE = {
   decided_at: null,
 }
 
-export const LimitRequest = record(
+export const LimitRequestJson = record(
   'LimitRequest',
   'A request for a higher daily limit.',
   LIMIT_REQUEST,
   LIMIT_REQUEST_EXAMPLE,
 )
-export type LimitRequest = Static<typeof LimitRequest>
+export type LimitRequestJson = Static<typeof LimitRequestJson>
 
 export const OperatorLimitRequest = record(
   'OperatorLimitRequest',
-  'A request for a higher daily limit, with what the team wrote to the operator.',
+  'A request for a higher daily limit, with its reason for the operator.',
   {
     ...LIMIT_REQUEST,
     team_id: Id('team'),
@@ -87,17 +87,17 @@ export const OperatorLimitRequest = record(
 )
 export type OperatorLimitRequest = Static<typeof OperatorLimitRequest>
 
-export const LimitState = record('SharedLimitState', 'The limit, and the request that waits for a decision.', {
-  limit: SharedLimit,
-  pending_request: Nullable(LimitRequest),
+export const LimitState = record('SharedLimitState', 'The limit, and the pending request.', {
+  limit: SharedLimitJson,
+  pending_request: Nullable(LimitRequestJson),
 })
 
 export const RequestedLimit = record('RequestedLimit', 'A request, and the limit after it.', {
-  request: LimitRequest,
-  limit: SharedLimit,
+  request: LimitRequestJson,
+  limit: SharedLimitJson,
 })
 
-export function presentLimit(limit: SharedLimitState): SharedLimit {
+export function presentLimit(limit: SharedLimitState): SharedLimitJson {
   return {
     provider_id: limit.providerId,
     daily_limit: limit.dailyLimit,
@@ -110,7 +110,7 @@ export function presentLimit(limit: SharedLimitState): SharedLimit {
   }
 }
 
-export function presentLimitRequest(request: RequestRecord): LimitRequest {
+export function presentLimitRequest(request: RequestRecord): LimitRequestJson {
   return {
     id: request.id,
     status: request.status,

@@ -1,4 +1,4 @@
-// A Sieve script of a mailbox, and what may be wrong with one.
+// A Sieve script of a mailbox, and errors in one.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -9,29 +9,29 @@ import { SCRIPT_BYTES_MAX } from '../../sieve/lexer.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 
-/** The text examples are made with. */
+/** Text of the examples. */
 export const SCRIPT = 'require "fileinto";\nif header :contains "list-id" "news" {\n  fileinto "News";\n}\n'
 
-// RFC 5804 1.6: whoever manages scripts by that protocol has to be able to say each name.
+// RFC 5804 §1.6: ManageSieve must be able to represent each name.
 export const ScriptName = Type.String({
   ...{ minLength: 1, maxLength: SCRIPT_NAME_MAX, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$' },
-  description: 'Each name once in a mailbox; no control characters.',
+  description: 'Unique in the mailbox; no control characters.',
   examples: ['Lists'],
 })
 export const ScriptContent = Type.String({
   maxLength: SCRIPT_BYTES_MAX,
   description:
-    'Sieve (RFC 5228) with fileinto, envelope, imap4flags, copy, mailbox, subaddress, relational, body, encoded-character ' +
-    `and comparator-i;ascii-numeric; at most ${SCRIPT_BYTES_MAX} bytes. Nothing that sends mail is there.`,
+    'Sieve (RFC 5228) with fileinto, envelope, imap4flags, copy, mailbox, subaddress, relational, body, encoded-character and ' +
+    `comparator-i;ascii-numeric; at most ${SCRIPT_BYTES_MAX} bytes. Actions that send mail are not supported.`,
   examples: [SCRIPT],
 })
 
 const MEMBERS = {
   id: Id('sieveScript'),
   name: ScriptName,
-  is_active: Type.Boolean({ description: 'True for the one script that is run over mail that comes in.' }),
+  is_active: Type.Boolean({ description: 'True for the script that is run for received messages.' }),
   size_bytes: Type.Integer({ minimum: 0 }),
-  created_at: TimeOf('When it was made.'),
+  created_at: TimeOf('When it was created.'),
   updated_at: TimeOf('When its name or text last changed.'),
 }
 const EXAMPLE = {
@@ -43,8 +43,8 @@ const EXAMPLE = {
   updated_at: '2030-01-02T03:04:05.000Z',
 }
 
-export const SieveScript = record('SieveScript', 'A script without its text.', MEMBERS, EXAMPLE)
-export type SieveScript = Static<typeof SieveScript>
+export const SieveScriptJson = record('SieveScript', 'A script without its text.', MEMBERS, EXAMPLE)
+export type SieveScriptJson = Static<typeof SieveScriptJson>
 
 export const SieveScriptDetail = record(
   'SieveScriptDetail',
@@ -54,18 +54,18 @@ export const SieveScriptDetail = record(
 )
 export type SieveScriptDetail = Static<typeof SieveScriptDetail>
 
-const ScriptProblem = record('SieveProblem', 'One thing that is wrong with a script.', {
+const ScriptProblem = record('SieveProblem', 'An error in a script.', {
   line: Type.Integer({ minimum: 1 }),
-  column: Type.Integer({ minimum: 1, description: 'In characters.' }),
+  column: Type.Integer({ minimum: 1, description: 'Column in characters.' }),
   message: Type.String(),
 })
 
-export const ScriptCheck = record('SieveCheck', 'Whether a script could be kept.', {
+export const ScriptCheck = record('SieveCheck', 'Whether a script is valid.', {
   valid: Type.Boolean(),
   errors: Type.Array(ScriptProblem, { maxItems: PROBLEMS_MAX, description: 'In the order of the text.' }),
 })
 
-export function presentScript(script: Kept): SieveScript {
+export function presentScript(script: Kept): SieveScriptJson {
   return {
     id: script.id,
     name: script.name,

@@ -1,26 +1,26 @@
-// One address a team no longer writes to.
+// A suppressed address of a team.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { Suppression as SuppressionRecord } from '../../outbound/suppressions.ts'
+import type { Suppression } from '../../outbound/suppressions.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 
 export const SuppressionReason = Words(
   ['bounce', 'complaint', 'manual'],
-  '`bounce`: a server said that nobody is there; `complaint`: the recipient called a mail of the team spam.',
+  '`bounce`: a server reported an unknown recipient; `complaint`: the recipient reported a message as spam.',
 )
 
-export const Suppression = record(
+export const SuppressionJson = record(
   'Suppression',
-  'An address the team no longer writes to: mail to it is rejected with the reason `suppressed`.',
+  'An address the team does not send to: messages to it are rejected with the reason `suppressed`.',
   {
     id: Id('suppression'),
     email: Type.String({ description: 'Lower-case.' }),
     reason: SuppressionReason,
-    note: Nullable(Type.String({ description: 'What the server said, or what was noted by hand.' })),
-    source_message_id: Nullable(Type.String({ description: '`eml_…` of the mail that brought it about.' })),
+    note: Nullable(Type.String({ description: 'The reply of the server, or a note.' })),
+    source_message_id: Nullable(Type.String({ description: '`eml_…` of the message that caused it.' })),
     created_at: TimeOf('Since when.'),
   },
   {
@@ -32,9 +32,9 @@ export const Suppression = record(
     created_at: '2030-01-02T03:04:05.000Z',
   },
 )
-export type Suppression = Static<typeof Suppression>
+export type SuppressionJson = Static<typeof SuppressionJson>
 
-export function presentSuppression(suppression: SuppressionRecord): Suppression {
+export function presentSuppression(suppression: Suppression): SuppressionJson {
   return {
     id: suppression.id,
     email: suppression.email,

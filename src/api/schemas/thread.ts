@@ -1,20 +1,20 @@
-// A conversation: what lists show of it, and the single record.
+// A thread: as in lists, and in full.
 
 import { type Static, Type } from 'typebox'
 import { Id } from '../../http/schema.ts'
 import type { States, Thread as StoredThread } from '../../store/records.ts'
-import { Address, presentAddress } from './address.ts'
-import { MessageSummary, presentSummary } from './message-summary.ts'
+import { AddressJson, presentAddress } from './address.ts'
+import { MessageSummaryJson, presentSummary } from './message-summary.ts'
 import { record } from './record.ts'
 
-const ThreadStates = record('ThreadStates', 'Opaque states of the whole mailbox at the time of the answer.', {
+const ThreadStates = record('ThreadStates', 'Opaque states of the whole mailbox at the time of the response.', {
   thread_state: Type.String({ description: 'Changes whenever a thread of the mailbox does.' }),
   email_state: Type.String({ description: 'Changes whenever a message of the mailbox does.' }),
 })
 
-export const Thread = record(
+export const ThreadJson = record(
   'Thread',
-  'A conversation. Counts, folders and attachments leave Trash and Junk out unless the whole thread lies there.',
+  'A conversation. Counts, folders and attachments leave out messages in Trash or Junk unless the whole thread is there.',
   {
     id: Id('thread'),
     subject: Type.String({ description: 'Subject of the first message.' }),
@@ -22,20 +22,23 @@ export const Thread = record(
     unread_count: Type.Integer({ minimum: 0 }),
     has_attachments: Type.Boolean(),
     folder_ids: Type.Array(Id('folder')),
-    participants: Type.Array(Address, { maxItems: 50, description: 'Distinct addresses, first seen first.' }),
-    last_message: MessageSummary,
+    participants: Type.Array(AddressJson, {
+      maxItems: 50,
+      description: 'Distinct addresses in the order of first occurrence.',
+    }),
+    last_message: MessageSummaryJson,
     states: ThreadStates,
   },
 )
-export type Thread = Static<typeof Thread>
+export type ThreadJson = Static<typeof ThreadJson>
 
 export const ThreadDetail = record('ThreadDetail', 'A conversation with the ids of its messages.', {
-  ...Thread.properties,
+  ...ThreadJson.properties,
   message_ids: Type.Array(Id('message'), { description: 'Oldest first.' }),
 })
 export type ThreadDetail = Static<typeof ThreadDetail>
 
-export function presentThread(thread: StoredThread, states: States): Thread {
+export function presentThread(thread: StoredThread, states: States): ThreadJson {
   return {
     id: thread.id,
     subject: thread.subject,

@@ -1,15 +1,15 @@
-// Times as records show them.
+// Timestamps of records.
 
 import { Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Nullable, Timestamp } from '../../http/schema.ts'
 
-/** A timestamp that says what happened then. */
+/** A timestamp. */
 export function TimeOf(description: string) {
   return Type.Unsafe<string>({ ...Timestamp, description })
 }
 
-/** The same for what may not have happened; `description` says what null means. */
+/** A nullable timestamp; `description` says what null means. */
 export function TimeOrNull(description: string) {
   return Nullable(TimeOf(description))
 }

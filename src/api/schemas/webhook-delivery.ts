@@ -1,4 +1,4 @@
-// One attempt to tell a webhook something, as it is shown (specification §2.9).
+// A delivery attempt of a webhook (specification §2.9).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -10,7 +10,7 @@ import { EventTypeName } from './webhook.ts'
 
 export const DeliveryResult = Words(
   ['success', 'retrying', 'failed', 'permanent_failure'],
-  '`retrying`: another attempt was planned; `failed`: none is left; `permanent_failure`: trying again cannot help.',
+  '`retrying`: another attempt is planned; `failed`: no attempts are left; `permanent_failure`: a retry cannot succeed.',
 )
 
 const EXAMPLE = {
@@ -34,21 +34,24 @@ const EXAMPLE = {
 
 export const WebhookDelivery = record(
   'WebhookDelivery',
-  'One attempt to tell one event. Rows are never altered; each attempt is a row of its own.',
+  'One attempt to deliver an event. Rows never change; each attempt is a row of its own.',
   {
     id: Id('webhookAttempt'),
     event_id: Id('event'),
     event_type: EventTypeName,
     result: DeliveryResult,
-    response_status: Type.Integer({ minimum: 0, description: 'HTTP status of the answer, 0 when none came.' }),
-    response_ms: Type.Integer({ minimum: 0, description: 'Milliseconds until the answer, or until it was given up.' }),
+    response_status: Type.Integer({ minimum: 0, description: 'HTTP status of the response; 0 without a response.' }),
+    response_ms: Type.Integer({
+      minimum: 0,
+      description: 'Milliseconds until the response, or until the attempt was given up.',
+    }),
     delivery_attempt: Type.Integer({ minimum: 1, maximum: 8 }),
     max_attempts: Type.Integer({ minimum: 1, maximum: 8 }),
-    next_retry_at: TimeOrNull('When the next attempt was planned, null for none.'),
-    error_message: Nullable(Type.String({ description: 'Why there was no usable answer.' })),
-    response_body: Nullable(Type.String({ description: 'At most 4 KiB of the answer.' })),
+    next_retry_at: TimeOrNull('When the next attempt was planned; null for none.'),
+    error_message: Nullable(Type.String({ description: 'Why there was no usable response.' })),
+    response_body: Nullable(Type.String({ description: 'At most 4 KiB of the response.' })),
     payload_available: Type.Boolean({ description: 'The payload can still be read and replayed.' }),
-    payload_expires_at: TimeOf('Until when the payload is kept.'),
+    payload_expires_at: TimeOf('When the payload expires.'),
     request_payload_bytes: Type.Integer({ minimum: 0 }),
     request_payload_sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     created_at: TimeOf('When the attempt ended.'),
@@ -57,14 +60,14 @@ export const WebhookDelivery = record(
 )
 export type WebhookDelivery = Static<typeof WebhookDelivery>
 
-export const WebhookDeliveryDetail = record('WebhookDeliveryDetail', 'An attempt with what was sent.', {
+export const WebhookDeliveryDetail = record('WebhookDeliveryDetail', 'An attempt with its request.', {
   ...WebhookDelivery.properties,
   request_headers: Type.Record(Type.String(), Type.String()),
   request_payload: Nullable(Type.String({ description: 'The exact body, null once it has expired.' })),
 })
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
 
-/** @param now ms; says whether the payload is still there */
+/** @param now ms; determines whether the payload has expired */
 export function presentDelivery(attempt: Attempt, now: number): WebhookDelivery {
   return {
     id: attempt.id,

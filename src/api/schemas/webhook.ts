@@ -1,8 +1,8 @@
-// A webhook subscription as it is shown, with its secret in the one answer that may show it.
+// A webhook, and the form with its secret.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import type { Webhook as WebhookRecord } from '../../events/webhooks/records.ts'
+import type { Webhook } from '../../events/webhooks/records.ts'
 import { URL_MAX } from '../../events/webhooks/url.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
@@ -19,28 +19,28 @@ export const EVENT_TYPES = [
   'service.test',
 ] as const
 
-export const EventTypeName = Words(EVENT_TYPES, 'What happened (specification §6).')
+export const EventTypeName = Words(EVENT_TYPES, 'Type of event (specification §6).')
 
-/** Types a subscription asks for; `*` stands alone. */
+/** Subscribed types; `*` must be the only entry. */
 export const EventTypes = Type.Array(Words([...EVENT_TYPES, '*']), {
   minItems: 1,
   maxItems: EVENT_TYPES.length,
   uniqueItems: true,
-  description: 'Types it is told, or `["*"]` for all, those of later versions too.',
+  description: 'Subscribed types, or `["*"]` for all, those of later versions included.',
   examples: [['message.delivered', 'message.bounced']],
 })
 
 export const WebhookUrl = Type.String({
   minLength: 1,
   maxLength: URL_MAX,
-  description: 'https address without user name, password or fragment, in the public Internet.',
+  description: 'https URL without user name, password or fragment, at a public address.',
   examples: ['https://93.184.215.14/hooks/mail'],
 })
 
 export const MailboxIds = Type.Array(Id('mailbox'), { minItems: 1, maxItems: 100, uniqueItems: true })
 export const DomainIds = Type.Array(Id('domain'), { minItems: 1, maxItems: 100, uniqueItems: true })
 
-export const WebhookStatus = Words(['enabled', 'disabled'], 'A disabled webhook is told nothing.')
+export const WebhookStatus = Words(['enabled', 'disabled'], 'A disabled webhook receives nothing.')
 
 const EXAMPLE = {
   id: 'whk_0a1b2c3d4e5f6g7h8i9j0k1l',
@@ -60,9 +60,9 @@ const EXAMPLE = {
   updated_at: '2030-01-02T03:04:05.000Z',
 }
 
-export const Webhook = record(
+export const WebhookJson = record(
   'Webhook',
-  'Whom what happens is told.',
+  'A subscription of a URL to events.',
   {
     id: Id('webhook'),
     url: Type.String(),
@@ -72,28 +72,29 @@ export const Webhook = record(
     disabled_reason: Nullable(
       Words(
         ['by_user', 'too_many_failures', 'url_not_allowed'],
-        'Why it is disabled: 20 events in a row over at least three days could not be told, or the address leads inside.',
+        'Why it is disabled: 20 events in a row over at least three days could not be delivered, or the URL resolves to a private ' +
+          'address.',
       ),
     ),
     mailbox_ids: Nullable(Type.Array(Id('mailbox'), { description: 'Only events of these mailboxes; null for all.' })),
     domain_ids: Nullable(Type.Array(Id('domain'), { description: 'Only events of these domains; null for all.' })),
     signing_secret_hint: Type.String({ description: 'Last four characters of the signing secret.' }),
-    secret_rotated_at: TimeOrNull('When the signing secret was last rotated, null before.'),
+    secret_rotated_at: TimeOrNull('When the signing secret was last rotated; null before.'),
     consecutive_failures: Type.Integer({
       minimum: 0,
-      description: 'Events in a row that could not be told in eight attempts.',
+      description: 'Events in a row that were not delivered in eight attempts.',
     }),
-    last_delivery_at: TimeOrNull('When it was last tried, null before.'),
-    last_success_at: TimeOrNull('When it last answered well, null before.'),
-    created_at: TimeOf('When it was made.'),
+    last_delivery_at: TimeOrNull('Time of the last attempt; null before.'),
+    last_success_at: TimeOrNull('Time of the last successful attempt; null before.'),
+    created_at: TimeOf('When it was created.'),
     updated_at: TimeOf('When it last changed.'),
   },
   EXAMPLE,
 )
-export type Webhook = Static<typeof Webhook>
+export type WebhookJson = Static<typeof WebhookJson>
 
-export const NewWebhook = record('NewWebhook', 'A webhook with its signing secret, which is shown this once.', {
-  ...Webhook.properties,
+export const NewWebhook = record('NewWebhook', 'A webhook with its signing secret, which is shown only this once.', {
+  ...WebhookJson.properties,
   signing_secret: Type.String({
     description:
       'Key of `X-Service-Signature` (the whole text, prefix included) and of `webhook-signature` (the base64 after the prefix).',
@@ -101,7 +102,7 @@ export const NewWebhook = record('NewWebhook', 'A webhook with its signing secre
 })
 export type NewWebhook = Static<typeof NewWebhook>
 
-export function presentWebhook(webhook: WebhookRecord): Webhook {
+export function presentWebhook(webhook: Webhook): WebhookJson {
   const list = (items: readonly string[] | null) => (items === null ? null : [...items])
   return {
     id: webhook.id,

@@ -1,4 +1,4 @@
-// The thread in which large batches are read.
+// The thread that reads large batches.
 
 import { inThread } from '../../http/large-body.ts'
 import { reader } from './batch-body.ts'

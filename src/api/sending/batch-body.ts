@@ -1,10 +1,10 @@
-// The body of a batch: each message is judged by itself, so that one that is wrong does not hinder the others (decisions §8.2).
+// Reads the body of a batch: each message is validated independently, so that an error in one does not affect the others (decisions §8.2).
 
 import { type Static, Type } from 'typebox'
 import { type PlainError, ProductError, plainError } from '../../base/errors.ts'
 import type { BodyReader } from '../../http/body-plan.ts'
 import { closed, compileCheck, wrongBody } from '../../http/validate.ts'
-import type { NewMail } from '../../outbound/submit/new-mail.ts'
+import type { NewMail } from '../../outbound/submit/new-message.ts'
 import {
   addressesOf,
   addressOf,
@@ -17,12 +17,12 @@ import {
 } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 
-/** Messages of one batch (specification §8). */
+/** Most messages of one batch (specification §8). */
 export const BATCH_MAX = 100
 const RETURN_PATH_MAX = 254
 const FILES_MAX = 10
 
-const BatchAttachment = record('BatchAttachment', 'A file that goes with a message.', {
+const BatchAttachment = record('BatchAttachment', 'An attachment.', {
   ...fileMembers,
   content: Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
 })
@@ -47,7 +47,9 @@ export const BatchMessage = record(
       Type.String({
         minLength: 1,
         maxLength: RETURN_PATH_MAX,
-        description: 'Where reports go; at a verified domain of the team. Ours, made for each mail, unless given.',
+        description:
+          'Envelope sender, which receives bounces; at a verified domain of the team. Default: an address the appliance generates for ' +
+          'each message.',
       }),
     ),
     attachments: Type.Optional(Type.Array(BatchAttachment, { maxItems: FILES_MAX })),
@@ -58,20 +60,20 @@ type BatchMessage = Static<typeof BatchMessage>
 
 export const Batch = record(
   'Batch',
-  'Messages to be sent, each by itself.',
+  'Messages to send independently of each other.',
   {
-    messages: Type.Array(BatchMessage, { minItems: 1, maxItems: BATCH_MAX, description: 'In any number up to 100.' }),
+    messages: Type.Array(BatchMessage, { minItems: 1, maxItems: BATCH_MAX, description: 'At most 100 messages.' }),
   },
   { messages: [example] },
 )
 
-/** A message that could be read, or why it could not. */
+/** A valid message, or the errors of an invalid one. */
 export type Read = { mail: NewMail } | { refused: PlainError }
 
 const check = compileCheck(closed(BatchMessage), 'message')
 
 export const reader: BodyReader<{ messages: Read[] }> = {
-  // Whatever is wrong inside a message is the message's failure, also a wrong type.
+  // An error inside a message fails that message only, wrong types included.
   schema: Type.Object({ messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX }) }),
   read: ({ messages }) => ({ messages: (messages as unknown[]).map(readMessage) }),
 }

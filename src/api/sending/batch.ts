@@ -1,37 +1,37 @@
-// Sending in batches: up to a hundred messages at once, each accepted or refused by itself.
+// Sending in batches: up to 100 messages, each accepted or rejected independently.
 
 import { type Static, Type } from 'typebox'
 import { type ProductError, productError } from '../../base/errors.ts'
 import { ERRORS, errorMember } from '../../http/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { ErrorIssue, Id, Nullable, Words } from '../../http/schema.ts'
-import type { Submitted } from '../../outbound/submit/new-mail.ts'
+import type { Submitted } from '../../outbound/submit/new-message.ts'
 import { record } from '../schemas/record.ts'
 import { Batch, type Read, reader } from './batch-body.ts'
 
 const BODY_LIMIT = 67_108_864
 
-const MessageError = record('MessageError', 'Why a message was not queued: as every error of the API.', {
+const MessageError = record('MessageError', 'Why a message was not queued: an error of the API.', {
   code: Type.String(),
   message: Type.String(),
-  retryable: Type.Boolean({ description: 'True when the same message may be accepted later.' }),
-  param: Type.Optional(Type.String({ description: 'Relative to the message, as `to.email`.' })),
+  retryable: Type.Boolean({ description: 'True when the same message can succeed later.' }),
+  param: Type.Optional(Type.String({ description: 'Relative to the message, such as `to.email`.' })),
   doc_url: Type.String(),
   errors: Type.Optional(
     Type.Array({ ...ErrorIssue, additionalProperties: false }, { description: 'Fields are relative to the message.' }),
   ),
 })
 
-const BatchResult = record('BatchResult', 'What became of one message.', {
-  index: Type.Integer({ minimum: 0, description: 'Its place in `messages`.' }),
+const BatchResult = record('BatchResult', 'The result of one message.', {
+  index: Type.Integer({ minimum: 0, description: 'Index in `messages`.' }),
   message_id: Nullable({ ...Id('email'), description: 'Null when it was not queued.' }),
   status: Words(['queued', 'failed']),
   error: Type.Optional(MessageError),
 })
 
-const BatchResults = record('BatchResults', 'What became of every message, in their order.', {
+const BatchResults = record('BatchResults', 'The results of all messages, in their order.', {
   results: Type.Array(BatchResult),
-  summary: record('BatchSummary', 'How many of them.', {
+  summary: record('BatchSummary', 'Counts of the results.', {
     total: Type.Integer(),
     queued: Type.Integer(),
     failed: Type.Integer(),
@@ -44,12 +44,12 @@ export const sendBatch = route({
   surface: 'send',
   operation: 'sendBatch',
   tag: 'Sending',
-  summary: 'Queues up to 100 messages; one that is wrong does not hinder the others.',
+  summary: 'Queue up to 100 messages independently of each other',
   description:
-    'What is wrong with a message is told in its result, in the same form as an error of the API; only what is wrong with the ' +
-    'request as a whole is answered with another status. A queued message is on the disk: what becomes of it, recipient by ' +
-    'recipient, is told by `GET /emails/logs?message_id=…`. `from` may be left out: a mailbox sends as itself, and leaves a copy in ' +
-    'Sent; a root key as the default of one of the sending accounts.',
+    'An error of one message is in its result, in the form of an API error; only an error of the request as a whole has another ' +
+    'status. A queued message is on disk; `GET /emails/logs?message_id=…` shows the outcome for each recipient. `from` is ' +
+    'optional: a mailbox sends as itself and stores a copy in Sent; a root key sends as the default address of one of the ' +
+    'sending accounts.',
   as: 'any',
   permission: 'email.send',
   idempotent: true,
@@ -59,14 +59,16 @@ export const sendBatch = route({
   reply: BatchResults,
   async handle({ body, principal, app, request }) {
     const { messages } = body
-    const mails = messages.flatMap((one) => ('mail' in one ? [one.mail] : []))
+    const messagesToSend = messages.flatMap((one) => ('mail' in one ? [one.mail] : []))
     const present = (submitted: readonly Submitted[]) => presentResults(messages, submitted, app.config.APP_ORIGIN)
-    const submitted = await app.outbound.submitter.submit({ ...principal, source: 'batch_api' }, mails, (tx, done) =>
-      request.keep(tx, { data: present(done) }),
+    const submitted = await app.outbound.submitter.submit(
+      { ...principal, source: 'batch_api' },
+      messagesToSend,
+      (tx, done) => request.keep(tx, { data: present(done) }),
     )
-    // Nothing was done, and the same request may be done later: it is not answered from memory then.
-    const wavers = submitted.every(({ kind }) => kind === 'failed') && submitted.some(isRetryable)
-    return answer({ data: present(submitted), ...(wavers ? { lasting: false } : {}) })
+    // No message was accepted and a retry can succeed: the response is not stored for replay.
+    const canRetry = submitted.every(({ kind }) => kind === 'failed') && submitted.some(isRetryable)
+    return answer({ data: present(submitted), ...(canRetry ? { lasting: false } : {}) })
   },
 })
 
@@ -75,15 +77,15 @@ function presentResults(
   submitted: readonly Submitted[],
   appOrigin: string,
 ): Static<typeof BatchResults> {
-  const fates = submitted.values()
+  const outcomes = submitted.values()
   const failed = (index: number, error: ProductError) => {
     return { index, message_id: null, status: 'failed' as const, error: errorMember(error, appOrigin) }
   }
   const results = messages.map((one, index) => {
     if ('refused' in one) return failed(index, productError(one.refused))
-    const fate = fates.next().value!
-    if (fate.kind === 'failed') return failed(index, fate.error)
-    return { index, message_id: fate.emailId, status: 'queued' as const }
+    const outcome = outcomes.next().value!
+    if (outcome.kind === 'failed') return failed(index, outcome.error)
+    return { index, message_id: outcome.emailId, status: 'queued' as const }
   })
   const queued = results.filter(({ status }) => status === 'queued').length
   return { results, summary: { total: results.length, queued, failed: results.length - queued } }

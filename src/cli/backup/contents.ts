@@ -1,4 +1,4 @@
-// The two databases of a folder nobody works on, looked through from end to end: is all there that should be.
+// Checks the databases of a folder that is not in use: whether everything that rows refer to is there.
 
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -7,14 +7,15 @@ import { DatabaseFile } from '../../db/database-file.ts'
 import { formOf } from '../../db/migrate.ts'
 import type { Reader } from '../../db/sql.ts'
 import { mailContents } from '../../outbound/log/named-contents.ts'
-import { readAppliance, readOwner } from '../../store/appliance/record.ts'
-import { countKept, keptContents, type NamedContent } from '../../store/blobs.ts'
-import { messageContents } from '../../store/messages/named-contents.ts'
+import { readApplianceId, readOwnerId } from '../../store/appliance/record.ts'
+import { contentSizes, countStored, isIntact, type NamedContent } from '../../store/blobs.ts'
+import { messageContents } from '../../store/messages/check-rows.ts'
 import { uploadContents } from '../../store/uploads.ts'
+import type { Progress } from '../progress.ts'
 import type { Manifest } from './manifest.ts'
 
 /** What was found. */
-export type Contents = Pick<Manifest, 'forms' | 'counts' | 'appliance_id'>
+export type BackupContents = Pick<Manifest, 'forms' | 'counts' | 'appliance_id'>
 
 const ROWS_AT_ONCE = 500
 
@@ -29,18 +30,22 @@ const NAMED_IN = new Map([
  * Reads both databases of `folder` wholly.
  * @throws ProductError service_unavailable when one is damaged, or when content that is named is not there
  */
-export async function inspectDatabases(folder: string): Promise<Contents> {
+export async function inspectDatabases(folder: string, progress: Progress): Promise<BackupContents> {
   const mail = new DatabaseFile(join(folder, 'mail.db'))
   const blobs = new DatabaseFile(join(folder, 'blobs.db'))
   try {
+    progress.begin('Checking the pages of mail.db')
     await requireIntact(mail, 'mail.db')
+    progress.begin('Checking the pages of blobs.db')
     await requireIntact(blobs, 'blobs.db')
-    const counts = await countContents(blobs.read)
+    progress.begin('Checking contents', 'contents')
+    const counts = await countContents(blobs.read, progress)
     const tables = await mail.tables()
     let messages = 0
     for (const [table, named] of NAMED_IN) {
       if (!tables.has(table)) continue
-      const rows = await requireStored(mail.read, blobs.read, named)
+      progress.begin(`Looking up the contents of ${table}`, 'contents')
+      const rows = await requireStored(mail.read, blobs.read, named, progress)
       if (table === 'messages') messages = rows
     }
     const id = await applianceOf(mail, blobs)
@@ -56,8 +61,8 @@ export async function inspectDatabases(folder: string): Promise<Contents> {
 }
 
 /** Whether what was found is what a manifest says. */
-export function isSame(found: Contents, said: Contents): boolean {
-  const of = ({ forms, counts, appliance_id }: Contents) => ({ forms, counts, appliance_id })
+export function isSame(found: BackupContents, said: BackupContents): boolean {
+  const of = ({ forms, counts, appliance_id }: BackupContents) => ({ forms, counts, appliance_id })
   return isDeepStrictEqual(of(found), of(said))
 }
 
@@ -66,10 +71,10 @@ export function isSame(found: Contents, said: Contents): boolean {
  * @throws ProductError service_unavailable when they are of different appliances
  */
 async function applianceOf(mail: DatabaseFile, blobs: DatabaseFile): Promise<string | undefined> {
-  const own = (await mail.tables()).has('appliance') ? await readAppliance(mail.read) : undefined
-  const owner = (await blobs.tables()).has('content_owner') ? await readOwner(blobs.read) : undefined
-  if (own?.id !== owner?.id) throw damaged('mail.db and blobs.db belong to different appliances.')
-  return own?.id
+  const own = (await mail.tables()).has('appliance') ? await readApplianceId(mail.read) : undefined
+  const owner = (await blobs.tables()).has('content_owner') ? await readOwnerId(blobs.read) : undefined
+  if (own !== owner) throw damaged('mail.db and blobs.db belong to different appliances.')
+  return own
 }
 
 async function requireIntact(file: DatabaseFile, name: string): Promise<void> {
@@ -77,20 +82,21 @@ async function requireIntact(file: DatabaseFile, name: string): Promise<void> {
   if (damage !== undefined) throw damaged(`${name} is damaged: ${damage.split('\n')[0]}.`)
 }
 
-async function countContents(blobs: Reader): Promise<{ contents: number; content_bytes: number }> {
+async function countContents(blobs: Reader, progress: Progress): Promise<{ contents: number; content_bytes: number }> {
   const counts = { contents: 0, content_bytes: 0 }
   let after: Uint8Array = new Uint8Array(0)
   for (;;) {
-    const rows = await keptContents(blobs, after, ROWS_AT_ONCE)
+    const rows = await contentSizes(blobs, after, ROWS_AT_ONCE)
     if (rows.length === 0) return counts
     after = rows.at(-1)!.hash
-    for (const { hash, sizeBytes, heldBytes } of rows) {
+    for (const { hash, sizeBytes, storedBytes: heldBytes } of rows) {
       if (heldBytes !== sizeBytes) {
         throw damaged(`blobs.db has ${heldBytes} of the ${sizeBytes} bytes of content ${hex(hash)}.`)
       }
       counts.contents++
       counts.content_bytes += sizeBytes
     }
+    progress.add(rows.length)
   }
 }
 
@@ -99,6 +105,7 @@ async function requireStored(
   mail: Reader,
   blobs: Reader,
   named: (reader: Reader, after: number, limit: number) => Promise<NamedContent[]>,
+  progress: Progress,
 ): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
@@ -106,32 +113,40 @@ async function requireStored(
     if (rows.length === 0) return count
     after = rows.at(-1)!.n
     count += rows.length
+    progress.add(rows.length)
     const hashes = [...new Map(rows.map(({ hash }) => [hex(hash), hash])).values()]
-    const missing = hashes.length - (await countKept(blobs, hashes))
+    const missing = hashes.length - (await countStored(blobs, hashes))
     if (missing > 0) throw damaged(`${missing} contents that mail.db names are not in blobs.db.`)
   }
 }
 
-/** Contents that are named and not, or not wholly, in blobs.db, in hexadecimal; and how many rows name content. */
+/** Contents that are named and not, not wholly or not unchanged in blobs.db, in hexadecimal; and how many rows name content. */
 export async function missingContents(
   mail: DatabaseFile,
   blobs: DatabaseFile,
+  progress: Progress,
 ): Promise<{ named: number; missing: string[] }> {
   const whole = new Set<string>()
+  progress.begin('Checking contents', 'contents')
   for (let after: Uint8Array = new Uint8Array(0); ; ) {
-    const rows = await keptContents(blobs.read, after, ROWS_AT_ONCE)
+    const rows = await contentSizes(blobs.read, after, ROWS_AT_ONCE)
     if (rows.length === 0) break
     after = rows.at(-1)!.hash
-    for (const { hash, sizeBytes, heldBytes } of rows) if (heldBytes === sizeBytes) whole.add(hex(hash))
+    for (const row of rows) {
+      if (row.storedBytes === row.sizeBytes && (await isIntact(blobs.read, row))) whole.add(hex(row.hash))
+    }
+    progress.add(rows.length)
   }
   const missing = new Set<string>()
   let count = 0
-  for (const named of NAMED_IN.values()) {
+  for (const [table, named] of NAMED_IN) {
+    progress.begin(`Looking up the contents of ${table}`, 'contents')
     for (let after = 0; ; ) {
       const rows = await named(mail.read, after, ROWS_AT_ONCE)
       if (rows.length === 0) break
       after = rows.at(-1)!.n
       count += rows.length
+      progress.add(rows.length)
       for (const { hash } of rows) if (!whole.has(hex(hash))) missing.add(hex(hash))
     }
   }

@@ -1,20 +1,20 @@
-// What the disk may say while a backup is made or restored, in words an operator can act on.
+// Errors of the disk while a backup is made or restored, as sentences an operator can act on.
 
 import { ProductError } from '../../base/errors.ts'
 
 const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
 
-/** @param place the file or folder that was to be written, @param room how much that takes, in words */
-export function explainDiskError(error: unknown, place: string, room: string): unknown {
+/** @param path the file or folder that was to be written, @param room how much that takes, in words */
+export function explainDiskError(error: unknown, path: string, room: string): unknown {
   if (error instanceof ProductError) return error
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code ?? '') || [SQLITE_FULL, SQLITE_IOERR].includes(errcode % 256)) {
-    return diskError(`The disk does not take ${place}: ${room} is needed there. Nothing was left behind.`, error)
+    return diskError(`The disk has no room for ${path}: ${room} is needed. Nothing was left behind.`, error)
   }
-  if (code === 'ENOENT') return diskError(`The folder of ${place} does not exist.`, error)
+  if (code === 'ENOENT') return diskError(`The folder of ${path} does not exist.`, error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return diskError(`${place} cannot be written by this user.`, error)
+    return diskError(`${path} cannot be written by this user.`, error)
   }
   if (code === 'ERR_SQLITE_ERROR') return diskError(`The databases cannot be read: ${(error as Error).message}.`, error)
   return error

@@ -12,7 +12,7 @@ const VERSION = 2
 /** Backups of the first version do not say of which appliance they are. */
 const VERSION_MIN = 1
 
-/** What of a data folder is kept: everything but the spool, for which nobody was told "250", and the lock. */
+/** The parts of a data folder that are backed up: all but the spool, whose messages were not accepted yet, and the lock. */
 export const KEPT = ['mail.db', 'blobs.db', 'keys/app-secret', 'keys/smtp.pem'] as const
 export type KeptPath = (typeof KEPT)[number]
 
@@ -43,6 +43,11 @@ export type ManifestFile = Manifest['files'][number]
 
 const check = compileCheck(closed(Manifest))
 
+/** Bytes of all files a manifest names. */
+export function sizeOf({ files }: Pick<Manifest, 'files'>): number {
+  return files.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0)
+}
+
 /** A manifest of this version. */
 export function manifestOf(rest: Omit<Manifest, 'format' | 'version'>): Manifest {
   return { format: 'mailstead-backup', version: VERSION, ...rest }
@@ -57,13 +62,13 @@ export function readManifest(text: string, archive: string): Manifest {
   const version = Number((value as { version?: unknown } | null)?.version)
   if (!(version >= VERSION_MIN && version <= VERSION) || !check.passes(value)) {
     const isNewer = version > VERSION
-    throw isNewer ? newer(archive) : new ProductError('invalid_parameter', `${archive} is no backup of Mailstead.`)
+    throw isNewer ? newer(archive) : new ProductError('invalid_parameter', `${archive} is not a Mailstead backup.`)
   }
   const manifest = value as Manifest
   const paths = manifest.files.map(({ path }) => path)
   const isWhole = new Set(paths).size === paths.length && paths.includes('mail.db') && paths.includes('blobs.db')
   if (!isWhole)
-    throw new ProductError('invalid_parameter', `${archive} is no whole backup: its list of files is wrong.`)
+    throw new ProductError('invalid_parameter', `${archive} is not a complete backup: its list of files is wrong.`)
   const { mail, blobs } = manifest.forms
   if (mail > mailMigrations.at(-1)!.number || blobs > blobMigrations.at(-1)!.number) throw newer(archive)
   return manifest

@@ -6,7 +6,8 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createZstdDecompress } from 'node:zlib'
 import { ProductError } from '../../base/errors.ts'
-import { MANIFEST, MANIFEST_BYTES_MAX, type Manifest, type ManifestFile, readManifest } from './manifest.ts'
+import type { Progress } from '../progress.ts'
+import { MANIFEST, MANIFEST_BYTES_MAX, type Manifest, type ManifestFile, readManifest, sizeOf } from './manifest.ts'
 import { type ReadMember, readTar, TarError } from './tar.ts'
 
 /**
@@ -14,13 +15,13 @@ import { type ReadMember, readTar, TarError } from './tar.ts'
  * @throws ProductError with a sentence when it is no backup, not whole, changed, or of a newer program. What was written till then
  * stays, and is not to be used.
  */
-export async function unpack(archive: string, folder: string): Promise<Manifest> {
+export async function unpack(archive: string, folder: string, progress: Progress): Promise<Manifest> {
   const packed = createReadStream(archive)
   const plain = createZstdDecompress()
   packed.on('error', (error) => plain.destroy(error))
   packed.pipe(plain)
   try {
-    return await readMembers(readTar(plain), archive, folder)
+    return await readMembers(readTar(plain), archive, folder, progress)
   } catch (error) {
     throw explained(error, archive)
   } finally {
@@ -29,25 +30,36 @@ export async function unpack(archive: string, folder: string): Promise<Manifest>
   }
 }
 
-async function readMembers(members: AsyncGenerator<ReadMember>, archive: string, folder: string): Promise<Manifest> {
+async function readMembers(
+  members: AsyncGenerator<ReadMember>,
+  archive: string,
+  folder: string,
+  progress: Progress,
+): Promise<Manifest> {
   const { value: first } = await members.next()
   // The first thing in it tells whether it is one of ours at all.
   if (first?.path !== MANIFEST || first.sizeBytes > MANIFEST_BYTES_MAX) {
-    throw new ProductError('invalid_parameter', `${archive} is no backup of Mailstead.`)
+    throw new ProductError('invalid_parameter', `${archive} is not a Mailstead backup.`)
   }
   const manifest = readManifest(Buffer.concat(await Array.fromAsync(first.content)).toString('utf8'), archive)
+  progress.begin('Unpacking the archive', 'bytes', sizeOf(manifest))
   for (const file of manifest.files) {
     const { value: member } = await members.next()
     if (member?.path !== file.path || member.sizeBytes !== file.size_bytes) {
       throw new TarError(`${file.path} is missing or of another size`)
     }
-    await write(member, file, folder)
+    await write(member, file, folder, progress)
   }
   if ((await members.next()).done !== true) throw new TarError('more than the manifest names')
   return manifest
 }
 
-async function write({ content }: ReadMember, { path, sha256 }: ManifestFile, folder: string): Promise<void> {
+async function write(
+  { content }: ReadMember,
+  { path, sha256 }: ManifestFile,
+  folder: string,
+  progress: Progress,
+): Promise<void> {
   // The path is one of a few the manifest may name: none leads out of the folder.
   const file = join(folder, path)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -57,6 +69,7 @@ async function write({ content }: ReadMember, { path, sha256 }: ManifestFile, fo
     for await (const piece of content) {
       hash.update(piece)
       await handle.writeFile(piece)
+      progress.add(piece.length)
     }
     await handle.sync()
   } finally {
@@ -73,6 +86,6 @@ function explained(error: unknown, archive: string): unknown {
   if (code === 'ENOENT') return new ProductError('not_found', `There is no file ${archive}.`, { cause: error })
   if (code === 'EISDIR') return new ProductError('invalid_parameter', `${archive} is a folder.`, { cause: error })
   if (!isDamage) return error
-  const sentence = `${archive} is damaged, cut short or no backup of Mailstead; nothing of it was taken.`
+  const sentence = `${archive} is damaged, truncated or not a Mailstead backup. Nothing was restored.`
   return new ProductError('invalid_parameter', sentence, { cause: error })
 }

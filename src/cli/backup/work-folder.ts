@@ -1,4 +1,4 @@
-// A folder in which something is made that is nobody else's to see: held by one process, emptied before and gone after.
+// A private folder for temporary files, locked by one process, emptied before it is used and removed afterwards.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

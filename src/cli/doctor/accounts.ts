@@ -1,11 +1,11 @@
 // Sending accounts that take no messages although their team wants them to.
 
+import { HOUR_MS } from '../../base/durations.ts'
 import type { Context } from '../../context.ts'
 import type { Provider } from '../../outbound/records.ts'
 import { type Finding, fine, warning } from './finding.ts'
 
-const HOUR_MS = 60 * 60_000
-/** A check takes seconds; one that has not come for this long never will while nobody acts. */
+/** A check takes seconds; one pending for this long will not finish without action. */
 const UNCHECKED_MS = HOUR_MS
 /** Accounts that are named; the others are counted. */
 const NAMED_MAX = 50

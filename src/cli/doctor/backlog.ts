@@ -1,12 +1,12 @@
 // Checks for overdue work: queued deliveries and webhook deliveries.
 
+import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Context } from '../../context.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
-const MINUTE_MS = 60_000
 const LATE_MS = 15 * MINUTE_MS
 /** No provider and no restart holds mail that is due this long. */
-const STUCK_MS = 24 * 60 * MINUTE_MS
+const STUCK_MS = DAY_MS
 
 export async function checkBacklog(app: Context): Promise<Finding[]> {
   const { waiting, oldestDueAt } = await app.outbound.queue.depth()

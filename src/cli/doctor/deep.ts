@@ -4,36 +4,71 @@ import { join } from 'node:path'
 import { DatabaseFile } from '../../db/database-file.ts'
 import { recount, type WrongCounts } from '../../store/recount.ts'
 import { missingContents } from '../backup/contents.ts'
+import type { Progress } from '../progress.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 const NAMED_MAX = 3
 const RESTORE = 'Restore the newest whole backup: mailstead restore <file> into an empty folder.'
 
-export async function checkDatabases(folder: string): Promise<Finding[]> {
-  const mail = new DatabaseFile(join(folder, 'mail.db'))
-  const blobs = new DatabaseFile(join(folder, 'blobs.db'))
+/** Works without opening the appliance: damaged files may keep it from being opened. */
+export async function checkDatabases(folder: string, progress: Progress): Promise<Finding[]> {
+  // Content is erased only after its last name is: both moments, in this order, fit.
+  const mail = await openFile(folder, 'mail.db')
+  const blobs = await openFile(folder, 'blobs.db')
   try {
-    // Content is erased only after its last name is: both moments, in this order, fit.
-    await mail.hold()
-    await blobs.hold()
-    const pages = [await checkPages(mail, 'mail.db'), await checkPages(blobs, 'blobs.db')]
+    const pages = [
+      mail.finding ?? (await checkPages(mail.file, 'mail.db', progress)),
+      blobs.finding ?? (await checkPages(blobs.file, 'blobs.db', progress)),
+    ]
     // What is read from damaged pages says nothing.
     if (pages.some(({ level }) => level === 'fail')) return pages
     return [
       ...pages,
-      missingContentFinding(await missingContents(mail, blobs)),
-      countsFinding(await recount(mail.read)),
+      missingContentFinding(await missingContents(mail.file, blobs.file, progress)),
+      countsFinding(await recountMessages(mail.file, progress)),
     ]
+  } catch (error) {
+    return [damagedFinding('A database', reasonOf(error))]
   } finally {
-    await mail.close()
-    await blobs.close()
+    await mail.file.close()
+    await blobs.file.close()
   }
 }
 
-async function checkPages(file: DatabaseFile, name: string): Promise<Finding> {
-  const damage = await file.quickDamage().catch((error: Error) => error.message)
+/** A file at one moment; the finding says why it cannot be read. */
+async function openFile(folder: string, name: string): Promise<{ file: DatabaseFile; finding?: Finding }> {
+  const file = new DatabaseFile(join(folder, name))
+  try {
+    await file.hold()
+    return { file }
+  } catch (error) {
+    return { file, finding: damagedFinding(name, reasonOf(error)) }
+  }
+}
+
+function recountMessages(mail: DatabaseFile, progress: Progress): Promise<WrongCounts> {
+  progress.begin('Counting messages', 'messages')
+  return recount(mail.read, (messages) => progress.add(messages))
+}
+
+async function checkPages(file: DatabaseFile, name: string, progress: Progress): Promise<Finding> {
+  progress.begin(`Checking the pages of ${name}`)
+  const damage = await file.quickDamage().catch(reasonOf)
   if (damage === undefined) return fine('database', `${name} has no damaged pages.`)
-  return failing('database', `${name} is damaged: ${damage.split('\n')[0]}.`, RESTORE)
+  return damagedFinding(name, damage)
+}
+
+/** @param damage of SQLite: a headline that names the schema, then the first problem */
+function damagedFinding(name: string, damage: string): Finding {
+  const problem =
+    damage.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? 'its pages cannot be read'
+  return failing('database', `${name} is damaged: ${problem}.`, RESTORE)
+}
+
+/** The message of an error without the statement that precedes it. */
+function reasonOf(error: unknown): string {
+  const { message } = error as Error
+  return message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '')
 }
 
 function missingContentFinding({ named, missing }: { named: number; missing: string[] }): Finding {
@@ -48,7 +83,7 @@ export function countsFinding(wrong: WrongCounts): Finding {
   const says = parts.map(([what, ids]: [string, string[]]) => `${ids.length} ${what} (${some(ids)})`).join(', ')
   return warning(
     'counts',
-    `Wrong counts are shown by ${says}.`,
+    `Wrong counts in ${says}.`,
     'No message is lost; keep a backup and report this with the log.',
   )
 }

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import { RESTORING } from '../../config/data-folder.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
@@ -11,8 +12,7 @@ const MIB = 2 ** 20
 const FREE_WARN_BYTES = 1024 * MIB
 const FREE_FAIL_BYTES = 100 * MIB
 /** Files of another machine may be this much ahead. */
-const CLOCK_SLACK_MS = 5 * 60_000
-const DAY_MS = 86_400_000
+const CLOCK_SLACK_MS = 5 * MINUTE_MS
 /** Automatic renewal is late when it has not come by now. */
 const RENEWAL_DAYS = 14
 
@@ -20,8 +20,8 @@ const RENEWAL_DAYS = 14
 export async function checkFolder(dataDir: string): Promise<Finding> {
   const path = resolve(dataDir)
   if (existsSync(join(path, RESTORING))) {
-    const says = `A restore into ${path} is under way or was cut short.`
-    return failing('data_folder', says, 'Wait for it, or empty the folder and run mailstead restore again.')
+    const says = `A restore into ${path} is running or was interrupted.`
+    return failing('data_folder', says, 'Wait until it ends, or empty the folder and run mailstead restore again.')
   }
   try {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -48,7 +48,7 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 /** @param free bytes this user may still write */
 export function freeSpaceFinding(free: number): Finding {
   const says = `${Math.floor(free / MIB)} MiB are free for the data folder.`
-  const advice = 'Free some, or move the data folder to a larger disk: without space no message is accepted.'
+  const advice = 'Free some space, or move the data folder to a larger disk: without space no message is accepted.'
   if (free < FREE_FAIL_BYTES) return failing('disk', says, advice)
   return free < FREE_WARN_BYTES ? warning('disk', says, advice) : fine('disk', says)
 }
@@ -70,13 +70,15 @@ export function checkCertificate(pem: string, hosts: readonly string[], now: num
   const renew = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE, then restart the appliance.'
   if (now < from) {
     const says = `The certificate is valid only from ${certificate.validFromDate.toISOString()}.`
-    return [failing('tls', says, 'Check the clock, or take the certificate into use later.')]
+    return [failing('tls', says, 'Check the clock, or use the certificate later.')]
   }
-  if (now >= to) return [failing('tls', `The certificate ended at ${certificate.validToDate.toISOString()}.`, renew)]
+  if (now >= to) return [failing('tls', `The certificate expired at ${certificate.validToDate.toISOString()}.`, renew)]
   const findings: Finding[] = hosts
     .filter((host) => certificate.checkHost(host) === undefined)
-    .map((host) => warning('tls', `The certificate does not name ${host}.`, 'Get one that names every mail host.'))
-  if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate ends in ${days} days.`, renew))
+    .map((host) =>
+      warning('tls', `The certificate does not name ${host}.`, 'Get a certificate that names every mail host.'),
+    )
+  if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate expires in ${days} days.`, renew))
   if (certificate.checkIssued(certificate)) {
     const says = 'The certificate is self-signed; senders that require a trusted one (MTA-STS, DANE) do not deliver.'
     findings.push(warning('tls', says, 'Set TLS_CERT_FILE and TLS_KEY_FILE to a certificate of an authority.'))

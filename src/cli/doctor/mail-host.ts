@@ -1,10 +1,10 @@
 // Checks the DNS records of the mail hosts: addresses, reverse DNS, and the records for sending and reports.
 
-import ipaddr from 'ipaddr.js'
 import { isPublicAddress } from '../../base/public-address.ts'
 import type { Resolver } from '../../base/resolver.ts'
 import { hostRecords, type ZoneRecord } from '../../directory/dns-records.ts'
 import { bounceDomain, isReserved } from '../../directory/domain-name.ts'
+import { reverseName } from '../../net/reverse-name.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 /** Addresses of one host whose names are asked for. */
@@ -45,7 +45,7 @@ async function checkHost(resolver: Resolver, host: string): Promise<Finding[]> {
   const addresses = [...four.values, ...six.values].slice(0, ADDRESSES_MAX)
   if (addresses.length === 0) {
     if (!four.sure || !six.sure) return [unasked('mail_host', host)]
-    return [failing('mail_host', `${host} has no address in DNS.`, `Make an A or AAAA record of ${host}.`)]
+    return [failing('mail_host', `${host} has no address in DNS.`, `Create an A or AAAA record for ${host}.`)]
   }
   const inside = addresses.filter((address) => !isPublicAddress(address))
   const found =
@@ -69,13 +69,6 @@ async function checkReverseDns(resolver: Resolver, host: string, address: string
     values.length === 0 ? `${address} has no PTR record.` : `The PTR record of ${address} is ${values[0]}, not ${host}.`
   const advice = `Ask the provider of the address to set its PTR record to ${host}: many servers reject mail without it.`
   return warning('reverse_dns', says, advice)
-}
-
-/** RFC 1035 §3.5, RFC 3596 §2.5. */
-export function reverseName(address: string): string {
-  const bytes = ipaddr.parse(address).toByteArray()
-  if (bytes.length === 4) return `${bytes.reverse().join('.')}.in-addr.arpa`
-  return `${[...Buffer.from(bytes).toString('hex')].reverse().join('.')}.ip6.arpa`
 }
 
 function unasked(check: string, name: string): Finding {

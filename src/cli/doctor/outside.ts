@@ -33,21 +33,21 @@ export async function checkInboundPort(resolver: Resolver, config: Config, port 
   const addresses = await ask<string>(resolver, host, 'A').then(async (found) =>
     found.length > 0 ? found : ask<string>(resolver, host, 'AAAA'),
   )
-  // That it has none is told already.
+  // A host without addresses is reported by another check.
   return Promise.all(addresses.slice(0, TRIED_MAX).map((address) => greet(host, address, port)))
 }
 
 async function greet(host: string, address: string, port: number): Promise<Finding> {
-  const { said, failure: fault } = await converse(address, port, TIMEOUT_MS)
+  const { said, failure } = await converse(address, port, TIMEOUT_MS)
   const [, name] = /^220[ -](\S+)/.exec(said) ?? []
   if (name?.toLowerCase() === host) return fine('port_25_in', `Port ${port} of ${address} greets as ${host}.`)
   if (name !== undefined) {
     const says = `Port ${port} of ${address} greets as ${name}, not as ${host}.`
-    return failing('port_25_in', says, 'Another program or machine answers there: let the port lead to SMTP_PORT.')
+    return failing('port_25_in', says, 'Another program or machine answers there: forward the port to SMTP_PORT.')
   }
-  const says = `Port ${port} of ${address} did not greet (${fault ?? 'another reply'}).`
+  const says = `Port ${port} of ${address} did not greet (${failure ?? 'another reply'}).`
   const advice =
-    'Let it lead to SMTP_PORT, in the firewall and at the router. Some routers do not lead back from inside: try from elsewhere.'
+    'Forward it to SMTP_PORT in the firewall and the router. Some routers do not forward connections from inside: try from another network.'
   return warning('port_25_in', says, advice)
 }
 
@@ -59,17 +59,19 @@ export async function checkOutboundPort(resolver: Resolver, config: Config): Pro
   for (const domain of OTHERS) {
     const [first] = (await ask<MailExchange>(resolver, domain, 'MX')).sort((a, b) => a.priority - b.priority)
     if (first === undefined) continue
-    const { said, failure: fault } = await converse(first.exchange, config.DIRECT_PORT, TIMEOUT_MS)
+    const { said, failure } = await converse(first.exchange, config.DIRECT_PORT, TIMEOUT_MS)
     if (/^220[ -]/.test(said)) {
-      return [fine('port_25_out', `Port ${config.DIRECT_PORT} of ${first.exchange} answers: mail can leave.`)]
+      return [
+        fine('port_25_out', `Port ${config.DIRECT_PORT} of ${first.exchange} answers: direct delivery is possible.`),
+      ]
     }
-    failures.push(`${first.exchange}: ${fault ?? 'another reply'}`)
+    failures.push(`${first.exchange}: ${failure ?? 'another reply'}`)
   }
   if (failures.length === 0) {
     const says = `No name server answered for the MX records of ${OTHERS.join(' and ')}.`
     return [warning('port_25_out', says, 'Check the network and DNS_SERVERS, then run mailstead doctor again.')]
   }
-  const says = `Port ${config.DIRECT_PORT} of others does not answer (${failures.join('; ')}): mail cannot be sent.`
+  const says = `Port ${config.DIRECT_PORT} of other mail servers does not answer (${failures.join('; ')}): mail cannot be sent.`
   const advice =
     'Ask the network provider to open it, or send through an account of a provider and set DIRECT_DELIVERY to false.'
   return [failing('port_25_out', says, advice)]

@@ -28,10 +28,10 @@ function checkNames(config: Config): Finding[] {
   for (const name of ['APP_ORIGIN', 'SEND_ORIGIN'] as const) {
     const { protocol, hostname } = new URL(config[name])
     if (isReserved(hostname)) {
-      const says = `${name} is ${config[name]}: links in mail and redirects lead nowhere for others.`
+      const says = `${name} is ${config[name]}: links in messages and redirects do not work from other machines.`
       findings.push(warning('settings', says, `Set ${name} to its public address.`))
     } else if (protocol === 'http:') {
-      const says = `${name} is ${config[name]}: keys and cookies travel in the clear.`
+      const says = `${name} is ${config[name]}: keys and cookies are sent unencrypted.`
       findings.push(warning('settings', says, `Put a TLS proxy in front, and set ${name} to its https address.`))
     }
   }
@@ -40,7 +40,7 @@ function checkNames(config: Config): Finding[] {
     findings.push(warning('settings', says, 'Set AGENT_MAILBOX_DOMAIN, or AGENT_REGISTRATION to off.'))
   }
   if (config.DIRECT_DELIVERY && config.DIRECT_PORT !== PUBLIC_SMTP_PORT) {
-    const says = `Mail is handed to port ${config.DIRECT_PORT} of others; mail servers listen on ${PUBLIC_SMTP_PORT}.`
+    const says = `Direct delivery connects to port ${config.DIRECT_PORT}; mail servers listen on ${PUBLIC_SMTP_PORT}.`
     findings.push(warning('settings', says, `Set DIRECT_PORT to ${PUBLIC_SMTP_PORT}.`))
   }
   return findings

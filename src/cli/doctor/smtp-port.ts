@@ -22,21 +22,21 @@ interface Dialogue {
 export async function checkSmtp(config: Config, timeoutMs = TIMEOUT_MS): Promise<Finding> {
   const host = WILDCARDS.get(config.SMTP_BIND) ?? config.SMTP_BIND
   const where = `Port ${config.SMTP_PORT}`
-  const { said, failure: fault } = await converse(host, config.SMTP_PORT, timeoutMs)
-  if (fault === 'ECONNREFUSED') {
+  const { said, failure } = await converse(host, config.SMTP_PORT, timeoutMs)
+  if (failure === 'ECONNREFUSED') {
     return warning('smtp', `${where} is closed: the appliance does not run.`, 'Start it with mailstead serve.')
   }
   if (!/^220[ -]/.test(said)) {
     const proxied = config.PROXY_PROTOCOL_FROM.length > 0
-    const says = `${where} does not greet as a mail server (${fault ?? 'another reply'}).`
+    const says = `${where} does not greet as a mail server (${failure ?? 'another reply'}).`
     const advice = proxied
-      ? 'Where PROXY_PROTOCOL_FROM covers this machine that is to be expected; look through the proxy instead.'
-      : 'See the log of the appliance, and whether another program has the port.'
+      ? 'If PROXY_PROTOCOL_FROM includes this machine, this is expected: check through the proxy.'
+      : 'Check the log of the appliance, and whether another program uses the port.'
     return proxied ? warning('smtp', says, advice) : failing('smtp', says, advice)
   }
   if (!/^250[ -]STARTTLS\r?$/im.test(said)) {
-    const says = `${where} answers, but offers no STARTTLS (${fault ?? 'missing in its list'}).`
-    return failing('smtp', says, 'See whether a proxy or firewall in between removes it.')
+    const says = `${where} answers, but offers no STARTTLS (${failure ?? 'missing in its list'}).`
+    return failing('smtp', says, 'Check whether a proxy or firewall removes STARTTLS.')
   }
   return fine('smtp', `${where} greets and offers STARTTLS.`)
 }

@@ -27,7 +27,7 @@ export const MAY_INTRODUCE = new RegExp(
   'iu',
 )
 
-/** "On <day> <somebody> wrote:", with the dashes some programs put around it. */
+/** "On <day> <name> wrote:", with the dashes some programs put around it. */
 export const SOMEBODY_WROTE = new RegExp(
   `^[-*_\\s]{0,12}(?:(?:${ON})[\\s,:]|${DAY}).{0,560}?(?:${WROTE})\\s?[-–—*_\\s]{0,8}[:：]?[-–—*_\\s]{0,8}$`,
   'isu',
@@ -38,18 +38,18 @@ const WROTE_BEFORE = either(
   'schreef|schrieb|skrev|skrifaði|wrote|napisał(?:a|\\(-?a\\))?|pisze|מאת|כתב(?:ה|/ה)?|كتبت?|كتب/ت|تمت كتابة ما يلي بواسطة',
 )
 
-/** "<day> wrote <somebody>:" as Dutch, German, Norwegian, Hebrew and Arabic have it. */
+/** "<day> wrote <name>:" as Dutch, German, Norwegian, Hebrew and Arabic have it. */
 export const WROTE_SOMEBODY = new RegExp(
   `^[-*_\\s]{0,12}(?:(?:${ON})[\\s,:]|${DAY}).{0,200}\\s(?:${WROTE_BEFORE})\\s.{0,300}[:：]$`,
   'isu',
 )
 
-/** "<day>, <somebody> <address>:" */
+/** "<day>, <name> <address>:" */
 export const DAY_AND_ADDRESS = new RegExp(
   `^[*_\\s]{0,4}(?:${DAY}).{0,300}(?:<[^<>]{0,20}[^\\s<>]{1,250}@[^<>]{1,250}>|\\([^\\s()]{1,250}@[^\\s()]{1,250}\\))\\s?[:：]$`,
   'isu',
 )
-/** "<somebody> <address> wrote on <day>:" */
+/** "<name> <address> wrote on <day>:" */
 export const SOMEBODY_WROTE_ON = new RegExp(
   `^[^<>\\n]{0,200}<[^\\s<>]{1,250}@[^\\s<>]{1,250}>\\s(?:${WROTE})\\s.{0,20}\\d.{0,100}[:：]$`,
   'isu',
@@ -57,13 +57,13 @@ export const SOMEBODY_WROTE_ON = new RegExp(
 /** The same without a colon: it needs a quotation behind it. */
 export const DAY_AND_BARE_ADDRESS = new RegExp(`^(?:${DAY}).{0,200}<[^\\s<>]{1,250}@[^\\s<>]{1,250}>$`, 'isu')
 
-/** "Message written by <somebody> <day>:", as Apple Mail has it in Polish. */
+/** "Message written by <name> <day>:", as Apple Mail has it in Polish. */
 export const WRITTEN_BY = /^[-*_\s]{0,12}(?:wiadomość napisana przez|użytkownik)\s.{1,400}[:：]$/isu
 
 /** A date has digits, of any script; "On the other hand, she wrote" has none. */
 export const HAS_DATE = /\p{Nd}{1,4}\P{Nd}{1,12}\p{Nd}|@/u
 
-/** What introduces a quotation without a day: "<somebody> wrote:", "wrote <somebody>:", "Quoting <somebody>:". */
+/** What introduces a quotation without a day: "<name> wrote:", "wrote <name>:", "Quoting <name>:". */
 const UNDATED = [
   new RegExp(
     `^[-*_\\s]{0,12}(.{1,160}?)(?:(?<=[\\s>)"”'])|(?<=[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}]))(?:${WROTE})\\s?[*_]{0,3}[:：][*_]{0,3}$`,

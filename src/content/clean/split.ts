@@ -170,7 +170,7 @@ function withoutMarks(text: string): string {
   return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
 }
 
-/** "<somebody> wrote:", right before something that is marked as quoted. */
+/** "<name> wrote:", right before something that is marked as quoted. */
 function introducesMarked(lines: readonly Line[], at: number): boolean {
   const { text } = lines[at]!
   if (text.length > UNDATED_MAX || !/[:：]\P{L}{0,8}$/u.test(text)) return false

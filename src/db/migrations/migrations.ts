@@ -19,8 +19,12 @@ import { applianceTable } from './0016-appliance.ts'
 import { localCopyTables } from './0017-local-copies.ts'
 import { returnPathColumns } from './0018-return-path.ts'
 import { signInBounds } from './0019-sign-in-bounds.ts'
+import { heartbeatTokens } from './0020-heartbeat-tokens.ts'
+import { wrongTimeTable } from './0021-wrong-times.ts'
+import { plainNames } from './0022-plain-names.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
+import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
 
 export const mailMigrations = [
   directoryTables,
@@ -42,5 +46,8 @@ export const mailMigrations = [
   localCopyTables,
   returnPathColumns,
   signInBounds,
+  heartbeatTokens,
+  wrongTimeTable,
+  plainNames,
 ]
-export const blobMigrations = [blobTables, contentOwnerTable]
+export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -1,9 +1,12 @@
 // Webhook delivery attempts: one immutable row each, kept for thirty days.
 
 import { createHash } from 'node:crypto'
+import type { WrongSpan } from '../../base/clock-guard.ts'
 import { newId } from '../../base/ids.ts'
-import type { Db, Row, SqlValue, Tx } from '../../db/db.ts'
+import type { Db, Row, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { redateRows } from '../../db/redate.ts'
+import { placeholders, Where } from '../../db/sql-text.ts'
 import type { EventType } from '../outbox.ts'
 import type { Attempt, AttemptDetail, AttemptResult } from './records.ts'
 
@@ -50,7 +53,7 @@ export class Attempts {
     if (all.length === 0) return []
     const rows = all.map(rowOf)
     const names = Object.keys(rows[0]!)
-    const marks = `(${names.map(() => '?').join(', ')})`
+    const marks = `(${placeholders(names)})`
     await tx.run(
       `INSERT INTO webhook_attempts (${names.join(', ')}) VALUES ${rows.map(() => marks).join(', ')}`,
       rows.flatMap((row) => Object.values(row)),
@@ -60,20 +63,15 @@ export class Attempts {
 
   /** Newest first. */
   async list(webhook: number, filter: AttemptFilter): Promise<Page<Attempt>> {
-    const where = ['a.webhook = ?']
-    const values: SqlValue[] = [webhook]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.eventType !== undefined) add('a.event_type = ?', filter.eventType)
-    if (filter.result !== undefined) add('a.result = ?', filter.result)
-    if (filter.eventId !== undefined) add('a.event_id = ?', filter.eventId)
-    if (filter.after !== null) add('(a.created_at, a.n) < (?, ?)', ...filter.after)
+    const where = new Where().add('a.webhook = ?', webhook)
+    if (filter.eventType !== undefined) where.add('a.event_type = ?', filter.eventType)
+    if (filter.result !== undefined) where.add('a.result = ?', filter.result)
+    if (filter.eventId !== undefined) where.add('a.event_id = ?', filter.eventId)
+    if (filter.after !== null) where.add('(a.created_at, a.n) < (?, ?)', ...filter.after)
     const isShort = filter.eventType === undefined && filter.result === undefined
     const rows = await (isShort ? this.#db.read : this.#db.scan).all(
-      `SELECT ${COLUMNS} FROM webhook_attempts a WHERE ${where.join(' AND ')} ORDER BY a.created_at DESC, a.n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT ${COLUMNS} FROM webhook_attempts a WHERE ${where.sql} ORDER BY a.created_at DESC, a.n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
@@ -92,6 +90,11 @@ export class Attempts {
       requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
       payload: attempt.payloadExpiresAt > now ? (row.body as string | null) : null,
     }
+  }
+
+  /** Dates attempts of a wrong clock as of now (ms): they are kept as long as others. */
+  redate(wrong: WrongSpan, now: number): Promise<number> {
+    return redateRows(this.#db, { table: 'webhook_attempts', column: 'created_at' }, wrong, now)
   }
 
   /** Deletes rows older than `before` (ms), and those of deleted subscriptions. @returns how many */

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
+import { DAY_MS } from '../../base/durations.ts'
 import type { PostResult } from '../../base/safe-fetch.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { Attempts, NewAttempt } from './attempts.ts'
@@ -10,7 +11,6 @@ import type { AttemptResult, PendingDelivery, Webhook } from './records.ts'
 import { ATTEMPTS_MAX, nextAttemptAt, retryAfterMs } from './schedule.ts'
 import type { Webhooks } from './subscriptions.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 /** Outcomes written in one unit of work. */
 const BATCH_MAX = 32
 

@@ -1,7 +1,9 @@
 // The queue of webhook deliveries: events are fanned out from the outbox to the matching subscriptions, and claimed from there.
 
 import type { Clock } from '../../base/clock.ts'
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import type { EventType } from '../outbox.ts'
 import type { PendingDelivery, Webhook } from './records.ts'
 import { LIFETIME_MS } from './schedule.ts'
@@ -10,7 +12,7 @@ import type { Webhooks } from './subscriptions.ts'
 /** Events fanned out in one transaction. */
 const FAN_OUT_MAX = 500
 /** Lease of a claimed delivery, ms: well above the timeout of a request. */
-const LEASE_MS = 60_000
+const LEASE_MS = MINUTE_MS
 const DROP_BATCH = 1000
 /** Deliveries inserted by one statement. */
 const ADD_MAX = 100
@@ -59,11 +61,11 @@ export class PendingDeliveries {
   /** Inserts deliveries for the oldest undispatched events. @returns how many events, and whether there may be more */
   async fanOut(): Promise<{ events: number; more: boolean }> {
     // Usually there is none, and a read costs less than a write transaction.
-    const first = await this.#deps.db.read.get('SELECT n FROM events WHERE told = 0 LIMIT 1')
+    const first = await this.#deps.db.read.get('SELECT n FROM events WHERE dispatched = 0 LIMIT 1')
     if (first === undefined) return { events: 0, more: false }
     return this.#deps.db.write(async (tx) => {
       const events = await tx.all<EventRow>(
-        'SELECT n, team_id, type, mailbox_id, domain_id, created_at FROM events WHERE told = 0 ORDER BY n LIMIT ?',
+        'SELECT n, team_id, type, mailbox_id, domain_id, created_at FROM events WHERE dispatched = 0 ORDER BY n LIMIT ?',
         [FAN_OUT_MAX],
       )
       const subscribers = new Map<string, Webhook[]>()
@@ -77,14 +79,16 @@ export class PendingDeliveries {
       }
       for (let at = 0; at < deliveries.length; at += ADD_MAX) await this.#add(tx, deliveries.slice(at, at + ADD_MAX))
       const last = events.at(-1)
-      if (last !== undefined) await tx.run('UPDATE events SET told = 1 WHERE told = 0 AND n <= ?', [last.n])
+      if (last !== undefined) await tx.run('UPDATE events SET dispatched = 1 WHERE dispatched = 0 AND n <= ?', [last.n])
       return { events: events.length, more: events.length === FAN_OUT_MAX }
     })
   }
 
   /** The number of events not dispatched yet. */
   async countUndispatched(): Promise<number> {
-    const row = await this.#deps.db.read.get<{ count: number }>('SELECT count(*) AS count FROM events WHERE told = 0')
+    const row = await this.#deps.db.read.get<{ count: number }>(
+      'SELECT count(*) AS count FROM events WHERE dispatched = 0',
+    )
     return row!.count
   }
 
@@ -131,7 +135,7 @@ export class PendingDeliveries {
       )
       if (rows.length > 0) {
         const ns = rows.map(({ n }) => n)
-        await tx.run(`UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n IN (${marksOf(ns)})`, [
+        await tx.run(`UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n IN (${placeholders(ns)})`, [
           ...[now + LEASE_MS, lease],
           ...ns,
         ])
@@ -147,7 +151,7 @@ export class PendingDeliveries {
 
   /** Removes delivered and failed deliveries. */
   async drop(tx: Tx, ns: readonly number[]): Promise<void> {
-    if (ns.length > 0) await tx.run(`DELETE FROM webhook_queue WHERE n IN (${marksOf(ns)})`, ns)
+    if (ns.length > 0) await tx.run(`DELETE FROM webhook_queue WHERE n IN (${placeholders(ns)})`, ns)
   }
 
   async postpone(tx: Tx, n: number, attempt: number, dueAt: number): Promise<void> {
@@ -208,10 +212,6 @@ export class PendingDeliveries {
       deliveries.flatMap(({ webhook, event, since }) => [webhook, event, since + LIFETIME_MS, now]),
     )
   }
-}
-
-function marksOf(list: readonly unknown[]): string {
-  return list.map(() => '?').join(', ')
 }
 
 /** Whether an event matches a subscription. `service.test` is only sent by the test route. */

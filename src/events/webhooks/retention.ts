@@ -1,6 +1,8 @@
 // Deletes dispatched events after their retention.
 
+import type { WrongSpan } from '../../base/clock-guard.ts'
 import type { Db } from '../../db/db.ts'
+import { redateRows } from '../../db/redate.ts'
 
 const PRUNE_BATCH = 1000
 
@@ -14,7 +16,7 @@ export async function pruneEvents(db: Db, before: number): Promise<number> {
     const { changes } = await db.write((tx) =>
       tx.run(
         `DELETE FROM events WHERE n IN
-           (SELECT n FROM events WHERE created_at < ? AND told = 1
+           (SELECT n FROM events WHERE created_at < ? AND dispatched = 1
               AND NOT EXISTS (SELECT 1 FROM webhook_queue q WHERE q.event = events.n)
             ORDER BY created_at LIMIT ?)`,
         [before, PRUNE_BATCH],
@@ -23,4 +25,9 @@ export async function pruneEvents(db: Db, before: number): Promise<number> {
     deleted += changes
     if (changes < PRUNE_BATCH) return deleted
   }
+}
+
+/** Dates events of a wrong clock as of now (ms): they are kept as long as others. */
+export function redateEvents(db: Db, wrong: WrongSpan, now: number): Promise<number> {
+  return redateRows(db, { table: 'events', column: 'created_at' }, wrong, now)
 }

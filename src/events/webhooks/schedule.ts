@@ -1,19 +1,19 @@
 // The retry schedule of webhook deliveries (decisions §9.5).
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
+
+const SECOND_MS = 1000
 
 /** The first attempt and seven retries. */
 export const ATTEMPTS_MAX = 8
 /** No attempt starts later than this after the event, ms. */
-export const LIFETIME_MS = 24 * HOUR
+export const LIFETIME_MS = 24 * HOUR_MS
 /** Upper bound of Retry-After, ms. */
-const RETRY_AFTER_MAX_MS = 6 * HOUR
+const RETRY_AFTER_MAX_MS = 6 * HOUR_MS
 const JITTER = 0.1
 
 /** The pause before attempt 2, 3, … 8. */
-const PAUSES = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 4 * HOUR, 7 * HOUR, 10 * HOUR]
+const PAUSES = [30 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 4 * HOUR_MS, 7 * HOUR_MS, 10 * HOUR_MS]
 
 /**
  * @param attempt the attempt that has just failed, from 1
@@ -37,7 +37,7 @@ export function nextAttemptAt(
 /** Retry-After in ms: seconds or a date (RFC 9110 §10.2.3); 0 when absent or invalid. */
 export function retryAfterMs(value: string | null, now: number): number {
   if (value === null) return 0
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value.trim()) * SECOND
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value.trim()) * SECOND_MS
   const date = Date.parse(value)
   return Number.isNaN(date) ? 0 : Math.max(0, date - now)
 }

@@ -1,12 +1,14 @@
 // Webhook subscriptions: URL, event filter, signing secret and status.
 
 import type { Clock } from '../../base/clock.ts'
+import { DAY_MS } from '../../base/durations.ts'
 import { conflict, invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
-import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { Where } from '../../db/sql-text.ts'
 import type { DisabledReason, Webhook, WebhookTarget } from './records.ts'
 import { listOrNull, presentWebhook } from './row.ts'
 import { newSigningSecret } from './sign.ts'
@@ -25,7 +27,7 @@ export interface WebhookInput {
 const PER_TEAM_MAX = 20
 /** A subscription is disabled after this many failed events in a row over at least this time (decisions §9.5). */
 const FAILURES_MAX = 20
-const FAILING_FOR_MS = 3 * 24 * 60 * 60 * 1000
+const FAILING_FOR_MS = 3 * DAY_MS
 /** Maximum grace period of a rotated secret, seconds. */
 export const GRACE_SECONDS_MAX = 604_800
 const PURPOSE = 'webhook'
@@ -93,19 +95,12 @@ export class Webhooks {
     teamId: string,
     filter: { status?: 'enabled' | 'disabled'; limit: number; after: PageKey | null },
   ): Promise<Page<Webhook>> {
-    const where = ['team_id = ?']
-    const values: SqlValue[] = [teamId]
-    if (filter.status !== undefined) {
-      where.push('status = ?')
-      values.push(filter.status)
-    }
-    if (filter.after !== null) {
-      where.push('(created_at, n) < (?, ?)')
-      values.push(...filter.after)
-    }
+    const where = new Where().add('team_id = ?', teamId)
+    if (filter.status !== undefined) where.add('status = ?', filter.status)
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = await this.#deps.db.read.all(
-      `SELECT * FROM webhooks WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM webhooks WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentWebhook)
   }

@@ -1,12 +1,12 @@
-// Conditions of @media and @supports, answered for a reader with a wide, light screen.
+// Evaluates @media and @supports conditions for a reader with a wide, light screen.
 
 import { pixelsOf } from '../lengths.ts'
 import { type CssToken, skipUntil, splitAtCommas, TYPE, trimmed } from './tokens.ts'
 import { isSupported } from './values.ts'
 
-/** Conditions inside conditions; what is nested deeper is not known. */
+/** Nesting depth of conditions; deeper ones evaluate to unknown. */
 const DEPTH_MAX = 16
-/** Tokens of a condition; a longer one is not known. */
+/** Tokens of a condition; longer ones evaluate to unknown. */
 export const CONDITION_MAX = 500
 
 /** Null for "unknown" (Media Queries 4 §3.1). */
@@ -81,7 +81,7 @@ export function isSupportedCondition(prelude: readonly CssToken[]): boolean {
 
 type Leaf = (tokens: readonly CssToken[], functionName: string) => Truth
 
-/** `not`, `and`, `or` and brackets around what a leaf answers: it gets what stands between brackets, and the function's name or "". */
+/** Evaluates `not`, `and`, `or` and brackets; the leaf evaluator gets the tokens in the brackets, and the name of the function or "". */
 class ConditionReader {
   readonly #tokens: readonly CssToken[]
   readonly #leaf: Leaf
@@ -179,7 +179,7 @@ function compared(name: string, bound: string, value: string): Truth {
   return ordered(quantity, bound === 'min-' ? '>=' : bound === 'max-' ? '<=' : '=', amountOf(value))
 }
 
-/** No sender can count on one exact width: equality does not hold but for what is counted. */
+/** The exact width is unknown: equality is false except for discrete features. */
 function ordered(one: number | null, sign: string, other: number | null): Truth {
   if (one === null || other === null) return null
   if (sign === '=') return one === other && one <= 8

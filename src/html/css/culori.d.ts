@@ -1,6 +1,6 @@
-// What we use of culori, which brings no types: colours of CSS as red, green and blue from 0 to 1.
+// Types of the parts of culori in use: CSS colours as red, green and blue from 0 to 1.
 
 declare module 'culori/css' {
-  /** @returns undefined for what is no colour */
+  /** @returns undefined for an invalid colour */
   export function rgb(text: string): { r: number; g: number; b: number; alpha?: number } | undefined
 }

@@ -4,9 +4,9 @@ import { decodeEntities } from '../entities.ts'
 import { OPEN_MAX, OpenElements, VOID } from '../open-elements.ts'
 import { attributesOf, type HtmlReader, readHtml } from '../tokens.ts'
 
-/** Elements of a tree; what comes behind them is not shown. */
+/** Elements of a tree; further ones are not displayed. */
 export const ELEMENTS_MAX = 100_000
-/** Attributes of an element, and characters of one, that selectors see. */
+/** Attributes of an element, and characters of one, visible to selectors. */
 const ATTRIBUTES_MAX = 64
 const ATTRIBUTE_MAX = 2048
 
@@ -17,7 +17,7 @@ export class ElementNode {
   /** Index among the children of its parent. */
   readonly siblingIndex: number
   hasText = false
-  /** A tag begins it; false for what a parser of HTML adds. */
+  /** It has a start tag; false for an element the HTML parser adds. */
   isWritten: boolean
   #source: string
   #attributes: Map<string, string> | null = null
@@ -41,21 +41,21 @@ export class ElementNode {
     return this.#attributes
   }
 
-  /** Takes over what a tag says that was left out before. */
+  /** Takes over the attributes of the tag of an implied element. */
   describe(source: string): void {
     if (!this.isWritten) this.#source = source
     this.isWritten = true
   }
 }
 
-/** Elements that a head holds where no tag begins it. */
+/** Elements that imply a head when they occur before the body. */
 const OF_HEAD = new Set(['base', 'link', 'meta', 'noscript', 'script', 'style', 'template', 'title', 'head'])
 const OF_TABLE = new Set(['tbody', 'thead', 'tfoot'])
 
 export interface Tree {
-  /** The element of each start tag, in the order of the tags; fewer where there are more than ELEMENTS_MAX. */
+  /** The element of each start tag, in the order of the tags; fewer when there are more than ELEMENTS_MAX. */
   elements: ElementNode[]
-  /** Whether tags are written for them or not. */
+  /** Elements that exist even without tags. */
   html: ElementNode
   body: ElementNode
 }
@@ -113,14 +113,14 @@ class TreeBuilder implements HtmlReader {
     return node === undefined || node === this.html ? this.#head : node
   }
 
-  /** Where words and elements stand: in the body, once there are any. */
+  /** Parent of text and elements: the body, once there is any. */
   #inside(): ElementNode {
     const node = this.#open.stack.at(-1)?.node
     return node === undefined || node === this.html ? this.body : node
   }
 }
 
-/** Rows stand in a body of their table, cells in a row, whether the tags are written or not (HTML standard, 13.2.6.4). */
+/** Rows are in a table body, cells in a row, even without their tags (HTML standard, 13.2.6.4). */
 function parentOf(tag: string, inside: ElementNode): ElementNode {
   if (tag === 'tr') return inside.tag === 'table' ? implied(inside, 'tbody') : inside
   if (tag !== 'td' && tag !== 'th') return inside

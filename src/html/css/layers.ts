@@ -1,12 +1,12 @@
-// Cascade layers (CSS Cascade 5, 6.4): rules of a later layer win over those of an earlier one, and what is in no layer over both.
+// Cascade layers (CSS Cascade 5, 6.4): rules of a later layer win over those of an earlier one, and unlayered rules over both.
 
-/** Layers of a message; what would be in another one counts as in the last. */
+/** Layers of a message; further ones count as the last. */
 export const LAYERS_MAX = 200
 
 export class Layer {
   readonly #children = new Map<string, Layer>()
   readonly #all: Layer[]
-  /** Where it stands among all layers, once they are ranked. */
+  /** Rank among all layers; set by `ranked`. */
   rank = 0
 
   constructor(all: Layer[] = []) {
@@ -14,7 +14,7 @@ export class Layer {
     all.push(this)
   }
 
-  /** The layer of a name with dots inside this one; a new one where it has none, "" for one without a name. */
+  /** The layer with a dotted name inside this one; created if needed, "" for an anonymous one. */
   named(name: string): Layer {
     let layer: Layer = this
     for (const part of name.split('.')) layer = layer.#child(part)

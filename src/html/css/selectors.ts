@@ -5,17 +5,17 @@ import { AttributeAction, isTraversal, parse, type Selector, SelectorType } from
 import type { ElementNode } from './document.ts'
 import type { Work } from './work.ts'
 
-/** Characters of a selector, what it is nested in included. */
+/** Characters of a selector, including the selectors it is nested in. */
 export const SELECTOR_MAX = 2048
 const SPECIFICITY_MAX = 999
 
-/** Pseudo-classes that hold for no element of a message that is only looked at. */
+/** Pseudo-classes that match no element of a displayed message. */
 const NEVER = (
   'hover active focus focus-visible focus-within visited target target-within fullscreen modal picture-in-picture popover-open ' +
   'open autofill -webkit-autofill playing paused current past future user-valid user-invalid indeterminate default placeholder-shown ' +
   'host valid invalid in-range out-of-range blank local-link'
 ).split(' ')
-/** Pseudo-classes css-select can answer. Its own additions to CSS make a selector invalid, as in a browser. */
+/** Pseudo-classes css-select supports. Its own additions to CSS make a selector invalid, as in a browser. */
 const KNOWN = new Set([
   ...NEVER,
   ...'defined dir is where not has first-child last-child only-child first-of-type last-of-type only-of-type root empty'.split(
@@ -30,7 +30,7 @@ type Adapter = NonNullable<SelectOptions['adapter']>
 type Query = (element: ElementNode) => boolean
 
 export interface Matcher {
-  /** An id, a class, an element or `*`: what an element must have for the selector to be asked at all. */
+  /** An id, a class, an element name or `*`: a necessary condition, checked before the selector is evaluated. */
   key: string
   specificity: number
   /** @throws WorkSpent */
@@ -39,7 +39,7 @@ export interface Matcher {
 
 /**
  * A selector list, one matcher for each selector in it.
- * @returns null for an invalid one: its rule does not count (Selectors 4, 3.9)
+ * @returns null for an invalid one: its rule is ignored (Selectors 4, 3.9)
  */
 export function matchersOf(text: string, work: Work): Matcher[] | null {
   let selectors: Selector[][]
@@ -66,7 +66,7 @@ function matcherOf(selector: Selector[], work: Work): Matcher {
   }
 }
 
-/** What css-select does not know, as pseudo-elements, matches nothing. */
+/** What css-select does not support, such as pseudo-elements, matches nothing. */
 function compiled(selector: Selector[], work: Work): Query {
   work.take(selector.length * 10)
   try {
@@ -98,7 +98,7 @@ function directionOf(element: ElementNode, work: Work): string {
   return 'ltr'
 }
 
-/** Every step of css-select goes through here: what a hostile selector can cost is what `work` allows. */
+/** Adapter of css-select: every step counts against the work limit, which bounds the cost of a hostile selector. */
 class CountingAdapter implements Adapter {
   readonly #work: Work
 
@@ -152,13 +152,13 @@ class CountingAdapter implements Adapter {
     return parent?.children[siblingIndex - 1] ?? null
   }
 
-  /** No selector of CSS asks for text. */
+  /** CSS selectors do not match text. */
   getText = (): string => ''
 
   removeSubsets = (nodes: ElementNode[]): ElementNode[] => nodes
 }
 
-/** Makes a selector ready, and takes out of forgiving lists what is invalid. */
+/** Prepares a selector, and removes invalid selectors from forgiving lists. */
 function isValid(selector: Selector[]): boolean {
   return (
     selector.length > 0 && !isTraversal(selector[0]!) && !isTraversal(selector.at(-1)!) && selector.every(isPartValid)

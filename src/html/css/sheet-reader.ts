@@ -6,10 +6,10 @@ import { SELECTOR_MAX } from './selectors.ts'
 import { type CssToken, skipUntil, splitAtCommas, TYPE, tokensOf, trimmed } from './tokens.ts'
 import { type Declaration, declarationParts, type Validator } from './values.ts'
 
-/** Blocks inside blocks; what is nested deeper does not count. */
+/** Nesting depth of blocks; deeper ones are ignored. */
 export const NESTING_MAX = 16
 
-/** What surrounds a rule. */
+/** The context of a rule. */
 interface Surroundings {
   layer: Layer
   /** The selector list of the rule it is nested in. */
@@ -17,7 +17,7 @@ interface Surroundings {
   depth: number
 }
 
-/** What is done with a rule that was read. @returns false when there are too many */
+/** Receives each rule. @returns false when there are too many */
 export type TakeRule = (selectors: string, declarations: readonly Declaration[], layer: Layer) => boolean
 
 export class SheetReader {
@@ -39,7 +39,7 @@ export class SheetReader {
     this.#rules(0, this.#tokens.length, { layer, parent: null, depth: 0 })
   }
 
-  /** Rules of a sheet, or of a block that stands in no rule. */
+  /** Rules of a sheet, or of a block that is not in a rule. */
   #rules(from: number, to: number, around: Surroundings): void {
     for (let at = from; at < to && !this.#isFull; ) {
       const { type } = this.#tokens[at]!
@@ -83,7 +83,7 @@ export class SheetReader {
     flush()
   }
 
-  /** Where a declaration ends that begins here; null when a block comes first: then it is a rule, but for a custom property. */
+  /** End of a declaration that begins here; null when a block comes first: then it is a rule, unless it is a custom property. */
   #declarationEnd(at: number, to: number): number | null {
     const isCustom = this.#tokens[at]!.value.startsWith('--')
     const isEnd = ({ type }: CssToken) => type === TYPE.Semicolon || (!isCustom && type === TYPE.LeftCurlyBracket)
@@ -91,7 +91,7 @@ export class SheetReader {
     return this.#tokens[end]?.type === TYPE.LeftCurlyBracket && end < to ? null : end
   }
 
-  /** A rule with a selector. @returns the index behind it */
+  /** A rule with a selector. @returns the index after it */
   #rule(at: number, to: number, around: Surroundings): number {
     const open = skipUntil(this.#tokens, at, to, ({ type }) => type === TYPE.LeftCurlyBracket)
     if (open >= to || this.#tokens[open]!.type !== TYPE.LeftCurlyBracket) return open + 1
@@ -119,7 +119,7 @@ export class SheetReader {
     return close + 1
   }
 
-  /** What holds in the block of an at-rule; null where nothing in it counts. */
+  /** The context inside an at-rule; null when its content is ignored. */
   #inside(name: string, prelude: readonly CssToken[], around: Surroundings): Surroundings | null {
     const inside = this.#within(around)
     if (inside === null) return null
@@ -127,7 +127,7 @@ export class SheetReader {
     if (name === 'supports') return isSupportedCondition(prelude) ? inside : null
     if (name === 'layer') return { ...inside, layer: around.layer.named(nameOf(prelude)) }
     if (name !== 'scope') return null
-    // The limit behind "to" is left out: rules count for more elements, not for fewer.
+    // The limit after "to" is ignored: rules then match more elements, not fewer.
     const end = skipUntil(prelude, 1, prelude.length, ({ type }) => type === TYPE.RightParenthesis)
     const root = prelude[0]?.type === TYPE.LeftParenthesis ? prelude.slice(1, end) : []
     const parent = root.length === 0 ? ':root' : this.#selectors(root, around.parent)
@@ -144,7 +144,7 @@ export class SheetReader {
     return skipUntil(this.#tokens, open + 1, to, ({ type }) => type === TYPE.RightCurlyBracket)
   }
 
-  /** A selector list as it counts at the top of a sheet; null for one that is too long. */
+  /** A top-level selector list; null for one that is too long. */
   #selectors(prelude: readonly CssToken[], parent: string | null): string | null {
     const list = splitAtCommas(prelude).map((each) => (parent === null ? text(each, ':root') : nested(each, parent)))
     const all = list.join(',')
@@ -160,7 +160,7 @@ export class SheetReader {
   }
 }
 
-/** `&` stands for the rule around it; where there is none, the selector means what is inside that rule's elements. */
+/** `&` stands for the enclosing rule; without `&` the selector matches descendants of its elements. */
 function nested(selector: readonly CssToken[], parent: string): string {
   const around = `:is(${parent})`
   if (selector.some(isAmpersand)) return text(selector, around)
@@ -172,7 +172,7 @@ function isAmpersand({ type, value }: CssToken): boolean {
 }
 
 function text(selector: readonly CssToken[], ampersand: string): string {
-  // A type goes in front: "&div" is written "div&" for that.
+  // A type selector must come first: "&div" is written "div&".
   return selector.map((token) => (isAmpersand(token) ? ampersand : token.raw)).join('')
 }
 

@@ -1,4 +1,4 @@
-// Shorthands as the properties they stand for, as far as these are looked at.
+// Expands shorthands to longhands, as far as these are used.
 
 const SIDES: Readonly<Record<string, readonly string[]>> = {
   inset: ['top', 'right', 'bottom', 'left'],
@@ -32,7 +32,7 @@ export function expanded(name: string, value: string): [name: string, value: str
   return [[name, value]]
 }
 
-/** The parts between spaces that stand in no brackets. */
+/** Parts separated by spaces outside brackets. */
 export function partsOf(value: string): string[] {
   const parts: string[] = ['']
   let depth = 0
@@ -45,7 +45,7 @@ export function partsOf(value: string): string[] {
   return parts.filter((part) => part !== '')
 }
 
-/** The size is the first part with a unit; weights have none. */
+/** The size is the first part with a unit; weights have no unit. */
 function fontSizeOf(value: string): string {
   const size = partsOf(value).find((part) =>
     /^(?:[+]?[\d.]+(?:e[+-]?\d+)?(?:%|[a-z]+)|[+]?0[.0]*(?=\/|$)|(?:calc|min|max|clamp)\()/.test(part),
@@ -62,7 +62,7 @@ function backgroundOf(value: string): [string, string][] {
   }
   const isPicture = (part: string) =>
     /^(?:url|[a-z-]*gradient|image-set|-webkit-image-set|cross-fade|element)\(/.test(part)
-  // The last layer has the colour: what stands behind the last comma, too.
+  // Only the last background layer has a colour.
   const parts = partsOf(value.replace(/,(?![^(]*\))/g, ' '))
   const colour = parts.findLast(
     (part) => /^#|^[a-z]+\((?!\))|^[a-z]+$/.test(part) && !isPicture(part) && !WORDS.has(part.split('(')[0]!),
@@ -73,7 +73,7 @@ function backgroundOf(value: string): [string, string][] {
   ]
 }
 
-/** Words of a background that are no colours. */
+/** Keywords of a background that are not colours. */
 const WORDS = new Set(
   (
     'none repeat repeat-x repeat-y no-repeat space round scroll fixed local left right top bottom center cover contain auto ' +

@@ -1,4 +1,4 @@
-// The style sheets of a message, and what they and an element's own style say of it (CSS Cascade 5).
+// The style sheets of a message, and the styles they and style attributes give its elements (CSS Cascade 5).
 
 import { type ElementNode, type Tree, treeOf } from './document.ts'
 import { Layer } from './layers.ts'
@@ -9,13 +9,13 @@ import { tokensOf } from './tokens.ts'
 import { type Declaration, readDeclarations, substituted, Validator, type Variables, variablesOf } from './values.ts'
 import { Work, WorkSpent } from './work.ts'
 
-/** Selectors that are kept, and characters of sheets that are read. */
+/** Most selectors, and characters of sheets. */
 export const RULES_MAX = 2000
 export const SHEET_MAX = 256 * 1024
-/** Variables of an element, and characters of a style attribute. */
+/** Most variables of an element, and characters of a style attribute. */
 export const VARIABLES_MAX = 200
 export const STYLE_MAX = 2048
-/** Style attributes that are remembered: those of a message repeat. */
+/** Size of the cache of style attributes: those of a message repeat. */
 const STYLES_KEPT = 2000
 
 interface Rule {
@@ -25,7 +25,7 @@ interface Rule {
   declarations: readonly Declaration[]
 }
 
-/** What holds for an element: longhands by their name, and its variables. */
+/** Styles of an element: longhands by name, and its variables. */
 export interface Styles {
   properties: ReadonlyMap<string, string>
   variables: Variables
@@ -46,7 +46,7 @@ export class StyleSheet {
   #count = 0
   #room = SHEET_MAX
   #tree: Tree | null = null
-  #asked = 0
+  #nextElement = 0
   #isCut = false
 
   /** Reads one `<style>`. */
@@ -57,19 +57,19 @@ export class StyleSheet {
     this.#safely(() => this.#reader.read(css, this.#layers), undefined)
   }
 
-  /** Makes it ready for the elements of a message, which are asked for in their order. */
+  /** Prepares for the elements of a message; `next` is called for them in document order. */
   finish(html: string): void {
     if (this.#count === 0) return
     this.#layers.ranked()
     this.#tree = treeOf(html)
   }
 
-  /** Steps that were made. */
+  /** Work steps so far. */
   get work(): number {
     return this.#work.steps
   }
 
-  /** Something was too large, too deep or too much to be read. */
+  /** A part was too large or nested too deep to be read, or the work limit is reached. */
   get isCut(): boolean {
     return this.#isCut || this.#reader.isCut || this.isSpent
   }
@@ -80,13 +80,13 @@ export class StyleSheet {
   }
 
   /**
-   * What holds for the next element.
+   * Styles of the next element.
    * @param style its style attribute
-   * @param outer the variables around it
+   * @param outer variables of the parent
    */
   next(style: string | null, outer: Variables | null): Styles {
     const around = outer ?? NO_VARIABLES
-    const element = this.#tree?.elements[this.#asked++] ?? null
+    const element = this.#tree?.elements[this.#nextElement++] ?? null
     if (element === null && this.#tree !== null) {
       this.#isCut = true
       return HIDDEN
@@ -95,7 +95,7 @@ export class StyleSheet {
     return this.#safely(() => this.#computed(element, style, around), HIDDEN)
   }
 
-  /** What holds for the page or its body where no tag is written for it; null where one is. */
+  /** Styles of the `html` or `body` element when it has no tag; null when it has one. */
   implied(name: 'html' | 'body', outer: Variables | null): Styles | null {
     const element = this.#tree?.[name]
     if (element === undefined || element.isWritten) return null
@@ -121,7 +121,7 @@ export class StyleSheet {
     else for (const [longhand, each] of expanded(name, value)) properties.set(longhand, each)
   }
 
-  /** All that is said of an element, the strongest last. */
+  /** All declarations for an element, the strongest last. */
   #ordered(rules: readonly Rule[], own: readonly Declaration[]): Declaration[] {
     const said = (list: readonly Declaration[], important: boolean) =>
       list.filter((each) => each.important === important)

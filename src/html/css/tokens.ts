@@ -6,11 +6,11 @@ export const TYPE = tokenTypes
 
 export interface CssToken {
   type: number
-  /** As it is written. */
+  /** Source text. */
   raw: string
   /**
-   * What it means, the same for every spelling: escapes decoded, in lower case but for custom properties. A function ends with `(`. What
-   * a string or address says is left out.
+   * Normalised text: escapes decoded, in lower case except for custom properties. A function ends with `(`. The content of strings and
+   * URLs is left out.
    */
   value: string
 }
@@ -62,7 +62,7 @@ const CLOSED_BY = new Map<number, number>([
 
 /**
  * Skips from `at`, treating blocks as units.
- * @returns index of the first token outside them for which `isEnd` holds, or of a brace that closes what was opened before; else `to`
+ * @returns index of the first token outside them for which `isEnd` holds, or of an unmatched closing brace; else `to`
  */
 export function skipUntil(
   tokens: readonly CssToken[],
@@ -81,7 +81,7 @@ export function skipUntil(
   return to
 }
 
-/** The pieces between commas that stand in no block. */
+/** Parts separated by commas outside blocks. */
 export function splitAtCommas(tokens: readonly CssToken[]): CssToken[][] {
   const parts: CssToken[][] = []
   for (let at = 0; at <= tokens.length; ) {
@@ -100,7 +100,7 @@ export function trimmed(tokens: readonly CssToken[]): CssToken[] {
   return tokens.slice(from, to)
 }
 
-/** What the tokens mean, in one spelling; null where a string or an address was never closed. */
+/** Normalised text of the tokens; null when a string or URL is not closed. */
 export function meaningOf(tokens: readonly CssToken[]): string | null {
   let text = ''
   for (const { type, value } of trimmed(tokens)) {

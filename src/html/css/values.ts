@@ -1,27 +1,27 @@
-// Declarations that decide whether text is seen: which are valid, and what variables make of them.
+// Declarations that determine whether text is visible: their validity, and values after substitution of variables.
 
 import { lexer } from 'css-tree/dist/csstree.esm'
 import { type CssToken, meaningOf, skipUntil, splitAtCommas, TYPE, tokensOf, trimmed } from './tokens.ts'
 import type { Work } from './work.ts'
 
-/** Characters of a value, also of one that variables have filled. */
+/** Characters of a value, also after substitution. */
 export const VALUE_MAX = 1024
-/** Tokens and parts of a value, or of a layer of a background, that can be valid. */
+/** Tokens and parts of a value, or of a background layer, that can be valid. */
 const VALUE_TOKENS_MAX = 200
 const VALUE_PARTS_MAX = 16
-/** Variables inside variables. */
+/** Nesting depth of variables. */
 const VARIABLE_DEPTH_MAX = 16
-/** Steps that it takes to find out whether a value is valid. */
+/** Work steps to validate a value. */
 const VALIDATION_STEPS = 100
 
 export interface Declaration {
   name: string
-  /** In one spelling (tokens.ts). */
+  /** Normalised text (tokens.ts). */
   value: string
   important: boolean
 }
 
-/** Properties that are looked at; shorthands are taken apart by the cascade. */
+/** Properties in use; the cascade expands shorthands. */
 const PROPERTIES = new Set(
   (
     'all display visibility font-size font opacity color background background-color background-image position left top right bottom ' +
@@ -30,7 +30,7 @@ const PROPERTIES = new Set(
     'content-visibility zoom letter-spacing line-height'
   ).split(' '),
 )
-/** Other names of the same. */
+/** Aliases. */
 const ALIASES = new Map(
   Object.entries({
     'inset-inline-start': 'left',
@@ -55,7 +55,7 @@ const WIDE = /^(?:inherit|initial|unset|revert|revert-layer)$/
 /** Lengths without a unit are pixels where a page has no doctype, as most messages (Quirks Mode, 4.2). */
 const UNITLESS = /^(?:font-size|text-indent|margin|(?:max-)?(?:width|height)|letter-spacing|left|top|right|bottom)/
 
-/** Tells valid values from others, and remembers them for one message. */
+/** Validates values, and caches the results for one message. */
 export class Validator {
   readonly #work: Work
   readonly #known = new Map<string, boolean>()
@@ -76,7 +76,7 @@ export class Validator {
   }
 
   /**
-   * A declaration that counts here; null for any other, for one that is invalid, and for one with too long a value.
+   * A valid declaration of a property in use; null for any other, and for one with too long a value.
    * @param nameToken the name's token
    * @throws WorkSpent
    */
@@ -94,14 +94,14 @@ export class Validator {
 
 interface Validity {
   valid: boolean
-  /** Steps that css-tree made to find it out. */
+  /** Work steps css-tree needed. */
   steps: number
 }
 
 function validity(name: string, value: string): Validity {
   if (WIDE.test(value)) return { valid: true, steps: 0 }
   if (/^[+-]?[\d.]+$/.test(value) && UNITLESS.test(name)) return { valid: true, steps: 0 }
-  // Layers of a background one by one: css-tree tries all their orders together.
+  // Background layers one by one: css-tree would try all orders of all layers.
   const layers = name === 'background' ? splitAtCommas(tokensOf(value)) : [tokensOf(value)]
   let steps = 0
   for (const layer of layers) {
@@ -122,7 +122,7 @@ function matched(name: string, tokens: readonly CssToken[]): Validity {
   }
 }
 
-/** Parts that stand in no brackets: what css-tree tries in every order. */
+/** Parts outside brackets: css-tree tries them in every order. */
 function partCount(tokens: readonly CssToken[]): number {
   let depth = 0
   let count = 0
@@ -134,7 +134,7 @@ function partCount(tokens: readonly CssToken[]): number {
   return count
 }
 
-/** What `@supports` asks for. */
+/** Evaluates a declaration in `@supports`. */
 export function isSupported(name: string, tokens: readonly CssToken[]): boolean {
   const value = meaningOf(tokens)
   if (value === null || value.length > VALUE_MAX) return false
@@ -151,7 +151,7 @@ function withoutImportant(tokens: readonly CssToken[]): { value: CssToken[]; imp
   return { value: trimmed(before.slice(0, -1)), important: true }
 }
 
-/** The declarations of a style attribute. What is no declaration is passed over (CSS Style Attributes, 3). */
+/** The declarations of a style attribute. Invalid parts are skipped (CSS Style Attributes, 3). */
 export function readDeclarations(tokens: readonly CssToken[], validator: Validator): Declaration[] {
   const found: Declaration[] = []
   for (let at = 0; at < tokens.length; ) {
@@ -164,7 +164,7 @@ export function readDeclarations(tokens: readonly CssToken[], validator: Validat
   return found
 }
 
-/** The name and value of a declaration; null for tokens that are none. */
+/** Name and value of a declaration; null for anything else. */
 export function declarationParts(tokens: readonly CssToken[]): { name: CssToken; value: readonly CssToken[] } | null {
   if (tokens[0]?.type !== TYPE.Ident) return null
   const colon = tokens[1]?.type === TYPE.WhiteSpace ? 2 : 1
@@ -179,8 +179,8 @@ function hasVariable(value: string): boolean {
 export type Variables = ReadonlyMap<string, string>
 
 /**
- * A value with its variables filled in (CSS Variables 1, 3).
- * @returns null where one is not there, asks for itself, or makes the value too long
+ * A value after substitution of variables (CSS Variables 1, 3).
+ * @returns null when a variable is missing or cyclic, or the value becomes too long
  * @throws WorkSpent
  */
 export function substituted(
@@ -218,7 +218,7 @@ function closingOf(value: string, from: number): number {
 }
 
 /**
- * The variables of an element, the ones around it included; the same map where it declares none.
+ * The variables of an element, inherited ones included; the same map when it declares none.
  * @throws WorkSpent
  */
 export function variablesOf(declared: Variables, outer: Variables, most: number, work: Work): Variables {

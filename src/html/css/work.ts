@@ -1,6 +1,6 @@
 // Limits the CPU work of applying style sheets to one message.
 
-/** Steps of matching selectors and reading values: about a second, on a slow machine. */
+/** Steps of selector matching and value parsing: about one second on a slow machine. */
 export const WORK_MAX = 5_000_000
 
 /** Thrown when the step limit is reached. */
@@ -10,7 +10,7 @@ export class WorkSpent extends Error {}
 export class Work {
   steps = 0
 
-  /** @throws WorkSpent when there were too many */
+  /** @throws WorkSpent above the limit */
   take(steps: number): void {
     this.steps += steps
     if (this.steps > WORK_MAX) throw new WorkSpent('Too many steps')

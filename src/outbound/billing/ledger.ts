@@ -1,11 +1,13 @@
 // The ledger of a team: every change of its balance, with the resulting balance (decisions §7.1).
 
 import type { Clock } from '../../base/clock.ts'
+import { DAY_MS } from '../../base/durations.ts'
 import { conflict, invalid } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Config } from '../../config/config.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { Where } from '../../db/sql-text.ts'
 import type { OutboundDeps } from '../deps.ts'
 
 export const CREDIT_TYPES = ['purchase', 'adjustment', 'refund'] as const
@@ -56,8 +58,6 @@ export interface TransactionFilter {
 
 type Entry = Pick<Transaction, 'type' | 'amount' | 'quantity' | 'unitPrice' | 'description'>
 
-const DAY_MS = 24 * 60 * 60 * 1000
-
 export class Ledger {
   readonly #db: Db
   readonly #clock: Clock
@@ -85,7 +85,7 @@ export class Ledger {
   /** Enters one change; units of work run one at a time, so the resulting balance is exact. @throws ProductError conflict */
   async enter(tx: Tx, teamId: string, entry: Entry): Promise<Transaction> {
     const balance = (await this.balance(tx, teamId)) + entry.amount
-    if (!Number.isSafeInteger(balance)) throw conflict('The balance would have more digits than are kept.')
+    if (!Number.isSafeInteger(balance)) throw conflict('The resulting balance is too large.')
     await tx.run(
       `INSERT INTO billing_accounts (team_id, balance_micro) VALUES (?, ?)
        ON CONFLICT (team_id) DO UPDATE SET balance_micro = excluded.balance_micro`,
@@ -139,21 +139,16 @@ export class Ledger {
 
   /** Newest first. */
   async list(teamId: string, { type, from, to, limit, after }: TransactionFilter): Promise<Page<Transaction>> {
-    const where = ['team_id = ?']
-    const values: SqlValue[] = [teamId]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (type !== undefined) add('type = ?', type)
-    if (from !== undefined) add('created_at >= ?', from)
-    if (to !== undefined) add('created_at < ?', to)
-    if (after !== null) add('(created_at, n) < (?, ?)', ...after)
+    const where = new Where().add('team_id = ?', teamId)
+    if (type !== undefined) where.add('type = ?', type)
+    if (from !== undefined) where.add('created_at >= ?', from)
+    if (to !== undefined) where.add('created_at < ?', to)
+    if (after !== null) where.add('(created_at, n) < (?, ?)', ...after)
     // A filter by type may scan many rows.
     const reader = type === undefined ? this.#db.read : this.#db.scan
     const rows = await reader.all(
-      `SELECT * FROM billing_transactions WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, limit + 1],
+      `SELECT * FROM billing_transactions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, limit + 1],
     )
     return pageOf(rows, limit, (row) => [row.created_at as number, row.n as number], transactionOf)
   }

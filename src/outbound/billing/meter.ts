@@ -1,6 +1,7 @@
 // Usage metering: pending recipients are held against the balance, sent ones are counted by hour and provider (decisions §7.1).
 
 import { isoTime } from '../../base/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import { DeferredWrites } from '../../db/deferred-writes.ts'
@@ -24,15 +25,14 @@ interface MeterRow {
 type Sent = Omit<MeterRow, 'quantity'>
 
 /** Order among the deferred writes at the end of a transaction; any order works. */
-const PLACE = 0
+const ORDER = 0
 /** Maximum number of rows per statement. */
 const ROWS_MAX = 32
-const HOUR_MS = 60 * 60 * 1000
 /** Delay in ms after an hour before it is entered: a unit of work that started in it may still be running. */
-const GRACE_MS = 5 * 60 * 1000
+const GRACE_MS = 5 * MINUTE_MS
 const BATCH = 100
 /** The `hour` value of rows that count pending recipients. */
-const WAITING = 0
+const PENDING_HOUR = 0
 
 const COUNT = `INSERT INTO billing_meters (team_id, hour, provider_id, provider_name, quantity)`
 const ADD = `ON CONFLICT (team_id, hour, provider_id) DO UPDATE SET quantity = quantity + excluded.quantity`
@@ -40,7 +40,7 @@ const ADD = `ON CONFLICT (team_id, hour, provider_id) DO UPDATE SET quantity = q
 export class Meter {
   readonly #deps: Deps
   readonly #price: number
-  readonly #sent = new DeferredWrites<Sent>((tx, all) => this.#writeSent(tx, all), PLACE)
+  readonly #sent = new DeferredWrites<Sent>((tx, all) => this.#writeSent(tx, all), ORDER)
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -55,12 +55,12 @@ export class Meter {
     if (!this.#deps.config.BILLING_ENFORCE || this.#price === 0) return null
     const owed = (await this.#owed(tx, teamId)) + recipients
     if ((await this.#deps.ledger.balance(tx, teamId)) >= owed * this.#price) return null
-    return conflict('The balance of the team does not suffice for this mail; ask the operator for credit.')
+    return conflict('The balance of the team does not cover this message. Ask the operator for credit.')
   }
 
   /** Holds recipients against the balance until their deliveries end. */
   async hold(tx: Tx, teamId: string, recipients: number): Promise<void> {
-    await tx.run(`${COUNT} VALUES (?, ?, '', '', ?) ${ADD}`, [teamId, WAITING, recipients])
+    await tx.run(`${COUNT} VALUES (?, ?, '', '', ?) ${ADD}`, [teamId, PENDING_HOUR, recipients])
   }
 
   /**
@@ -92,7 +92,7 @@ export class Meter {
       rows.set(key, { ...known, quantity: known.quantity + quantity })
     }
     for (const sent of all) {
-      count({ team_id: sent.team_id, hour: WAITING, provider_id: '', provider_name: '' }, -1)
+      count({ team_id: sent.team_id, hour: PENDING_HOUR, provider_id: '', provider_name: '' }, -1)
       count(sent, 1)
     }
     const list = [...rows.values()]
@@ -118,7 +118,7 @@ export class Meter {
     while (!signal.aborted) {
       const rows = await this.#deps.db.read.all<MeterRow>(
         'SELECT * FROM billing_meters WHERE hour > ? AND hour <= ? ORDER BY hour LIMIT ?',
-        [WAITING, now - HOUR_MS - GRACE_MS, BATCH],
+        [PENDING_HOUR, now - HOUR_MS - GRACE_MS, BATCH],
       )
       for (const row of rows) await this.#deps.db.write((tx) => this.#enterOne(tx, row))
       entered += rows.length

@@ -12,9 +12,9 @@ export function parseAmount(text: string, field: string): number {
   if (!new RegExp(AMOUNT_PATTERN).test(text)) {
     throw invalid(field, 'invalid_format', 'The amount must be a decimal number such as 12.50.')
   }
-  const [whole = '', places = ''] = text.replace('-', '').split('.')
+  const [whole = '', decimals = ''] = text.replace('-', '').split('.')
   // At most 10^15, so the number is exact.
-  const micro = Number(whole) * MICRO + Number(places.padEnd(6, '0'))
+  const micro = Number(whole) * MICRO + Number(decimals.padEnd(6, '0'))
   return text.startsWith('-') && micro !== 0 ? -micro : micro
 }
 

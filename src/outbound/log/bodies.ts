@@ -35,30 +35,30 @@ const NAME_MAX = 512
 const SUBJECT_MAX = 998
 const MTA_MAX = 255
 
-export function bodyOf(told: EventSubject, fact: EventFact): Record<string, unknown> {
+export function bodyOf(about: EventSubject, fact: EventFact): Record<string, unknown> {
   return {
-    message_id: told.emailId,
-    delivery_log_id: told.deliveryId,
-    source: told.source,
-    mailbox_id: told.mailboxId,
-    provider_id: told.carrier?.id ?? null,
-    provider_name: told.carrier?.name ?? null,
-    from: { email: told.fromEmail, name: cut(told.fromName, NAME_MAX) },
-    recipient: told.to,
-    subject: cut(told.subject, SUBJECT_MAX),
-    internet_message_id: `<${told.internetMessageId}>`,
-    queued_at: isoTime(told.queuedAt),
-    attempt: told.attempts,
-    ...detailsOf(told, fact),
+    message_id: about.emailId,
+    delivery_log_id: about.deliveryId,
+    source: about.source,
+    mailbox_id: about.mailboxId,
+    provider_id: about.carrier?.id ?? null,
+    provider_name: about.carrier?.name ?? null,
+    from: { email: about.fromEmail, name: cut(about.fromName, NAME_MAX) },
+    recipient: about.to,
+    subject: cut(about.subject, SUBJECT_MAX),
+    internet_message_id: `<${about.internetMessageId}>`,
+    queued_at: isoTime(about.queuedAt),
+    attempt: about.attempts,
+    ...detailsOf(about, fact),
   }
 }
 
-function detailsOf(told: EventSubject, { outcome, at, suppressed }: EventFact): Record<string, unknown> {
+function detailsOf(about: EventSubject, { outcome, at, suppressed }: EventFact): Record<string, unknown> {
   switch (outcome.kind) {
     case 'sent':
-      return { delivery: delivery(told, outcome, at) }
+      return { delivery: delivery(about, outcome, at) }
     case 'deferred':
-      return { delay: delay(told, outcome) }
+      return { delay: delay(about, outcome) }
     case 'bounced':
       return { bounce: bounce(outcome, at, suppressed) }
     case 'expired':
@@ -72,23 +72,23 @@ function detailsOf(told: EventSubject, { outcome, at, suppressed }: EventFact): 
   }
 }
 
-function delivery(told: EventSubject, { reply, confirmation }: Extract<Outcome, { kind: 'sent' }>, at: number) {
+function delivery(about: EventSubject, { reply, confirmation }: Extract<Outcome, { kind: 'sent' }>, at: number) {
   return {
     delivered_at: isoTime(at),
     confirmation,
     smtp_code: reply.smtpCode,
     smtp_response: replyLine(reply),
-    latency_ms: Math.max(at - told.queuedAt, 0),
+    latency_ms: Math.max(at - about.queuedAt, 0),
   }
 }
 
-function delay(told: EventSubject, { reply, cause, nextAt }: Extract<Outcome, { kind: 'deferred' }>) {
+function delay(about: EventSubject, { reply, cause, nextAt }: Extract<Outcome, { kind: 'deferred' }>) {
   return {
     type: cause,
     smtp_code: reply.smtpCode,
     diagnostic: replyLine(reply),
     next_attempt_at: isoTime(nextAt),
-    expires_at: isoTime(told.expiresAt),
+    expires_at: isoTime(about.expiresAt),
   }
 }
 

@@ -1,8 +1,11 @@
 // Reads the delivery log: one row per recipient of every accepted message (decisions §6.1).
 
+import type { WrongSpan } from '../../base/clock-guard.ts'
 import { searchWords } from '../../base/words.ts'
 import type { Db, SqlValue } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
+import { redateRows } from '../../db/redate.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Delivery, DeliveryStatus, Page } from '../records.ts'
 import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
@@ -82,6 +85,12 @@ export class DeliveryLog {
     return { ...present(row), timeline: [accepted, ...stepsOf(row.timeline)] }
   }
 
+  /** Dates messages and rows of a wrong clock as of now (ms): they are kept as long as others. */
+  async redate(wrong: WrongSpan, now: number): Promise<void> {
+    await redateRows(this.#db, { table: 'emails', column: 'queued_at' }, wrong, now)
+    await redateRows(this.#db, { table: 'deliveries', column: 'created_at' }, wrong, now)
+  }
+
   /**
    * Deletes messages accepted before `before` (ms) without open deliveries, in batches, so that other writes are not blocked.
    * @returns the number of deleted deliveries
@@ -91,24 +100,24 @@ export class DeliveryLog {
     let last = 0
     for (;;) {
       // In the order of acceptance, so that recent messages are not read.
-      const mails = await this.#db.scan.all<{ n: number; queued_at: number; open_deliveries: number }>(
+      const messages = await this.#db.scan.all<{ n: number; queued_at: number; open_deliveries: number }>(
         'SELECT n, queued_at, open_deliveries FROM emails WHERE n > ? ORDER BY n LIMIT ?',
         [last, PRUNE_BATCH],
       )
-      const old = mails.filter((mail) => mail.queued_at < before)
-      const ended = old.filter((mail) => mail.open_deliveries === 0)
+      const old = messages.filter((message) => message.queued_at < before)
+      const ended = old.filter((message) => message.open_deliveries === 0)
       if (ended.length > 0) erased += await this.#erase(ended.map(({ n }) => n))
-      if (old.length === 0 || mails.length < PRUNE_BATCH) return erased
-      last = mails.at(-1)!.n
+      if (old.length === 0 || messages.length < PRUNE_BATCH) return erased
+      last = messages.at(-1)!.n
     }
   }
 
-  #erase(mails: readonly number[]): Promise<number> {
-    const marks = mails.map(() => '?').join(', ')
+  #erase(messages: readonly number[]): Promise<number> {
+    const marks = placeholders(messages)
     return this.#db.write(async (tx) => {
-      await tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, mails)
-      const { changes } = await tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, mails)
-      await tx.run(`DELETE FROM emails WHERE n IN (${marks})`, mails)
+      await tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, messages)
+      const { changes } = await tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, messages)
+      await tx.run(`DELETE FROM emails WHERE n IN (${marks})`, messages)
       return changes
     })
   }
@@ -123,20 +132,20 @@ export function listStatement(
   const { mailboxId, emailId } = filter
   const conditions: string[] = []
   const values: SqlValue[] = []
-  const ask = (condition: string, ...asked: SqlValue[]) => {
+  const add = (condition: string, ...given: SqlValue[]) => {
     conditions.push(condition)
-    values.push(...asked)
+    values.push(...given)
   }
-  ask(mailboxId === undefined && emailId === undefined ? 'd.team_id = ?' : '+d.team_id = ?', teamId)
-  if (mailboxId !== undefined) ask(emailId === undefined ? 'd.mailbox_id = ?' : '+d.mailbox_id = ?', mailboxId)
-  if (emailId !== undefined) ask('d.email = (SELECT n FROM emails WHERE id = ?)', emailId)
-  if (filter.status !== undefined) ask('d.status = ?', filter.status)
-  if (filter.providerId !== undefined) ask('d.provider_id = ?', filter.providerId)
-  if (filter.domain !== undefined) ask('d.domain = ?', filter.domain.toLowerCase())
-  if (filter.from !== undefined) ask('d.created_at >= ?', filter.from)
-  if (filter.to !== undefined) ask('d.created_at < ?', filter.to)
-  for (const word of searchWords(filter.search ?? '')) ask('instr(d.words, ?) > 0', word)
-  if (page.after) ask('(d.created_at, d.n) < (?, ?)', page.after[0], page.after[1])
+  add(mailboxId === undefined && emailId === undefined ? 'd.team_id = ?' : '+d.team_id = ?', teamId)
+  if (mailboxId !== undefined) add(emailId === undefined ? 'd.mailbox_id = ?' : '+d.mailbox_id = ?', mailboxId)
+  if (emailId !== undefined) add('d.email = (SELECT n FROM emails WHERE id = ?)', emailId)
+  if (filter.status !== undefined) add('d.status = ?', filter.status)
+  if (filter.providerId !== undefined) add('d.provider_id = ?', filter.providerId)
+  if (filter.domain !== undefined) add('d.domain = ?', filter.domain.toLowerCase())
+  if (filter.from !== undefined) add('d.created_at >= ?', filter.from)
+  if (filter.to !== undefined) add('d.created_at < ?', filter.to)
+  for (const word of searchWords(filter.search ?? '')) add('instr(d.words, ?) > 0', word)
+  if (page.after) add('(d.created_at, d.n) < (?, ?)', page.after[0], page.after[1])
   // CROSS JOIN fixes the join order: deliveries first, then the message of each.
   const sql = `SELECT ${SHOWN} FROM deliveries d CROSS JOIN emails e ON e.n = d.email
     WHERE ${conditions.join(' AND ')} ORDER BY d.created_at DESC, d.n DESC LIMIT ?`

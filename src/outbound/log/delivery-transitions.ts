@@ -1,6 +1,7 @@
 // Applies transitions to deliveries, with all their effects. No other module changes the status of a delivery.
 
 import type { Clock } from '../../base/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
 import type { Meter } from '../billing/meter.ts'
@@ -28,8 +29,8 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
 }
 
 /** Decisions §9.4: a delay is reported when the next attempt is further away than this, at most once an hour. */
-export const DELAY_TOLD_FROM_MS = 5 * 60 * 1000
-export const DELAY_TOLD_EVERY_MS = 60 * 60 * 1000
+export const DELAY_REPORTED_FROM_MS = 5 * MINUTE_MS
+export const DELAY_REPORTED_EVERY_MS = HOUR_MS
 /** 9999-12-31T23:59:59.999Z: times in reports are untrusted, and later ones have another ISO format. */
 const TIME_MAX = 253_402_300_799_999
 
@@ -46,7 +47,7 @@ interface Row {
   status_reason: string | null
   attempts: number
   sent_at: number | null
-  delay_told_at: number | null
+  delay_reported_at: number | null
   timeline: string
   email_id: string
   domain_id: string | null
@@ -60,12 +61,12 @@ interface Row {
 }
 
 const READ = `SELECT d.id, d.email, d.team_id, d.mailbox_id, d.to_email, d.provider_id, d.provider_name, d.status,
-    d.status_reason, d.attempts, d.sent_at, d.delay_told_at, d.timeline, e.id AS email_id, e.domain_id, e.source,
+    d.status_reason, d.attempts, d.sent_at, d.delay_reported_at, d.timeline, e.id AS email_id, e.domain_id, e.source,
     e.from_email, e.from_name, e.subject, e.internet_message_id, e.queued_at, e.expires_at
   FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.n = ?`
 
 const WRITE = `UPDATE deliveries SET status = ?, status_reason = ?, provider_id = ?, provider_name = ?, sent_at = ?,
-    delay_told_at = ?, notice_due = ?, timeline = ? WHERE n = ?`
+    delay_reported_at = ?, notice_due = ?, timeline = ? WHERE n = ?`
 
 export class DeliveryTransitions {
   readonly #deps: Deps
@@ -87,48 +88,50 @@ export class DeliveryTransitions {
     const fact = bounded(outcome)
     const steps = fact.kind === 'complained' ? stepsOf(row.timeline) : []
     const { status, status_reason: statusReason, attempts } = row
-    const move = transitionOf({ status, statusReason, attempts, steps }, fact)
-    if (move === null) return false
+    const transition = transitionOf({ status, statusReason, attempts, steps }, fact)
+    if (transition === null) return false
     const moved = carrier === null ? row : { ...row, provider_id: carrier.id, provider_name: carrier.name }
-    await this.#move(tx, deliveryN, moved, fact, move)
+    await this.#write(tx, deliveryN, moved, fact, transition)
     return true
   }
 
-  async #move(tx: Tx, n: number, row: Row, outcome: Outcome, move: DeliveryTransition): Promise<void> {
+  async #write(tx: Tx, n: number, row: Row, outcome: Outcome, transition: DeliveryTransition): Promise<void> {
     const { queue, store } = this.#deps
     const now = this.#clock.now()
-    const isTold =
-      move.event !== null && row.source !== 'system' && (move.status !== 'pending' || isLate(row, move, now))
-    const isNoticed = row.source === 'mailbox_api' && isFailure(outcome)
+    const isReported =
+      transition.event !== null &&
+      row.source !== 'system' &&
+      (transition.status !== 'pending' || isLate(row, transition, now))
+    const needsDsn = row.source === 'mailbox_api' && isFailure(outcome)
     await tx.run(WRITE, [
-      move.status,
-      move.statusReason,
+      transition.status,
+      transition.statusReason,
       row.provider_id,
       row.provider_name,
       outcome.kind === 'sent' ? now : row.sent_at,
-      isTold && move.status === 'pending' ? now : row.delay_told_at,
-      isNoticed,
-      withStep(row.timeline, { at: now, ...move.step }),
+      isReported && transition.status === 'pending' ? now : row.delay_reported_at,
+      needsDsn,
+      withStep(row.timeline, { at: now, ...transition.step }),
       n,
     ])
-    if (move.step.nextAt !== null) await queue.postpone(tx, n, move.step.nextAt)
+    if (transition.step.nextAt !== null) await queue.postpone(tx, n, transition.step.nextAt)
     else if (row.status === 'pending') await queue.drop(tx, n)
-    if (row.status === 'pending' && move.status !== 'pending' && row.source !== 'system') {
+    if (row.status === 'pending' && transition.status !== 'pending' && row.source !== 'system') {
       const carrier = { id: row.provider_id, name: row.provider_name }
-      await this.#deps.meter.settle(tx, row.team_id, move.status === 'sent' ? carrier : null, now)
+      await this.#deps.meter.settle(tx, row.team_id, transition.status === 'sent' ? carrier : null, now)
     }
     this.#count(tx, row, outcome, now)
-    const change = wanting(move.status, isNoticed) - wanting(row.status, false)
+    const change = contentUsers(transition.status, needsDsn) - contentUsers(row.status, false)
     if (change !== 0) await countOpen(tx, row.email, change)
-    const suppressed = await this.#suppress(tx, row, move)
-    if (isTold) await this.#tell(tx, row, move, { outcome, at: now, suppressed })
+    const suppressed = await this.#suppress(tx, row, transition)
+    if (isReported) await this.#recordEvent(tx, row, transition, { outcome, at: now, suppressed })
     if (row.mailbox_id !== null) await store.submissions.touch(tx, row.email_id)
   }
 
   #count(tx: Tx, row: Row, outcome: Outcome, at: number): void {
     const { team_id: teamId, mailbox_id: mailboxId, domain_id: domainId, source, to_email: to } = row
-    const mail = { teamId, mailboxId, domainId, source, to, from: { email: row.from_email, name: row.from_name } }
-    const fact = factOf(mail, at)
+    const message = { teamId, mailboxId, domainId, source, to, from: { email: row.from_email, name: row.from_name } }
+    const fact = factOf(message, at)
     const counted = countedAs({ status: row.status, statusReason: row.status_reason }, outcome)
     if (fact === null || counted === null) return
     const provider = row.provider_id === null ? null : { id: row.provider_id, name: row.provider_name }
@@ -148,7 +151,7 @@ export class DeliveryTransitions {
     return true
   }
 
-  async #tell(
+  async #recordEvent(
     tx: Tx,
     row: Row,
     { event }: DeliveryTransition,
@@ -160,15 +163,15 @@ export class DeliveryTransitions {
       mailboxId: row.mailbox_id,
       domainId: row.domain_id,
       at: fact.at,
-      data: bodyOf(toldOf(row), fact),
+      data: bodyOf(subjectOf(row), fact),
     })
   }
 }
 
 /** Decisions §9.4: whether a deferral is reported. */
 function isLate(row: Row, { step }: DeliveryTransition, now: number): boolean {
-  const isFar = step.nextAt !== null && step.nextAt - now > DELAY_TOLD_FROM_MS
-  return isFar && (row.delay_told_at === null || now - row.delay_told_at >= DELAY_TOLD_EVERY_MS)
+  const isFar = step.nextAt !== null && step.nextAt - now > DELAY_REPORTED_FROM_MS
+  return isFar && (row.delay_reported_at === null || now - row.delay_reported_at >= DELAY_REPORTED_EVERY_MS)
 }
 
 /** Outcomes that cause a DSN to the sending mailbox; a cancellation by the sender does not. */
@@ -177,8 +180,8 @@ function isFailure({ kind }: Outcome): boolean {
 }
 
 /** 1 while the delivery needs the content of the message: to send it, or to quote it in a DSN. */
-function wanting(status: DeliveryStatus, isNoticed: boolean): number {
-  return status === 'pending' || isNoticed ? 1 : 0
+function contentUsers(status: DeliveryStatus, needsDsn: boolean): number {
+  return status === 'pending' || needsDsn ? 1 : 0
 }
 
 function bounded(outcome: Outcome): Outcome {
@@ -186,7 +189,7 @@ function bounded(outcome: Outcome): Outcome {
   return { ...outcome, occurredAt: Math.min(Math.max(outcome.occurredAt || 0, 0), TIME_MAX) }
 }
 
-function toldOf(row: Row) {
+function subjectOf(row: Row) {
   return {
     emailId: row.email_id,
     deliveryId: row.id,

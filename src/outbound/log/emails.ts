@@ -4,10 +4,12 @@ import type { Clock } from '../../base/clock.ts'
 import { ID_PREFIX, newId } from '../../base/ids.ts'
 import { searchText } from '../../base/words.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
+import { domainOf } from '../../mime/address.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
-import { domainOf, factOf } from './facts.ts'
+import { factOf } from './facts.ts'
 import { countOpen } from './open-content.ts'
 import {
   DELIVERY_COLUMNS,
@@ -48,7 +50,7 @@ export interface DeliveryState extends Delivery {
 /** Maximum number of ids a provider assigns to one message, and characters of one. */
 const REMOTE_IDS_MAX = 20
 const REMOTE_ID_MAX = 255
-const SAID_BY_SERVERS = new Set(['sent', 'deferred', 'bounced', 'expired'])
+const SERVER_STEPS = new Set(['sent', 'deferred', 'bounced', 'expired'])
 
 export class Emails {
   readonly #db: Db
@@ -90,7 +92,10 @@ export class Emails {
   /** The messages with these keys, unordered; unknown keys are omitted. */
   async byN(ns: readonly number[]): Promise<Email[]> {
     if (ns.length === 0) return []
-    const rows = await this.#db.read.all<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${marks(ns)})`, ns)
+    const rows = await this.#db.read.all<EmailRow>(
+      `SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${placeholders(ns)})`,
+      ns,
+    )
     return rows.map(presentEmail)
   }
 
@@ -140,37 +145,37 @@ export class Emails {
       return {
         ...presentDelivery(row),
         updatedAt: steps.at(-1)?.at ?? row.created_at,
-        lastReply: steps.findLast(({ type }) => SAID_BY_SERVERS.has(type))?.detail ?? null,
+        lastReply: steps.findLast(({ type }) => SERVER_STEPS.has(type))?.detail ?? null,
         noticeDue: row.notice_due === 1,
       }
     })
   }
 
   /** Counts an attempt, before the hand-over. @param carrier null while none is chosen */
-  async noteAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): Promise<void> {
+  async countAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): Promise<void> {
     if (deliveryNs.length === 0) return
     const chosen = carrier === null ? '' : ', provider_id = ?, provider_name = ?'
     await tx.run(
-      `UPDATE deliveries SET attempts = attempts + 1${chosen} WHERE n IN (${marks(deliveryNs)})`,
+      `UPDATE deliveries SET attempts = attempts + 1${chosen} WHERE n IN (${placeholders(deliveryNs)})`,
       carrier === null ? deliveryNs : [carrier.id, carrier.name, ...deliveryNs],
     )
   }
 
   /** Records the carrier of the next hand-over. @param reason one sentence for the timeline */
-  async noteRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): Promise<void> {
+  async recordRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): Promise<void> {
     if (deliveryNs.length === 0) return
     const at = this.#clock.now()
     const line = stepLine({ at, type: 'routed', detail: reason, smtpCode: null, nextAt: null })
     await tx.run(
       `UPDATE deliveries SET provider_id = ?, provider_name = ?,
          timeline = CASE WHEN length(timeline) < ? THEN timeline || ? ELSE timeline END
-       WHERE n IN (${marks(deliveryNs)})`,
+       WHERE n IN (${placeholders(deliveryNs)})`,
       [carrier?.id ?? null, carrier?.name ?? null, TIMELINE_MAX, line, ...deliveryNs],
     )
   }
 
   /** Stores the ids a provider assigned to a message, because reports may refer to them. Longer strings are ignored. */
-  async rememberIds(tx: Tx, emailN: number, remoteIds: readonly string[]): Promise<void> {
+  async addRemoteIds(tx: Tx, emailN: number, remoteIds: readonly string[]): Promise<void> {
     const ids = remoteIds.filter((id) => id !== '' && id.length <= REMOTE_ID_MAX).slice(0, REMOTE_IDS_MAX)
     for (const id of ids) {
       await tx.run('INSERT INTO remote_ids (remote_id, email) VALUES (?, ?) ON CONFLICT DO NOTHING', [id, emailN])
@@ -187,10 +192,10 @@ export class Emails {
   }
 
   /** Clears the due mark of deliveries: the DSN is queued, or its mailbox is deleted. */
-  async noteNoticed(tx: Tx, emailN: number, deliveryNs: readonly number[]): Promise<void> {
+  async clearNoticeDue(tx: Tx, emailN: number, deliveryNs: readonly number[]): Promise<void> {
     if (deliveryNs.length === 0) return
     const { changes } = await tx.run(
-      `UPDATE deliveries SET notice_due = 0 WHERE notice_due = 1 AND email = ? AND n IN (${marks(deliveryNs)})`,
+      `UPDATE deliveries SET notice_due = 0 WHERE notice_due = 1 AND email = ? AND n IN (${placeholders(deliveryNs)})`,
       [emailN, ...deliveryNs],
     )
     if (changes > 0) await countOpen(tx, emailN, -changes)
@@ -205,7 +210,7 @@ export class Emails {
     if (ns.length === 0) return []
     return tx.all(
       `UPDATE emails SET expires_at = CASE WHEN expires_at > ? THEN ? ELSE max(expires_at, ?) END
-       WHERE n IN (${marks(ns)}) RETURNING n, expires_at AS expiresAt`,
+       WHERE n IN (${placeholders(ns)}) RETURNING n, expires_at AS expiresAt`,
       [latest, instead, earliest, ...ns],
     )
   }
@@ -214,13 +219,9 @@ export class Emails {
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()
     const rows = await this.#db.scan.all<{ blob: Uint8Array }>(
-      `SELECT DISTINCT blob FROM emails WHERE blob IN (${marks(hashes)})`,
+      `SELECT DISTINCT blob FROM emails WHERE blob IN (${placeholders(hashes)})`,
       hashes,
     )
     return new Set(rows.map(({ blob }) => Buffer.from(blob).toString('hex')))
   }
-}
-
-function marks(values: readonly unknown[]): string {
-  return values.map(() => '?').join(', ')
 }

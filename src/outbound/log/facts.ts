@@ -1,30 +1,28 @@
 // Which metrics a transition of a delivery counts (decisions §7.2).
 
-import type { Fact } from '../../store/metrics/counters.ts'
+import { domainOf } from '../../mime/address.ts'
+import type { CountedEvent } from '../../store/metrics/counters.ts'
 import type { Counts } from '../../store/metrics/tally.ts'
 import type { Delivery, Email, Outcome } from '../records.ts'
 import type { AttemptState } from './transition-rules.ts'
 
 /** @returns the common fields of all facts about a delivery; null for messages of the appliance itself, which are not counted */
 export function factOf(
-  mail: Pick<Email, 'teamId' | 'mailboxId' | 'source' | 'from'> & Pick<Delivery, 'to'> & { domainId: string | null },
+  message: Pick<Email, 'teamId' | 'mailboxId' | 'source' | 'from'> & Pick<Delivery, 'to'> & { domainId: string | null },
   at: number,
-): Pick<Fact, 'teamId' | 'at' | 'mailboxId' | 'domain' | 'isOwnDomain' | 'recipientDomain'> | null {
-  if (mail.source === 'system') return null
+): Pick<CountedEvent, 'teamId' | 'at' | 'mailboxId' | 'domain' | 'isOwnDomain' | 'recipientDomain'> | null {
+  if (message.source === 'system') return null
   return {
-    teamId: mail.teamId,
+    teamId: message.teamId,
     at,
-    mailboxId: mail.mailboxId,
-    domain: domainOf(mail.from.email),
-    isOwnDomain: mail.domainId !== null,
-    recipientDomain: domainOf(mail.to),
+    mailboxId: message.mailboxId,
+    domain: domainOf(message.from.email),
+    isOwnDomain: message.domainId !== null,
+    recipientDomain: domainOf(message.to),
   }
 }
 
 /** The domain after the last @, in lower case. */
-export function domainOf(email: string): string {
-  return email.slice(email.lastIndexOf('@') + 1).toLowerCase()
-}
 
 /**
  * The counts and the reason of a transition (decisions §6.2). `sent` counts every recipient with a final attempt, so that
@@ -35,7 +33,7 @@ export function domainOf(email: string): string {
 export function countedAs(
   before: Pick<AttemptState, 'status' | 'statusReason'>,
   outcome: Outcome,
-): Pick<Fact, 'counts' | 'reason'> | null {
+): Pick<CountedEvent, 'counts' | 'reason'> | null {
   const sent: Partial<Counts> = before.status === 'pending' ? { sent: 1 } : {}
   switch (outcome.kind) {
     case 'sent':

@@ -30,15 +30,17 @@ export interface DeliveryTransition {
 export const COMPLAINTS_MAX = 20
 
 /** @returns null when the table has no such transition: final states stay final */
-export function transitionOf(standing: AttemptState, outcome: Outcome): DeliveryTransition | null {
-  const isPending = standing.status === 'pending'
+export function transitionOf(state: AttemptState, outcome: Outcome): DeliveryTransition | null {
+  const isPending = state.status === 'pending'
   switch (outcome.kind) {
     case 'bounced':
-      return bounce(standing, outcome)
+      return bounce(state, outcome)
     case 'complained':
-      return complaint(standing, outcome)
+      return complaint(state, outcome)
     case 'sent':
-      return isPending ? { ...move('sent', null, said('sent', outcome.reply)), event: 'message.delivered' } : null
+      return isPending
+        ? { ...transition('sent', null, replyStep('sent', outcome.reply)), event: 'message.delivered' }
+        : null
     case 'deferred':
       return isPending ? deferral(outcome) : null
     case 'expired':
@@ -46,34 +48,36 @@ export function transitionOf(standing: AttemptState, outcome: Outcome): Delivery
     case 'rejected':
       return isPending ? rejection(outcome.reason, clean(outcome.detail, DETAIL_MAX)) : null
     case 'cancelled':
-      return isPending ? move('failed', 'cancelled', plain('cancelled', 'Cancelled before it was handed over')) : null
+      return isPending
+        ? transition('failed', 'cancelled', plainStep('cancelled', 'Cancelled before it was handed over'))
+        : null
   }
 }
 
 function deferral({ reply, nextAt }: Extract<Outcome, { kind: 'deferred' }>): DeliveryTransition {
-  const step = { ...said('deferred', reply), nextAt }
-  return { ...move('pending', `deferred: ${step.detail}`, step), event: 'message.delivery_delayed' }
+  const step = { ...replyStep('deferred', reply), nextAt }
+  return { ...transition('pending', `deferred: ${step.detail}`, step), event: 'message.delivery_delayed' }
 }
 
 function expiry(reply: RemoteReply): DeliveryTransition {
-  const step = said('expired', reply)
-  return { ...move('failed', `expired: ${step.detail}`, step), event: 'message.bounced' }
+  const step = replyStep('expired', reply)
+  return { ...transition('failed', `expired: ${step.detail}`, step), event: 'message.bounced' }
 }
 
 function rejection(reason: string, detail: string): DeliveryTransition {
   const statusReason = `${reason}: ${detail}`
-  return { ...move('rejected', statusReason, plain('rejected', statusReason)), event: 'message.rejected' }
+  return { ...transition('rejected', statusReason, plainStep('rejected', statusReason)), event: 'message.rejected' }
 }
 
-function bounce(standing: AttemptState, outcome: Extract<Outcome, { kind: 'bounced' }>): DeliveryTransition | null {
+function bounce(state: AttemptState, outcome: Extract<Outcome, { kind: 'bounced' }>): DeliveryTransition | null {
   const { afterAccept, reply, type } = outcome
-  if (!mayBounce(standing, afterAccept)) return null
-  const step = said('bounced', reply)
+  if (!mayBounce(state, afterAccept)) return null
+  const step = replyStep('bounced', reply)
   const word = afterAccept ? 'bounced_after_accept' : 'bounced'
   // Decisions §6.3: only permanent failures suppress an address.
   const isHard = type === 'permanent' && (outcome.dead === true || classifyReply(reply).suppress)
   return {
-    ...move('failed', `${word}: ${step.detail}`, step),
+    ...transition('failed', `${word}: ${step.detail}`, step),
     event: 'message.bounced',
     suppress: isHard ? 'bounce' : null,
   }
@@ -85,27 +89,24 @@ function mayBounce({ status, attempts }: AttemptState, afterAccept: boolean): bo
   return status === 'sent' || (status === 'pending' && attempts > 0)
 }
 
-function complaint(
-  standing: AttemptState,
-  outcome: Extract<Outcome, { kind: 'complained' }>,
-): DeliveryTransition | null {
+function complaint(state: AttemptState, outcome: Extract<Outcome, { kind: 'complained' }>): DeliveryTransition | null {
   const { feedbackType, userAgent, occurredAt } = outcome
-  if (standing.status !== 'sent') return null
+  if (state.status !== 'sent') return null
   const reporter = userAgent === null ? '' : ` reported by ${clean(userAgent, 100)}`
   const detail = `${feedbackType}${reporter} at ${isoTime(occurredAt)}`
   // Reporters repeat a report when they miss our reply.
-  const told = standing.steps.filter(({ type }) => type === 'complained')
-  if (told.length >= COMPLAINTS_MAX || told.some((step) => step.detail === detail)) return null
+  const reported = state.steps.filter(({ type }) => type === 'complained')
+  if (reported.length >= COMPLAINTS_MAX || reported.some((step) => step.detail === detail)) return null
   // RFC 6430: "not-spam" withdraws a complaint.
   const isComplaint = feedbackType !== 'not_spam'
   return {
-    ...move('sent', isComplaint ? 'complained' : standing.statusReason, plain('complained', detail)),
+    ...transition('sent', isComplaint ? 'complained' : state.statusReason, plainStep('complained', detail)),
     event: 'message.complained',
     suppress: isComplaint ? 'complaint' : null,
   }
 }
 
-function move(
+function transition(
   status: DeliveryStatus,
   statusReason: string | null,
   step: DeliveryTransition['step'],
@@ -113,11 +114,11 @@ function move(
   return { status, statusReason, step, event: null, suppress: null }
 }
 
-function said(type: StepType, reply: RemoteReply): DeliveryTransition['step'] {
+function replyStep(type: StepType, reply: RemoteReply): DeliveryTransition['step'] {
   const step = { type, detail: replyLine(reply), smtpCode: reply.smtpCode, nextAt: null }
   return reply.server === undefined ? step : { ...step, server: reply.server }
 }
 
-function plain(type: StepType, detail: string): DeliveryTransition['step'] {
+function plainStep(type: StepType, detail: string): DeliveryTransition['step'] {
   return { type, detail, smtpCode: null, nextAt: null }
 }

@@ -28,7 +28,7 @@ export interface Issuer {
 
 const GOOGLE_SEND = 'https://www.googleapis.com/auth/gmail.send'
 // The minimal scope to read the profile and the headers in Sent, without content (decisions §3.1, pitfalls "Sending").
-const GOOGLE_LOOK = 'https://www.googleapis.com/auth/gmail.metadata'
+const GOOGLE_READ = 'https://www.googleapis.com/auth/gmail.metadata'
 // Mail.ReadBasic reads the recipients of messages in Sent, without content.
 const MICROSOFT_NEEDED = ['Mail.Send', 'Mail.ReadBasic', 'User.Read']
 
@@ -46,8 +46,8 @@ function google(config: Config): Issuer {
     clientSecret: config.GOOGLE_CLIENT_SECRET,
     authorizeUrl: `${config.GOOGLE_AUTH_BASE}/o/oauth2/v2/auth`,
     tokenUrl: `${config.GOOGLE_TOKEN_BASE}/token`,
-    scopes: [GOOGLE_SEND, GOOGLE_LOOK],
-    needed: [GOOGLE_SEND, GOOGLE_LOOK],
+    scopes: [GOOGLE_SEND, GOOGLE_READ],
+    needed: [GOOGLE_SEND, GOOGLE_READ],
     // Without both, Google returns a refresh token only for the first consent.
     ask: { access_type: 'offline', prompt: 'consent' },
     profileUrl: `${config.GOOGLE_API_BASE}/gmail/v1/users/me/profile`,

@@ -9,7 +9,7 @@ import type { Provider } from '../records.ts'
 import { ApiClient } from '../transports/accounts/api-client.ts'
 import { addressOf, type ConnectedType, type Issuer, issuerOf, missingScopes, readProfile } from './issuers.ts'
 import { type Begun, OAuthStates } from './states.ts'
-import { askToken } from './token.ts'
+import { requestToken } from './token.ts'
 
 export type { ConnectedType } from './issuers.ts'
 
@@ -108,13 +108,8 @@ export class OAuth {
   async #connect(issuer: Issuer, begun: Begun, code: string): Promise<OAuthCallbackResult> {
     const { teamId, type, name, verifier, redirectAfter } = begun
     const fail = (reason: string): OAuthCallbackResult => ({ kind: 'failed', reason, redirectAfter })
-    const grant = {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: this.#callbackUrl(type),
-      code_verifier: verifier,
-    }
-    const answer = await askToken(this.#client, issuer, grant)
+    const redirectUri = this.#callbackUrl(type)
+    const answer = await requestToken(this.#client, issuer, { kind: 'code', code, redirectUri, verifier })
     if (answer.kind === 'refused')
       return fail(`${issuer.name} did not accept its own code; it may have been used before.`)
     if (answer.kind === 'failed') return fail(answer.text)
@@ -123,10 +118,10 @@ export class OAuth {
       return { kind: 'incomplete', redirectAfter }
     }
     const { refreshToken } = answer
-    if (refreshToken === null) return fail(`${issuer.name} gave no lasting permission (no refresh token).`)
+    if (refreshToken === null) return fail(`${issuer.name} returned no refresh token. Connect the account again.`)
     const profile = await readProfile(this.#client, issuer, answer.accessToken)
     const oauthEmail = profile.kind === 'answered' ? addressOf(issuer, profile.body) : null
-    if (oauthEmail === null) return fail(`${issuer.name} did not tell the address of the account.`)
+    if (oauthEmail === null) return fail(`${issuer.name} returned no address for the account.`)
     try {
       const account = { teamId, type, name, oauthEmail, refreshToken }
       const provider = await this.#deps.db.write((tx) => this.#deps.providers.createOAuth(tx, account))
@@ -151,7 +146,7 @@ function ownUrl(origin: string, text: string): string {
   const url = URL.parse(text, origin)
   if (url === null) throw invalid(field, 'invalid_format', `${field} must be a path or URL of this appliance.`)
   if (url.origin !== new URL(origin).origin || url.username !== '' || url.password !== '') {
-    throw invalid(field, 'forbidden_value', `${field} must lie at ${origin}.`)
+    throw invalid(field, 'forbidden_value', `${field} must be a URL of ${origin}.`)
   }
   return url.href
 }

@@ -1,5 +1,6 @@
 // The health of sending accounts: background checks, tests on demand, and results of hand-overs.
 
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderStatus, RemoteReply } from '../records.ts'
@@ -7,7 +8,6 @@ import type { CheckResult, OpenTransport, Stage } from '../transports/transport.
 import { presentProvider } from './row.ts'
 import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
 
-const MINUTE_MS = 60_000
 /** Delay in ms before an account in `error` is checked again; it doubles up to the maximum. */
 const RECHECK_MS = 15 * MINUTE_MS
 const RECHECK_MAX_MS = 4 * 60 * MINUTE_MS
@@ -15,11 +15,11 @@ const RECHECK_MAX_MS = 4 * 60 * MINUTE_MS
 export const CHECKS_MAX = 50
 export const REASON_MAX = 300
 /** The result reported to the team for an internal error; the log has the details. */
-const OUR_FAULT: CheckResult = {
+const INTERNAL_ERROR: CheckResult = {
   success: false,
   stage: 'connect',
   smtpCode: null,
-  message: 'The account could not be checked; the log of the appliance says why.',
+  message: 'The account could not be checked; the log of the appliance has the cause.',
 }
 
 /** A test result, its duration and its end time, in ms. */
@@ -53,7 +53,7 @@ export class Health {
   }
 
   /** Runs the due background checks right after the commit. */
-  hurry(tx: Tx): void {
+  checkSoon(tx: Tx): void {
     tx.afterCommit(() => this.#deps.notifier.notify('providers'))
   }
 
@@ -65,7 +65,7 @@ export class Health {
          checked_ok_at = NULL, check_due_at = ?, check_wait_ms = NULL, takes_verp = 0 WHERE n = ?`,
       [status, due, n],
     )
-    this.hurry(tx)
+    this.checkSoon(tx)
   }
 
   async activate(
@@ -83,7 +83,7 @@ export class Health {
          updated_at = ? WHERE n = ?`,
       [status, status === 'pending' ? now : null, now, provider.n],
     )
-    this.hurry(tx)
+    this.checkSoon(tx)
   }
 
   async deactivate(tx: Tx, n: number): Promise<void> {
@@ -96,7 +96,7 @@ export class Health {
 
   /** Tests the account now and updates its status from the result. */
   async test(provider: Provider, to: string | null): Promise<Tested> {
-    const tested = await this.#ask(provider, to)
+    const tested = await this.#runCheck(provider, to)
     await this.#deps.db.write((tx) => this.#apply(tx, provider, tested))
     return tested
   }
@@ -178,24 +178,30 @@ export class Health {
   }
 
   async #checkOne(provider: Provider, signal: AbortSignal | undefined): Promise<void> {
-    const tested = await this.#ask(provider, null)
+    const tested = await this.#runCheck(provider, null)
     if (signal?.aborted) return
     try {
       await this.#deps.db.write((tx) => this.#apply(tx, provider, tested))
     } catch (error) {
       // The check stays due.
-      this.#deps.log.error({ err: error, provider: provider.id }, 'what was found of an account could not be kept')
+      this.#deps.log.error(
+        { event: 'provider.result_not_stored', err: error, provider: provider.id },
+        'Check result not stored; will check again',
+      )
     }
   }
 
-  async #ask(provider: Provider, to: string | null): Promise<Tested> {
+  async #runCheck(provider: Provider, to: string | null): Promise<Tested> {
     const { clock, openTransport, log } = this.#deps
     const began = clock.now()
-    let result = OUR_FAULT
+    let result = INTERNAL_ERROR
     try {
       result = await (await openTransport(provider)).check(to)
     } catch (error) {
-      log.error({ err: error, provider: provider.id }, 'a sending account could not be checked')
+      log.error(
+        { event: 'provider.check_failed', err: error, provider: provider.id },
+        'Sending account could not be checked',
+      )
     }
     const testedAt = clock.now()
     return { result, latencyMs: testedAt - began, testedAt }
@@ -221,7 +227,10 @@ export class Health {
   }
 
   async #fail(tx: Tx, provider: Provider, reason: string): Promise<void> {
-    this.#deps.log.warn({ provider: provider.id, team_id: provider.teamId, reason }, 'a sending account fails')
+    this.#deps.log.warn(
+      { event: 'provider.failing', provider: provider.id, team_id: provider.teamId, reason },
+      'Sending account set to error',
+    )
     await tx.run(`UPDATE providers SET status = 'error', status_reason = ? WHERE n = ?`, [reason, provider.n])
     const now = this.#deps.clock.now()
     // Repeated manual tests must not postpone the next background check.

@@ -81,9 +81,9 @@ export function touchesConnection(change: ProviderChange, current: Provider): bo
 export function mergeQuotas(before: ProviderQuotas, change: QuotasInput = {}): ProviderQuotas {
   const after = { ...before }
   for (const member of Object.keys(QUOTA_NAMES) as (keyof ProviderQuotas)[]) {
-    const asked = change[member]
-    if (asked === undefined) continue
-    const range = typeof asked === 'number' ? { min: asked, max: asked } : asked
+    const given = change[member]
+    if (given === undefined) continue
+    const range = typeof given === 'number' ? { min: given, max: given } : given
     if (range !== null && range.min > range.max) {
       throw invalid(
         `quotas.${QUOTA_NAMES[member]}.min`,
@@ -122,7 +122,7 @@ export function refuseForeign(change: ProviderChange): void {
 
 function checkText(field: string, text: string | null | undefined): void {
   if (text == null || !/[\x00-\x1f\x7f]/.test(text)) return
-  throw invalid(field, 'invalid_format', `The ${field} must not hold control characters.`)
+  throw invalid(field, 'invalid_format', `The ${field} must not contain control characters.`)
 }
 
 function checkHost(text: string, allowPrivate: boolean): string {
@@ -135,7 +135,7 @@ function checkHost(text: string, allowPrivate: boolean): string {
       throw invalid(
         'smtp_host',
         'forbidden_value',
-        'The host lies in a private network, which this appliance does not allow.',
+        'The host is in a private network, which this appliance does not allow.',
       )
     }
     return host
@@ -145,7 +145,7 @@ function checkHost(text: string, allowPrivate: boolean): string {
     throw invalid('smtp_host', 'invalid_format', 'The host must be a DNS name or an IP address.')
   }
   if (!allowPrivate && (host === 'localhost' || host.endsWith('.localhost'))) {
-    throw invalid('smtp_host', 'forbidden_value', 'The host lies on this machine, which this appliance does not allow.')
+    throw invalid('smtp_host', 'forbidden_value', 'The host is this machine, which this appliance does not allow.')
   }
   return host
 }

@@ -4,6 +4,7 @@ import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { placeholders, Where } from '../../db/sql-text.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderStatus, ProviderType } from '../records.ts'
@@ -68,9 +69,9 @@ export class Providers {
   }
 
   /** Creates an SMTP account; it is checked immediately and becomes active on success. @throws ProductError validation_error, conflict */
-  async create(teamId: string, asked: NewProvider): Promise<Provider> {
+  async create(teamId: string, given: NewProvider): Promise<Provider> {
     const { db, clock, config } = this.#deps
-    const input = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
+    const input = checkChange(given, config.ALLOW_PRIVATE_SMTP_HOSTS)
     const quotas = mergeQuotas(NO_QUOTAS, input.quotas)
     return db.write(async (tx) => {
       await this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
@@ -87,7 +88,7 @@ export class Providers {
         created_at: now,
         updated_at: now,
       })
-      this.health.hurry(tx)
+      this.health.checkSoon(tx)
       return (await this.#find(tx, teamId, id))!
     })
   }
@@ -103,18 +104,13 @@ export class Providers {
 
   /** Newest first. */
   async list(teamId: string, filter: ProviderFilter): Promise<Page<Provider>> {
-    const where = ['team_id = ?']
-    const values: SqlValue[] = [teamId]
-    const add = (condition: string, ...given: SqlValue[]) => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (filter.status !== undefined) add('status = ?', filter.status)
-    if (filter.type !== undefined) add('type = ?', filter.type)
-    if (filter.after !== null) add('(created_at, n) < (?, ?)', ...filter.after)
+    const where = new Where().add('team_id = ?', teamId)
+    if (filter.status !== undefined) where.add('status = ?', filter.status)
+    if (filter.type !== undefined) where.add('type = ?', filter.type)
+    if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = await this.#deps.db.read.all(
-      `SELECT * FROM providers WHERE ${where.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...values, filter.limit + 1],
+      `SELECT * FROM providers WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentProvider)
   }
@@ -136,7 +132,7 @@ export class Providers {
   /** The subset of the ids that are accounts of the team. */
   async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
     const rows = await reader.all<{ id: string }>(
-      `SELECT id FROM providers WHERE team_id = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+      `SELECT id FROM providers WHERE team_id = ? AND id IN (${placeholders(ids)})`,
       [teamId, ...ids],
     )
     return new Set(rows.map(({ id }) => id))
@@ -167,11 +163,11 @@ export class Providers {
   async update(
     teamId: string,
     id: string,
-    asked: ProviderChange,
+    given: ProviderChange,
     precondition: Precondition = () => {},
   ): Promise<Provider> {
     const { db, clock, config } = this.#deps
-    const change = checkChange(asked, config.ALLOW_PRIVATE_SMTP_HOSTS)
+    const change = checkChange(given, config.ALLOW_PRIVATE_SMTP_HOSTS)
     return db.write(async (tx) => {
       const current = await this.#allowed(tx, teamId, id, 'update', precondition)
       if (current.type !== 'smtp') refuseForeign(change)
@@ -193,7 +189,7 @@ export class Providers {
       const current = await this.#allowed(tx, teamId, id, 'delete', precondition)
       const named = await this.#deps.namedBy(tx, current)
       if (named !== null) {
-        const message = `The provider is still named by ${named.what}.`
+        const message = `The provider is still used by ${named.what}.`
         throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
       }
       await tx.run('DELETE FROM providers WHERE n = ?', [current.n])

@@ -1,5 +1,6 @@
 // The state machine of a sending account (decisions §3.2), as pure functions.
 
+import { DAY_MS } from '../../base/durations.ts'
 import type { Provider, ProviderStatus } from '../records.ts'
 import type { Stage } from '../transports/transport.ts'
 
@@ -13,7 +14,7 @@ export interface AllowedActions {
 }
 
 /** How long in ms a successful test of an unchanged account stays valid. */
-const CHECK_COUNTS_MS = 24 * 60 * 60 * 1000
+const CHECK_COUNTS_MS = DAY_MS
 /** Stages at which a failure concerns the account, regardless of the message. */
 const OF_THE_ACCOUNT: readonly Stage[] = ['dns', 'connect', 'tls', 'greeting', 'auth']
 /** Stages at which a refusal concerns the message or its recipient, not the account. */

@@ -28,16 +28,16 @@ export function candidatesOf(
 
 function membersOf(accounts: readonly Provider[], groups: readonly DeliveryGroup[]): RoutingCandidate[] {
   const byId = new Map(accounts.map((provider) => [provider.id, provider]))
-  const places = new Map<string, RoutingCandidate>()
+  const candidates = new Map<string, RoutingCandidate>()
   for (const group of groups) {
     for (const { providerId: id, weight } of group.members) {
       const provider = byId.get(id)
-      if (provider === undefined || places.has(id)) continue
+      if (provider === undefined || candidates.has(id)) continue
       // Members are sorted by position.
-      places.set(id, { id, weight: weight ?? provider.percentage, position: places.size, provider, group })
+      candidates.set(id, { id, weight: weight ?? provider.percentage, position: candidates.size, provider, group })
     }
   }
-  return [...places.values()]
+  return [...candidates.values()]
 }
 
 /** The strategy of the groups if all have the same one, else `weighted`. */

@@ -1,14 +1,15 @@
 // Quotas of sending accounts: recipients per second, minute, hour and day, stored per fixed UTC window (decisions §3.3).
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderQuotas, QuotaRange } from '../records.ts'
 
 const WINDOWS = [
   ['perSecond', 'second', 1000],
-  ['perMinute', 'minute', 60_000],
-  ['perHour', 'hour', 3_600_000],
-  ['perDay', 'day', 86_400_000],
+  ['perMinute', 'minute', MINUTE_MS],
+  ['perHour', 'hour', HOUR_MS],
+  ['perDay', 'day', DAY_MS],
 ] as const satisfies readonly (readonly [keyof ProviderQuotas, string, number])[]
 
 /** Must be called when an account is deleted, because SQLite may reuse its key. */

@@ -1,13 +1,14 @@
 // Why the router chose a route or none: one sentence for people, stored with the delivery.
 
 import { isoTime } from '../../base/clock.ts'
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { DomainStatus } from '../../directory/domains.ts'
 import type { Email, Provider } from '../records.ts'
 import type { Decision } from '../runner/deps.ts'
 import type { RoutingCandidate } from './candidates.ts'
 
 /** Retry delay while no account works, and a shorter one while an account is being checked. ms */
-const RETRY_MS = 5 * 60_000
+const RETRY_MS = 5 * MINUTE_MS
 const CHECK_MS = 15_000
 /** Accounts named in a sentence; further ones are counted. */
 const NAMED_MAX = 3
@@ -27,17 +28,17 @@ export function whyChosen(
   others: SkippedAccounts & { among: number; full: readonly Provider[] },
 ): string {
   const { among, full, failed, tooSmall } = others
-  const place = group === null ? '' : ` in the group ${shown(group.name)} (${group.strategy})`
+  const candidate = group === null ? '' : ` in the group ${shown(group.name)} (${group.strategy})`
   const chosen =
     among === 1
-      ? `${shown(provider.name)} is the only sending account for this From address${place}`
-      : `${shown(provider.name)} was chosen among ${among} sending accounts${place}`
-  const passed = [
+      ? `${shown(provider.name)} is the only sending account for this From address${candidate}`
+      : `${shown(provider.name)} was chosen among ${among} sending accounts${candidate}`
+  const skipped = [
     ...(full.length > 0 ? [`full: ${namesOf(full)}`] : []),
     ...(failed.length > 0 ? [`failed before: ${namesOf(failed)}`] : []),
     ...(tooSmall.length > 0 ? [`too large for: ${namesOf(tooSmall)}`] : []),
   ]
-  return passed.length === 0 ? `${chosen}.` : `${chosen}; ${passed.join('; ')}.`
+  return skipped.length === 0 ? `${chosen}.` : `${chosen}; ${skipped.join('; ')}.`
 }
 
 /** @param until when the first window opens, ms */

@@ -1,5 +1,6 @@
 // Chooses the route of a message and gives the reason (decisions §3.3).
 
+import { DAY_MS } from '../../base/durations.ts'
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { DeliveryGroup, Groups } from '../groups.ts'
@@ -19,8 +20,6 @@ export interface RouterDeps extends OutboundDeps {
   /** Returns 0 to 1, for weighted draws; defaults to `Math.random`. */
   random?: () => number
 }
-
-const DAY_MS = 86_400_000
 
 export class Router {
   readonly #deps: RouterDeps
@@ -48,12 +47,12 @@ export class Router {
     tooSmall: ReadonlySet<string> = new Set(),
   ): Promise<Decision> {
     const { config, clock } = this.#deps
-    const { domain, groups, inScope, able: all } = await this.#look(email, found)
+    const { domain, groups, inScope, able: all } = await this.#accountsFor(email, found)
     const able = all.filter(({ id }) => !tooSmall.has(id))
-    const passed = { failed: accountsIn(able, exclude), tooSmall: accountsIn(all, tooSmall) }
-    const places = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
-    if (places.length > 0) return this.#takeFirst(await this.#order(places, groups), recipients, passed)
-    const accounts = { inScope: inScope.length, able: able.map(({ provider }) => provider), ...passed }
+    const skipped = { failed: accountsIn(able, exclude), tooSmall: accountsIn(all, tooSmall) }
+    const candidates = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
+    if (candidates.length > 0) return this.#reserveFirst(await this.#order(candidates, groups), recipients, skipped)
+    const accounts = { inScope: inScope.length, able: able.map(({ provider }) => provider), ...skipped }
     return without(email, domain, accounts, { mayGoDirect: config.DIRECT_DELIVERY, now: clock.now() })
   }
 
@@ -61,63 +60,63 @@ export class Router {
   async defaultFrom(teamId: string): Promise<Provider | undefined> {
     const accounts = await this.#deps.providers.activeOf(teamId)
     const named = accounts.filter(({ fromEmail, oauthEmail }) => (oauthEmail ?? fromEmail) !== null)
-    const places = candidatesOf(named, { type: 'all' }, [])
-    return orderOf(places, 'weighted', 0, this.#random)[0]?.provider
+    const candidates = candidatesOf(named, { type: 'all' }, [])
+    return orderOf(candidates, 'weighted', 0, this.#random)[0]?.provider
   }
 
   /**
    * When messages can be accepted again (ms), if only the shared account may carry them and its daily limit is used up; null
    * otherwise. Messages accepted earlier wait until then (decisions §3.5, §8.2).
    */
-  async sharedFullUntil(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
+  async sharedFullUntil(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
     const { sharedLimit, clock } = this.#deps
-    const { able } = await this.#look(mail, null)
+    const { able } = await this.#accountsFor(message, null)
     if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
-    const { dailyLimit, sentToday } = await sharedLimit.limitOf(mail.teamId)
+    const { dailyLimit, sentToday } = await sharedLimit.limitOf(message.teamId)
     return dailyLimit === null || sentToday < dailyLimit ? null : nextDay(clock.now())
   }
 
   /** The accounts in the sender's scope, and those of them that may use the From address. */
-  async #look(mail: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: KnownDomainStatus) {
-    const { scope, from } = mail
+  async #accountsFor(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: KnownDomainStatus) {
+    const { scope, from } = message
     const { providers, groups: kept, directory, db, config } = this.#deps
-    const domain = found === null ? await directory.domains.statusFor(db.read, mail, from.email) : found.found
+    const domain = found === null ? await directory.domains.statusFor(db.read, message, from.email) : found.found
     // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (decisions §11.9).
-    const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : mail.teamId
+    const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : message.teamId
     const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []
     const inScope = candidatesOf(await providers.switchedOn(teamId), scope, groups)
     const able = inScope.filter(({ provider }) => mayCarry(provider, from.email, domain))
     return { domain, groups, inScope, able }
   }
 
-  async #order(places: readonly RoutingCandidate[], groups: readonly DeliveryGroup[]): Promise<RoutingCandidate[]> {
+  async #order(candidates: readonly RoutingCandidate[], groups: readonly DeliveryGroup[]): Promise<RoutingCandidate[]> {
     const { db, groups: kept } = this.#deps
     const strategy = commonStrategy(groups)
     const turn = strategy === 'round_robin' ? await db.write((tx) => kept.nextTurn(tx, groups[0]!.n)) : 0
-    return orderOf(places, strategy, turn, this.#random)
+    return orderOf(candidates, strategy, turn, this.#random)
   }
 
-  async #takeFirst(
+  async #reserveFirst(
     ordered: readonly RoutingCandidate[],
     recipients: number,
-    passed: SkippedAccounts,
+    skipped: SkippedAccounts,
   ): Promise<Decision> {
     const full: Provider[] = []
     let until = Number.POSITIVE_INFINITY
-    for (const place of ordered) {
-      const opensAt = await this.#take(place.provider, recipients)
+    for (const candidate of ordered) {
+      const opensAt = await this.#reserve(candidate.provider, recipients)
       if (opensAt === null) {
-        const reason = whyChosen(place, { among: ordered.length, full, ...passed })
-        return { kind: 'provider', provider: place.provider, reason }
+        const reason = whyChosen(candidate, { among: ordered.length, full, ...skipped })
+        return { kind: 'provider', provider: candidate.provider, reason }
       }
-      full.push(place.provider)
+      full.push(candidate.provider)
       until = Math.min(until, opensAt)
     }
     return { kind: 'wait', until, cause: 'provider_quota', reason: whyFull(full, until) }
   }
 
   /** @returns null when the quota was reserved, else when (ms) to try again */
-  async #take(provider: Provider, recipients: number): Promise<number | null> {
+  async #reserve(provider: Provider, recipients: number): Promise<number | null> {
     if (provider.type !== 'amazon_ses' && this.#quotas.isFree(provider)) return null
     const { db, sharedLimit, clock } = this.#deps
     return db.write(async (tx) => {
@@ -128,8 +127,8 @@ export class Router {
   }
 }
 
-function accountsIn(places: readonly RoutingCandidate[], ids: ReadonlySet<string>): Provider[] {
-  return places.filter(({ id }) => ids.has(id)).map(({ provider }) => provider)
+function accountsIn(candidates: readonly RoutingCandidate[], ids: ReadonlySet<string>): Provider[] {
+  return candidates.filter(({ id }) => ids.has(id)).map(({ provider }) => provider)
 }
 
 /** 00:00 UTC of the next day. */

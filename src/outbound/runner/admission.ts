@@ -2,7 +2,7 @@
 
 import type { Email } from '../records.ts'
 import type { KnownDomainStatus, RunnerDeps } from './deps.ts'
-import { endOf, isExpired } from './schedule.ts'
+import { expiryOf, isExpired } from './schedule.ts'
 
 export type Admission =
   /**
@@ -19,7 +19,7 @@ export type Admission =
 export async function admit(deps: RunnerDeps, email: Email): Promise<Admission> {
   const { directory, db, clock } = deps
   // Applies to held messages, too: none stays queued forever.
-  if (isExpired(clock.now(), endOf(deps, email))) return { kind: 'expired' }
+  if (isExpired(clock.now(), expiryOf(deps, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
     const mailbox = await directory.mailboxes.byId(email.mailboxId)
     // Decisions §5.4.

@@ -3,15 +3,15 @@
 import { Semaphore } from '../../base/semaphore.ts'
 
 /** Concurrent transfers in total and per team; waiting for a connection to a remote mail server does not count. */
-const IN_ALL = 200
+const TRANSFERS_MAX = 200
 const PER_TEAM = 100
-const BYTES_IN_ALL = 48 * 1024 * 1024
+const BYTES_MAX = 48 * 1024 * 1024
 /** Per sending account, per recipient domain, and for local delivery. */
 const PER_PROVIDER = 10
 const PER_DOMAIN = 5
-const LOCALLY = 8
+const LOCAL_MAX = 8
 /** Longest waiting list of one carrier: further messages use another carrier or stay queued. */
-const LINE_MAX = 10
+const WAITING_MAX = 10
 
 /** The carrier that a limit applies to; `team` is the sending team. */
 export type LimitKey =
@@ -19,57 +19,57 @@ export type LimitKey =
   | { kind: 'domain'; name: string; team: string }
   | { kind: 'local'; name: ''; team: string }
 
-const COUNTS = { provider: PER_PROVIDER, domain: PER_DOMAIN, local: LOCALLY }
+const COUNTS = { provider: PER_PROVIDER, domain: PER_DOMAIN, local: LOCAL_MAX }
 
 export class DeliveryLimits {
-  readonly #all = new Semaphore(IN_ALL)
-  readonly #bytes = new Semaphore(BYTES_IN_ALL)
+  readonly #all = new Semaphore(TRANSFERS_MAX)
+  readonly #bytes = new Semaphore(BYTES_MAX)
   /** Only limits in use have an entry. */
-  readonly #spots = new Map<string, Semaphore>()
+  readonly #semaphores = new Map<string, Semaphore>()
 
   /** Acquires a slot at the carrier and a transfer. @returns a function that releases both */
-  async take(spot: LimitKey): Promise<() => void> {
-    const leaves = [await this.takeSpot(spot), await this.takeTransfer(spot.team)]
+  async acquire(key: LimitKey): Promise<() => void> {
+    const releases = [await this.acquireSlot(key), await this.acquireTransfer(key.team)]
     return () => {
-      for (const leave of leaves.toReversed()) leave()
+      for (const release of releases.toReversed()) release()
     }
   }
 
   /** Acquires a slot at the carrier only, which allows opening a connection. @returns a function that releases it */
-  takeSpot(spot: LimitKey): Promise<() => void> {
-    return this.#takeOne(keyOf(spot), COUNTS[spot.kind])
+  acquireSlot(key: LimitKey): Promise<() => void> {
+    return this.#acquireOne(keyOf(key), COUNTS[key.kind])
   }
 
   /** Acquires one of the transfers of the team and of all teams. @returns a function that releases it */
-  async takeTransfer(team: string): Promise<() => void> {
-    const leaves = [await this.#takeOne(`team ${team}`, PER_TEAM), await this.#all.acquire(1)]
+  async acquireTransfer(team: string): Promise<() => void> {
+    const releases = [await this.#acquireOne(`team ${team}`, PER_TEAM), await this.#all.acquire(1)]
     return () => {
-      for (const leave of leaves.toReversed()) leave()
+      for (const release of releases.toReversed()) release()
     }
   }
 
   /** Waits until `count` more bytes fit in the memory limit. @returns a function that releases them */
-  takeBytes(count: number): Promise<() => void> {
+  acquireBytes(count: number): Promise<() => void> {
     return this.#bytes.acquire(count)
   }
 
   /** True when the waiting list of the carrier is full. */
-  isCrowded(spot: LimitKey): boolean {
-    return (this.#spots.get(keyOf(spot))?.waiting ?? 0) >= LINE_MAX
+  isFull(key: LimitKey): boolean {
+    return (this.#semaphores.get(keyOf(key))?.waiting ?? 0) >= WAITING_MAX
   }
 
   /** True while the waiting list of the carrier is not empty. */
-  hasLine(spot: LimitKey): boolean {
-    return (this.#spots.get(keyOf(spot))?.waiting ?? 0) > 0
+  hasWaiting(key: LimitKey): boolean {
+    return (this.#semaphores.get(keyOf(key))?.waiting ?? 0) > 0
   }
 
-  async #takeOne(key: string, count: number): Promise<() => void> {
-    const ration = this.#spots.get(key) ?? new Semaphore(count)
-    this.#spots.set(key, ration)
-    const give = await ration.acquire(1)
+  async #acquireOne(key: string, count: number): Promise<() => void> {
+    const semaphore = this.#semaphores.get(key) ?? new Semaphore(count)
+    this.#semaphores.set(key, semaphore)
+    const release = await semaphore.acquire(1)
     return () => {
-      give()
-      if (ration.isIdle) this.#spots.delete(key)
+      release()
+      if (semaphore.isIdle) this.#semaphores.delete(key)
     }
   }
 }

@@ -8,19 +8,19 @@ import type { RunnerDeps } from './deps.ts'
 
 interface Loaded {
   bytes: Uint8Array
-  letGo(): void
+  release(): void
 }
 
 export class SignedContent {
   readonly #deps: Pick<RunnerDeps, 'store' | 'signer'>
-  readonly #places: DeliveryLimits
+  readonly #limits: DeliveryLimits
   readonly #email: Email
   #users = 0
   #loading: Promise<Loaded> | undefined
 
-  constructor(deps: Pick<RunnerDeps, 'store' | 'signer'>, places: DeliveryLimits, email: Email) {
+  constructor(deps: Pick<RunnerDeps, 'store' | 'signer'>, limits: DeliveryLimits, email: Email) {
     this.#deps = deps
-    this.#places = places
+    this.#limits = limits
     this.#email = email
   }
 
@@ -39,21 +39,21 @@ export class SignedContent {
       this.#users--
       if (this.#users === 0) {
         this.#loading = undefined
-        await loading.then(({ letGo }) => letGo()).catch(() => {})
+        await loading.then(({ release }) => release()).catch(() => {})
       }
     }
   }
 
   async #load(): Promise<Loaded> {
     const { hash, sizeBytes } = this.#email
-    if (hash === null) throw new Error('The content of a mail that waits is gone.')
+    if (hash === null) throw new Error('The content of a queued message is missing.')
     // The composed and the signed bytes are in memory at the same time.
-    const letGo = await this.#places.takeBytes(2 * sizeBytes)
+    const release = await this.#limits.acquireBytes(2 * sizeBytes)
     try {
       const composed = await this.#deps.store.blobs.bytes(hash, 0, sizeBytes)
-      return { bytes: await this.#deps.signer.sign(this.#email, composed), letGo }
+      return { bytes: await this.#deps.signer.sign(this.#email, composed), release }
     } catch (error) {
-      letGo()
+      release()
       throw error
     }
   }

@@ -21,22 +21,22 @@ import type { DeliveryLimits, LimitKey } from './concurrency.ts'
 import { hiddenOf, SignedContent } from './content.ts'
 import type { RunnerDeps } from './deps.ts'
 import { type DeliveryClock, outcomeOf } from './outcomes.ts'
-import { endOf } from './schedule.ts'
+import { expiryOf } from './schedule.ts'
 
 /** One leased delivery. */
-export interface Item {
-  waiting: QueuedDelivery
+export interface AttemptItem {
+  queued: QueuedDelivery
   delivery: DeliveryState
 }
 
 /** What the runner provides to the delivery of a message. */
 export interface WorkerDeps {
   deps: RunnerDeps
-  places: DeliveryLimits
+  limits: DeliveryLimits
   /** Token of the runner's leases. */
   token: string
   /** True when the runner stops and starts no more hand-overs. */
-  isOver(): boolean
+  isStopping(): boolean
   /** Aborted when the time for hand-overs in progress ends during the shutdown. */
   signal: AbortSignal
 }
@@ -45,7 +45,7 @@ export interface WorkerDeps {
 export interface DeliveryRoute<T> {
   transport: T
   carrier: Carrier
-  spot: LimitKey
+  limitKey: LimitKey
   reason: string
 }
 
@@ -57,51 +57,55 @@ export interface AccountRoute extends DeliveryRoute<Transport> {
 /** The account refuses a message of that size; another account may accept it. */
 export interface TooLarge {
   kind: 'too_large'
-  items: Item[]
+  items: AttemptItem[]
   reply: RemoteReply
 }
 
+/** Maximum wait in ms for a slot of the recipient domain, and after how long the message is tried again then. */
+export const SLOT_WAIT_MS = 5000
+const REQUEUE_MS = 15_000
+
 /** The hand-overs of one message. */
 export class DeliveryAttempt {
-  readonly #guide: WorkerDeps
+  readonly #worker: WorkerDeps
   readonly #deps: RunnerDeps
   readonly #email: Email
   readonly #content: SignedContent
   /** Deliveries whose attempt has been counted: a second account belongs to the same attempt. */
   readonly #counted = new Set<number>()
 
-  constructor(guide: WorkerDeps, email: Email) {
-    this.#guide = guide
-    this.#deps = guide.deps
+  constructor(worker: WorkerDeps, email: Email) {
+    this.#worker = worker
+    this.#deps = worker.deps
     this.#email = email
-    this.#content = new SignedContent(guide.deps, guide.places, email)
+    this.#content = new SignedContent(worker.deps, worker.limits, email)
   }
 
   /** Hands over through an account and records the outcomes. @returns a failure that another account may not have */
-  async goByAccount(items: readonly Item[], way: AccountRoute): Promise<Unavailable | TooLarge | null> {
-    const { provider, spot, transport } = way
-    const gone = await this.#lend(spot, items, way, async (bytes, kept) => {
+  async sendByAccount(items: readonly AttemptItem[], route: AccountRoute): Promise<Unavailable | TooLarge | null> {
+    const { provider, limitKey, transport } = route
+    const result = await this.#lend(limitKey, items, route, async (bytes, kept) => {
       const hidden = provider.type === 'smtp' ? [] : hiddenOf(bytes, recipientsOf(kept))
-      return { kept, handed: await transport.hand({ ...this.#handover(kept, spot, provider), bytes, hidden }) }
+      return { kept, handed: await transport.hand({ ...this.#handover(kept, limitKey, provider), bytes, hidden }) }
     })
-    if (gone === null) return null
-    const { kept, handed } = gone
-    if (this.#guide.signal.aborted) return this.#breakOff(kept, handed, way)
+    if (result === null) return null
+    const { kept, handed } = result
+    if (this.#worker.signal.aborted) return this.#recordAborted(kept, handed, route)
     if (handed.kind === 'unavailable') return handed
-    const refused = await this.#settle(kept, handed, way)
-    await this.#noteWell(provider)
+    const refused = await this.#recordAnswer(kept, handed, route)
+    await this.#noteSuccess(provider)
     return refused
   }
 
   /** Delivers to mailboxes of the appliance. The outcomes are recorded in the same unit of work. */
-  async goLocal(items: readonly Item[], way: DeliveryRoute<LocalTransport>): Promise<void> {
-    const { spot, transport, carrier } = way
-    const gone = await this.#lend(spot, items, way, async (bytes, kept) => {
+  async deliverLocally(items: readonly AttemptItem[], route: DeliveryRoute<LocalTransport>): Promise<void> {
+    const { limitKey, transport, carrier } = route
+    const result = await this.#lend(limitKey, items, route, async (bytes, kept) => {
       const record = (tx: Tx, answered: Answered) => this.#apply(tx, kept, this.#outcomesOf(kept, answered), carrier)
-      return { kept, handed: await transport.hand({ ...this.#handover(kept, spot), bytes, record }) }
+      return { kept, handed: await transport.hand({ ...this.#handover(kept, limitKey), bytes, record }) }
     })
-    if (gone === null || gone.handed.isRecorded) return
-    await this.writeDown(gone.kept, this.#outcomesOf(gone.kept, gone.handed), carrier, [])
+    if (result === null || result.handed.isRecorded) return
+    await this.recordOutcomes(result.kept, this.#outcomesOf(result.kept, result.handed), carrier, [])
   }
 
   /**
@@ -109,34 +113,50 @@ export class DeliveryAttempt {
    * and not the bytes of the message.
    * @returns why no attempt was made; null after an attempt
    */
-  async goDirect(items: readonly Item[], way: DeliveryRoute<DirectTransport>): Promise<NotTried | null> {
-    const { spot, transport, carrier } = way
-    const marked: Item[] = []
-    const leave = await this.#guide.places.takeSpot(spot)
-    const isUrgent = items.some(({ waiting }) => waiting.isUrgent)
-    const offered = { ...this.#handover(items, spot), isUrgent, lend: this.#lender(items, marked, way) }
-    const handed = this.#guide.isOver() ? null : await transport.hand(offered).finally(leave)
-    if (handed === null) leave()
+  async sendDirect(items: readonly AttemptItem[], route: DeliveryRoute<DirectTransport>): Promise<NotTried | null> {
+    const { limitKey, transport, carrier } = route
+    const marked: AttemptItem[] = []
+    const release = await this.#acquireSlot(limitKey)
+    if (release === null) return { kind: 'not_tried', until: this.#deps.clock.now() + REQUEUE_MS, failure: null }
+    const isUrgent = items.some(({ queued }) => queued.isUrgent)
+    const offered = { ...this.#handover(items, limitKey), isUrgent, lend: this.#lender(items, marked, route) }
+    const handed = this.#worker.isStopping() ? null : await transport.hand(offered).finally(release)
+    if (handed === null) release()
     if (handed === null || handed.kind === 'not_tried') return handed
-    if (this.#guide.signal.aborted) return this.#breakOff(items, handed, way)
+    if (this.#worker.signal.aborted) return this.#recordAborted(items, handed, route)
     // An attempt counts even when no server could be reached.
-    const kept = marked.length > 0 ? marked : await this.#mark(items, way)
+    const kept = marked.length > 0 ? marked : await this.#mark(items, route)
     const outcomes = this.#outcomesOf(items, handed)
     const isKept = (_: unknown, index: number) => kept.includes(items[index]!)
-    await this.writeDown(kept, outcomes.filter(isKept), carrier)
+    await this.recordOutcomes(kept, outcomes.filter(isKept), carrier)
     return null
   }
 
+  /** @returns null when no message to that domain has ended for too long: waiting messages keep those to others from starting */
+  async #acquireSlot(limitKey: LimitKey): Promise<(() => void) | null> {
+    const acquired = this.#worker.limits.acquireSlot(limitKey)
+    const { promise: late, resolve } = Promise.withResolvers<null>()
+    const timer = this.#deps.clock.after(SLOT_WAIT_MS, () => resolve(null))
+    const release = await Promise.race([acquired, late])
+    timer.cancel()
+    if (release === null) void acquired.then((unused) => unused())
+    return release
+  }
+
   /** @param marked receives the deliveries marked as handed over, on the first transfer */
-  #lender(items: readonly Item[], marked: Item[], way: DeliveryRoute<DirectTransport>): DirectHandover['lend'] {
-    const { places, isOver } = this.#guide
+  #lender(
+    items: readonly AttemptItem[],
+    marked: AttemptItem[],
+    route: DeliveryRoute<DirectTransport>,
+  ): DirectHandover['lend'] {
+    const { limits, isStopping } = this.#worker
     return async (use) => {
-      const end = await places.takeTransfer(way.spot.team)
+      const end = once(await limits.acquireTransfer(route.limitKey.team))
       try {
-        if (isOver()) return null
+        if (isStopping()) return null
         return await this.#content.lend(async (bytes) => {
-          if (marked.length === 0) marked.push(...(await this.#mark(items, way)))
-          return marked.length === 0 ? null : use(bytes, recipientsOf(marked))
+          if (marked.length === 0) marked.push(...(await this.#mark(items, route)))
+          return marked.length === 0 ? null : use(bytes, recipientsOf(marked), end)
         })
       } finally {
         end()
@@ -146,33 +166,33 @@ export class DeliveryAttempt {
 
   /** Calls `use` with the limits acquired, the deliveries marked and the bytes. Outcomes are recorded after the limits' release. */
   async #lend<T>(
-    spot: LimitKey,
-    items: readonly Item[],
-    way: DeliveryRoute<unknown>,
-    use: (bytes: Uint8Array, kept: Item[]) => Promise<T>,
+    limitKey: LimitKey,
+    items: readonly AttemptItem[],
+    route: DeliveryRoute<unknown>,
+    use: (bytes: Uint8Array, kept: AttemptItem[]) => Promise<T>,
   ): Promise<T | null> {
-    const leave = await this.#guide.places.take(spot)
+    const release = await this.#worker.limits.acquire(limitKey)
     try {
-      if (this.#guide.isOver()) return null
+      if (this.#worker.isStopping()) return null
       return await this.#content.lend(async (bytes) => {
-        const kept = await this.#mark(items, way)
+        const kept = await this.#mark(items, route)
         // All deliveries may have been cancelled in the meantime.
         return kept.length === 0 ? null : use(bytes, kept)
       })
     } finally {
-      leave()
+      release()
     }
   }
 
   /** Marks deliveries as handed over before the first byte is sent: after a crash their outcome is unknown. */
-  async #mark(items: readonly Item[], { carrier, reason }: DeliveryRoute<unknown>): Promise<Item[]> {
+  async #mark(items: readonly AttemptItem[], { carrier, reason }: DeliveryRoute<unknown>): Promise<AttemptItem[]> {
     const { db, queue, emails } = this.#deps
     const byN = new Map(items.map((item) => [item.delivery.n, item]))
     const held = await db.write(async (tx) => {
-      const ns = await queue.markHanded(tx, this.#guide.token, [...byN.keys()])
+      const ns = await queue.markHanded(tx, this.#worker.token, [...byN.keys()])
       const uncounted = ns.filter((n) => !this.#counted.has(n))
-      await emails.noteAttempt(tx, uncounted, null)
-      await emails.noteRoute(tx, ns, carrier, reason)
+      await emails.countAttempt(tx, uncounted, null)
+      await emails.recordRoute(tx, ns, carrier, reason)
       return ns
     })
     return held.map((n) => {
@@ -183,34 +203,38 @@ export class DeliveryAttempt {
     })
   }
 
-  #handover(items: readonly Item[], spot: LimitKey, provider: Provider | null = null): Omit<Handover, 'bytes'> {
+  #handover(
+    items: readonly AttemptItem[],
+    limitKey: LimitKey,
+    provider: Provider | null = null,
+  ): Omit<Handover, 'bytes'> {
     const { vault, config } = this.#deps
     const { id, n, from, returnPath, internetMessageId } = this.#email
     const outside = () => envelopeSender(this.#email, provider, bounceAddress(vault, config, n))
     return {
       emailId: id,
       from: from.email,
-      mailFrom: spot.kind === 'local' ? (returnPath ?? from.email) : outside(),
+      mailFrom: limitKey.kind === 'local' ? (returnPath ?? from.email) : outside(),
       recipients: recipientsOf(items),
       hidden: [],
       internetMessageId,
-      uncertain: items.some(({ waiting }) => waiting.uncertain),
-      signal: this.#guide.signal,
+      uncertain: items.some(({ queued }) => queued.uncertain),
+      signal: this.#worker.signal,
     }
   }
 
-  #outcomesOf(items: readonly Item[], handed: Answered): Outcome[] {
+  #outcomesOf(items: readonly AttemptItem[], handed: Answered): Outcome[] {
     const now = this.#deps.clock.now()
-    return items.map(({ delivery }, index) => outcomeOf(handed, index, this.standing(delivery, now)))
+    return items.map(({ delivery }, index) => outcomeOf(handed, index, this.clockOf(delivery, now)))
   }
 
   /** Records the outcomes, except for recipients whose message is too large: the caller tries another account for them. */
-  async #settle(items: readonly Item[], handed: Answered, way: AccountRoute): Promise<TooLarge | null> {
+  async #recordAnswer(items: readonly AttemptItem[], handed: Answered, route: AccountRoute): Promise<TooLarge | null> {
     const outcomes = this.#outcomesOf(items, handed)
     const isTooLarge = (index: number) => isRejectedFor('message_too_large', outcomes[index]!)
     const said = items.filter((_, index) => !isTooLarge(index))
     const others = outcomes.filter((_, index) => !isTooLarge(index))
-    await this.writeDown(said, others, way.carrier, handed.remoteIds)
+    await this.recordOutcomes(said, others, route.carrier, handed.remoteIds)
     const first = items.findIndex((_, index) => isTooLarge(index))
     if (first < 0) return null
     const left = items.filter((_, index) => isTooLarge(index))
@@ -221,15 +245,19 @@ export class DeliveryAttempt {
    * Ends a hand-over aborted by the shutdown: final verdicts of the carrier are recorded. Deliveries without one stay marked as
    * handed over, so that the next runner treats their outcome as unknown.
    */
-  async #breakOff(items: readonly Item[], handed: Handed, { carrier }: DeliveryRoute<unknown>): Promise<null> {
+  async #recordAborted(
+    items: readonly AttemptItem[],
+    handed: Handed,
+    { carrier }: DeliveryRoute<unknown>,
+  ): Promise<null> {
     const { db, queue, clock } = this.#deps
     if (handed.kind === 'unavailable') {
       await db.write((tx) => each(items, ({ delivery }) => queue.postpone(tx, delivery.n, clock.now())))
       return null
     }
-    const isSaid = (_: Item, index: number) => handed.verdicts[index]?.kind !== 'later'
+    const isSaid = (_: AttemptItem, index: number) => handed.verdicts[index]?.kind !== 'later'
     const outcomes = this.#outcomesOf(items, handed)
-    await this.writeDown(
+    await this.recordOutcomes(
       items.filter(isSaid),
       outcomes.filter((_, index) => isSaid(items[index]!, index)),
       carrier,
@@ -238,18 +266,18 @@ export class DeliveryAttempt {
     return null
   }
 
-  async #noteWell(provider: Provider): Promise<void> {
+  async #noteSuccess(provider: Provider): Promise<void> {
     await this.#deps.providers.noteSuccess(provider)
     await this.#deps.providers.noteUsed(provider)
   }
 
-  standing(delivery: DeliveryState, now: number): DeliveryClock {
-    return { attempts: delivery.attempts, now, expiresAt: endOf(this.#deps, this.#email) }
+  clockOf(delivery: DeliveryState, now: number): DeliveryClock {
+    return { attempts: delivery.attempts, now, expiresAt: expiryOf(this.#deps, this.#email) }
   }
 
   /** Records the outcomes of all recipients in one unit of work, which shares a group commit with other messages. */
-  async writeDown(
-    items: readonly Item[],
+  async recordOutcomes(
+    items: readonly AttemptItem[],
     outcomes: readonly Outcome[],
     carrier: Carrier | null,
     remoteIds: readonly string[] = [],
@@ -257,18 +285,32 @@ export class DeliveryAttempt {
     const { db, emails } = this.#deps
     if (items.length === 0) return
     await db.write(async (tx: Tx) => {
-      await emails.rememberIds(tx, this.#email.n, remoteIds)
+      await emails.addRemoteIds(tx, this.#email.n, remoteIds)
       await this.#apply(tx, items, outcomes, carrier)
     })
   }
 
-  async #apply(tx: Tx, items: readonly Item[], outcomes: readonly Outcome[], carrier: Carrier | null): Promise<void> {
-    const { fate } = this.#deps
-    for (const [index, { delivery }] of items.entries()) await fate.apply(tx, delivery.n, outcomes[index]!, carrier)
+  async #apply(
+    tx: Tx,
+    items: readonly AttemptItem[],
+    outcomes: readonly Outcome[],
+    carrier: Carrier | null,
+  ): Promise<void> {
+    const { transitions } = this.#deps
+    for (const [index, { delivery }] of items.entries())
+      await transitions.apply(tx, delivery.n, outcomes[index]!, carrier)
   }
 }
 
-function recipientsOf(items: readonly Item[]): string[] {
+function once(release: () => void): () => void {
+  let isReleased = false
+  return () => {
+    if (!isReleased) release()
+    isReleased = true
+  }
+}
+
+function recipientsOf(items: readonly AttemptItem[]): string[] {
   return items.map(({ delivery }) => delivery.to)
 }
 

@@ -1,18 +1,19 @@
 // The delivery of one message: admission, routing, signing, hand-over, and recording each recipient's outcome.
 
 import { randomInt } from 'node:crypto'
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { QueuedDelivery } from '../queue.ts'
 import type { Carrier, Email, Outcome, Provider, RemoteReply } from '../records.ts'
 import type { NotTried, Unavailable } from '../transports/transport.ts'
 import { admit } from './admission.ts'
 import type { LimitKey } from './concurrency.ts'
-import { type AccountRoute, DeliveryAttempt, each, type Item, type WorkerDeps } from './delivery-attempt.ts'
+import { type AccountRoute, type AttemptItem, DeliveryAttempt, each, type WorkerDeps } from './delivery-attempt.ts'
 import type { Decision, KnownDomainStatus, RunnerDeps } from './deps.ts'
-import { ownReply, putOff, putOffUntil } from './outcomes.ts'
-import { endOf } from './schedule.ts'
+import { deferOrExpire, deferUntil, ownReply } from './outcomes.ts'
+import { expiryOf } from './schedule.ts'
 
 /** A wait for a quota window up to this long is not logged as a delay, in ms. */
-const SHORT_WAIT_MS = 60_000
+const SHORT_WAIT_MS = MINUTE_MS
 /** How long messages of a suspended sender are skipped, in ms. */
 const HOLD_MS = 30_000
 const LOCAL: Carrier = { id: null, name: 'Local delivery' }
@@ -20,14 +21,14 @@ const DIRECT: Carrier = { id: null, name: 'Direct delivery' }
 
 /** The deliveries of a message that were not handed over and return to the queue. */
 export interface UnsentDeliveries {
-  waiting: readonly QueuedDelivery[]
+  queued: readonly QueuedDelivery[]
   /** Until when (ms) all messages of the origin wait, too; null when only its domains have full waiting lists. */
   until: number | null
   /** Deliveries with their own due times. */
-  aside: readonly QueuedDelivery[]
+  rescheduled: readonly QueuedDelivery[]
 }
 
-const NOTHING_LEFT: UnsentDeliveries = { waiting: [], until: null, aside: [] }
+const NONE_UNSENT: UnsentDeliveries = { queued: [], until: null, rescheduled: [] }
 /** Spreads the retries of messages deferred for the same reason over this share of the wait. */
 const SPREAD = 0.1
 
@@ -41,82 +42,84 @@ interface Tried {
 }
 
 export class MessageDelivery {
-  readonly #guide: WorkerDeps
+  readonly #worker: WorkerDeps
   readonly #deps: RunnerDeps
   readonly #email: Email
-  readonly #passage: DeliveryAttempt
+  readonly #attempt: DeliveryAttempt
 
-  constructor(guide: WorkerDeps, email: Email) {
-    this.#guide = guide
-    this.#deps = guide.deps
+  constructor(worker: WorkerDeps, email: Email) {
+    this.#worker = worker
+    this.#deps = worker.deps
     this.#email = email
-    this.#passage = new DeliveryAttempt(guide, email)
+    this.#attempt = new DeliveryAttempt(worker, email)
   }
 
   /**
    * Attempts the due deliveries of the message. The caller returns the result to the queue; the other deliveries are settled,
    * or, during a shutdown, still leased.
    */
-  async run(waiting: readonly QueuedDelivery[]): Promise<UnsentDeliveries> {
-    const items = await this.#itemsOf(waiting)
+  async run(queued: readonly QueuedDelivery[]): Promise<UnsentDeliveries> {
+    const items = await this.#itemsOf(queued)
     const admission = await admit(this.#deps, this.#email)
-    if (admission.kind === 'hold') return restOf(items, this.#deps.clock.now() + HOLD_MS)
+    if (admission.kind === 'hold') return unsentOf(items, this.#deps.clock.now() + HOLD_MS)
     if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' })
     if (admission.kind === 'expired') {
-      const text = items[0]?.delivery.lastReply ?? 'It could not be handed over for two days.'
+      const text = items[0]?.delivery.lastReply ?? 'No attempt was possible for two days.'
       return this.#settleAll(items, { kind: 'expired', reply: ownReply(text) })
     }
-    const [near, far] = await this.#split(items, admission.isProven)
+    const [local, remote] = await this.#split(items, admission.isProven)
     // A failure of one path must not leave the other one unawaited.
     const [, rest] = await allOf([
-      this.#sendNear(near),
-      far.length > 0 ? this.#sendFar(far, admission.domain) : NOTHING_LEFT,
+      this.#deliverLocally(local),
+      remote.length > 0 ? this.#sendOut(remote, admission.domain) : NONE_UNSENT,
     ])
     return rest!
   }
 
-  async #itemsOf(waiting: readonly QueuedDelivery[]): Promise<Item[]> {
+  async #itemsOf(queued: readonly QueuedDelivery[]): Promise<AttemptItem[]> {
     const { emails, queue, db } = this.#deps
     const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
     const isOpen = (one: QueuedDelivery) => states.get(one.delivery)?.status === 'pending'
-    const ended = waiting.filter((one) => !isOpen(one))
+    const ended = queued.filter((one) => !isOpen(one))
     // Deliveries in a final state leave the queue.
     if (ended.length > 0) await db.write((tx) => each(ended, (one) => queue.drop(tx, one.delivery)))
-    return waiting.filter(isOpen).map((one) => ({ waiting: one, delivery: states.get(one.delivery)! }))
+    return queued.filter(isOpen).map((one) => ({ queued: one, delivery: states.get(one.delivery)! }))
   }
 
   /** Only messages from a verified domain are delivered locally; others are sent out and come back over SMTP. */
-  async #split(items: readonly Item[], isProven: boolean): Promise<[near: Item[], far: Item[]]> {
+  async #split(items: readonly AttemptItem[], isProven: boolean): Promise<[near: AttemptItem[], far: AttemptItem[]]> {
     if (!isProven) return [[], [...items]]
     const { domains } = this.#deps.directory
     const here = new Set<string>()
-    for (const name of new Set(items.map(({ waiting }) => waiting.lane))) {
+    for (const name of new Set(items.map(({ queued }) => queued.lane))) {
       if ((await domains.byName(name)) !== undefined) here.add(name)
     }
-    const { near = [], far = [] } = Object.groupBy(items, ({ waiting }) => (here.has(waiting.lane) ? 'near' : 'far'))
-    return [near, far]
+    const { near: local = [], far: remote = [] } = Object.groupBy(items, ({ queued }) =>
+      here.has(queued.lane) ? 'near' : 'far',
+    )
+    return [local, remote]
   }
 
-  async #sendNear(items: readonly Item[]): Promise<UnsentDeliveries> {
-    if (items.length === 0) return NOTHING_LEFT
-    const spot: LimitKey = { kind: 'local', name: '', team: this.#email.teamId }
+  async #deliverLocally(items: readonly AttemptItem[]): Promise<UnsentDeliveries> {
+    if (items.length === 0) return NONE_UNSENT
+    const limitKey: LimitKey = { kind: 'local', name: '', team: this.#email.teamId }
     const transport = this.#deps.transports.local()
-    await this.#passage.goLocal(items, { transport, carrier: LOCAL, spot, reason: 'The mailbox is here.' })
-    return NOTHING_LEFT
+    await this.#attempt.deliverLocally(items, { transport, carrier: LOCAL, limitKey, reason: 'The mailbox is here.' })
+    return NONE_UNSENT
   }
 
   /** Tries one account after another until one accepts or refuses the message. */
-  async #sendFar(items: readonly Item[], found: KnownDomainStatus): Promise<UnsentDeliveries> {
+  async #sendOut(items: readonly AttemptItem[], found: KnownDomainStatus): Promise<UnsentDeliveries> {
     const { router, providers } = this.#deps
     const tried: Tried = { failed: new Set(), tooSmall: new Set(), failure: null, refusal: null }
     let left = items
     for (let domain = found; ; domain = null) {
       // After an attempt the domain status may be stale, so the router reads it again.
       const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall)
-      if (decision.kind !== 'provider') return this.#endFar(left, decision, tried)
+      if (decision.kind !== 'provider') return this.#endWithoutAccount(left, decision, tried)
       const { provider } = decision
-      const handed = await this.#passage.goByAccount(left, await this.#wayBy(provider, decision.reason))
-      if (handed === null) return NOTHING_LEFT
+      const handed = await this.#attempt.sendByAccount(left, await this.#routeBy(provider, decision.reason))
+      if (handed === null) return NONE_UNSENT
       if (handed.kind === 'too_large') {
         tried.tooSmall.add(provider.id)
         tried.refusal = handed.reply
@@ -130,8 +133,8 @@ export class MessageDelivery {
   }
 
   /** No account is left to try. */
-  #endFar(
-    items: readonly Item[],
+  #endWithoutAccount(
+    items: readonly AttemptItem[],
     decision: Exclude<Decision, { kind: 'provider' }>,
     tried: Tried,
   ): Promise<UnsentDeliveries> {
@@ -142,38 +145,38 @@ export class MessageDelivery {
     return this.#settleAll(items, { kind: 'rejected', reason: decision.reason, detail })
   }
 
-  async #wayBy(provider: Provider, reason: string): Promise<AccountRoute> {
-    const spot: LimitKey = { kind: 'provider', name: provider.id, team: this.#email.teamId }
-    return { transport: await this.#deps.transports.of(provider), carrier: provider, spot, reason, provider }
+  async #routeBy(provider: Provider, reason: string): Promise<AccountRoute> {
+    const limitKey: LimitKey = { kind: 'provider', name: provider.id, team: this.#email.teamId }
+    return { transport: await this.#deps.transports.of(provider), carrier: provider, limitKey, reason, provider }
   }
 
   /** Delivers to each recipient domain concurrently and independently. */
-  async #sendDirect(items: readonly Item[], reason: string): Promise<UnsentDeliveries> {
+  async #sendDirect(items: readonly AttemptItem[], reason: string): Promise<UnsentDeliveries> {
     const transport = this.#deps.transports.direct()
-    const rests = [...Map.groupBy(items, ({ waiting }) => waiting.lane)].map(async ([name, own]) => {
-      const spot: LimitKey = { kind: 'domain', name, team: this.#email.teamId }
-      if (this.#guide.places.isCrowded(spot)) return restOf(own, null)
-      const untried = await this.#passage.goDirect(own, { transport, carrier: DIRECT, spot, reason })
-      return untried === null ? NOTHING_LEFT : this.#putAside(own, untried)
+    const rests = [...Map.groupBy(items, ({ queued }) => queued.lane)].map(async ([name, own]) => {
+      const limitKey: LimitKey = { kind: 'domain', name, team: this.#email.teamId }
+      if (this.#worker.limits.isFull(limitKey)) return unsentOf(own, null)
+      const untried = await this.#attempt.sendDirect(own, { transport, carrier: DIRECT, limitKey, reason })
+      return untried === null ? NONE_UNSENT : this.#deferUntried(own, untried)
     })
     const all = await allOf(rests)
-    const aside = all.flatMap((rest) => rest.aside)
-    return { waiting: all.flatMap(({ waiting }) => waiting), until: null, aside }
+    const rescheduled = all.flatMap((rest) => rest.rescheduled)
+    return { queued: all.flatMap(({ queued }) => queued), until: null, rescheduled }
   }
 
   /** A destination in backoff is recorded as a delay and does not count as an attempt. */
-  async #putAside(items: readonly Item[], { until, failure }: NotTried): Promise<UnsentDeliveries> {
+  async #deferUntried(items: readonly AttemptItem[], { until, failure }: NotTried): Promise<UnsentDeliveries> {
     const now = this.#deps.clock.now()
     const dueAt = () => until + Math.round((until - now) * SPREAD * (randomInt(1000) / 1000))
     if (failure === null) {
-      return { ...NOTHING_LEFT, aside: items.map(({ waiting }) => ({ ...waiting, dueAt: dueAt() })) }
+      return { ...NONE_UNSENT, rescheduled: items.map(({ queued }) => ({ ...queued, dueAt: dueAt() })) }
     }
     const { reply, cause } = failure
     const outcomes = items.map(({ delivery }) =>
-      putOffUntil(dueAt(), reply, cause, this.#passage.standing(delivery, now)),
+      deferUntil(dueAt(), reply, cause, this.#attempt.clockOf(delivery, now)),
     )
-    await this.#passage.writeDown(items, outcomes, null)
-    return NOTHING_LEFT
+    await this.#attempt.recordOutcomes(items, outcomes, null)
+    return NONE_UNSENT
   }
 
   /**
@@ -181,36 +184,36 @@ export class MessageDelivery {
    * @param wasTried true when an account has refused the message in this attempt, so that its outcome is known
    */
   async #wait(
-    items: readonly Item[],
+    items: readonly AttemptItem[],
     { until, cause, reason }: Extract<Decision, { kind: 'wait' }>,
     wasTried: boolean,
   ): Promise<UnsentDeliveries> {
-    if (!wasTried && until - this.#deps.clock.now() <= SHORT_WAIT_MS) return restOf(items, until)
-    const nextAt = Math.min(until, endOf(this.#deps, this.#email))
+    if (!wasTried && until - this.#deps.clock.now() <= SHORT_WAIT_MS) return unsentOf(items, until)
+    const nextAt = Math.min(until, expiryOf(this.#deps, this.#email))
     return this.#settleAll(items, { kind: 'deferred', reply: ownReply(reason), cause, nextAt })
   }
 
   async #defer(
-    items: readonly Item[],
+    items: readonly AttemptItem[],
     failure: Pick<Unavailable, 'reply' | 'cause' | 'retryAfterMs'>,
   ): Promise<UnsentDeliveries> {
     const now = this.#deps.clock.now()
     const notBefore = now + (failure.retryAfterMs ?? 0)
     const outcomes = items.map(({ delivery }) =>
-      putOff(failure.reply, failure.cause, this.#passage.standing(delivery, now), notBefore),
+      deferOrExpire(failure.reply, failure.cause, this.#attempt.clockOf(delivery, now), notBefore),
     )
-    await this.#passage.writeDown(items, outcomes, null)
-    return NOTHING_LEFT
+    await this.#attempt.recordOutcomes(items, outcomes, null)
+    return NONE_UNSENT
   }
 
-  async #settleAll(items: readonly Item[], outcome: Outcome): Promise<UnsentDeliveries> {
-    await this.#passage.writeDown(items, Array<Outcome>(items.length).fill(outcome), null)
-    return NOTHING_LEFT
+  async #settleAll(items: readonly AttemptItem[], outcome: Outcome): Promise<UnsentDeliveries> {
+    await this.#attempt.recordOutcomes(items, Array<Outcome>(items.length).fill(outcome), null)
+    return NONE_UNSENT
   }
 }
 
-function restOf(items: readonly Item[], until: number | null): UnsentDeliveries {
-  return { ...NOTHING_LEFT, waiting: items.map(({ waiting }) => waiting), until }
+function unsentOf(items: readonly AttemptItem[], until: number | null): UnsentDeliveries {
+  return { ...NONE_UNSENT, queued: items.map(({ queued }) => queued), until }
 }
 
 /** Waits until all have settled, even when one fails. @throws the first failure */

@@ -3,7 +3,7 @@
 import { classifyReply } from '../../reports/reply-class.ts'
 import type { DelayCause, Outcome, RemoteReply } from '../records.ts'
 import type { Handed, Verdict } from '../transports/transport.ts'
-import { nextTry, wasLastTry } from './schedule.ts'
+import { nextAttemptAt, wasLastAttempt } from './schedule.ts'
 
 /** The state of one delivery when its carrier answered. */
 export interface DeliveryClock {
@@ -24,42 +24,38 @@ export function ownReply(text: string): RemoteReply {
  * Deferred until the next attempt, or expired after the last one.
  * @param notBefore earliest useful time of the next attempt, ms
  */
-export function putOff(reply: RemoteReply, cause: DelayCause, standing: DeliveryClock, notBefore = 0): Outcome {
-  const { attempts, now, expiresAt } = standing
-  if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
-  const nextAt = Math.max(nextTry(attempts, now, expiresAt), Math.min(notBefore, expiresAt))
+export function deferOrExpire(reply: RemoteReply, cause: DelayCause, clock: DeliveryClock, notBefore = 0): Outcome {
+  const { attempts, now, expiresAt } = clock
+  if (wasLastAttempt(now, expiresAt)) return { kind: 'expired', reply }
+  const nextAt = Math.max(nextAttemptAt(attempts, now, expiresAt), Math.min(notBefore, expiresAt))
   return { kind: 'deferred', reply, cause, nextAt }
 }
 
 /** Deferred until that time (ms) without an attempt, or expired when the last one was due. */
-export function putOffUntil(
+export function deferUntil(
   until: number,
   reply: RemoteReply,
   cause: DelayCause,
   { now, expiresAt }: DeliveryClock,
 ): Outcome {
-  if (wasLastTry(now, expiresAt)) return { kind: 'expired', reply }
+  if (wasLastAttempt(now, expiresAt)) return { kind: 'expired', reply }
   return { kind: 'deferred', reply, cause, nextAt: Math.min(until, expiresAt) }
 }
 
 /** @param index of the recipient in the hand-over */
-export function outcomeOf(
-  handed: Extract<Handed, { kind: 'answered' }>,
-  index: number,
-  standing: DeliveryClock,
-): Outcome {
+export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: number, clock: DeliveryClock): Outcome {
   const verdict = handed.verdicts[index]
   if (verdict === undefined)
-    return putOff(ownReply(`${handed.peer} said nothing of this recipient.`), 'transient', standing)
+    return deferOrExpire(ownReply(`${handed.peer} gave no result for this recipient.`), 'transient', clock)
   const reply = { ...verdict.reply, ...answererOf(handed, verdict) }
   if (verdict.kind === 'sent') return { kind: 'sent', reply, confirmation: handed.confirmation }
-  if (verdict.kind === 'later') return putOff(reply, verdict.cause, standing, verdict.notBefore)
+  if (verdict.kind === 'later') return deferOrExpire(reply, verdict.cause, clock, verdict.notBefore)
   if (isRefusalOfContent(handed, verdict)) {
     return { kind: 'rejected', reason: isTooLarge(reply) ? 'message_too_large' : 'content_refused', detail: reply.text }
   }
   const { type, subType } = classifyReply(reply, verdict.about === 'content' ? 'data' : null)
   const reportingMta = handed.peer
-  return { kind: 'bounced', reply, type, subType, reportingMta, afterAccept: false, occurredAt: standing.now }
+  return { kind: 'bounced', reply, type, subType, reportingMta, afterAccept: false, occurredAt: clock.now }
 }
 
 /** SMTP replies carry their server; for an API it is the peer. */

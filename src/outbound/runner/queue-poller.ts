@@ -4,7 +4,7 @@ import type { Timer } from '../../base/clock.ts'
 import type { RunnerDeps } from './deps.ts'
 
 /** Poll interval: the longest delay after a lost notification, in ms. */
-const LOOK_EVERY_MS = 1000
+const POLL_EVERY_MS = 1000
 /** Minimum time between polls that refill freed capacity, because a poll costs more than a message. ms. */
 const REFILL_MS = 15
 /** The pause after a poll as a multiple of its duration: polling takes at most a fifth of the time. */
@@ -15,41 +15,41 @@ export interface PollResult {
   /** Messages found behind the first page, after deliveries that could not be taken. */
   behind: number
   /** Duration of the queries, in ms. */
-  askedMs: number
+  queryMs: number
 }
 
-interface Work {
-  /** @param isFar also reads the pages behind deliveries that cannot be taken now */
-  take(isFar: boolean): Promise<PollResult>
+interface QueueWork {
+  /** @param isFullPoll also reads the pages behind deliveries that cannot be taken now */
+  claimDue(isFullPoll: boolean): Promise<PollResult>
   /** When (ms) the next delivery becomes due; null when none will. */
-  next(): Promise<number | null>
+  nextDueAt(): Promise<number | null>
 }
 
 export class QueuePoller {
   readonly #deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>
-  readonly #work: Work
+  readonly #work: QueueWork
   #wanted: 'nothing' | 'top' | 'all' = 'nothing'
   /** True when the last full poll found messages behind the first page. */
-  #isFarWorthIt = false
+  #hasMorePages = false
   #pauseUntil = 0
-  #looking: Promise<void> | undefined
-  #telling: Promise<void> | undefined
+  #polling: Promise<void> | undefined
+  #notifying: Promise<void> | undefined
   #tick: Timer | undefined
   #due: Timer | undefined
   #soon: NodeJS.Timeout | undefined
   #unlisten: (() => void) | undefined
   #stopped = false
 
-  constructor(deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>, work: Work) {
+  constructor(deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>, work: QueueWork) {
     this.#deps = deps
     this.#work = work
   }
 
   start(): void {
-    const { clock, notifier: wake } = this.#deps
-    this.#unlisten = wake.listen('deliver', () => this.at('all'))
-    this.#tick = clock.every(LOOK_EVERY_MS, () => this.at('all'))
-    this.at('all')
+    const { clock, notifier } = this.#deps
+    this.#unlisten = notifier.listen('deliver', () => this.request('all'))
+    this.#tick = clock.every(POLL_EVERY_MS, () => this.request('all'))
+    this.request('all')
   }
 
   async stop(): Promise<void> {
@@ -58,89 +58,89 @@ export class QueuePoller {
     this.#tick?.cancel()
     this.#due?.cancel()
     clearTimeout(this.#soon)
-    await this.rest()
+    await this.whenIdle()
   }
 
   /** Polls all due deliveries or the first page: now, or after the pause that follows a long poll. */
-  at(what: 'top' | 'all'): void {
+  request(what: 'top' | 'all'): void {
     if (this.#stopped) return
     if (this.#wanted !== 'all') this.#wanted = what
     // A clock that was set back must not stop the polling.
-    const pause = Math.min(this.#pauseUntil - this.#deps.clock.now(), LOOK_EVERY_MS)
+    const pause = Math.min(this.#pauseUntil - this.#deps.clock.now(), POLL_EVERY_MS)
     if (pause <= 0) this.#begin()
-    else this.#in(pause)
+    else this.#pollIn(pause)
   }
 
   /** Schedules a poll because capacity is free again. */
-  soon(): void {
-    this.#in(REFILL_MS)
+  requestSoon(): void {
+    this.#pollIn(REFILL_MS)
   }
 
   /** Polls all due deliveries and waits for the end of the poll. */
-  async now(): Promise<void> {
+  async pollNow(): Promise<void> {
     this.#wanted = 'all'
     this.#begin()
-    await this.rest()
+    await this.whenIdle()
   }
 
   /** Waits until no poll, DSN run or vacation run is in progress. */
-  async rest(): Promise<void> {
-    while (this.#looking !== undefined || this.#telling !== undefined) {
-      await this.#looking
-      await this.#telling
+  async whenIdle(): Promise<void> {
+    while (this.#polling !== undefined || this.#notifying !== undefined) {
+      await this.#polling
+      await this.#notifying
     }
   }
 
-  #in(ms: number): void {
+  #pollIn(ms: number): void {
     if (this.#stopped) return
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined
-      this.at(this.#isFarWorthIt ? 'all' : 'top')
+      this.request(this.#hasMorePages ? 'all' : 'top')
     }, ms)
   }
 
   #begin(): void {
     if (this.#stopped) return
-    this.#looking ??= this.#lookUntilQuiet()
-      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'the queue could not be looked at'))
+    this.#polling ??= this.#pollUntilQuiet()
+      .catch((error: unknown) => this.#deps.log.error({ event: 'queue.poll_failed', err: error }, 'Queue poll failed'))
       .finally(() => {
-        this.#looking = undefined
+        this.#polling = undefined
         // A poll may have been requested after the last one ended.
-        if (this.#wanted !== 'nothing') this.at(this.#wanted)
+        if (this.#wanted !== 'nothing') this.request(this.#wanted)
       })
   }
 
-  async #lookUntilQuiet(): Promise<void> {
+  async #pollUntilQuiet(): Promise<void> {
     const { clock } = this.#deps
     do {
-      const isFar = this.#wanted === 'all'
+      const isFullPoll = this.#wanted === 'all'
       this.#wanted = 'nothing'
-      const { behind, askedMs } = await this.#work.take(isFar)
-      if (isFar) this.#isFarWorthIt = behind > 0
-      this.#pauseUntil = clock.now() + askedMs * PAUSES
+      const { behind, queryMs } = await this.#work.claimDue(isFullPoll)
+      if (isFullPoll) this.#hasMorePages = behind > 0
+      this.#pauseUntil = clock.now() + queryMs * PAUSES
     } while (this.#wanted !== 'nothing' && !this.#stopped && clock.now() >= this.#pauseUntil)
-    this.#tell()
+    this.#runNotices()
     await this.#setAlarm()
   }
 
   /** Sets a timer for deliveries that become due before the next tick. */
   async #setAlarm(): Promise<void> {
     const { clock } = this.#deps
-    const next = await this.#work.next()
+    const next = await this.#work.nextDueAt()
     this.#due?.cancel()
-    const ms = next === null ? LOOK_EVERY_MS : next - clock.now()
-    if (ms < LOOK_EVERY_MS && !this.#stopped) this.#due = clock.after(Math.max(ms, 1), () => this.at('all'))
+    const ms = next === null ? POLL_EVERY_MS : next - clock.now()
+    if (ms < POLL_EVERY_MS && !this.#stopped) this.#due = clock.after(Math.max(ms, 1), () => this.request('all'))
   }
 
   /** Runs DSNs and vacation responses in the background. */
-  #tell(): void {
+  #runNotices(): void {
     const { notices, vacationReplies, log } = this.#deps
-    const say = (message: string) => (error: unknown) => log.error({ err: error }, message)
-    this.#telling ??= Promise.all([
-      notices.run().catch(say('senders could not be told of what failed')),
-      vacationReplies.run().catch(say('vacation responses could not be written')),
+    const logError = (event: string, message: string) => (error: unknown) => log.error({ event, err: error }, message)
+    this.#notifying ??= Promise.all([
+      notices.run().catch(logError('dsn.run_failed', 'DSN run failed')),
+      vacationReplies.run().catch(logError('vacation.run_failed', 'Vacation response run failed')),
     ]).then(() => {
-      this.#telling = undefined
+      this.#notifying = undefined
     })
   }
 }

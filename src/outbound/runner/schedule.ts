@@ -2,9 +2,8 @@
 
 import { randomInt } from 'node:crypto'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 /** Pauses after the first, second, third… attempt; the last one repeats. Matches the example of decisions §9.4. */
 const PAUSES_MS = [1, 5, 15, 30, 60, 120, 240, 360].map((minutes) => minutes * MINUTE_MS)
 /** Random share of the pause, so that deliveries that failed together do not retry together. */
@@ -13,7 +12,7 @@ const JITTER = 0.1
 const LATE_MS = HOUR_MS
 
 /** @param random 0…1, given by tests only. @returns ms, never after `expiresAt` */
-export function nextTry(
+export function nextAttemptAt(
   attempts: number,
   now: number,
   expiresAt: number,
@@ -24,7 +23,7 @@ export function nextTry(
 }
 
 /** True when the last attempt has been made: its reply is final. */
-export function wasLastTry(now: number, expiresAt: number): boolean {
+export function wasLastAttempt(now: number, expiresAt: number): boolean {
   return now >= expiresAt
 }
 
@@ -34,6 +33,6 @@ export function isExpired(now: number, expiresAt: number): boolean {
 }
 
 /** When (ms) the lifetime of a message ends: never while the clock is in doubt. */
-export function endOf({ guard }: { guard: ClockDoubt }, { expiresAt }: { expiresAt: number }): number {
+export function expiryOf({ guard }: { guard: ClockDoubt }, { expiresAt }: { expiresAt: number }): number {
   return guard.isHeld() ? Number.POSITIVE_INFINITY : expiresAt
 }

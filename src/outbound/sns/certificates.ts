@@ -2,22 +2,22 @@
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import { ProductError } from '../../base/errors.ts'
 
 /** Fetches a URL of SNS. @returns the response text; null on failure */
 export type SnsGet = (url: string) => Promise<string | null>
 
 /** Maximum number of cached certificates; each region in use has one and changes it about once a year. */
-const KEPT_MAX = 20
-const KEPT_MS = 86_400_000
+const CACHED_MAX = 20
+const CACHED_MS = DAY_MS
 /** Rate limit, because unauthenticated requests can name certificate URLs that do not exist. */
 export const FETCHES_PER_MINUTE = 10
-const MINUTE_MS = 60_000
 /** Maximum length of a certificate, in characters. */
 export const PEM_MAX = 16_384
 const RETRY_SECONDS = 60
 
-interface Kept {
+interface CachedKey {
   key: KeyObject
   until: number
 }
@@ -25,9 +25,9 @@ interface Kept {
 export class Certificates {
   readonly #clock: Clock
   readonly #get: SnsGet
-  readonly #kept = new Map<string, Kept>()
+  readonly #cache = new Map<string, CachedKey>()
   /** Fetches in progress. */
-  readonly #coming = new Map<string, Promise<KeyObject>>()
+  readonly #fetching = new Map<string, Promise<KeyObject>>()
   #minute = 0
   #fetches = 0
 
@@ -42,11 +42,11 @@ export class Certificates {
    * @throws ProductError service_unavailable when the fetch fails, insufficient_permissions when the certificate is not valid
    */
   keyAt(url: string): Promise<KeyObject> {
-    const kept = this.#kept.get(url)
-    if (kept !== undefined && kept.until > this.#clock.now()) return Promise.resolve(kept.key)
-    const coming = this.#coming.get(url) ?? this.#fetch(url).finally(() => this.#coming.delete(url))
-    this.#coming.set(url, coming)
-    return coming
+    const cached = this.#cache.get(url)
+    if (cached !== undefined && cached.until > this.#clock.now()) return Promise.resolve(cached.key)
+    const fetching = this.#fetching.get(url) ?? this.#fetch(url).finally(() => this.#fetching.delete(url))
+    this.#fetching.set(url, fetching)
+    return fetching
   }
 
   async #fetch(url: string): Promise<KeyObject> {
@@ -58,8 +58,8 @@ export class Certificates {
     const pem = await this.#get(url)
     if (pem === null) throw unavailable()
     const key = keyIn(pem, now)
-    this.#kept.set(url, { key, until: now + KEPT_MS })
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!)
+    this.#cache.set(url, { key, until: now + CACHED_MS })
+    if (this.#cache.size > CACHED_MAX) this.#cache.delete(this.#cache.keys().next().value!)
     return key
   }
 }
@@ -78,6 +78,6 @@ function keyIn(pem: string, now: number): KeyObject {
 }
 
 function unavailable(): ProductError {
-  const sentence = 'The certificate of the message cannot be had now.'
+  const sentence = 'The certificate of the message could not be fetched. Try again later.'
   return new ProductError('service_unavailable', sentence, { retryAfter: RETRY_SECONDS })
 }

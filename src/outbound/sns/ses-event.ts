@@ -111,7 +111,7 @@ function complaints(complaint: unknown, now: number): SesEvent['outcomes'] {
 
 /** Needed when the response of SES was lost or is not stored yet. */
 function deliveries(delivery: unknown): SesEvent['outcomes'] {
-  const said = shown(textAt(delivery, 'smtpResponse') ?? 'Amazon SES delivered the mail.', REPLY_MAX)
+  const said = shown(textAt(delivery, 'smtpResponse') ?? 'Amazon SES delivered the message.', REPLY_MAX)
   const { smtpCode, enhancedCode } = codesIn(said)
   const reply = { smtpCode, enhancedCode, text: said }
   return listAt(delivery, 'recipients').flatMap((recipient) => {
@@ -123,7 +123,7 @@ function deliveries(delivery: unknown): SesEvent['outcomes'] {
 /** SES accepted the message, found a virus and discarded it. */
 function rejections(event: unknown, now: number): SesEvent['outcomes'] {
   const said = shown(textAt(event, 'reject', 'reason') ?? 'no reason given', REPLY_MAX)
-  const reply = { smtpCode: null, enhancedCode: '5.6.0', text: `Amazon SES refused the mail: ${said}` }
+  const reply = { smtpCode: null, enhancedCode: '5.6.0', text: `Amazon SES rejected the message: ${said}` }
   const fact = { type: 'permanent', subType: 'content_rejected', reportingMta: null, afterAccept: true } as const
   return listAt(valueAt(event, 'mail'), 'destination').flatMap((recipient) => {
     const outcome: Outcome = { kind: 'bounced', reply, ...fact, occurredAt: now }

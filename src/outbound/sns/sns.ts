@@ -19,7 +19,7 @@ export interface SnsDeps extends OutboundDeps {
     byRemoteId(remoteId: string): Promise<Email | undefined>
     deliveriesOf(emailN: number): Promise<Delivery[]>
   }
-  fate: { apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> }
+  transitions: { apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> }
 }
 
 const EMAIL_ID = new RegExp(idPattern('email'))
@@ -50,12 +50,12 @@ export class Sns {
     const { topic, type } = envelope
     // Check the topic before an unauthenticated request can trigger a fetch.
     if (!config.SES_TOPIC_ARNS.includes(topic.arn)) {
-      throw new ProductError('insufficient_permissions', 'The topic is not one this appliance listens to.')
+      throw new ProductError('insufficient_permissions', 'The topic is not in SES_TOPIC_ARNS.')
     }
-    await this.#prove(envelope)
+    await this.#verify(envelope)
     if (type === 'SubscriptionConfirmation') return this.#confirm(envelope)
     if (type === 'UnsubscribeConfirmation') {
-      log.warn({ topic: topic.arn }, 'Amazon SNS no longer tells this appliance what becomes of sent mail')
+      log.warn({ event: 'sns.unsubscribed', topic: topic.arn }, 'SNS subscription removed; delivery events stop')
       return 0
     }
     const event = readSesEvent(envelope.message, this.#deps.clock.now())
@@ -66,10 +66,10 @@ export class Sns {
     return this.#client.close()
   }
 
-  async #prove({ certificateUrl, signed, signature, version }: SnsEnvelope): Promise<void> {
+  async #verify({ certificateUrl, signed, signature, version }: SnsEnvelope): Promise<void> {
     const key = await this.#certificates.keyAt(certificateUrl)
     if (verify(version === '1' ? 'sha1' : 'sha256', Buffer.from(signed), key, signature)) return
-    throw new ProductError('insufficient_permissions', 'The signature does not fit the message.')
+    throw new ProductError('insufficient_permissions', 'The signature does not match the message.')
   }
 
   /** Builds the confirmation URL from the signed members and ignores the URL in the message. */
@@ -77,27 +77,27 @@ export class Sns {
     const query = new URLSearchParams({ Action: 'ConfirmSubscription', TopicArn: topic.arn, Token: token! })
     const answer = await this.#get(`https://${topic.host}/?${query}`)
     if (answer === null) throw new ProductError('service_unavailable', 'The subscription could not be confirmed now.')
-    this.#deps.log.info({ topic: topic.arn }, 'Amazon SNS tells this appliance what becomes of sent mail')
+    this.#deps.log.info({ event: 'sns.subscribed', topic: topic.arn }, 'SNS subscription confirmed')
     return 0
   }
 
   async #apply(event: SesEvent): Promise<number> {
-    const { db, emails, fate } = this.#deps
-    const email = await this.#mailOf(event)
+    const { db, emails, transitions } = this.#deps
+    const email = await this.#messageOf(event)
     if (email === undefined) return 0
     const byAddress = new Map((await emails.deliveriesOf(email.n)).map((delivery) => [keyOf(delivery.to), delivery]))
     return db.write(async (tx) => {
       let moved = 0
       for (const { recipient, outcome } of event.outcomes) {
         const delivery = byAddress.get(keyOf(recipient))
-        if (delivery !== undefined && (await fate.apply(tx, delivery.n, outcome, null))) moved++
+        if (delivery !== undefined && (await transitions.apply(tx, delivery.n, outcome, null))) moved++
       }
       return moved
     })
   }
 
   /** Finds the message by our tag, which works even if the response with the SES id was lost; otherwise by that id. */
-  async #mailOf({ emailId, messageId }: SesEvent): Promise<Email | undefined> {
+  async #messageOf({ emailId, messageId }: SesEvent): Promise<Email | undefined> {
     const { config, emails } = this.#deps
     const marked = emailId !== null && EMAIL_ID.test(emailId) ? await emails.byId(emailId) : undefined
     return marked ?? emails.byRemoteId(sesMessageId(config.SES_REGION, messageId))

@@ -1,10 +1,11 @@
 // Accepts composed messages: writes log rows, queue rows, the copy in Sent and the submission in the caller's unit of work.
 
+import { HOUR_MS } from '../../base/durations.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
 import type { ComposedContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
-import type { Original } from '../../store/messages/answered.ts'
+import type { OriginalMessage } from '../../store/messages/original.ts'
 import type { Meter } from '../billing/meter.ts'
 import { bounceAddress } from '../bounce-address.ts'
 import type { OutboundDeps, SendLimit } from '../deps.ts'
@@ -13,11 +14,11 @@ import type { Accepted, Emails } from '../log/emails.ts'
 import type { Queue } from '../queue.ts'
 import type { Email } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
-import type { MadeSubmission, Submitted } from './new-mail.ts'
-import { type SenderContext, type SendingMailbox, strangeSender } from './sender-context.ts'
+import type { MadeSubmission, Submitted } from './new-message.ts'
+import { type SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
 
 /** How long delivery is attempted, from the earliest time of the first attempt (decisions §6.2). ms */
-export const LIFETIME_MS = 48 * 60 * 60 * 1000
+export const LIFETIME_MS = 48 * HOUR_MS
 
 /** A composed message, ready to be stored. */
 export interface Ready {
@@ -31,7 +32,7 @@ export interface Ready {
   internetMessageId: string
   /** `mdom_…` of the From domain if it is one of the team's. */
   domainId: string | null
-  original: Original | null
+  original: OriginalMessage | null
   /** `idn_…` of the sending mailbox's identity. */
   identityId: string | null
   sendAt: number
@@ -43,7 +44,7 @@ export type AcceptanceDeps = OutboundDeps & {
   /** The send limit of agents. */
   allowance: SendLimit
   emails: Emails
-  fate: DeliveryTransitions
+  transitions: DeliveryTransitions
   queue: Queue
   suppressions: Pick<Suppressions, 'of'>
   meter: Pick<Meter, 'refusal' | 'hold'>
@@ -59,48 +60,53 @@ export class Acceptance {
   }
 
   /** @returns the result of each message, in their order; a message whose copy exceeds the mailbox quota fails */
-  async accept(tx: Tx, desk: SenderContext, mails: readonly Ready[]): Promise<Submitted[]> {
-    const { suppressions, notifier: wake } = this.#deps
-    const everybody = new Set(mails.flatMap(({ recipients }) => recipients))
-    const suppressed = await suppressions.of(tx, desk.sender.teamId, [...everybody])
+  async accept(tx: Tx, context: SenderContext, messages: readonly Ready[]): Promise<Submitted[]> {
+    const { suppressions, notifier } = this.#deps
+    const recipients = new Set(messages.flatMap(({ recipients }) => recipients))
+    const suppressed = await suppressions.of(tx, context.sender.teamId, [...recipients])
     const submitted: Submitted[] = []
-    for (const mail of mails) submitted.push(await this.#one(tx, desk, mail, suppressed))
-    tx.afterCommit(() => wake.notify('deliver'))
+    for (const message of messages) submitted.push(await this.#acceptOne(tx, context, message, suppressed))
+    tx.afterCommit(() => notifier.notify('deliver'))
     return submitted
   }
 
-  async #one(tx: Tx, desk: SenderContext, mail: Ready, suppressed: ReadonlySet<string>): Promise<Submitted> {
-    const { emails, fate, queue, meter, clock } = this.#deps
+  async #acceptOne(
+    tx: Tx,
+    context: SenderContext,
+    message: Ready,
+    suppressed: ReadonlySet<string>,
+  ): Promise<Submitted> {
+    const { emails, transitions, queue, meter, clock } = this.#deps
     // The identity may have been removed while the message was composed.
-    if (desk.box !== null && !(await this.#hasIdentity(tx, desk.box, mail))) {
-      return { kind: 'failed', error: strangeSender() }
+    if (context.box !== null && !(await this.#hasIdentity(tx, context.box, message))) {
+      return { kind: 'failed', error: unknownIdentity() }
     }
-    if (desk.box !== null && !hasRoom(await this.#grown(tx, desk.box), mail.written)) {
+    if (context.box !== null && !hasRoom(await this.#withUsage(tx, context.box), message.written)) {
       return { kind: 'failed', error: mailboxFull() }
     }
-    const unpaid = await meter.refusal(tx, desk.sender.teamId, mail.recipients.length)
+    const unpaid = await meter.refusal(tx, context.sender.teamId, message.recipients.length)
     if (unpaid !== null) return { kind: 'failed', error: unpaid }
-    if (desk.box?.mailbox.isAgent === true) {
+    if (context.box?.mailbox.isAgent === true) {
       const { allowance } = this.#deps
-      const refused = await allowance.take(tx, desk.box.mailbox.id, mail.recipients.length)
+      const refused = await allowance.take(tx, context.box.mailbox.id, message.recipients.length)
       if (refused !== null) return { kind: 'failed', error: refused }
     }
-    const accepted = await emails.insert(tx, this.#rowOf(desk, mail))
-    await meter.hold(tx, desk.sender.teamId, accepted.deliveries.length)
-    const submission = desk.box && (await this.#keep(tx, desk.box, mail, accepted.email))
+    const accepted = await emails.insert(tx, this.#rowOf(context, message))
+    await meter.hold(tx, context.sender.teamId, accepted.deliveries.length)
+    const submission = context.box && (await this.#createSubmission(tx, context.box, message, accepted.email))
     const open: Accepted['deliveries'] = []
     for (const delivery of accepted.deliveries) {
       if (!suppressed.has(delivery.to.toLowerCase())) open.push(delivery)
-      else await fate.apply(tx, delivery.n, { kind: 'rejected', reason: 'suppressed', detail: SUPPRESSED }, null)
+      else await transitions.apply(tx, delivery.n, { kind: 'rejected', reason: 'suppressed', detail: SUPPRESSED }, null)
     }
-    await queue.add(tx, accepted.email, open, mail.sendAt)
-    const waits = mail.sendAt > clock.now() ? 'scheduled' : 'queued'
+    await queue.add(tx, accepted.email, open, message.sendAt)
+    const waits = message.sendAt > clock.now() ? 'scheduled' : 'queued'
     const state = open.length === 0 ? 'rejected' : waits
-    return { kind: 'accepted', emailId: mail.id, sendAt: mail.sendAt, state, submission }
+    return { kind: 'accepted', emailId: message.id, sendAt: message.sendAt, state, submission }
   }
 
-  #rowOf({ sender, scope }: SenderContext, mail: Ready) {
-    const { id, from, returnPath, subject, internetMessageId, domainId, recipients, sendAt, written } = mail
+  #rowOf({ sender, scope }: SenderContext, message: Ready) {
+    const { id, from, returnPath, subject, internetMessageId, domainId, recipients, sendAt, written } = message
     return {
       id,
       teamId: sender.teamId,
@@ -125,22 +131,27 @@ export class Acceptance {
   }
 
   /** The mailbox with its current usage, read in the transaction. */
-  async #grown(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
+  async #withUsage(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
     return { mailbox, account: (await this.#deps.store.accounts.byMailbox(mailbox.id, tx))! }
   }
 
-  async #keep(tx: Tx, { mailbox, account }: SendingMailbox, mail: Ready, email: Email): Promise<MadeSubmission> {
+  async #createSubmission(
+    tx: Tx,
+    { mailbox, account }: SendingMailbox,
+    message: Ready,
+    email: Email,
+  ): Promise<MadeSubmission> {
     const { store, vault, config } = this.#deps
-    const { written, bcc, original, recipients, subject, sendAt } = mail
+    const { written, bcc, original, recipients, subject, sendAt } = message
     const { hash, sizeBytes, message: read } = written
-    const kept = await store.sent.keep(tx, account, {
+    const kept = await store.sentCopies.record(tx, account, {
       emailId: email.id,
       subject,
-      copy: read && { mail: read, bcc, hash, sizeBytes },
-      envelope: { mailFrom: mail.returnPath ?? bounceAddress(vault, config, email.n), rcptTo: recipients },
-      own: [mailbox.email, mail.from.email],
+      copy: read && { parsed: read, bcc, hash, sizeBytes },
+      envelope: { mailFrom: message.returnPath ?? bounceAddress(vault, config, email.n), rcptTo: recipients },
+      ownAddresses: [mailbox.email, message.from.email],
       answers: original,
-      identityId: mail.identityId!,
+      identityId: message.identityId!,
       sendAt,
     })
     return { id: kept.submissionId, messageId: kept.messageId }
@@ -153,5 +164,5 @@ export function hasRoom({ mailbox, account }: SendingMailbox, written: ComposedC
 }
 
 export function mailboxFull(): ProductError {
-  return conflict('The mailbox is full: there is no room for the copy in Sent.')
+  return conflict('The mailbox quota has no room for the copy in Sent. Delete messages first.')
 }

@@ -9,11 +9,11 @@ import type { Queue } from '../queue.ts'
 
 interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'byId' | 'pendingOfEmail'>
-  fate: Pick<DeliveryTransitions, 'apply'>
+  transitions: Pick<DeliveryTransitions, 'apply'>
   queue: Pick<Queue, 'ofEmail'>
 }
 
-const NOT_PENDING = 'It cannot be taken back any more.'
+const NOT_PENDING = 'The submission can no longer be cancelled.'
 
 export class Cancelling {
   readonly #deps: Deps
@@ -28,7 +28,7 @@ export class Cancelling {
    * @throws ProductError not_found, conflict once a delivery was handed over or its send time has passed
    */
   async cancel(account: Account, id: string): Promise<void> {
-    const { db, clock, store, emails, fate, queue } = this.#deps
+    const { db, clock, store, emails, transitions, queue } = this.#deps
     const submission = await store.submissions.get(account, id)
     if (submission === undefined) throw notFound('submission')
     const email = await emails.byId(submission.emailId)
@@ -38,9 +38,10 @@ export class Cancelling {
       const waiting = await emails.pendingOfEmail(tx, email.n)
       const inQueue = await queue.ofEmail(tx, email.n)
       const isUntouched = waiting.length > 0 && waiting.every(({ attempts }) => attempts === 0)
-      if (!isUntouched || inQueue.some(({ inHand }) => inHand) || submission.sendAt <= now) throw conflict(NOT_PENDING)
+      if (!isUntouched || inQueue.some(({ isLeased }) => isLeased) || submission.sendAt <= now)
+        throw conflict(NOT_PENDING)
       if (!(await store.submissions.cancel(tx, account, id))) throw conflict(NOT_PENDING)
-      for (const { n } of waiting) await fate.apply(tx, n, { kind: 'cancelled' }, null)
+      for (const { n } of waiting) await transitions.apply(tx, n, { kind: 'cancelled' }, null)
       if (submission.messageId !== null) await this.#toDrafts(tx, account, submission.messageId)
     })
   }

@@ -8,11 +8,11 @@ import { checkEmail, checkRecipient } from '../../mime/compose/draft-rules.ts'
 import { LIKE_ADDRESS, looksLikeAddress } from '../../mime/display-name.ts'
 import type { Address } from '../../mime/message.ts'
 import type { Identity } from '../../store/identities.ts'
-import type { Original } from '../../store/messages/answered.ts'
+import type { OriginalMessage } from '../../store/messages/original.ts'
 import type { Account } from '../../store/records.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Router } from '../routing/router.ts'
-import type { NewMail, Sender } from './new-mail.ts'
+import type { NewMail, Sender } from './new-message.ts'
 
 /** A sending mailbox with its store account. */
 export interface SendingMailbox {
@@ -82,7 +82,7 @@ export class SenderContext {
     const provider = await this.#deps.router.defaultFrom(this.sender.teamId)
     const email = provider?.oauthEmail ?? provider?.fromEmail
     if (!provider || !email) {
-      const message = 'A from address is needed: no active sending account of the team has one of its own.'
+      const message = 'A `from` address is required: no active sending account of the team has its own address.'
       throw new ProductError('missing_parameter', message, { issues: [{ field: 'from', code: 'required', message }] })
     }
     const { fromName, replyToEmail, replyToName } = provider
@@ -101,7 +101,7 @@ export class SenderContext {
     // The primary identity is first, even if several have the same address.
     const email = given?.email.toLowerCase()
     const identity = identities.find((one) => email === undefined || one.email === email)
-    if (!identity || !(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) throw strangeSender()
+    if (!identity || !(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) throw unknownIdentity()
     const name = given?.name || identity.name || mailbox.displayName || ''
     return {
       from: { email: identity.email, name },
@@ -125,9 +125,9 @@ export class SenderContext {
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it and its daily limit is reached */
   async requireRoom(from: Address, sendAt: number): Promise<void> {
     const { router, clock } = this.#deps
-    const asked = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
-    this.#full.set(from.email, asked)
-    const until = await asked
+    const pending = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
+    this.#full.set(from.email, pending)
+    const until = await pending
     if (until === null || sendAt >= until) return
     throw new ProductError('rate_limit_exceeded', 'The daily limit of the shared Amazon SES account is reached.', {
       retryAfter: Math.ceil((until - clock.now()) / 1000),
@@ -139,9 +139,9 @@ export class SenderContext {
     const known = this.#domains.get(email)
     if (known !== undefined) return known
     const { directory, db } = this.#deps
-    const asked = directory.domains.statusFor(db.read, this.#who, email)
-    this.#domains.set(email, asked)
-    return asked
+    const pending = directory.domains.statusFor(db.read, this.#who, email)
+    this.#domains.set(email, pending)
+    return pending
   }
 
   /** The return path must be at a verified domain of the team. @throws ProductError validation_error on `return_path` */
@@ -154,7 +154,7 @@ export class SenderContext {
   }
 
   /** The message that this one replies to. @throws ProductError validation_error on `in_reply_to_message_id` */
-  async original({ inReplyTo }: NewMail): Promise<Original | null> {
+  async original({ inReplyTo }: NewMail): Promise<OriginalMessage | null> {
     if (inReplyTo === null) return null
     const found = this.box && (await this.#deps.store.messages.original(this.box.account, inReplyTo))
     if (found) return found
@@ -163,7 +163,7 @@ export class SenderContext {
 }
 
 /** The error for a From address that is none of the mailbox's identities. */
-export function strangeSender(): ProductError {
-  const message = 'This is none of the identities of the mailbox (GET /mailbox/identities).'
+export function unknownIdentity(): ProductError {
+  const message = 'The address is not an identity of the mailbox. List them with GET /mailbox/identities.'
   return invalid('from.email', 'forbidden_value', message)
 }

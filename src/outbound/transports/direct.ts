@@ -1,5 +1,6 @@
 // Direct delivery: finds the mail servers of a domain in DNS and hands the message to the first that accepts it (RFC 5321 §5.1).
 
+import { domainOf } from '../../mime/address.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { DelayCause } from '../records.ts'
 import { Backoff } from './direct/backoff.ts'
@@ -35,10 +36,10 @@ class Direct implements DirectTransport {
 
   async hand(handover: DirectHandover): Promise<Answered | NotTried> {
     const first = handover.recipients[0]!
-    const domain = first.slice(first.lastIndexOf('@') + 1).toLowerCase()
+    const domain = domainOf(first)
     if (handover.isUrgent) this.#destinations.lift(domain)
     const failure = this.#destinations.get(domain)
-    if (failure !== null) return { kind: 'not_tried', until: failure.until, failure: failure.fault }
+    if (failure !== null) return { kind: 'not_tried', until: failure.until, failure: failure.error }
     const { resolver, config } = this.#deps
     const route = await findRoute(resolver, domain, config.MAIL_HOSTS)
     if (route.kind === 'hosts') return this.#search(domain, route.hosts, handover)
@@ -52,7 +53,7 @@ class Direct implements DirectTransport {
 
   /** Always succeeds: direct delivery has no server to authenticate to. */
   async check(): Promise<CheckResult> {
-    const message = 'Mail goes straight to the mail servers of its recipients.'
+    const message = 'Messages are delivered directly to the mail servers of their recipients.'
     return { success: true, stage: 'dns', smtpCode: null, message }
   }
 
@@ -76,9 +77,9 @@ class Direct implements DirectTransport {
   }
 
   /** Records a failure of the destination, so that all messages to it back off. */
-  #failed(domain: string, fault: SmtpError): Verdict {
-    this.#destinations.fail(domain, fault)
+  #failed(domain: string, error: SmtpError): Verdict {
+    this.#destinations.fail(domain, error)
     const notBefore = this.#destinations.get(domain)?.until ?? 0
-    return { kind: 'later', reply: fault.reply, cause: fault.cause, notBefore }
+    return { kind: 'later', reply: error.reply, cause: error.cause, notBefore }
   }
 }

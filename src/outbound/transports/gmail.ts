@@ -14,8 +14,8 @@ import type { Handover, Transport } from './transport.ts'
 export const GMAIL_MAX = 36_700_160
 const UPLOAD_MS = 120_000
 /** Newest messages in Sent that are searched: about what an account may send in a few hours. */
-const SENT_LOOKED = 100
-const AT_ONCE = 4
+const SENT_SEARCHED = 100
+const CONCURRENT_READS = 4
 
 export async function openGmail(deps: AccountDeps, provider: Provider): Promise<Transport> {
   const base = deps.config.GOOGLE_API_BASE
@@ -50,7 +50,7 @@ export async function openGmail(deps: AccountDeps, provider: Provider): Promise<
 
 /** Error reasons that mean an exhausted quota: the account pauses. */
 const QUOTA = new Set(['dailyLimitExceeded', 'quotaExceeded', 'limitExceeded'])
-const PACE = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'concurrentLimitExceeded'])
+const RATE_LIMITED = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'concurrentLimitExceeded'])
 /** A 400 about the account, not the message: it has no Gmail, or sending is disabled. */
 const OF_ACCOUNT = new Set(['failedPrecondition', 'FAILED_PRECONDITION'])
 
@@ -59,19 +59,19 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
     const id = textAt(body, 'id')
     return {
       kind: 'sent',
-      text: `Gmail took the mail${id === null ? '' : ` as ${shown(id, 64)}`}.`,
+      text: `Gmail accepted the message${id === null ? '' : ` as ${shown(id, 64)}`}.`,
       id: id && shown(id, 64),
     }
   }
   const reason = textAt(body, 'error', 'errors', 0, 'reason') ?? textAt(body, 'error', 'status') ?? ''
-  const text = `${status} ${shown(textAt(body, 'error', 'message') ?? (reason || 'Gmail gave no reason.'))}`
+  const text = `${status} ${shown(textAt(body, 'error', 'message') ?? (reason || 'Gmail returned no reason.'))}`
   if (status === 401) return { kind: 'unavailable', stage: 'auth', text, cause: 'transient' }
   if (QUOTA.has(reason)) return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
   // The daily sending limit is a 429, too; only the message text tells it apart.
   if (status === 429 && /daily|sending quota|mail sending/i.test(text)) {
     return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
   }
-  if (status === 429 || PACE.has(reason)) return { kind: 'unavailable', stage: 'api', text, cause: 'throttled' }
+  if (status === 429 || RATE_LIMITED.has(reason)) return { kind: 'unavailable', stage: 'api', text, cause: 'throttled' }
   if (status === 413) return { kind: 'never', text, enhancedCode: '5.3.4' }
   if (status === 400 && !OF_ACCOUNT.has(reason)) return { kind: 'never', text }
   if (status >= 500) return { kind: 'doubtful', text }
@@ -81,17 +81,19 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
 
 /** The gmail.metadata scope does not allow searches, so this reads the headers of the newest messages in Sent. */
 async function find(session: AccountSession, users: string, handover: Handover): Promise<SentLookup> {
-  const url = `${users}/messages?labelIds=SENT&maxResults=${SENT_LOOKED}`
+  const url = `${users}/messages?labelIds=SENT&maxResults=${SENT_SEARCHED}`
   const list = await session.call({ method: 'GET', url })
   if (list.kind !== 'answered') return { kind: 'unknown', text: list.text }
   // Without the scope to read Sent the outcome stays unknown: send again, because a duplicate is better than a lost message.
   if (list.status === 403) return { kind: 'missing' }
   if (list.status !== 200) return { kind: 'unknown', text: `Gmail answered ${list.status}.` }
   const messages = valueAt(list.body, 'messages')
-  const ids = (Array.isArray(messages) ? messages : []).flatMap((one) => textAt(one, 'id') ?? []).slice(0, SENT_LOOKED)
+  const ids = (Array.isArray(messages) ? messages : [])
+    .flatMap((one) => textAt(one, 'id') ?? [])
+    .slice(0, SENT_SEARCHED)
   const wanted = markOf(handover)
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const group = ids.slice(at, at + AT_ONCE)
+  for (let at = 0; at < ids.length; at += CONCURRENT_READS) {
+    const group = ids.slice(at, at + CONCURRENT_READS)
     const read = await Promise.all(group.map((id) => readHeaders(session, users, id)))
     const index = read.findIndex((headers) => headers?.get(MARK.toLowerCase()) === wanted)
     if (index >= 0) return { kind: 'found', remoteIds: [group[index]!, ...messageIdIn(read[index]!)] }

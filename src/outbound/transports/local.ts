@@ -5,7 +5,7 @@ import { evaluateMessage } from '../../directory/filter-policy.ts'
 import type { FilterDecision } from '../../directory/filters.ts'
 import { recordReceived } from '../../events/received.ts'
 import type { SieveOutcome } from '../../sieve/outcome.ts'
-import type { Delivered, DeliverTarget, IncomingMessage } from '../../store/deliver.ts'
+import type { DeliveryResult, DeliveryTarget, IncomingMessage } from '../../store/delivery.ts'
 import { scriptCalls } from '../../store/script-calls.ts'
 import { inspectOwn } from '../../workers/read-message.ts'
 import type { OutboundDeps } from '../deps.ts'
@@ -39,7 +39,10 @@ class Local implements LocalTransport {
       return { ...(await this.#deliver(handover)), isRecorded: true }
     } catch (error) {
       const { emailId, recipients } = handover
-      this.#deps.log.error({ err: error, email: emailId }, 'a mail to mailboxes of the appliance could not be stored')
+      this.#deps.log.error(
+        { event: 'local.store_failed', err: error, email: emailId },
+        'Local delivery not stored; will retry',
+      )
       return { ...this.#answered(recipients.map(() => refusals.failed().verdict)), isRecorded: false }
     }
   }
@@ -54,57 +57,57 @@ class Local implements LocalTransport {
 
   /** Stores the copies and the outcomes of the deliveries in one unit of work. */
   async #deliver(handover: LocalHandover): Promise<Answered> {
-    const found: LocalRecipient[] = []
-    for (const rcptTo of handover.recipients) found.push(await findRecipient(this.#deps, rcptTo))
-    const mail = await this.#arrive(handover, found)
+    const recipients: LocalRecipient[] = []
+    for (const rcptTo of handover.recipients) recipients.push(await findRecipient(this.#deps, rcptTo))
+    const message = await this.#inspect(handover, recipients)
     const all: RecipientResult[] = []
-    for (const [index, recipient] of found.entries()) {
-      all.push(await this.#judge(recipient, mail, mail.inspection.scriptOutcomes[index] ?? null))
+    for (const [index, recipient] of recipients.entries()) {
+      all.push(await this.#evaluate(recipient, message, message.inspection.scriptOutcomes[index] ?? null))
     }
-    const takers = all.filter(({ recipient }) => recipient.refusal === null)
-    const taken = takers.map(({ recipient }) => recipient)
-    const targets = takers.map(({ recipient, ruling }) => ({ ...targetOf(recipient, mail), ruling }))
+    const accepted = all.filter(({ recipient }) => recipient.refusal === null)
+    const stored = accepted.map(({ recipient }) => recipient)
+    const targets = accepted.map(({ recipient, scriptOutcome }) => ({ ...targetOf(recipient, message), scriptOutcome }))
     const { db, store, vacationReplies } = this.#deps
-    const note = async (tx: Tx, delivered: readonly Delivered[]) => {
-      const told = settled(all, delivered)
-      await store.inboundLog.appendMany(tx, this.#rows(mail, told))
+    const record = async (tx: Tx, delivered: readonly DeliveryResult[]) => {
+      const results = withCopies(all, delivered)
+      await store.inboundLog.appendMany(tx, this.#rows(message, results))
       // Decisions §9.4: messages the appliance generates itself (null sender) raise no event.
-      if (mail.mailFrom !== '') await this.#tell(tx, mail, taken, targets, delivered)
-      const copies = delivered.map((copy, index) => ({ message: mail, target: targets[index]!, delivered: copy }))
+      if (message.mailFrom !== '') await this.#recordEvents(tx, message, stored, targets, delivered)
+      const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
       await vacationReplies.note(tx, copies)
-      await handover.record(tx, this.#answered(verdictsOf(told)))
+      await handover.record(tx, this.#answered(verdictsOf(results)))
     }
-    if (targets.length === 0) await db.write((tx) => note(tx, []))
-    const delivered = targets.length === 0 ? [] : await store.deliver(mail, targets, note)
-    return this.#answered(verdictsOf(settled(all, delivered)))
+    if (targets.length === 0) await db.write((tx) => record(tx, []))
+    const delivered = targets.length === 0 ? [] : await store.deliver(message, targets, record)
+    return this.#answered(verdictsOf(withCopies(all, delivered)))
   }
 
   #answered(verdicts: readonly Verdict[]): Answered {
     return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: this.#deps.config.MAIL_HOSTS[0]! }
   }
 
-  async #tell(
+  async #recordEvents(
     tx: Tx,
-    mail: IncomingMessage,
-    taken: readonly LocalRecipient[],
-    targets: readonly DeliverTarget[],
-    delivered: readonly Delivered[],
+    message: IncomingMessage,
+    stored: readonly LocalRecipient[],
+    targets: readonly DeliveryTarget[],
+    delivered: readonly DeliveryResult[],
   ): Promise<void> {
     for (const [index, copy] of delivered.entries()) {
-      const { teamId, domainId } = taken[index]!.mailbox!
+      const { teamId, domainId } = stored[index]!.mailbox!
       const target = { ...targets[index]!, junk: copy.junk }
-      await recordReceived(tx, this.#deps.outbox, { teamId, domainId, message: mail, target, delivered: copy })
+      await recordReceived(tx, this.#deps.outbox, { teamId, domainId, message, target, delivered: copy })
     }
   }
 
-  async #arrive(
+  async #inspect(
     { bytes, mailFrom, recipients, emailId }: LocalHandover,
-    found: readonly LocalRecipient[],
+    resolved: readonly LocalRecipient[],
   ): Promise<IncomingMessage> {
     const { clock, config } = this.#deps
     const receivedAt = clock.now()
     const rcptTo = recipients.length === 1 ? recipients[0]! : null
-    const readers = found.map(({ mailbox, rcptTo: to }) => ({
+    const readers = resolved.map(({ mailbox, rcptTo: to }) => ({
       mailbox: mailbox ?? { id: '', scriptKey: null },
       rcptTo: to,
     }))
@@ -113,50 +116,50 @@ class Local implements LocalTransport {
     return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt, emailId }
   }
 
-  async #judge(
+  async #evaluate(
     recipient: LocalRecipient,
-    mail: IncomingMessage,
-    ruling: SieveOutcome | null,
+    message: IncomingMessage,
+    scriptOutcome: SieveOutcome | null,
   ): Promise<RecipientResult> {
     const { mailbox, policy } = recipient
-    const told = (refusal: LocalRefusal | null, filter: FilterDecision | null = null): RecipientResult => ({
+    const resultOf = (refusal: LocalRefusal | null, filter: FilterDecision | null = null): RecipientResult => ({
       recipient: { ...recipient, refusal },
       copy: null,
       filter,
-      ruling,
+      scriptOutcome,
     })
-    if (recipient.refusal !== null || mailbox === null || policy === null) return told(recipient.refusal)
-    const { verdict, message: read, traits, sizeBytes } = mail.inspection
+    if (recipient.refusal !== null || mailbox === null || policy === null) return resultOf(recipient.refusal)
+    const { verdict, message: read, traits, sizeBytes } = message.inspection
     // The count includes the Received field added here.
-    if (traits.receivedCount - 1 > RECEIVED_MAX) return told(refusals.loop(recipient.rcptTo))
-    const filter = evaluateMessage(policy, mail.mailFrom, read, verdict)
-    if (!filter.accept) return told(refusals.filtered(recipient.rcptTo), filter)
+    if (traits.receivedCount - 1 > RECEIVED_MAX) return resultOf(refusals.loop(recipient.rcptTo))
+    const filter = evaluateMessage(policy, message.mailFrom, read, verdict)
+    if (!filter.accept) return resultOf(refusals.filtered(recipient.rcptTo), filter)
     const fullSince = await this.#deps.store.accounts.fullSince(mailbox.id, mailbox.quotaBytes, sizeBytes)
-    return told(fullSince === null ? null : refusals.full(recipient.rcptTo), filter)
+    return resultOf(fullSince === null ? null : refusals.full(recipient.rcptTo), filter)
   }
 
-  #rows(mail: IncomingMessage, all: readonly RecipientResult[]) {
+  #rows(message: IncomingMessage, all: readonly RecipientResult[]) {
     const now = this.#deps.clock.now()
-    return all.map((told) => logRow(mail, told, now)).filter((row) => row !== null)
+    return all.map((result) => logRow(message, result, now)).filter((row) => row !== null)
   }
 }
 
 /** The outcome for each recipient. @param delivered the copies of the recipients that were not refused */
-function settled(all: readonly RecipientResult[], delivered: readonly Delivered[]): RecipientResult[] {
+function withCopies(all: readonly RecipientResult[], delivered: readonly DeliveryResult[]): RecipientResult[] {
   const copies = delivered.values()
-  return all.map((told) => {
-    const copy = told.recipient.refusal === null ? copies.next().value! : null
+  return all.map((result) => {
+    const copy = result.recipient.refusal === null ? copies.next().value! : null
     // A concurrent delivery used up the quota.
-    const refusal = copy?.outcome === 'full' ? refusals.full(copy.rcptTo) : told.recipient.refusal
-    return { ...told, recipient: { ...told.recipient, refusal }, copy }
+    const refusal = copy?.outcome === 'full' ? refusals.full(copy.rcptTo) : result.recipient.refusal
+    return { ...result, recipient: { ...result.recipient, refusal }, copy }
   })
 }
 
-function verdictsOf(told: readonly RecipientResult[]): Verdict[] {
-  return told.map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
+function verdictsOf(results: readonly RecipientResult[]): Verdict[] {
+  return results.map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
 }
 
-function targetOf({ mailbox, rcptTo }: LocalRecipient, { inspection }: IncomingMessage): DeliverTarget {
+function targetOf({ mailbox, rcptTo }: LocalRecipient, { inspection }: IncomingMessage): DeliveryTarget {
   const { spf, dkim, dmarc, arc, fromAligned, spfReason } = inspection.verdict
   const { id, email, quotaBytes } = mailbox!
   return {

@@ -1,5 +1,6 @@
 // A connected Microsoft account: sends through Microsoft Graph, from the account's own address.
 
+import { MINUTE_MS } from '../../base/durations.ts'
 import { addressOf, type Issuer } from '../oauth/issuers.ts'
 import type { Provider } from '../records.ts'
 import { type ApiResult, shown, textAt, valueAt } from './accounts/api-client.ts'
@@ -15,7 +16,7 @@ import type { Handover, Transport } from './transport.ts'
  * attachments, which changes the composed message, so they are refused instead.
  */
 export const OUTLOOK_MAX = 3_145_728
-const SEND_MS = 60_000
+const SEND_MS = MINUTE_MS
 
 export async function openOutlook(deps: AccountDeps, provider: Provider): Promise<Transport> {
   const me = `${deps.config.MICROSOFT_API_BASE}/v1.0/me`
@@ -57,10 +58,10 @@ const TOO_LARGE = new Set(['ErrorMessageSizeExceeded', 'ErrorRequestTooLarge', '
 const OF_ACCOUNT = new Set(['ErrorSendAsDenied', 'ErrorAccessDenied', 'MailboxNotEnabledForRESTAPI'])
 
 function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): Meaning {
-  if (status === 202) return { kind: 'sent', text: 'Microsoft Graph took the mail.', id: null }
+  if (status === 202) return { kind: 'sent', text: 'Microsoft Graph accepted the message.', id: null }
   const code = textAt(body, 'error', 'code') ?? ''
-  const told = textAt(body, 'error', 'message') ?? ''
-  const text = `${status} ${shown(`${code} ${told}`) || 'Microsoft Graph gave no reason.'}`
+  const message = textAt(body, 'error', 'message') ?? ''
+  const text = `${status} ${shown(`${code} ${message}`) || 'Microsoft Graph returned no reason.'}`
   if (QUOTA.has(code)) return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
   if (status === 429) return { kind: 'unavailable', stage: 'api', text, cause: 'throttled' }
   if (status === 413 || TOO_LARGE.has(code)) return { kind: 'never', text, enhancedCode: '5.3.4' }

@@ -1,10 +1,11 @@
 // The client for the operator's Amazon SES account: reads only our own configuration, makes one attempt per call, with a timeout.
 
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { Config } from '../../config/config.ts'
 
 /** Timeout of one call, from connecting to the last byte, in ms. */
-export const SES_CALL_MS = 60_000
+export const SES_CALL_MS = MINUTE_MS
 const CONNECT_MS = 5_000
 const CONNECTIONS_MAX = 8
 
@@ -35,8 +36,8 @@ export async function openSesClient(config: Config): Promise<SESv2Client> {
 
 /** Aborts a call after its timeout, or when the given signal aborts. */
 export function sesTimeout(signal?: AbortSignal, ms = SES_CALL_MS): { abortSignal: AbortSignal } {
-  const patience = AbortSignal.timeout(ms)
-  return { abortSignal: signal === undefined ? patience : AbortSignal.any([patience, signal]) }
+  const timeout = AbortSignal.timeout(ms)
+  return { abortSignal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]) }
 }
 
 /** The Message-ID that SES generates: `id@email.amazonses.com` in us-east-1, `id@region.amazonses.com` elsewhere. */

@@ -3,14 +3,14 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
-import type { SesStatus } from '../../directory/domain-record.ts'
+import type { SesFinding, SesStatus } from '../../directory/domain-record.ts'
 import { openSesClient, sesTimeout } from './ses-client.ts'
-import { sesFault } from './ses-faults.ts'
+import { sesErrorOf } from './ses-errors.ts'
 
 /** Specification §2.7. */
 export type SesDkimStatus = 'pending' | 'success' | 'failed' | 'temporary_failure' | 'not_started'
 
-const LOOK_MS = 15_000
+const READ_MS = 15_000
 const TOKENS_MAX = 3
 /** A DNS label: each token becomes part of a DNS name. */
 const TOKEN = /^[a-z0-9]{1,63}$/
@@ -42,13 +42,16 @@ export class SesIdentities {
    * @param verified only verified domains get an identity, because all teams share the account
    * @returns null while the team may not use the shared account; undefined when the call to SES fails
    */
-  async look(teamId: string, name: string, verified: boolean): Promise<SesStatus | null | undefined> {
+  async look(teamId: string, name: string, verified: boolean): Promise<SesFinding> {
     const { config, log, sharedLimit } = this.#deps
     if (config.SES_ACCESS_KEY_ID === '' || !(await sharedLimit.isEnabled(teamId))) return null
     try {
       return (await this.#read(name)) ?? (verified ? await this.#create(name) : UNKNOWN)
     } catch (error) {
-      log.warn({ domain: name, reason: sesFault(error) }, 'Amazon SES could not be asked for a domain')
+      log.warn(
+        { event: 'ses.identity_failed', domain: name, reason: sesErrorOf(error) },
+        'Amazon SES identity not read',
+      )
       return undefined
     }
   }
@@ -65,7 +68,7 @@ export class SesIdentities {
       const client = await this.#open()
       const { DkimAttributes } = await client.send(
         new GetEmailIdentityCommand({ EmailIdentity: name }),
-        sesTimeout(undefined, LOOK_MS),
+        sesTimeout(undefined, READ_MS),
       )
       return identityOf(DkimAttributes)
     } catch (error) {
@@ -81,7 +84,7 @@ export class SesIdentities {
       const client = await this.#open()
       const { DkimAttributes } = await client.send(
         new CreateEmailIdentityCommand({ EmailIdentity: name }),
-        sesTimeout(undefined, LOOK_MS),
+        sesTimeout(undefined, READ_MS),
       )
       return identityOf(DkimAttributes)
     } catch (error) {

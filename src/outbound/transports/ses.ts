@@ -10,7 +10,7 @@ import { unsigned } from './accounts/readdress.ts'
 import { TEST_SUBJECT, TEST_TEXT } from './accounts/test-mail.ts'
 import { answered, neverAll, replyOf, unavailable } from './accounts/verdicts.ts'
 import { openSesClient, sesMessageId, sesTimeout } from './ses-client.ts'
-import { type SesError, sesFault } from './ses-faults.ts'
+import { type SesError, sesErrorOf } from './ses-errors.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
 /** Largest message SES accepts, in bytes. */
@@ -60,8 +60,8 @@ class SesCarrier implements Transport {
 
   /** Reads the sending quota. A key without that permission passes if a test message is accepted. */
   async check(to: string | null): Promise<CheckResult> {
-    const patience = sesTimeout(undefined, CHECK_MS)
-    const account = await this.#readAccount(patience)
+    const timeout = sesTimeout(undefined, CHECK_MS)
+    const account = await this.#readAccount(timeout)
     if (to === null || (account.success === false && account.final)) return account.result
     const from = await this.#testSender()
     if (from === null) return failed('sender', 'No domain of the team is verified at Amazon SES yet.')
@@ -73,14 +73,14 @@ class SesCarrier implements Transport {
         Content: { Simple: { Subject: { Data: TEST_SUBJECT }, Body: { Text: { Data: TEST_TEXT } } } },
         EmailTags: [{ Name: SES_TAG, Value: newId('email') }],
       })
-      await this.#client.send(command, patience)
+      await this.#client.send(command, timeout)
       await this.#settle(0, 1)
       return passed(
         'data',
-        `Amazon SES took a test mail from ${from}. ${account.success ? account.result.message : ''}`,
+        `Amazon SES accepted a test message from ${from}. ${account.success ? account.result.message : ''}`,
       )
     } catch (error) {
-      return resultOf(sesFault(error))
+      return resultOf(sesErrorOf(error))
     }
   }
 
@@ -91,7 +91,12 @@ class SesCarrier implements Transport {
   async #send(handover: Handover): Promise<Handed> {
     const bytes = unsigned(handover.bytes)
     if (bytes.length > SES_MAX) {
-      return neverAll(handover, this.#peer, `The mail is too large for Amazon SES: it takes ${SES_MAX} bytes.`, '5.3.4')
+      return neverAll(
+        handover,
+        this.#peer,
+        `The message is too large for Amazon SES, which accepts at most ${SES_MAX} bytes.`,
+        '5.3.4',
+      )
     }
     const verdicts: Verdict[] = []
     const remoteIds: string[] = []
@@ -122,7 +127,7 @@ class SesCarrier implements Transport {
       const id = answer.MessageId === undefined ? null : sesMessageId(this.#deps.config.SES_REGION, answer.MessageId)
       return { kind: 'taken', id }
     } catch (error) {
-      return sesFault(error)
+      return sesErrorOf(error)
     }
   }
 
@@ -131,21 +136,23 @@ class SesCarrier implements Transport {
     const { db, log, sharedLimit } = this.#deps
     await db
       .write((tx) => sharedLimit.settle(tx, this.#provider.teamId, taken, accepted))
-      .catch((error: unknown) => log.error({ err: error }, 'what Amazon SES accepted could not be counted'))
+      .catch((error: unknown) =>
+        log.error({ event: 'ses.count_failed', err: error }, 'Recipients accepted by Amazon SES not counted'),
+      )
   }
 
-  async #readAccount(patience: {
+  async #readAccount(timeout: {
     abortSignal: AbortSignal
   }): Promise<{ success: boolean; final: boolean; result: CheckResult }> {
     try {
       const { GetAccountCommand } = await import('@aws-sdk/client-sesv2')
-      const account = await this.#client.send(new GetAccountCommand({}), patience)
+      const account = await this.#client.send(new GetAccountCommand({}), timeout)
       const result = readQuota(account)
       return { success: result.success, final: true, result }
     } catch (error) {
-      const fault = sesFault(error)
-      const unreached = fault.kind === 'unavailable' && ['dns', 'connect', 'tls'].includes(fault.stage)
-      return { success: false, final: unreached, result: resultOf(fault) }
+      const sesError = sesErrorOf(error)
+      const unreached = sesError.kind === 'unavailable' && ['dns', 'connect', 'tls'].includes(sesError.stage)
+      return { success: false, final: unreached, result: resultOf(sesError) }
     }
   }
 
@@ -164,17 +171,19 @@ interface Quota {
 }
 
 function readQuota({ SendingEnabled, SendQuota }: Quota): CheckResult {
-  if (SendingEnabled === false) return failed('api', 'Sending is switched off for the Amazon SES account.')
+  if (SendingEnabled === false) return failed('api', 'Sending is disabled for the Amazon SES account.')
   const most = SendQuota?.Max24HourSend
   const used = SendQuota?.SentLast24Hours ?? 0
   // SES reports -1 for an account without a limit.
   if (most === undefined || most < 0) return passed('api', 'Amazon SES knows the account.')
-  if (used >= most) return failed('api', `The account has sent its ${most} mails of the last 24 hours at Amazon SES.`)
-  return passed('api', `Amazon SES knows the account: ${used} of ${most} mails in the last 24 hours.`)
+  if (used >= most)
+    return failed('api', `The account has sent its ${most} messages of the last 24 hours at Amazon SES.`)
+  return passed('api', `Amazon SES knows the account: ${used} of ${most} messages in the last 24 hours.`)
 }
 
 function verdictOf(result: Taken | SesError): Verdict {
-  if (result.kind === 'taken') return { kind: 'sent', reply: replyOf(`Amazon SES took the mail as ${result.id}.`) }
+  if (result.kind === 'taken')
+    return { kind: 'sent', reply: replyOf(`Amazon SES accepted the message as ${result.id}.`) }
   if (result.kind === 'never')
     return { kind: 'never', reply: replyOf(result.text, result.enhancedCode), about: 'content' }
   return {
@@ -184,6 +193,6 @@ function verdictOf(result: Taken | SesError): Verdict {
   }
 }
 
-function resultOf(fault: SesError): CheckResult {
-  return failed(fault.kind === 'unavailable' ? fault.stage : 'api', fault.text)
+function resultOf(sesError: SesError): CheckResult {
+  return failed(sesError.kind === 'unavailable' ? sesError.stage : 'api', sesError.text)
 }

@@ -7,7 +7,7 @@ import type { Provider } from '../records.ts'
 import { findAddresses } from './smtp/addresses.ts'
 import { checkServer } from './smtp/check.ts'
 import { type Connection, openConnection, type ServerSettings } from './smtp/connection.ts'
-import { moreTelling, nowhere, SmtpError } from './smtp/errors.ts'
+import { moreInformative, noAddress, SmtpError } from './smtp/errors.ts'
 import { handOver } from './smtp/hand-over.ts'
 import { isVerdict, outgoingMessageOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
@@ -25,11 +25,11 @@ type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'vault'>
 
 /** @param password null for an account without authentication */
 export function openSmtp(deps: Deps, provider: Provider, password: string | null): Transport {
-  return new SmtpAccount(deps, provider, wayOf(deps, provider, password))
+  return new SmtpAccount(deps, provider, settingsOf(deps, provider, password))
 }
 
 /** Decisions §3.1 smtp_protocol. */
-function wayOf({ config }: Deps, provider: Provider, password: string | null): ServerSettings {
+function settingsOf({ config }: Deps, provider: Provider, password: string | null): ServerSettings {
   const { smtpHost: host, smtpPort: port, smtpProtocol, smtpUsername: user } = provider
   if (host === null || port === null || smtpProtocol === null) throw new Error(`${provider.id} is no SMTP account.`)
   const bySort = { ssl: 'implicit', starttls: 'required', none: 'none' } as const
@@ -46,13 +46,13 @@ function wayOf({ config }: Deps, provider: Provider, password: string | null): S
 class SmtpAccount implements Transport {
   readonly #deps: Deps
   readonly #provider: Provider
-  readonly #way: ServerSettings
+  readonly #settings: ServerSettings
   readonly #pool: Pool
 
-  constructor(deps: Deps, provider: Provider, way: ServerSettings) {
+  constructor(deps: Deps, provider: Provider, settings: ServerSettings) {
     this.#deps = deps
     this.#provider = provider
-    this.#way = way
+    this.#settings = settings
     this.#pool = new Pool({ clock: deps.clock, most: CONNECTIONS_MAX, open: (signal) => this.#open(signal) })
   }
 
@@ -67,12 +67,12 @@ class SmtpAccount implements Transport {
   }
 
   async #hand(handover: Handover): Promise<Handed> {
-    const letter = outgoingMessageOf(handover)
-    if (isVerdict(letter)) return this.#answered(handover.recipients.map(() => letter))
+    const message = outgoingMessageOf(handover)
+    if (isVerdict(message)) return this.#answered(handover.recipients.map(() => message))
     const { clock } = this.#deps
-    const { judged } = await handOver(this.#pool, letter, { clock, signal: handover.signal })
-    if (judged.kind === 'answered') return this.#answered(judged.verdicts)
-    const { stage, reply, cause } = judged.kind === 'sender' ? judged : judged.fault
+    const { result } = await handOver(this.#pool, message, { clock, signal: handover.signal })
+    if (result.kind === 'answered') return this.#answered(result.verdicts)
+    const { stage, reply, cause } = result.kind === 'sender' ? result : result.error
     // Our own shutdown is not a failure of the account.
     if (handover.signal.aborted) return this.#answered(handover.recipients.map(() => ({ kind: 'later', reply, cause })))
     return { kind: 'unavailable', stage, reply, cause, retryAfterMs: null }
@@ -86,7 +86,7 @@ class SmtpAccount implements Transport {
     const verp = this.#provider.returnPath === null ? bounceAddress(vault, config, NO_EMAIL) : null
     return checkServer({
       clock,
-      way: this.#way,
+      settings: this.#settings,
       open: (signal) => this.#open(signal),
       from,
       author: this.#provider.fromEmail,
@@ -99,19 +99,19 @@ class SmtpAccount implements Transport {
     return this.#pool.close()
   }
 
-  /** Connects to the first address that completes the session setup. @throws Fault */
+  /** Connects to the first address that completes the session setup. @throws SmtpError */
   async #open(signal: AbortSignal): Promise<Connection> {
     const { config, resolver, clock } = this.#deps
-    const { host } = this.#way
+    const { host } = this.#settings
     const found = await findAddresses(resolver, host, config.ALLOW_PRIVATE_SMTP_HOSTS)
-    if (found.kind !== 'found') throw nowhere(host, found.kind)
+    if (found.kind !== 'found') throw noAddress(host, found.kind)
     let failure: SmtpError | null = null
     for (const address of found.addresses) {
       try {
-        return await openConnection(address, this.#way, { clock, signal })
+        return await openConnection(address, this.#settings, { clock, signal })
       } catch (error) {
         if (!(error instanceof SmtpError)) throw error
-        failure = moreTelling(failure, error)
+        failure = moreInformative(failure, error)
         // From TLS on, the other addresses would fail alike.
         if (error.stage !== 'connect' && error.stage !== 'greeting') break
       }
@@ -120,6 +120,6 @@ class SmtpAccount implements Transport {
   }
 
   #answered(verdicts: readonly Verdict[]): Handed {
-    return { kind: 'answered', verdicts, confirmation: 'relay', remoteIds: [], peer: this.#way.host }
+    return { kind: 'answered', verdicts, confirmation: 'relay', remoteIds: [], peer: this.#settings.host }
   }
 }

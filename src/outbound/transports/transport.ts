@@ -41,7 +41,7 @@ export interface DirectHandover extends Omit<Handover, 'bytes'> {
    * @param use also receives the recipients that are still pending
    * @returns null when the message must no longer be sent
    */
-  lend<T>(use: (bytes: Uint8Array, recipients: readonly string[]) => Promise<T>): Promise<T | null>
+  lend<T>(use: (bytes: Uint8Array, recipients: readonly string[], onSent: () => void) => Promise<T>): Promise<T | null>
 }
 
 /** The transport's result for one recipient. */

@@ -1,5 +1,6 @@
 // The transports: one per version of a sending account, one for direct delivery, one for local mailboxes.
 
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderType } from '../records.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
@@ -19,9 +20,9 @@ export interface TransportsDeps extends OutboundDeps {
 /** Idle time in ms after which a transport is closed; the next use opens it again. */
 export const UNUSED_MS = 600_000
 
-const LOOK_EVERY_MS = 60_000
+const CLEANUP_EVERY_MS = MINUTE_MS
 
-interface Kept {
+interface OpenEntry {
   version: number
   opening: Promise<Transport>
   usedAt: number
@@ -32,8 +33,8 @@ export class Transports {
   readonly #direct: DirectTransport
   readonly #local: LocalTransport
   /** By provider id. */
-  readonly #kept = new Map<string, Kept>()
-  #lookedAt = 0
+  readonly #entries = new Map<string, OpenEntry>()
+  #cleanedUpAt = 0
 
   constructor(deps: TransportsDeps) {
     this.#deps = deps
@@ -48,19 +49,19 @@ export class Transports {
   of(provider: Provider): Promise<Transport> {
     const now = this.#deps.clock.now()
     this.#closeUnused(now)
-    const known = this.#kept.get(provider.id)
+    const known = this.#entries.get(provider.id)
     // A record read before the change has an older version.
     if (known !== undefined && known.version >= provider.connectionVersion) {
       known.usedAt = now
       return known.opening
     }
     if (known !== undefined) void this.#end(provider.id, known)
-    const kept = { version: provider.connectionVersion, opening: this.#open(provider), usedAt: now }
-    this.#kept.set(provider.id, kept)
-    kept.opening.catch(() => {
-      if (this.#kept.get(provider.id) === kept) this.#kept.delete(provider.id)
+    const entry = { version: provider.connectionVersion, opening: this.#open(provider), usedAt: now }
+    this.#entries.set(provider.id, entry)
+    entry.opening.catch(() => {
+      if (this.#entries.get(provider.id) === entry) this.#entries.delete(provider.id)
     })
-    return kept.opening
+    return entry.opening
   }
 
   /** Direct delivery; all recipients of one hand-over share a domain. */
@@ -75,8 +76,8 @@ export class Transports {
 
   /** Closes idle connections; busy ones close after their message. */
   async close(): Promise<void> {
-    const kept = [...this.#kept].map(([id, one]) => this.#end(id, one))
-    await Promise.all([...kept, this.#direct.close(), this.#local.close()])
+    const entry = [...this.#entries].map(([id, one]) => this.#end(id, one))
+    await Promise.all([...entry, this.#direct.close(), this.#local.close()])
   }
 
   async #open(provider: Provider): Promise<Transport> {
@@ -86,16 +87,18 @@ export class Transports {
   }
 
   #closeUnused(now: number): void {
-    if (now - this.#lookedAt < LOOK_EVERY_MS) return
-    this.#lookedAt = now
-    for (const [id, kept] of this.#kept) if (now - kept.usedAt > UNUSED_MS) void this.#end(id, kept)
+    if (now - this.#cleanedUpAt < CLEANUP_EVERY_MS) return
+    this.#cleanedUpAt = now
+    for (const [id, entry] of this.#entries) if (now - entry.usedAt > UNUSED_MS) void this.#end(id, entry)
   }
 
-  async #end(id: string, { opening }: Kept): Promise<void> {
-    this.#kept.delete(id)
+  async #end(id: string, { opening }: OpenEntry): Promise<void> {
+    this.#entries.delete(id)
     const transport = await opening.catch(() => null)
     await transport
       ?.close()
-      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'a carrier could not be closed'))
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ event: 'transport.close_failed', err: error }, 'Transport not closed'),
+      )
   }
 }

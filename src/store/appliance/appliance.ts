@@ -1,10 +1,22 @@
-// The appliance as it knows itself: its id, its signs of life, and the clock it may trust.
+// The identity of an open data folder: id, heartbeats that tie its databases together, and the clock it may trust.
 
 import type { Clock } from '../../base/clock.ts'
-import { ClockGuard, isNear } from '../../base/clock-guard.ts'
+import { CLOCK_JUMP_MS, ClockGuard, isNear, type WrongSpan } from '../../base/clock-guard.ts'
+import { randomName } from '../../base/ids.ts'
 import type { Db } from '../../db/db.ts'
-import { renumberAfterCrash } from '../renumber.ts'
-import { type ApplianceRow, markOpen, readAppliance, writeBeat, writeLastSeen, writeOwnerBeat } from './record.ts'
+import { noteUnclaimed, SWEEP_GRACE_MS } from '../blobs.ts'
+import { renumberAfterCrash, renumberAfterRestore } from '../renumber.ts'
+import type { FolderIdentity, MailState } from './identity.ts'
+import {
+  type ApplianceRow,
+  adoptHeartbeat,
+  markOpen,
+  readAppliance,
+  writeHeartbeat,
+  writeLastSeen,
+  writeOwnerHeartbeat,
+} from './record.ts'
+import { forgetWrongTimes, noteWrongTime, readWrongTimes } from './wrong-times.ts'
 
 interface Deps {
   db: Db
@@ -15,75 +27,111 @@ interface Deps {
 export class DataFolderIdentity {
   readonly id: string
   readonly guard: ClockGuard
-  /** Between these times (ms) mail.db was not in use: what became of content that was stored then it cannot know. */
-  readonly unknown: { after: number; before: number }
+  /** How mail.db stood to blobs.db at the start. */
+  readonly mailState: MailState
   readonly #deps: Deps
+  readonly #found: FolderIdentity
   #isOpen = false
-  #mend: () => Promise<void> = async () => {}
+  /** In a worker thread: the first thread opens the databases and writes the heartbeats. */
+  #isFollower = false
+  #mend: (wrong: WrongSpan[]) => Promise<void> = async () => {}
 
-  /** @param row what {@link checkIdentity} found */
-  constructor(deps: Deps, row: ApplianceRow) {
+  /** @param found what {@link checkIdentity} found */
+  constructor(deps: Deps, found: FolderIdentity) {
     this.#deps = deps
-    this.id = row.id
-    this.unknown = { after: row.lastSeenAt, before: deps.clock.now() }
-    this.guard = new ClockGuard(deps.clock, row.lastSeenAt)
-    if (row.isClockHeld) this.guard.hold()
+    this.#found = found
+    const { id, lastSeenAt, isClockHeld } = found.appliance
+    this.id = id
+    this.mailState = found.mailState
+    this.guard = new ClockGuard(deps.clock, lastSeenAt)
+    if (isClockHeld) this.guard.hold()
     else if (!this.guard.isHeld()) this.guard.trust()
   }
 
-  /**
-   * Marks the files as open; for the one appliance that works on them.
-   * @returns true when the one before it did not close them: numbers it gave and did not flush are not given again
-   */
-  async open(): Promise<boolean> {
-    const wasClosed = await this.#deps.db.write(async (tx) => {
-      const row = await readAppliance(tx)
-      if (row?.isClosed !== true) await renumberAfterCrash(tx)
-      await markOpen(tx)
-      return row?.isClosed === true
-    })
-    this.#isOpen = true
-    return !wasClosed
+  /** Whether {@link open} has succeeded. */
+  get isOpen(): boolean {
+    return this.#isOpen
   }
 
-  /** @param mend mends what was written with a wrong time; runs before the clock is trusted again */
-  onClockRight(mend: () => Promise<void>): void {
+  /** For a worker thread, which opens the files while they are in use. @param isOpen whether the first thread's {@link open} has succeeded */
+  follow(isOpen: boolean): void {
+    this.#isFollower = true
+    this.#isOpen = isOpen
+  }
+
+  /** Opens the databases if a full disk prevented it at the start. @returns false in a worker thread when the first thread has not done so yet */
+  async ensureOpen(): Promise<boolean> {
+    if (!this.#isOpen && !this.#isFollower) await this.open()
+    return this.#isOpen
+  }
+
+  /**
+   * Marks the databases as open, for the one appliance that works on them, and notes which content mail.db may be too old to reference.
+   * @returns true when the last appliance did not close them: numbers that may have been lost are not assigned again
+   */
+  async open(): Promise<boolean> {
+    const { db, blobsDb, clock } = this.#deps
+    const { appliance, owner, mailState } = this.#found
+    const isClean = appliance.isClosed && mailState === 'current'
+    const lastSeenAt = Math.min(appliance.lastSeenAt, owner.lastSeenAt)
+    const since = isClean ? lastSeenAt : lastSeenAt - SWEEP_GRACE_MS
+    await blobsDb.write((tx) => noteUnclaimed(tx, since, mailState === 'current' ? null : owner.token))
+    await db.write(async (tx) => {
+      if (mailState === 'returned') {
+        await renumberAfterRestore(tx, clock.now())
+        await adoptHeartbeat(tx, owner)
+      } else if (!isClean) await renumberAfterCrash(tx)
+      await markOpen(tx)
+    })
+    this.#isOpen = true
+    return !isClean
+  }
+
+  /** @param mend mends what was written with a wrong time, gets the times the clock showed; runs before it is trusted again */
+  onClockRight(mend: (wrong: WrongSpan[]) => Promise<void>): void {
     this.#mend = mend
   }
 
   /**
-   * Writes a sign of life to both databases. While the clock is in doubt, the time that should be is written, so that an appliance
-   * that is started again with the right clock trusts it.
+   * Writes a heartbeat to both databases, blobs.db first. While the clock is not trusted, the expected time is written, so that an
+   * appliance that is started again with the right clock trusts it.
    */
-  async beat(isClosing = false): Promise<void> {
+  async heartbeat(isClosing = false): Promise<void> {
     const { db, blobsDb } = this.#deps
     // A full disk does not keep an appliance from starting.
-    if (!this.#isOpen) await this.open()
+    await this.ensureOpen()
     const row = await readAppliance(db.read)
     if (row === undefined) return
     await this.#compare(row)
-    const [beat, lastSeenAt, isClockHeld] = [row.beat + 1, Math.round(this.guard.expected()), this.guard.isHeld()]
-    await blobsDb.write((tx) => writeOwnerBeat(tx, beat, lastSeenAt))
+    const [lastSeenAt, isClockHeld] = [Math.round(this.guard.expected()), this.guard.isHeld()]
+    // Both from mail.db: after any number of heartbeats that reached blobs.db alone, it still knows the last one of mail.db.
+    const record = { generation: row.generation + 1, token: randomName(), previousToken: row.token, lastSeenAt }
+    await blobsDb.write((tx) => writeOwnerHeartbeat(tx, record))
     await db.write(async (tx) => {
-      // An operator may have accepted the clock meanwhile: the next sign of life finds that.
+      // An operator may have accepted the clock meanwhile: the next heartbeat finds that.
       const known = await readAppliance(tx)
       const isAccepted = known !== undefined && known.lastSeenAt !== row.lastSeenAt
-      await writeBeat(tx, {
-        ...{ beat, isClockHeld, isClosed: isClosing },
+      await writeHeartbeat(tx, {
+        ...{ ...record, isClockHeld, isClosed: isClosing },
         lastSeenAt: isAccepted ? known.lastSeenAt : lastSeenAt,
       })
+      if (isClockHeld) await noteWrongTime(tx, { now: this.#deps.clock.now(), since: row.lastSeenAt })
+      else await forgetWrongTimes(tx)
     })
   }
 
-  /** For a process that writes no signs of life: in doubt it looks whether the one that does trusts the clock. */
+  /** For a process that writes no heartbeats: it checks whether the process that does opened the databases and trusts the clock. */
   async refresh(): Promise<void> {
-    if (!this.guard.isHeld()) return this.guard.trust()
+    if (this.#isOpen && !this.guard.isHeld()) return this.guard.trust()
     const row = await readAppliance(this.#deps.db.read)
     if (row === undefined) return
+    // The first heartbeat follows the opening.
+    if (row.generation > this.#found.appliance.generation) this.#isOpen = true
+    if (!this.guard.isHeld()) return this.guard.trust()
     if (!row.isClockHeld && isNear(this.#deps.clock.now() - row.lastSeenAt)) this.guard.trust()
   }
 
-  /** Takes the clock as right; the appliance goes on with its next sign of life, or when it is started. */
+  /** Accepts the clock; the appliance resumes with its next heartbeat, or when it is started. */
   async acceptClock(): Promise<void> {
     await this.#deps.db.write((tx) => writeLastSeen(tx, this.#deps.clock.now()))
   }
@@ -93,7 +141,14 @@ export class DataFolderIdentity {
     const { guard } = this
     const isRight = isNear(guard.aheadMs()) || isNear(this.#deps.clock.now() - lastSeenAt)
     if (!isRight) return
-    if (guard.isHeld()) await this.#mend()
+    if (guard.isHeld()) await this.#mend(await this.#wrongTimes())
     guard.trust()
+  }
+
+  /** Without those of a clock that an operator accepted: what it dated is right. */
+  async #wrongTimes(): Promise<WrongSpan[]> {
+    const now = this.#deps.clock.now()
+    const spans = await readWrongTimes(this.#deps.db.read)
+    return spans.filter(({ from, until }) => now < from - CLOCK_JUMP_MS || now > until + CLOCK_JUMP_MS)
   }
 }

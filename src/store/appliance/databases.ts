@@ -61,7 +61,7 @@ async function openFiles(options: DatabaseOptions, opened: Db[]): Promise<Omit<D
     opened.push(db)
     return db
   }
-  // Content is made after mail.db. Next to an empty one everything in it would be erased as named by nobody. Looked at in this
+  // Content is made after mail.db. Next to an empty one all of it would be deleted as unreferenced. Looked at in this
   // order, because another process may be making both.
   if (existsSync(blobsFile) && !existsSync(mailFile)) throw missing(mailFile, blobsFile)
   const writtenAt = await checkFiles(mailFile, blobsFile)
@@ -95,10 +95,14 @@ async function openDb(file: string, options: DatabaseOptions, steps: readonly Mi
   return db
 }
 
-/** Marks the databases as open until they are closed; jobs/heartbeat.ts writes signs of life meanwhile. */
+/** Marks the databases as open until they are closed; jobs/heartbeat.ts writes heartbeats meanwhile. */
 async function markOpen(appliance: DataFolderIdentity, { log }: DatabaseOptions): Promise<() => Promise<void>> {
-  const warn = (event: string) => (error: unknown) => log.warn({ event, err: error }, 'Sign of life not written')
+  const warn = (event: string) => (error: unknown) => log.warn({ event, err: error }, 'Heartbeat not written')
   const wasUnclean = await appliance.open().catch(warn('appliance.open_failed'))
   if (wasUnclean === true) log.info({ event: 'appliance.unclean_end' }, 'Numbers skipped after an unclean end')
-  return () => appliance.beat(true).catch(warn('appliance.close_failed'))
+  if (appliance.mailState !== 'current') {
+    const message = 'mail.db is older than blobs.db or was replaced; content it does not reference is kept for 30 days'
+    log.warn({ event: 'appliance.mail_db_replaced', mail_db: appliance.mailState }, message)
+  }
+  return () => appliance.heartbeat(true).catch(warn('appliance.close_failed'))
 }

@@ -1,4 +1,4 @@
-// Checks at every start that mail.db, blobs.db and the secret belong together and are of one moment; on the first start it ties them.
+// Checks at every start that mail.db, blobs.db and the secret belong together and have one history; on the first start it ties them.
 
 import { isoTime } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
@@ -6,18 +6,28 @@ import { randomName } from '../../base/ids.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Db } from '../../db/db.ts'
 import { opensDkimKeys } from '../../directory/dkim-keys.ts'
-import { countKept, keptContents } from '../blobs.ts'
-import { newestContents } from '../messages/named-contents.ts'
+import { contentSizes, countStored, isClaimedBy } from '../blobs.ts'
+import { newestContents } from '../messages/check-rows.ts'
 import { type ApplianceRow, makeAppliance, makeOwner, type OwnerRow, readAppliance, readOwner } from './record.ts'
 
 const CANARY_PURPOSE = 'appliance canary'
-/** The databases are written one after the other: they may differ by the sign of life that was being written. */
-const BEATS_APART_MAX = 1
-/** An appliance may write signs of life while its files are looked at by another process. */
-const LOOKS = 3
+/** An appliance may write heartbeats while another process reads its files. */
+const ATTEMPTS_MAX = 3
 const ADVICE = 'Put back both databases of one backup: mailstead restore <file> into an empty folder.'
 
-export interface IdentityDeps {
+/**
+ * How mail.db stands to blobs.db. `behind`: one heartbeat older, after a crash between the two writes, or as an older copy. `returned`: it
+ * was one heartbeat newer than a copy that was used in its place meanwhile.
+ */
+export type MailState = 'current' | 'behind' | 'returned'
+
+export interface FolderIdentity {
+  appliance: ApplianceRow
+  owner: OwnerRow
+  mailState: MailState
+}
+
+export interface FolderIdentityDeps {
   db: Db
   blobsDb: Db
   vault: Vault
@@ -25,42 +35,58 @@ export interface IdentityDeps {
   secretSource: string
   /** Whether mail.db has been set up: without a team it names no content. */
   isInUse: boolean
-  /** The time of a first sign of life, where there is none yet. ms */
+  /** The time of a first heartbeat, where there is none yet. ms */
   lastSeenAt(): Promise<number>
 }
 
-/**
- * @returns the row of mail.db
- * @throws ProductError service_unavailable with a sentence that says what does not fit and what to do
- */
-export async function checkIdentity(deps: IdentityDeps): Promise<ApplianceRow> {
-  for (let look = 1; ; look++) {
-    // Signs of life are written to blobs.db first: read in this order, that of mail.db is not behind by itself.
+/** @throws ProductError service_unavailable with a sentence that says what does not fit and what to do */
+export async function checkIdentity(deps: FolderIdentityDeps): Promise<FolderIdentity> {
+  for (let attempt = 1; ; attempt++) {
+    // Heartbeats are written to blobs.db first: read in this order, mail.db is not behind because of the reading.
     const owner = await readOwner(deps.blobsDb.read)
     const appliance = await readAppliance(deps.db.read)
     if (appliance === undefined || owner === undefined) {
       await tie(deps, appliance, owner)
       continue
     }
-    const fault = faultOf(deps, appliance, owner)
+    const isOneAppliance = appliance.id === owner.id
+    const mailState = isOneAppliance ? await stateOf(deps, appliance, owner) : null
     // The secret of another appliance's mail.db is not asked for.
-    if (appliance.id === owner.id) checkSecret(deps, appliance)
-    if (fault === null) return appliance
-    if (look >= LOOKS) throw refused(fault)
+    if (isOneAppliance) checkSecret(deps, appliance)
+    if (mailState !== null) return { appliance, owner, mailState }
+    if (attempt >= ATTEMPTS_MAX) throw refused(mismatchOf(deps, appliance, owner))
   }
 }
 
-function faultOf({ db, blobsDb }: IdentityDeps, appliance: ApplianceRow, owner: OwnerRow): string | null {
+/**
+ * The heartbeat in mail.db must be that of blobs.db or the one before it: blobs.db is written, and flushed, first. Null tokens are those of
+ * an earlier version; the count tells its heartbeats apart.
+ * @returns null when the databases do not have one history
+ */
+async function stateOf(
+  { blobsDb }: FolderIdentityDeps,
+  mail: ApplianceRow,
+  owner: OwnerRow,
+): Promise<MailState | null> {
+  const apart = owner.generation - mail.generation
+  if (apart === 0 && mail.token === owner.token) return 'current'
+  if (apart === 1 && mail.token === owner.previousToken) return 'behind'
+  const isReturned = mail.token !== null && (await isClaimedBy(blobsDb.read, mail.token))
+  return isReturned ? 'returned' : null
+}
+
+function mismatchOf({ db, blobsDb }: FolderIdentityDeps, appliance: ApplianceRow, owner: OwnerRow): string {
   if (appliance.id !== owner.id) return `${db.file} and ${blobsDb.file} belong to different appliances. ${ADVICE}`
-  const apart = owner.beat - appliance.beat
-  if (Math.abs(apart) <= BEATS_APART_MAX) return null
+  const apart = owner.generation - appliance.generation
   const mail = `${db.file} (last in use at ${isoTime(appliance.lastSeenAt)})`
   const blobs = `${blobsDb.file} (${isoTime(owner.lastSeenAt)})`
+  const isOlder = apart < 0 ? appliance.previousToken === owner.token || apart < -1 : apart > 1
+  if (!isOlder) return `${mail} and ${blobs} are of two copies of the data folder that were both in use. ${ADVICE}`
   const [old, young] = apart > 0 ? [mail, blobs] : [blobs, mail]
   return `${old} is an older copy than ${young}. ${ADVICE}`
 }
 
-function checkSecret(deps: IdentityDeps, { id, canary }: ApplianceRow): void {
+function checkSecret(deps: FolderIdentityDeps, { id, canary }: ApplianceRow): void {
   try {
     if (deps.vault.open(CANARY_PURPOSE, canary).toString() === id) return
   } catch {
@@ -69,7 +95,7 @@ function checkSecret(deps: IdentityDeps, { id, canary }: ApplianceRow): void {
   throw wrongSecret(deps)
 }
 
-function wrongSecret({ secretSource, db }: IdentityDeps): ProductError {
+function wrongSecret({ secretSource, db }: FolderIdentityDeps): ProductError {
   return refused(
     `${secretSource} is not the secret ${db.file} was made with. Put back keys/app-secret from a backup, or set APP_SECRET to the former value.`,
   )
@@ -77,7 +103,7 @@ function wrongSecret({ secretSource, db }: IdentityDeps): ProductError {
 
 /** Gives both databases the id that one or both lack. A start that was cut short in between is taken up again. */
 async function tie(
-  deps: IdentityDeps,
+  deps: FolderIdentityDeps,
   appliance: ApplianceRow | undefined,
   owner: OwnerRow | undefined,
 ): Promise<void> {
@@ -88,28 +114,29 @@ async function tie(
     await db.write(async (tx) => makeAppliance(tx, await firstRow(deps)))
     return
   }
-  // The first sign of life comes after both rows: a database that lost its row is another file.
-  if (appliance.beat > 0) throw refused(`${blobsDb.file} is new or an older copy, unlike ${db.file}. ${ADVICE}`)
+  // The first heartbeat comes after both rows: a database that lost its row is another file.
+  if (appliance.generation > 0) throw refused(`${blobsDb.file} is new or an older copy, unlike ${db.file}. ${ADVICE}`)
   checkSecret(deps, appliance)
   await checkUntied(deps)
   await blobsDb.write((tx) => makeOwner(tx, appliance))
 }
 
-async function firstRow({ vault, isInUse, lastSeenAt }: IdentityDeps): Promise<ApplianceRow> {
+async function firstRow({ vault, isInUse, lastSeenAt }: FolderIdentityDeps): Promise<ApplianceRow> {
   const id = randomName()
   const canary = vault.seal(CANARY_PURPOSE, id)
   // How an earlier version ended is not known.
-  return { id, canary, beat: 0, lastSeenAt: await lastSeenAt(), isClockHeld: false, isClosed: !isInUse }
+  const heartbeat = { generation: 0, token: randomName(), previousToken: null, lastSeenAt: await lastSeenAt() }
+  return { id, canary, ...heartbeat, isClockHeld: false, isClosed: !isInUse }
 }
 
 /** Files of an earlier version have no id: what they hold must do. */
-async function checkUntied(deps: IdentityDeps): Promise<void> {
+async function checkUntied(deps: FolderIdentityDeps): Promise<void> {
   const { db, blobsDb, isInUse } = deps
   if (!(await opensDkimKeys(db.read, deps.vault))) throw wrongSecret(deps)
-  const isEmpty = (await keptContents(blobsDb.read, new Uint8Array(0), 1)).length === 0
+  const isEmpty = (await contentSizes(blobsDb.read, new Uint8Array(0), 1)).length === 0
   if (!isInUse && !isEmpty) throw refused(`${db.file} is empty although ${blobsDb.file} holds messages. ${ADVICE}`)
   const hashes = await newestContents(db.read)
-  if (hashes.length > 0 && (await countKept(blobsDb.read, hashes)) === 0) {
+  if (hashes.length > 0 && (await countStored(blobsDb.read, hashes)) === 0) {
     throw refused(`${blobsDb.file} lacks the content of the newest messages of ${db.file}. ${ADVICE}`)
   }
 }

@@ -26,11 +26,11 @@ export interface OpenDeps {
 /** @throws ProductError what {@link checkIdentity} throws */
 export async function openDataFolderIdentity({ writtenAt, ...deps }: OpenDeps): Promise<DataFolderIdentity> {
   const now = deps.clock.now()
-  const row = await checkIdentity({
+  const identity = await checkIdentity({
     ...deps,
     lastSeenAt: async () => firstSeen(await newestRow(deps.db), writtenAt, now),
   })
-  return new DataFolderIdentity(deps, row)
+  return new DataFolderIdentity(deps, identity)
 }
 
 /** When (ms) the newest row of the tables that grow was written; null where there is none. */

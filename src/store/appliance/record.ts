@@ -1,28 +1,39 @@
-// The two rows that tie mail.db and blobs.db together: the id of the appliance, its signs of life, the canary of its secret.
+// The rows that tie mail.db and blobs.db together: id of the appliance, last heartbeats, the canary of its secret.
 
 import type { Reader, Tx } from '../../db/db.ts'
 
+/** A heartbeat as both databases record it. */
+export interface HeartbeatRecord {
+  /** Counts the heartbeats. */
+  generation: number
+  /** Random, of this heartbeat alone; null when an earlier version wrote it, without one. */
+  token: string | null
+  /** The token of the heartbeat before it. */
+  previousToken: string | null
+  /** Its time, ms; while the clock is not trusted, the expected time. */
+  lastSeenAt: number
+}
+
 /** The row of mail.db. */
-export interface ApplianceRow {
+export interface ApplianceRow extends HeartbeatRecord {
   id: string
   /** The id, sealed under the secret of the appliance. */
   canary: Uint8Array
-  /** Counts the signs of life. */
-  beat: number
-  /** The time of the last one, ms; while the clock is in doubt, what the time should be. */
-  lastSeenAt: number
-  /** Whether the clock was in doubt then. */
+  /** Whether the clock was not trusted at the last heartbeat. */
   isClockHeld: boolean
   /** Whether the last appliance on this file closed it in order. */
   isClosed: boolean
 }
 
 /** The row of blobs.db. */
-export type OwnerRow = Pick<ApplianceRow, 'id' | 'beat' | 'lastSeenAt'>
+export type OwnerRow = HeartbeatRecord & Pick<ApplianceRow, 'id'>
+
+const HEARTBEAT_COLUMNS = 'generation, token, previous_token AS previousToken, last_seen_at AS lastSeenAt'
+const SET_HEARTBEAT = 'generation = ?, token = ?, previous_token = ?, last_seen_at = ?'
 
 export async function readAppliance(mail: Reader): Promise<ApplianceRow | undefined> {
   const row = await mail.get<Omit<ApplianceRow, 'isClosed' | 'isClockHeld'> & { held: number; closed: number }>(
-    'SELECT id, canary, beat, last_seen_at AS lastSeenAt, is_clock_held AS held, is_closed AS closed FROM appliance',
+    `SELECT id, canary, ${HEARTBEAT_COLUMNS}, is_clock_held AS held, is_closed AS closed FROM appliance`,
   )
   if (row === undefined) return undefined
   const { held, closed, ...rest } = row
@@ -30,41 +41,64 @@ export async function readAppliance(mail: Reader): Promise<ApplianceRow | undefi
 }
 
 export function readOwner(blobs: Reader): Promise<OwnerRow | undefined> {
-  return blobs.get<OwnerRow>('SELECT id, beat, last_seen_at AS lastSeenAt FROM content_owner')
+  return blobs.get<OwnerRow>(`SELECT id, ${HEARTBEAT_COLUMNS} FROM content_owner`)
+}
+
+/** The id in mail.db, also of an earlier schema version that has the table. */
+export async function readApplianceId(mail: Reader): Promise<string | undefined> {
+  return (await mail.get<{ id: string }>('SELECT id FROM appliance'))?.id
+}
+
+/** The same of blobs.db. */
+export async function readOwnerId(blobs: Reader): Promise<string | undefined> {
+  return (await blobs.get<{ id: string }>('SELECT id FROM content_owner'))?.id
 }
 
 /** Writes the row of mail.db where there is none; another process may have been faster. */
 export async function makeAppliance(tx: Tx, row: ApplianceRow): Promise<void> {
   if ((await readAppliance(tx)) !== undefined) return
-  const { id, canary, beat, lastSeenAt, isClockHeld, isClosed } = row
+  const { id, canary, isClockHeld, isClosed } = row
   await tx.insert('appliance', {
-    ...{ id, canary, beat, last_seen_at: lastSeenAt },
+    ...{ id, canary, ...heartbeatColumns(row) },
     ...{ is_clock_held: isClockHeld, is_closed: isClosed },
   })
 }
 
 /** Writes the row of blobs.db where there is none. */
-export async function makeOwner(tx: Tx, { id, beat, lastSeenAt }: OwnerRow): Promise<void> {
+export async function makeOwner(tx: Tx, row: OwnerRow): Promise<void> {
   if ((await readOwner(tx)) !== undefined) return
-  await tx.insert('content_owner', { id, beat, last_seen_at: lastSeenAt })
+  await tx.insert('content_owner', { id: row.id, ...heartbeatColumns(row) })
+}
+
+function heartbeatColumns({ generation, token, previousToken, lastSeenAt }: HeartbeatRecord) {
+  return { generation, token, previous_token: previousToken, last_seen_at: lastSeenAt }
 }
 
 export async function markOpen(tx: Tx): Promise<void> {
   await tx.run('UPDATE appliance SET is_closed = 0')
 }
 
-export async function writeBeat(
+export async function writeHeartbeat(
   tx: Tx,
-  { beat, lastSeenAt, isClockHeld, isClosed }: Pick<ApplianceRow, 'beat' | 'lastSeenAt' | 'isClockHeld' | 'isClosed'>,
+  { isClockHeld, isClosed, ...record }: HeartbeatRecord & Pick<ApplianceRow, 'isClockHeld' | 'isClosed'>,
 ): Promise<void> {
-  await tx.run('UPDATE appliance SET beat = ?, last_seen_at = ?, is_clock_held = ?, is_closed = ?', [
-    ...[beat, lastSeenAt],
+  await tx.run(`UPDATE appliance SET ${SET_HEARTBEAT}, is_clock_held = ?, is_closed = ?`, [
+    ...heartbeatValues(record),
     ...[isClockHeld, isClosed],
   ])
 }
 
-export async function writeOwnerBeat(tx: Tx, beat: number, lastSeenAt: number): Promise<void> {
-  await tx.run('UPDATE content_owner SET beat = ?, last_seen_at = ?', [beat, lastSeenAt])
+export async function writeOwnerHeartbeat(tx: Tx, record: HeartbeatRecord): Promise<void> {
+  await tx.run(`UPDATE content_owner SET ${SET_HEARTBEAT}`, heartbeatValues(record))
+}
+
+function heartbeatValues({ generation, token, previousToken, lastSeenAt }: HeartbeatRecord) {
+  return [generation, token, previousToken, lastSeenAt]
+}
+
+/** Makes the last heartbeat of blobs.db that of mail.db, without the time. */
+export async function adoptHeartbeat(tx: Tx, { generation, token }: HeartbeatRecord): Promise<void> {
+  await tx.run('UPDATE appliance SET generation = ?, previous_token = token, token = ?', [generation, token])
 }
 
 export async function writeLastSeen(tx: Tx, lastSeenAt: number): Promise<void> {

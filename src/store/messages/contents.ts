@@ -1,28 +1,28 @@
-// The content messages hold: whole mails and the files in them, found by their public name or their id.
+// Content of messages: the messages themselves and their attachments, by blob name or id, and their blob names.
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { findPart } from '../../mime/structure.ts'
 import type { BlobNamer } from '../blob-names.ts'
 import type { Account, Attachment } from '../records.ts'
-import { type KeptStructure, keptStructure } from './detail.ts'
+import { type StoredStructure, storedStructure } from './detail.ts'
 
-/** Where bytes lie in the content store, and what has to be undone to read them. */
+/** A byte range in the blob store, and how to decode it. */
 export interface BlobRange {
-  /** SHA-256 of the stored content they are in. */
+  /** SHA-256 of the blob. */
   blob: Uint8Array
-  /** First byte, and the one behind the last. */
+  /** First byte, and the one after the last. */
   start: number
   end: number
-  /** Content-Transfer-Encoding they are in; null: none. */
+  /** Content-Transfer-Encoding of the bytes; null: none. */
   encoding: string | null
-  /** Character set of a text, as its part says; null: unknown. */
+  /** Charset of a text part; null: unknown. */
   charset: string | null
 }
 
-/** A whole mail, or a file in one. */
+/** The content of a whole message or of an attachment. */
 export interface MessageOrFileContent {
   messageId: string
-  /** Null for the whole mail. */
+  /** Null for the whole message. */
   partId: string | null
   /** SHA-256 of the content, decoded. */
   hash: Uint8Array
@@ -30,14 +30,14 @@ export interface MessageOrFileContent {
   sizeBytes: number
   type: string
   filename: string
-  place: BlobRange
+  range: BlobRange
 }
 
-/** A file in a mail, and where its bytes are. */
+/** An attachment and the location of its bytes. */
 export interface StoredAttachment extends Attachment {
   /** ms. */
   createdAt: number
-  place: BlobRange
+  range: BlobRange
 }
 
 interface FileRow {
@@ -49,7 +49,7 @@ interface FileRow {
   sha256: Uint8Array
 }
 
-interface WholeFileRow extends FileRow {
+interface AttachmentRow extends FileRow {
   id: string
   disposition: Attachment['disposition']
   content_id: string | null
@@ -57,8 +57,8 @@ interface WholeFileRow extends FileRow {
   created_at: number
 }
 
-/** The newest content of that name; a file is found where it is kept, not where it is shown. */
-export async function contentNamed(
+/** The newest content with a blob name. */
+export async function contentByName(
   reader: Reader,
   account: Account,
   name: string,
@@ -69,49 +69,57 @@ export async function contentNamed(
      WHERE a.account = ? AND a.blob_name = ? ORDER BY a.n DESC LIMIT 1`,
     [account.n, name],
   )
-  return (file && (await fileContent(reader, account, file))) ?? mailNamed(reader, account, name)
+  return (file && (await fileContent(reader, account, file))) ?? messageByName(reader, account, name)
 }
 
 async function fileContent(reader: Reader, account: Account, row: FileRow): Promise<MessageOrFileContent | undefined> {
-  const place = await placeOf(reader, account, row.message_id, row.part_id)
+  const range = await rangeOf(reader, account, row.message_id, row.part_id)
   return (
-    place && {
+    range && {
       messageId: row.message_id,
       partId: row.part_id,
       hash: row.sha256,
       sizeBytes: row.size_bytes,
       type: row.content_type,
       filename: row.filename,
-      place,
+      range,
     }
   )
 }
 
-async function mailNamed(reader: Reader, account: Account, name: string): Promise<MessageOrFileContent | undefined> {
-  const mail = await reader.get<{ id: string; blob: Uint8Array; size_bytes: number }>(
+async function messageByName(
+  reader: Reader,
+  account: Account,
+  name: string,
+): Promise<MessageOrFileContent | undefined> {
+  const message = await reader.get<{ id: string; blob: Uint8Array; size_bytes: number }>(
     'SELECT id, blob, size_bytes FROM messages WHERE account = ? AND blob_name = ? ORDER BY n DESC LIMIT 1',
     [account.n, name],
   )
-  if (mail === undefined) return undefined
-  const { id, blob, size_bytes: sizeBytes } = mail
-  const place = { blob, start: 0, end: sizeBytes, encoding: null, charset: null }
+  if (message === undefined) return undefined
+  const { id, blob, size_bytes: sizeBytes } = message
+  const range = { blob, start: 0, end: sizeBytes, encoding: null, charset: null }
   return {
     ...{ messageId: id, partId: null, hash: blob, sizeBytes },
-    ...{ type: 'message/rfc822', filename: `${id}.eml`, place },
+    ...{ type: 'message/rfc822', filename: `${id}.eml`, range },
   }
 }
 
-/** A file by its own id; undefined when this mailbox has no such file in a mail. */
-export async function keptFile(reader: Reader, account: Account, id: string): Promise<StoredAttachment | undefined> {
-  const row = await reader.get<WholeFileRow>(
+/** An attachment by its id; undefined if no message of this mailbox has it. */
+export async function attachmentById(
+  reader: Reader,
+  account: Account,
+  id: string,
+): Promise<StoredAttachment | undefined> {
+  const row = await reader.get<AttachmentRow>(
     `SELECT m.id AS message_id, m.created_at, a.id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256, a.disposition,
        a.content_id, a.inline
      FROM attachments a JOIN messages m ON m.n = a.message WHERE a.id = ? AND a.account = ?`,
     [id, account.n],
   )
-  const place = row && (await placeOf(reader, account, row.message_id, row.part_id))
+  const range = row && (await rangeOf(reader, account, row.message_id, row.part_id))
   return (
-    place && {
+    range && {
       id: row.id,
       messageId: row.message_id,
       partId: row.part_id,
@@ -123,35 +131,35 @@ export async function keptFile(reader: Reader, account: Account, id: string): Pr
       contentId: row.content_id,
       inline: row.inline === 1,
       createdAt: row.created_at,
-      place,
+      range,
     }
   )
 }
 
-async function placeOf(
+async function rangeOf(
   reader: Reader,
   account: Account,
   messageId: string,
   partId: string,
 ): Promise<BlobRange | undefined> {
-  const kept = await keptStructure(reader, account, messageId)
-  return kept && partPlace(kept, partId)
+  const stored = await storedStructure(reader, account, messageId)
+  return stored && rangeOfPart(stored, partId)
 }
 
-function partPlace({ root, blob }: KeptStructure, partId: string): BlobRange | undefined {
+function rangeOfPart({ root, blob }: StoredStructure, partId: string): BlobRange | undefined {
   const part = root && findPart(root, partId)
   return part
     ? { blob, start: part.bodyStart, end: part.bodyEnd, encoding: part.encoding, charset: part.charset }
     : undefined
 }
 
-/** Id of the newest message whose bytes are exactly these. */
-export async function messageHolding(
+/** Id of the newest message with exactly these bytes. */
+export async function messageWithContent(
   reader: Reader,
   account: Pick<Account, 'n'>,
   hash: Uint8Array,
 ): Promise<string | undefined> {
-  // Few mailboxes have the same mail, and one has many mails: the plus keeps SQLite at the index of contents.
+  // Few mailboxes have the same message, but a mailbox has many messages: the plus makes SQLite use the index on `blob`.
   const row = await reader.get<{ id: string }>(
     'SELECT id FROM messages WHERE blob = ? AND +account = ? ORDER BY n DESC LIMIT 1',
     [hash, account.n],
@@ -159,16 +167,21 @@ export async function messageHolding(
   return row?.id
 }
 
-/** A message that holds some content. */
-export interface Holder {
+/** A message that refers to a content. */
+export interface ContentHolder {
   n: number
   messageId: string
   /** Number of its thread. */
   thread: number
 }
 
-/** The newest messages that hold content of that name, at most `limit`. */
-export async function holdersOf(reader: Reader, account: Account, name: string, limit: number): Promise<Holder[]> {
+/** The newest messages with content of that name, at most `limit`. */
+export async function holdersOf(
+  reader: Reader,
+  account: Account,
+  name: string,
+  limit: number,
+): Promise<ContentHolder[]> {
   return reader.all<{ n: number; messageId: string; thread: number }>(
     `SELECT m.n, m.id AS messageId, m.thread FROM messages m WHERE m.account = ? AND m.blob_name = ?
      UNION SELECT m.n, m.id AS messageId, m.thread FROM attachments a JOIN messages m ON m.n = a.message
@@ -177,8 +190,8 @@ export async function holdersOf(reader: Reader, account: Account, name: string, 
   )
 }
 
-/** Which of these names (at most a few hundred) messages of the account hold content of. */
-export async function heldAmong(
+/** The names among `names` (at most a few hundred) that are of content in messages of the account. */
+export async function namesInMessages(
   reader: Reader,
   account: Pick<Account, 'n'>,
   names: readonly string[],
@@ -193,8 +206,8 @@ export async function heldAmong(
   return rows.map(({ name }) => name)
 }
 
-/** An account with content of earlier versions, which has no name yet. */
-export async function accountWithUnnamed(reader: Reader): Promise<number | undefined> {
+/** An account with content of earlier versions that has no name yet. */
+export async function accountWithUnnamedContent(reader: Reader): Promise<number | undefined> {
   const row = await reader.get<{ account: number }>(
     `SELECT account FROM messages WHERE blob_name IS NULL
      UNION ALL SELECT account FROM attachments WHERE blob_name IS NULL LIMIT 1`,
@@ -202,8 +215,8 @@ export async function accountWithUnnamed(reader: Reader): Promise<number | undef
   return row?.account
 }
 
-/** True while some content of this account has no name yet. */
-export async function hasUnnamed(reader: Reader, account: number): Promise<boolean> {
+/** Whether content of this account has no name yet. */
+export async function hasUnnamedContent(reader: Reader, account: number): Promise<boolean> {
   const row = await reader.get(
     `SELECT 1 FROM messages WHERE account = ? AND blob_name IS NULL
      UNION ALL SELECT 1 FROM attachments WHERE account = ? AND blob_name IS NULL LIMIT 1`,
@@ -212,17 +225,17 @@ export async function hasUnnamed(reader: Reader, account: number): Promise<boole
   return row !== undefined
 }
 
-/** Names the next few contents of an account that have no name yet. @returns how many these were, 0 when all have one */
-export async function nameNext(tx: Tx, account: number, nameOf: BlobNamer, limit: number): Promise<number> {
-  const mails = await tx.all<{ n: number; hash: Uint8Array }>(
+/** Names the next contents of an account without a name. @returns how many; 0 if all have one */
+export async function nameNextContents(tx: Tx, account: number, nameOf: BlobNamer, limit: number): Promise<number> {
+  const messages = await tx.all<{ n: number; hash: Uint8Array }>(
     'SELECT n, blob AS hash FROM messages WHERE account = ? AND blob_name IS NULL LIMIT ?',
     [account, limit],
   )
-  for (const { n, hash } of mails) await tx.run('UPDATE messages SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
+  for (const { n, hash } of messages) await tx.run('UPDATE messages SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
   const files = await tx.all<{ n: number; hash: Uint8Array }>(
     'SELECT n, sha256 AS hash FROM attachments WHERE account = ? AND blob_name IS NULL LIMIT ?',
-    [account, limit - mails.length],
+    [account, limit - messages.length],
   )
   for (const { n, hash } of files) await tx.run('UPDATE attachments SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
-  return mails.length + files.length
+  return messages.length + files.length
 }

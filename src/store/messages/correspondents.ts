@@ -1,63 +1,67 @@
-// Everybody a mailbox has exchanged mail with, once each: what filters for a part of a name or address look through.
+// Correspondents of an account: the distinct names and addresses in its messages, for filters by part of a name or address.
 
 import type { Reader, Tx } from '../../db/db.ts'
 import type { Address, ParsedMessage } from '../../mime/message.ts'
 import type { Fragment } from '../folders.ts'
-import type { People, PeoplePart } from '../search/text.ts'
+import type { CorrespondentField, CorrespondentsByField } from '../search/text.ts'
 
-/** Of more people in From, To and Cc together the first ones are noted. */
-export const PEOPLE_PER_MESSAGE = 250
-/** For how many people a filter may stand before it asks every message instead. */
-export const PEOPLE_PER_FILTER = 100
+/** At most this many addresses of From, To and Cc together are recorded per message. */
+export const CORRESPONDENTS_PER_MESSAGE = 250
+/** A filter that matches more correspondents than this is evaluated on every message instead. */
+export const CORRESPONDENTS_PER_FILTER = 100
 
-/** Notes the people of a mail. @returns their numbers by part */
-export async function notePeople(tx: Tx, account: number, mail: ParsedMessage): Promise<People> {
-  const known = new Map<string, number>()
+/** Records the correspondents of a message. @returns their numbers by header field */
+export async function recordCorrespondents(
+  tx: Tx,
+  account: number,
+  { from, to, cc }: ParsedMessage,
+): Promise<CorrespondentsByField> {
+  const byKey = new Map<string, number>()
   const numbersOf = async (addresses: Address[]) => {
     const numbers = new Set<number>()
-    for (const person of addresses) {
-      const folded = foldPerson(person)
-      if (!known.has(folded) && known.size >= PEOPLE_PER_MESSAGE) break
-      const n = known.get(folded) ?? (await note(tx, account, folded))
-      known.set(folded, n)
+    for (const address of addresses) {
+      const folded = foldedAddress(address)
+      if (!byKey.has(folded) && byKey.size >= CORRESPONDENTS_PER_MESSAGE) break
+      const n = byKey.get(folded) ?? (await correspondentNumber(tx, account, folded))
+      byKey.set(folded, n)
       numbers.add(n)
     }
     return [...numbers]
   }
-  return { from: await numbersOf(mail.from), to: await numbersOf(mail.to), cc: await numbersOf(mail.cc) }
+  return { from: await numbersOf(from), to: await numbersOf(to), cc: await numbersOf(cc) }
 }
 
-async function note(tx: Tx, account: number, folded: string): Promise<number> {
-  const known = await tx.get<{ n: number }>('SELECT n FROM correspondents WHERE account = ? AND folded = ?', [
+async function correspondentNumber(tx: Tx, account: number, folded: string): Promise<number> {
+  const existing = await tx.get<{ n: number }>('SELECT n FROM correspondents WHERE account = ? AND folded = ?', [
     account,
     folded,
   ])
-  return known ? known.n : tx.insert('correspondents', { account, folded })
+  return existing ? existing.n : tx.insert('correspondents', { account, folded })
 }
 
 /**
- * The people whose address or name contains `text`, letter case aside.
- * @returns null when there are more than PEOPLE_PER_FILTER
+ * Correspondents whose address or name contains `text`, ignoring letter case.
+ * @returns null if there are more than PEOPLE_PER_FILTER
  */
-export async function peopleLike(reader: Reader, account: number, text: string): Promise<number[] | null> {
+export async function correspondentsLike(reader: Reader, account: number, text: string): Promise<number[] | null> {
   const rows = await reader.all<{ n: number }>(
     'SELECT n FROM correspondents WHERE account = ? AND instr(folded, ?) > 0 LIMIT ?',
-    [account, fold(text), PEOPLE_PER_FILTER + 1],
+    [account, fold(text), CORRESPONDENTS_PER_FILTER + 1],
   )
-  return rows.length > PEOPLE_PER_FILTER ? null : rows.map((row) => row.n)
+  return rows.length > CORRESPONDENTS_PER_FILTER ? null : rows.map((row) => row.n)
 }
 
-/** True for a message one of whose people in the parts is like `text`. */
-export function hasPersonLike(alias: string, parts: readonly PeoplePart[], text: string): Fragment {
-  const tests = parts.map(
-    (part) => `EXISTS (SELECT 1 FROM json_each(${alias}.people, '$.${part}') j CROSS JOIN correspondents c
+/** Condition: a correspondent of the message in one of the fields contains `text`. */
+export function hasCorrespondentLike(alias: string, fields: readonly CorrespondentField[], text: string): Fragment {
+  const conditions = fields.map(
+    (field) => `EXISTS (SELECT 1 FROM json_each(${alias}.people, '$.${field}') j CROSS JOIN correspondents c
       WHERE c.n = j.value AND instr(c.folded, ?) > 0)`,
   )
-  return { sql: `(${tests.join(' OR ')})`, values: parts.map(() => fold(text)) }
+  return { sql: `(${conditions.join(' OR ')})`, values: fields.map(() => fold(text)) }
 }
 
-// A line break between the two, which a text that is asked for never holds: no match reaches across.
-function foldPerson({ email, name }: Address): string {
+// Separated by a line break, which the searched text never contains: no match spans both.
+function foldedAddress({ email, name }: Address): string {
   return `${fold(email)}\n${fold(name)}`
 }
 

@@ -1,14 +1,14 @@
-// One message with everything its row and its attachments say.
+// A single message with its attachments and MIME structure.
 
 import type { Reader } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
 import { folderIdsOf } from '../folders.ts'
 import type { Account, Attachment, MessageDetail } from '../records.ts'
-import { threadIdsOf } from '../threads/numbers.ts'
-import { type KeptAddresses, presentSummary, type SummaryRow, summaryColumns } from './rows.ts'
+import { threadIdsOf } from '../threads/rows.ts'
+import { presentSummary, type StoredAddresses, type SummaryRow, summaryColumns } from './rows.ts'
 
-/** Where the bytes of a message lie and how they are put together. */
-export interface KeptStructure {
+/** The blob of a message and its MIME structure. */
+export interface StoredStructure {
   blob: Uint8Array
   sizeBytes: number
   root: Part | null
@@ -40,7 +40,7 @@ interface AttachmentRow {
   inline: number
 }
 
-export async function detailOf(reader: Reader, account: Account, id: string): Promise<MessageDetail | undefined> {
+export async function readDetail(reader: Reader, account: Account, id: string): Promise<MessageDetail | undefined> {
   const row = await reader.get<DetailRow>(
     `SELECT ${summaryColumns('m')}, m.thread, m.blob, m.internet_message_id, m.in_reply_to, m.refs, m.parsed, m.envelope,
        m.authentication, m.spam
@@ -50,7 +50,7 @@ export async function detailOf(reader: Reader, account: Account, id: string): Pr
   if (!row) return undefined
   const threads = await threadIdsOf(reader, [row.thread])
   const folders = await folderIdsOf(reader, [row.n])
-  const { replyTo, sender } = JSON.parse(row.addresses) as KeptAddresses
+  const { replyTo, sender } = JSON.parse(row.addresses) as StoredAddresses
   return {
     ...presentSummary(row, threads.get(row.thread) ?? '', folders.get(row.n) ?? []),
     blobHash: row.blob,
@@ -67,13 +67,17 @@ export async function detailOf(reader: Reader, account: Account, id: string): Pr
   }
 }
 
-export async function keptStructure(reader: Reader, account: Account, id: string): Promise<KeptStructure | undefined> {
+export async function storedStructure(
+  reader: Reader,
+  account: Account,
+  id: string,
+): Promise<StoredStructure | undefined> {
   const row = await reader.get<{ blob: Uint8Array; size_bytes: number; structure: string }>(
     'SELECT blob, size_bytes, structure FROM messages WHERE id = ? AND account = ?',
     [id, account.n],
   )
   if (!row) return undefined
-  const structure = JSON.parse(row.structure) as Pick<KeptStructure, 'root' | 'textPart' | 'htmlPart'>
+  const structure = JSON.parse(row.structure) as Pick<StoredStructure, 'root' | 'textPart' | 'htmlPart'>
   return { blob: row.blob, sizeBytes: row.size_bytes, ...structure }
 }
 

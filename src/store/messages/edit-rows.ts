@@ -1,14 +1,15 @@
-// The rows behind an edit: what is read of messages before, and what is written of them after.
+// Rows that edits of messages read and write.
 
 import type { Reader, Tx } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import { countAttachments } from '../accounts.ts'
 import type { Account, Flags } from '../records.ts'
 import { unindexMessage } from '../search/text.ts'
-import type { ThreadMessage } from '../threads/recount.ts'
+import type { CountedThreadMessage } from '../threads/recount.ts'
 import { FLAG_KEYWORDS, keywordsOf, labelsOf } from './keywords.ts'
-import type { KeptAddresses } from './rows.ts'
+import type { StoredAddresses } from './rows.ts'
 
-/** What an edit knows of a message. */
+/** The fields of a message that edits use. */
 export interface EditRow {
   n: number
   id: string
@@ -16,7 +17,7 @@ export interface EditRow {
   receivedAt: number
   sizeBytes: number
   listed: boolean
-  /** Flags' keywords included, sorted. */
+  /** Including those of the flags, sorted. */
   keywords: string[]
 }
 
@@ -36,17 +37,17 @@ interface Row {
 
 const FLAGS = Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]
 
-/** The messages of an account by public id; ids that are none of its are left out. */
+/** Messages of an account by public id; unknown ids are left out. */
 export async function editRows(
   reader: Reader,
   account: Account,
   ids: readonly string[],
 ): Promise<Map<string, EditRow>> {
   if (ids.length === 0) return new Map()
-  // The plus: of many ids SQLite would rather look at all messages of the account.
+  // The plus: for many ids SQLite would otherwise read all messages of the account.
   const rows = await reader.all<Row>(
     `SELECT n, id, thread, received_at, size_bytes, listed, seen, flagged, draft, answered, keywords FROM messages
-     WHERE +account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+     WHERE +account = ? AND id IN (${placeholders(ids)})`,
     [account.n, ...ids],
   )
   return new Map(
@@ -59,18 +60,18 @@ export async function editRows(
   )
 }
 
-/** Public ids of messages by their keys, in their order. */
+/** Public ids of messages by number, in the same order. */
 export async function idsOf(reader: Reader, ns: readonly number[]): Promise<string[]> {
   if (ns.length === 0) return []
   const rows = await reader.all<{ n: number; id: string }>(
-    `SELECT n, id FROM messages WHERE n IN (${ns.map(() => '?').join(', ')})`,
+    `SELECT n, id FROM messages WHERE n IN (${placeholders(ns)})`,
     ns,
   )
   const ids = new Map(rows.map(({ n, id }) => [n, id]))
   return ns.flatMap((n) => ids.get(n) ?? [])
 }
 
-/** Writes keywords and whether the message is listed, of both what has changed: every index over a column that is written is written too. */
+/** Writes the changed keywords and the listed flag. Unchanged columns are not written, because each written column updates its indexes. */
 export async function writeEdit(
   tx: Tx,
   account: Account,
@@ -103,26 +104,26 @@ export async function writeEdit(
   for (const keyword of added) await tx.insert('message_keywords', { account: account.n, keyword, message: row.n })
 }
 
-/** Erases everything that hangs on the message alone. Content goes later, when nobody names it. */
-export async function eraseRows(tx: Tx, account: Account, n: number): Promise<void> {
+/** Deletes the rows of a message that belong to no thread or folder. Its content is deleted by the next sweep. */
+export async function deleteMessageRows(tx: Tx, account: Account, n: number): Promise<void> {
   await tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
   const files = await tx.all<{ size_bytes: number }>('DELETE FROM attachments WHERE message = ? RETURNING size_bytes', [
     n,
   ])
   await countAttachments(tx, account.n, 0 - files.reduce((sum, file) => sum + file.size_bytes, 0))
   await tx.run('DELETE FROM messages WHERE n = ?', [n])
-  // At the end as well, and so after the search text of a message that came in the same transaction.
+  // At the end of the transaction like indexing, so that it also removes a message indexed in the same transaction.
   tx.atEnd((end) => unindexMessage(end, n), n)
 }
 
-/** The messages of a thread, the oldest first. */
-export async function threadMessages(tx: Tx, thread: number): Promise<ThreadMessage[]> {
+/** The messages of a thread, oldest first. */
+export async function threadMessages(tx: Tx, thread: number): Promise<CountedThreadMessage[]> {
   const rows = await tx.all<Row & { has_attachments: number; addresses: string }>(
     'SELECT n, received_at, listed, seen, has_attachments, addresses FROM messages WHERE thread = ? ORDER BY received_at, n',
     [thread],
   )
   return rows.map((row) => {
-    const { from, to, cc } = JSON.parse(row.addresses) as KeptAddresses
+    const { from, to, cc } = JSON.parse(row.addresses) as StoredAddresses
     return {
       n: row.n,
       receivedAt: row.received_at,

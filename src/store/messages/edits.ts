@@ -1,4 +1,4 @@
-// Changes messages: their keywords, the folders they lie in, and their end; with everything that is counted, told and listed by them.
+// Edits of messages: keywords, folders and deletion, with the resulting changes of counts, threads and the change ledger.
 
 import type { Clock } from '../../base/clock.ts'
 import type { ErrorCode } from '../../base/errors.ts'
@@ -6,34 +6,41 @@ import type { Db, Reader, Tx } from '../../db/db.ts'
 import type { Accounts } from '../accounts.ts'
 import type { Change, ChangeLedger } from '../changes.ts'
 import type { FolderKey, Folders } from '../folders.ts'
-import { addToFolder, countInFolders, foldersOf, messagesIn, partsOf, takeFromFolder } from '../folders-filing.ts'
+import {
+  countByFolder,
+  deleteFolderEntry,
+  foldersByMessage,
+  insertFolderEntry,
+  messagesIn,
+  updateFolderCounts,
+} from '../folders-entries.ts'
 import type { Account, ChangeType } from '../records.ts'
-import { threadIdsOf } from '../threads/numbers.ts'
 import { recountThread } from '../threads/recount.ts'
-import { type EditRow, editRows, eraseRows, idsOf, threadMessages, writeEdit } from './edit-rows.ts'
+import { threadIdsOf } from '../threads/rows.ts'
+import { deleteMessageRows, type EditRow, editRows, idsOf, threadMessages, writeEdit } from './edit-rows.ts'
 import { FLAG_KEYWORDS } from './keywords.ts'
 
-/** What is to be changed. Keywords are lower-case, those of the flags (`$seen` …) included; folders are public ids. */
+/** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
 export interface MessageChange {
   keywords?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
   folders?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
 }
 
-/** Why a message was left as it is, and which part of the change is to blame. */
+/** Why a message was not updated; `about` names the invalid part of the change. */
 export interface EditRefusal {
   about: 'keywords' | 'folders'
   code: ErrorCode
   message: string
 }
 
-/** What became of each message that was named. */
+/** The result for each requested message. */
 export interface EditResult {
   updated: string[]
   notFound: string[]
   notUpdated: ({ id: string } & EditRefusal)[]
 }
 
-/** Keywords a message has at most (decisions §10.3), and folders it lies in. */
+/** Maximum keywords and folders of a message (decisions §10.3). */
 export const KEYWORDS_MAX = 100
 export const FOLDERS_MAX = 10
 const JUNK = '$junk'
@@ -47,17 +54,17 @@ interface Deps {
   changes: ChangeLedger
 }
 
-/** What a unit of work has touched, gathered for the ledger. */
-interface Touched {
+/** Changes of a unit of work that are still to be recorded in the ledger. */
+interface PendingChanges {
   messages: Change[]
-  /** Threads with a message that changed, and those of them whose counts may have. */
+  /** Threads with a changed message, and those whose counts may have changed. */
   threads: Set<number>
-  counted: Set<number>
+  recount: Set<number>
   bytes: number
   count: number
 }
 
-type Named = FolderKey & { name: string }
+type NamedFolder = FolderKey & { name: string }
 
 export class MessageEdits {
   readonly #deps: Deps
@@ -66,65 +73,65 @@ export class MessageEdits {
     this.#deps = deps
   }
 
-  /** Changes messages in one unit of work; what is wrong with one does not hinder the others. */
+  /** Updates messages in one unit of work; an invalid change of one message does not affect the others. */
   change(account: Account, ids: readonly string[], change: MessageChange): Promise<EditResult> {
     return this.#deps.db.write((tx) => this.changeIn(tx, account, ids, change))
   }
 
-  /** The same inside a unit of work of the caller. */
+  /** {@link change} inside a unit of work of the caller. */
   async changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): Promise<EditResult> {
     const rows = await editRows(tx, account, ids)
-    const known = await this.#deps.folders.keys(account, tx)
-    const filed = await foldersOf(
+    const folderKeys = await this.#deps.folders.keys(account, tx)
+    const filed = await foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
-    const edited: EditResult = { updated: [], notFound: [], notUpdated: [] }
-    const touched: Touched = { messages: [], threads: new Set(), counted: new Set(), bytes: 0, count: 0 }
+    const result: EditResult = { updated: [], notFound: [], notUpdated: [] }
+    const pending: PendingChanges = { messages: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
     for (const id of ids) {
       const row = rows.get(id)
       if (row === undefined) {
-        edited.notFound.push(id)
+        result.notFound.push(id)
         continue
       }
-      const wanted = editTargetOf(row, filed.get(row.n)!, known, change)
-      if ('refused' in wanted) edited.notUpdated.push({ id, ...wanted.refused })
+      const target = resolveEdit(row, filed.get(row.n)!, folderKeys, change)
+      if ('refused' in target) result.notUpdated.push({ id, ...target.refused })
       else {
-        edited.updated.push(id)
-        await this.#apply(tx, account, row, filed.get(row.n)!, wanted, touched)
+        result.updated.push(id)
+        await this.#apply(tx, account, row, filed.get(row.n)!, target, pending)
       }
     }
-    await this.#tell(tx, account, known, touched)
-    return edited
+    await this.#recordChanges(tx, account, folderKeys, pending)
+    return result
   }
 
-  /** Erases messages for good. @returns how many there were */
-  async eraseIn(tx: Tx, account: Account, ids: readonly string[]): Promise<number> {
+  /** Deletes messages permanently. @returns how many existed */
+  async deleteIn(tx: Tx, account: Account, ids: readonly string[]): Promise<number> {
     const rows = await editRows(tx, account, ids)
-    const known = await this.#deps.folders.keys(account, tx)
-    const touched: Touched = { messages: [], threads: new Set(), counted: new Set(), bytes: 0, count: 0 }
-    const filed = await foldersOf(
+    const folderKeys = await this.#deps.folders.keys(account, tx)
+    const pending: PendingChanges = { messages: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
+    const filed = await foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
     for (const { n, id, thread, sizeBytes } of rows.values()) {
-      for (const folder of filed.get(n)!) await takeFromFolder(tx, folder.n, n)
-      await eraseRows(tx, account, n)
-      touched.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
-      touched.threads.add(thread)
-      touched.counted.add(thread)
-      touched.bytes -= sizeBytes
-      touched.count--
+      for (const folder of filed.get(n)!) await deleteFolderEntry(tx, folder.n, n)
+      await deleteMessageRows(tx, account, n)
+      pending.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
+      pending.threads.add(thread)
+      pending.recount.add(thread)
+      pending.bytes -= sizeBytes
+      pending.count--
     }
-    await this.#tell(tx, account, known, touched)
+    await this.#recordChanges(tx, account, folderKeys, pending)
     return rows.size
   }
 
   /**
-   * Takes messages out of a folder that is emptied or about to end. Those that lie nowhere else go to Trash, or are erased.
+   * Removes messages from a folder that is emptied or deleted. Those in no other folder are moved to Trash or deleted.
    * @param ids messages of the folder
    */
-  async leaveFolder(
+  async removeFromFolder(
     tx: Tx,
     account: Account,
     folderId: string,
@@ -132,7 +139,7 @@ export class MessageEdits {
     toTrash: boolean,
   ): Promise<void> {
     const rows = await editRows(tx, account, ids)
-    const filed = await foldersOf(
+    const filed = await foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
@@ -142,11 +149,11 @@ export class MessageEdits {
     if (only.length === 0) return
     const trash = (await this.#deps.folders.keys(account, tx)).find(({ role }) => role === 'trash')!
     if (toTrash) await this.changeIn(tx, account, only, { folders: { set: [trash.id] } })
-    else await this.eraseIn(tx, account, only)
+    else await this.deleteIn(tx, account, only)
   }
 
-  /** Ids of messages in a folder, the oldest there first: to go through it in pieces. */
-  async inFolder(reader: Reader, account: Account, folderId: string, limit: number): Promise<string[]> {
+  /** Ids of the first messages of a folder in order of UID, to process it in batches. */
+  async messageIdsIn(reader: Reader, account: Account, folderId: string, limit: number): Promise<string[]> {
     const folder = (await this.#deps.folders.keys(account, reader)).find(({ id }) => id === folderId)
     return folder === undefined ? [] : idsOf(reader, await messagesIn(reader, folder.n, limit))
   }
@@ -157,112 +164,117 @@ export class MessageEdits {
     row: EditRow,
     before: readonly FolderKey[],
     { keywords, folders }: MessageTarget,
-    touched: Touched,
+    pending: PendingChanges,
   ): Promise<void> {
     const isSame = sameSet(keywords, row.keywords)
     const left = before.filter(({ n }) => !folders.some((folder) => folder.n === n))
     const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
     if (isSame && left.length === 0 && entered.length === 0) return
-    for (const { n } of left) await takeFromFolder(tx, n, row.n)
-    for (const { n } of entered) await addToFolder(tx, n, row, this.#deps.clock.now())
-    await writeEdit(tx, account, row, { keywords, listed: folders.some(isOutside) })
-    touched.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
-    touched.threads.add(row.thread)
-    // Labels and the other flags are in no count.
+    for (const { n } of left) await deleteFolderEntry(tx, n, row.n)
+    for (const { n } of entered) await insertFolderEntry(tx, n, row, this.#deps.clock.now())
+    await writeEdit(tx, account, row, { keywords, listed: folders.some(isListed) })
+    pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
+    pending.threads.add(row.thread)
+    // Labels and flags other than `seen` are not counted.
     const isRead = (list: readonly string[]) => list.includes(FLAG_KEYWORDS.seen)
     const isCounted = left.length + entered.length > 0 || isRead(keywords) !== isRead(row.keywords)
-    if (isCounted) touched.counted.add(row.thread)
+    if (isCounted) pending.recount.add(row.thread)
   }
 
-  /** Counts threads and folders anew where that may change them, and tells the ledger; nothing where nothing changed. */
-  async #tell(tx: Tx, account: Account, known: readonly Named[], touched: Touched): Promise<void> {
-    if (touched.messages.length === 0) return
-    const told: Change[] = [...touched.messages]
+  /** Updates the counts of changed threads and folders, and records all changes in the ledger. */
+  async #recordChanges(
+    tx: Tx,
+    account: Account,
+    folderKeys: readonly NamedFolder[],
+    pending: PendingChanges,
+  ): Promise<void> {
+    if (pending.messages.length === 0) return
+    const recorded: Change[] = [...pending.messages]
     const changedFolders = new Set<number>()
-    const uncounted = [...touched.threads.difference(touched.counted)]
+    const uncounted = [...pending.threads.difference(pending.recount)]
     for (const [n, object] of await threadIdsOf(tx, uncounted)) {
-      told.push({ type: 'threads', n, object, kind: 'updated' })
+      recorded.push({ type: 'threads', n, object, kind: 'updated' })
     }
-    for (const thread of touched.counted) {
+    for (const thread of pending.recount) {
       const messages = await threadMessages(tx, thread)
-      const deps = await partsOf(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
-      const { id, gone, lastReceivedAt } = await recountThread(tx, thread, messages)
-      for (const folder of await countInFolders(tx, thread, deps, lastReceivedAt)) changedFolders.add(folder)
-      told.push({ type: 'threads', n: thread, object: id, kind: gone ? 'destroyed' : 'updated' })
+      const counts = await countByFolder(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
+      const { id, isDeleted, lastReceivedAt } = await recountThread(tx, thread, messages)
+      for (const folder of await updateFolderCounts(tx, thread, counts, lastReceivedAt)) changedFolders.add(folder)
+      recorded.push({ type: 'threads', n: thread, object: id, kind: isDeleted ? 'destroyed' : 'updated' })
     }
-    for (const { n, id } of known) {
-      if (changedFolders.has(n)) told.push({ type: 'folders', n, object: id, kind: 'updated', countsOnly: true })
+    for (const { n, id } of folderKeys) {
+      if (changedFolders.has(n)) recorded.push({ type: 'folders', n, object: id, kind: 'updated', countsOnly: true })
     }
-    const types = new Set<ChangeType>(told.map(({ type }) => type))
-    if (touched.count !== 0) types.add('quotas')
+    const types = new Set<ChangeType>(recorded.map(({ type }) => type))
+    if (pending.count !== 0) types.add('quotas')
     const seq = await this.#deps.accounts.advance(tx, account.n, [...types], {
-      bytes: touched.bytes,
-      messages: touched.count,
+      bytes: pending.bytes,
+      messages: pending.count,
     })
-    await this.#deps.changes.record(tx, account.n, seq, told, this.#deps.clock.now())
+    await this.#deps.changes.record(tx, account.n, seq, recorded, this.#deps.clock.now())
   }
 }
 
-/** How a message is to be. */
+/** The keywords and folders of a message after the edit. */
 interface MessageTarget {
   keywords: string[]
   folders: FolderKey[]
 }
 
-function editTargetOf(
+function resolveEdit(
   row: EditRow,
   before: readonly FolderKey[],
-  known: readonly Named[],
+  folderKeys: readonly NamedFolder[],
   change: MessageChange,
 ): MessageTarget | { refused: EditRefusal } {
-  const keywords = changed(row.keywords, change.keywords)
-  if (keywords.length > KEYWORDS_MAX) return refused('keywords', `A message has at most ${KEYWORDS_MAX} keywords.`)
-  const ids = changed(
+  const keywords = applySetChange(row.keywords, change.keywords)
+  if (keywords.length > KEYWORDS_MAX) return refusal('keywords', `A message has at most ${KEYWORDS_MAX} keywords.`)
+  const ids = applySetChange(
     before.map(({ id }) => id),
-    change.folders ?? moved(row.keywords, keywords, before, known),
+    change.folders ?? foldersByJunkKeyword(row.keywords, keywords, before, folderKeys),
   )
-  const folders = ids.flatMap((id) => known.find((folder) => folder.id === id) ?? [])
-  if (folders.length < ids.length) return refused('folders', 'There is no such folder.')
-  if (folders.length === 0) return refused('folders', 'A message lies in at least one folder.')
-  if (folders.length > FOLDERS_MAX) return refused('folders', `A message lies in at most ${FOLDERS_MAX} folders.`)
-  // Each of the two takes the other back.
+  const folders = ids.flatMap((id) => folderKeys.find((folder) => folder.id === id) ?? [])
+  if (folders.length < ids.length) return refusal('folders', 'No folder of this mailbox has this id.')
+  if (folders.length === 0) return refusal('folders', 'A message must be in at least one folder.')
+  if (folders.length > FOLDERS_MAX) return refusal('folders', `A message can be in at most ${FOLDERS_MAX} folders.`)
+  // `$junk` and `$notjunk` exclude each other.
   const added = keywords.filter((keyword) => !row.keywords.includes(keyword))
   const dropped = added.includes(JUNK) ? NOT_JUNK : added.includes(NOT_JUNK) ? JUNK : null
   return { keywords: keywords.filter((keyword) => keyword !== dropped), folders }
 }
 
-/** Marking as junk moves to Junk, marking as not junk moves from there to the Inbox (decisions §10.3). */
-function moved(
+/** Adding `$junk` moves to Junk, adding `$notjunk` moves from Junk to the Inbox (decisions §10.3). */
+function foldersByJunkKeyword(
   before: readonly string[],
   after: readonly string[],
   folders: readonly FolderKey[],
-  known: readonly Named[],
+  folderKeys: readonly NamedFolder[],
 ): MessageChange['folders'] {
   const isNew = (keyword: string) => after.includes(keyword) && !before.includes(keyword)
-  const idOf = (role: string) => known.find((folder) => folder.role === role)!.id
+  const idOf = (role: string) => folderKeys.find((folder) => folder.role === role)!.id
   if (isNew(JUNK)) return { set: [idOf('junk')] }
   const isJunk = folders.some(({ role }) => role === 'junk')
   return isNew(NOT_JUNK) && isJunk ? { remove: [idOf('junk')], add: [idOf('inbox')] } : undefined
 }
 
-function changed(
+function applySetChange(
   before: readonly string[],
   change: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] } | undefined,
 ): string[] {
   if (change === undefined) return [...before]
   if ('set' in change) return [...new Set(change.set)]
   const removed = new Set(change.remove ?? [])
-  return [...new Set([...before.filter((one) => !removed.has(one)), ...(change.add ?? [])])]
+  return [...new Set([...before.filter((item) => !removed.has(item)), ...(change.add ?? [])])]
 }
 
-function refused(about: EditRefusal['about'], message: string): { refused: EditRefusal } {
+function refusal(about: EditRefusal['about'], message: string): { refused: EditRefusal } {
   return { refused: { about, code: 'validation_error', message } }
 }
 
-function sameSet(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((item) => other.includes(item))
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item) => b.includes(item))
 }
 
-function isOutside({ role }: FolderKey): boolean {
+function isListed({ role }: FolderKey): boolean {
   return role !== 'junk' && role !== 'trash'
 }

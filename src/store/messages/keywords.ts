@@ -1,9 +1,9 @@
-// Keywords: the four that are flags live in their own columns, all others in `message_keywords`.
+// Keywords (RFC 9051 §2.3.2): the four flags are stored in columns, all others in `message_keywords`.
 
 import type { Fragment } from '../folders.ts'
 import type { Flags } from '../records.ts'
 
-/** The system keywords that are kept as flags (decisions §10.3). */
+/** The system keywords that are stored as flags (decisions §10.3). */
 export const FLAG_KEYWORDS = {
   seen: '$seen',
   flagged: '$flagged',
@@ -11,25 +11,25 @@ export const FLAG_KEYWORDS = {
   answered: '$answered',
 } as const satisfies Record<keyof Flags, string>
 
-/** The flags among keywords. */
+/** The flags that are set by keywords. */
 export function flagsOf(keywords: readonly string[]): Flags {
   const has = (flag: keyof Flags) => keywords.includes(FLAG_KEYWORDS[flag])
   return { seen: has('seen'), flagged: has('flagged'), draft: has('draft'), answered: has('answered') }
 }
 
-/** Everything but the keywords that are flags, each once, sorted. */
+/** The distinct keywords that are not flags, sorted. */
 export function labelsOf(keywords: readonly string[]): string[] {
   const flags = new Set<string>(Object.values(FLAG_KEYWORDS))
   return [...new Set(keywords)].filter((keyword) => !flags.has(keyword)).sort()
 }
 
-/** Flags and labels together, sorted, as readers see them. */
+/** Flags and labels as one sorted list of keywords. */
 export function keywordsOf(flags: Flags, labels: readonly string[]): string[] {
   const set = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).filter((flag) => flags[flag])
   return set.length === 0 ? [...labels] : [...set.map((flag) => FLAG_KEYWORDS[flag]), ...labels].sort()
 }
 
-/** True for a message that has the keyword. */
+/** Condition: the message has the keyword. */
 export function hasKeyword(alias: string, account: number, keyword: string): Fragment {
   const flag = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).find((name) => FLAG_KEYWORDS[name] === keyword)
   if (flag) return { sql: `${alias}.${flag} = 1`, values: [] }

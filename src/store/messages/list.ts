@@ -1,38 +1,46 @@
-// Lists of messages: which ones a page shows, in which order.
+// Statements that list messages: filter, order and page.
 
 import type { Reader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import type { MessageSort, SortDirection } from '../records.ts'
+import { findByText, type TextList } from '../search/find-by-text.ts'
 import { type Hits, matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import {
-  behind,
-  cutOff,
+  afterCursor,
   every,
-  listing,
+  mergePage,
   type OrderColumns,
   type PageRequest,
+  pageStatement,
   type RowKey,
-  union,
+  unionAll,
 } from '../search/sql.ts'
-import { findByText, type TextList } from '../search/stages.ts'
 import { numberRange } from './numbers.ts'
-import { gathered, holds, isCrowded, meets, meetsOnWalk, type Walk, walksOf, withinNear } from './walk.ts'
+import {
+  fromHits,
+  isDense,
+  isHit,
+  matchesFilters,
+  matchesRemainingFilters,
+  type Walk,
+  walksOf,
+  withinNear,
+} from './walk.ts'
 
-/** The order of a list, and whether it shows threads. */
+/** The order of a list, and whether it is collapsed to threads. */
 export interface MessageOrder {
   sort: MessageSort
   direction: SortDirection
-  /** Of each thread only the first message in the order of the list. */
+  /** Only the first message of each thread in the order of the list. */
   collapseThreads: boolean
 }
 
-export interface MessageCut extends PageRequest, MessageOrder {}
+export interface MessagePageRequest extends PageRequest, MessageOrder {}
 
 const BY_TIME: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
-// Mail without a readable Date stands where it was received.
-/** What a list is ordered by, as a piece of SQL. */
+/** SQL expression of a sort key. A message without a valid Date is sorted by its time of receipt. */
 export const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
   received_at: (alias) => `${alias}.received_at`,
   sent_at: (alias) => `coalesce(${alias}.sent_at, ${alias}.received_at)`,
@@ -41,69 +49,69 @@ export const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
   size: (alias) => `${alias}.size_bytes`,
 }
 
-/** The messages of a page and one more, if there is one. */
-export async function listMessageKeys(reader: Reader, search: Search, cut: MessageCut): Promise<RowKey[]> {
+/** The keys of a page, and of one more message if there is one. */
+export async function listMessageKeys(reader: Reader, search: Search, page: MessagePageRequest): Promise<RowKey[]> {
   if (search.never) return []
   const { text } = search
-  if (text && cut.sort === 'received_at') {
-    return cutOff(
-      await findByText(reader, text, cut, await startNumber(reader, search, cut), textList(search, cut)),
-      cut,
+  if (text && page.sort === 'received_at') {
+    return mergePage(
+      await findByText(reader, text, page, await startNumber(reader, search, page), textList(search, page)),
+      page,
     )
   }
-  const { sql, values } = listStatement(search, cut)
-  return cutOff(await reader.all<RowKey>(sql, values), cut)
+  const { sql, values } = listStatement(search, page)
+  return mergePage(await reader.all<RowKey>(sql, values), page)
 }
 
-/** Where a page by time starts (ms): behind the one before, or at the bound that is asked for; null at the end of the list. */
-function startOf({ received }: Search, { after, direction, sort }: MessageCut): number | null {
+/** Time at which a page ordered by receipt starts, ms: the cursor, or the bound of the filter; null: the end of the list. */
+function startTime({ received }: Search, { after, direction, sort }: MessagePageRequest): number | null {
   if (after !== null) return sort === 'received_at' ? Number(after[0]) : null
   return direction === 'desc' ? received.before : received.from
 }
 
-/** True when an index leads straight to the page, so that few rows are looked at. */
-export function isShort(search: Search, cut: MessageCut): boolean {
+/** True if the page can be read from an index without reading other rows. */
+export function isIndexedPage(search: Search, page: MessagePageRequest): boolean {
   const { text, others, path, hidden } = search
-  if (text || others || cut.collapseThreads || cut.sort !== 'received_at') return false
+  if (text || others || page.collapseThreads || page.sort !== 'received_at') return false
   return path.by === 'folder' || path.by === 'thread' || (path.by === 'listed' && hidden.length === 0)
 }
 
-/** A list that is not found by text, or is sorted by what no index has. */
-export function listStatement(search: Search, cut: MessageCut): Fragment {
-  if (cut.sort !== 'received_at') return sorted(search, cut)
-  return union(
+/** Statement of a list without full-text search, or sorted by a key without an index. */
+export function listStatement(search: Search, page: MessagePageRequest): Fragment {
+  if (page.sort !== 'received_at') return sortedStatement(search, page)
+  return unionAll(
     null,
-    walksOf(search).map((walk) => walked(search, walk, cut, null, null)),
+    walksOf(search).map((walk) => walkStatement(search, walk, page, null, null)),
   )
 }
 
-/** The same messages by text, to be found both ways. */
-export function textList(search: Search, cut: MessageCut): TextList {
-  const crowded = isCrowded(search, cut.direction, startOf(search, cut))
+/** The two alternative statements of a list with full-text search. */
+export function textList(search: Search, page: MessagePageRequest): TextList {
+  const dense = isDense(search, page.direction, startTime(search, page))
   return {
     gathered(hits) {
       const isHit = (column: string) => ({ sql: `${column} IN (SELECT n FROM hits)`, values: [] })
-      const first = cut.collapseThreads ? isFirst(search, cut, isHit) : null
-      const { from, where } = gathered(search)
-      return listing(
-        { from, where: every([where, behind(BY_TIME, cut), first]), order: BY_TIME, guard: hits.areFew },
-        cut,
+      const first = page.collapseThreads ? isFirstOfThread(search, page, isHit) : null
+      const { from, where } = fromHits(search)
+      return pageStatement(
+        { from, where: every([where, afterCursor(BY_TIME, page), first]), order: BY_TIME, guard: hits.areFew },
+        page,
       )
     },
-    walked: (hits, glance) =>
+    walked: (hits, isFirstPass) =>
       walksOf(search).map((walk) => {
-        if (!glance) return walked(search, walk, cut, hits, hits.areMany)
-        const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
-        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMany, crowded]))
+        if (!isFirstPass) return walkStatement(search, walk, page, hits, hits.areMany)
+        const near = every([walk.where, withinNear(walk.order.at, page.direction)])
+        return walkStatement(search, { ...walk, where: near }, page, hits, every([hits.areMany, dense]))
       }),
   }
 }
 
-/** The number of the message a page by time starts with; null at the end of the list. */
-async function startNumber(reader: Reader, search: Search, cut: MessageCut): Promise<number | null> {
-  if (cut.after !== null) return Number(cut.after[1])
-  const { direction } = cut
-  const at = startOf(search, cut)
+/** Number of the message at which a page ordered by receipt starts; null: the end of the list. */
+async function startNumber(reader: Reader, search: Search, page: MessagePageRequest): Promise<number | null> {
+  if (page.after !== null) return Number(page.after[1])
+  const { direction } = page
+  const at = startTime(search, page)
   if (at === null) return null
   const row = await reader.get<{ n: number }>(
     `SELECT n FROM messages WHERE account = ? AND listed = 1 AND received_at ${direction === 'desc' ? '<=' : '>='} ?
@@ -113,50 +121,56 @@ async function startNumber(reader: Reader, search: Search, cut: MessageCut): Pro
   return row?.n ?? null
 }
 
-function walked(search: Search, walk: Walk, cut: MessageCut, hits: Hits | null, guard: Fragment | null): Fragment {
+function walkStatement(
+  search: Search,
+  walk: Walk,
+  page: MessagePageRequest,
+  hits: Hits | null,
+  guard: Fragment | null,
+): Fragment {
   const { from, where, order } = walk
-  const isMatch = (column: string) => hits && holds(hits, column)
-  const asked = every([
+  const isMatch = (column: string) => hits && isHit(hits, column)
+  const conditions = every([
     where,
-    behind(order, cut),
-    meetsOnWalk(search, order.at),
+    afterCursor(order, page),
+    matchesRemainingFilters(search, order.at),
     isMatch(order.n),
-    cut.collapseThreads ? isFirst(search, cut, isMatch) : null,
+    page.collapseThreads ? isFirstOfThread(search, page, isMatch) : null,
   ])
-  return listing({ from, where: asked, order, guard }, cut)
+  return pageStatement({ from, where: conditions, order, guard }, page)
 }
 
-/** Orders no index has: all that is found is sorted. */
-function sorted(search: Search, cut: MessageCut): Fragment {
-  const order = { at: SORT_KEY[cut.sort]('m'), n: 'm.n' }
+/** Statement for sort keys without an index: sorts all matches. */
+function sortedStatement(search: Search, page: MessagePageRequest): Fragment {
+  const order = { at: SORT_KEY[page.sort]('m'), n: 'm.n' }
   const { low, high } = numberRange(search.account)
   const all = search.text && matching(search.text)
   const isMatch = (column: string) => all && { sql: `${column} IN (${all.sql})`, values: all.values }
-  const asked = every([
+  const conditions = every([
     { sql: 'm.n BETWEEN ? AND ?', values: [low, high] },
-    meets(search, 'm'),
+    matchesFilters(search, 'm'),
     isMatch('m.n'),
-    behind(order, cut),
-    cut.collapseThreads ? isFirst(search, cut, isMatch) : null,
+    afterCursor(order, page),
+    page.collapseThreads ? isFirstOfThread(search, page, isMatch) : null,
   ])
-  return listing({ from: { sql: 'messages m', values: [] }, where: asked, order }, cut)
+  return pageStatement({ from: { sql: 'messages m', values: [] }, where: conditions, order }, page)
 }
 
 /**
- * No other message of the thread that is found stands before this one.
- * @param isMatch what is asked of the number of the other one beside the search
+ * Condition: no other matching message of the thread comes before this one.
+ * @param isMatch condition on the number of the other message, in addition to the search
  */
-export function isFirst(
+export function isFirstOfThread(
   search: Search,
   { sort, direction }: MessageOrder,
   isMatch: (column: string) => Fragment | null,
 ): Fragment {
   const key = SORT_KEY[sort]
   const before = direction === 'desc' ? '>' : '<'
-  const asked = every([
+  const conditions = every([
     { sql: `o.thread = m.thread AND (${key('o')}, o.n) ${before} (${key('m')}, m.n)`, values: [] },
-    meets(search, 'o'),
+    matchesFilters(search, 'o'),
     isMatch('o.n'),
   ])
-  return { sql: `NOT EXISTS (SELECT 1 FROM messages o WHERE ${asked.sql})`, values: asked.values }
+  return { sql: `NOT EXISTS (SELECT 1 FROM messages o WHERE ${conditions.sql})`, values: conditions.values }
 }

@@ -1,12 +1,13 @@
 // The rows of messages and how they become the records a surface reads.
 
 import type { Reader } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
 import { folderIdsOf } from '../folders.ts'
 import type { Flags, MessageSummary } from '../records.ts'
 import { keywordsOf } from './keywords.ts'
 
-/** What lists read of a message. */
+/** The columns of a message that lists use. */
 export interface SummaryRow {
   n: number
   id: string
@@ -26,8 +27,8 @@ export interface SummaryRow {
   addresses: string
 }
 
-/** The addresses of a message as they are kept in its row. */
-export interface KeptAddresses {
+/** The addresses of a message as stored in its row. */
+export interface StoredAddresses {
   sender: Address | null
   from: Address[]
   to: Address[]
@@ -36,7 +37,7 @@ export interface KeptAddresses {
   replyTo: Address[]
 }
 
-const NAMES = [
+const SUMMARY_COLUMNS = [
   'n',
   'id',
   'received_at',
@@ -55,12 +56,12 @@ const NAMES = [
   'addresses',
 ] as const satisfies (keyof SummaryRow)[]
 
-/** The columns of a summary, for a SELECT. */
+/** Column list of a summary for SELECT. */
 export function summaryColumns(alias: string): string {
-  return NAMES.map((name) => `${alias}.${name}`).join(', ')
+  return SUMMARY_COLUMNS.map((name) => `${alias}.${name}`).join(', ')
 }
 
-/** The summaries of these messages by number; what is gone meanwhile is missing. Thread ids come from `threadIds`. */
+/** Summaries of messages by number; deleted ones are left out. @param threadIds returns thread ids by number */
 export async function summariesOf(
   reader: Reader,
   numbers: readonly number[],
@@ -68,7 +69,7 @@ export async function summariesOf(
 ): Promise<Map<number, MessageSummary>> {
   if (numbers.length === 0) return new Map()
   const rows = await reader.all<SummaryRow & { thread: number }>(
-    `SELECT ${summaryColumns('m')}, m.thread FROM messages m WHERE m.n IN (${numbers.map(() => '?').join(', ')})`,
+    `SELECT ${summaryColumns('m')}, m.thread FROM messages m WHERE m.n IN (${placeholders(numbers)})`,
     numbers,
   )
   const threads = await threadIds([...new Set(rows.map((row) => row.thread))])
@@ -79,7 +80,7 @@ export async function summariesOf(
 }
 
 export function presentSummary(row: SummaryRow, threadId: string, folderIds: string[]): MessageSummary {
-  const { to, cc, bcc } = JSON.parse(row.addresses) as KeptAddresses
+  const { to, cc, bcc } = JSON.parse(row.addresses) as StoredAddresses
   const flags = flagsOf(row)
   return {
     id: row.id,

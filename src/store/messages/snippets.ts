@@ -1,20 +1,27 @@
-// What of messages shows why a search found them.
+// Search snippets: the subject and an excerpt of the body with the search terms highlighted.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import { HTML_MAX, htmlToText } from '../../html/visible-text.ts'
 import { type BodyText, sortParts } from '../../mime/bodies.ts'
 import type { Part } from '../../mime/message.ts'
 import { byteRangeOf, partText, SEARCH_TEXT_MAX } from '../../mime/parse.ts'
 import type { Blobs } from '../blobs.ts'
 import type { Account } from '../records.ts'
-import { firstExcerpt, type HighlightedText, type SearchTerms, searchTermsIn, wholeExcerpt } from '../search/found.ts'
+import {
+  firstExcerpt,
+  type HighlightedText,
+  highlightAll,
+  type SearchTerms,
+  searchTermsIn,
+} from '../search/excerpts.ts'
 import type { Term } from '../search/terms.ts'
 
-/** Bytes of bodies that are read for one request; what would come behind has no place shown in its text. */
-export const LOOK_BYTES = 16 * 1024 * 1024
+/** Maximum bytes of bodies read per request; messages beyond it get no body excerpt. */
+export const BODY_BYTES_PER_REQUEST = 16 * 1024 * 1024
 
-/** The subject, and the place in the text with the first hit; null where there is none. */
+/** The subject, and an excerpt of the body around the first hit; null if there is none. */
 export interface Snippet {
   id: string
   subject: HighlightedText | null
@@ -28,7 +35,7 @@ interface Row {
   structure: string
 }
 
-/** Of these messages (at most a few hundred) in their order; ids that are none of the account's are left out. */
+/** Snippets of messages (at most a few hundred) in the given order; unknown ids are left out. */
 export async function snippetsOf(
   { reader, blobs }: { reader: Reader; blobs: Pick<Blobs, 'bytes'> },
   account: Account,
@@ -36,65 +43,69 @@ export async function snippetsOf(
   term: Term,
 ): Promise<Snippet[]> {
   if (ids.length === 0) return []
-  // The plus: of many ids SQLite would rather look at all messages of the account.
+  // The plus: for many ids SQLite would otherwise read all messages of the account.
   const rows = await reader.all<Row>(
-    `SELECT id, subject, blob, structure FROM messages WHERE +account = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    `SELECT id, subject, blob, structure FROM messages WHERE +account = ? AND id IN (${placeholders(ids)})`,
     [account.n, ...ids],
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
   const inSubject = searchTermsIn(term, 'subject')
   const inBody = searchTermsIn(term, 'body')
-  const looking = { blobs, bytes: LOOK_BYTES }
+  const bodyReader = { blobs, bytes: BODY_BYTES_PER_REQUEST }
   const snippets: Snippet[] = []
   for (const id of ids) {
     const row = byId.get(id)
     if (row === undefined) continue
-    snippets.push({ id, subject: wholeExcerpt(row.subject, inSubject), body: await bodyExcerpt(looking, row, inBody) })
-    // Texts are read on this thread: others have their turn in between.
+    snippets.push({
+      id,
+      subject: highlightAll(row.subject, inSubject),
+      body: await bodyExcerpt(bodyReader, row, inBody),
+    })
+    // Texts are processed on this thread: yield to other work in between.
     await nextTurn()
   }
   return snippets
 }
 
-/** Where bodies are read, and how many bytes still may be. */
-interface Looking {
+/** The blob store, and how many bytes may still be read. */
+interface BodyReader {
   blobs: Pick<Blobs, 'bytes'>
   bytes: number
 }
 
-/** Looks as far as the index does, and no further than the first passage with a hit. */
+/** Searches as much of the body as is indexed, up to the first text part with a hit. */
 async function bodyExcerpt(
-  looking: Looking,
+  bodyReader: BodyReader,
   row: Row,
-  sought: readonly SearchTerms[],
+  terms: readonly SearchTerms[],
 ): Promise<HighlightedText | null> {
   const { root } = JSON.parse(row.structure) as { root: Part | null }
-  if (sought.length === 0 || root === null) return null
-  let room = SEARCH_TEXT_MAX
-  for (const passage of sortParts(root).texts) {
-    if (room <= 0 || looking.bytes <= 0) break
-    const text = await passageText(looking, row.blob, passage, room)
-    const excerpt = await firstExcerpt(text, sought)
+  if (terms.length === 0 || root === null) return null
+  let remaining = SEARCH_TEXT_MAX
+  for (const part of sortParts(root).texts) {
+    if (remaining <= 0 || bodyReader.bytes <= 0) break
+    const text = await bodyTextOf(bodyReader, row.blob, part, remaining)
+    const excerpt = await firstExcerpt(text, terms)
     if (excerpt !== null) return excerpt
-    room -= text.length + 1
+    remaining -= text.length + 1
   }
   return null
 }
 
-/** As the index was told it: the plain form, or the HTML one where there is no plain one or it is blank. */
-async function passageText(
-  looking: Looking,
+/** The text as it was indexed: the plain text, or that of the HTML part if there is none or it is blank. */
+async function bodyTextOf(
+  bodyReader: BodyReader,
   blob: Uint8Array,
   { plain, html }: BodyText,
-  room: number,
+  remaining: number,
 ): Promise<string> {
   const read = async (part: Part, characters: number) => {
     const { start, end } = byteRangeOf(part, characters)
-    looking.bytes -= end - start
-    const bytes = await looking.blobs.bytes(blob, start, end)
+    bodyReader.bytes -= end - start
+    const bytes = await bodyReader.blobs.bytes(blob, start, end)
     return partText(bytes, { ...part, bodyStart: 0, bodyEnd: bytes.length }, characters)
   }
-  const text = plain ? await read(plain, room) : ''
+  const text = plain ? await read(plain, remaining) : ''
   if (html === null || text.trim() !== '') return text
-  return htmlToText(await read(html, HTML_MAX)).slice(0, room)
+  return htmlToText(await read(html, HTML_MAX)).slice(0, remaining)
 }

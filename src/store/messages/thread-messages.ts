@@ -1,9 +1,9 @@
 // The messages of one thread.
 
 import type { Reader } from '../../db/db.ts'
-import { behind, every, type PageRequest, type RowKey } from '../search/sql.ts'
+import { afterCursor, every, type PageRequest, type RowKey } from '../search/sql.ts'
 
-/** Their ids, oldest first; with `listed` without those that lie in Trash or Junk only. */
+/** Ids of the messages, oldest first; with `listed` without those only in Trash or Junk. */
 export async function messageIdsOf(reader: Reader, thread: number, listed: boolean): Promise<string[]> {
   const rows = await reader.all<{ id: string }>(
     `SELECT id FROM messages WHERE thread = ?${listed ? ' AND listed = 1' : ''} ORDER BY received_at, n`,
@@ -12,26 +12,26 @@ export async function messageIdsOf(reader: Reader, thread: number, listed: boole
   return rows.map(({ id }) => id)
 }
 
-/** Where a message of a thread stands. */
+/** Sort key and id of a message in a thread. */
 export interface ThreadMessageKey extends RowKey {
   id: string
 }
 
-/** One stretch of them by the time of receipt, and one more where there is one. */
+/** Keys of a page by time of receipt, and one more if there is one. */
 export async function messageKeysOf(
   reader: Reader,
   thread: number,
   listed: boolean,
-  cut: PageRequest,
+  page: PageRequest,
 ): Promise<ThreadMessageKey[]> {
-  const asked = every([
+  const conditions = every([
     { sql: `thread = ?${listed ? ' AND listed = 1' : ''}`, values: [thread] },
-    behind({ at: 'received_at', n: 'n' }, cut),
+    afterCursor({ at: 'received_at', n: 'n' }, page),
   ])
-  const { direction, limit } = cut
+  const { direction, limit } = page
   return reader.all<ThreadMessageKey>(
-    `SELECT id, received_at AS at, n FROM messages WHERE ${asked.sql}
+    `SELECT id, received_at AS at, n FROM messages WHERE ${conditions.sql}
      ORDER BY received_at ${direction}, n ${direction} LIMIT ?`,
-    [...asked.values, limit + 1],
+    [...conditions.values, limit + 1],
   )
 }

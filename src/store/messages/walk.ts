@@ -1,4 +1,4 @@
-// The ways messages of a search can be walked, and what is asked of each on the way.
+// Walks: index scans that visit the candidates of a search in list order, and the remaining conditions on each message.
 
 import { type Fragment, folderMessages, inFolder } from '../folders.ts'
 import type { SortDirection } from '../records.ts'
@@ -6,25 +6,25 @@ import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import { every, type OrderColumns } from '../search/sql.ts'
 
-/** A FROM with the conditions that belong to it; the rows have the alias `m` and come in the order of `order`. */
+/** A FROM clause with its conditions; the rows have the alias `m` and are in the order of `order`. */
 export interface Walk {
   from: Fragment
   where: Fragment
   order: OrderColumns
-  /** The same rows without `m`, in a FROM alone, where nothing of a message itself is asked for. */
+  /** The same rows without `m`, if no condition needs the row of the message. */
   bare: Fragment | null
 }
 
-/** Messages among which a page should be full for a walk to be worth it at first glance; more where a match costs the index more. */
-const CROWD = 1500
-const CROWD_OF_PHRASES = 20_000
+/** The first pass walks the list only if its matches are within this many messages; more for phrases, whose matches are costlier. */
+const DENSE_WITHIN = 1500
+const DENSE_WITHIN_PHRASES = 20_000
 const IN_ROW: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
-/** Every message of the search, text aside, is met by exactly one of the walks. */
+/** Each candidate of the search (text aside) is visited by exactly one of the walks. */
 export function walksOf(search: Search): Walk[] {
   const { path, account } = search
   const messages: Fragment = { sql: 'messages m', values: [] }
-  const one = (sql: string, values: Fragment['values']): Walk[] => [
+  const messageWalk = (sql: string, values: Fragment['values']): Walk[] => [
     { from: messages, where: every([{ sql, values }, visible(search, 'm')]), order: IN_ROW, bare: null },
   ]
   switch (path.by) {
@@ -35,13 +35,13 @@ export function walksOf(search: Search): Walk[] {
       return [{ from, where: { sql: 'm.n = f.message', values: [] }, order, bare: { sql: `(${sql}) f`, values } }]
     }
     case 'thread':
-      return one('m.thread = ?', [path.n])
+      return messageWalk('m.thread = ?', [path.n])
     case 'unread':
-      return one('m.account = ? AND m.seen = 0', [account])
+      return messageWalk('m.account = ? AND m.seen = 0', [account])
     case 'flagged':
-      return one('m.account = ? AND m.flagged = 1', [account])
+      return messageWalk('m.account = ? AND m.flagged = 1', [account])
     case 'attachment':
-      return one('m.account = ? AND m.has_attachments = 1', [account])
+      return messageWalk('m.account = ? AND m.has_attachments = 1', [account])
     default:
       return listedValues(search).map((listed) => ({
         from: messages,
@@ -55,13 +55,13 @@ export function walksOf(search: Search): Walk[] {
   }
 }
 
-/** Which rows of an index over `listed` a search looks at. */
+/** Values of `listed` that a search includes. */
 export function listedValues({ hidden }: Search): number[] {
   return hidden === 'all' || hidden.length > 0 ? [1, 0] : [1]
 }
 
-/** Everything asked of a message but its text. */
-export function meets(search: Search, alias: string): Fragment {
+/** All conditions of a search on a message, except full-text. */
+export function matchesFilters(search: Search, alias: string): Fragment {
   return every([
     visible(search, alias),
     search.onPath?.(alias),
@@ -70,33 +70,33 @@ export function meets(search: Search, alias: string): Fragment {
   ])
 }
 
-/** What a walk still has to ask: not what its FROM says already. */
-export function meetsOnWalk(search: Search, at: string): Fragment {
+/** The conditions that a walk's FROM does not imply. */
+export function matchesRemainingFilters(search: Search, at: string): Fragment {
   return every([receivedBounds(search, at), search.others?.('m')])
 }
 
-/** Messages of `hits`, which must hold all that match: for FROM and WHERE. */
-export function gathered(search: Search): { from: Fragment; where: Fragment } {
+/** FROM and WHERE for the messages in `hits`, which must contain all matches. */
+export function fromHits(search: Search): { from: Fragment; where: Fragment } {
   return {
     from: { sql: 'hits h CROSS JOIN messages m', values: [] },
-    where: every([{ sql: 'm.n = h.n', values: [] }, meets(search, 'm')]),
+    where: every([{ sql: 'm.n = h.n', values: [] }, matchesFilters(search, 'm')]),
   }
 }
 
-/** True for a number that matches. */
-export function holds(hits: Hits, column: string): Fragment {
+/** Condition: the message number in `column` matches the full-text search. */
+export function isHit(hits: Hits, column: string): Fragment {
   const fetched = hits.isFetched(column)
   return hits.isBeyond ? either(fetched, hits.isBeyond(column)) : fetched
 }
 
-/** True for a thread (`column` names its number) one of whose messages meets everything, text included. */
-export function hasMessage(search: Search, hits: Hits | null, column: string): Fragment {
+/** Condition: a message of the thread whose number is in `column` matches the search including full-text. */
+export function hasMatchingMessage(search: Search, hits: Hits | null, column: string): Fragment {
   const exists = (matches: Fragment | null) => {
-    const asked = every([{ sql: `m.thread = ${column}`, values: [] }, meets(search, 'm'), matches])
-    return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${asked.sql})`, values: asked.values }
+    const conditions = every([{ sql: `m.thread = ${column}`, values: [] }, matchesFilters(search, 'm'), matches])
+    return { sql: `EXISTS (SELECT 1 FROM messages m WHERE ${conditions.sql})`, values: conditions.values }
   }
   if (!hits?.isBeyond) return exists(hits?.isFetched('m.n') ?? null)
-  // All messages of a thread are looked for among those fetched before the index is asked for one that was not.
+  // First all messages of a thread are checked against the fetched hits; only then is the index queried.
   return either(exists(hits.isFetched('m.n')), exists(hits.isBeyond('m.n')))
 }
 
@@ -105,21 +105,21 @@ function either(first: Fragment, second: Fragment): Fragment {
 }
 
 /**
- * True (asked once in a statement) when the matches in `near` lie within the first messages of the list, CROWD or so many.
- * @param start received_at (ms) where the page starts, null for the end of the list
+ * Condition (evaluated once per statement): the matches in `near` are within the first DENSE_WITHIN messages of the list.
+ * @param start received_at at which the page starts, ms; null: the end of the list
  */
-export function isCrowded({ account, text }: Search, direction: SortDirection, start: number | null): Fragment {
+export function isDense({ account, text }: Search, direction: SortDirection, start: number | null): Fragment {
   const down = direction === 'desc'
   const from = start === null ? null : { sql: `received_at ${down ? '<=' : '>='} ?`, values: [start] }
-  const asked = every([{ sql: 'account = ? AND listed = 1', values: [account] }, from])
-  const last = `SELECT n FROM messages WHERE ${asked.sql} ORDER BY received_at ${direction}, n ${direction} LIMIT 1 OFFSET ?`
+  const conditions = every([{ sql: 'account = ? AND listed = 1', values: [account] }, from])
+  const last = `SELECT n FROM messages WHERE ${conditions.sql} ORDER BY received_at ${direction}, n ${direction} LIMIT 1 OFFSET ?`
   const sql = down
     ? `(SELECT low FROM near_edge) >= coalesce((${last}), 0)`
     : `(SELECT high FROM near_edge) <= coalesce((${last}), (SELECT high FROM near_edge))`
-  return { sql, values: [...asked.values, text?.kind === 'phrase' ? CROWD_OF_PHRASES : CROWD] }
+  return { sql, values: [...conditions.values, text?.kind === 'phrase' ? DENSE_WITHIN_PHRASES : DENSE_WITHIN] }
 }
 
-/** True for times (`column`) as far as `near` reaches. */
+/** Condition: the time in `column` is within the range of `near`. */
 export function withinNear(column: string, direction: SortDirection): Fragment {
   const [sign, edge] = direction === 'desc' ? ['>=', 'low'] : ['<=', 'high']
   return {
@@ -137,7 +137,7 @@ function receivedBounds({ received }: Search, column: string): Fragment | null {
   ])
 }
 
-// The plus keeps SQLite from an index that starts with `listed` and serves another order.
+// The plus prevents SQLite from using an index on `listed` that has another order.
 function visible(search: Search, alias: string): Fragment | null {
   const { hidden } = search
   if (hidden === 'all') return null
@@ -146,7 +146,7 @@ function visible(search: Search, alias: string): Fragment | null {
   return { sql: `(${alias}.listed = 1 OR ${named.sql})`, values: named.values }
 }
 
-/** In one of the hidden folders that are named; null when all of them are. */
+/** Condition: the message is in one of the named hidden folders; null if all are included. */
 function inHidden({ hidden }: Search, alias: string): Fragment | null {
   if (hidden === 'all') return null
   const parts = hidden.map((folder) => inFolder(`${alias}.n`, folder))

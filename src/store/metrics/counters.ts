@@ -1,55 +1,56 @@
-// Counts what happens to mail, in the unit of work in which it happens: no fact is counted twice, and none is lost.
+// Counts events of messages in the unit of work that records them, so that no event is counted twice or lost.
 
+import { HOUR_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import { DeferredWrites } from '../../db/deferred-writes.ts'
-import { type CountRow, type Counts, HOUR_MS, noCounts, Tally } from './tally.ts'
+import { type CountRow, type Counts, Tally, zeroCounts } from './tally.ts'
 
-/** Something that happened to one copy of a mail. */
-export interface Fact {
+/** An event of one copy of a message, with the dimensions it is counted by. */
+export interface CountedEvent {
   teamId: string
   /** When it happened, ms. */
   at: number
-  /** The account it went through; null before one was chosen, and for mail that comes. */
+  /** The sending account; null before one is chosen, and for inbound messages. */
   provider: { id: string; name: string | null } | null
   mailboxId: string | null
-  /** Of the sender for mail that goes, of the recipient for mail that comes. */
+  /** Of the sender for outbound messages, of the recipient for inbound ones. */
   domain: string
   isOwnDomain: boolean
   recipientDomain: string
-  /** Why, one of few words. */
+  /** Reason code; few distinct values. */
   reason: string | null
   counts: Partial<Counts>
 }
 
-/** Before the work others put off. */
-const PLACE = -1
+/** Runs before the other deferred writes. */
+const WRITE_ORDER = -1
 
 export class Counters {
   readonly #rows = new DeferredWrites<CountRow>(async (tx, rows) => {
     const tally = new Tally()
     for (const row of rows) tally.add(row)
     await tally.write(tx)
-  }, PLACE)
+  }, WRITE_ORDER)
 
-  /** Counts a fact as part of a unit of work. One statement serves all facts of a kind within a transaction. */
-  count(tx: Tx, fact: Fact): void {
-    this.#rows.add(tx, rowOf(fact))
+  /** Counts an event as part of a unit of work. All events of a transaction are written together at its end. */
+  count(tx: Tx, event: CountedEvent): void {
+    this.#rows.add(tx, rowOf(event))
   }
 }
 
-function rowOf(fact: Fact): CountRow {
+function rowOf(event: CountedEvent): CountRow {
   return {
     hours: 1,
-    start: Math.floor(fact.at / HOUR_MS),
-    team_id: fact.teamId,
-    provider_id: fact.provider?.id ?? '',
-    mailbox_id: fact.mailboxId ?? '',
-    domain: fact.domain.toLowerCase(),
-    own_domain: fact.isOwnDomain ? 1 : 0,
-    recipient_domain: fact.recipientDomain.toLowerCase(),
-    event_reason: fact.reason ?? '',
-    provider_name: fact.provider?.name ?? '',
-    ...noCounts(),
-    ...fact.counts,
+    start: Math.floor(event.at / HOUR_MS),
+    team_id: event.teamId,
+    provider_id: event.provider?.id ?? '',
+    mailbox_id: event.mailboxId ?? '',
+    domain: event.domain.toLowerCase(),
+    own_domain: event.isOwnDomain ? 1 : 0,
+    recipient_domain: event.recipientDomain.toLowerCase(),
+    event_reason: event.reason ?? '',
+    provider_name: event.provider?.name ?? '',
+    ...zeroCounts(),
+    ...event.counts,
   }
 }

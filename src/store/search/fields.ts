@@ -1,20 +1,20 @@
-// The fields of the query language (decisions §10.4): what `name:value` asks for.
+// Fields of the query language (decisions §10.4): translates `name:value` to a term.
 
+import { DAY_MS } from '../../base/durations.ts'
 import type { Flags } from '../records.ts'
 import type { Leaf, Term, TextPart } from './terms.ts'
-import type { AddressPart } from './text.ts'
+import type { AddressField } from './text.ts'
 import { tokensOf } from './words.ts'
 
-/** One value of a field, as it was written. */
+/** The value of a field as written. */
 export interface Value {
   text: string
   quoted: boolean
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const UNIT_DAYS: Record<string, number> = { d: 1, w: 7, m: 30, y: 365 }
 const SIZE_UNIT: Record<string, number> = { '': 1, k: 1024, m: 1024 * 1024 }
-// Fewer letters before a star would gather a great part of all words.
+// A shorter prefix would match a large part of all words.
 const PREFIX_MIN = 2
 
 const FLAG_WORDS: Record<string, { flag: keyof Flags; on: boolean }> = {
@@ -50,12 +50,12 @@ const FIELDS = new Map<string, Read>([
   ['msgid', ({ text }) => messageId(text)],
 ])
 
-/** What a field asks for; null when there is no such field or its value makes no sense: then it is plain text. */
+/** The term of a field; null if the field is unknown or its value invalid: it is then treated as text. */
 export function readField(name: string, value: Value, now: number): Term | null {
   return FIELDS.get(name)?.(value, now) ?? null
 }
 
-/** Words to be found next to each other; null when there is no letter and no digit in them. */
+/** Adjacent words; null without any letter or digit. */
 export function words(part: TextPart, { text, quoted }: Value): Leaf | null {
   const tokens = tokensOf(text)
   if (tokens.length === 0) return null
@@ -63,7 +63,7 @@ export function words(part: TextPart, { text, quoted }: Value): Leaf | null {
   return { kind: 'words', part, tokens, prefix }
 }
 
-function address(part: AddressPart, value: Value): Leaf | null {
+function address(part: AddressField, value: Value): Leaf | null {
   const text = value.text.trim()
   if (/^@[^\s@*]+$/.test(text)) return { kind: 'domain', part, domain: text.slice(1) }
   if (/^[^\s@]+@[^\s@*]+$/.test(text)) return { kind: 'address', part, email: text }
@@ -95,7 +95,7 @@ function readTime(text: string): number | null {
   if (!match) return null
   const [, date, time = '00:00', zone = 'Z'] = match
   const midnight = Date.parse(`${date}T00:00Z`)
-  // 31 February is no day, although it can be counted on into March.
+  // Date.parse accepts 31 February as a day in March.
   if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== date) return null
   const at = Date.parse(`${date}T${time}${zone.toUpperCase()}`)
   return Number.isNaN(at) ? null : at

@@ -1,47 +1,47 @@
-// The rows of the full-text index that match an expression, as pieces of SQL.
+// Queries for the rows of the full-text index that match an expression.
 
 import type { SqlValue } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import { numberRange } from '../messages/numbers.ts'
 import type { SortDirection } from '../records.ts'
 
-/** A search by text inside one account. */
+/** A full-text search in one account. */
 export interface TextSearch {
   account: number
   /** An expression of FTS5. */
   match: string
-  /** Words are looked up; of phrases and negations much is thrown away; for a prefix the index merges all it stands for first. */
+  /** Cost class: words are looked up directly; phrases and negations read and discard many rows; a prefix merges the lists of all its words first. */
   kind: 'words' | 'phrase' | 'prefix'
 }
 
-/** Some or all of what matches, as tables for WITH: at least `hits(n)`. */
+/** Some or all of the matches, as tables for WITH: at least `hits(n)`. */
 export interface Hits {
   tables: Fragment
-  /** True (asked once in a statement) when `hits` holds all that match and they are few, and the contrary. */
+  /** Conditions (evaluated once per statement): `hits` contains all matches, which are few; and the opposite. */
   areFew: Fragment
   areMany: Fragment
-  /** True for a number that is among those fetched. */
+  /** Condition: the number is among the fetched matches. */
   isFetched(column: string): Fragment
-  /** True for a number that was not fetched but matches all the same; null when all were. It costs more to ask. */
+  /** Condition: the number matches although it was not fetched, which costs more; null if all matches were fetched. */
   isBeyond: ((column: string) => Fragment) | null
 }
 
-/** All that match, for IN. */
+/** Query for all matches, to use with IN. */
 export function matching({ account, match }: Pick<TextSearch, 'account' | 'match'>): Fragment {
   return ordered(match, range(account), '')
 }
 
-/** How many matches are fetched, and from where on. */
+/** Which matches to fetch. */
 export interface Fetch {
   direction: SortDirection
-  /** Number of the message where a page starts; null for the first page. */
+  /** Number of the message at which the page starts; null for the first page. */
   start: number | null
   few: number
-  /** True when the index is asked for few rows beyond what is fetched, one by one; else it is asked once for all of them. */
+  /** True to query the index row by row for matches that were not fetched, which are few; else it is queried once for all. */
   single: boolean
 }
 
-/** Everything that matches, fetched once: for matches that cost the same whether few or all of them are taken. */
+/** All matches, fetched once: for searches whose cost does not depend on the number of rows taken. */
 export function allHits(text: TextSearch, few: number): Hits {
   const { sql, values } = matching(text)
   return {
@@ -53,20 +53,20 @@ export function allHits(text: TextSearch, few: number): Hits {
 }
 
 /**
- * The first matches by number in `hits`, `few` and one more. `near(n)` has as many from where the page starts, which are all that
- * match between the numbers `near_edge(low, high)`.
+ * `hits` has the first `few` + 1 matches by number. `near(n)` has as many from the start of the page; these are all matches between the
+ * numbers in `near_edge(low, high)`.
  */
 export function firstHits({ account, match }: TextSearch, { direction, start, few, single }: Fetch): Hits {
-  const whole = range(account)
-  const from = start === null ? (direction === 'desc' ? whole.high : whole.low) : BigInt(start)
-  const behind = direction === 'desc' ? { low: whole.low, high: from } : { low: from, high: whole.high }
+  const full = range(account)
+  const from = start === null ? (direction === 'desc' ? full.high : full.low) : BigInt(start)
+  const rest = direction === 'desc' ? { low: full.low, high: from } : { low: from, high: full.high }
   const order = `ORDER BY rowid ${direction} LIMIT ?`
-  const hits = ordered(match, whole, order, [few + 1])
-  const near = start === null ? { sql: 'SELECT n FROM hits', values: [] } : ordered(match, behind, order, [few + 1])
+  const hits = ordered(match, full, order, [few + 1])
+  const near = start === null ? { sql: 'SELECT n FROM hits', values: [] } : ordered(match, rest, order, [few + 1])
   const edge =
     direction === 'desc'
-      ? { sql: `${CUT_OFF('min(n)')}, CAST(? AS INTEGER)`, values: [few, behind.low, behind.high] }
-      : { sql: `CAST(? AS INTEGER), ${CUT_OFF('max(n)')}`, values: [behind.low, few, behind.high] }
+      ? { sql: `${CUT_OFF('min(n)')}, CAST(? AS INTEGER)`, values: [few, rest.low, rest.high] }
+      : { sql: `CAST(? AS INTEGER), ${CUT_OFF('max(n)')}`, values: [rest.low, few, rest.high] }
   return {
     tables: {
       sql: `hits(n) AS MATERIALIZED (${hits.sql}),
@@ -77,7 +77,7 @@ near_edge(low, high) AS MATERIALIZED (SELECT ${edge.sql} FROM near)`,
     ...guards(few),
     isFetched: (column) => ({ sql: `${column} IN (SELECT n FROM near)`, values: [] }),
     isBeyond(column) {
-      const all = ordered(match, whole, '')
+      const all = ordered(match, full, '')
       const matches = single
         ? {
             sql: `EXISTS (SELECT 1 FROM message_text WHERE message_text MATCH ? AND rowid = ${column})`,
@@ -99,7 +99,7 @@ function guards(few: number): Pick<Hits, 'areFew' | 'areMany'> {
   }
 }
 
-// What was not cut off holds all there is up to the end of the range.
+// A result that was not truncated contains all matches up to the end of the range.
 const CUT_OFF = (last: string) => `CASE WHEN count(*) > ? THEN ${last} ELSE ? END`
 
 function ordered(match: string, { low, high }: Range, order: string, more: SqlValue[] = []): Fragment {
@@ -114,7 +114,7 @@ interface Range {
   high: bigint
 }
 
-// FTS5 heeds bounds of the rowid only when they are bound as integers; numbers of JavaScript are bound as reals.
+// FTS5 uses bounds of the rowid only if they are bound as integers; JavaScript numbers are bound as reals.
 function range(account: number): Range {
   const { low, high } = numberRange(account)
   return { low: BigInt(low), high: BigInt(high) }

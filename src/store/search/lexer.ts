@@ -1,7 +1,7 @@
-// Cuts the text of a search into its pieces.
+// Lexer of the query language.
 
-/** A piece of a search. `text` keeps whether it stood in quotes, where a star or a minus means nothing. */
-export type Piece =
+/** A token of a query. `quoted` text has no operators: a star or minus in it is literal. */
+export type QueryToken =
   | { kind: 'open' | 'close' | 'or' | 'not' }
   | { kind: 'text'; field: string | null; value: string; quoted: boolean }
 
@@ -9,11 +9,11 @@ const SPACE = /\s/
 // A field is a name directly followed by a colon; what follows may be quoted.
 const FIELD = /([A-Za-z][A-Za-z_-]*):/y
 const WORD_END = /[\s()"]/
-// A minus that stands alone is a dash.
+// A minus on its own is a dash.
 const NEGATES = /^-[^\s-]/
 
-/** Reads the pieces from left to right. Quotes that are not closed end with the text. */
-export function* pieces(text: string): Generator<Piece> {
+/** Yields the tokens from left to right. An unclosed quote ends with the text. */
+export function* queryTokens(text: string): Generator<QueryToken> {
   let at = 0
   while (at < text.length) {
     const char = text[at]!
@@ -25,14 +25,14 @@ export function* pieces(text: string): Generator<Piece> {
       if (NEGATES.test(text.slice(at, at + 2))) yield { kind: 'not' }
       at++
     } else {
-      const { piece, end } = readText(text, at)
-      if (piece) yield piece
+      const { token, end } = readText(text, at)
+      if (token) yield token
       at = end
     }
   }
 }
 
-function readText(text: string, start: number): { piece: Piece | null; end: number } {
+function readText(text: string, start: number): { token: QueryToken | null; end: number } {
   FIELD.lastIndex = start
   const name = FIELD.exec(text)?.[1]
   const field = name === undefined ? null : name.toLowerCase()
@@ -40,17 +40,17 @@ function readText(text: string, start: number): { piece: Piece | null; end: numb
   if (text[from] === '"') {
     const close = text.indexOf('"', from + 1)
     const end = close < 0 ? text.length : close
-    return { piece: { kind: 'text', field, value: text.slice(from + 1, end), quoted: true }, end: end + 1 }
+    return { token: { kind: 'text', field, value: text.slice(from + 1, end), quoted: true }, end: end + 1 }
   }
   let end = from
   while (end < text.length && !WORD_END.test(text[end]!)) end++
   const value = text.slice(from, end)
-  const word: Piece = { kind: 'text', field, value, quoted: false }
-  return { piece: field === null ? readWord(word) : word, end }
+  const word: QueryToken = { kind: 'text', field, value, quoted: false }
+  return { token: field === null ? readWord(word) : word, end }
 }
 
-// Operators are written in capitals, so that "or" can be searched for. AND is what stands between all terms anyway.
-function readWord(word: Extract<Piece, { kind: 'text' }>): Piece | null {
+// Operators are upper-case, so that "or" can be searched for. AND is implied between terms and therefore skipped.
+function readWord(word: Extract<QueryToken, { kind: 'text' }>): QueryToken | null {
   if (word.value === 'OR') return { kind: 'or' }
   if (word.value === 'NOT') return { kind: 'not' }
   return word.value === 'AND' ? null : word

@@ -1,9 +1,9 @@
-// Terms as expressions of FTS5. Only tokens of letters and digits get into one, each in quotes: no syntax leaks in.
+// Translates terms to FTS5 expressions. They contain only quoted tokens of letters and digits, so that no FTS5 syntax can be injected.
 
 import type { Leaf, TextPart } from './terms.ts'
-import { accountKey, addressKey, domainKey, messageIdKey, type PeoplePart, personKey } from './text.ts'
+import { accountKey, addressKey, type CorrespondentField, correspondentKey, domainKey, messageIdKey } from './text.ts'
 
-/** What must match and what must not; both sides are expressions. */
+/** Expressions that must match, and that must not. */
 export interface Match {
   yes: string[]
   no: string[]
@@ -20,25 +20,25 @@ const COLUMNS: Record<TextPart, string> = {
   filename: '{filenames}',
 }
 
-/** Words, an exact address or a Message-ID as a match; null for other terms. */
+/** The match of a full-text term: words, an exact address, a domain or a Message-ID; null for other terms. */
 export function matchOf(leaf: Leaf): Match | null {
   switch (leaf.kind) {
     case 'words':
-      return one(`${COLUMNS[leaf.part]} : "${leaf.tokens.join(' ')}"${leaf.prefix ? ' *' : ''}`)
+      return single(`${COLUMNS[leaf.part]} : "${leaf.tokens.join(' ')}"${leaf.prefix ? ' *' : ''}`)
     case 'address':
-      return one(key(addressKey(leaf.part, leaf.email)))
+      return single(key(addressKey(leaf.part, leaf.email)))
     case 'domain':
-      return one(key(domainKey(leaf.part, leaf.domain)))
+      return single(key(domainKey(leaf.part, leaf.domain)))
     case 'messageId':
-      return one(key(messageIdKey(leaf.id)))
+      return single(key(messageIdKey(leaf.id)))
     default:
       return null
   }
 }
 
-/** Any of these people in any of the parts. */
-export function matchPeople(parts: readonly PeoplePart[], people: readonly number[]): Match {
-  return one(parts.flatMap((part) => people.map((person) => key(personKey(part, person)))).join(' OR '))
+/** Any of the correspondents in any of the fields. */
+export function matchCorrespondents(fields: readonly CorrespondentField[], correspondents: readonly number[]): Match {
+  return single(fields.flatMap((field) => correspondents.map((n) => key(correspondentKey(field, n)))).join(' OR '))
 }
 
 export function matchAll(matches: readonly Match[]): Match {
@@ -46,7 +46,7 @@ export function matchAll(matches: readonly Match[]): Match {
 }
 
 export function matchAny(account: number, matches: readonly Match[]): Match {
-  return one(matches.map((match) => expression(account, match)).join(' OR '))
+  return single(matches.map((match) => expression(account, match)).join(' OR '))
 }
 
 export function matchNot(account: number, match: Match): Match {
@@ -55,20 +55,20 @@ export function matchNot(account: number, match: Match): Match {
     : { yes: [], no: [expression(account, match)] }
 }
 
-/** The whole expression. FTS5 can only take away from something: where nothing must match, from all of the account. */
+/** The complete expression. FTS5 has no unary NOT: without a positive part, the negation is subtracted from all messages of the account. */
 export function expression(account: number, { yes, no }: Match): string {
-  const wanted = yes.length === 0 ? key(accountKey(account)) : yes.map(grouped).join(' AND ')
-  return no.length === 0 ? wanted : `(${wanted}) NOT (${no.map(grouped).join(' OR ')})`
+  const positive = yes.length === 0 ? key(accountKey(account)) : yes.map(parenthesised).join(' AND ')
+  return no.length === 0 ? positive : `(${positive}) NOT (${no.map(parenthesised).join(' OR ')})`
 }
 
 function key(token: string): string {
   return `{keys} : "${token}"`
 }
 
-function one(expression: string): Match {
+function single(expression: string): Match {
   return { yes: [expression], no: [] }
 }
 
-function grouped(expression: string): string {
+function parenthesised(expression: string): string {
   return `(${expression})`
 }

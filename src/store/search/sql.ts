@@ -1,16 +1,16 @@
-// Pieces of SQL put together: conditions, and the part of an ordered list that a page shows.
+// SQL building blocks: conditions, and statements for one page of an ordered list.
 
 import type { SqlValue } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import type { PageKey, SortDirection } from '../records.ts'
 
-/** A row of an ordered list: where it stands, and its number. */
+/** Sort key and number of a row in an ordered list. */
 export interface RowKey {
   at: number | string
   n: number
 }
 
-/** What a cursor keeps of a place. */
+/** The cursor of a row. */
 export function keyOf({ at, n }: RowKey): PageKey {
   return [at, n]
 }
@@ -19,47 +19,46 @@ export function numberOf({ n }: RowKey): number {
   return n
 }
 
-/** Which part of a list is wanted. */
 export interface PageRequest {
   direction: SortDirection
   limit: number
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   after: PageKey | null
 }
 
-/** Columns that order a list. */
+/** Columns by which a list is ordered. */
 export interface OrderColumns {
   at: string
   n: string
 }
 
-/** All the conditions that are there; nothing asked is true. */
+/** AND of the conditions that are set; true without any. */
 export function every(conditions: readonly (Fragment | null | undefined)[]): Fragment {
-  const asked = conditions.filter((condition) => condition != null)
-  if (asked.length === 0) return { sql: '1 = 1', values: [] }
-  return { sql: asked.map(({ sql }) => sql).join(' AND '), values: asked.flatMap(({ values }) => values) }
+  const set = conditions.filter((condition) => condition != null)
+  if (set.length === 0) return { sql: '1 = 1', values: [] }
+  return { sql: set.map(({ sql }) => sql).join(' AND '), values: set.flatMap(({ values }) => values) }
 }
 
-/** The rows behind the last one shown. */
-export function behind({ at, n }: OrderColumns, { direction, after }: PageRequest): Fragment | null {
+/** Condition: rows after the cursor. */
+export function afterCursor({ at, n }: OrderColumns, { direction, after }: PageRequest): Fragment | null {
   if (after === null) return null
   return { sql: `(${at}, ${n}) ${direction === 'desc' ? '<' : '>'} (?, ?)`, values: [after[0], after[1]] }
 }
 
-/** A SELECT of the places of a list, in its order; one more than the page shows tells whether there is a next one. */
-export interface Listing {
+/** A SELECT of the keys of a page in order, with one additional row that shows whether there is a next page. */
+export interface PageStatement {
   from: Fragment
   where: Fragment
   order: OrderColumns
-  /** What must be true of the statement as a whole; nothing is looked at otherwise. */
+  /** If false, the statement reads no rows. */
   guard?: Fragment | null
 }
 
-export function listing(
-  { from, where, order: { at, n }, guard }: Listing,
+export function pageStatement(
+  { from, where, order: { at, n }, guard }: PageStatement,
   { direction, limit }: PageRequest,
 ): Fragment {
-  // SQLite asks a condition without columns for every row, but a limit once, at the start.
+  // SQLite evaluates a condition without columns for every row, but a limit only once.
   const rows = guard ? `CASE WHEN ${guard.sql} THEN ? ELSE 0 END` : '?'
   return {
     sql: `SELECT ${at} AS at, ${n} AS n FROM ${from.sql} WHERE ${where.sql}
@@ -68,8 +67,8 @@ ORDER BY ${at} ${direction}, ${n} ${direction} LIMIT ${rows}`,
   }
 }
 
-/** The selects one after the other, each with its own order and limit. */
-export function union(tables: Fragment | null, selects: readonly Fragment[]): { sql: string; values: SqlValue[] } {
+/** UNION ALL of selects, each with its own order and limit. */
+export function unionAll(tables: Fragment | null, selects: readonly Fragment[]): { sql: string; values: SqlValue[] } {
   const together =
     selects.length === 1 ? selects[0]!.sql : selects.map(({ sql }) => `SELECT * FROM (${sql})`).join('\nUNION ALL\n')
   return {
@@ -78,8 +77,8 @@ export function union(tables: Fragment | null, selects: readonly Fragment[]): { 
   }
 }
 
-/** The rows of several selects in the one order, as many as the page shows and one more. */
-export function cutOff(places: RowKey[], { direction, limit }: PageRequest): RowKey[] {
+/** Sorts the rows of several selects and truncates them to the page and one more row. */
+export function mergePage(rows: RowKey[], { direction, limit }: PageRequest): RowKey[] {
   const sign = direction === 'desc' ? -1 : 1
-  return places.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at < b.at ? -1 : 1) * sign).slice(0, limit + 1)
+  return rows.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at < b.at ? -1 : 1) * sign).slice(0, limit + 1)
 }

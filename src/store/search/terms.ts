@@ -1,20 +1,20 @@
-// What a search asks for, as a tree: read from the query language or from the filters of a list.
+// Search terms: the tree that the query language and the filters of a list are translated to.
 
 import type { Flags } from '../records.ts'
-import type { AddressPart, PeoplePart } from './text.ts'
+import type { AddressField, CorrespondentField } from './text.ts'
 
-/** Where words are looked for; `any` is subject, From, To, Cc, body and file names (decisions §10.4). */
-export type TextPart = 'any' | AddressPart | 'subject' | 'body' | 'filename'
+/** Part of a message to search for words; `any`: subject, From, To, Cc, body and file names (decisions §10.4). */
+export type TextPart = 'any' | AddressField | 'subject' | 'body' | 'filename'
 
-/** One thing a message can have or not. */
+/** A single condition on a message. */
 export type Leaf =
-  /** Tokens that stand next to each other; with `prefix` the last one may go on. */
+  /** Adjacent tokens; with `prefix` the last one is a prefix. */
   | { kind: 'words'; part: TextPart; tokens: string[]; prefix: boolean }
-  /** A whole address, or everybody at a domain. */
-  | { kind: 'address'; part: AddressPart; email: string }
-  | { kind: 'domain'; part: AddressPart; domain: string }
-  /** A part of the address or name of one of the people. */
-  | { kind: 'person'; parts: readonly PeoplePart[]; text: string }
+  /** A whole address, or all addresses at a domain. */
+  | { kind: 'address'; part: AddressField; email: string }
+  | { kind: 'domain'; part: AddressField; domain: string }
+  /** A part of the address or name of a correspondent. */
+  | { kind: 'person'; parts: readonly CorrespondentField[]; text: string }
   /** A folder by role, id or name. */
   | { kind: 'folder'; name: string }
   /** Everything, Trash and Junk included. */
@@ -23,26 +23,26 @@ export type Leaf =
   | { kind: 'flag'; flag: keyof Flags; on: boolean }
   | { kind: 'attachment'; on: boolean }
   | { kind: 'keyword'; keyword: string }
-  /** Times of receipt in ms: `from` is inside, `before` is not. */
+  /** Times of receipt, ms: `from` inclusive, `before` exclusive. */
   | { kind: 'received'; from: number | null; before: number | null }
-  /** Bytes, both inside. */
+  /** Bytes, both inclusive. */
   | { kind: 'size'; min: number | null; max: number | null }
   /** Internet Message-ID without angle brackets. */
   | { kind: 'messageId'; id: string }
 
 export type Term = Leaf | { kind: 'all' | 'any'; of: Term[] } | { kind: 'not'; of: Term }
 
-/** Every one of them; no terms ask for nothing. */
+/** AND of terms; matches everything without terms. */
 export function allOf(terms: Term[]): Term {
   return terms.length === 1 ? terms[0]! : { kind: 'all', of: terms }
 }
 
-/** At least one of them. */
+/** OR of terms. */
 export function anyOf(terms: Term[]): Term {
   return terms.length === 1 ? terms[0]! : { kind: 'any', of: terms }
 }
 
-/** True when the term asks for nothing. */
+/** True if the term has no conditions. */
 export function isEmpty(term: Term): boolean {
   return term.kind === 'all' && term.of.length === 0
 }

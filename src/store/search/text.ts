@@ -1,48 +1,48 @@
-// The search text of messages: what the full-text index `message_text` holds, and the keys only we write into it.
+// Rows of the full-text index `message_text`: the searchable texts of a message, and keys for exact matches.
 
 import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import type { Row, Tx } from '../../db/db.ts'
 import type { Address } from '../../mime/message.ts'
-import { cutText } from './words.ts'
+import { segmentText } from './words.ts'
 
-/** Deps of a message whose addresses can be asked for exactly, with the letter that starts their keys. */
-export const ADDRESS_PARTS = { from: 'f', to: 't', cc: 'c', bcc: 'b' } as const
-export type AddressPart = keyof typeof ADDRESS_PARTS
+/** Header fields whose addresses can be searched for exactly, with the first letter of their keys. */
+export const ADDRESS_FIELDS = { from: 'f', to: 't', cc: 'c', bcc: 'b' } as const
+export type AddressField = keyof typeof ADDRESS_FIELDS
 
-/** Numbers of the people of a mail (rows of `correspondents`), by part. */
-export type People = Record<'from' | 'to' | 'cc', number[]>
-export type PeoplePart = keyof People
+/** Numbers of the correspondents of a message (rows of `correspondents`), by header field. */
+export type CorrespondentsByField = Record<'from' | 'to' | 'cc', number[]>
+export type CorrespondentField = keyof CorrespondentsByField
 
 const KEY_DIGITS = 20
 
-/** The key every message of an account carries: what a negation is taken from. */
+/** The key of all messages of an account: FTS5 has no unary NOT, so a negation is subtracted from these. */
 export function accountKey(account: number): string {
   return `a${account}`
 }
 
-/** The key of somebody in one part of a message. */
-export function personKey(part: PeoplePart, correspondent: number): string {
-  return `${ADDRESS_PARTS[part]}${correspondent}`
+/** The key of a correspondent in a header field. */
+export function correspondentKey(field: CorrespondentField, correspondent: number): string {
+  return `${ADDRESS_FIELDS[field]}${correspondent}`
 }
 
-/** The key of a whole address in one part of a message. Hashed, because a token of the index holds letters and digits only. */
-export function addressKey(part: AddressPart, email: string): string {
-  return `${ADDRESS_PARTS[part]}a${digits(foldAddress(email))}`
+/** The key of an address in a header field. Hashed, because tokens of the index consist of letters and digits. */
+export function addressKey(field: AddressField, email: string): string {
+  return `${ADDRESS_FIELDS[field]}a${digits(foldAddress(email))}`
 }
 
-/** The key of everybody at a domain (not below it) in one part of a message. */
-export function domainKey(part: AddressPart, domain: string): string {
-  return `${ADDRESS_PARTS[part]}d${digits(foldDomain(domain))}`
+/** The key of all addresses at a domain (not at its subdomains) in a header field. */
+export function domainKey(field: AddressField, domain: string): string {
+  return `${ADDRESS_FIELDS[field]}d${digits(foldDomain(domain))}`
 }
 
-/** The key of a message by its Internet Message-ID. */
+/** The key of a message by its Message-ID. */
 export function messageIdKey(id: string): string {
   return `i${digits(id)}`
 }
 
-/** What a message can be found by. */
-export interface SearchedMail {
+/** The searchable fields of a message. */
+export interface SearchableMessage {
   subject: string
   from: Address[]
   to: Address[]
@@ -54,60 +54,59 @@ export interface SearchedMail {
   attachments: readonly { filename: string }[]
 }
 
-/** A message that gets into the index. */
 export interface IndexedMessage {
   n: number
   account: number
-  mail: SearchedMail
-  people: People
+  message: SearchableMessage
+  correspondents: CorrespondentsByField
 }
 
 /**
- * Adds the search text of a message. Its rowid is the message's own number. Cheapest at the end of a transaction, in order: at
- * every savepoint and for every lower number FTS5 writes what it has gathered (160 µs a message instead of 95 µs). The index keeps
- * positions, for phrases. It has no index of prefixes: that would add three quarters to its size and a third to its cost, to save
- * 0.3 s of a search for two letters and a star in a mailbox of 200,000 messages.
+ * Indexes a message; the rowid is the message's number. Cheapest at the end of a transaction in ascending order: FTS5 flushes its
+ * pending terms at every savepoint and for every lower rowid (160 µs per message instead of 95 µs). The index stores positions, for
+ * phrases. It has no prefix index: that would add three quarters to its size and a third to its cost, to save 0.3 s of a search for two
+ * letters and a star in a mailbox of 200,000 messages.
  */
-export async function indexMessage(tx: Tx, { n, account, mail, people }: IndexedMessage): Promise<void> {
-  const row: Row = { rowid: n, keys: keysOf(account, mail, people) }
-  for (const [column, text] of Object.entries(textsOf(mail))) row[column] = cutText(text)
+export async function indexMessage(tx: Tx, { n, account, message, correspondents }: IndexedMessage): Promise<void> {
+  const row: Row = { rowid: n, keys: indexKeys(account, message, correspondents) }
+  for (const [column, text] of Object.entries(indexTexts(message))) row[column] = segmentText(text)
   await tx.insert('message_text', row)
 }
 
-/** True when a mail went into the index in another form before texts were cut into words (see words.ts). */
-export function isCutAnew(mail: SearchedMail): boolean {
-  return Object.values(textsOf(mail)).some((text) => cutText(text) !== text)
+/** True if versions before word segmentation (words.ts) indexed the message with other tokens. */
+export function isChangedBySegmentation(message: SearchableMessage): boolean {
+  return Object.values(indexTexts(message)).some((text) => segmentText(text) !== text)
 }
 
-/** Takes the search text of a message away. */
+/** Removes a message from the index. */
 export async function unindexMessage(tx: Tx, n: number): Promise<void> {
   await tx.run('DELETE FROM message_text WHERE rowid = ?', [n])
 }
 
-function keysOf(account: number, mail: SearchedMail, people: People): string {
+function indexKeys(account: number, message: SearchableMessage, correspondents: CorrespondentsByField): string {
   const keys = new Set([accountKey(account)])
-  if (mail.messageId !== null) keys.add(messageIdKey(mail.messageId))
-  for (const part of Object.keys(people) as PeoplePart[]) {
-    for (const person of people[part]) keys.add(personKey(part, person))
+  if (message.messageId !== null) keys.add(messageIdKey(message.messageId))
+  for (const field of Object.keys(correspondents) as CorrespondentField[]) {
+    for (const n of correspondents[field]) keys.add(correspondentKey(field, n))
   }
-  for (const part of Object.keys(ADDRESS_PARTS) as AddressPart[]) {
-    for (const { email } of mail[part]) {
-      keys.add(addressKey(part, email))
-      keys.add(domainKey(part, email.slice(email.lastIndexOf('@') + 1)))
+  for (const field of Object.keys(ADDRESS_FIELDS) as AddressField[]) {
+    for (const { email } of message[field]) {
+      keys.add(addressKey(field, email))
+      keys.add(domainKey(field, email.slice(email.lastIndexOf('@') + 1)))
     }
   }
   return [...keys].join(' ')
 }
 
-function textsOf(mail: SearchedMail) {
+function indexTexts(message: SearchableMessage) {
   return {
-    subject: mail.subject,
-    from_text: addressText(mail.from),
-    to_text: addressText(mail.to),
-    cc_text: addressText(mail.cc),
-    bcc_text: addressText(mail.bcc),
-    body: mail.searchText,
-    filenames: mail.attachments.map(({ filename }) => filename).join('\n'),
+    subject: message.subject,
+    from_text: addressText(message.from),
+    to_text: addressText(message.to),
+    cc_text: addressText(message.cc),
+    bcc_text: addressText(message.bcc),
+    body: message.searchText,
+    filenames: message.attachments.map(({ filename }) => filename).join('\n'),
   }
 }
 
@@ -123,7 +122,7 @@ function foldAddress(email: string): string {
     .toLowerCase()}${foldDomain(email.slice(at + 1))}`
 }
 
-// The same domain may be written with U-labels or A-labels (RFC 5890 2.3.2.1).
+// A domain can be written with U-labels or A-labels (RFC 5890 §2.3.2.1).
 function foldDomain(domain: string): string {
   const lower = domain.toLowerCase()
   return domainToASCII(lower) || lower

@@ -1,127 +1,127 @@
-// How a text becomes words: the one form in which texts go into the full-text index and in which searches are asked of it.
+// Word segmentation: the form in which both indexed texts and search queries are passed to FTS5.
 
-import { Letters } from './letters.ts'
+import { CharacterClasses } from './character-classes.ts'
 
-/** A word of a text as the index holds it, and where it stands in the text (UTF-16, `end` exclusive). */
-export interface PlacedWord {
+/** A word in the form of the index, and its position in the text (UTF-16 code units, `end` exclusive). */
+export interface WordPosition {
   word: string
   start: number
   end: number
 }
 
-// Other spellings of the same characters: radicals, jamo, enclosed and squared forms, compatibility ideographs, full-width and half-width
-// forms, and marks that voice kana. Behind a character they may be one with it: then it is spelled anew together with them.
-const OTHER_SPELLING =
+// Compatibility variants of characters: radicals, jamo, enclosed and squared forms, compatibility ideographs, full-width and half-width
+// forms, and voicing marks of kana. They can combine with the preceding character: then both are normalised together.
+const VARIANT =
   '[\\u1100-\\u11ff\\u2e80-\\u2fdf\\u3099\\u309a\\u3130-\\u318f\\u3200-\\u33ff\\ua960-\\ua97f\\ud7b0-\\ud7ff\\uf900-\\ufaff\\uff10-\\uff19\\uff21-\\uff3a\\uff41-\\uff5a\\uff66-\\uffdc\\u{2f800}-\\u{2fa1f}]'
-const JOINS = '[\\u1160-\\u11ff\\u3099\\u309a\\u314f-\\u3163\\ud7b0-\\ud7ff\\uff9e\\uff9f\\uffc2-\\uffdc]'
-const SPELLED = `(?:[\\u3041-\\u30ff\\uac00-\\ud7a3](?=${JOINS})|${OTHER_SPELLING})${JOINS}*`
-const OTHERWISE_SPELLED = new RegExp(SPELLED, 'gv')
-const UNIT = new RegExp(`${SPELLED}|[^]`, 'gv')
+const COMBINING = '[\\u1160-\\u11ff\\u3099\\u309a\\u314f-\\u3163\\ud7b0-\\ud7ff\\uff9e\\uff9f\\uffc2-\\uffdc]'
+const VARIANT_SEQUENCE = `(?:[\\u3041-\\u30ff\\uac00-\\ud7a3](?=${COMBINING})|${VARIANT})${COMBINING}*`
+const NOT_NORMALISED = new RegExp(VARIANT_SEQUENCE, 'gv')
+const UNIT = new RegExp(`${VARIANT_SEQUENCE}|[^]`, 'gv')
 
-// The letters and digits of FTS5's unicode61 (categories L*, N*, Co), and marks, which belong to the letter before them.
+// The token characters of FTS5's unicode61 (categories L*, N*, Co), and marks, which belong to the letter before them.
 const TOKEN = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
-const letters = new Letters()
+const characterClasses = new CharacterClasses()
 
 /**
- * The text as it goes into the index: spellings evened out, and spaces set so that FTS5 (unicode61 remove_diacritics 2) finds the words.
- * Most texts stay as they are; where a script sets no spaces, they grow to two or three times their length.
+ * Normalises compatibility variants and inserts spaces so that FTS5 (unicode61 remove_diacritics 2) recognises the words. Most texts
+ * are returned unchanged; texts in scripts without spaces between words grow to two or three times their length.
  */
-export function cutText(text: string): string {
-  return letters.write(text.replace(OTHERWISE_SPELLED, (character) => character.normalize('NFKC')))
+export function segmentText(text: string): string {
+  return characterClasses.normalise(text.replace(NOT_NORMALISED, (character) => character.normalize('NFKC')))
 }
 
-/** The words of a text in its own letters: nothing but letters, digits and their marks. */
+/** The words of a text, not folded: letters, digits and their marks. */
 export function tokensOf(text: string): string[] {
-  return cutText(text.toWellFormed()).match(TOKEN) ?? []
+  return segmentText(text.toWellFormed()).match(TOKEN) ?? []
 }
 
-/** What stands together in a text without space or punctuation, each with its words: several where a script sets no spaces. */
+/** The words of each run of token characters: several words per run in scripts without spaces. */
 export function wordGroups(text: string): string[][] {
   const groups = text.match(TOKEN) ?? []
   return groups.map(tokensOf).filter((tokens) => tokens.length > 0)
 }
 
-/** The words of a text in the order they stand there, folded, with their places. Nobody has to look further than he wants. */
-export function* placedWords(text: string): Generator<PlacedWord> {
-  for (const { 0: piece, index } of text.toWellFormed().matchAll(/\S+/g)) {
-    if (cutText(piece) === piece) yield* tokensAt(piece, (at) => index + at)
-    else yield* placedInside(piece, index)
+/** The folded words of a text with their positions, in order; computed lazily. */
+export function* wordPositions(text: string): Generator<WordPosition> {
+  for (const { 0: run, index } of text.toWellFormed().matchAll(/\S+/g)) {
+    if (segmentText(run) === run) yield* positionsOfTokens(run, (at) => index + at)
+    else yield* positionsInside(run, index)
   }
 }
 
-/** A word as FTS5's unicode61 with remove_diacritics 2 compares it: small letters, those of the Latin alphabet without their marks. */
+/** Folds a word as FTS5's unicode61 with remove_diacritics 2 does: lower case, Latin letters without diacritics. */
 export function foldWord(word: string): string {
   if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase()
   let folded = ''
-  for (const letter of word) folded += foldedLetters.get(letter) ?? foldLetter(letter)
+  for (const character of word) folded += foldedCharacters.get(character) ?? foldCharacter(character)
   return folded
 }
 
-/** Letters that were folded before: a text has few, and each takes a microsecond. */
-const foldedLetters = new Map<string, string>()
-const LETTERS_MAX = 10_000
+/** Cache of folded letters: folding one takes a microsecond. */
+const foldedCharacters = new Map<string, string>()
+const CACHE_MAX = 10_000
 
-function foldLetter(letter: string): string {
-  const folded = foldedOf(letter)
-  if (foldedLetters.size >= LETTERS_MAX) foldedLetters.clear()
-  foldedLetters.set(letter, folded)
+function foldCharacter(character: string): string {
+  const folded = computeFold(character)
+  if (foldedCharacters.size >= CACHE_MAX) foldedCharacters.clear()
+  foldedCharacters.set(character, folded)
   return folded
 }
 
-function foldedOf(letter: string): string {
-  const [base = letter] = letter.normalize('NFD')
-  const plain = /[A-Za-z]/.test(base) ? base : letter
+function computeFold(character: string): string {
+  const [base = character] = character.normalize('NFD')
+  const withoutMarks = /[A-Za-z]/.test(base) ? base : character
   // Forms of one letter (ſ and s, ς and σ) have the same capital.
-  const capital = plain.toUpperCase()
-  return (capital.length === plain.length ? capital : plain).toLowerCase().replace(/[\u0300-\u0331]/, '')
+  const capital = withoutMarks.toUpperCase()
+  return (capital.length === withoutMarks.length ? capital : withoutMarks).toLowerCase().replace(/[\u0300-\u0331]/, '')
 }
 
-function* tokensAt(cut: string, start: (at: number) => number, end = start): Generator<PlacedWord> {
-  for (const { 0: token, index } of cut.matchAll(TOKEN)) {
+function* positionsOfTokens(segmented: string, start: (at: number) => number, end = start): Generator<WordPosition> {
+  for (const { 0: token, index } of segmented.matchAll(TOKEN)) {
     yield { word: foldWord(token), start: start(index), end: end(index + token.length) }
   }
 }
 
-/** The words of a piece that is cut otherwise than it is written: character by character, each knowing where it comes from. */
-function* placedInside(piece: string, from: number): Generator<PlacedWord> {
-  let cut = ''
+/** Word positions in a run that segmentation changes: segmented unit by unit, with the source position of each code unit. */
+function* positionsInside(run: string, from: number): Generator<WordPosition> {
+  let segmented = ''
   let starts: number[] = []
   let ends: number[] = [from]
-  const gathered = () =>
-    tokensAt(
-      cut,
+  const pendingWords = () =>
+    positionsOfTokens(
+      segmented,
       (at) => starts[at]!,
       (at) => ends[at]!,
     )
-  for (const { 0: unit, index } of piece.matchAll(UNIT)) {
+  for (const { 0: unit, index } of run.matchAll(UNIT)) {
     const [start, end] = [from + index, from + index + unit.length]
-    const isWord = letters.isWord(unit) && unit.normalize('NFKC') === unit
-    const made = isWord ? ' ' : cutUnit(unit)
-    cut += made
-    for (let i = 0; i < made.length; i++) {
+    const isWord = characterClasses.isWord(unit) && unit.normalize('NFKC') === unit
+    const segment = isWord ? ' ' : segmentUnit(unit)
+    segmented += segment
+    for (let i = 0; i < segment.length; i++) {
       starts.push(start)
       ends.push(end)
     }
-    if (!made.endsWith(' ')) continue
-    yield* gathered()
+    if (!segment.endsWith(' ')) continue
+    yield* pendingWords()
     if (isWord) yield { word: unit, start, end }
-    cut = ''
+    segmented = ''
     starts = []
     ends = [end]
   }
-  yield* gathered()
+  yield* pendingWords()
 }
 
-/** Characters that were cut before; longer spellings are rare. */
-const cutUnits = new Map<string, string>()
-const REMEMBERED_LENGTH = 4
+/** Cache of segmented units; longer units are rare. */
+const segmentedUnits = new Map<string, string>()
+const CACHED_LENGTH = 4
 
-function cutUnit(unit: string): string {
-  const known = cutUnits.get(unit)
-  if (known !== undefined) return known
-  const cut = cutText(unit)
-  if (cutUnits.size >= LETTERS_MAX) cutUnits.clear()
-  if (unit.length <= REMEMBERED_LENGTH) cutUnits.set(unit, cut)
-  return cut
+function segmentUnit(unit: string): string {
+  const cached = segmentedUnits.get(unit)
+  if (cached !== undefined) return cached
+  const segmented = segmentText(unit)
+  if (segmentedUnits.size >= CACHE_MAX) segmentedUnits.clear()
+  if (unit.length <= CACHED_LENGTH) segmentedUnits.set(unit, segmented)
+  return segmented
 }

@@ -1,8 +1,10 @@
-// Which conversation a message belongs to: found by its ids, else by its subject, else a new one.
+// Joins a new message to its thread: found by Message-IDs, else by subject, else a new thread.
 
+import { DAY_MS } from '../../base/durations.ts'
 import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
 import type { SqlValue, Tx } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import type { Address, ParsedMessage } from '../../mime/message.ts'
 import { normaliseSubject } from '../../mime/references.ts'
 import { lastNumber } from '../changes.ts'
@@ -12,37 +14,36 @@ const PARTICIPANTS_MAX = 50
 const SUBJECT_KEY_MAX = 255
 const SUBJECT_CANDIDATES = 10
 // Decisions §10.5: a thread with the same subject is joined within 30 days.
-const SUBJECT_WINDOW_MS = 30 * 24 * 60 * 60 * 1000
-// Half a SHA-256 tells Message-IDs apart and keeps the index small, whatever their length.
+const SUBJECT_WINDOW_MS = 30 * DAY_MS
+// Half a SHA-256 is enough to distinguish Message-IDs and keeps the index small.
 const REF_BYTES = 16
 
-/** What a message brings to the thread it joins. */
-export interface Joining {
+export interface ThreadJoinInput {
   account: number
-  mail: ParsedMessage
+  parsed: ParsedMessage
   receivedAt: number
   unread: boolean
-  /** False when it lies in Junk or Trash only. */
+  /** False if it is only in Junk or Trash. */
   listed: boolean
-  /** The mailbox's own addresses: they are in every mail and tell nothing about who talks to whom. */
-  own: readonly string[]
-  /** Number of the thread it belongs to, whatever its ids say: it answers a message there. */
-  into?: number
+  /** The mailbox's own addresses, which are ignored when participants are compared: they occur in every message. */
+  ownAddresses: readonly string[]
+  /** Number of the thread of the message it replies to; overrides the lookup by Message-IDs. */
+  knownThread?: number
 }
 
-/** The thread a message went into and why. */
-export interface Joined {
+/** The thread a message joined, and how it was found. */
+export interface JoinedThread {
   n: number
   id: string
   created: boolean
   by: 'id' | 'subject' | 'new'
-  /** The Message-ID that led to the thread. */
+  /** The Message-ID by which the thread was found. */
   ref: string | null
-  /** The time the thread is ordered by after this message. */
+  /** The thread's sort time including this message. */
   lastReceivedAt: number
-  /** True when the thread shows this message as its last one, unless another one came at the same time. */
+  /** True if this message becomes the last one of the thread, unless another one was received at the same time. */
   isLast: boolean
-  /** True when the last one so far came at the same time: then the one with the higher number is the last. */
+  /** True if the previous last message was received at the same time: the one with the higher number is the last. */
   isTie: boolean
 }
 
@@ -60,33 +61,34 @@ interface ThreadRow {
 const COLUMNS = 'n, id, listed, message_count, unread_count, has_attachments, last_received_at, participants'
 
 /**
- * Finds or opens the thread of a message that is about to be inserted, and counts it there. Threads never cross accounts
- * and never merge. The caller names the message with {@link nameLastMessage} once it has a key.
+ * Finds or creates the thread of a message that is about to be inserted, and updates its counts. Threads never span accounts
+ * and are never merged. The caller calls {@link setLastMessage} once the message has a number.
  */
-export async function joinThread(tx: Tx, joining: Joining): Promise<Joined> {
-  const refs = refsOf(joining.mail)
-  const found = (await byNumber(tx, joining)) ?? (await byIds(tx, joining, refs)) ?? (await bySubject(tx, joining))
-  const joined = found ? await enter(tx, joining, found) : await begin(tx, joining)
-  await remember(tx, joining.account, joined.n, refs)
+export async function joinThread(tx: Tx, input: ThreadJoinInput): Promise<JoinedThread> {
+  const refs = refsOf(input.parsed)
+  const match =
+    (await findByNumber(tx, input)) ?? (await findByMessageIds(tx, input, refs)) ?? (await findBySubject(tx, input))
+  const joined = match ? await addToThread(tx, input, match) : await createThread(tx, input)
+  await recordReferences(tx, input.account, joined.n, refs)
   return joined
 }
 
-/** Says which message a thread shows as its last one, once that message has a key. */
-export async function nameLastMessage(
+/** Sets the last message of a thread. */
+export async function setLastMessage(
   tx: Tx,
-  { n, isTie }: Pick<Joined, 'n' | 'isTie'>,
+  { n, isTie }: Pick<JoinedThread, 'n' | 'isTie'>,
   message: number,
 ): Promise<void> {
   const last = isTie ? 'max(last_message, ?)' : '?'
   await tx.run(`UPDATE threads SET last_message = ${last} WHERE n = ?`, [message, n])
 }
 
-/** Own id first, then what it refers to, nearest first: the last ids of References are the closest relatives. */
-function refsOf(mail: ParsedMessage): string[] {
+/** Own Message-ID first, then In-Reply-To, then References from the end: its last ids are the closest ancestors (RFC 5322 §3.6.4). */
+function refsOf(message: ParsedMessage): string[] {
   const ids = new Set<string>()
-  if (mail.messageId !== null) ids.add(mail.messageId)
-  for (const id of mail.inReplyTo) ids.add(id)
-  for (const id of mail.references.toReversed()) ids.add(id)
+  if (message.messageId !== null) ids.add(message.messageId)
+  for (const id of message.inReplyTo) ids.add(id)
+  for (const id of message.references.toReversed()) ids.add(id)
   return [...ids].slice(0, REFERENCES_MAX)
 }
 
@@ -100,107 +102,114 @@ interface ThreadLookup {
   ref: string | null
 }
 
-async function byNumber(tx: Tx, { account, into }: Joining): Promise<ThreadLookup | undefined> {
-  if (into === undefined) return undefined
-  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ? AND account = ?`, [into, account])
+async function findByNumber(tx: Tx, { account, knownThread }: ThreadJoinInput): Promise<ThreadLookup | undefined> {
+  if (knownThread === undefined) return undefined
+  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ? AND account = ?`, [
+    knownThread,
+    account,
+  ])
   return row && { row, by: 'id', ref: null }
 }
 
-async function byIds(tx: Tx, joining: Joining, refs: readonly string[]): Promise<ThreadLookup | undefined> {
+async function findByMessageIds(
+  tx: Tx,
+  input: ThreadJoinInput,
+  refs: readonly string[],
+): Promise<ThreadLookup | undefined> {
   if (refs.length === 0) return undefined
   const hashes = refs.map(hashOf)
-  // Where several threads know the ids, the oldest one wins: keys grow with age.
-  const known = await tx.get<{ ref: Uint8Array; thread: number }>(
-    `SELECT ref, thread FROM thread_refs WHERE account = ? AND ref IN (${hashes.map(() => '?').join(', ')})
+  // If several threads match, the oldest one is used: it has the lowest number.
+  const match = await tx.get<{ ref: Uint8Array; thread: number }>(
+    `SELECT ref, thread FROM thread_refs WHERE account = ? AND ref IN (${placeholders(hashes)})
      ORDER BY thread LIMIT 1`,
-    [joining.account, ...hashes],
+    [input.account, ...hashes],
   )
-  if (!known) return undefined
-  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ?`, [known.thread])
+  if (!match) return undefined
+  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ?`, [match.thread])
   if (!row) return undefined
-  const index = hashes.findIndex((hash) => hash.equals(known.ref))
+  const index = hashes.findIndex((hash) => hash.equals(match.ref))
   return { row, by: 'id', ref: refs[index] ?? null }
 }
 
-async function bySubject(tx: Tx, joining: Joining): Promise<ThreadLookup | undefined> {
-  const { key, isReply } = normaliseSubject(joining.mail.subject)
-  const answersSomething = isReply || joining.mail.inReplyTo.length > 0 || joining.mail.references.length > 0
-  if (!answersSomething || key === '') return undefined
+async function findBySubject(tx: Tx, input: ThreadJoinInput): Promise<ThreadLookup | undefined> {
+  const { key, isReply } = normaliseSubject(input.parsed.subject)
+  const refersToMessage = isReply || input.parsed.inReplyTo.length > 0 || input.parsed.references.length > 0
+  if (!refersToMessage || key === '') return undefined
   const candidates = await tx.all<ThreadRow>(
     `SELECT ${COLUMNS} FROM threads WHERE account = ? AND subject_key = ? AND last_received_at BETWEEN ? AND ?
      ORDER BY last_received_at DESC LIMIT ?`,
     [
-      joining.account,
+      input.account,
       key.slice(0, SUBJECT_KEY_MAX),
-      joining.receivedAt - SUBJECT_WINDOW_MS,
-      joining.receivedAt + SUBJECT_WINDOW_MS,
+      input.receivedAt - SUBJECT_WINDOW_MS,
+      input.receivedAt + SUBJECT_WINDOW_MS,
       SUBJECT_CANDIDATES,
     ],
   )
-  const own = new Set(joining.own)
-  const here = new Set(
-    peopleOf(joining.mail)
-      .map((person) => person.email)
+  const own = new Set(input.ownAddresses)
+  const others = new Set(
+    participantsOf(input.parsed)
+      .map(({ email }) => email)
       .filter((email) => !own.has(email)),
   )
   const row = candidates.find((candidate) =>
-    (JSON.parse(candidate.participants) as Address[]).some((person) => here.has(person.email)),
+    (JSON.parse(candidate.participants) as Address[]).some(({ email }) => others.has(email)),
   )
   return row && { row, by: 'subject', ref: null }
 }
 
-async function begin(tx: Tx, joining: Joining): Promise<Joined> {
+async function createThread(tx: Tx, input: ThreadJoinInput): Promise<JoinedThread> {
   const id = newId('thread')
   const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM threads')
-  const n = Math.max(newest?.n ?? 0, await lastNumber(tx, joining.account, 'threads')) + 1
+  const n = Math.max(newest?.n ?? 0, await lastNumber(tx, input.account, 'threads')) + 1
   await tx.insert('threads', {
     n,
     id,
-    account: joining.account,
-    subject: joining.mail.subject,
-    subject_key: normaliseSubject(joining.mail.subject).key.slice(0, SUBJECT_KEY_MAX),
-    listed: joining.listed,
+    account: input.account,
+    subject: input.parsed.subject,
+    subject_key: normaliseSubject(input.parsed.subject).key.slice(0, SUBJECT_KEY_MAX),
+    listed: input.listed,
     message_count: 1,
-    unread_count: joining.unread,
-    has_attachments: joining.mail.hasAttachments,
+    unread_count: input.unread,
+    has_attachments: input.parsed.hasAttachments,
     last_message: 0,
-    last_received_at: joining.receivedAt,
-    participants: JSON.stringify(addPeople([], joining.mail)),
-    created_at: joining.receivedAt,
+    last_received_at: input.receivedAt,
+    participants: JSON.stringify(addParticipants([], input.parsed)),
+    created_at: input.receivedAt,
   })
-  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: joining.receivedAt, isLast: true, isTie: false }
+  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: input.receivedAt, isLast: true, isTie: false }
 }
 
-async function enter(tx: Tx, joining: Joining, found: ThreadLookup): Promise<Joined> {
-  const { row } = found
-  const joined = { n: row.n, id: row.id, created: false, by: found.by, ref: found.ref }
-  // Decisions §10.5: counts and flags cover what lies outside Trash and Junk, unless all lies inside.
-  if (row.listed === 1 && !joining.listed) {
+async function addToThread(tx: Tx, input: ThreadJoinInput, match: ThreadLookup): Promise<JoinedThread> {
+  const { row } = match
+  const joined = { n: row.n, id: row.id, created: false, by: match.by, ref: match.ref }
+  // Decisions §10.5: counts and flags cover the messages outside Trash and Junk, or all messages if there are none outside.
+  if (row.listed === 1 && !input.listed) {
     return { ...joined, lastReceivedAt: row.last_received_at, isLast: false, isTie: false }
   }
-  const startsAgain = row.listed === 0 && joining.listed
-  const before = startsAgain
+  const isFirstListed = row.listed === 0 && input.listed
+  const before = isFirstListed
     ? { ...row, message_count: 0, unread_count: 0, has_attachments: 0, last_received_at: 0, participants: '[]' }
     : row
-  const lastReceivedAt = Math.max(before.last_received_at, joining.receivedAt)
+  const lastReceivedAt = Math.max(before.last_received_at, input.receivedAt)
   await tx.run(
     `UPDATE threads SET listed = ?, message_count = ?, unread_count = ?, has_attachments = ?, last_received_at = ?,
        participants = ? WHERE n = ?`,
     [
-      joining.listed,
+      input.listed,
       before.message_count + 1,
-      before.unread_count + (joining.unread ? 1 : 0),
-      before.has_attachments === 1 || joining.mail.hasAttachments,
+      before.unread_count + (input.unread ? 1 : 0),
+      before.has_attachments === 1 || input.parsed.hasAttachments,
       lastReceivedAt,
-      JSON.stringify(addPeople(JSON.parse(before.participants) as Address[], joining.mail)),
+      JSON.stringify(addParticipants(JSON.parse(before.participants) as Address[], input.parsed)),
       row.n,
     ],
   )
-  const isLast = lastReceivedAt === joining.receivedAt
-  return { ...joined, lastReceivedAt, isLast, isTie: isLast && before.last_received_at === joining.receivedAt }
+  const isLast = lastReceivedAt === input.receivedAt
+  return { ...joined, lastReceivedAt, isLast, isTie: isLast && before.last_received_at === input.receivedAt }
 }
 
-async function remember(tx: Tx, account: number, thread: number, refs: readonly string[]): Promise<void> {
+async function recordReferences(tx: Tx, account: number, thread: number, refs: readonly string[]): Promise<void> {
   if (refs.length === 0) return
   const values = refs.flatMap((ref): SqlValue[] => [account, hashOf(ref), thread])
   await tx.run(
@@ -209,21 +218,21 @@ async function remember(tx: Tx, account: number, thread: number, refs: readonly 
   )
 }
 
-function peopleOf(mail: ParsedMessage): Address[] {
-  return [...mail.from, ...mail.to, ...mail.cc].map((person) => ({ ...person, email: person.email.toLowerCase() }))
+function participantsOf({ from, to, cc }: ParsedMessage): Address[] {
+  return [...from, ...to, ...cc].map((address) => ({ ...address, email: address.email.toLowerCase() }))
 }
 
-/** Distinct addresses, first seen first (decisions §10.5). */
-function addPeople(known: Address[], mail: ParsedMessage): Address[] {
-  return withPeople(known, peopleOf(mail))
+function addParticipants(known: Address[], message: ParsedMessage): Address[] {
+  return mergeParticipants(known, participantsOf(message))
 }
 
-/** The same for people who are known by their addresses. */
-export function withPeople(known: readonly Address[], more: readonly Address[]): Address[] {
-  const people = new Map(known.map((person) => [person.email, person]))
-  for (const person of more.map((one) => ({ ...one, email: one.email.toLowerCase() }))) {
-    if (people.size >= PARTICIPANTS_MAX) break
-    if (person.email !== '' && !people.has(person.email)) people.set(person.email, person)
+/** Distinct addresses in the order of their first occurrence, at most PARTICIPANTS_MAX (decisions §10.5). */
+export function mergeParticipants(known: readonly Address[], more: readonly Address[]): Address[] {
+  const merged = new Map(known.map((address) => [address.email, address]))
+  for (const { name, email } of more) {
+    if (merged.size >= PARTICIPANTS_MAX) break
+    const key = email.toLowerCase()
+    if (key !== '' && !merged.has(key)) merged.set(key, { email: key, name })
   }
-  return [...people.values()]
+  return [...merged.values()]
 }

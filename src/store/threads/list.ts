@@ -1,100 +1,103 @@
-// Lists of threads: which ones a page shows. A thread is found when one of its messages meets all that is asked of messages.
+// Statements that list threads. A thread matches if one of its messages matches all conditions.
 
 import type { Reader, SqlValue } from '../../db/db.ts'
 import { type Fragment, folderThreads } from '../folders.ts'
-import { lastNumberUpTo, messagesGathered, messagesWalked } from '../messages/gather.ts'
-import { hasMessage, isCrowded, listedValues, withinNear } from '../messages/walk.ts'
+import { newestNumberAt, threadsOfHits, threadsOfWalks } from '../messages/matching-threads.ts'
+import { hasMatchingMessage, isDense, listedValues, withinNear } from '../messages/walk.ts'
 import type { MessageFilter } from '../records.ts'
+import { findByText, type TextList } from '../search/find-by-text.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import {
-  behind,
-  cutOff,
+  afterCursor,
   every,
-  listing,
+  mergePage,
   type OrderColumns,
   type PageRequest,
+  pageStatement,
   type RowKey,
-  union,
+  unionAll,
 } from '../search/sql.ts'
-import { findByText, type TextList } from '../search/stages.ts'
 
 const ORDER: OrderColumns = { at: 't.last_received_at', n: 't.n' }
 
-/** The threads of a page and one more, if there is one. */
+/** The keys of a page, and of one more thread if there is one. */
 export async function listThreadKeys(
   reader: Reader,
   search: Search,
-  cut: PageRequest,
-  whole: Whole,
+  page: PageRequest,
+  condition: ThreadCondition,
 ): Promise<RowKey[]> {
   if (search.never) return []
   const { text, account } = search
   if (!text) {
-    const { sql, values } = listStatement(search, cut, whole)
-    return cutOff(await reader.all<RowKey>(sql, values), cut)
+    const { sql, values } = listStatement(search, page, condition)
+    return mergePage(await reader.all<RowKey>(sql, values), page)
   }
-  const start = cut.after && (await lastNumberUpTo(reader, account, Number(cut.after[0])))
-  return cutOff(await findByText(reader, text, cut, start, textList(search, cut, whole)), cut)
+  const start = page.after && (await newestNumberAt(reader, account, Number(page.after[0])))
+  return mergePage(await findByText(reader, text, page, start, textList(search, page, condition)), page)
 }
 
-/** True when an index leads straight to the page, so that few rows are looked at. */
-export function isShort(search: Search, whole: Whole = null): boolean {
-  return !search.text && whole === null && threadsSay(search)
+/** True if the page can be read from an index without reading other rows. */
+export function isIndexedPage(search: Search, condition: ThreadCondition = null): boolean {
+  return !search.text && condition === null && isAnsweredByThreads(search)
 }
 
-/** What the thread as a whole must be, beside having a message that meets all that is asked; null for nothing. */
-export type Whole = string | null
+/** SQL condition on the thread itself, in addition to its matching message; null: none. */
+export type ThreadCondition = string | null
 
-/** "Read" and "without attachments" are said of a thread, not of one of its messages. */
-export function wholeOf({ isUnread, hasAttachment }: MessageFilter): Whole {
+/** "Read" and "without attachments" are conditions on the condition thread, not on one of its messages. */
+export function threadConditionOf({ isUnread, hasAttachment }: MessageFilter): ThreadCondition {
   const conditions: string[] = []
   if (isUnread === false) conditions.push('w.unread_count = 0')
   if (hasAttachment === false) conditions.push('w.has_attachments = 0')
   return conditions.length === 0 ? null : conditions.join(' AND ')
 }
 
-function wholeSql(n: string, whole: Whole): Fragment | null {
-  return whole === null ? null : { sql: `EXISTS (SELECT 1 FROM threads w WHERE w.n = ${n} AND ${whole})`, values: [] }
+function threadConditionSql(n: string, condition: ThreadCondition): Fragment | null {
+  return condition === null
+    ? null
+    : { sql: `EXISTS (SELECT 1 FROM threads w WHERE w.n = ${n} AND ${condition})`, values: [] }
 }
 
-/** A list that is not found by text. */
-export function listStatement(search: Search, cut: PageRequest, whole: Whole = null): Fragment {
-  if (isNarrow(search)) return found(messagesWalked(search, null), cut, null, whole)
-  return union(
+/** Statement of a list without full-text search. */
+export function listStatement(search: Search, page: PageRequest, condition: ThreadCondition = null): Fragment {
+  if (isNarrow(search)) return threadsOfMessages(threadsOfWalks(search, null), page, null, condition)
+  return unionAll(
     null,
-    walksOf(search).map((walk) => walked(search, withWhole(walk, whole), cut, null, null)),
+    walksOf(search).map((walk) => walkStatement(search, withThreadCondition(walk, condition), page, null, null)),
   )
 }
 
-/** The same threads by text, to be found both ways. */
-export function textList(search: Search, cut: PageRequest, whole: Whole = null): TextList {
-  const crowded = isCrowded(search, cut.direction, cut.after && Number(cut.after[0]))
+/** The two alternative statements of a list with full-text search. */
+export function textList(search: Search, page: PageRequest, condition: ThreadCondition = null): TextList {
+  const dense = isDense(search, page.direction, page.after && Number(page.after[0]))
   return {
-    gathered: (hits) => found(messagesGathered(search), cut, hits.areFew, whole),
-    walked(hits, glance) {
-      if (isNarrow(search)) return glance ? [] : [found(messagesWalked(search, hits), cut, hits.areMany, whole)]
+    gathered: (hits) => threadsOfMessages(threadsOfHits(search), page, hits.areFew, condition),
+    walked(hits, isFirstPass) {
+      if (isNarrow(search))
+        return isFirstPass ? [] : [threadsOfMessages(threadsOfWalks(search, hits), page, hits.areMany, condition)]
       return walksOf(search).map((plain) => {
-        const walk = withWhole(plain, whole)
-        if (!glance) return walked(search, walk, cut, hits, hits.areMany)
-        const near = every([walk.where, withinNear(walk.order.at, cut.direction)])
-        return walked(search, { ...walk, where: near }, cut, hits, every([hits.areMany, crowded]))
+        const walk = withThreadCondition(plain, condition)
+        if (!isFirstPass) return walkStatement(search, walk, page, hits, hits.areMany)
+        const near = every([walk.where, withinNear(walk.order.at, page.direction)])
+        return walkStatement(search, { ...walk, where: near }, page, hits, every([hits.areMany, dense]))
       })
     },
   }
 }
 
-interface Walk {
+interface ThreadWalk {
   from: Fragment
   where: Fragment | null
   order: OrderColumns
 }
 
-function withWhole(walk: Walk, whole: Whole): Walk {
-  return { ...walk, where: every([walk.where, wholeSql(walk.order.n, whole)]) }
+function withThreadCondition(walk: ThreadWalk, condition: ThreadCondition): ThreadWalk {
+  return { ...walk, where: every([walk.where, threadConditionSql(walk.order.n, condition)]) }
 }
 
-function walksOf(search: Search): Walk[] {
+function walksOf(search: Search): ThreadWalk[] {
   const { path, account, hidden, received } = search
   if (path.by === 'folder') {
     const { sql, values } = folderThreads(path.n)
@@ -102,7 +105,7 @@ function walksOf(search: Search): Walk[] {
   }
   const conditions = ['t.account = ? AND t.listed = ?']
   const bounds: SqlValue[] = []
-  // What a thread says of itself covers its messages outside Trash and Junk: then it is asked before they are.
+  // The counts of a thread cover its messages outside Trash and Junk: they are checked first if the search covers the same.
   if (hidden !== 'all' && hidden.length === 0) {
     if (path.by === 'unread') conditions.push('t.unread_count > 0')
     if (path.by === 'attachment') conditions.push('t.has_attachments = 1')
@@ -118,26 +121,41 @@ function walksOf(search: Search): Walk[] {
   }))
 }
 
-function walked(search: Search, walk: Walk, cut: PageRequest, hits: Hits | null, guard: Fragment | null): Fragment {
+function walkStatement(
+  search: Search,
+  walk: ThreadWalk,
+  page: PageRequest,
+  hits: Hits | null,
+  guard: Fragment | null,
+): Fragment {
   const { from, where, order } = walk
-  const message = hits === null && threadsSay(search) ? null : hasMessage(search, hits, order.n)
-  return listing({ from, where: every([where, behind(order, cut), message]), order, guard }, cut)
+  const message = hits === null && isAnsweredByThreads(search) ? null : hasMatchingMessage(search, hits, order.n)
+  return pageStatement({ from, where: every([where, afterCursor(order, page), message]), order, guard }, page)
 }
 
-/** The threads of messages that were found, by a SELECT of their numbers. */
-function found(messages: Fragment, cut: PageRequest, guard: Fragment | null, whole: Whole): Fragment {
+/** Lists the threads that a SELECT of thread numbers returns. */
+function threadsOfMessages(
+  messages: Fragment,
+  page: PageRequest,
+  guard: Fragment | null,
+  condition: ThreadCondition,
+): Fragment {
   const from = { sql: `(${messages.sql}) x CROSS JOIN threads t`, values: messages.values }
-  const where = every([{ sql: 't.n = x.thread', values: [] }, behind(ORDER, cut), wholeSql(ORDER.n, whole)])
-  return listing({ from, where, order: ORDER, guard }, cut)
+  const where = every([
+    { sql: 't.n = x.thread', values: [] },
+    afterCursor(ORDER, page),
+    threadConditionSql(ORDER.n, condition),
+  ])
+  return pageStatement({ from, where, order: ORDER, guard }, page)
 }
 
-/** True for paths to so few messages that their threads are gathered and sorted. */
+/** True for paths with so few messages that their threads are sorted instead of walked. */
 function isNarrow({ path }: Search): boolean {
   return path.by === 'thread' || path.by === 'flagged'
 }
 
-/** True when the threads of a walk need not ask their messages: all are shown, or their counts are the answer. */
-function threadsSay({ path, others, received, hidden }: Search): boolean {
+/** True if the messages of the threads on a walk need not be read: all threads match, or their counts decide. */
+function isAnsweredByThreads({ path, others, received, hidden }: Search): boolean {
   if (others || received.from !== null || received.before !== null) return false
   if (path.by === 'folder') return true
   if (path.by === 'listed') return hidden === 'all' || hidden.length === 0

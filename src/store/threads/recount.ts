@@ -1,11 +1,11 @@
-// What a thread is, counted anew from its messages after some of them were changed or erased.
+// Recomputes a thread from its messages after some of them were changed or deleted.
 
 import type { Tx } from '../../db/db.ts'
 import type { Address } from '../../mime/message.ts'
-import { withPeople } from './join.ts'
+import { mergeParticipants } from './join.ts'
 
-/** What counting needs of a message of the thread, oldest first. */
-export interface ThreadMessage {
+/** The fields of a message that a recount needs. */
+export interface CountedThreadMessage {
   n: number
   receivedAt: number
   listed: boolean
@@ -15,30 +15,34 @@ export interface ThreadMessage {
   people: readonly Address[]
 }
 
-/** A thread after counting; `gone` when no message is left. */
-export interface Counted {
+/** `isDeleted`: no message is left. */
+export interface RecountedThread {
   id: string
-  gone: boolean
+  isDeleted: boolean
   lastReceivedAt: number
 }
 
 /**
- * Writes what the messages of a thread make of it. Counts and flags cover what lies outside Trash and Junk, unless all lies inside
- * (decisions §10.5).
- * @param messages all of the thread's, the oldest first
+ * Recomputes and writes a thread, or deletes it without messages. Counts and flags cover the messages outside Trash and Junk, or all
+ * messages if there are none outside (decisions §10.5).
+ * @param messages all messages of the thread, oldest first
  */
-export async function recountThread(tx: Tx, thread: number, messages: readonly ThreadMessage[]): Promise<Counted> {
+export async function recountThread(
+  tx: Tx,
+  thread: number,
+  messages: readonly CountedThreadMessage[],
+): Promise<RecountedThread> {
   const row = await tx.get<{ id: string }>('SELECT id FROM threads WHERE n = ?', [thread])
-  if (row === undefined) throw new Error(`There is no thread ${thread}.`)
+  if (row === undefined) throw new Error(`Thread ${thread} does not exist.`)
   if (messages.length === 0) {
     await tx.run('DELETE FROM thread_refs WHERE thread = ?', [thread])
     await tx.run('DELETE FROM threads WHERE n = ?', [thread])
-    return { id: row.id, gone: true, lastReceivedAt: 0 }
+    return { id: row.id, isDeleted: true, lastReceivedAt: 0 }
   }
   const outside = messages.filter(({ listed }) => listed)
   const counted = outside.length > 0 ? outside : messages
   const last = counted.reduce((newest, message) => (message.receivedAt >= newest.receivedAt ? message : newest))
-  const participants = counted.reduce<Address[]>((known, { people }) => withPeople(known, people), [])
+  const participants = counted.reduce<Address[]>((merged, { people }) => mergeParticipants(merged, people), [])
   await tx.run(
     `UPDATE threads SET listed = ?, message_count = ?, unread_count = ?, has_attachments = ?, last_message = ?,
        last_received_at = ?, participants = ? WHERE n = ?`,
@@ -53,5 +57,5 @@ export async function recountThread(tx: Tx, thread: number, messages: readonly T
       thread,
     ],
   )
-  return { id: row.id, gone: false, lastReceivedAt: last.receivedAt }
+  return { id: row.id, isDeleted: false, lastReceivedAt: last.receivedAt }
 }

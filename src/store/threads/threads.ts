@@ -1,19 +1,20 @@
-// Threads as they are read: lists and single ones.
+// Read access to threads: lists and single threads.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
 import type { Accounts } from '../accounts.ts'
 import { type Folders, threadFolderIds } from '../folders.ts'
-import { PageCache } from '../kept-pages.ts'
 import { summariesOf } from '../messages/rows.ts'
 import { messageIdsOf, messageKeysOf, type ThreadMessageKey } from '../messages/thread-messages.ts'
+import { PageCache } from '../page-cache.ts'
 import type { Account, MessageFilter, Page, Thread } from '../records.ts'
-import { dependsOnNow } from '../search/ask.ts'
+import { dependsOnNow } from '../search/filter-term.ts'
 import { openSearch } from '../search/search.ts'
 import { keyOf, numberOf, type PageRequest } from '../search/sql.ts'
-import { isShort, listThreadKeys, wholeOf } from './list.ts'
+import { isIndexedPage, listThreadKeys, threadConditionOf } from './list.ts'
 
 export interface ThreadsDeps {
   db: Db
@@ -45,23 +46,23 @@ export class Threads {
     this.#pages = new PageCache(deps.accounts)
   }
 
-  /** @throws ProductError invalid_parameter when `q` is out of bounds (decisions §10.4) */
-  async list(account: Account, filter: MessageFilter, cut: PageRequest): Promise<Page<Thread>> {
-    if (dependsOnNow(filter)) return this.#read(account, filter, cut)
-    return this.#pages.page(account, [filter, cut], () => this.#read(account, filter, cut))
+  /** @throws ProductError invalid_parameter if `q` exceeds a limit (decisions §10.4) */
+  async list(account: Account, filter: MessageFilter, page: PageRequest): Promise<Page<Thread>> {
+    if (dependsOnNow(filter)) return this.#readPage(account, filter, page)
+    return this.#pages.page(account, [filter, page], () => this.#readPage(account, filter, page))
   }
 
-  async #read(account: Account, filter: MessageFilter, cut: PageRequest): Promise<Page<Thread>> {
+  async #readPage(account: Account, filter: MessageFilter, page: PageRequest): Promise<Page<Thread>> {
     const { db, folders, clock } = this.#deps
     const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
-    const whole = wholeOf(filter)
-    const places = await listThreadKeys(isShort(search, whole) ? db.read : db.scan, search, cut, whole)
-    const { items, next } = pageOf(places, cut.limit, keyOf, numberOf)
+    const condition = threadConditionOf(filter)
+    const keys = await listThreadKeys(isIndexedPage(search, condition) ? db.read : db.scan, search, page, condition)
+    const { items, next } = pageOf(keys, page.limit, keyOf, numberOf)
     const threads = await this.#present(items)
     return { items: items.flatMap((n) => threads.get(n) ?? []), next }
   }
 
-  /** The thread and the ids of the messages its counts cover, oldest first. */
+  /** A thread with the ids of the messages its counts cover, oldest first. */
   async get(account: Account, id: string): Promise<(Thread & { messageIds: string[] }) | undefined> {
     const { read } = this.#deps.db
     const row = await read.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE id = ? AND account = ?`, [
@@ -74,32 +75,32 @@ export class Threads {
   }
 
   /**
-   * The messages a thread's counts cover, by the time of receipt: as many as a page shows and one more.
-   * @returns undefined when there is no such thread
+   * Keys of the messages that the thread's counts cover, by time of receipt: a page and one more.
+   * @returns undefined if there is no such thread
    */
-  async messages(account: Account, id: string, cut: PageRequest): Promise<ThreadMessageKey[] | undefined> {
+  async messages(account: Account, id: string, page: PageRequest): Promise<ThreadMessageKey[] | undefined> {
     const { read } = this.#deps.db
     const row = await read.get<{ n: number; listed: number }>(
       'SELECT n, listed FROM threads WHERE id = ? AND account = ?',
       [id, account.n],
     )
-    return row && messageKeysOf(read, row.n, row.listed === 1, cut)
+    return row && messageKeysOf(read, row.n, row.listed === 1, page)
   }
 
   async #present(numbers: readonly number[]): Promise<Map<number, Thread>> {
     if (numbers.length === 0) return new Map()
     const { read } = this.#deps.db
-    const marks = numbers.map(() => '?').join(', ')
+    const list = placeholders(numbers)
     return presentThreads(
       read,
-      await read.all<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n IN (${marks})`, numbers),
+      await read.all<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n IN (${list})`, numbers),
     )
   }
 }
 
 async function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Promise<Map<number, Thread>> {
   const ids = new Map(rows.map((row) => [row.n, row.id]))
-  const lasts = await summariesOf(
+  const lastMessages = await summariesOf(
     reader,
     rows.map((row) => row.last_message),
     async () => ids,
@@ -110,7 +111,7 @@ async function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Promi
   )
   const threads = new Map<number, Thread>()
   for (const row of rows) {
-    const lastMessage = lasts.get(row.last_message)
+    const lastMessage = lastMessages.get(row.last_message)
     if (lastMessage) threads.set(row.n, presentThread(row, lastMessage, folders.get(row.n) ?? []))
   }
   return threads

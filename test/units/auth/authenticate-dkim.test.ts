@@ -24,8 +24,8 @@ function zoneOfLines(text: string): Zone {
   for (const line of text.split(/\r?\n/)) {
     const [, name, record] = /^([^#\s]\S*)\s+(.*?)\s*$/.exec(line) ?? []
     if (name === undefined || record === undefined || record === 'NXDOMAIN') continue
-    if (record.includes('timed out')) zone[name.toLowerCase()] = { fault: 'silent' }
-    else if (record.includes('SERVFAIL')) zone[name.toLowerCase()] = { fault: 'servfail' }
+    if (record.includes('timed out')) zone[name.toLowerCase()] = { error: 'silent' }
+    else if (record.includes('SERVFAIL')) zone[name.toLowerCase()] = { error: 'servfail' }
     else zone[name.toLowerCase()] = { TXT: [record === '""' ? '' : record] }
   }
   return zone
@@ -170,7 +170,7 @@ test('what a second signer signs is verified, and what it must not sign is not',
     'weak._domainkey.sender.test': { TXT: [weak.record] },
     'old._domainkey.sender.test': { TXT: [old.record] },
     'dkim_2048._domainkey.sender.test': { TXT: [rsa.record] },
-    'slow._domainkey.sender.test': { fault: 'silent' },
+    'slow._domainkey.sender.test': { error: 'silent' },
     'gone._domainkey.sender.test': { TXT: ['v=DKIM1; p='] },
     'list._domainkey.list.test': { TXT: [rsa.record] },
   }

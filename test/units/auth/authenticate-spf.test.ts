@@ -38,7 +38,7 @@ function zoneOf(suite: Suite): Zone {
     if (entries.includes('TIMEOUT')) {
       const fault: Partial<Record<string, 'silent'>> = {}
       for (const type of TYPES) if (names[type] === undefined) fault[type] = 'silent'
-      names.fault = fault
+      names.error = fault
     }
   }
   return zone

@@ -95,7 +95,7 @@ test('DMARC: the policy, and what is aligned with it', async () => {
       [mailFrom('ann@other.test'), ZONE, {}, 'none', '', false],
       // The null sender is judged by the name in HELO.
       [mailFrom('ann@sender.test'), ZONE, { mailFrom: '', helo: 'sender.test' }, 'pass', 'reject', true],
-      [signed('ann@sender.test'), { ...ZONE, '_dmarc.sender.test': { fault: 'servfail' } }, {}, 'temperror', '', false],
+      [signed('ann@sender.test'), { ...ZONE, '_dmarc.sender.test': { error: 'servfail' } }, {}, 'temperror', '', false],
       [
         mailFrom('ann@sender.test'),
         { ...ZONE, '_dmarc.sender.test': { TXT: ['v=DMARC1; p=reject', 'v=DMARC1; p=none'] } },
@@ -126,13 +126,13 @@ test('without a DMARC record the registered domain decides', async () => {
 })
 
 test('DMARC has not failed while an aligned answer may still come', async () => {
-  const slow: Zone = { ...ZONE, 's1._domainkey.sender.test': { fault: 'servfail' } }
+  const slow: Zone = { ...ZONE, 's1._domainkey.sender.test': { error: 'servfail' } }
   const signed = signMail(mailFrom('ann@sender.test'), { key, domain: 'sender.test' })
   const verdict = await judge(signed, slow, { remoteAddress: '192.0.2.9' })
   assert.deepEqual([verdict.dkim, verdict.dmarc, verdict.fromAligned], ['temperror', 'temperror', false])
   // A stranger's signature that cannot be checked changes nothing.
   const strange = signMail(mailFrom('ann@sender.test'), { key, domain: 'stranger.example' })
-  const zone: Zone = { ...ZONE, 's1._domainkey.stranger.example': { fault: 'servfail' } }
+  const zone: Zone = { ...ZONE, 's1._domainkey.stranger.example': { error: 'servfail' } }
   assert.equal((await judge(strange, zone, { remoteAddress: '192.0.2.9' })).dmarc, 'fail')
 })
 

@@ -37,10 +37,10 @@ const zone: Zone = {
   'loop.test': { CNAME: 'pool.test' },
   'pool.test': { CNAME: 'loop.test' },
   'astray.test': { CNAME: 'nobody.test' },
-  'broken.test': { fault: 'servfail' },
-  'closed.test': { fault: 'refused' },
-  'mute.test': { fault: 'silent' },
-  'cut.test': { A: ['192.0.2.9'], fault: 'truncate' },
+  'broken.test': { error: 'servfail' },
+  'closed.test': { error: 'refused' },
+  'mute.test': { error: 'silent' },
+  'cut.test': { A: ['192.0.2.9'], error: 'truncate' },
   'big.test': { TXT: Array.from({ length: 50 }, (_, n) => `${n} ${'y'.repeat(200)}`) },
   'huge.test': { TXT: Array.from({ length: 230 }, () => 'z'.repeat(250)), ttl: 60 },
   'deep.empty.test': { A: ['192.0.2.7'] },
@@ -355,9 +355,9 @@ test('servers are given as ip, ip:port or [ipv6]:port', () => {
 
 test('fresh() asks the authoritative servers, and the configured ones when there are none', async () => {
   await using usual = await startDns({ 'a.test': { TXT: ['old'], ttl: 60 }, 'alias.test': { CNAME: 'a.test' } })
-  await using zone = await startDns({ 'a.test': { TXT: ['new'] }, 'broken.test': { fault: 'servfail' } })
+  await using zone = await startDns({ 'a.test': { TXT: ['new'] }, 'broken.test': { error: 'servfail' } })
   zone.zone['alias.test'] = { CNAME: 'elsewhere.example' }
-  zone.zone['elsewhere.example'] = { fault: 'refused' }
+  zone.zone['elsewhere.example'] = { error: 'refused' }
   const gone = await startDns({})
   await gone.close()
   const at = (address: string) => ({ address: '127.0.0.1', port: Number(address.split(':')[1]) })
@@ -394,7 +394,7 @@ test('the servers of a zone are found upwards from the name, at public addresses
     'ns2.a.test': { AAAA: ['2001:503:ba3e::2:30', '::1', 'fd00::1', '::ffff:10.0.0.1'] },
     'ns3.a.test': { A: ['198.41.0.5', '198.41.0.6', '198.41.0.7'] },
     'b.test': { NS: ['ns.b.test'] },
-    'deep.c.test': { fault: 'servfail' },
+    'deep.c.test': { error: 'servfail' },
     'c.test': { NS: ['ns1.a.test'] },
     test: { NS: ['ns1.a.test'] },
   })

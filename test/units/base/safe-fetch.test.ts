@@ -99,10 +99,10 @@ test('a compressed answer stays as it is', async () => {
 })
 
 test('a redirect is an answer like any other', async () => {
-  const before = hook.told.length
+  const before = hook.requests.length
   hook.answer((_told, response) => response.writeHead(307, { location: hook.url('/inside') }).end())
   const result = await post()
-  assert.deepEqual([result.status, result.accepted, hook.told.length - before], [307, false, 1])
+  assert.deepEqual([result.status, result.accepted, hook.requests.length - before], [307, false, 1])
 })
 
 test('who hangs, drips or hangs up is given up in time', async () => {

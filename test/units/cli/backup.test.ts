@@ -78,7 +78,7 @@ async function unbelieved(bytes: Buffer, sentence: RegExp): Promise<void> {
   assert.deepEqual(await readdir(folder), ['lock.db'], String(sentence))
 }
 
-const DAMAGED = /is damaged, cut short or no backup of Mailstead; nothing of it was taken/
+const DAMAGED = /is damaged, truncated or not a Mailstead backup\. Nothing was restored\./
 
 describe('an archive is believed only as a whole', () => {
   it('not when it is cut short or changed anywhere', async () => {
@@ -112,17 +112,17 @@ describe('an archive is believed only as a whole', () => {
       [manifest, ['mail.db', mail[1], (header) => header.write('9'.repeat(11), 124)], blobs, ...keys],
     ]
     for (const row of rows) await unbelieved(archive(row), DAMAGED)
-    await unbelieved(archive([mail, blobs]), /is no backup of Mailstead/)
-    await unbelieved(archive([['manifest.json', Buffer.alloc(70_000, ' ')]]), /is no backup of Mailstead/)
-    await unbelieved(archive([['manifest.json', Buffer.from('{')]]), /is no backup of Mailstead/)
+    await unbelieved(archive([mail, blobs]), /is not a Mailstead backup/)
+    await unbelieved(archive([['manifest.json', Buffer.alloc(70_000, ' ')]]), /is not a Mailstead backup/)
+    await unbelieved(archive([['manifest.json', Buffer.from('{')]]), /is not a Mailstead backup/)
   })
 
   it('not with a manifest that says something else', async () => {
     const rows: [RegExp, (manifest: Manifest) => void][] = [
-      [/is no backup of Mailstead/, (manifest) => Object.assign(manifest, { format: 'other' })],
-      [/is no backup of Mailstead/, (manifest) => Object.assign(manifest.files[0]!, { path: '../mail.db' })],
-      [/is no whole backup/, (manifest) => manifest.files.shift()],
-      [/is no whole backup/, (manifest) => manifest.files.splice(3, 1, manifest.files[0]!)],
+      [/is not a Mailstead backup/, (manifest) => Object.assign(manifest, { format: 'other' })],
+      [/is not a Mailstead backup/, (manifest) => Object.assign(manifest.files[0]!, { path: '../mail.db' })],
+      [/is not a complete backup/, (manifest) => manifest.files.shift()],
+      [/is not a complete backup/, (manifest) => manifest.files.splice(3, 1, manifest.files[0]!)],
       [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest, { version: 3 })],
       [/made by a newer version of Mailstead/, (manifest) => Object.assign(manifest.forms, { mail: 9999 })],
       [/does not match its manifest/, (manifest) => Object.assign(manifest.counts, { messages: 1 })],
@@ -218,7 +218,7 @@ describe('cut short', () => {
     const there = new Commands({ DATA_DIR: folder })
     await there.refused(['setup'], 'A restore into', 'was interrupted')
     const [finding] = JSON.parse((await there.run('doctor', '--json')).out[0]!).findings
-    assert.match(finding.says, /^A restore into .* was cut short\.$/)
+    assert.match(finding.says, /^A restore into .* is running or was interrupted\.$/)
     assert.equal((await there.json('restore', good)).secret_fits, true)
     assert.equal((await there.json('setup')).created, false)
   })
@@ -249,7 +249,7 @@ describe('cut short', () => {
     assert.equal((await readdir(root)).filter((name) => name.startsWith('ended.')).length, 1)
   })
 
-  it('a disk that takes no more is told in one sentence, and nothing stays', async () => {
+  it('a disk that takes no more is reported in one sentence, and no file stays', async () => {
     for (const argv of [
       ['backup', join(root, 'full.tar.zst')],
       ['restore', good, '--data', join(root, 'full')],
@@ -258,7 +258,7 @@ describe('cut short', () => {
       const child = run(argv, 'ulimit -f 50; ')
       const told = child.stderr!.setEncoding('utf8').toArray()
       assert.deepEqual(await once(child, 'exit'), [1, null])
-      assert.match((await told).join(''), /^mailstead: The disk does not take [^\n]*\. Nothing was left behind\.\n$/)
+      assert.match((await told).join(''), /^mailstead: The disk has no room for [^\n]*\. Nothing was left behind\.\n$/)
     }
     assert.deepEqual(await readdir(join(root, 'full')), ['lock.db'])
     assert.equal(

@@ -12,14 +12,14 @@ import { accountFindings } from '../../../src/cli/doctor/accounts.ts'
 import { queueFinding, webhookFinding } from '../../../src/cli/doctor/backlog.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { checkCertificate, freeSpaceFinding } from '../../../src/cli/doctor/machine.ts'
-import { reverseName } from '../../../src/cli/doctor/mail-host.ts'
 import { checkInboundPort, checkOutboundPort } from '../../../src/cli/doctor/outside.ts'
 import { checkSmtp, DIALOGUE_MAX } from '../../../src/cli/doctor/smtp-port.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
 import { loadConfig } from '../../../src/config/load.ts'
+import { reverseName } from '../../../src/net/reverse-name.ts'
 import type { Provider } from '../../../src/outbound/records.ts'
+import { startAppliance } from '../../support/appliance.ts'
 import { startDns, type Zone, zoneResolver } from '../../support/dns.ts'
-import { startHouse } from '../../support/house.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 5, 1)
@@ -28,13 +28,13 @@ after(() => rm(root, { recursive: true }))
 const dns = await startDns({})
 after(() => dns.close())
 
-const house = await startHouse({ env: { MAIL_HOSTS: 'mx.mail-host.org' } })
-after(() => house.close())
+const appliance = await startAppliance({ env: { MAIL_HOSTS: 'mx.mail-host.org' } })
+after(() => appliance.close())
 const env = {
-  DATA_DIR: house.dataDir,
+  DATA_DIR: appliance.dataDir,
   DNS_SERVERS: dns.address,
   MAIL_HOSTS: 'mx.mail-host.org',
-  SMTP_PORT: String(house.ports.smtp),
+  SMTP_PORT: String(appliance.ports.smtp),
   SMTP_BIND: '127.0.0.1',
 }
 
@@ -65,7 +65,7 @@ function levels({ findings }: Seen, check: string): string[] {
 
 describe('beside a running appliance', () => {
   it('names what DNS lacks, and ends with 1', async () => {
-    const team = await house.team()
+    const team = await appliance.team()
     await team.domain('shop-of-ana.org')
     dns.zone = {}
     const seen = await look()
@@ -85,9 +85,9 @@ describe('beside a running appliance', () => {
   })
 
   it('finds nothing to mend once the records are there, and moves no domain on by looking', async () => {
-    const teams = await house.app.directory.teams.list()
+    const teams = await appliance.app.directory.teams.list()
     const pages = await Promise.all(
-      teams.map(({ id }) => house.app.directory.domains.list(id, { limit: 10, after: null })),
+      teams.map(({ id }) => appliance.app.directory.domains.list(id, { limit: 10, after: null })),
     )
     const domain = pages.flatMap(({ items }) => items).find(({ name }) => name === 'shop-of-ana.org')!
     const { mx, spf, dkim, dmarc, verification } = domain.records
@@ -111,7 +111,7 @@ describe('beside a running appliance', () => {
     assert.deepEqual(levels(seen, 'mail_host'), ['ok'])
     assert.deepEqual(levels(seen, 'reverse_dns'), ['ok'])
     assert.deepEqual(levels(seen, 'host_records'), ['ok'])
-    const unmoved = await house.app.directory.domains.get(domain.teamId, domain.id)
+    const unmoved = await appliance.app.directory.domains.get(domain.teamId, domain.id)
     assert.deepEqual(unmoved, domain)
     assert.equal(unmoved!.verificationStatus, 'pending')
 
@@ -127,7 +127,7 @@ describe('beside a running appliance', () => {
     dns.zone['mx.mail-host.org'] = { A: ['10.0.0.8'] }
     const inside = await look()
     assert.deepEqual([levels(inside, 'mail_host'), levels(inside, 'reverse_dns')], [['warn'], []])
-    dns.zone['mx.mail-host.org'] = { fault: 'servfail' }
+    dns.zone['mx.mail-host.org'] = { error: 'servfail' }
     assert.deepEqual(levels(await look(), 'mail_host'), ['warn'], 'silence is not absence')
   })
 })
@@ -135,23 +135,23 @@ describe('beside a running appliance', () => {
 describe('sending accounts', () => {
   it('are named when they take no messages, with the reason and what to do', async () => {
     assert.deepEqual(levels(await look(), 'account'), ['ok'])
-    const team = await house.team('Senders')
+    const team = await appliance.team('Senders')
     const account = { smtp_host: 'smtp.relay-host.org', smtp_port: 587, smtp_protocol: 'starttls' }
-    const made = await house.call('POST', '/providers', team.key, {
+    const made = await appliance.call('POST', '/providers', team.key, {
       ...{ name: 'Relay', smtp_username: 'u', smtp_password: 'p' },
       ...account,
     })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     // The name of its server is not in DNS.
-    await house.settle()
-    const { id, status_reason } = (await house.get(`/providers/${made.body.data.id}`, team.key)).body.data
+    await appliance.settle()
+    const { id, status_reason } = (await appliance.get(`/providers/${made.body.data.id}`, team.key)).body.data
     const [finding, ...others] = (await look()).findings.filter(({ check }) => check === 'account')
     assert.deepEqual(others, [])
     assert.equal(finding!.level, 'warn')
     const why = String(status_reason).replace(/\.$/, '')
     assert.equal(finding!.says, `The sending account Relay (${id}) of ${team.id} takes no messages: ${why}.`)
     assert.match(finding!.do!, new RegExp(`POST /providers/${id}/test`))
-    await house.call('DELETE', `/providers/${id}`, team.key)
+    await appliance.call('DELETE', `/providers/${id}`, team.key)
     assert.deepEqual(levels(await look(), 'account'), ['ok'])
   })
 
@@ -198,9 +198,9 @@ describe('the machine', () => {
     const at = (days: number, host = 'mx.mail-host.org') =>
       checkCertificate(cert, [host], NOW + days * DAY_MS).map(({ level, says }) => `${level} ${says.slice(0, 30)}`)
     assert.deepEqual(at(1), ['warn The certificate is self-signed'])
-    assert.deepEqual(at(15)[0], 'warn The certificate ends in 5 days')
+    assert.deepEqual(at(15)[0], 'warn The certificate expires in 5 d')
     assert.deepEqual(at(1, 'other.org')[0], 'warn The certificate does not name ')
-    assert.deepEqual(at(21), ['fail The certificate ended at 2026-'])
+    assert.deepEqual(at(21), ['fail The certificate expired at 202'])
     assert.deepEqual(at(-1), ['fail The certificate is valid only '])
   })
 
@@ -217,7 +217,7 @@ describe('settings that are wrong together', () => {
     assert.match((await said({ MAIL_HOSTS: 'localhost' })).join(), /^The mail host is localhost/)
     const origins = { APP_ORIGIN: 'http://mail.shop.org', SEND_ORIGIN: 'https://send.shop.org' }
     const agents = { AGENT_MAILBOX_DOMAIN: 'agents.shop.org' }
-    assert.match((await said({ ...origins, ...agents })).join(), /^APP_ORIGIN is http:[^,]+clear\.$/)
+    assert.match((await said({ ...origins, ...agents })).join(), /^APP_ORIGIN is http:[^,]+unencrypted\.$/)
     const right = { ...origins, ...agents, APP_ORIGIN: 'https://mail.shop.org' }
     assert.deepEqual(await said(right), ['The settings are consistent.'])
     const lax = await look({ ...env, ...right, SIGN_IN_LINKS_TO_LOCAL: 'true' })

@@ -84,6 +84,24 @@ describe('loadConfig', () => {
     ['PROXY_PROTOCOL_FROM', '::/129'],
     ['AGENT_MAILBOX_DOMAIN', 'localhost'],
     ['AGENT_MAILBOX_DOMAIN', 'bounce.localhost'],
+    ['DNS_SERVERS', '1.1.1.1:0'],
+    ['DNS_SERVERS', '[::1]:0'],
+    ['HTTP_PORT', '1e3'],
+    ['HTTP_PORT', '0x50'],
+    ['HTTP_PORT', '8080.0'],
+    ['HTTP_PORT', '+8080'],
+    ['HTTP_PORT', ' '],
+    ['SPAM_JUNK_SCORE', '1e0'],
+    ['SPAM_JUNK_SCORE', 'Infinity'],
+    ['POW_SECRET', ' '.repeat(40)],
+    ['APP_SECRET', '\t '.repeat(20)],
+    ['SMTP_PORT', '8080'],
+    ['SEND_PORT', '2525'],
+    ['HTTP_PORT', '9090'],
+    ['OPERATOR_BIND', '0.0.0.0:8081'],
+    ['OPERATOR_BIND', '[::]:2525'],
+    ['OPERATOR_BIND', '127.0.0.1:99999'],
+    ['OPERATOR_BIND', '127.0.0.256:9090'],
   ]
   for (const [name, value] of wrong) {
     it(`names ${name} when it is ${value}`, () => {
@@ -93,6 +111,34 @@ describe('loadConfig', () => {
       )
     })
   }
+
+  it('says what is wrong and what to do', () => {
+    const cases: [Record<string, string>, string][] = [
+      [
+        { HTTP_PORT: '1e3' },
+        'The setting HTTP_PORT is not a whole number in decimal digits. Use a value such as 8080.',
+      ],
+      [{ SPAM_JUNK_SCORE: '0x5' }, 'The setting SPAM_JUNK_SCORE is not a decimal number. Use a value such as 5.'],
+      [{ SMTP_PORT: '8080' }, 'The settings HTTP_PORT and SMTP_PORT name the same port, 8080. Give each its own port.'],
+      [
+        { POW_SECRET: ' '.repeat(32) },
+        'The setting POW_SECRET contains only blanks. Set 32 random bytes or more, or remove it.',
+      ],
+      [
+        { DNS_SERVERS: '1.1.1.1:0' },
+        'The setting DNS_SERVERS contains 1.1.1.1:0, which is not an ip or ip:port. Use a value such as 127.0.0.1:53.',
+      ],
+    ]
+    for (const [env, message] of cases) assert.throws(() => loadConfig(env, file + 'x'), { message })
+  })
+
+  it('takes one port at several addresses, and free ports', () => {
+    const apart = { HTTP_BIND: '127.0.0.1', SMTP_BIND: '127.0.0.2', SMTP_PORT: '8080', OPERATOR_BIND: '[::1]:8080' }
+    assert.equal(loadConfig(apart, file + 'x').SMTP_PORT, 8080)
+    const free = { HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' }
+    const origins = { APP_ORIGIN: 'http://a.example', SEND_ORIGIN: 'http://b.example' }
+    assert.equal(loadConfig({ ...free, ...origins }, file + 'x').HTTP_PORT, 0)
+  })
 
   it('takes what is right', () => {
     const right = {
@@ -113,6 +159,11 @@ describe('loadConfig', () => {
     )
     says({ HTTP_PRT: '80' }, /unknown setting HTTP_PRT\. Did you mean HTTP_PORT\?/)
     says({ SMPT_PORT: '25' }, /Did you mean SMTP_PORT\?/)
+    for (const name of ['http_port', 'Http_Port', 'HttpPort', 'HTTPPORT', 'http-port', 'HTTP.PORT']) {
+      says({ [name]: '80' }, new RegExp(`unknown setting ${name}\\. Did you mean HTTP_PORT\\? If it belongs`))
+    }
+    says({ SMTPPORT: '25' }, /Did you mean SMTP_PORT\?/)
+    says({ SMTPMAXCONNECTIONS: '25' }, /Did you mean SMTP_MAX_CONNECTIONS\?/)
     says({ MAIL_HOST: 'mx.example.com' }, /Did you mean MAIL_HOSTS\?/)
     await assert.rejects(withFile('{"HTPP_PROT": 80}'), /unknown setting HTPP_PROT\. Did you mean HTTP_PORT\?/)
     await assert.rejects(withFile('{"http_port": 80}'), /unknown setting http_port\. Did you mean HTTP_PORT\?/)

@@ -203,6 +203,9 @@ describe('read and scan', () => {
 
   it('cannot write', async () => {
     await assert.rejects(db.read.all("INSERT INTO things (name) VALUES ('x')"), /readonly|query_only|attempt to write/)
+    // The result code says whether the disk is full or the file is damaged.
+    for (const reader of [db.read, db.scan])
+      await assert.rejects(reader.all('SELECT * FROM missing'), { errcode: 1, message: /no such table: missing/ })
     await assert.rejects(db.scan.all("INSERT INTO things (name) VALUES ('x')"), /readonly|query_only|attempt to write/)
   })
 })

@@ -17,36 +17,36 @@ import { failure, openTestDirectory, type TestDirectory } from '../../support/di
 const DAY = 24 * 60 * 60 * 1000
 
 /** A domain that is proven and whose first key is in DNS. */
-async function provenDomain(house: TestDirectory): Promise<{ teamId: string; domain: Domain }> {
-  const teamId = await house.team()
-  const domain = await house.directory.domains.create(teamId, 'example.org')
-  publish(house, [domain.records.verification, ...domain.records.dkim])
-  return { teamId, domain: (await house.directory.domains.verify(teamId, domain.id)).domain }
+async function provenDomain(appliance: TestDirectory): Promise<{ teamId: string; domain: Domain }> {
+  const teamId = await appliance.team()
+  const domain = await appliance.directory.domains.create(teamId, 'example.org')
+  publish(appliance, [domain.records.verification, ...domain.records.dkim])
+  return { teamId, domain: (await appliance.administration.domains.verify(teamId, domain.id)).domain }
 }
 
-function publish(house: TestDirectory, records: readonly { name: string; value: string }[]): void {
-  for (const { name, value } of records) house.dns.zone[name] = { TXT: [value] }
+function publish(appliance: TestDirectory, records: readonly { name: string; value: string }[]): void {
+  for (const { name, value } of records) appliance.dns.zone[name] = { TXT: [value] }
 }
 
 const selectors = (domain: Domain) => domain.records.dkim.map(({ name }) => name.split('.')[0])
 
-async function signing(house: TestDirectory, domain: Domain): Promise<string[]> {
-  const keys = await house.directory.dkimKeys.signing(house.db.read, domain.id)
+async function signing(appliance: TestDirectory, domain: Domain): Promise<string[]> {
+  const keys = await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)
   return keys.map(({ selector, algorithm }) => `${selector} ${algorithm}`)
 }
 
 describe('a further key of a domain', () => {
   it('signs once its record is found; the previous key signs until then, and is needed for another week', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const { teamId, domain } = await provenDomain(house)
-    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const { teamId, domain } = await provenDomain(appliance)
+    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
 
     const rotated = await domains.rotateKey(teamId, domain.id, 'rsa')
     assert.deepEqual(selectors(rotated), ['s1', 's2'])
     assert.notEqual(rotated.records.dkim[1]!.value, rotated.records.dkim[0]!.value)
-    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
-    const early = await domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
+    const early = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(
       early.checks.filter(({ record }) => record === 'dkim').map(({ name, ok }) => [name.split('.')[0], ok]),
       [
@@ -54,133 +54,137 @@ describe('a further key of a domain', () => {
         ['s2', false],
       ],
     )
-    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
 
-    publish(house, rotated.records.dkim)
-    house.clock.advance(DAY)
-    await domains.recheckDue()
-    assert.deepEqual(await signing(house, domain), ['s2 rsa'])
+    publish(appliance, rotated.records.dkim)
+    appliance.clock.advance(DAY)
+    await appliance.administration.domains.recheckDue()
+    assert.deepEqual(await signing(appliance, domain), ['s2 rsa'])
     const after = (await domains.get(teamId, domain.id))!
     assert.deepEqual([selectors(after), after.removable], [['s1', 's2'], []])
 
-    house.clock.advance(RETIRED_NEEDED_MS)
+    appliance.clock.advance(RETIRED_NEEDED_MS)
     const later = (await domains.get(teamId, domain.id))!
     assert.deepEqual(selectors(later), ['s2'])
     assert.deepEqual(later.removable, [rotated.records.dkim[0]])
-    const still = await domains.verify(teamId, domain.id)
+    const still = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(still.domain.removable, later.removable)
     assert.equal(still.checks.filter(({ record }) => record === 'dkim').length, 1)
 
-    house.dns.zone[later.removable[0]!.name] = { fault: 'servfail' }
-    assert.equal((await domains.verify(teamId, domain.id)).domain.removable.length, 1, 'no answer is no proof')
-    delete house.dns.zone[later.removable[0]!.name]
-    const gone = await domains.verify(teamId, domain.id)
+    appliance.dns.zone[later.removable[0]!.name] = { error: 'servfail' }
+    assert.equal(
+      (await appliance.administration.domains.verify(teamId, domain.id)).domain.removable.length,
+      1,
+      'no answer is no proof',
+    )
+    delete appliance.dns.zone[later.removable[0]!.name]
+    const gone = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(gone.domain.removable, [])
-    assert.equal((await house.db.read.all('SELECT n FROM dkim_keys')).length, 1)
+    assert.equal((await appliance.db.read.all('SELECT n FROM dkim_keys')).length, 1)
     assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s2', 's3'])
   })
 
   it('can be added once the last one was found in DNS, even when that record is missing now', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const { teamId, domain } = await provenDomain(house)
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const { teamId, domain } = await provenDomain(appliance)
     await domains.rotateKey(teamId, domain.id, 'rsa')
     const waits = async () => assert.rejects(domains.rotateKey(teamId, domain.id, 'rsa'), failure('conflict'))
     await waits()
     const shown = (await domains.get(teamId, domain.id))!
-    publish(house, shown.records.dkim)
-    await domains.verify(teamId, domain.id)
-    for (const { name } of shown.records.dkim) delete house.dns.zone[name]
-    await domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(house, domain), [], 'nothing is signed with a key nobody can see')
+    publish(appliance, shown.records.dkim)
+    await appliance.administration.domains.verify(teamId, domain.id)
+    for (const { name } of shown.records.dkim) delete appliance.dns.zone[name]
+    await appliance.administration.domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(appliance, domain), [], 'nothing is signed with a key nobody can see')
     assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s1', 's2', 's3'])
     await waits()
-    await assert.rejects(domains.rotateKey(await house.team('Two'), domain.id, 'rsa'), failure('not_found'))
+    await assert.rejects(domains.rotateKey(await appliance.team('Two'), domain.id, 'rsa'), failure('not_found'))
   })
 
   it('of another algorithm signs together with the first', async () => {
-    await using house = await openTestDirectory()
-    const { domains, dkimKeys } = house.directory
-    const { teamId, domain } = await provenDomain(house)
+    await using appliance = await openTestDirectory()
+    const { domains, dkimKeys } = appliance.directory
+    const { teamId, domain } = await provenDomain(appliance)
     const both = await domains.rotateKey(teamId, domain.id, 'ed25519')
     const [, record] = both.records.dkim
     const published = /^v=DKIM1; k=ed25519; p=([A-Za-z0-9+/]{43}=)$/.exec(record!.value)![1]!
-    publish(house, both.records.dkim)
-    await domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(house, domain), ['s1 rsa', 's2 ed25519'])
-    const [, key] = await dkimKeys.signing(house.db.read, domain.id)
-    const jwk = createPublicKey((await dkimKeys.open(house.db.read, key!))!).export({ format: 'jwk' })
+    publish(appliance, both.records.dkim)
+    await appliance.administration.domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(appliance, domain), ['s1 rsa', 's2 ed25519'])
+    const [, key] = await dkimKeys.signing(appliance.db.read, domain.id)
+    const jwk = createPublicKey((await dkimKeys.open(appliance.db.read, key!))!).export({ format: 'jwk' })
     assert.equal(Buffer.from(jwk.x!, 'base64url').toString('base64'), published)
 
     const next = await domains.rotateKey(teamId, domain.id, 'ed25519')
-    publish(house, next.records.dkim)
-    await domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(house, domain), ['s1 rsa', 's3 ed25519'])
+    publish(appliance, next.records.dkim)
+    await appliance.administration.domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(appliance, domain), ['s1 rsa', 's3 ed25519'])
     // RSA is replaced by itself.
     const last = await domains.rotateKey(teamId, domain.id, 'rsa')
-    publish(house, last.records.dkim)
-    await domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(house, domain), ['s4 rsa', 's3 ed25519'])
+    publish(appliance, last.records.dkim)
+    await appliance.administration.domains.verify(teamId, domain.id)
+    assert.deepEqual(await signing(appliance, domain), ['s4 rsa', 's3 ed25519'])
   })
 
   it('of a reserved name signs immediately, until DNS definitely has no such record', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'demo.test')
-    assert.deepEqual(await signing(house, domain), ['s1 rsa'])
+    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
     await domains.rotateKey(teamId, domain.id, 'rsa')
-    assert.deepEqual(await signing(house, domain), ['s2 rsa'])
-    assert.deepEqual(house.dns.queries, [])
+    assert.deepEqual(await signing(appliance, domain), ['s2 rsa'])
+    assert.deepEqual(appliance.dns.queries, [])
     const look = async () => {
-      const { checks, domain: after } = await domains.verify(teamId, domain.id)
+      const { checks, domain: after } = await appliance.administration.domains.verify(teamId, domain.id)
       const keys = checks.filter(({ record }) => record === 'dkim')
-      return [after.verificationStatus, keys.at(-1)!.ok, await signing(house, domain)]
+      return [after.verificationStatus, keys.at(-1)!.ok, await signing(appliance, domain)]
     }
     // A name server in trouble says nothing.
     const { name, value } = (await domains.get(teamId, domain.id))!.records.dkim.at(-1)!
-    house.dns.zone[name] = { fault: 'servfail' }
+    appliance.dns.zone[name] = { error: 'servfail' }
     assert.deepEqual(await look(), ['verified', true, ['s2 rsa']])
-    house.dns.zone[name] = { TXT: ['v=DKIM1; p=AAAA'] }
+    appliance.dns.zone[name] = { TXT: ['v=DKIM1; p=AAAA'] }
     assert.deepEqual(await look(), ['verified', false, []])
-    delete house.dns.zone[name]
+    delete appliance.dns.zone[name]
     assert.deepEqual(await look(), ['verified', false, []])
-    house.dns.zone[name] = { TXT: [value] }
+    appliance.dns.zone[name] = { TXT: [value] }
     assert.deepEqual(await look(), ['verified', true, ['s2 rsa']])
   })
 
   it('of a reserved name is checked in the next round', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'demo.test')
-    assert.equal(await domains.recheckDue(), 1)
-    assert.deepEqual(await signing(house, domain), [])
-    assert.equal(await domains.recheckDue(), 0)
+    assert.equal(await appliance.administration.domains.recheckDue(), 1)
+    assert.deepEqual(await signing(appliance, domain), [])
+    assert.equal(await appliance.administration.domains.recheckDue(), 0)
   })
 })
 
 it('keys are deleted with their domain', async () => {
-  await using house = await openTestDirectory()
-  const { teamId, domain } = await provenDomain(house)
-  const [key] = await house.directory.dkimKeys.signing(house.db.read, domain.id)
-  await house.directory.domains.delete(teamId, domain.id)
-  assert.deepEqual(await house.db.read.all('SELECT n FROM dkim_keys'), [])
-  assert.equal(await house.directory.dkimKeys.open(house.db.read, key!), undefined)
+  await using appliance = await openTestDirectory()
+  const { teamId, domain } = await provenDomain(appliance)
+  const [key] = await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)
+  await appliance.directory.domains.delete(teamId, domain.id)
+  assert.deepEqual(await appliance.db.read.all('SELECT n FROM dkim_keys'), [])
+  assert.equal(await appliance.directory.dkimKeys.open(appliance.db.read, key!), undefined)
   // The next domain's key may get the number of the one that is gone; it is still another key.
-  const again = await house.directory.domains.create(teamId, 'demo.test')
-  assert.equal((await house.directory.dkimKeys.signing(house.db.read, again.id))[0]!.n, key!.n)
-  assert.equal(await house.directory.dkimKeys.open(house.db.read, key!), undefined)
+  const again = await appliance.directory.domains.create(teamId, 'demo.test')
+  assert.equal((await appliance.directory.dkimKeys.signing(appliance.db.read, again.id))[0]!.n, key!.n)
+  assert.equal(await appliance.directory.dkimKeys.open(appliance.db.read, key!), undefined)
 })
 
 it('keys of the older schema are migrated', async () => {
-  await using house = await openTestDirectory()
+  await using appliance = await openTestDirectory()
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-keys-'))
   const db = new Db({ file: join(folder, 'mail.db') })
   try {
     await migrate(db, mailMigrations.slice(0, 2))
     const { privateKey } = generateKeyPairSync('ed25519')
-    const sealed = house.vault.seal(DKIM_PURPOSE, privateKey.export({ type: 'pkcs8', format: 'der' }))
+    const sealed = appliance.vault.seal(DKIM_PURPOSE, privateKey.export({ type: 'pkcs8', format: 'der' }))
     await db.write(async (tx) => {
       await tx.insert('teams', { id: 'team_1', name: 'One', created_at: 1 })
       for (const [name, ok] of [
@@ -202,7 +206,7 @@ it('keys of the older schema are migrated', async () => {
       }
     })
     await migrate(db, mailMigrations)
-    const keys = new DkimKeys(house)
+    const keys = new DkimKeys(appliance)
     const known = await keys.of(db.read, ['a.example.org', 'b.example.org', 'c.test'])
     assert.deepEqual(
       [...known.values()]

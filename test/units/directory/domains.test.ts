@@ -12,17 +12,17 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Puts the proof of a domain into its zone. */
-function prove(house: TestDirectory, domain: Domain): void {
+function prove(appliance: TestDirectory, domain: Domain): void {
   const { name, value } = domain.records.verification
-  const known = house.dns.zone[name]?.TXT ?? []
-  house.dns.zone[name] = { TXT: [...known, value] }
+  const known = appliance.dns.zone[name]?.TXT ?? []
+  appliance.dns.zone[name] = { TXT: [...known, value] }
 }
 
 describe('create', () => {
   it('creates a key pair, a token and the records to publish', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
-    const domain = await house.directory.domains.create(teamId, 'Shop.Example.ORG')
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
+    const domain = await appliance.directory.domains.create(teamId, 'Shop.Example.ORG')
     assert.equal(domain.name, 'shop.example.org')
     assert.equal(domain.verificationStatus, 'pending')
     assert.equal(domain.verifiedAt, null)
@@ -38,55 +38,55 @@ describe('create', () => {
     const published = Buffer.from(/^v=DKIM1; k=rsa; p=(.+)$/.exec(dkim[0]!.value)![1]!, 'base64')
     const publicKey = createPublicKey({ key: published, format: 'der', type: 'spki' })
     assert.equal(publicKey.asymmetricKeyDetails!.modulusLength, 2048)
-    const { dkimKeys } = house.directory
-    const [key] = (await dkimKeys.of(house.db.read, [domain.id])).get(domain.id)!
-    const privateKey = (await dkimKeys.open(house.db.read, key!))!
+    const { dkimKeys } = appliance.directory
+    const [key] = (await dkimKeys.of(appliance.db.read, [domain.id])).get(domain.id)!
+    const privateKey = (await dkimKeys.open(appliance.db.read, key!))!
     assert.ok(createPublicKey(privateKey).equals(publicKey), 'the sealed key is the other half of the published one')
-    assert.deepEqual(await house.directory.domains.get(teamId, domain.id), domain)
+    assert.deepEqual(await appliance.directory.domains.get(teamId, domain.id), domain)
   })
 
   it('refuses a name the team has or another team has verified, but allows two pending claims', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const [one, two] = [await house.team('One'), await house.team('Two')]
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
     const first = await domains.create(one, 'example.org')
     await assert.rejects(domains.create(one, 'EXAMPLE.org'), failure('conflict'))
     const second = await domains.create(two, 'example.org')
     assert.notEqual(first.records.verification.value, second.records.verification.value)
-    prove(house, first)
-    await domains.verify(one, first.id)
+    prove(appliance, first)
+    await appliance.administration.domains.verify(one, first.id)
     assert.equal((await domains.get(two, second.id))!.verificationStatus, 'failed')
-    await assert.rejects(domains.create(await house.team('Three'), 'example.org'), failure('conflict'))
+    await assert.rejects(domains.create(await appliance.team('Three'), 'example.org'), failure('conflict'))
   })
 
   it('creates one of many concurrent ones', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
     const asked = await Promise.allSettled(
-      Array.from({ length: 4 }, () => house.directory.domains.create(teamId, 'example.org')),
+      Array.from({ length: 4 }, () => appliance.directory.domains.create(teamId, 'example.org')),
     )
     assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
   it('verifies reserved names without DNS, for one team', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'demo.test')
     assert.equal(domain.verificationStatus, 'verified')
-    assert.equal(domain.verifiedAt, house.clock.now())
-    assert.deepEqual(house.dns.queries, [])
+    assert.equal(domain.verifiedAt, appliance.clock.now())
+    assert.deepEqual(appliance.dns.queries, [])
     assert.equal((await domains.byName('demo.test'))!.id, domain.id)
-    await assert.rejects(domains.create(await house.team('Two'), 'demo.test'), failure('conflict'))
+    await assert.rejects(domains.create(await appliance.team('Two'), 'demo.test'), failure('conflict'))
   })
 })
 
 describe('verify', () => {
   it('reports every record, expected and found', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
-    const domain = await house.directory.domains.create(teamId, 'example.org')
-    const before = await house.directory.domains.verify(teamId, domain.id)
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
+    const domain = await appliance.directory.domains.create(teamId, 'example.org')
+    const before = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(
       before.checks.map(({ record, ok, required, found }) => [record, ok, required, found.length]),
       [
@@ -99,7 +99,7 @@ describe('verify', () => {
     )
     assert.equal(before.domain.verificationStatus, 'pending')
     const { spf, dkim, verification } = domain.records
-    Object.assign(house.dns.zone, {
+    Object.assign(appliance.dns.zone, {
       [verification.name]: { TXT: ['something else', verification.value] },
       'example.org': {
         MX: [
@@ -111,7 +111,7 @@ describe('verify', () => {
       [dkim[0]!.name]: { TXT: [dkim[0]!.value.replace('p=', 'p= ')] },
       '_dmarc.example.org': { TXT: ['v=DMARC1; p=reject'] },
     })
-    const after = await house.directory.domains.verify(teamId, domain.id)
+    const after = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(
       after.checks.map(({ ok }) => ok),
       [true, true, true, true, true],
@@ -119,20 +119,20 @@ describe('verify', () => {
     assert.deepEqual(after.checks[1]!.found, ['5 other.example', `50 ${MAIL_HOST}`])
     assert.equal(after.checks[2]!.expected, spf.value)
     assert.equal(after.domain.verificationStatus, 'verified')
-    assert.equal(after.domain.verifiedAt, house.clock.now())
-    assert.equal((await house.directory.dkimKeys.signing(house.db.read, domain.id)).length, 1)
+    assert.equal(after.domain.verifiedAt, appliance.clock.now())
+    assert.equal((await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)).length, 1)
   })
 
   it('does not accept two SPF records, another DKIM key, or two DMARC records', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
-    const domain = await house.directory.domains.create(teamId, 'example.org')
-    Object.assign(house.dns.zone, {
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
+    const domain = await appliance.directory.domains.create(teamId, 'example.org')
+    Object.assign(appliance.dns.zone, {
       'example.org': { TXT: [domain.records.spf.value, 'v=spf1 -all'] },
       [domain.records.dkim[0]!.name]: { TXT: ['v=DKIM1; k=rsa; p=AAAA', 'p='] },
       '_dmarc.example.org': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
     })
-    const { checks } = await house.directory.domains.verify(teamId, domain.id)
+    const { checks } = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(
       checks.filter(({ ok }) => ok),
       [],
@@ -140,53 +140,56 @@ describe('verify', () => {
   })
 
   it('limits the values shown of a zone', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
-    const domain = await house.directory.domains.create(teamId, 'example.org')
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
+    const domain = await appliance.directory.domains.create(teamId, 'example.org')
     const flood = Array.from({ length: FOUND_MAX + 10 }, (_, i) => `${i} ${'x'.repeat(FOUND_CHARS_MAX * 2)}`)
-    house.dns.zone[domain.records.verification.name] = { TXT: flood }
-    const [check] = (await house.directory.domains.verify(teamId, domain.id)).checks
+    appliance.dns.zone[domain.records.verification.name] = { TXT: flood }
+    const [check] = (await appliance.administration.domains.verify(teamId, domain.id)).checks
     assert.equal(check!.found.length, FOUND_MAX)
     assert.ok(check!.found.every((text) => text.length === FOUND_CHARS_MAX))
   })
 
   it('changes nothing when no name server answers', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
-    const domain = await house.directory.domains.create(teamId, 'example.org')
-    house.dns.zone[domain.records.verification.name] = { fault: 'servfail' }
-    const before = await house.db.read.get('SELECT * FROM domains')
-    await assert.rejects(house.directory.domains.verify(teamId, domain.id), failure('service_unavailable'))
-    assert.deepEqual(await house.db.read.get('SELECT * FROM domains'), before)
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
+    const domain = await appliance.directory.domains.create(teamId, 'example.org')
+    appliance.dns.zone[domain.records.verification.name] = { error: 'servfail' }
+    const before = await appliance.db.read.get('SELECT * FROM domains')
+    await assert.rejects(appliance.administration.domains.verify(teamId, domain.id), failure('service_unavailable'))
+    assert.deepEqual(await appliance.db.read.get('SELECT * FROM domains'), before)
   })
 
   it('keeps the DKIM state when only that lookup fails', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'example.org')
     const dkim = domain.records.dkim[0]!
-    prove(house, domain)
-    house.dns.zone[dkim.name] = { TXT: [dkim.value] }
-    await domains.verify(teamId, domain.id)
-    house.dns.zone[dkim.name] = { fault: 'servfail' }
-    await domains.verify(teamId, domain.id)
-    const signing = async () => (await house.directory.dkimKeys.signing(house.db.read, domain.id)).length
+    prove(appliance, domain)
+    appliance.dns.zone[dkim.name] = { TXT: [dkim.value] }
+    await appliance.administration.domains.verify(teamId, domain.id)
+    appliance.dns.zone[dkim.name] = { error: 'servfail' }
+    await appliance.administration.domains.verify(teamId, domain.id)
+    const signing = async () => (await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)).length
     assert.equal(await signing(), 1)
-    house.dns.zone[dkim.name] = { TXT: ['v=DKIM1; p='] }
-    await domains.verify(teamId, domain.id)
+    appliance.dns.zone[dkim.name] = { TXT: ['v=DKIM1; p='] }
+    await appliance.administration.domains.verify(teamId, domain.id)
     assert.equal(await signing(), 0)
   })
 
   it('lets the first of two teams win although both records are published', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const [one, two] = [await house.team('One'), await house.team('Two')]
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
     const first = await domains.create(one, 'example.org')
     const second = await domains.create(two, 'example.org')
-    prove(house, first)
-    prove(house, second)
-    const outcomes = await Promise.allSettled([domains.verify(one, first.id), domains.verify(two, second.id)])
+    prove(appliance, first)
+    prove(appliance, second)
+    const outcomes = await Promise.allSettled([
+      appliance.administration.domains.verify(one, first.id),
+      appliance.administration.domains.verify(two, second.id),
+    ])
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     const winner = outcomes[0]!.status === 'fulfilled' ? first : second
     assert.equal((await domains.byName('example.org'))!.id, winner.id)
@@ -197,96 +200,99 @@ describe('verify', () => {
   })
 
   it('does not find the domain of another team', async () => {
-    await using house = await openTestDirectory()
-    const domain = await house.directory.domains.create(await house.team(), 'example.org')
-    const stranger = await house.team('Two')
-    await assert.rejects(house.directory.domains.verify(stranger, domain.id), failure('not_found'))
-    assert.equal(await house.directory.domains.get(stranger, domain.id), undefined)
-    await assert.rejects(house.directory.domains.delete(stranger, domain.id), failure('not_found'))
-    assert.deepEqual(house.dns.queries, [])
+    await using appliance = await openTestDirectory()
+    const domain = await appliance.directory.domains.create(await appliance.team(), 'example.org')
+    const stranger = await appliance.team('Two')
+    await assert.rejects(appliance.administration.domains.verify(stranger, domain.id), failure('not_found'))
+    assert.equal(await appliance.directory.domains.get(stranger, domain.id), undefined)
+    await assert.rejects(appliance.directory.domains.delete(stranger, domain.id), failure('not_found'))
+    assert.deepEqual(appliance.dns.queries, [])
   })
 })
 
 describe('recheckDue', () => {
   it('checks every five minutes for an hour, then hourly, and fails after 72 hours', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'example.org')
     let looks = 0
     for (let minutes = 0; minutes < 80 * 60; minutes += 5) {
-      house.clock.advance(5 * MINUTE)
-      looks += await domains.recheckDue()
+      appliance.clock.advance(5 * MINUTE)
+      looks += await appliance.administration.domains.recheckDue()
     }
     assert.equal(looks, 12 + 71)
     assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, 'failed')
-    prove(house, domain)
-    house.clock.advance(DAY)
-    assert.equal(await domains.recheckDue(), 0)
-    assert.equal((await domains.verify(teamId, domain.id)).domain.verificationStatus, 'verified')
+    prove(appliance, domain)
+    appliance.clock.advance(DAY)
+    assert.equal(await appliance.administration.domains.recheckDue(), 0)
+    assert.equal(
+      (await appliance.administration.domains.verify(teamId, domain.id)).domain.verificationStatus,
+      'verified',
+    )
   })
 
   it('finds the record automatically', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'example.org')
-    prove(house, domain)
-    house.clock.advance(5 * MINUTE)
-    await domains.recheckDue()
+    prove(appliance, domain)
+    appliance.clock.advance(5 * MINUTE)
+    await appliance.administration.domains.recheckDue()
     const found = (await domains.get(teamId, domain.id))!
     assert.equal(found.verificationStatus, 'verified')
-    assert.equal(found.verifiedAt, house.clock.now())
-    assert.equal(await domains.recheckDue(), 0, 'it is not due again at once')
+    assert.equal(found.verifiedAt, appliance.clock.now())
+    assert.equal(await appliance.administration.domains.recheckDue(), 0, 'it is not due again at once')
   })
 
   it('stops between two groups when aborted, and continues in the next round', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     await Promise.all(Array.from({ length: 12 }, (_, i) => domains.create(teamId, `d${i}.example.org`)))
-    house.clock.advance(5 * MINUTE)
+    appliance.clock.advance(5 * MINUTE)
     const stop = new AbortController()
-    const first = domains.recheckDue(stop.signal)
+    const first = appliance.administration.domains.recheckDue(stop.signal)
     stop.abort()
     const looked = await first
     assert.ok(looked < 12, `${looked}`)
-    assert.equal(await domains.recheckDue(), 12 - looked)
-    assert.equal(await domains.recheckDue(), 0)
+    assert.equal(await appliance.administration.domains.recheckDue(), 12 - looked)
+    assert.equal(await appliance.administration.domains.recheckDue(), 0)
   })
 
   it('fails after three days without the record, with one check a day, and still receives', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'example.org')
-    prove(house, domain)
-    await domains.verify(teamId, domain.id)
-    delete house.dns.zone[domain.records.verification.name]
+    prove(appliance, domain)
+    await appliance.administration.domains.verify(teamId, domain.id)
+    delete appliance.dns.zone[domain.records.verification.name]
     for (const expected of ['verified', 'verified', 'failed']) {
-      house.clock.advance(DAY)
-      await Promise.all([domains.recheckDue(), domains.recheckDue()])
+      appliance.clock.advance(DAY)
+      await Promise.all([appliance.administration.domains.recheckDue(), appliance.administration.domains.recheckDue()])
       assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, expected)
     }
     assert.equal((await domains.byName('example.org'))!.id, domain.id)
     const refused = failure('validation_error', { field: 'email', code: 'unverified_domain' })
-    await assert.rejects(house.directory.mailboxes.create(teamId, { email: 'a@example.org' }), refused)
+    await assert.rejects(appliance.administration.mailboxes.create(teamId, { email: 'a@example.org' }), refused)
   })
 
   it('resets the count when the record is back, and does not count days without an answer', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'example.org')
-    prove(house, domain)
-    await domains.verify(teamId, domain.id)
+    prove(appliance, domain)
+    await appliance.administration.domains.verify(teamId, domain.id)
     const { name } = domain.records.verification
-    const proof = house.dns.zone[name]!
+    const proof = appliance.dns.zone[name]!
     for (const day of ['gone', 'gone', 'back', 'gone', 'mute', 'gone']) {
-      if (day === 'gone') delete house.dns.zone[name]
-      else house.dns.zone[name] = day === 'back' ? proof : { fault: 'servfail' }
-      house.clock.advance(DAY)
-      await domains.recheckDue()
+      if (day === 'gone') delete appliance.dns.zone[name]
+      else appliance.dns.zone[name] = day === 'back' ? proof : { error: 'servfail' }
+      appliance.clock.advance(DAY)
+      await appliance.administration.domains.recheckDue()
       assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, 'verified', day)
     }
   })
@@ -294,48 +300,48 @@ describe('recheckDue', () => {
 
 describe('byName', () => {
   it('returns the domain of the team that verified the name last, and none before', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const [one, two] = [await house.team('One'), await house.team('Two')]
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
     const first = await domains.create(one, 'example.org')
     assert.equal(await domains.byName('example.org'), undefined)
-    prove(house, first)
-    await domains.verify(one, first.id)
-    delete house.dns.zone[first.records.verification.name]
+    prove(appliance, first)
+    await appliance.administration.domains.verify(one, first.id)
+    delete appliance.dns.zone[first.records.verification.name]
     for (let day = 0; day < 3; day++) {
-      house.clock.advance(DAY)
-      await domains.recheckDue()
+      appliance.clock.advance(DAY)
+      await appliance.administration.domains.recheckDue()
     }
     const second = await domains.create(two, 'example.org')
     assert.equal((await domains.byName('example.org'))!.id, first.id, 'nobody else has proven it yet')
-    prove(house, second)
-    await domains.verify(two, second.id)
+    prove(appliance, second)
+    await appliance.administration.domains.verify(two, second.id)
     assert.equal((await domains.byName('example.org'))!.id, second.id)
     await domains.delete(two, second.id)
     assert.equal(await domains.byName('example.org'), undefined, 'the lapsed one does not come back by itself')
-    prove(house, first)
-    await domains.verify(one, first.id)
+    prove(appliance, first)
+    await appliance.administration.domains.verify(one, first.id)
     assert.equal((await domains.byName('example.org'))!.id, first.id)
   })
 
   it('returns when its team was suspended', async () => {
-    await using house = await openTestDirectory()
-    const teamId = await house.team()
-    await house.directory.domains.create(teamId, 'demo.test')
-    assert.equal((await house.directory.domains.byName('demo.test'))!.teamSuspendedAt, null)
-    const since = house.clock.now()
-    await house.directory.teams.setStatus(teamId, 'suspended')
-    house.clock.advance(DAY)
-    await house.directory.teams.setStatus(teamId, 'suspended')
-    assert.equal((await house.directory.domains.byName('demo.test'))!.teamSuspendedAt, since)
+    await using appliance = await openTestDirectory()
+    const teamId = await appliance.team()
+    await appliance.directory.domains.create(teamId, 'demo.test')
+    assert.equal((await appliance.directory.domains.byName('demo.test'))!.teamSuspendedAt, null)
+    const since = appliance.clock.now()
+    await appliance.directory.teams.setStatus(teamId, 'suspended')
+    appliance.clock.advance(DAY)
+    await appliance.directory.teams.setStatus(teamId, 'suspended')
+    assert.equal((await appliance.directory.domains.byName('demo.test'))!.teamSuspendedAt, since)
   })
 })
 
 describe('list and delete', () => {
   it('pages newest first, filtered by status and by a part of the name', async () => {
-    await using house = await openTestDirectory()
-    const { domains } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains } = appliance.directory
+    const teamId = await appliance.team()
     for (const name of ['a.test', 'shop.example.org', 'b.test', 'SHOP-2.example.org'])
       await domains.create(teamId, name)
     const names = async (filter: object) =>
@@ -351,20 +357,23 @@ describe('list and delete', () => {
       ['a.test'],
     )
     assert.equal(rest.next, null)
-    assert.deepEqual(await domains.list(await house.team('Two'), { limit: 3, after: null }), { items: [], next: null })
+    assert.deepEqual(await domains.list(await appliance.team('Two'), { limit: 3, after: null }), {
+      items: [],
+      next: null,
+    })
   })
 
   it('deletes a domain only without mailboxes, and its filter with it', async () => {
-    await using house = await openTestDirectory()
-    const { domains, mailboxes, filters } = house.directory
-    const teamId = await house.team()
+    await using appliance = await openTestDirectory()
+    const { domains, mailboxes, filters } = appliance.directory
+    const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'demo.test')
     await filters.put(domain.id, { mode: 'denylist', rules: [] })
-    const mailbox = await mailboxes.create(teamId, { email: 'a@demo.test' })
+    const mailbox = await appliance.administration.mailboxes.create(teamId, { email: 'a@demo.test' })
     await assert.rejects(domains.delete(teamId, domain.id), failure('conflict'))
     await mailboxes.suspend(teamId, mailbox.id)
     await assert.rejects(domains.delete(teamId, domain.id), failure('conflict'))
-    await mailboxes.delete(teamId, mailbox.id)
+    await appliance.administration.mailboxes.delete(teamId, mailbox.id)
     await domains.delete(teamId, domain.id)
     assert.equal(await domains.get(teamId, domain.id), undefined)
     assert.equal((await filters.get(domain.id)).mode, 'off')

@@ -256,18 +256,18 @@ describe('evaluation', () => {
 })
 
 describe('storage', () => {
-  let house: TestDirectory
+  let appliance: TestDirectory
   before(async () => {
-    house = await openTestDirectory()
+    appliance = await openTestDirectory()
   })
-  after(() => house[Symbol.asyncDispose]())
+  after(() => appliance[Symbol.asyncDispose]())
 
   it('is off by default', async () => {
-    assert.deepEqual(await house.directory.filters.get('mbx_new'), off)
+    assert.deepEqual(await appliance.directory.filters.get('mbx_new'), off)
   })
 
   it('is replaced as a whole, lower-case, without exact duplicates, in order', async () => {
-    const { filters } = house.directory
+    const { filters } = appliance.directory
     const stored = await filters.put('mbx_a', {
       mode: 'denylist',
       rules: [deny('Z@Example.com'), deny('a@example.com'), deny('z@EXAMPLE.com'), allow('z@example.com')],
@@ -280,7 +280,7 @@ describe('storage', () => {
   })
 
   it('refuses an invalid pattern and names its index', async () => {
-    const { filters } = house.directory
+    const { filters } = appliance.directory
     const put = (rules: FilterRule[]) => filters.put('mbx_c', { mode: 'denylist', rules })
     const wrong = failure('validation_error', { field: 'rules.1.pattern', code: 'invalid_format' })
     await assert.rejects(put([deny('a@example.com'), deny('a*b*@example.com')]), wrong)
@@ -294,14 +294,14 @@ describe('storage', () => {
 
   it(`holds ${RULES_MAX} rules and no more`, async () => {
     const rules = Array.from({ length: RULES_MAX }, (_, i) => deny(`a${i}@example.com`))
-    const { filters } = house.directory
+    const { filters } = appliance.directory
     assert.deepEqual((await filters.put('mbx_d', { mode: 'denylist', rules })).rules, rules)
     const more = { mode: 'denylist' as const, rules: [...rules, deny('more@example.com')] }
     await assert.rejects(filters.put('mbx_d', more), failure('validation_error', { field: 'rules', code: 'too_big' }))
   })
 
   it('lets one of fifty concurrent writers with the same precondition win', async () => {
-    const { filters } = house.directory
+    const { filters } = appliance.directory
     const read = JSON.stringify(await filters.get('mbx_e'))
     const asked = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>

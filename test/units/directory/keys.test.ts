@@ -11,24 +11,24 @@ import { failure, openTestDirectory, type TestDirectory } from '../../support/di
 
 const MINUTE = 60_000
 
-let house: TestDirectory
+let appliance: TestDirectory
 let keys: Keys
 let teamId: string
 before(async () => {
-  house = await openTestDirectory()
-  keys = house.directory.keys
-  teamId = await house.team()
+  appliance = await openTestDirectory()
+  keys = appliance.directory.keys
+  teamId = await appliance.team()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const issue = (more: Partial<KeyInput> = {}) =>
   keys.issue({ teamId, kind: 'root', name: 'key', role: 'root:full', createdBy: 'operator', ...more })
 const issueFor = (mailboxId: string, more: Partial<KeyInput> = {}) =>
   keys.issue({ teamId, kind: 'mailbox', mailboxId, name: 'key', createdBy: 'operator', ...more })
 const newMailbox = async (name: string) => {
-  const known = await house.directory.domains.list(teamId, { limit: 1, after: null })
-  if (known.items.length === 0) await house.directory.domains.create(teamId, 'keys.test')
-  return house.directory.mailboxes.create(teamId, { email: `${name}@keys.test` })
+  const known = await appliance.directory.domains.list(teamId, { limit: 1, after: null })
+  if (known.items.length === 0) await appliance.directory.domains.create(teamId, 'keys.test')
+  return appliance.administration.mailboxes.create(teamId, { email: `${name}@keys.test` })
 }
 
 describe('issue', () => {
@@ -41,7 +41,7 @@ describe('issue', () => {
       { kind: record.kind, role: record.role, status: record.status, mailboxId: record.mailboxId, name: record.name },
       { kind: 'root', role: 'root:full', status: 'active', mailboxId: null, name: 'first' },
     )
-    const rows = await house.db.read.all('SELECT * FROM keys')
+    const rows = await appliance.db.read.all('SELECT * FROM keys')
     assert.ok(!rows.some((row) => Object.values(row).some((value) => value === secret)))
     assert.deepEqual(await keys.get(teamId, record.id), record)
   })
@@ -122,7 +122,7 @@ describe('recognise', () => {
 
   it('reads the database once for a well-formed key, and never for a malformed one', async () => {
     const { counts, db } = countingDb()
-    const blind = new Keys({ db, clock: house.clock })
+    const blind = new Keys({ db, clock: appliance.clock })
     const real = newSecret('srk_')
     const broken = [
       '',
@@ -143,7 +143,7 @@ describe('recognise', () => {
   })
 
   it('finds either hash by index', async () => {
-    const plan = await house.db.read.all<{ detail: string }>(
+    const plan = await appliance.db.read.all<{ detail: string }>(
       'EXPLAIN QUERY PLAN SELECT * FROM keys WHERE hash = ? OR previous_hash = ?',
       [Buffer.alloc(32), Buffer.alloc(32)],
     )
@@ -165,10 +165,10 @@ describe('recognise', () => {
   })
 
   it('refuses expired and revoked keys', async () => {
-    const short = await issue({ expiresAt: house.clock.now() + 1000 })
-    house.clock.advance(999)
+    const short = await issue({ expiresAt: appliance.clock.now() + 1000 })
+    appliance.clock.advance(999)
     assert.ok(await keys.recognise(short.secret))
-    house.clock.advance(1)
+    appliance.clock.advance(1)
     assert.equal(await keys.recognise(short.secret), undefined)
     assert.equal((await keys.get(teamId, short.record.id))!.status, 'expired')
     const gone = await issue()
@@ -179,20 +179,20 @@ describe('recognise', () => {
   })
 
   it('recognises keys of a suspended team and reports the suspension', async () => {
-    const otherId = await house.team('Other')
+    const otherId = await appliance.team('Other')
     const { secret } = await issue({ teamId: otherId })
-    await house.directory.teams.setStatus(otherId, 'suspended')
+    await appliance.directory.teams.setStatus(otherId, 'suspended')
     assert.equal((await keys.recognise(secret))!.suspended, true)
-    await house.directory.teams.setStatus(otherId, 'active')
+    await appliance.directory.teams.setStatus(otherId, 'active')
     assert.equal((await keys.recognise(secret))!.suspended, false)
   })
 
   it('works for a suspended mailbox and not for a deleted one', async () => {
     const { id } = await newMailbox('ends')
     const { secret } = await issueFor(id)
-    await house.directory.mailboxes.suspend(teamId, id)
+    await appliance.directory.mailboxes.suspend(teamId, id)
     assert.equal((await keys.recognise(secret))!.suspended, false)
-    await house.directory.mailboxes.delete(teamId, id)
+    await appliance.administration.mailboxes.delete(teamId, id)
     assert.equal(await keys.recognise(secret), undefined)
   })
 
@@ -201,16 +201,16 @@ describe('recognise', () => {
     const used = async () => {
       await Promise.all(Array.from({ length: 20 }, () => keys.recognise(secret)))
       // Units of work are done in order: what was asked before this one is written when it ends.
-      const { units } = house.db.counts
-      await house.db.write(async () => {})
-      return { writes: house.db.counts.units - units - 1, at: (await keys.get(teamId, record.id))!.lastUsedAt }
+      const { units } = appliance.db.counts
+      await appliance.db.write(async () => {})
+      return { writes: appliance.db.counts.units - units - 1, at: (await keys.get(teamId, record.id))!.lastUsedAt }
     }
-    const minute = () => house.clock.now() - (house.clock.now() % MINUTE)
-    house.clock.advance(MINUTE - (house.clock.now() % MINUTE) + 5)
+    const minute = () => appliance.clock.now() - (appliance.clock.now() % MINUTE)
+    appliance.clock.advance(MINUTE - (appliance.clock.now() % MINUTE) + 5)
     assert.deepEqual(await used(), { writes: 1, at: minute() })
-    house.clock.advance(MINUTE - 10)
+    appliance.clock.advance(MINUTE - 10)
     assert.deepEqual(await used(), { writes: 0, at: minute() })
-    house.clock.advance(10)
+    appliance.clock.advance(10)
     assert.deepEqual(await used(), { writes: 1, at: minute() })
   })
 })
@@ -221,10 +221,10 @@ describe('rotate', () => {
     const second = await keys.rotate(teamId, first.record.id, 60)
     assert.equal(second.record.id, first.record.id)
     assert.equal(second.record.last4, second.secret.slice(-4))
-    house.clock.advance(59_999)
+    appliance.clock.advance(59_999)
     assert.ok(await keys.recognise(first.secret))
     assert.ok(await keys.recognise(second.secret))
-    house.clock.advance(1)
+    appliance.clock.advance(1)
     assert.equal(await keys.recognise(first.secret), undefined)
     assert.ok(await keys.recognise(second.secret))
   })
@@ -260,7 +260,7 @@ describe('rotate', () => {
 
 describe('other teams', () => {
   it('cannot see a key', async () => {
-    const strangerId = await house.team('Stranger')
+    const strangerId = await appliance.team('Stranger')
     const { record } = await issue()
     assert.equal(await keys.get(strangerId, record.id), undefined)
     await assert.rejects(keys.revoke(strangerId, record.id), failure('not_found'))
@@ -271,11 +271,11 @@ describe('other teams', () => {
 
 describe('list', () => {
   it('pages through everything once, newest first, while keys are added', async () => {
-    const otherId = await house.team('Pages')
+    const otherId = await appliance.team('Pages')
     const made: string[] = []
     for (let i = 0; i < 7; i++) {
       made.unshift((await issue({ teamId: otherId, name: `k${i}` })).record.id)
-      if (i % 2 === 0) house.clock.advance(1)
+      if (i % 2 === 0) appliance.clock.advance(1)
     }
     const seen: string[] = []
     let after: (string | number)[] | null = null
@@ -289,12 +289,12 @@ describe('list', () => {
   })
 
   it('filters by status, kind and mailbox', async () => {
-    const otherId = await house.team('Filters')
+    const otherId = await appliance.team('Filters')
     const active = await issue({ teamId: otherId })
-    const expired = await issue({ teamId: otherId, expiresAt: house.clock.now() + 10 })
+    const expired = await issue({ teamId: otherId, expiresAt: appliance.clock.now() + 10 })
     const revoked = await issue({ teamId: otherId })
     await keys.revoke(otherId, revoked.record.id)
-    house.clock.advance(10)
+    appliance.clock.advance(10)
     const ids = async (filter: object) =>
       (await keys.list(otherId, { limit: 10, after: null, ...filter })).items.map(({ id }) => id)
     assert.deepEqual(await ids({ status: 'active' }), [active.record.id])

@@ -6,41 +6,41 @@ import { QUOTA_DEFAULT_BYTES, QUOTA_MAX_BYTES, QUOTA_MIN_BYTES } from '../../../
 import type { MailboxInput } from '../../../src/directory/mailboxes.ts'
 import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
-let house: TestDirectory
+let appliance: TestDirectory
 let teamId: string
 before(async () => {
-  house = await openTestDirectory()
-  teamId = await house.team()
-  await house.directory.domains.create(teamId, 'demo.test')
-  await house.directory.domains.create(teamId, 'pending.example.org')
-  await house.directory.domains.create(teamId, 'xn--mller-kva.test')
+  appliance = await openTestDirectory()
+  teamId = await appliance.team()
+  await appliance.directory.domains.create(teamId, 'demo.test')
+  await appliance.directory.domains.create(teamId, 'pending.example.org')
+  await appliance.directory.domains.create(teamId, 'xn--mller-kva.test')
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const create = (email: string, more: Partial<MailboxInput> = {}) =>
-  house.directory.mailboxes.create(teamId, { email, ...more })
+  appliance.administration.mailboxes.create(teamId, { email, ...more })
 
 describe('create', () => {
   it('creates a mailbox and its mail account together', async () => {
-    const opened = house.accounts.length
+    const opened = appliance.accounts.length
     const mailbox = await create('Ana.Lopez@Demo.Test', { displayName: 'Ana López' })
     assert.equal(mailbox.email, 'ana.lopez@demo.test')
     assert.equal(mailbox.displayName, 'Ana López')
     assert.equal(mailbox.quotaBytes, QUOTA_DEFAULT_BYTES)
     assert.deepEqual(mailbox.sendScope, { type: 'all' })
     assert.equal(mailbox.status, 'active')
-    assert.deepEqual(house.accounts.slice(opened), [mailbox.id])
-    assert.deepEqual(await house.directory.mailboxes.byId(mailbox.id), mailbox)
-    assert.deepEqual(await house.directory.mailboxes.get(teamId, mailbox.id), mailbox)
-    assert.deepEqual(await house.directory.mailboxes.byEmail('ANA.LOPEZ@demo.test'), mailbox)
+    assert.deepEqual(appliance.accounts.slice(opened), [mailbox.id])
+    assert.deepEqual(await appliance.directory.mailboxes.byId(mailbox.id), mailbox)
+    assert.deepEqual(await appliance.directory.mailboxes.get(teamId, mailbox.id), mailbox)
+    assert.deepEqual(await appliance.directory.mailboxes.byEmail('ANA.LOPEZ@demo.test'), mailbox)
   })
 
   it('accepts letters beyond ASCII in the domain', async () => {
     const { id, email } = await create('info@Müller.test')
     assert.equal(email, 'info@xn--mller-kva.test')
-    assert.equal((await house.directory.mailboxes.byEmail('INFO@müller.test'))!.id, id)
+    assert.equal((await appliance.directory.mailboxes.byEmail('INFO@müller.test'))!.id, id)
     for (const none of ['info', '@müller.test', 'info@', '', 'info@[127.0.0.1]']) {
-      assert.equal(await house.directory.mailboxes.byEmail(none), undefined)
+      assert.equal(await appliance.directory.mailboxes.byEmail(none), undefined)
     }
   })
 
@@ -51,21 +51,21 @@ describe('create', () => {
   })
 
   it('rolls back when the mail account cannot be created', async () => {
-    house.accountFailure = new Error('the disk is full')
+    appliance.accountFailure = new Error('the disk is full')
     await assert.rejects(create('half@demo.test'), /the disk is full/)
-    house.accountFailure = null
-    assert.equal(await house.directory.mailboxes.byEmail('half@demo.test'), undefined)
+    appliance.accountFailure = null
+    assert.equal(await appliance.directory.mailboxes.byEmail('half@demo.test'), undefined)
     await create('half@demo.test')
   })
 
   it('creates a mailbox and its key together', async () => {
-    const { mailbox, key } = await house.directory.mailboxes.createWithKey(
+    const { mailbox, key } = await appliance.administration.mailboxes.createWithKey(
       teamId,
       { email: 'key@demo.test' },
       'operator',
     )
     assert.equal(key.record.mailboxId, mailbox.id)
-    const known = await house.directory.keys.recognise(key.secret)
+    const known = await appliance.directory.keys.recognise(key.secret)
     assert.equal(known!.principal.kind === 'mailbox' && known!.principal.mailboxId, mailbox.id)
   })
 
@@ -108,9 +108,9 @@ describe('create', () => {
   }
 
   it('refuses the domain of another team', async () => {
-    const stranger = await house.team('Stranger')
+    const stranger = await appliance.team('Stranger')
     const expected = failure('validation_error', { field: 'email', code: 'not_found' })
-    await assert.rejects(house.directory.mailboxes.create(stranger, { email: 'x@demo.test' }), expected)
+    await assert.rejects(appliance.administration.mailboxes.create(stranger, { email: 'x@demo.test' }), expected)
   })
 
   it('accepts the largest and the smallest quota, and a name of 64 characters', async () => {
@@ -122,27 +122,31 @@ describe('create', () => {
 
 describe('states', () => {
   it('suspended, active again, deleted for good', async () => {
-    const { mailboxes } = house.directory
+    const { mailboxes } = appliance.directory
     const { id, createdAt } = await create('states@demo.test')
-    house.clock.advance(1000)
+    appliance.clock.advance(1000)
     const suspended = await mailboxes.suspend(teamId, id, 'abuse')
     assert.equal(suspended.status, 'suspended')
     assert.equal(suspended.statusReason, 'abuse')
-    assert.equal(suspended.suspendedAt, house.clock.now())
-    assert.equal(suspended.updatedAt, house.clock.now())
+    assert.equal(suspended.suspendedAt, appliance.clock.now())
+    assert.equal(suspended.updatedAt, appliance.clock.now())
     assert.equal(suspended.createdAt, createdAt)
     assert.deepEqual(await mailboxes.byId(id), suspended)
     const active = await mailboxes.reactivate(teamId, id)
     assert.deepEqual([active.status, active.statusReason, active.suspendedAt], ['active', null, null])
-    const deleted = await mailboxes.delete(teamId, id)
+    const deleted = await appliance.administration.mailboxes.delete(teamId, id)
     assert.equal(deleted.status, 'deleted')
-    assert.equal(deleted.deletedAt, house.clock.now())
-    house.clock.advance(1000)
-    assert.deepEqual(await mailboxes.delete(teamId, id), deleted, 'deleting twice changes nothing')
+    assert.equal(deleted.deletedAt, appliance.clock.now())
+    appliance.clock.advance(1000)
+    assert.deepEqual(
+      await appliance.administration.mailboxes.delete(teamId, id),
+      deleted,
+      'deleting twice changes nothing',
+    )
     for (const act of [
       () => mailboxes.suspend(teamId, id),
       () => mailboxes.reactivate(teamId, id),
-      () => mailboxes.update(teamId, id, { displayName: 'x' }, 0),
+      () => appliance.administration.mailboxes.update(teamId, id, { displayName: 'x' }, 0),
     ]) {
       await assert.rejects(act, failure('conflict'))
     }
@@ -153,40 +157,50 @@ describe('states', () => {
   })
 
   it('belong to the team only', async () => {
-    const { mailboxes } = house.directory
+    const { mailboxes } = appliance.directory
     const { id } = await create('own@demo.test')
-    const stranger = await house.team('Stranger')
+    const stranger = await appliance.team('Stranger')
     assert.equal(await mailboxes.get(stranger, id), undefined)
-    for (const act of [mailboxes.suspend, mailboxes.reactivate, mailboxes.delete] as const) {
+    for (const act of [mailboxes.suspend, mailboxes.reactivate] as const) {
       await assert.rejects(act.call(mailboxes, stranger, id), failure('not_found'))
     }
-    await assert.rejects(mailboxes.update(stranger, id, {}, 0), failure('not_found'))
+    await assert.rejects(appliance.administration.mailboxes.delete(stranger, id), failure('not_found'))
+    await assert.rejects(appliance.administration.mailboxes.update(stranger, id, {}, 0), failure('not_found'))
   })
 })
 
 describe('update', () => {
   it('changes the given members and keeps the rest', async () => {
-    const { mailboxes } = house.directory
     const { id, email } = await create('change@demo.test', { displayName: 'Old' })
-    house.clock.advance(5)
-    const named = await mailboxes.update(teamId, id, { displayName: 'New' }, 0)
+    appliance.clock.advance(5)
+    const named = await appliance.administration.mailboxes.update(teamId, id, { displayName: 'New' }, 0)
     assert.deepEqual([named.displayName, named.quotaBytes, named.email], ['New', QUOTA_DEFAULT_BYTES, email])
-    assert.equal(named.updatedAt, house.clock.now())
-    const bare = await mailboxes.update(teamId, id, { displayName: null, quotaBytes: QUOTA_MIN_BYTES }, QUOTA_MIN_BYTES)
+    assert.equal(named.updatedAt, appliance.clock.now())
+    const bare = await appliance.administration.mailboxes.update(
+      teamId,
+      id,
+      { displayName: null, quotaBytes: QUOTA_MIN_BYTES },
+      QUOTA_MIN_BYTES,
+    )
     assert.deepEqual([bare.displayName, bare.quotaBytes], [null, QUOTA_MIN_BYTES])
     const expected = failure('validation_error', { field: 'quota_bytes', code: 'below_usage' })
-    await assert.rejects(mailboxes.update(teamId, id, { quotaBytes: 20_000_000 }, 20_000_001), expected)
+    await assert.rejects(
+      appliance.administration.mailboxes.update(teamId, id, { quotaBytes: 20_000_000 }, 20_000_001),
+      expected,
+    )
     // A mailbox that is over its quota already may still be renamed.
-    assert.equal((await mailboxes.update(teamId, id, { displayName: 'Full' }, 20_000_001)).displayName, 'Full')
+    assert.equal(
+      (await appliance.administration.mailboxes.update(teamId, id, { displayName: 'Full' }, 20_000_001)).displayName,
+      'Full',
+    )
   })
 
   it('lets one of many concurrent writers with the same precondition win', async () => {
-    const { mailboxes } = house.directory
     const { id, updatedAt } = await create('race@demo.test')
-    house.clock.advance(1)
+    appliance.clock.advance(1)
     const asked = await Promise.allSettled(
       Array.from({ length: 20 }, (_, i) =>
-        mailboxes.update(teamId, id, { displayName: `w${i}` }, 0, (current) => {
+        appliance.administration.mailboxes.update(teamId, id, { displayName: `w${i}` }, 0, (current) => {
           if (current.updatedAt !== updatedAt) throw new Error('changed since')
         }),
       ),
@@ -209,10 +223,10 @@ describe('list', () => {
       ['cleo@more.test', '100%'],
       ['dan@list.test', 'Dan_X'],
     ] as const) {
-      made.unshift((await mailboxes.create(team, { email, displayName })).id)
+      made.unshift((await own.administration.mailboxes.create(team, { email, displayName })).id)
     }
     await mailboxes.suspend(team, made[0]!)
-    await mailboxes.delete(team, made[2]!)
+    await own.administration.mailboxes.delete(team, made[2]!)
     const ids = async (filter: object) =>
       (await mailboxes.list(team, { limit: 10, after: null, ...filter })).items.map(({ id }) => id)
     assert.deepEqual(await ids({}), [made[0], made[1], made[3]])

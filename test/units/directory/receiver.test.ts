@@ -6,23 +6,23 @@ import type { ReceiverLookup } from '../../../src/directory/receiver.ts'
 import { SUSPENDED_DEFER_MS } from '../../../src/directory/receiver.ts'
 import { MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
-let house: TestDirectory
+let appliance: TestDirectory
 let teamId: string
 before(async () => {
-  house = await openTestDirectory()
-  teamId = await house.team()
-  const { domains, mailboxes } = house.directory
+  appliance = await openTestDirectory()
+  teamId = await appliance.team()
+  const { domains, mailboxes } = appliance.directory
   await domains.create(teamId, 'demo.test')
   await domains.create(teamId, 'empty.test')
   await domains.create(teamId, 'pending.example.org')
-  await mailboxes.create(teamId, { email: 'ana@demo.test' })
-  await mailboxes.create(teamId, { email: 'bob.b@demo.test' })
-  const { id } = await mailboxes.create(teamId, { email: 'asleep@demo.test' })
+  await appliance.administration.mailboxes.create(teamId, { email: 'ana@demo.test' })
+  await appliance.administration.mailboxes.create(teamId, { email: 'bob.b@demo.test' })
+  const { id } = await appliance.administration.mailboxes.create(teamId, { email: 'asleep@demo.test' })
   await mailboxes.suspend(teamId, id)
-  const gone = await mailboxes.create(teamId, { email: 'gone@demo.test' })
-  await mailboxes.delete(teamId, gone.id)
+  const gone = await appliance.administration.mailboxes.create(teamId, { email: 'gone@demo.test' })
+  await appliance.administration.mailboxes.delete(teamId, gone.id)
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 function told(receiver: ReceiverLookup): string {
   return receiver.reason ?? receiver.mailbox.email
@@ -76,12 +76,12 @@ const table: [local: string, domain: string | null, expected: string][] = [
 describe('receiver', () => {
   for (const [local, domain, expected] of table) {
     it(`${local}@${domain} is ${expected}`, async () => {
-      assert.equal(told(await house.directory.mailboxes.receiver(local, domain)), expected)
+      assert.equal(told(await appliance.directory.mailboxes.receiver(local, domain)), expected)
     })
   }
 
   it('returns the addressed domain, also when a mailbox of another domain receives', async () => {
-    const found = await house.directory.mailboxes.receiver('postmaster', 'empty.test')
+    const found = await appliance.directory.mailboxes.receiver('postmaster', 'empty.test')
     assert.equal(found.reason === null && found.domain.name, 'empty.test')
   })
 
@@ -92,12 +92,12 @@ describe('receiver', () => {
     await domains.create(team, 'demo.test')
     assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'unknown_recipient', 'nobody is there yet')
     assert.equal(told(await mailboxes.receiver('postmaster', null)), 'unknown_recipient')
-    await mailboxes.create(team, { email: 'first@demo.test' })
-    const { id } = await mailboxes.create(team, { email: 'abuse@demo.test' })
+    await own.administration.mailboxes.create(team, { email: 'first@demo.test' })
+    const { id } = await own.administration.mailboxes.create(team, { email: 'abuse@demo.test' })
     assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'abuse@demo.test')
     await mailboxes.suspend(team, id)
     assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'mailbox_suspended')
-    await mailboxes.delete(team, id)
+    await own.administration.mailboxes.delete(team, id)
     assert.equal(told(await mailboxes.receiver('abuse', 'demo.test')), 'first@demo.test')
   })
 
@@ -106,7 +106,7 @@ describe('receiver', () => {
     const { domains, mailboxes, teams } = own.directory
     const team = await own.team()
     await domains.create(team, 'demo.test')
-    await mailboxes.create(team, { email: 'ana@demo.test' })
+    await own.administration.mailboxes.create(team, { email: 'ana@demo.test' })
     await teams.setStatus(team, 'suspended')
     const ask = async () => {
       const found = await mailboxes.receiver('ana', 'demo.test')
@@ -121,17 +121,17 @@ describe('receiver', () => {
   })
 
   it('reads by index only', async () => {
-    const { db } = house
+    const { db } = appliance
     const asked: string[] = []
     const get = db.read.get.bind(db.read)
     db.read.get = (sql, values) => {
       asked.push(sql)
       return get(sql, values)
     }
-    await house.directory.mailboxes.receiver('ana+x', 'demo.test')
+    await appliance.directory.mailboxes.receiver('ana+x', 'demo.test')
     assert.equal(asked.length, 2)
-    await house.directory.mailboxes.receiver('postmaster', 'empty.test')
-    await house.directory.mailboxes.receiver('postmaster', null)
+    await appliance.directory.mailboxes.receiver('postmaster', 'empty.test')
+    await appliance.directory.mailboxes.receiver('postmaster', null)
     db.read.get = get
     for (const sql of asked) {
       const values = Array.from({ length: sql.split('?').length - 1 }, () => 'x')

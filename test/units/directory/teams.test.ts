@@ -7,8 +7,8 @@ import { failure, openTestDirectory } from '../../support/directory.ts'
 
 describe('teams', () => {
   it('may have the same name', async () => {
-    await using house = await openTestDirectory()
-    const { teams } = house.directory
+    await using appliance = await openTestDirectory()
+    const { teams } = appliance.directory
     const [one, two] = [await teams.create({ name: 'Same' }), await teams.create({ name: 'Same' })]
     assert.notEqual(one.id, two.id)
     assert.match(one.id, /^team_[a-z0-9]{24}$/)
@@ -16,14 +16,14 @@ describe('teams', () => {
       id: one.id,
       name: 'Same',
       status: 'active',
-      createdAt: house.clock.now(),
+      createdAt: appliance.clock.now(),
     })
     assert.deepEqual((await teams.list()).map(({ id }) => id).toSorted(), [one.id, two.id].toSorted())
     assert.equal(await teams.get('team_000000000000000000000000'), undefined)
   })
 
   it('need a name on one line', async () => {
-    await using house = await openTestDirectory()
+    await using appliance = await openTestDirectory()
     const wrong: [string, string][] = [
       ['', 'too_small'],
       ['x'.repeat(101), 'too_big'],
@@ -31,14 +31,17 @@ describe('teams', () => {
       ['a\u0000', 'invalid_format'],
     ]
     for (const [name, code] of wrong) {
-      await assert.rejects(house.directory.teams.create({ name }), failure('validation_error', { field: 'name', code }))
+      await assert.rejects(
+        appliance.directory.teams.create({ name }),
+        failure('validation_error', { field: 'name', code }),
+      )
     }
   })
 
   it('are suspended and reactivated', async () => {
-    await using house = await openTestDirectory()
-    const { teams } = house.directory
-    const id = await house.team()
+    await using appliance = await openTestDirectory()
+    const { teams } = appliance.directory
+    const id = await appliance.team()
     await teams.setStatus(id, 'suspended')
     assert.equal((await teams.get(id))!.status, 'suspended')
     await teams.setStatus(id, 'active')
@@ -49,19 +52,19 @@ describe('teams', () => {
 
 describe('the first team', () => {
   it('is created once by concurrent calls, with a key that has every permission', async () => {
-    await using house = await openTestDirectory()
-    const asked = await Promise.all(Array.from({ length: 5 }, () => firstTeam(house.directory, 'Ours')))
+    await using appliance = await openTestDirectory()
+    const asked = await Promise.all(Array.from({ length: 5 }, () => firstTeam(appliance.directory, 'Ours')))
     const [made, ...more] = asked.filter((one) => one !== undefined)
     assert.equal(more.length, 0)
     assert.equal(made!.team.name, 'Ours')
     assert.equal(made!.key.record.role, 'root:full')
-    assert.equal((await house.directory.keys.recognise(made!.key.secret))!.principal.teamId, made!.team.id)
-    assert.equal(await firstTeam(house.directory), undefined)
+    assert.equal((await appliance.directory.keys.recognise(made!.key.secret))!.principal.teamId, made!.team.id)
+    assert.equal(await firstTeam(appliance.directory), undefined)
   })
 
   it('is not created without its key', async () => {
-    await using house = await openTestDirectory()
-    await assert.rejects(firstTeam(house.directory, ''), failure('validation_error'))
-    assert.deepEqual(await house.directory.teams.list(), [])
+    await using appliance = await openTestDirectory()
+    await assert.rejects(firstTeam(appliance.directory, ''), failure('validation_error'))
+    assert.deepEqual(await appliance.directory.teams.list(), [])
   })
 })

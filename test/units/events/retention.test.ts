@@ -3,19 +3,26 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { pruneEvents } from '../../../src/events/webhooks/retention.ts'
-import { openSent, type SentHouse } from '../../support/sent.ts'
+import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
-let house: SentHouse
+let appliance: SendingAppliance
 before(async () => {
-  house = await openSent()
+  appliance = await openSendingAppliance()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 test('old, dispatched events without pending deliveries are deleted', async () => {
-  const { db, outbox } = house.app
+  const { db, outbox } = appliance.app
   const record = (at: number) =>
     db.write((tx) =>
-      outbox.record(tx, { teamId: house.teamId, type: 'service.test', mailboxId: null, domainId: null, at, data: {} }),
+      outbox.record(tx, {
+        teamId: appliance.teamId,
+        type: 'service.test',
+        mailboxId: null,
+        domainId: null,
+        at,
+        data: {},
+      }),
     )
   const old: string[] = []
   for (let at = 0; at < 1200; at++) old.push(await record(at))
@@ -23,7 +30,7 @@ test('old, dispatched events without pending deliveries are deleted', async () =
   const pending = await record(1201)
   const recent = await record(5000)
   await db.write(async (tx) => {
-    await tx.run('UPDATE events SET told = 1 WHERE id <> ?', [undispatched])
+    await tx.run('UPDATE events SET dispatched = 1 WHERE id <> ?', [undispatched])
     await tx.run(
       `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at)
        SELECT 1, n, 1, 9000, 9000 FROM events WHERE id = ?`,

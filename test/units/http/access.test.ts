@@ -73,7 +73,7 @@ describe('credentials', () => {
   })
 })
 
-const missing = (names: string) => `The permission ${names} is missing.`
+const missing = (names: string) => `The permission ${names} is missing. Use a key that has it.`
 
 describe('permissions', () => {
   const cases: [what: string, key: string, path: string, init: RequestInit, status: number, told: string][] = [

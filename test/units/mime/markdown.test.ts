@@ -7,7 +7,7 @@ import { cleanContent } from '../../../src/content/clean/clean.ts'
 import { parseMessage, partText } from '../../../src/mime/parse.ts'
 import { findPart } from '../../../src/mime/structure.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
-import { type Foreign, SUITES } from '../../support/foreign.ts'
+import { type ForeignMessage, SUITES } from '../../support/foreign.ts'
 import { Random } from '../../support/random.ts'
 
 type Bodies = { text: string | null; html: string | null }
@@ -55,7 +55,7 @@ function assertAllInert(bodies: Bodies, name: string): void {
   }
 }
 
-function bodiesOf({ content }: Foreign): Bodies {
+function bodiesOf({ content }: ForeignMessage): Bodies {
   const mail = parseMessage(content)
   const [text, html] = [mail.textPart, mail.htmlPart].map((id) => {
     const part = id === null ? undefined : findPart(mail.structure!, id)

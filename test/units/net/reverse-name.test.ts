@@ -29,9 +29,9 @@ test('believes no other, and tells "none" from "not known"', async () => {
   const resolver = zoneResolver({
     '1.2.0.192.in-addr.arpa': { PTR: ['liar.test', 'no such.name', 'x\r\n250 ok', 'absent.test'] },
     'liar.test': { A: ['192.0.2.99'] },
-    '2.2.0.192.in-addr.arpa': { fault: 'servfail' },
+    '2.2.0.192.in-addr.arpa': { error: 'servfail' },
     '3.2.0.192.in-addr.arpa': { PTR: ['slow.test'] },
-    'slow.test': { fault: 'silent' },
+    'slow.test': { error: 'silent' },
   })
   assert.equal(await findRemoteName('192.0.2.1', resolver), 'none')
   assert.equal(await findRemoteName('192.0.2.2', resolver), 'unknown')

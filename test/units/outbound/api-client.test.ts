@@ -38,7 +38,7 @@ test('a redirect is an answer: nobody is followed with a token', async () => {
   await using api = await startApi(() => ({ status: 307, headers: { location: 'http://169.254.169.254/' } }))
   const result = await client.call({ method: 'GET', url: api.origin, headers: { authorization: 'Bearer x' } })
   assert.ok(result.kind === 'answered' && result.status === 307)
-  assert.equal(api.asked.length, 1)
+  assert.equal(api.requests.length, 1)
 })
 
 test('an answer longer than the bound is not read', async () => {

@@ -8,18 +8,18 @@ import type { PageKey } from '../../../src/db/page.ts'
 import { type DeliveryFilter, listStatement } from '../../../src/outbound/log/delivery-log.ts'
 import type { NewEmail } from '../../../src/outbound/log/emails.ts'
 import type { Carrier, Outcome } from '../../../src/outbound/records.ts'
-import { openSent, type SentHouse } from '../../support/sent.ts'
+import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
-let house: SentHouse
+let appliance: SendingAppliance
 let team: string
 
 before(async () => {
-  house = await openSent()
+  appliance = await openSendingAppliance()
 })
 beforeEach(() => {
   team = newId('team')
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const CARRIER: Carrier = { id: newId('provider'), name: 'Primary' }
 const taken: Outcome = {
@@ -35,7 +35,7 @@ interface Given extends Partial<NewEmail> {
 
 /** Accepts mails at their `queuedAt`; what is not given is the same for all. @returns their ids */
 function accept(...mails: Given[]): Promise<string[]> {
-  const { emails, transitions: fate, app } = house
+  const { emails, transitions: fate, app } = appliance
   return app.db.write(async (tx) => {
     const ids: string[] = []
     for (const { outcome, ...given } of mails) {
@@ -57,7 +57,7 @@ async function found(filter: DeliveryFilter, limit = 100): Promise<number[]> {
   const times: number[] = []
   let after: PageKey | null = null
   do {
-    const page = await house.app.outbound.log.list(team, filter, { limit, after })
+    const page = await appliance.app.outbound.log.list(team, filter, { limit, after })
     times.push(...page.items.map(({ createdAt }) => createdAt))
     after = page.next
   } while (after !== null)
@@ -68,34 +68,34 @@ test('a row says what became of a mail for one recipient', async () => {
   const mailboxId = newId('mailbox')
   const from = { email: 'ana@shop.test', name: 'Ana' }
   const [id] = await accept({ outcome: taken, mailboxId, from, subject: 'Order', sizeBytes: 4821 })
-  const [row] = (await house.app.outbound.log.list(team, {}, { limit: 5, after: null })).items
+  const [row] = (await appliance.app.outbound.log.list(team, {}, { limit: 5, after: null })).items
   const shown = {
     ...{ id: row!.id, to: 'ana@customer.test', status: 'sent', statusReason: null, attempts: 0 },
-    ...{ providerId: CARRIER.id, providerName: CARRIER.name, sentFromEmail: from.email, sentAt: house.clock.now() },
+    ...{ providerId: CARRIER.id, providerName: CARRIER.name, sentFromEmail: from.email, sentAt: appliance.clock.now() },
     ...{ createdAt: 1000, emailId: id, mailboxId, fromEmail: from.email, subject: 'Order', sizeBytes: 4821 },
   }
   assert.deepEqual(row, shown)
-  const { timeline, ...whole } = (await house.app.outbound.log.get(team, row!.id))!
+  const { timeline, ...whole } = (await appliance.app.outbound.log.get(team, row!.id))!
   assert.deepEqual(whole, shown)
   assert.deepEqual(timeline, [
     { at: 1000, type: 'accepted', detail: 'Accepted.', smtpCode: null, nextAt: null },
-    { at: house.clock.now(), type: 'sent', detail: '250 Ok', smtpCode: 250, nextAt: null },
+    { at: appliance.clock.now(), type: 'sent', detail: '250 Ok', smtpCode: 250, nextAt: null },
   ])
-  assert.equal(await house.app.outbound.log.get(newId('team'), row!.id), undefined)
-  assert.equal(await house.app.outbound.log.get(team, newId('deliveryLog')), undefined)
+  assert.equal(await appliance.app.outbound.log.get(newId('team'), row!.id), undefined)
+  assert.equal(await appliance.app.outbound.log.get(team, newId('deliveryLog')), undefined)
 })
 
 test('rows come newest first, page by page, whatever is accepted meanwhile', async () => {
   await accept(...[3, 1, 2, 2, 2].map((queuedAt) => ({ queuedAt })))
   assert.deepEqual(await found({}, 2), [3, 2, 2, 2, 1])
-  const first = await house.app.outbound.log.list(team, {}, { limit: 2, after: null })
+  const first = await appliance.app.outbound.log.list(team, {}, { limit: 2, after: null })
   await accept({ queuedAt: 9 })
-  const second = await house.app.outbound.log.list(team, {}, { limit: 2, after: first.next })
+  const second = await appliance.app.outbound.log.list(team, {}, { limit: 2, after: first.next })
   assert.deepEqual(
     second.items.map(({ createdAt }) => createdAt),
     [2, 2],
   )
-  assert.equal((await house.app.outbound.log.list(team, {}, { limit: 6, after: null })).next, null)
+  assert.equal((await appliance.app.outbound.log.list(team, {}, { limit: 6, after: null })).next, null)
 })
 
 test('every filter keeps what it says, alone and with others', async () => {
@@ -142,7 +142,7 @@ test('the rows of another team are never shown', async () => {
 describe('lists walk the index made for them', () => {
   const plan = async (filter: DeliveryFilter, after: PageKey | null = null) => {
     const { sql, values } = listStatement(team, filter, { limit: 25, after })
-    const rows = await house.app.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const rows = await appliance.app.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
     return rows.map(({ detail }) => detail)
   }
   const emailId = newId('email')
@@ -179,10 +179,10 @@ describe('lists walk the index made for them', () => {
 
 describe('pruning', () => {
   const count = async (table: string) =>
-    (await house.app.db.read.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
+    (await appliance.app.db.read.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
 
   test('erases what is old and has ended, with everything that hangs on it', async () => {
-    const { log } = house.app.outbound
+    const { log } = appliance.app.outbound
     await log.prune(10 ** 15)
     const before = { emails: await count('emails'), deliveries: await count('deliveries') }
     const old = Array.from({ length: 450 }, (_, index) => ({
@@ -190,8 +190,8 @@ describe('pruning', () => {
       ...(index % 10 === 0 ? {} : { outcome: taken }),
     }))
     const ids = await accept(...old, { queuedAt: 50, outcome: taken })
-    const email = (await house.emails.byId(ids[1]!))!
-    await house.app.db.write((tx) => house.emails.rememberIds(tx, email.n, ['remote']))
+    const email = (await appliance.emails.byId(ids[1]!))!
+    await appliance.app.db.write((tx) => appliance.emails.addRemoteIds(tx, email.n, ['remote']))
     assert.equal(await log.prune(0), 405 * 2)
     assert.equal(await count('remote_ids'), 0)
     assert.equal(await count('emails'), before.emails + 46)
@@ -205,16 +205,16 @@ describe('pruning', () => {
   test('goes no further than what is old', async () => {
     await accept(...Array.from({ length: 1000 }, (_, index) => ({ queuedAt: 5000 + index, outcome: taken })))
     const asked: unknown[][] = []
-    const scan = { ...house.app.db.scan }
-    const { all } = house.app.db.scan
-    house.app.db.scan.all = async (sql, values) => {
+    const scan = { ...appliance.app.db.scan }
+    const { all } = appliance.app.db.scan
+    appliance.app.db.scan.all = async (sql, values) => {
       asked.push([...(values ?? [])])
       return all(sql, values)
     }
     try {
-      assert.equal(await house.app.outbound.log.prune(4000), 1)
+      assert.equal(await appliance.app.outbound.log.prune(4000), 1)
     } finally {
-      Object.assign(house.app.db.scan, scan)
+      Object.assign(appliance.app.db.scan, scan)
     }
     assert.ok(asked.length <= 3, `${asked.length} looks`)
   })

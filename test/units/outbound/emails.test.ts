@@ -9,13 +9,13 @@ import { blobSweep } from '../../../src/jobs/retention.ts'
 import type { NewEmail } from '../../../src/outbound/log/emails.ts'
 import { TIMELINE_MAX } from '../../../src/outbound/log/timeline.ts'
 import { SWEEP_GRACE_MS } from '../../../src/store/blobs.ts'
-import { openSent, type SentHouse } from '../../support/sent.ts'
+import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
-let house: SentHouse
+let appliance: SendingAppliance
 before(async () => {
-  house = await openSent()
+  appliance = await openSendingAppliance()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const MAILBOX = newId('mailbox')
 const CARRIER = { id: newId('provider'), name: 'Primary' }
@@ -24,7 +24,7 @@ function newMail(given: Partial<NewEmail> = {}): NewEmail {
   const id = newId('email')
   return {
     id,
-    teamId: house.teamId,
+    teamId: appliance.teamId,
     mailboxId: MAILBOX,
     domainId: newId('domain'),
     source: 'mailbox_api',
@@ -42,19 +42,19 @@ function newMail(given: Partial<NewEmail> = {}): NewEmail {
   }
 }
 
-const write = <T>(work: (tx: Tx) => Promise<T>) => house.app.db.write(work)
-const insert = (mail: NewEmail) => write((tx) => house.emails.insert(tx, mail))
+const write = <T>(work: (tx: Tx) => Promise<T>) => appliance.app.db.write(work)
+const insert = (mail: NewEmail) => write((tx) => appliance.emails.insert(tx, mail))
 
-test('a mail reads back as it was written, its deliveries in the order of its recipients', async () => {
+test('a message reads back as written, its deliveries in the order of its recipients', async () => {
   const mail = newMail()
   const { email, deliveries } = await insert(mail)
   const { recipients, domainId: _domainId, ...shown } = mail
   assert.deepEqual(email, { n: email.n, ...shown })
-  assert.deepEqual(await house.emails.byId(mail.id), email)
-  assert.deepEqual(await house.emails.byN([email.n, 10 ** 9]), [email])
-  assert.deepEqual(await house.emails.byN([]), [])
-  assert.equal(await house.emails.byId(newId('email')), undefined)
-  const states = await house.emails.deliveriesOf(email.n)
+  assert.deepEqual(await appliance.emails.byId(mail.id), email)
+  assert.deepEqual(await appliance.emails.byN([email.n, 10 ** 9]), [email])
+  assert.deepEqual(await appliance.emails.byN([]), [])
+  assert.equal(await appliance.emails.byId(newId('email')), undefined)
+  const states = await appliance.emails.deliveriesOf(email.n)
   assert.deepEqual(
     states.map(({ n, id, to }) => ({ n, id, to })),
     deliveries,
@@ -74,10 +74,10 @@ test('a mail reads back as it was written, its deliveries in the order of its re
 
 test('a null sender stays one', async () => {
   const { email } = await insert(newMail({ returnPath: '', source: 'system' }))
-  assert.equal((await house.emails.byId(email.id))!.returnPath, '')
+  assert.equal((await appliance.emails.byId(email.id))!.returnPath, '')
 })
 
-test('accepting costs a statement for the mail and one for each recipient', async () => {
+test('accepting needs one statement for the message and one for each recipient', async () => {
   let statements = 0
   await write(async (tx) => {
     const count = (name: 'run' | 'get' | 'all' | 'insert') => {
@@ -88,7 +88,7 @@ test('accepting costs a statement for the mail and one for each recipient', asyn
       }
     }
     const counted = { ...tx, run: count('run'), get: count('get'), all: count('all'), insert: count('insert') } as Tx
-    await house.emails.insert(counted, newMail({ recipients: ['a@x.test', 'b@x.test', 'c@x.test'] }))
+    await appliance.emails.insert(counted, newMail({ recipients: ['a@x.test', 'b@x.test', 'c@x.test'] }))
   })
   assert.equal(statements, 4)
 })
@@ -96,15 +96,17 @@ test('accepting costs a statement for the mail and one for each recipient', asyn
 test('a try is counted, and the way it goes is noted with its reason', async () => {
   const { email, deliveries } = await insert(newMail())
   const ns = deliveries.map(({ n }) => n)
-  await write((tx) => house.emails.noteAttempt(tx, ns, null))
-  await write((tx) => house.emails.noteRoute(tx, [ns[0]!], CARRIER, 'The only account that may use this From address'))
-  await write((tx) => house.emails.noteAttempt(tx, [ns[1]!], CARRIER))
-  await write((tx) => house.emails.noteAttempt(tx, [], CARRIER))
-  await write((tx) => house.emails.noteRoute(tx, [], CARRIER, ''))
-  const [one, two] = await house.emails.deliveriesOf(email.n)
+  await write((tx) => appliance.emails.countAttempt(tx, ns, null))
+  await write((tx) =>
+    appliance.emails.recordRoute(tx, [ns[0]!], CARRIER, 'The only account that may use this From address'),
+  )
+  await write((tx) => appliance.emails.countAttempt(tx, [ns[1]!], CARRIER))
+  await write((tx) => appliance.emails.countAttempt(tx, [], CARRIER))
+  await write((tx) => appliance.emails.recordRoute(tx, [], CARRIER, ''))
+  const [one, two] = await appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([one!.attempts, one!.providerId, one!.providerName], [1, CARRIER.id, CARRIER.name])
   assert.deepEqual([two!.attempts, two!.providerId, two!.providerName], [2, CARRIER.id, CARRIER.name])
-  const shown = (await house.app.outbound.log.get(house.teamId, one!.id))!
+  const shown = (await appliance.app.outbound.log.get(appliance.teamId, one!.id))!
   assert.deepEqual(
     shown.timeline.map(({ type, detail }) => [type, detail]),
     [
@@ -112,8 +114,8 @@ test('a try is counted, and the way it goes is noted with its reason', async () 
       ['routed', 'The only account that may use this From address'],
     ],
   )
-  await write((tx) => house.emails.noteRoute(tx, [ns[0]!], { id: null, name: 'Direct' }, 'Directly'))
-  const [again] = await house.emails.deliveriesOf(email.n)
+  await write((tx) => appliance.emails.recordRoute(tx, [ns[0]!], { id: null, name: 'Direct' }, 'Directly'))
+  const [again] = await appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([again!.providerId, again!.providerName], [null, 'Direct'])
 })
 
@@ -121,41 +123,41 @@ test('routing without an end does not grow without one', async () => {
   const { email, deliveries } = await insert(newMail({ recipients: ['a@x.test'] }))
   const { n } = deliveries[0]!
   await write(async (tx) => {
-    for (let time = 0; time < 400; time++) await house.emails.noteRoute(tx, [n], CARRIER, 'x'.repeat(300))
+    for (let time = 0; time < 400; time++) await appliance.emails.recordRoute(tx, [n], CARRIER, 'x'.repeat(300))
   })
-  const [{ length }] = (await house.app.db.read.all(
+  const [{ length }] = (await appliance.app.db.read.all(
     'SELECT length(timeline) AS length FROM deliveries WHERE email = ?',
     [email.n],
   )) as [{ length: number }]
   assert.ok(length >= TIMELINE_MAX && length < TIMELINE_MAX + 1000, String(length))
 })
 
-test('a mail is found by its Message-ID and by what a provider calls it', async () => {
+test('a message is found by its Message-ID and by its id at the provider', async () => {
   const mail = newMail()
   const { email } = await insert(mail)
-  assert.deepEqual(await house.emails.byMessageId(mail.internetMessageId), email)
+  assert.deepEqual(await appliance.emails.byMessageId(mail.internetMessageId), email)
   for (const id of [`${mail.id}@elsewhere.test`, mail.id, '', '@', 'x@y', `x${mail.internetMessageId}`]) {
-    assert.equal(await house.emails.byMessageId(id), undefined, id)
+    assert.equal(await appliance.emails.byMessageId(id), undefined, id)
   }
-  const remember = (n: number, ids: string[]) => write((tx) => house.emails.rememberIds(tx, n, ids))
+  const remember = (n: number, ids: string[]) => write((tx) => appliance.emails.addRemoteIds(tx, n, ids))
   await remember(email.n, ['18c2f', 'x@eu-west-1.amazonses.com'])
   await remember(email.n, ['18c2f'])
-  assert.deepEqual(await house.emails.byRemoteId('18c2f'), email)
-  assert.deepEqual(await house.emails.byRemoteId('x@eu-west-1.amazonses.com'), email)
-  assert.equal(await house.emails.byRemoteId('unknown'), undefined)
+  assert.deepEqual(await appliance.emails.byRemoteId('18c2f'), email)
+  assert.deepEqual(await appliance.emails.byRemoteId('x@eu-west-1.amazonses.com'), email)
+  assert.equal(await appliance.emails.byRemoteId('unknown'), undefined)
   const younger = await insert(newMail())
   await remember(younger.email.n, ['18c2f'])
-  assert.equal((await house.emails.byRemoteId('18c2f'))!.id, younger.email.id)
+  assert.equal((await appliance.emails.byRemoteId('18c2f'))!.id, younger.email.id)
 })
 
 test('ids that are none are passed over, and so are too many', async () => {
   const { email } = await insert(newMail())
   const ids = ['', 'y'.repeat(256), ...Array.from({ length: 100 }, (_, index) => `many-${index}`)]
-  await write((tx) => house.emails.rememberIds(tx, email.n, ids))
-  assert.equal(await house.emails.byRemoteId(''), undefined)
-  assert.equal(await house.emails.byRemoteId('y'.repeat(256)), undefined)
-  assert.ok(await house.emails.byRemoteId('many-19'))
-  assert.equal(await house.emails.byRemoteId('many-20'), undefined)
+  await write((tx) => appliance.emails.addRemoteIds(tx, email.n, ids))
+  assert.equal(await appliance.emails.byRemoteId(''), undefined)
+  assert.equal(await appliance.emails.byRemoteId('y'.repeat(256)), undefined)
+  assert.ok(await appliance.emails.byRemoteId('many-19'))
+  assert.equal(await appliance.emails.byRemoteId('many-20'), undefined)
 })
 
 test('content that is still to be sent is named, and no other', async () => {
@@ -163,34 +165,34 @@ test('content that is still to be sent is named, and no other', async () => {
   await insert(kept)
   const { deliveries } = await insert(gone)
   await write((tx) =>
-    house.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
+    appliance.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
   )
-  const { email } = { email: (await house.emails.byId(gone.id))! }
-  await write((tx) => house.emails.noteNoticed(tx, email.n, [deliveries[0]!.n]))
-  const named = await house.emails.namedBlobs([kept.hash, gone.hash, sha256('nothing')])
+  const { email } = { email: (await appliance.emails.byId(gone.id))! }
+  await write((tx) => appliance.emails.clearNoticeDue(tx, email.n, [deliveries[0]!.n]))
+  const named = await appliance.emails.namedBlobs([kept.hash, gone.hash, sha256('nothing')])
   assert.deepEqual([...named], [Buffer.from(kept.hash).toString('hex')])
-  assert.deepEqual(await house.emails.namedBlobs([]), new Set())
-  const plan = await house.app.db.read.all<{ detail: string }>(
+  assert.deepEqual(await appliance.emails.namedBlobs([]), new Set())
+  const plan = await appliance.app.db.read.all<{ detail: string }>(
     'EXPLAIN QUERY PLAN SELECT DISTINCT blob FROM emails WHERE blob IN (?, ?)',
     [kept.hash, gone.hash],
   )
   assert.match(plan[0]!.detail, /USING COVERING INDEX emails_blob \(blob=\?\)/)
 })
 
-test('mails whose sender has to be told come oldest first, without looking at the others', async () => {
+test('messages with a due DSN come oldest first, by index', async () => {
   const refuse = async (mail: NewEmail) => {
     const { email, deliveries } = await insert(mail)
     await write((tx) =>
-      house.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
+      appliance.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
     )
     return email.n
   }
-  const before = await house.emails.noticesDue(100)
+  const before = await appliance.emails.noticesDue(100)
   const first = await refuse(newMail())
   const second = await refuse(newMail())
-  assert.deepEqual(await house.emails.noticesDue(100), [...before, first, second])
-  assert.equal((await house.emails.noticesDue(1)).length, 1)
-  const plan = await house.app.db.read.all<{ detail: string }>(
+  assert.deepEqual(await appliance.emails.noticesDue(100), [...before, first, second])
+  assert.equal((await appliance.emails.noticesDue(1)).length, 1)
+  const plan = await appliance.app.db.read.all<{ detail: string }>(
     'EXPLAIN QUERY PLAN SELECT DISTINCT email FROM deliveries WHERE notice_due = 1 ORDER BY email LIMIT 5',
   )
   assert.deepEqual(
@@ -200,9 +202,9 @@ test('mails whose sender has to be told come oldest first, without looking at th
 })
 
 test('the sweep leaves content that is still to be sent, and takes it when it has left', async () => {
-  const { app, clock, emails } = house
+  const { app, clock, emails } = appliance
   const taken = { smtpCode: 250, enhancedCode: null, text: 'Ok' }
-  const email = await house.accepted(['a@x.test', 'b@x.test'])
+  const email = await appliance.accepted(['a@x.test', 'b@x.test'])
   const [one, two] = await emails.deliveriesOf(email.n)
   const hash = (await emails.byId(email.id))!.hash!
   const sweep = async () => {
@@ -211,7 +213,7 @@ test('the sweep leaves content that is still to be sent, and takes it when it ha
     return app.store.blobs.size(hash)
   }
   const leave = (n: number) =>
-    write((tx) => house.transitions.apply(tx, n, { kind: 'sent', reply: taken, confirmation: 'relay' }, null))
+    write((tx) => appliance.transitions.apply(tx, n, { kind: 'sent', reply: taken, confirmation: 'relay' }, null))
   await leave(one!.n)
   assert.equal(await sweep(), email.sizeBytes)
   await leave(two!.n)

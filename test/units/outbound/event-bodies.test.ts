@@ -6,13 +6,13 @@ import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import { bodyOf, type EventSubject } from '../../../src/outbound/log/bodies.ts'
 import type { EmailSource, Outcome } from '../../../src/outbound/records.ts'
-import { openSent, type SentHouse } from '../../support/sent.ts'
+import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
-let house: SentHouse
+let appliance: SendingAppliance
 before(async () => {
-  house = await openSent()
+  appliance = await openSendingAppliance()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const EVENT_BYTES_MAX = 64 * 1024
 const CARRIER = { id: 'dprov_m1n2b3v4c5x6z7l8k9j0h1g2', name: 'Primary SMTP' }
@@ -37,7 +37,7 @@ interface Sending {
 
 /** The text of the last event of a mail that was accepted and met its outcomes, ids of this run exchanged for those of the example. */
 async function told(sending: Sending, example: string): Promise<{ body: string; expected: string }> {
-  const { emails, transitions: fate, app, clock, teamId } = house
+  const { emails, transitions: fate, app, clock, teamId } = appliance
   const id = newId('email')
   clock.advance(QUEUED_AT - clock.now())
   const n = await app.db.write(async (tx) => {
@@ -59,7 +59,7 @@ async function told(sending: Sending, example: string): Promise<{ body: string; 
       recipients: [sending.to],
     })
     const ns = deliveries.map((delivery) => delivery.n)
-    for (let tries = 0; tries < sending.attempts; tries++) await emails.noteAttempt(tx, ns, CARRIER)
+    for (let tries = 0; tries < sending.attempts; tries++) await emails.countAttempt(tx, ns, CARRIER)
     return ns[0]!
   })
   clock.advance(sending.wait)

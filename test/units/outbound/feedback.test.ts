@@ -5,11 +5,11 @@ import { after, test } from 'node:test'
 import { bounceAddress } from '../../../src/outbound/bounce-address.ts'
 import type { Email } from '../../../src/outbound/records.ts'
 import type { BounceReport, ComplaintReport, ReportedRecipient } from '../../../src/reports/report.ts'
-import { openSent } from '../../support/sent.ts'
+import { openSendingAppliance } from '../../support/sending-appliance.ts'
 
-const house = await openSent()
-after(() => house[Symbol.asyncDispose]())
-const { app, clock, feedback, suppressions, teamId } = house
+const appliance = await openSendingAppliance()
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock, feedback, suppressions, teamId } = appliance
 
 const NO_MAIL = { messageId: null, subject: null, from: null, to: [], returnPath: null }
 
@@ -58,7 +58,7 @@ function toFeedback(report: BounceReport | ComplaintReport, voucher: string | nu
 }
 
 async function states(email: Email): Promise<(string | null)[]> {
-  return (await house.deliveries(email)).map(({ status, statusReason }) => statusReason ?? status)
+  return (await appliance.deliveries(email)).map(({ status, statusReason }) => statusReason ?? status)
 }
 
 function suppressed(...emails: string[]): Promise<Set<string>> {
@@ -66,14 +66,14 @@ function suppressed(...emails: string[]): Promise<Set<string>> {
 }
 
 test('a bounce after accept: the delivery failed, the address is suppressed, the event is recorded', async () => {
-  const email = await house.sent(['gone@out.test', 'there@out.test'])
-  const before = (await house.events()).length
+  const email = await appliance.sent(['gone@out.test', 'there@out.test'])
+  const before = (await appliance.events()).length
   clock.advance(60_000)
   const applied = await toAddressOf(email, bounceOf([failed('GONE@out.test', { lastAttemptAt: clock.now() - 1000 })]))
   assert.deepEqual([applied.email?.id, applied.moved], [email.id, 1])
   assert.deepEqual(await states(email), ['bounced_after_accept: 550 5.1.1 User unknown', 'sent'])
   assert.deepEqual(await suppressed('gone@out.test', 'there@out.test'), new Set(['gone@out.test']))
-  const [event, ...others] = (await house.events()).slice(before)
+  const [event, ...others] = (await appliance.events()).slice(before)
   assert.equal(event!.type, 'message.bounced')
   assert.deepEqual(event!.data.bounce, {
     type: 'permanent',
@@ -89,25 +89,25 @@ test('a bounce after accept: the delivery failed, the address is suppressed, the
 })
 
 test('the same report again changes nothing', async () => {
-  const email = await house.sent(['twice@out.test'])
+  const email = await appliance.sent(['twice@out.test'])
   const report = bounceOf([failed('twice@out.test'), failed('twice@out.test')])
   assert.equal((await toAddressOf(email, report)).moved, 1)
-  const count = (await house.events()).length
+  const count = (await appliance.events()).length
   const applied = await toAddressOf(email, report)
-  assert.deepEqual([applied.moved, applied.detail], [0, 'The report told of a bounce that was known'])
-  assert.equal((await house.events()).length, count)
+  assert.deepEqual([applied.moved, applied.detail], [0, 'The report repeats a bounce that was known'])
+  assert.equal((await appliance.events()).length, count)
 })
 
-test('a report only touches recipients of the mail it is about', async () => {
-  const email = await house.sent(['one@out.test', 'two@out.test'])
-  const other = await house.sent(['three@out.test'])
+test('a report changes only recipients of its message', async () => {
+  const email = await appliance.sent(['one@out.test', 'two@out.test'])
+  const other = await appliance.sent(['three@out.test'])
   assert.equal((await toAddressOf(email, bounceOf([failed('three@out.test'), failed('stranger@x.test')]))).moved, 0)
   assert.deepEqual([await states(email), await states(other)], [['sent', 'sent'], ['sent']])
   assert.deepEqual(await suppressed('three@out.test', 'stranger@x.test'), new Set())
 })
 
-test('a delay, a success and a soft bounce suppress nobody', async () => {
-  const email = await house.sent(['late@out.test', 'done@out.test', 'full@out.test', 'spam@out.test'])
+test('a delay, a success and a soft bounce suppress no address', async () => {
+  const email = await appliance.sent(['late@out.test', 'done@out.test', 'full@out.test', 'spam@out.test'])
   const applied = await toAddressOf(
     email,
     bounceOf([
@@ -123,43 +123,43 @@ test('a delay, a success and a soft bounce suppress nobody', async () => {
 })
 
 test('what failed behind a forwarding is not held against the address that was written to', async () => {
-  const email = await house.sent(['me@forward.test'])
+  const email = await appliance.sent(['me@forward.test'])
   await toAddressOf(email, bounceOf([failed('old@elsewhere.test')]))
   assert.deepEqual(await states(email), [
     'bounced_after_accept: 550 5.1.1 User unknown (forwarded to old@elsewhere.test)',
   ])
   assert.deepEqual(await suppressed('me@forward.test', 'old@elsewhere.test'), new Set())
   // The report names both: then it is about the address that was written to.
-  const second = await house.sent(['me2@forward.test', 'x@forward.test'])
+  const second = await appliance.sent(['me2@forward.test', 'x@forward.test'])
   const named = failed('old2@elsewhere.test', { originalRecipient: 'ME2@forward.test' })
   assert.equal((await toAddressOf(second, bounceOf([named]))).moved, 1)
 })
 
 test('a server quotes an address on its way back', async () => {
-  const email = await house.sent(['a.b@out.test'])
+  const email = await appliance.sent(['a.b@out.test'])
   assert.equal((await toAddressOf(email, bounceOf([failed('"a.b"@OUT.test')]))).moved, 1)
   assert.deepEqual(await suppressed('a.b@out.test'), new Set(['a.b@out.test']))
 })
 
 test('a complaint: told, and no more mail', async () => {
-  const email = await house.sent(['angry@out.test', 'calm@out.test'])
-  const count = (await house.events()).length
+  const email = await appliance.sent(['angry@out.test', 'calm@out.test'])
+  const count = (await appliance.events()).length
   assert.equal((await toAddressOf(email, complaintOf(['angry@out.test']))).moved, 1)
   assert.deepEqual(await states(email), ['complained', 'sent'])
-  const [event] = (await house.events()).slice(count)
+  const [event] = (await appliance.events()).slice(count)
   assert.equal(event!.type, 'message.complained')
   assert.deepEqual(await suppressed('angry@out.test', 'calm@out.test'), new Set(['angry@out.test']))
 })
 
 test('who complains without a name is known where there is one recipient only', async () => {
-  const [one, two] = [await house.sent(['only@out.test']), await house.sent(['x1@out.test', 'x2@out.test'])]
+  const [one, two] = [await appliance.sent(['only@out.test']), await appliance.sent(['x1@out.test', 'x2@out.test'])]
   assert.equal((await toAddressOf(one, complaintOf([]))).moved, 1)
   assert.equal((await toAddressOf(two, complaintOf([]))).moved, 0)
   assert.deepEqual(await suppressed('only@out.test', 'x1@out.test', 'x2@out.test'), new Set(['only@out.test']))
 })
 
 test('a failed check of authentication is no complaint, and "not spam" takes nobody off', async () => {
-  const email = await house.sent(['checked@out.test'])
+  const email = await appliance.sent(['checked@out.test'])
   const failure = complaintOf(['checked@out.test'], { feedbackType: 'other', feedbackWord: 'auth-failure' })
   assert.equal((await toAddressOf(email, failure)).moved, 0)
   await toAddressOf(email, complaintOf(['checked@out.test'], { feedbackType: 'not_spam', feedbackWord: 'not-spam' }))
@@ -167,14 +167,14 @@ test('a failed check of authentication is no complaint, and "not spam" takes nob
 })
 
 test('at the address for complaints the returned mail shows where it came from', async () => {
-  const email = await house.sent(['ana@big.test', 'ben@other.test'])
+  const email = await appliance.sent(['ana@big.test', 'ben@other.test'])
   const returnPath = bounceAddress(app.vault, app.config, email.n)
   const applied = await toFeedback(complaintOf(['ben@other.test'], { original: { ...NO_MAIL, returnPath } }))
   assert.deepEqual([applied.email?.id, applied.moved], [email.id, 1])
 })
 
 test('a Message-ID alone proves nothing', async () => {
-  const email = await house.sent(['eva@big.test', 'udo@other.test'])
+  const email = await appliance.sent(['eva@big.test', 'udo@other.test'])
   const about = {
     ...NO_MAIL,
     messageId: email.internetMessageId,
@@ -184,7 +184,7 @@ test('a Message-ID alone proves nothing', async () => {
   assert.deepEqual(await toFeedback(bounce), {
     email: null,
     moved: 0,
-    detail: 'The report is about no mail that is known here',
+    detail: 'The report is about an unknown message',
   })
   assert.deepEqual(await states(email), ['sent', 'sent'])
   // Authenticated, it counts for recipients at the domain that vouches, wherever below it.
@@ -194,15 +194,15 @@ test('a Message-ID alone proves nothing', async () => {
   assert.equal((await toFeedback(bounceOf([], { messageId: 'nobody@knows.test' }), 'big.test')).email, null)
 })
 
-test('an id a provider gave the mail leads to it as well', async () => {
-  const email = await house.sent(['ana@remote.test'])
-  await app.db.write((tx) => house.emails.rememberIds(tx, email.n, ['0100@eu-west-1.amazonses.com']))
+test('the id a provider assigned also finds the message', async () => {
+  const email = await appliance.sent(['ana@remote.test'])
+  await app.db.write((tx) => appliance.emails.addRemoteIds(tx, email.n, ['0100@eu-west-1.amazonses.com']))
   const about = { ...NO_MAIL, messageId: '0100@eu-west-1.amazonses.com' }
   assert.equal((await toFeedback(complaintOf(['ana@remote.test'], { original: about }), 'remote.test')).moved, 1)
 })
 
 test('what else belongs to the report is one unit of work with it', async () => {
-  const email = await house.sent(['unit@out.test'])
+  const email = await appliance.sent(['unit@out.test'])
   const arrived = {
     report: bounceOf([failed('unit@out.test')]),
     emailN: email.n,
@@ -221,10 +221,10 @@ test('what else belongs to the report is one unit of work with it', async () => 
 })
 
 test('times from the future and a mail that is gone', async () => {
-  const email = await house.sent(['future@out.test'])
-  const count = (await house.events()).length
+  const email = await appliance.sent(['future@out.test'])
+  const count = (await appliance.events()).length
   await toAddressOf(email, bounceOf([failed('future@out.test', { lastAttemptAt: clock.now() + 1e12 })]))
-  const bounce = (await house.events())[count]!.data.bounce as { occurred_at: string }
+  const bounce = (await appliance.events())[count]!.data.bounce as { occurred_at: string }
   assert.equal(bounce.occurred_at, new Date(clock.now()).toISOString())
   const gone = { report: bounceOf([failed('x@y.test')]), emailN: 999_999, voucher: null, receivedAt: clock.now() }
   assert.equal((await feedback.receive(gone)).email, null)

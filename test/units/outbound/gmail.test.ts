@@ -4,17 +4,17 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { GMAIL_MAX, openGmail } from '../../../src/outbound/transports/gmail.ts'
 import type { Handover } from '../../../src/outbound/transports/transport.ts'
-import { handOnce, handover, openAccounts, told } from '../../support/accounts.ts'
+import { handOnce, handover, openAccounts, outcomesOf } from '../../support/accounts.ts'
 import type { Answer } from '../../support/api-server.ts'
 import { startGoogle, wrong } from '../../support/google.ts'
 
 const google = await startGoogle()
-const house = await openAccounts(google.env)
+const appliance = await openAccounts(google.env)
 after(async () => {
-  await house[Symbol.asyncDispose]()
+  await appliance[Symbol.asyncDispose]()
   await google[Symbol.asyncDispose]()
 })
-const { app } = house
+const { app } = appliance
 const parts = { ...app, providers: app.outbound.providers }
 const SCOPES = ['https://www.googleapis.com/auth/gmail.send', 'https://www.googleapis.com/auth/gmail.metadata']
 const SEND = '/messages/send'
@@ -23,7 +23,7 @@ const SEND = '/messages/send'
 async function account(scopes = SCOPES, email = 'ana@shop.test') {
   const token = `1//${google.issuer.refresh.size}`
   google.issuer.refresh.set(token, { email, scopes, offline: true })
-  return house.connect('gmail_api', email, token)
+  return appliance.connect('gmail_api', email, token)
 }
 
 async function hand(mail: Handover) {
@@ -32,11 +32,11 @@ async function hand(mail: Handover) {
 
 beforeEach(() => {
   google.taken.length = 0
-  google.asked.length = 0
+  google.requests.length = 0
   google.rewritesIds = false
 })
 
-test('a mail goes to exactly its recipients, without our signature, and its ids come back', async () => {
+test('a message is sent to exactly its recipients, without our signature, and its ids are returned', async () => {
   const mail = handover({
     to: '"Bob, B." <bob@else.test>, carl@else.test',
     cc: 'Dora <dora@else.test>, =?utf-8?q?J=C3=B6rg?= <joerg@else.test>',
@@ -44,7 +44,7 @@ test('a mail goes to exactly its recipients, without our signature, and its ids 
     hidden: ['hidden@else.test'],
   })
   const handed = await hand(mail)
-  assert.deepEqual(told(handed), ['sent', 'sent', 'sent'])
+  assert.deepEqual(outcomesOf(handed), ['sent', 'sent', 'sent'])
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.confirmation, 'provider_api')
   assert.equal(handed.peer, '127.0.0.1')
@@ -58,7 +58,7 @@ test('a mail goes to exactly its recipients, without our signature, and its ids 
   assert.ok(taken!.raw.endsWith('\r\n\r\nHello, and DKIM-Signature: stays here.\r\n'))
 })
 
-test('the Message-ID Gmail gives instead of ours is told', async () => {
+test('the Message-ID that Gmail assigns is returned', async () => {
   google.rewritesIds = true
   const handed = await hand(handover())
   assert.ok(handed.kind === 'answered')
@@ -66,44 +66,44 @@ test('the Message-ID Gmail gives instead of ours is told', async () => {
   assert.deepEqual(handed.remoteIds, [taken!.id, `CA${taken!.id}@mail.gmail.com`])
 })
 
-test('ids that cannot be read afterwards do not make a sent mail fail', async () => {
+test('a sent message does not fail when its ids cannot be read', async () => {
   google.fail('/messages/18', wrong(500, 'backendError', 'Backend Error'))
   const handed = await hand(handover())
-  assert.deepEqual(told(handed), ['sent'])
+  assert.deepEqual(outcomesOf(handed), ['sent'])
 })
 
 test('an access token is used until a minute before its end, and refreshed by one call for all that wait', async () => {
   const transport = await openGmail(parts, await account())
-  const refreshes = () => google.asked.filter(({ path }) => path === '/token').length
+  const refreshes = () => google.requests.filter(({ path }) => path === '/token').length
   await Promise.all([1, 2, 3].map(() => transport.hand(handover())))
   assert.equal(refreshes(), 1)
-  house.clock.advance(3539_000)
+  appliance.clock.advance(3539_000)
   await transport.hand(handover())
   assert.equal(refreshes(), 1)
-  house.clock.advance(2_000)
+  appliance.clock.advance(2_000)
   await transport.hand(handover())
   assert.equal(refreshes(), 2)
   await transport.close()
 })
 
-test('a token that is refused before its time is renewed once, and the mail goes out', async () => {
+test('a token refused before its expiry is renewed once, and the message is sent', async () => {
   const transport = await openGmail(parts, await account())
   await transport.hand(handover())
   google.issuer.endAccess()
-  assert.deepEqual(told(await transport.hand(handover())), ['sent'])
+  assert.deepEqual(outcomesOf(await transport.hand(handover())), ['sent'])
   google.fail(SEND, wrong(401, 'authError', 'Invalid Credentials'))
   google.fail(SEND, wrong(401, 'authError', 'Invalid Credentials'))
-  assert.deepEqual(told(await transport.hand(handover())), ['unavailable auth transient'])
+  assert.deepEqual(outcomesOf(await transport.hand(handover())), ['unavailable auth transient'])
   assert.equal(google.taken.length, 2)
   await transport.close()
 })
 
-test('a connection that was taken back puts the account in error with a reason', async () => {
+test('a revoked consent puts the account in error with a reason', async () => {
   const provider = await account()
   google.issuer.refresh.clear()
   const handed = await handOnce(await openGmail(parts, provider), handover())
-  assert.deepEqual(told(handed), ['unavailable auth transient'])
-  const { status, statusReason } = await house.provider(provider.id)
+  assert.deepEqual(outcomesOf(handed), ['unavailable auth transient'])
+  const { status, statusReason } = await appliance.provider(provider.id)
   assert.equal(status, 'error')
   assert.equal(
     statusReason,
@@ -118,7 +118,7 @@ test('an issuer in trouble is no refusal of the account', async () => {
   const handed = await handOnce(await openGmail(parts, provider), handover())
   assert.ok(handed.kind === 'unavailable')
   assert.equal(handed.retryAfterMs, 30_000)
-  assert.notEqual((await house.provider(provider.id)).status, 'error')
+  assert.notEqual((await appliance.provider(provider.id)).status, 'error')
 })
 
 const MEANINGS: [string, Answer, string][] = [
@@ -144,48 +144,48 @@ const MEANINGS: [string, Answer, string][] = [
 for (const [what, answer, meaning] of MEANINGS) {
   test(`${what}: ${meaning}`, async () => {
     google.fail(SEND, answer)
-    assert.deepEqual(told(await hand(handover())), [meaning])
+    assert.deepEqual(outcomesOf(await hand(handover())), [meaning])
     assert.equal(google.taken.length, 0)
   })
 }
 
-test('what Gmail asks to be waited is passed on, as seconds and as a date', async () => {
+test('Retry-After of Gmail is returned, as seconds and as a date', async () => {
   const busy = wrong(429, 'rateLimitExceeded', 'Slow down')
   google.fail(SEND, { ...busy, headers: { 'retry-after': '120' } })
   const seconds = await hand(handover())
   assert.ok(seconds.kind === 'unavailable')
   assert.equal(seconds.retryAfterMs, 120_000)
-  google.fail(SEND, { ...busy, headers: { 'retry-after': new Date(house.clock.now() + 60_000).toUTCString() } })
+  google.fail(SEND, { ...busy, headers: { 'retry-after': new Date(appliance.clock.now() + 60_000).toUTCString() } })
   const date = await hand(handover())
   assert.ok(date.kind === 'unavailable')
   // A date has whole seconds.
   assert.ok(Math.abs(date.retryAfterMs! - 60_000) < 1000)
 })
 
-test('after an answer that was lost the mail is looked for, and not sent twice', async () => {
+test('after a lost response Sent is searched, and the message is not sent twice', async () => {
   const transport = await openGmail(parts, await account())
   const mail = handover()
   google.fail(SEND, 'lose the answer')
-  assert.deepEqual(told(await transport.hand(mail)), ['later transient'])
+  assert.deepEqual(outcomesOf(await transport.hand(mail)), ['later transient'])
   google.rewritesIds = true
   const again = await transport.hand(mail)
-  assert.deepEqual(told(again), ['sent'])
+  assert.deepEqual(outcomesOf(again), ['sent'])
   assert.ok(again.kind === 'answered')
   assert.deepEqual(again.remoteIds, [google.taken[0]!.id, mail.internetMessageId])
   assert.equal(google.taken.length, 1)
   await transport.close()
 })
 
-test('after a crash the mail is looked for first: found, or sent', async () => {
+test('after a crash Sent is searched first: found, or sent', async () => {
   const mail = handover()
   await hand(mail)
-  assert.deepEqual(told(await hand({ ...mail, uncertain: true })), ['sent'])
+  assert.deepEqual(outcomesOf(await hand({ ...mail, uncertain: true })), ['sent'])
   assert.equal(google.taken.length, 1)
-  assert.deepEqual(told(await hand(handover({ uncertain: true }))), ['sent'])
+  assert.deepEqual(outcomesOf(await hand(handover({ uncertain: true }))), ['sent'])
   assert.equal(google.taken.length, 2)
 })
 
-test('the same mail to others before proves nothing for these', async () => {
+test('the same message to other recipients is no match', async () => {
   const mail = handover({ to: 'bob@else.test, carl@else.test' })
   await hand(mail)
   await hand({ ...mail, recipients: ['carl@else.test'], uncertain: true })
@@ -195,44 +195,44 @@ test('the same mail to others before proves nothing for these', async () => {
   )
 })
 
-test('while Sent cannot be read nothing is sent; without the permission to read it, the mail goes out', async () => {
+test('while Sent cannot be read nothing is sent; without the scope to read it, the message is sent', async () => {
   google.fail('/users/me/messages', wrong(500, 'backendError', 'Backend Error'))
-  assert.deepEqual(told(await hand(handover({ uncertain: true }))), ['later network'])
+  assert.deepEqual(outcomesOf(await hand(handover({ uncertain: true }))), ['later network'])
   assert.equal(google.taken.length, 0)
   const narrow = await account([SCOPES[0]!])
   const handed = await handOnce(await openGmail(parts, narrow), handover({ uncertain: true }))
-  assert.deepEqual(told(handed), ['sent'])
+  assert.deepEqual(outcomesOf(handed), ['sent'])
 })
 
-test('no connection is told with its stage, and lets another account try', async () => {
+test('a connection failure is reported with its stage, and another account may be used', async () => {
   const lost = { ...parts, config: { ...app.config, GOOGLE_API_BASE: 'http://127.0.0.1:1' } }
   const refused = await handOnce(await openGmail(lost, await account()), handover())
-  assert.deepEqual(told(refused), ['unavailable connect network'])
+  assert.deepEqual(outcomesOf(refused), ['unavailable connect network'])
   const nameless = { ...parts, config: { ...app.config, GOOGLE_API_BASE: 'https://no-such-host.invalid' } }
   const unknown = await handOnce(await openGmail(nameless, await account()), handover())
-  assert.deepEqual(told(unknown), ['unavailable dns dns'])
+  assert.deepEqual(outcomesOf(unknown), ['unavailable dns dns'])
   const broken = { ...parts, config: { ...app.config, GOOGLE_API_BASE: google.origin.replace('http:', 'https:') } }
   const plain = await handOnce(await openGmail(broken, await account()), handover())
-  assert.deepEqual(told(plain), ['unavailable tls network'])
+  assert.deepEqual(outcomesOf(plain), ['unavailable tls network'])
 })
 
 test('without the client of the operator the account says so', async () => {
   const closed = await openGmail({ ...parts, config: { ...app.config, GOOGLE_CLIENT_ID: '' } }, await account())
-  assert.deepEqual(told(await closed.hand(handover())), ['unavailable auth transient'])
+  assert.deepEqual(outcomesOf(await closed.hand(handover())), ['unavailable auth transient'])
   assert.match((await closed.check(null)).message, /no OAuth client/)
   await closed.close()
 })
 
-test('a mail larger than the upload takes is refused before anybody is asked', async () => {
+test('a message above the upload limit is refused without a request', async () => {
   const mail = handover({ bytes: Buffer.concat([handover().bytes, Buffer.alloc(GMAIL_MAX, 'x')]) })
   const handed = await hand(mail)
-  assert.deepEqual(told(handed), ['never content'])
+  assert.deepEqual(outcomesOf(handed), ['never content'])
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.verdicts[0]!.reply.enhancedCode, '5.3.4')
-  assert.equal(google.asked.length, 0)
+  assert.equal(google.requests.length, 0)
 })
 
-test('a check reads the profile; with an address it sends a mail', async () => {
+test('a check reads the profile; with an address it sends a message', async () => {
   const transport = await openGmail(parts, await account())
   const checked = await transport.check(null)
   assert.deepEqual(checked, {
@@ -251,7 +251,7 @@ test('a check reads the profile; with an address it sends a mail', async () => {
 test('a connection that belongs to another account fails the check', async () => {
   const token = '1//other'
   google.issuer.refresh.set(token, { email: 'eve@else.test', scopes: SCOPES, offline: true })
-  const provider = await house.connect('gmail_api', 'carl@shop.test', token)
+  const provider = await appliance.connect('gmail_api', 'carl@shop.test', token)
   const transport = await openGmail(parts, provider)
   const { success, message } = await transport.check(null)
   assert.equal(success, false)

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Email, Outcome } from '../../../src/outbound/records.ts'
 import { readReport } from '../../../src/reports/report.ts'
-import { openSent } from '../../support/sent.ts'
+import { openSendingAppliance } from '../../support/sending-appliance.ts'
 
-const house = await openSent()
-after(() => house[Symbol.asyncDispose]())
-const { app, clock, emails, transitions: fate, notices } = house
-const ana = await house.mailbox('ana@shop.test')
+const appliance = await openSendingAppliance()
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock, emails, transitions: fate, notices } = appliance
+const ana = await appliance.mailbox('ana@shop.test')
 
 const bounced = (text: string): Outcome => ({
   kind: 'bounced',
@@ -22,7 +22,7 @@ const bounced = (text: string): Outcome => ({
 })
 
 async function fail(email: Email, outcomes: (Outcome | null)[]): Promise<void> {
-  const deliveries = await house.deliveries(email)
+  const deliveries = await appliance.deliveries(email)
   await app.db.write(async (tx) => {
     for (const [index, outcome] of outcomes.entries())
       if (outcome) await fate.apply(tx, deliveries[index]!.n, outcome, null)
@@ -38,13 +38,17 @@ async function waiting(): Promise<{ email: Email; to: string[]; text: string }[]
       .filter(({ source }) => source === 'system')
       .map(async (email) => {
         const bytes = await app.store.blobs.bytes(email.hash!, 0, email.sizeBytes)
-        return { email, to: (await house.deliveries(email)).map(({ to }) => to), text: Buffer.from(bytes).toString() }
+        return {
+          email,
+          to: (await appliance.deliveries(email)).map(({ to }) => to),
+          text: Buffer.from(bytes).toString(),
+        }
       }),
   )
 }
 
 test('one report for all recipients that failed, with the null sender, to the mailbox', async () => {
-  const email = await house.accepted(['gone@out.test', 'there@out.test', 'late@out.test'], ana)
+  const email = await appliance.accepted(['gone@out.test', 'there@out.test', 'late@out.test'], ana)
   const expired: Outcome = { kind: 'expired', reply: { smtpCode: 451, enhancedCode: '4.4.1', text: 'No answer' } }
   await fail(email, [bounced('User unknown'), null, expired])
   assert.equal(await notices.run(), 1)
@@ -58,7 +62,7 @@ test('one report for all recipients that failed, with the null sender, to the ma
   assert.match(report!.text, /\r\nAuto-Submitted: auto-replied\r\n/)
   assert.match(report!.text, new RegExp(`\r\nIn-Reply-To: <${email.internetMessageId}>\r\n`))
   assert.match(report!.text, /Your message could not be delivered to these 2 recipients:/)
-  assert.match(report!.text, /No mail server took it for two days\./)
+  assert.match(report!.text, /No mail server accepted it for two days\./)
   const read = readReport(Buffer.from(report!.text), '')
   assert.ok(read?.kind === 'bounce')
   assert.deepEqual(
@@ -77,44 +81,44 @@ test('one report for all recipients that failed, with the null sender, to the ma
 
 test('two runs at once make one report', async () => {
   const before = (await waiting()).length
-  await fail(await house.accepted(['twice@out.test'], ana), [bounced('no')])
+  await fail(await appliance.accepted(['twice@out.test'], ana), [bounced('no')])
   const runs = await Promise.all([notices.run(), notices.run()])
   assert.deepEqual(runs, [1, 1])
   assert.equal((await waiting()).length, before + 1)
 })
 
 test('a rejection says why in words; what is no longer there cannot be given back', async () => {
-  const email = await house.sent(['late-bounce@out.test'], ana)
-  const deliveries = await house.deliveries(email)
+  const email = await appliance.sent(['late-bounce@out.test'], ana)
+  const deliveries = await appliance.deliveries(email)
   await app.db.write((tx) => fate.apply(tx, deliveries[0]!.n, { ...bounced('no'), afterAccept: true } as Outcome, null))
-  const rejected = await house.accepted(['stopped@out.test'], ana)
+  const rejected = await appliance.accepted(['stopped@out.test'], ana)
   await fail(rejected, [{ kind: 'rejected', reason: 'suppressed', detail: 'After a hard bounce.' }])
   assert.equal(await notices.run(), 2)
   const [late, stopped] = (await waiting()).slice(-2)
-  assert.match(late!.text, /It was taken at first, and then sent back\./)
+  assert.match(late!.text, /It was accepted at first and returned later\./)
   assert.doesNotMatch(late!.text, /rfc822-headers/)
-  assert.match(stopped!.text, /Mail to this recipient is stopped\. After a hard bounce\./)
+  assert.match(stopped!.text, /The recipient is on the suppression list\. After a hard bounce\./)
   assert.match(stopped!.text, /\r\nStatus: 5\.7\.1\r\n/)
 })
 
 test('nobody is told of mail from a root key, of a cancelled one, or in a mailbox that is gone', async () => {
   const before = (await waiting()).length
-  await fail(await house.accepted(['x@out.test']), [bounced('no')])
-  await fail(await house.accepted(['x@out.test'], ana), [{ kind: 'cancelled' }])
-  const ben = await house.mailbox('ben@shop.test')
-  await fail(await house.accepted(['x@out.test'], ben), [bounced('no')])
-  await app.directory.mailboxes.delete(house.teamId, ben.id)
+  await fail(await appliance.accepted(['x@out.test']), [bounced('no')])
+  await fail(await appliance.accepted(['x@out.test'], ana), [{ kind: 'cancelled' }])
+  const ben = await appliance.mailbox('ben@shop.test')
+  await fail(await appliance.accepted(['x@out.test'], ben), [bounced('no')])
+  await app.administration.mailboxes.delete(appliance.teamId, ben.id)
   assert.equal(await notices.run(), 0)
   assert.equal((await waiting()).length, before)
   assert.deepEqual(await emails.noticesDue(10), [])
 })
 
 test('a report that fails itself is not reported', async () => {
-  await fail(await house.accepted(['y@out.test'], ana), [bounced('no')])
+  await fail(await appliance.accepted(['y@out.test'], ana), [bounced('no')])
   await notices.run()
   const report = (await waiting()).at(-1)!
-  const count = (await house.events()).length
+  const count = (await appliance.events()).length
   await fail(report.email, [bounced('mailbox full')])
   assert.equal(await notices.run(), 0)
-  assert.equal((await house.events()).length, count)
+  assert.equal((await appliance.events()).length, count)
 })

@@ -11,13 +11,13 @@ import { startMicrosoft } from '../../support/microsoft.ts'
 
 const google = await startGoogle()
 const microsoft = await startMicrosoft()
-const house = await openAccounts({ ...google.env, ...microsoft.env, APP_ORIGIN: 'https://mail.example' })
+const appliance = await openAccounts({ ...google.env, ...microsoft.env, APP_ORIGIN: 'https://mail.example' })
 after(async () => {
-  await house[Symbol.asyncDispose]()
+  await appliance[Symbol.asyncDispose]()
   await google[Symbol.asyncDispose]()
   await microsoft[Symbol.asyncDispose]()
 })
-const { app, clock, teamId } = house
+const { app, clock, teamId } = appliance
 const { oauth } = app.outbound
 
 beforeEach(() => {
@@ -38,7 +38,7 @@ async function visit(url: string): Promise<Record<string, string>> {
   return Object.fromEntries(back.searchParams)
 }
 
-test('the question asks for the least that is needed, lastingly, with a proof of who asked', async () => {
+test('the authorization request has the minimal scopes, offline access and a PKCE challenge', async () => {
   const asked = new URL(await begin())
   assert.equal(asked.origin, google.origin)
   const { state, code_challenge, ...rest } = Object.fromEntries(asked.searchParams)
@@ -68,7 +68,7 @@ for (const type of ['gmail_api', 'outlook_api'] as const) {
     assert.equal(provider.teamId, teamId)
     assert.equal(provider.hasRefreshToken, true)
     const issuer = type === 'gmail_api' ? google.issuer : microsoft.issuer
-    assert.ok(issuer.refresh.has((await house.refreshToken(provider))!))
+    assert.ok(issuer.refresh.has((await appliance.refreshToken(provider))!))
   })
 }
 
@@ -113,7 +113,7 @@ test('a state ends after ten minutes', async () => {
   )
 })
 
-test('a state that is not ours, of the other issuer, or changed in one place costs no look at what is kept', async () => {
+test('a forged state, one of the other issuer or a changed one is rejected without a database read', async () => {
   const back = await visit(await begin())
   const { state } = back as { state: string }
   const [end, random, mac] = state.split('.') as [string, string, string]
@@ -134,7 +134,7 @@ test('a state that is not ours, of the other issuer, or changed in one place cos
   assert.equal((await oauth.callback('gmail_api', back)).kind, 'connected')
 })
 
-test('neither state nor verifier lies open in the database', async () => {
+test('neither state nor verifier is stored in clear in the database', async () => {
   const { state } = await visit(await begin())
   const rows = await app.db.read.all('SELECT * FROM oauth_states')
   const open = JSON.stringify(
@@ -143,13 +143,13 @@ test('neither state nor verifier lies open in the database', async () => {
   assert.ok(!open.includes(state!.split('.')[1]!))
 })
 
-test('a person who says no changes nothing', async () => {
+test('a denied consent changes nothing', async () => {
   google.issuer.person = { email: 'no@shop.test', refuses: true }
   const came = await oauth.callback('gmail_api', await visit(await begin('gmail_api', 'No', '/providers')))
   assert.deepEqual(came, { kind: 'denied', redirectAfter: 'https://mail.example/providers' })
 })
 
-test('a permission left out is told, and no account is made', async () => {
+test('a declined scope is reported, and no account is created', async () => {
   google.issuer.person = { email: 'half@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
   assert.equal((await oauth.callback('gmail_api', await visit(await begin()))).kind, 'incomplete')
   const { items } = await app.outbound.providers.list(teamId, { limit: 100, after: null })
@@ -163,10 +163,23 @@ test('what the issuer does wrong is a sentence', async () => {
     ['/token', { status: 500, body: 'oops' }, /Google gave no token \(status 500\)/],
     ['/token', { status: 401, body: { error: 'invalid_client' } }, /Google gave no token \(invalid_client\)/],
     ['/token', 'hang up', /.+/],
-    ['/token', { status: 200, body: { access_token: 'a\r\nX-Evil: 1', refresh_token: 'x' } }, /holds no token/],
-    ['/token', { status: 200, body: { access_token: 'a', expires_in: 3600 } }, /no lasting permission/],
-    ['/profile', { status: 200, body: { emailAddress: 'not an address' } }, /did not tell the address/],
-    ['/profile', { status: 403, body: {} }, /did not tell the address/],
+    ['/token', { status: 200, body: { access_token: 'a\r\nX-Evil: 1', refresh_token: 'x' } }, /contains no token/],
+    [
+      '/token',
+      { status: 200, body: { access_token: 'a', token_type: 'mac', refresh_token: 'x' } },
+      /contains no token/,
+    ],
+    [
+      '/token',
+      { status: 200, body: { access_token: 'a', expires_in: 'soon', refresh_token: 'x' } },
+      /contains no token/,
+    ],
+    ['/token', { status: 200, body: ['a'] }, /contains no token/],
+    ['/token', { status: 204, body: '' }, /Google gave no token \(status 204\)/],
+    ['/token', { status: 302, body: { access_token: 'a', refresh_token: 'x' } }, /Google gave no token \(status 302\)/],
+    ['/token', { status: 200, body: { access_token: 'a', expires_in: 3600 } }, /returned no refresh token/],
+    ['/profile', { status: 200, body: { emailAddress: 'not an address' } }, /returned no address/],
+    ['/profile', { status: 403, body: {} }, /returned no address/],
   ]
   for (const [path, fault, reason] of faults) {
     const back = await visit(await begin())

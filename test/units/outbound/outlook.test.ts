@@ -4,25 +4,25 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { OUTLOOK_MAX, openOutlook } from '../../../src/outbound/transports/outlook.ts'
 import type { Handover } from '../../../src/outbound/transports/transport.ts'
-import { handOnce, handover, openAccounts, told } from '../../support/accounts.ts'
+import { handOnce, handover, openAccounts, outcomesOf } from '../../support/accounts.ts'
 import type { Answer } from '../../support/api-server.ts'
 import { startMicrosoft, wrong } from '../../support/microsoft.ts'
 
 const microsoft = await startMicrosoft()
-const house = await openAccounts(microsoft.env)
+const appliance = await openAccounts(microsoft.env)
 after(async () => {
-  await house[Symbol.asyncDispose]()
+  await appliance[Symbol.asyncDispose]()
   await microsoft[Symbol.asyncDispose]()
 })
-const { app } = house
+const { app } = appliance
 const parts = { ...app, providers: app.outbound.providers }
 const SCOPES = ['offline_access', 'Mail.Send', 'Mail.ReadBasic', 'User.Read']
 const SEND = '/sendMail'
 
 async function account(scopes = SCOPES, email = 'ana@shop.test') {
-  const token = `M.C1_${microsoft.asked.length}_${microsoft.issuer.refresh.size}`
+  const token = `M.C1_${microsoft.requests.length}_${microsoft.issuer.refresh.size}`
   microsoft.issuer.refresh.set(token, { email, scopes, offline: true })
-  return house.connect('outlook_api', email, token)
+  return appliance.connect('outlook_api', email, token)
 }
 
 async function hand(mail: Handover) {
@@ -31,18 +31,18 @@ async function hand(mail: Handover) {
 
 beforeEach(() => {
   microsoft.taken.length = 0
-  microsoft.asked.length = 0
+  microsoft.requests.length = 0
   microsoft.personal = false
 })
 
-test('a mail goes out as MIME in base64 to exactly its recipients', async () => {
+test('a message is sent as MIME in base64 to exactly its recipients', async () => {
   const mail = handover({
     to: 'Bob <bob@else.test>, carl@else.test',
     recipients: ['bob@else.test', 'hidden@else.test'],
     hidden: ['hidden@else.test'],
   })
   const handed = await hand(mail)
-  assert.deepEqual(told(handed), ['sent', 'sent'])
+  assert.deepEqual(outcomesOf(handed), ['sent', 'sent'])
   assert.ok(handed.kind === 'answered')
   assert.deepEqual(handed.remoteIds, [])
   const [taken] = microsoft.taken
@@ -52,24 +52,24 @@ test('a mail goes out as MIME in base64 to exactly its recipients', async () => 
   assert.ok(!taken!.headers.has('dkim-signature'))
 })
 
-test('each refresh token is used once: the one given for it is kept sealed', async () => {
+test('each refresh token is used once: its successor is stored sealed', async () => {
   const provider = await account()
-  const before = await house.refreshToken(provider)
+  const before = await appliance.refreshToken(provider)
   const transport = await openOutlook(parts, provider)
   await transport.hand(handover())
-  const next = await house.refreshToken(provider)
+  const next = await appliance.refreshToken(provider)
   assert.notEqual(next, before)
   assert.deepEqual([...microsoft.issuer.refresh.keys()].includes(next!), true)
-  const { connectionVersion } = await house.provider(provider.id)
+  const { connectionVersion } = await appliance.provider(provider.id)
   assert.equal(connectionVersion, provider.connectionVersion)
-  house.clock.advance(3_600_000)
-  assert.deepEqual(told(await transport.hand(handover())), ['sent'])
+  appliance.clock.advance(3_600_000)
+  assert.deepEqual(outcomesOf(await transport.hand(handover())), ['sent'])
   await transport.close()
 })
 
 test('a token that another thread has replaced meanwhile is no refusal', async () => {
   const provider = await account()
-  const old = (await house.refreshToken(provider))!
+  const old = (await appliance.refreshToken(provider))!
   const slow = await openOutlook(
     {
       ...parts,
@@ -85,16 +85,16 @@ test('a token that another thread has replaced meanwhile is no refusal', async (
     provider,
   )
   let reads = 0
-  assert.deepEqual(told(await slow.hand(handover())), ['unavailable auth transient'])
-  assert.notEqual((await house.provider(provider.id)).status, 'error')
+  assert.deepEqual(outcomesOf(await slow.hand(handover())), ['unavailable auth transient'])
+  assert.notEqual((await appliance.provider(provider.id)).status, 'error')
   await slow.close()
 })
 
-test('a connection that was taken back puts the account in error with a reason', async () => {
+test('a revoked consent puts the account in error with a reason', async () => {
   const provider = await account()
   microsoft.issuer.refresh.clear()
   await handOnce(await openOutlook(parts, provider), handover())
-  const { status, statusReason } = await house.provider(provider.id)
+  const { status, statusReason } = await appliance.provider(provider.id)
   assert.equal(status, 'error')
   assert.match(statusReason!, /^auth: Microsoft no longer accepts the connection \(invalid_grant\)/)
 })
@@ -113,15 +113,15 @@ const MEANINGS: [string, Answer, string][] = [
 for (const [what, answer, meaning] of MEANINGS) {
   test(`${what}: ${meaning}`, async () => {
     microsoft.fail(SEND, answer)
-    assert.deepEqual(told(await hand(handover())), [meaning])
+    assert.deepEqual(outcomesOf(await hand(handover())), [meaning])
     assert.equal(microsoft.taken.length, 0)
   })
 }
 
-test('after a crash the mail is looked for in Sent by its Message-ID and its recipients', async () => {
+test('after a crash Sent is searched by Message-ID and recipients', async () => {
   const mail = handover({ to: 'bob@else.test, carl@else.test' })
   await hand(mail)
-  assert.deepEqual(told(await hand({ ...mail, uncertain: true })), ['sent'])
+  assert.deepEqual(outcomesOf(await hand({ ...mail, uncertain: true })), ['sent'])
   assert.equal(microsoft.taken.length, 1)
   await hand({ ...mail, recipients: ['carl@else.test'], uncertain: true })
   assert.deepEqual(
@@ -134,35 +134,35 @@ test('a quote in a Message-ID ends no filter', async () => {
   const mail = handover()
   const internetMessageId = "a' or 'x'='x@shop.test"
   const handed = await hand({ ...mail, internetMessageId, uncertain: true })
-  assert.deepEqual(told(handed), ['sent'])
+  assert.deepEqual(outcomesOf(handed), ['sent'])
   assert.equal(microsoft.taken.length, 1)
 })
 
-test('after an answer that was lost the mail is looked for, and not sent twice', async () => {
+test('after a lost response Sent is searched, and the message is not sent twice', async () => {
   const transport = await openOutlook(parts, await account())
   const mail = handover()
   microsoft.fail(SEND, 'lose the answer')
-  assert.deepEqual(told(await transport.hand(mail)), ['later transient'])
+  assert.deepEqual(outcomesOf(await transport.hand(mail)), ['later transient'])
   microsoft.fail('/sentitems/', 'hang up')
-  assert.deepEqual(told(await transport.hand(mail)), ['later network'])
-  assert.deepEqual(told(await transport.hand(mail)), ['sent'])
+  assert.deepEqual(outcomesOf(await transport.hand(mail)), ['later network'])
+  assert.deepEqual(outcomesOf(await transport.hand(mail)), ['sent'])
   assert.equal(microsoft.taken.length, 1)
   await transport.close()
 })
 
-test('a mail larger than a request may be is refused with a reason', async () => {
+test('a message above the request limit is refused with a reason', async () => {
   const within = Buffer.alloc(OUTLOOK_MAX - 1000, 'x')
-  assert.deepEqual(told(await hand(handover({ bytes: Buffer.concat([handover().bytes, within]) }))), ['sent'])
+  assert.deepEqual(outcomesOf(await hand(handover({ bytes: Buffer.concat([handover().bytes, within]) }))), ['sent'])
   const beyond = Buffer.alloc(OUTLOOK_MAX, 'x')
   const handed = await hand(handover({ bytes: Buffer.concat([handover().bytes, beyond]) }))
-  assert.deepEqual(told(handed), ['never content'])
+  assert.deepEqual(outcomesOf(handed), ['never content'])
   assert.ok(handed.kind === 'answered')
   const { reply } = handed.verdicts[0]!
   assert.equal(reply.enhancedCode, '5.3.4')
-  assert.equal(reply.text, 'The mail is too large for this account: it takes 3145728 bytes at most.')
+  assert.equal(reply.text, 'The message is too large for this account, which accepts at most 3145728 bytes.')
 })
 
-test('a check reads the profile, of a personal account too; with an address it sends a mail', async () => {
+test('a check reads the profile, also of a personal account; with an address it sends a message', async () => {
   const transport = await openOutlook(parts, await account())
   assert.equal((await transport.check(null)).message, 'Microsoft knows the account ana@shop.test.')
   microsoft.personal = true

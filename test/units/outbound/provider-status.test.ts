@@ -56,7 +56,7 @@ test('activating trusts a test of the last day for an account that was switched 
   assert.equal(activated({ type: 'amazon_ses', status: 'inactive' }, null, now), 'active')
 })
 
-test('a changed connection is checked anew, unless the account is switched off', () => {
+test('a changed connection is checked again, unless the account is inactive', () => {
   assert.deepEqual(ALL.map(reconnected), ['pending', 'inactive', 'pending', 'pending'])
 })
 
@@ -68,7 +68,7 @@ test('a check moves everything but what is switched off', () => {
   }
 })
 
-test('that a recipient or a mail was refused says nothing of the account', () => {
+test('a refused recipient or message does not count against the account', () => {
   for (const stage of ['recipient', 'data'] as const) {
     assert.deepEqual(
       ALL.map((status) => checked(status, { success: false, stage })),

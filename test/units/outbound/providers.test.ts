@@ -12,9 +12,9 @@ import { startMailServer } from '../../support/mail-server.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const house = await openAccounts({ ALLOW_PRIVATE_SMTP_HOSTS: 'true' })
-after(() => house[Symbol.asyncDispose]())
-const { app, clock } = house
+const appliance = await openAccounts({ ALLOW_PRIVATE_SMTP_HOSTS: 'true' })
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock } = appliance
 
 const WELL: CheckResult = { success: true, stage: 'auth', smtpCode: 235, message: 'Signed in.' }
 const BAD: CheckResult = { success: false, stage: 'auth', smtpCode: 535, message: 'Wrong password.' }
@@ -56,7 +56,7 @@ const stateOf = async (provider: Provider) => {
   return [status, statusReason]
 }
 
-test('a new account is checked and takes mail when that went well', async () => {
+test('a new account is checked and becomes active on success', async () => {
   const made = await make()
   assert.equal(made.status, 'pending')
   assert.equal(await providers.health.checkDue(), 1)
@@ -65,7 +65,7 @@ test('a new account is checked and takes mail when that went well', async () => 
   assert.equal(await providers.health.checkDue(), 0)
 })
 
-test('one that fails says why, and is looked at again after 15 minutes, doubling to 4 hours', async () => {
+test('a failing account has a reason, and is checked again after 15 minutes, doubling to 4 hours', async () => {
   says = () => BAD
   const made = await make()
   await providers.health.checkDue()
@@ -148,7 +148,7 @@ test('an account that was switched off meanwhile stays off, and its check counts
   assert.equal((await providers.activate(team, made.id)).status, 'pending')
 })
 
-test('a change of the connection is checked anew; the same values, and everything else, are not', async () => {
+test('a changed connection is checked again; the same values and other changes are not', async () => {
   const made = await make()
   await providers.health.checkDue()
   const changed = await providers.update(team, made.id, {
@@ -186,7 +186,7 @@ test('five failures in a row to reach an account end its part; those of an older
   assert.equal((await now(made)).status, 'active')
 })
 
-test('slow servers hold up nobody else, and only so many accounts are looked at at a time', async () => {
+test('slow servers delay no other check, and concurrent checks are limited', async () => {
   let answer: () => void = () => {}
   const wait = new Promise<void>((resolve) => (answer = resolve))
   says = () => wait.then(() => WELL)
@@ -203,7 +203,7 @@ test('slow servers hold up nobody else, and only so many accounts are looked at 
   assert.equal(await providers.health.checkDue(), 1)
 })
 
-test('when the house closes, what is found is forgotten and stays due', async () => {
+test('at the shutdown results are discarded and the checks stay due', async () => {
   const made = await make()
   let answer: (result: CheckResult) => void = () => {}
   says = () => new Promise((resolve) => (answer = resolve))
@@ -217,13 +217,13 @@ test('when the house closes, what is found is forgotten and stays due', async ()
   assert.equal(await providers.health.checkDue(stop.signal), 0)
 })
 
-test('a failure of our own is told as such and does not end the rounds', async () => {
+test('an internal error is reported as such and does not end the checks', async () => {
   says = () => Promise.reject(new Error('what nobody outside should read'))
   const made = await make()
   await providers.health.checkDue()
   const [status, reason] = await stateOf(made)
   assert.equal(status, 'error')
-  assert.equal(reason, 'connect: The account could not be checked; the log of the appliance says why.')
+  assert.equal(reason, 'connect: The account could not be checked; the log of the appliance has the cause.')
 })
 
 test('an issuer that refuses the token ends the account’s part, and the check that heard it puts it off once', async () => {

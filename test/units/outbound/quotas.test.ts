@@ -9,9 +9,9 @@ import { openAccounts } from '../../support/accounts.ts'
 import { providerOf } from '../../support/carriers.ts'
 import { Random } from '../../support/random.ts'
 
-const house = await openAccounts({})
-after(() => house[Symbol.asyncDispose]())
-const { app, clock } = house
+const appliance = await openAccounts({})
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock } = appliance
 const LENGTHS = { perSecond: 1000, perMinute: 60_000, perHour: 3_600_000, perDay: 86_400_000 }
 const NAMES = { perSecond: 'second', perMinute: 'minute', perHour: 'hour', perDay: 'day' }
 type Member = keyof typeof LENGTHS

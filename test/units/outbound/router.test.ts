@@ -13,9 +13,9 @@ import { Random } from '../../support/random.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-const house = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
-after(() => house[Symbol.asyncDispose]())
-const { app, clock } = house
+const appliance = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock } = appliance
 const { providers, groups, sharedLimit } = app.outbound
 const drawn = new Random(1)
 const parts = { ...app, providers, groups, sharedLimit, random: () => drawn.next() }

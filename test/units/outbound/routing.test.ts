@@ -32,7 +32,7 @@ test('accounts are drawn by weight; without one they count as the mean of the ot
   near(even.get('a'), 0.5)
 })
 
-test('weight 0 takes nothing while somebody else is there, and everything when nobody is', () => {
+test('weight 0 receives nothing while another account is available', () => {
   const order = orderOf([at('a', 0), at('b', 5)], 'weighted', 0, () => 0.99)
   assert.deepEqual(
     order.map(({ id }) => id),

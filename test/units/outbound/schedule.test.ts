@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isExpired, nextTry, wasLastTry } from '../../../src/outbound/runner/schedule.ts'
+import { isExpired, nextAttemptAt, wasLastAttempt } from '../../../src/outbound/runner/schedule.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -11,7 +11,8 @@ const LIFETIME = 48 * HOUR
 /** Times of all tries when each is put off at once, in minutes. */
 function tries(random: number): number[] {
   const times = [0]
-  while (!wasLastTry(times.at(-1)!, LIFETIME)) times.push(nextTry(times.length, times.at(-1)!, LIFETIME, random))
+  while (!wasLastAttempt(times.at(-1)!, LIFETIME))
+    times.push(nextAttemptAt(times.length, times.at(-1)!, LIFETIME, random))
   return times.map((time) => time / MINUTE)
 }
 
@@ -24,13 +25,13 @@ test('pauses grow from a minute to six hours, and the last try is at the end of 
 })
 
 test('chance moves a pause by a tenth, and no try is after the end', () => {
-  assert.equal(nextTry(1, 0, LIFETIME, 0), 0.9 * MINUTE)
-  assert.equal(nextTry(1, 0, LIFETIME, 1), 1.1 * MINUTE)
+  assert.equal(nextAttemptAt(1, 0, LIFETIME, 0), 0.9 * MINUTE)
+  assert.equal(nextAttemptAt(1, 0, LIFETIME, 1), 1.1 * MINUTE)
   for (const random of [0, 1 / 3, 0.7, 1]) {
     const times = tries(random)
     assert.ok(times.every((time) => Math.abs(Math.round(time * MINUTE) - time * MINUTE) < 1e-6 && time <= 48 * 60))
   }
-  assert.equal(nextTry(99, LIFETIME - HOUR, LIFETIME, 0.5), LIFETIME)
+  assert.equal(nextAttemptAt(99, LIFETIME - HOUR, LIFETIME, 0.5), LIFETIME)
 })
 
 test('a try that is a little late is still made; much later it is too late', () => {

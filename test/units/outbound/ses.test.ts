@@ -9,17 +9,17 @@ import { after, beforeEach, test } from 'node:test'
 import { openSes, SES_MAX, SES_TAG } from '../../../src/outbound/transports/ses.ts'
 import { SesIdentities } from '../../../src/outbound/transports/ses-identities.ts'
 import type { Handover } from '../../../src/outbound/transports/transport.ts'
-import { handOnce, handover, openAccounts, told } from '../../support/accounts.ts'
+import { handOnce, handover, openAccounts, outcomesOf } from '../../support/accounts.ts'
 import type { Answer } from '../../support/api-server.ts'
 import { sesError, startSes } from '../../support/ses.ts'
 
 const ses = await startSes()
-const house = await openAccounts(ses.env)
+const appliance = await openAccounts(ses.env)
 after(async () => {
-  await house[Symbol.asyncDispose]()
+  await appliance[Symbol.asyncDispose]()
   await ses[Symbol.asyncDispose]()
 })
-const { app, teamId } = house
+const { app, teamId } = appliance
 const { sharedLimit, providers } = app.outbound
 const parts = { ...app, sharedLimit }
 await sharedLimit.setDaily(teamId, true, 1000)
@@ -43,7 +43,7 @@ beforeEach(() => {
 test('a mail goes to the recipients of the envelope, as it is but for our signature, with our mark', async () => {
   const mail = handover({ to: 'bob@else.test, carl@else.test', recipients: ['bob@else.test', 'hidden@else.test'] })
   const handed = await hand(mail)
-  assert.deepEqual(told(handed), ['sent', 'sent'])
+  assert.deepEqual(outcomesOf(handed), ['sent', 'sent'])
   const [taken] = ses.taken
   assert.deepEqual(taken!.to, ['bob@else.test', 'hidden@else.test'])
   assert.equal(taken!.from, 'ana@shop.test')
@@ -61,7 +61,7 @@ test('more than fifty recipients are told in several calls, and each has its ver
     ses.taken.map(({ to }) => to.length),
     [50, 50, 20],
   )
-  assert.equal(told(handed).filter((word) => word === 'sent').length, 120)
+  assert.equal(outcomesOf(handed).filter((word) => word === 'sent').length, 120)
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.remoteIds.length, 3)
   assert.equal(await sentToday(), before + 120)
@@ -76,7 +76,7 @@ test('what breaks off after some were accepted holds for the others alone', asyn
   const calls = ses.taken
   ses.fail(SEND, { status: 200, body: { MessageId: 'first' } })
   ses.fail(SEND, sesError(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'))
-  const words = told(await transport.hand(mail))
+  const words = outcomesOf(await transport.hand(mail))
   assert.deepEqual([...new Set(words.slice(0, 50))], ['sent'])
   assert.deepEqual([...new Set(words.slice(50, 100))], ['later throttled'])
   assert.deepEqual([...new Set(words.slice(100))], ['sent'])
@@ -115,37 +115,41 @@ for (const [what, answer, meaning] of MEANINGS) {
   test(`${what}: ${meaning}`, async () => {
     const before = await sentToday()
     ses.fail(SEND, answer)
-    assert.deepEqual(told(await hand(handover())), [meaning])
+    assert.deepEqual(outcomesOf(await hand(handover())), [meaning])
     assert.equal(await sentToday(), before)
-    assert.equal(ses.asked.filter(({ path }) => path.includes(SEND)).length > 0, true)
+    assert.equal(ses.requests.filter(({ path }) => path.includes(SEND)).length > 0, true)
   })
 }
 
 test('a call is made once: what is tried again, the queue decides', async () => {
-  ses.asked.length = 0
+  ses.requests.length = 0
   ses.fail(SEND, sesError(500, 'InternalServiceErrorException', 'Oops'))
   await hand(handover())
-  assert.equal(ses.asked.length, 1)
+  assert.equal(ses.requests.length, 1)
 })
 
 test('an answer that was lost: nobody knows, and no other account is tried', async () => {
   ses.fail(SEND, 'lose the answer')
-  assert.deepEqual(told(await hand(handover())), ['later transient'])
+  assert.deepEqual(outcomesOf(await hand(handover())), ['later transient'])
   assert.equal(ses.taken.length, 1)
 })
 
-test('no connection is told with its stage, and lets another account try', async () => {
+test('a connection failure is reported with its stage, and another account may be used', async () => {
   const open = (endpoint: string) => openSes({ ...parts, config: { ...app.config, SES_ENDPOINT: endpoint } }, provider)
-  assert.deepEqual(told(await handOnce(await open('http://127.0.0.1:1'), handover())), ['unavailable connect network'])
-  assert.deepEqual(told(await handOnce(await open('http://no-such-host.invalid'), handover())), ['unavailable dns dns'])
+  assert.deepEqual(outcomesOf(await handOnce(await open('http://127.0.0.1:1'), handover())), [
+    'unavailable connect network',
+  ])
+  assert.deepEqual(outcomesOf(await handOnce(await open('http://no-such-host.invalid'), handover())), [
+    'unavailable dns dns',
+  ])
   const plain = ses.origin.replace('http:', 'https:')
-  assert.deepEqual(told(await handOnce(await open(plain), handover())), ['unavailable tls network'])
+  assert.deepEqual(outcomesOf(await handOnce(await open(plain), handover())), ['unavailable tls network'])
 })
 
 test('a wrong secret is seen by the other side', async () => {
   const config = { ...app.config, SES_SECRET_ACCESS_KEY: 'wrong' }
   const transport = await openSes({ ...parts, config }, provider)
-  assert.deepEqual(told(await transport.hand(handover())), ['unavailable auth transient'])
+  assert.deepEqual(outcomesOf(await transport.hand(handover())), ['unavailable auth transient'])
   const { success, stage } = await transport.check(null)
   assert.deepEqual([success, stage], [false, 'auth'])
   await transport.close()
@@ -153,25 +157,25 @@ test('a wrong secret is seen by the other side', async () => {
 
 test('without the account of the operator it says so', async () => {
   const closed = await openSes({ ...parts, config: { ...app.config, SES_ACCESS_KEY_ID: '' } }, provider)
-  assert.deepEqual(told(await closed.hand(handover())), ['unavailable auth transient'])
+  assert.deepEqual(outcomesOf(await closed.hand(handover())), ['unavailable auth transient'])
   assert.match((await closed.check(null)).message, /no Amazon SES account/)
   await closed.close()
 })
 
 test('a mail larger than SES takes is refused before anybody is asked', async () => {
-  ses.asked.length = 0
+  ses.requests.length = 0
   const handed = await hand(handover({ bytes: Buffer.concat([handover().bytes, Buffer.alloc(SES_MAX, 'x')]) }))
-  assert.deepEqual(told(handed), ['never content'])
-  assert.equal(ses.asked.length, 0)
+  assert.deepEqual(outcomesOf(handed), ['never content'])
+  assert.equal(ses.requests.length, 0)
 })
 
 test('a check reads how much may be sent', async () => {
   const transport = await openSes(parts, provider)
   const { success, message } = await transport.check(null)
   assert.equal(success, true)
-  assert.equal(message, 'Amazon SES knows the account: 12 of 50000 mails in the last 24 hours.')
+  assert.equal(message, 'Amazon SES knows the account: 12 of 50000 messages in the last 24 hours.')
   ses.quota = { max: 200, sent: 200, enabled: true }
-  assert.match((await transport.check(null)).message, /has sent its 200 mails/)
+  assert.match((await transport.check(null)).message, /has sent its 200 messages/)
   ses.quota = { max: 200, sent: 0, enabled: false }
   assert.deepEqual((await transport.check(null)).success, false)
   await transport.close()
@@ -221,9 +225,9 @@ test('the npm package aws-ses-v2-local takes the test mail as SES would', async 
     assert.equal(from, 'postmaster@ready.test')
     assert.deepEqual(destination, { to: ['bob@else.test'], cc: [], bcc: [] })
     assert.equal(subject, 'Test of a sending account')
-    assert.deepEqual(body, { text: 'This mail shows that the sending account works.' })
+    assert.deepEqual(body, { text: 'This message shows that the sending account works.' })
     // This version of the package takes no raw content: it says so, and the mail is refused, not lost.
-    assert.deepEqual(told(await transport.hand(handover())), ['never content'])
+    assert.deepEqual(outcomesOf(await transport.hand(handover())), ['never content'])
   } finally {
     await transport.close()
     local.closeAllConnections()

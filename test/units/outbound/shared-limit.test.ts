@@ -7,9 +7,9 @@ import { DAILY_MAX, NOTE_MAX } from '../../../src/outbound/shared-limit-record.t
 import { openAccounts } from '../../support/accounts.ts'
 import { failure } from '../../support/directory.ts'
 
-const house = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
-after(() => house[Symbol.asyncDispose]())
-const { app, clock } = house
+const appliance = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock } = appliance
 const { sharedLimit: shared, providers } = app.outbound
 const DAY = 86_400_000
 let team = ''
@@ -62,7 +62,7 @@ test('a limit of nothing is always used up; no limit is never', async () => {
   assert.equal(await take(DAILY_MAX), true)
 })
 
-test('what is taken counts until it is settled; only what was accepted is sent', async () => {
+test('a reservation counts until it is settled; only accepted recipients count as sent', async () => {
   await shared.setDaily(team, true, 10)
   assert.equal(await take(6), true)
   assert.equal(await take(5), false)

@@ -16,82 +16,82 @@ import { draft } from '../../support/drafts.ts'
 const mailFrom = (email: string) => compose(draft({ from: { email, name: '' } })).bytes
 
 /** Selectors of the signatures, each with what another implementation says of it. */
-async function judged(house: TestDirectory, mail: Uint8Array): Promise<string[]> {
-  const { verdict } = await authenticate(mail, arrival(), zoneResolver(house.dns.zone))
+async function judged(appliance: TestDirectory, mail: Uint8Array): Promise<string[]> {
+  const { verdict } = await authenticate(mail, arrival(), zoneResolver(appliance.dns.zone))
   return verdict.signatures.map(({ selector, domain, result }) => `${selector} ${domain} ${result}`)
 }
 
-async function publish(house: TestDirectory, teamId: string, id: string): Promise<void> {
-  const { records } = (await house.directory.domains.get(teamId, id))!
-  for (const { name, value } of [records.verification, ...records.dkim]) house.dns.zone[name] = { TXT: [value] }
-  await house.directory.domains.verify(teamId, id)
+async function publish(appliance: TestDirectory, teamId: string, id: string): Promise<void> {
+  const { records } = (await appliance.directory.domains.get(teamId, id))!
+  for (const { name, value } of [records.verification, ...records.dkim]) appliance.dns.zone[name] = { TXT: [value] }
+  await appliance.administration.domains.verify(teamId, id)
 }
 
 const sender = (teamId: string, email: string) => ({ teamId, mailboxId: null, from: { email, name: '' } })
 
-test('mail is signed once the domain is proven and its key is found, and no longer when it is lost', async () => {
-  await using house = await openTestDirectory()
-  const signer = new Signer(house)
-  const teamId = await house.team()
-  const { id, records } = await house.directory.domains.create(teamId, 'example.org')
+test('messages are signed while the domain is verified and its key is published', async () => {
+  await using appliance = await openTestDirectory()
+  const signer = new Signer(appliance)
+  const teamId = await appliance.team()
+  const { id, records } = await appliance.directory.domains.create(teamId, 'example.org')
   const mail = mailFrom('Ann@Example.ORG')
   const sign = () => signer.sign(sender(teamId, 'Ann@Example.ORG'), mail)
   assert.equal(await sign(), mail)
-  house.dns.zone[records.dkim[0]!.name] = { TXT: [records.dkim[0]!.value] }
-  await house.directory.domains.verify(teamId, id)
+  appliance.dns.zone[records.dkim[0]!.name] = { TXT: [records.dkim[0]!.value] }
+  await appliance.administration.domains.verify(teamId, id)
   assert.equal(await sign(), mail, 'the key is there, but nobody has proven the domain')
-  await publish(house, teamId, id)
+  await publish(appliance, teamId, id)
   const signed = Buffer.from(await sign())
-  assert.deepEqual(await judged(house, signed), ['s1 example.org pass'])
+  assert.deepEqual(await judged(appliance, signed), ['s1 example.org pass'])
   assert.ok(signed.subarray(signed.length - mail.length).equals(mail), 'the mail itself is untouched')
-  house.dns.zone[records.dkim[0]!.name] = { TXT: ['v=DKIM1; p='] }
-  await house.directory.domains.verify(teamId, id)
+  appliance.dns.zone[records.dkim[0]!.name] = { TXT: ['v=DKIM1; p='] }
+  await appliance.administration.domains.verify(teamId, id)
   assert.equal(await sign(), mail)
 })
 
-test('nobody signs for the domain of another team, for a name below, or for none at all', async () => {
-  await using house = await openTestDirectory()
-  const signer = new Signer(house)
-  const teamId = await house.team()
-  await house.directory.domains.create(teamId, 'shop.test')
+test('no signature for the domain of another team, a subdomain, or no domain', async () => {
+  await using appliance = await openTestDirectory()
+  const signer = new Signer(appliance)
+  const teamId = await appliance.team()
+  await appliance.directory.domains.create(teamId, 'shop.test')
   const mail = mailFrom('ann@shop.test')
   assert.notEqual(await signer.sign(sender(teamId, 'ann@shop.test'), mail), mail)
-  assert.equal(await signer.sign(sender(await house.team('Two'), 'ann@shop.test'), mail), mail)
+  assert.equal(await signer.sign(sender(await appliance.team('Two'), 'ann@shop.test'), mail), mail)
   for (const from of ['ann@sub.shop.test', 'ann@test', '"ann@shop.test"@other.test', '', 'ann', 'ann@shop.test.']) {
     assert.equal(await signer.sign(sender(teamId, from), mail), mail, from)
   }
 })
 
 test('keys that another thread made sign here at once, two kinds side by side', async () => {
-  await using house = await openTestDirectory()
-  const teamId = await house.team()
-  const { id } = await house.directory.domains.create(teamId, 'example.org')
-  await publish(house, teamId, id)
+  await using appliance = await openTestDirectory()
+  const teamId = await appliance.team()
+  const { id } = await appliance.directory.domains.create(teamId, 'example.org')
+  await publish(appliance, teamId, id)
   // As the worker has it: its own connection and its own directory on the same file.
-  const db = new Db({ file: house.db.file })
+  const db = new Db({ file: appliance.db.file })
   try {
     const directory = openDirectory({
       db,
-      clock: house.clock,
-      vault: house.vault,
+      clock: appliance.clock,
+      vault: appliance.vault,
       config: {},
     } as unknown as DirectoryDeps)
-    const signer = new Signer({ db, clock: house.clock, directory })
+    const signer = new Signer({ db, clock: appliance.clock, directory })
     const mail = mailFrom('ann@example.org')
-    const sign = async () => judged(house, await signer.sign(sender(teamId, 'ann@example.org'), mail))
+    const sign = async () => judged(appliance, await signer.sign(sender(teamId, 'ann@example.org'), mail))
     assert.deepEqual(await sign(), ['s1 example.org pass'])
-    await house.directory.domains.rotateKey(teamId, id, 'rsa')
+    await appliance.directory.domains.rotateKey(teamId, id, 'rsa')
     assert.deepEqual(await sign(), ['s1 example.org pass'])
-    await publish(house, teamId, id)
+    await publish(appliance, teamId, id)
     assert.deepEqual(await sign(), ['s2 example.org pass'])
-    await house.directory.domains.rotateKey(teamId, id, 'ed25519')
-    await publish(house, teamId, id)
+    await appliance.directory.domains.rotateKey(teamId, id, 'ed25519')
+    await publish(appliance, teamId, id)
     assert.deepEqual(await sign(), ['s2 example.org pass', 's3 example.org pass'])
-    await house.directory.domains.delete(teamId, id)
+    await appliance.directory.domains.delete(teamId, id)
     assert.equal(await signer.sign(sender(teamId, 'ann@example.org'), mail), mail)
     // The same name again, and the same number of the row: another key.
-    const again = await house.directory.domains.create(teamId, 'example.org')
-    await publish(house, teamId, again.id)
+    const again = await appliance.directory.domains.create(teamId, 'example.org')
+    await publish(appliance, teamId, again.id)
     assert.deepEqual(await sign(), ['s1 example.org pass'])
   } finally {
     await db.close()

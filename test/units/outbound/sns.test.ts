@@ -9,15 +9,15 @@ import { RECIPIENTS_MAX, readSesEvent } from '../../../src/outbound/sns/ses-even
 import { Sns } from '../../../src/outbound/sns/sns.ts'
 import { SES_TAG } from '../../../src/outbound/transports/ses.ts'
 import { failure } from '../../support/directory.ts'
-import { openSent } from '../../support/sent.ts'
+import { openSendingAppliance } from '../../support/sending-appliance.ts'
 import { CERTIFICATE_URL, SnsSigner, TOPIC } from '../../support/sns.ts'
 
-const house = await openSent()
-after(() => house[Symbol.asyncDispose]())
-const { app, clock, emails, transitions: fate } = house
+const appliance = await openSendingAppliance()
+after(() => appliance[Symbol.asyncDispose]())
+const { app, clock, emails, transitions: fate } = appliance
 const config = { ...app.config, SES_REGION: 'eu-west-1', SES_TOPIC_ARNS: [TOPIC] }
 const signer = new SnsSigner()
-const open = (from = signer) => new Sns({ ...app, config, emails, fate }, from.get)
+const open = (from = signer) => new Sns({ ...app, config, emails, transitions: fate }, from.get)
 const sns = open()
 after(() => sns.close())
 
@@ -26,9 +26,9 @@ let count = 0
 
 /** A mail SES took, known by its id there. */
 async function taken(recipients: string[]): Promise<{ email: Email; id: string }> {
-  const email = await house.sent(recipients)
+  const email = await appliance.sent(recipients)
   const id = `${SES_ID}-${count++}`
-  await app.db.write((tx) => emails.rememberIds(tx, email.n, [`${id}@eu-west-1.amazonses.com`]))
+  await app.db.write((tx) => emails.addRemoteIds(tx, email.n, [`${id}@eu-west-1.amazonses.com`]))
   return { email, id }
 }
 
@@ -67,16 +67,16 @@ function bounced(recipient: string, more: Record<string, unknown> = {}) {
 }
 
 async function reasons(email: Email) {
-  return (await house.deliveries(email)).map(({ status, statusReason }) => `${status} ${statusReason}`)
+  return (await appliance.deliveries(email)).map(({ status, statusReason }) => `${status} ${statusReason}`)
 }
 
-test('a bounce moves the delivery it names, suppresses the address, and is told once', async () => {
+test('a bounce changes the delivery it names, suppresses the address, and is reported once', async () => {
   const { email, id } = await taken(['bob@out.test', 'carl@out.test'])
   const message = signer.notification(event('Bounce', id, bounced('Bob <BOB@out.test>')))
   assert.equal(await sns.receive(message), 1)
   assert.deepEqual(await reasons(email), ['failed bounced_after_accept: 550 5.1.1 user unknown', 'sent null'])
   assert.equal(await sns.receive(message), 0)
-  const told = (await house.events()).filter(({ type }) => type === 'message.bounced')
+  const told = (await appliance.events()).filter(({ type }) => type === 'message.bounced')
   assert.equal(told.length, 1)
   assert.deepEqual(told[0]!.data.bounce, {
     type: 'permanent',
@@ -103,8 +103,8 @@ test('both forms and both versions of signatures are read', async () => {
   }
 })
 
-test('our mark finds a mail whose id at SES was never heard, and an accepted mail is sent', async () => {
-  const email = await house.accepted(['bob@out.test'])
+test('our tag finds a message whose SES id is unknown, and an accepted message is sent', async () => {
+  const email = await appliance.accepted(['bob@out.test'])
   const delivery = { recipients: ['bob@out.test'], smtpResponse: '250 2.0.0 Ok: queued', processingTimeMillis: 12 }
   const told = event('Delivery', 'never-heard', delivery, email)
   assert.equal(await sns.receive(signer.notification(told)), 1)
@@ -129,7 +129,7 @@ test('a virus SES found after all: the mail was not delivered', async () => {
   const { email, id } = await taken(['bob@out.test'])
   assert.equal(await sns.receive(signer.notification(event('Reject', id, { reason: 'Bad content' }, email))), 1)
   assert.deepEqual(await reasons(email), [
-    'failed bounced_after_accept: 5.6.0 Amazon SES refused the mail: Bad content',
+    'failed bounced_after_accept: 5.6.0 Amazon SES rejected the message: Bad content',
   ])
 })
 
@@ -151,7 +151,7 @@ test('sub types of SES have our words', () => {
   }
 })
 
-test('what moves nothing is taken and forgotten', async () => {
+test('events without an effect are accepted and ignored', async () => {
   const { email, id } = await taken(['bob@out.test'])
   const harmless = [
     event('Open', id, {}, email),
@@ -250,7 +250,7 @@ test('a message that is not of SNS is told by the member that is wrong', async (
   }
 })
 
-test('a certificate is fetched once for many messages, and anew after a day', async () => {
+test('a certificate is fetched once for many messages, and again after a day', async () => {
   const fresh = new SnsSigner()
   const listening = open(fresh)
   await Promise.all([1, 2, 3].map(() => listening.receive(fresh.notification('{}'))))
@@ -277,7 +277,7 @@ test('a certificate that is out of date, of another kind, too long or none is no
   }
 })
 
-test('while the certificate cannot be had SNS is asked to come again; a flood of addresses is not followed', async () => {
+test('while the certificate cannot be fetched SNS must retry; fetches are rate-limited', async () => {
   const fresh = new SnsSigner()
   fresh.places.clear()
   const listening = open(fresh)
@@ -323,6 +323,6 @@ test('the certificates of every partition lie under its own domain', async () =>
     'https://sns.cn-north-1.amazonaws.com.cn/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem'
   const fresh = new SnsSigner()
   fresh.places.set(SigningCertURL, fresh.places.get(CERTIFICATE_URL)!)
-  const china = new Sns({ ...app, config: { ...config, SES_TOPIC_ARNS: [arn] }, emails, fate }, fresh.get)
+  const china = new Sns({ ...app, config: { ...config, SES_TOPIC_ARNS: [arn] }, emails, transitions: fate }, fresh.get)
   assert.equal(await china.receive(fresh.notification('{}', { TopicArn: arn, SigningCertURL })), 0)
 })

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { NOTE_MAX } from '../../../src/outbound/suppressions.ts'
-import { openSent } from '../../support/sent.ts'
+import { openSendingAppliance } from '../../support/sending-appliance.ts'
 
-const house = await openSent()
-after(() => house[Symbol.asyncDispose]())
-const { suppressions, teamId } = house
-const { db } = house.app
+const appliance = await openSendingAppliance()
+after(() => appliance[Symbol.asyncDispose]())
+const { suppressions, teamId } = appliance
+const { db } = appliance.app
 const entry = { teamId, reason: 'bounce', sourceMessageId: null, note: null } as const
 const page = { limit: 10, after: null }
 
@@ -31,7 +31,7 @@ test('an address is added once and found in any case, by its own team only', asy
   )
 })
 
-test('more addresses are asked for than one statement takes', async () => {
+test('more addresses than one statement can look up', async () => {
   await db.write((tx) => suppressions.add(tx, { ...entry, email: 'a1999@many.test' }))
   const asked = Array.from({ length: 2000 }, (_, at) => `a${at}@many.test`)
   assert.deepEqual(await suppressions.of(db.read, teamId, asked), new Set(['a1999@many.test']))
@@ -59,9 +59,9 @@ test('by hand: created, then found to be there, then removed', async () => {
 })
 
 test('pages, newest first, narrowed by reason', async () => {
-  const other = (await house.app.directory.teams.create({ name: 'Pages' })).id
+  const other = (await appliance.app.directory.teams.create({ name: 'Pages' })).id
   for (let at = 0; at < 5; at++) {
-    house.clock.advance(at === 2 ? 0 : 1)
+    appliance.clock.advance(at === 2 ? 0 : 1)
     const reason = at % 2 === 0 ? 'bounce' : 'complaint'
     await db.write((tx) => suppressions.add(tx, { ...entry, teamId: other, email: `p${at}@x.test`, reason }))
   }

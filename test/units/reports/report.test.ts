@@ -112,6 +112,101 @@ test('a reason on several lines is read up to the next named recipient', () => {
   )
 })
 
+/** Recipients that the report would suppress. */
+function suppressedBy(bytes: Uint8Array): string[] {
+  const hard = bounce(bytes, '').recipients.filter(({ smtpCode, status, diagnostic, stage }) => {
+    return classifyReply({ smtpCode, enhancedCode: status, text: diagnostic }, stage).suppress
+  })
+  return hard.map(({ finalRecipient }) => finalRecipient)
+}
+
+/** Delivery status that gives no reason: the text has it. */
+function withoutReasons(recipients: readonly string[], ...words: string[]): Buffer {
+  const fields = recipients.flatMap((email) => [
+    '',
+    `Final-Recipient: rfc822; ${email}`,
+    'Action: failed',
+    'Status: 5.0.0',
+  ])
+  return reportOf(
+    'delivery-status',
+    ['text/plain', 'The following addresses failed:', '', ...words],
+    ['message/delivery-status', 'Reporting-MTA: dns; mx.out.test', ...fields],
+  )
+}
+
+const inWords = (type: string, ...words: string[]) =>
+  mailOf(
+    ...['From: MAILER-DAEMON@mx.out.test', 'Subject: Undeliverable', `Content-Type: ${type}; charset=utf-8`, ''],
+    ...words.map((line) => Buffer.from(line).toString('latin1')),
+  )
+
+const UNKNOWN = '550 5.1.1 User unknown'
+
+test('no recipient gets the reason of an address that contains its own', () => {
+  for (const longer of [
+    'joann@out.test',
+    'big-ann@out.test',
+    'jo.ann@out.test',
+    'ann@out.test.example',
+    'ann@out.test2',
+  ])
+    for (const words of [
+      [`${longer}: ${UNKNOWN}`, 'ann@out.test: network error'],
+      ['ann@out.test: network error', `${longer}: ${UNKNOWN}`],
+    ])
+      assert.deepEqual(suppressedBy(withoutReasons(['ann@out.test', longer], ...words)), [longer])
+})
+
+test('no recipient gets the reason of a line that begins with another address', () => {
+  const cases: [recipients: string[], words: string[]][] = [
+    [
+      ['ann@out.test', 'carl@out.test'],
+      ['ann@out.test: network error', `bob@out.test: ${UNKNOWN}`, 'carl@out.test: odd'],
+    ],
+    [['ann@out.test'], [`bob@out.test: ${UNKNOWN}`, 'ann@out.test: network error']],
+    [
+      ['ann@out.test'],
+      [`Your message to bob@out.test failed: ${UNKNOWN}`, 'Your message to ann@out.test: network error'],
+    ],
+  ]
+  for (const [recipients, words] of cases) assert.deepEqual(suppressedBy(withoutReasons(recipients, ...words)), [])
+  const both = [`bob@out.test: ${UNKNOWN}, of ann@out.test and bob@out.test`, 'ann@out.test: network error']
+  assert.deepEqual(suppressedBy(withoutReasons(['ann@out.test', 'bob@out.test'], ...both)), ['bob@out.test'])
+  const continued = [
+    '<bob@out.test>: host mx said: 550 5.1.1',
+    '    <list@out.test>: User unknown',
+    '<ann@out.test>: odd',
+  ]
+  assert.deepEqual(suppressedBy(withoutReasons(['ann@out.test', 'bob@out.test'], ...continued)), ['bob@out.test'])
+})
+
+test('a list of recipients and the reasons below it, in any order', () => {
+  const list = ['Delivery to the following recipients failed.', '', '    bob@out.test', '    ann@out.test', '']
+  const reasons = ['ann@out.test', 'mx.out.test', "Server returned '554 5.2.2 mailbox full'", '']
+  const dead = ['bob@out.test', 'mx.out.test', "Server returned '550 5.1.10 not found'", '']
+  for (const order of [
+    [...dead, ...reasons],
+    [...reasons, ...dead],
+  ])
+    assert.deepEqual(suppressedBy(inWords('text/plain', ...list, 'Diagnostic information:', '', ...order)), [
+      'bob@out.test',
+    ])
+})
+
+test('an address with a dash, an arrow, a bar or a reply behind it is an item of the list', () => {
+  for (const mark of ['-', '\u2013', '\u2014', '\u2192', '=>', '->', '|', '']) {
+    const words = [`bob@out.test ${mark} ${UNKNOWN}`, `ann@out.test ${mark} connection timed out`]
+    assert.ok(
+      !suppressedBy(inWords('text/plain', 'Your message was not delivered to:', '', ...words)).includes('ann@out.test'),
+      mark,
+    )
+  }
+  const item = (email: string, said: string) => `<li>${email} &#8211; ${said}</li>`
+  const html = `<p>Your message was not delivered:</p><ul>${item('bob@out.test', UNKNOWN)}${item('ann@out.test', 'timed out')}</ul>`
+  assert.deepEqual(suppressedBy(inWords('text/html', html)), ['bob@out.test'])
+})
+
 test('a delivery status has fields of the message and of each recipient', () => {
   const report = bounce(
     reportOf(

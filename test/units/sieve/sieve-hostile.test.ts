@@ -12,7 +12,7 @@ import { MessageView } from '../../../src/sieve/message-view.ts'
 import { WorkMeter } from '../../../src/sieve/meter.ts'
 import { runScript, TARGETS_MAX } from '../../../src/sieve/run.ts'
 import { Random } from '../../support/random.ts'
-import { bytesOf, holds, outcome, problemsOf, ruling } from '../../support/sieve.ts'
+import { bytesOf, holds, outcome, problemsOf, runScriptOn } from '../../support/sieve.ts'
 
 const MUCH = 'The script takes too much work for this message.'
 
@@ -71,9 +71,9 @@ test('work is bounded: the script is aborted, and the message kept', () => {
   const large = bytesOf('Subject: x', '', 'ab '.repeat(700_000))
   const keys = Array.from({ length: 1000 }, (_, n) => `"*?q?${n}*"`).join(', ')
   const script = `require ["body", "fileinto"];\nfileinto "x";\nif body :raw :matches [${keys}] { discard; }`
-  assert.deepEqual(ruling(script, large), { targets: [{ kind: 'default' }], keywords: [], error: MUCH })
+  assert.deepEqual(runScriptOn(script, large), { targets: [{ kind: 'default' }], keywords: [], error: MUCH })
   const other = `require ["body"];\n${'if body :content "" "x" { discard; } '.repeat(600)}`
-  assert.equal(ruling(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).error, null)
+  assert.equal(runScriptOn(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).error, null)
 })
 
 test('a message to many recipients is bounded too: expensive scripts get less, cheap ones what they need', () => {
@@ -102,8 +102,8 @@ test('of a body as much is seen as the bound says', () => {
 test('a message is filed into ten folders at most', () => {
   const into = (count: number) =>
     `require "fileinto";\n${Array.from({ length: count }, (_, n) => `fileinto "f${n}";`).join('\n')}`
-  assert.equal(ruling(into(TARGETS_MAX), bytesOf('', '')).targets.length, TARGETS_MAX)
-  const { targets, error } = ruling(into(TARGETS_MAX + 1), bytesOf('', ''))
+  assert.equal(runScriptOn(into(TARGETS_MAX), bytesOf('', '')).targets.length, TARGETS_MAX)
+  const { targets, error } = runScriptOn(into(TARGETS_MAX + 1), bytesOf('', ''))
   assert.deepEqual([targets, error], [[{ kind: 'default' }], 'A message can be filed into at most 10 folders.'])
 })
 

@@ -1,4 +1,4 @@
-// The bodies and header of a message: read by byte range from what is stored, decoded, and cut at characters.
+// Bodies and header of a message: read by byte range from the blob, decoded, and truncated at characters.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -7,28 +7,28 @@ import { parseMessage } from '../../../src/mime/parse.ts'
 import { BODY_BYTES_MAX, FIELDS_MAX } from '../../../src/mime/view.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
-let house: TestStore
+let appliance: TestStore
 let box: TestMailbox
 
 before(async () => {
-  house = await openTestStore()
-  box = await TestMailbox.open(house)
+  appliance = await openTestStore()
+  box = await TestMailbox.open(appliance)
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 let count = 0
 async function put(text: string | Buffer): Promise<string> {
   const bytes = Buffer.from(text)
   const hash = sha256(bytes)
   const half = Math.ceil(bytes.length / 2)
-  // Two chunks: what is read may lie across their border.
+  // Two chunks: a range can cross their boundary.
   const chunks = [bytes.subarray(0, half), bytes.subarray(half)].map((data, index) => ({
     start: index * half,
     sizeBytes: data.length,
     zstd: false,
     data,
   }))
-  await house.store.blobs.put(
+  await appliance.store.blobs.put(
     hash,
     bytes.length,
     chunks.filter(({ sizeBytes }) => sizeBytes > 0),
@@ -44,7 +44,7 @@ async function put(text: string | Buffer): Promise<string> {
 }
 
 const mail = (...lines: string[]) => lines.join('\r\n')
-const bodies = async (id: string, chars = 1000) => (await house.store.messages.bodies(box.account, id, chars))!
+const bodies = async (id: string, chars = 1000) => (await appliance.store.messages.bodies(box.account, id, chars))!
 
 const BOTH = [
   'From: ana@shop.example',
@@ -76,7 +76,7 @@ describe('bodies', () => {
     })
   })
 
-  it('are cut at code points, each by itself', async () => {
+  it('are truncated at code points, each separately', async () => {
     const id = await put(mail(...BOTH))
     assert.deepEqual(await bodies(id, 14), {
       text: 'Grüße\nan alle ',
@@ -94,7 +94,7 @@ describe('bodies', () => {
     })
   })
 
-  it('of HTML alone give text as well', async () => {
+  it('include a text derived from HTML if there is no text part', async () => {
     const id = await put(
       mail('From: a@b.example', 'Content-Type: text/html', '', '<style>p{}</style><p>Hello <b>you</b></p>', ''),
     )
@@ -104,7 +104,7 @@ describe('bodies', () => {
     assert.deepEqual((await bodies(id, 5)).truncated, { text: true, html: true })
   })
 
-  it('of nothing are nothing', async () => {
+  it('are null if the message has none', async () => {
     const attached = await put(
       mail(
         'From: a@b.example',
@@ -123,12 +123,12 @@ describe('bodies', () => {
     })
   })
 
-  it('read no more bytes than they show', async () => {
+  it('read no more bytes than they return', async () => {
     const id = await put(
       mail('From: a@b.example', 'Content-Type: text/plain; charset=utf-8', '', 'é'.repeat(3_000_000)),
     )
     const read: number[] = []
-    const { blobs } = house.store
+    const { blobs } = appliance.store
     const bytes = blobs.bytes.bind(blobs)
     blobs.bytes = (hash, start, end) => {
       read.push(end - start)
@@ -148,7 +148,7 @@ describe('bodies', () => {
 })
 
 describe('the header', () => {
-  it('is shown in its order, names as written, values decoded', async () => {
+  it('keeps its order and the names as written, with decoded values', async () => {
     const id = await put(
       mail(
         'Received: from a',
@@ -161,7 +161,7 @@ describe('the header', () => {
         'body',
       ),
     )
-    assert.deepEqual(await house.store.messages.headers(box.account, id), [
+    assert.deepEqual(await appliance.store.messages.headers(box.account, id), [
       { name: 'Received', value: 'from a by b' },
       { name: 'SUBJECT', value: 'Grüße' },
       { name: 'X-A', value: '1' },
@@ -170,15 +170,15 @@ describe('the header', () => {
     ])
   })
 
-  it('shows a bounded number of fields', async () => {
+  it('returns a limited number of fields', async () => {
     const id = await put(mail(...Array.from({ length: FIELDS_MAX + 50 }, (_, i) => `X-${i}: ${i}`), '', 'body'))
-    const fields = (await house.store.messages.headers(box.account, id))!
+    const fields = (await appliance.store.messages.headers(box.account, id))!
     assert.equal(fields.length, FIELDS_MAX)
     assert.deepEqual(fields.at(-1), { name: `X-${FIELDS_MAX - 1}`, value: `${FIELDS_MAX - 1}` })
   })
 
-  it('of what is no mail is empty or its best reading', async () => {
+  it('of bytes that are not a message is empty or parsed as far as possible', async () => {
     const id = await put('\u0001\u0002 no mail at all')
-    assert.deepEqual(await house.store.messages.headers(box.account, id), [])
+    assert.deepEqual(await appliance.store.messages.headers(box.account, id), [])
   })
 })

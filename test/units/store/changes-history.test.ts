@@ -1,10 +1,10 @@
-// Forgetting old changes: who is told less than all is refused, and whoever is not refused still ends with the same picture.
+// Pruning of the change ledger: a client whose state is too old is rejected, and all other clients reach the correct state.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ProductError } from '../../../src/base/errors.ts'
 import type { Change } from '../../../src/store/changes.ts'
-import { KEPT_MIN, KEPT_MS } from '../../../src/store/changes-history.ts'
+import { RETAINED_MIN, RETENTION_MS } from '../../../src/store/changes-history.ts'
 import type { Account } from '../../../src/store/records.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
@@ -12,38 +12,38 @@ import { Random } from '../../support/random.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-let house: TestStore
+let appliance: TestStore
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
-const prune = () => house.store.history.prune(new AbortController().signal)
+const prune = () => appliance.store.history.prune(new AbortController().signal)
 
-/** A mailbox as the one sees it who changes it: what there is, and its last change. */
+/** The expected mailbox: its objects and their last changes. */
 class Model {
   readonly account: Account
-  readonly things = new Map<string, number>()
+  readonly objects = new Map<string, number>()
   #last = 0
 
   constructor(account: Account) {
     this.account = account
   }
 
-  /** Makes, alters and removes things in one unit of work. */
+  /** Creates, updates and destroys objects in one unit of work. */
   async work(made: number, altered: string[], removed: string[]): Promise<void> {
-    const { db, store, clock } = house
+    const { db, store, clock } = appliance
     await db.write(async (tx) => {
       const seq = await store.accounts.advance(tx, this.account.n, ['messages'], { bytes: 0, messages: 0 })
-      const told: Change[] = []
-      for (let i = 0; i < made; i++) told.push(this.#change(`thing ${++this.#last}`, 'created'))
-      for (const object of altered) told.push(this.#change(object, 'updated'))
-      for (const object of removed) told.push(this.#change(object, 'destroyed'))
-      for (const { kind, object } of told) {
-        if (kind === 'destroyed') this.things.delete(object)
-        else this.things.set(object, seq)
+      const changes: Change[] = []
+      for (let i = 0; i < made; i++) changes.push(this.#change(`object ${++this.#last}`, 'created'))
+      for (const object of altered) changes.push(this.#change(object, 'updated'))
+      for (const object of removed) changes.push(this.#change(object, 'destroyed'))
+      for (const { kind, object } of changes) {
+        if (kind === 'destroyed') this.objects.delete(object)
+        else this.objects.set(object, seq)
       }
-      await store.changes.record(tx, this.account.n, seq, told, clock.now())
+      await store.changes.record(tx, this.account.n, seq, changes, clock.now())
     })
   }
 
@@ -52,103 +52,110 @@ class Model {
   }
 
   async state(): Promise<string> {
-    return (await house.store.accounts.byMailbox(this.account.mailboxId))!.states.messages
+    return (await appliance.store.accounts.byMailbox(this.account.mailboxId))!.states.messages
   }
 }
 
-/** What a client knew at a time. */
+/** The objects a client knew at a state. */
 interface Client {
   state: string
   known: Map<string, number>
   at: number
 }
 
-/** Follows from a state on. @returns false when it is refused, and must then fetch the list again */
+/** Applies all changes since a state. @returns false if the state is too old and the list has to be fetched again */
 async function follow(model: Model, client: Client): Promise<boolean> {
   const known = new Map(client.known)
   for (let { state } = client, more = true; more; ) {
-    const told = await house.store.changes.since(model.account, 'messages', state, 3000).catch((error: unknown) => {
-      assert.ok(error instanceof ProductError && error.code === 'conflict' && error.param === 'since_state')
-      return null
-    })
-    if (told === null) return false
-    for (const object of told.created) assert.ok(!known.has(object), `${object} was told as new twice`)
-    for (const object of told.updated) assert.ok(known.has(object), `${object} was never told as new`)
-    for (const object of [...told.created, ...told.updated]) known.set(object, model.things.get(object) ?? 0)
-    for (const object of told.destroyed) known.delete(object)
-    state = told.newState
-    more = told.hasMoreChanges
+    const changes = await appliance.store.changes
+      .since(model.account, 'messages', state, 3000)
+      .catch((error: unknown) => {
+        assert.ok(error instanceof ProductError && error.code === 'conflict' && error.param === 'since_state')
+        return null
+      })
+    if (changes === null) return false
+    for (const object of changes.created) assert.ok(!known.has(object), `${object} was reported as created twice`)
+    for (const object of changes.updated) assert.ok(known.has(object), `${object} was never reported as created`)
+    for (const object of [...changes.created, ...changes.updated]) known.set(object, model.objects.get(object) ?? 0)
+    for (const object of changes.destroyed) known.delete(object)
+    state = changes.newState
+    more = changes.hasMoreChanges
   }
-  assert.deepEqual(known, model.things)
+  assert.deepEqual(known, model.objects)
   return true
 }
 
-test('old states are refused, all others still lead to the same picture, also over what is forgotten', async () => {
-  const { account } = await TestMailbox.open(house)
+test('old states are rejected, and all others lead to the correct state across pruned changes', async () => {
+  const { account } = await TestMailbox.open(appliance)
   const model = new Model(account)
   const random = new Random(12)
   const clients: Client[] = []
   const note = async () =>
-    clients.push({ state: await model.state(), known: new Map(model.things), at: house.clock.now() })
+    clients.push({ state: await model.state(), known: new Map(model.objects), at: appliance.clock.now() })
   await note()
   for (let round = 0; round < 24; round++) {
     await model.work(500, [], [])
-    house.clock.advance(HOUR_MS)
+    appliance.clock.advance(HOUR_MS)
     await note()
   }
   assert.equal(await prune(), 0, 'nothing is old enough')
 
-  // Forty days later: first the oldest beyond the newest ten thousand go.
-  house.clock.leap(40 * DAY_MS)
-  const total = model.things.size
-  assert.equal(await prune(), total - KEPT_MIN)
+  // Forty days later: changes older than the newest ten thousand are deleted first.
+  appliance.clock.leap(40 * DAY_MS)
+  const total = model.objects.size
+  assert.equal(await prune(), total - RETAINED_MIN)
   assert.equal(await prune(), 0)
   const refused = []
   for (const client of clients) if (!(await follow(model, client))) refused.push(client)
-  assert.deepEqual(refused, clients.slice(0, (total - KEPT_MIN) / 500), 'those who know all that is forgotten go on')
+  assert.deepEqual(
+    refused,
+    clients.slice(0, (total - RETAINED_MIN) / 500),
+    'those who know all that is forgotten go on',
+  )
 
-  // Lists are followed no further back, whatever number of changes is asked for.
+  // Changes of lists are limited to the same age, for any number of changes.
   const order = { sort: 'received_at', direction: 'desc', collapseThreads: false } as const
   for (const { state } of clients) {
-    const list = house.store.messages.queryChanges(account, {}, order, { since: state, most: total })
-    const ids = house.store.changes.touched(account, 'messages', state, total)
+    const list = appliance.store.messages.queryChanges(account, {}, order, { since: state, most: total })
+    const ids = appliance.store.changes.changedIds(account, 'messages', state, total)
     if (refused.some((client) => client.state === state)) {
       for (const followed of [list, ids])
         await assert.rejects(followed, { code: 'conflict', param: 'since_query_state' })
     } else assert.deepEqual((await list).removed, (await ids).ids)
   }
 
-  // What is forgotten lives on, and is altered and removed like the rest.
+  // Objects whose changes were pruned still exist, and are updated and destroyed like all others.
   for (let round = 0; round < 60; round++) {
-    const things = [...model.things.keys()]
-    const some = random.some(things, 30 / things.length)
+    const objects = [...model.objects.keys()]
+    const some = random.some(objects, 30 / objects.length)
     await model.work(random.below(40), some.slice(0, 25), some.slice(25))
-    house.clock.advance(HOUR_MS)
+    appliance.clock.advance(HOUR_MS)
     await note()
     if (round % 20 === 19) await prune()
   }
-  house.clock.leap(KEPT_MS - 30 * HOUR_MS)
+  appliance.clock.leap(RETENTION_MS - 30 * HOUR_MS)
   await prune()
-  const rows = await house.db.read.all<{ count: number }>('SELECT count(*) AS count FROM changes WHERE account = ?', [
-    account.n,
-  ])
-  assert.ok(rows[0]!.count >= KEPT_MIN)
-  const spared = clients.filter(({ at }) => at >= house.clock.now() - KEPT_MS)
+  const rows = await appliance.db.read.all<{ count: number }>(
+    'SELECT count(*) AS count FROM changes WHERE account = ?',
+    [account.n],
+  )
+  assert.ok(rows[0]!.count >= RETAINED_MIN)
+  const spared = clients.filter(({ at }) => at >= appliance.clock.now() - RETENTION_MS)
   assert.ok(spared.length > 20 && spared.length < clients.length)
-  for (const client of spared) assert.ok(await follow(model, client), 'thirty days are told in any case')
+  for (const client of spared) assert.ok(await follow(model, client), 'changes of thirty days are always available')
   for (const client of clients.slice(0, 4)) assert.ok(!(await follow(model, client)))
   for (const client of clients.slice(4, -spared.length)) await follow(model, client)
 })
 
-test('with the mailbox the bound goes as well', async () => {
-  const { account } = await TestMailbox.open(house)
+test('purging the mailbox deletes its floors', async () => {
+  const { account } = await TestMailbox.open(appliance)
   const model = new Model(account)
   for (let round = 0; round < 11; round++) await model.work(1000, [], [])
-  house.clock.leap(KEPT_MS + 1)
+  appliance.clock.leap(RETENTION_MS + 1)
   const floors = async () =>
-    (await house.db.read.all('SELECT type FROM change_floors WHERE account = ?', [account.n])).length
+    (await appliance.db.read.all('SELECT type FROM change_floors WHERE account = ?', [account.n])).length
   await prune()
   assert.equal(await floors(), 1)
-  while ((await house.store.purge.next(account.mailboxId)) > 0);
+  while ((await appliance.store.purge.next(account.mailboxId)) > 0);
   assert.equal(await floors(), 0)
 })

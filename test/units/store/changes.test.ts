@@ -1,4 +1,4 @@
-// The ledger of changes against a client that follows it page by page and must end with the same picture.
+// The change ledger: a client that reads changes page by page must reach the correct state.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -33,7 +33,7 @@ after(async () => {
 
 async function newAccount(): Promise<Account> {
   const mailboxId = `mbx_${++counter}`
-  await db.write((tx) => accounts.open(tx, mailboxId))
+  await db.write((tx) => accounts.create(tx, mailboxId))
   return (await accounts.byMailbox(mailboxId))!
 }
 
@@ -64,7 +64,7 @@ function random(seed: number): () => number {
 }
 
 describe('states', () => {
-  it('are spelled with the letter of their type and read back', () => {
+  it('are formatted with the letter of their type and parsed back', () => {
     assert.equal(writeState('messages', 50_000), 'm12kw')
     assert.equal(readState('messages', 'm12kw'), 50_000)
     for (const wrong of ['t12kw', 'm', 'mZZ', 'm01', 'm-1', '', 'm99999999999999'])
@@ -73,7 +73,7 @@ describe('states', () => {
 })
 
 describe('since', () => {
-  it('tells created, updated and destroyed, folded inside the page', async () => {
+  it('returns created, updated and destroyed objects, merged within a page', async () => {
     const account = await newAccount()
     await record(account, [change('a', 'created'), change('b', 'created')])
     const state = await stateNow(account)
@@ -89,7 +89,7 @@ describe('since', () => {
     assert.equal(changes.newState, await stateNow(account))
   })
 
-  it('never tells "updated" of an object the client has not heard of', async () => {
+  it('never reports an object as updated before it was reported as created', async () => {
     const account = await newAccount()
     const state = await stateNow(account)
     for (const name of ['a', 'b', 'c']) await record(account, [change(name, 'created')])
@@ -100,7 +100,7 @@ describe('since', () => {
     assert.deepEqual([second.created, second.updated, second.hasMoreChanges], [['c'], ['a'], false])
   })
 
-  it('keeps one unit of work together even when it is larger than the page', async () => {
+  it('does not split a unit of work, even if it is larger than the page', async () => {
     const account = await newAccount()
     const state = await stateNow(account)
     await record(
@@ -114,7 +114,7 @@ describe('since', () => {
     assert.deepEqual([second.created, second.hasMoreChanges], [['e'], false])
   })
 
-  it('refuses states that are no states, of other types, and of the future', async () => {
+  it('rejects invalid states, states of other types and future states', async () => {
     const account = await newAccount()
     await record(account, [change('a', 'created')])
     for (const state of ['m2', 't0', 'x', '', 'mzzzz', "m0' OR 1"]) {
@@ -126,7 +126,7 @@ describe('since', () => {
     }
   })
 
-  it('leads every client to the true picture, whatever the pages', async () => {
+  it('leads every client to the correct state for any page size', async () => {
     for (const seed of [1, 2, 3, 4, 5]) await follow(random(seed))
   })
 })
@@ -173,7 +173,7 @@ async function catchUp(
     const page = await ledger.since(account, 'messages', state, max)
     for (const name of page.updated) assert.ok(client.has(name), `updated ${name} was never created`)
     for (const name of page.destroyed) client.delete(name)
-    // A real client would fetch the object now; one that is gone by then answers not found and is destroyed later on.
+    // A real client would fetch the object now; a deleted one is not found and reported as destroyed later.
     for (const name of [...page.created, ...page.updated]) client.set(name, truth.get(name) ?? -1)
     state = page.newState
     if (!page.hasMoreChanges) return state

@@ -1,4 +1,4 @@
-// Edits of messages: what each does, and that everything counted stays right and is told, whatever happens in whatever order.
+// Edits of messages: counts stay correct and all changes are recorded, for random sequences of edits.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -8,15 +8,15 @@ import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../suppor
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
 
-let house: TestStore
+let appliance: TestStore
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
-test('after every random edit a recount from scratch gives the same', async () => {
+test('after every random edit a full recount gives the same counts', async () => {
   const random = new Random(20261121)
-  const box = await ModelMailbox.open(house, random)
+  const box = await ModelMailbox.open(appliance, random)
   for (let round = 0; round < 400; round++) {
     await box.work()
     if (round % 4 === 0) await box.recount()
@@ -24,7 +24,7 @@ test('after every random edit a recount from scratch gives the same', async () =
   await box.recount()
 })
 
-/** A client that knows nothing but what it is told since a state. */
+/** A client that only reads changes since a state. */
 class Follower {
   readonly states: Record<'messages' | 'threads' | 'folders', string>
   readonly views: Record<'messages' | 'threads' | 'folders', Map<string, string>>
@@ -37,13 +37,13 @@ class Follower {
   async follow(box: ModelMailbox, type: 'messages' | 'threads' | 'folders', max: () => number): Promise<void> {
     for (let more = true; more; ) {
       const account = await box.account()
-      const changes = await box.house.store.changes.since(account, type as ChangeType, this.states[type], max())
-      for (const id of changes.created) assert.ok(!this.views[type].has(id), `${id} was told as new twice`)
+      const changes = await box.appliance.store.changes.since(account, type as ChangeType, this.states[type], max())
+      for (const id of changes.created) assert.ok(!this.views[type].has(id), `${id} was reported as created twice`)
       for (const id of changes.updated)
-        assert.ok(this.views[type].has(id), `${id} was told as changed, but never as new`)
+        assert.ok(this.views[type].has(id), `${id} was reported as updated, but never as created`)
       for (const id of [...changes.created, ...changes.updated]) {
         const shown = await box.shown(type, id)
-        // Asked for later than it was told: it may be gone, which is told on a later page.
+        // Fetched after it was reported: it may be deleted, which a later page reports.
         this.views[type].set(id, shown)
       }
       for (const id of changes.destroyed) this.views[type].delete(id)
@@ -53,9 +53,9 @@ class Follower {
   }
 }
 
-test('a client that only follows changes, from any older state and page by page, sees what the other one made', async () => {
+test('a client that only reads changes, from any older state and page by page, reaches the state of the mailbox', async () => {
   const random = new Random(7)
-  const box = await ModelMailbox.open(house, random)
+  const box = await ModelMailbox.open(appliance, random)
   const followers: Follower[] = []
   for (let round = 0; round < 600; round++) {
     await box.work()
@@ -72,26 +72,26 @@ test('a client that only follows changes, from any older state and page by page,
   }
 })
 
-test('a large folder is removed in pieces, and its precondition is asked again only when somebody else touched it', async () => {
-  const box = await TestMailbox.open(house)
+test('a large folder is deleted in batches, and its precondition is checked again only if another client changed it', async () => {
+  const box = await TestMailbox.open(appliance)
   const { account } = box
   const put = { mail: mailOf(), receivedAt: 1000, thread: 'x', folders: ['inbox' as const] }
   const remove = async (meanwhile: (id: string) => void) => {
-    const id = await house.store.folderEdits.create(account, { name: 'Large', parentId: null })
+    const id = await appliance.store.folderEdits.create(account, { name: 'Large', parentId: null })
     const ids = await box.putAll(Array.from({ length: 250 }, (_, n) => ({ ...put, thread: `${id} ${n % 50}` })))
-    await house.store.edits.change(account, ids, { folders: { set: [id] } })
-    let asked = 0
-    const removed = house.store.folderEdits.remove(account, id, 'delete', async () => {
-      if (++asked === 1) meanwhile(id)
+    await appliance.store.edits.change(account, ids, { folders: { set: [id] } })
+    let calls = 0
+    const removed = appliance.store.folderEdits.remove(account, id, 'delete', async () => {
+      if (++calls === 1) meanwhile(id)
       else throw conflict('It changed.')
     })
     return { id, removed }
   }
   assert.equal(await (await remove(() => {})).removed, 250)
-  // What is asked for during the first piece is done before the second one.
+  // An edit requested during the first batch is applied before the second one.
   const touched = await remove(
-    (id) => void house.store.folderEdits.update(account, id, { sortOrder: 1 }, async () => {}),
+    (id) => void appliance.store.folderEdits.update(account, id, { sortOrder: 1 }, async () => {}),
   )
   await assert.rejects(touched.removed, { code: 'conflict' })
-  assert.equal((await house.store.folders.byId(account, touched.id))?.totalMessages, 50)
+  assert.equal((await appliance.store.folders.byId(account, touched.id))?.totalMessages, 50)
 })

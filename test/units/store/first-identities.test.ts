@@ -1,4 +1,4 @@
-// A data folder of an earlier version: every mailbox in it gets its primary identity, its quotas and its counts, and clients are told.
+// Upgrade of a data folder of an earlier version: mailboxes get a primary identity, quotas and counts, and the changes are recorded.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -23,11 +23,11 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The last step of the version before. */
+/** Last migration of the previous version. */
 const BEFORE = 8
 const FILES = [100, 23]
 
-test('mailboxes of an earlier version are as new ones', async () => {
+test('mailboxes of an earlier version are equal to new ones after the upgrade', async () => {
   await migrate(
     db,
     mailMigrations.filter(({ number }) => number <= BEFORE),
@@ -74,12 +74,12 @@ test('mailboxes of an earlier version are as new ones', async () => {
       ['storage', 'messages', 'daily_recipients'],
     )
     assert.match(quotas[0]!.id, new RegExp(idPattern('quota')))
-    const told = await store.changes.since(account, 'identities', 'i0', 10)
-    assert.deepEqual([told.created, told.newState], [[primary!.id], account.states.identities])
+    const changes = await store.changes.since(account, 'identities', 'i0', 10)
+    assert.deepEqual([changes.created, changes.newState], [[primary!.id], account.states.identities])
     assert.equal((await store.quotas.changesSince(account, 'q0', 10)).created.length, 3)
     assert.equal(account.attachmentBytes, index === 0 ? 123 : 0)
   }
   const account = (await store.accounts.byMailbox(ids[0]!))!
-  // Nobody knows what of the folder changed before.
+  // Which members of the folder changed before is not recorded.
   assert.equal((await store.changes.since(account, 'folders', 'f3', 10)).countsOnly, false)
 })

@@ -1,23 +1,23 @@
-// The inbound log: rows as written, newest first, by every filter, page by page, and pruned by age.
+// The inbound log: rows as written, newest first, with each filter, page by page, and pruned by age.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, it } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { DETAIL_MAX, type InboundFilter, type NewInboundRow } from '../../../src/store/inbound-log.ts'
-import { noCounts } from '../../../src/store/metrics/tally.ts'
+import { zeroCounts } from '../../../src/store/metrics/tally.ts'
 import type { PageKey } from '../../../src/store/records.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 
-let house: TestStore
+let appliance: TestStore
 let team: string
 
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
 beforeEach(() => {
   team = newId('team')
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const BARE: Omit<NewInboundRow, 'teamId'> = {
   mailboxId: null,
@@ -37,8 +37,8 @@ const BARE: Omit<NewInboundRow, 'teamId'> = {
 }
 
 const write = (...rows: Partial<NewInboundRow>[]) =>
-  house.db.write((tx) =>
-    house.store.inboundLog.appendMany(
+  appliance.db.write((tx) =>
+    appliance.store.inboundLog.appendMany(
       tx,
       rows.map((row) => ({ teamId: team, ...BARE, ...row })),
     ),
@@ -48,7 +48,7 @@ async function found(filter: InboundFilter, limit = 100): Promise<number[]> {
   const times: number[] = []
   let at: PageKey | null = null
   do {
-    const page = await house.store.inboundLog.list(team, filter, { limit, after: at })
+    const page = await appliance.store.inboundLog.list(team, filter, { limit, after: at })
     times.push(...page.items.map(({ createdAt }) => createdAt))
     at = page.next
   } while (at !== null)
@@ -72,17 +72,17 @@ it('a row reads back as it was written, with its evidence', async () => {
     evidence: { dns: [{ name: 'a', type: 'TXT', answer: 'b' }], __proto__x: 1 },
   }
   await write(row)
-  const [listed] = (await house.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
+  const [listed] = (await appliance.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
   const { evidence, ...shown } = row
   assert.match(listed!.id, /^ilog_[a-z0-9]{24}$/)
   assert.deepEqual(listed, { id: listed!.id, ...shown })
-  assert.deepEqual(await house.store.inboundLog.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
-  assert.equal(await house.store.inboundLog.get(newId('team'), listed!.id), undefined)
+  assert.deepEqual(await appliance.store.inboundLog.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
+  assert.equal(await appliance.store.inboundLog.get(newId('team'), listed!.id), undefined)
 })
 
-it('what is not known is null, and a long sentence is cut', async () => {
+it('unknown members are null, and a long text is truncated', async () => {
   await write({ detail: 'x'.repeat(DETAIL_MAX + 10) })
-  const [row] = (await house.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
+  const [row] = (await appliance.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
   assert.deepEqual(
     [row!.headerFrom, row!.subject, row!.sizeBytes, row!.authentication, row!.spamScore, row!.messageId],
     [null, null, null, null, null, null],
@@ -90,20 +90,20 @@ it('what is not known is null, and a long sentence is cut', async () => {
   assert.equal(row!.detail.length, DETAIL_MAX)
 })
 
-it('rows come newest first, page by page, whatever is written meanwhile', async () => {
+it('rows are listed newest first, page by page, while others are inserted', async () => {
   await write(...[3, 1, 2, 2, 2].map((createdAt) => ({ createdAt })))
   assert.deepEqual(await found({}, 2), [3, 2, 2, 2, 1])
-  const first = await house.store.inboundLog.list(team, {}, { limit: 2, after: null })
+  const first = await appliance.store.inboundLog.list(team, {}, { limit: 2, after: null })
   await write({ createdAt: 9 })
-  const second = await house.store.inboundLog.list(team, {}, { limit: 2, after: first.next })
+  const second = await appliance.store.inboundLog.list(team, {}, { limit: 2, after: first.next })
   assert.deepEqual(
     second.items.map(({ createdAt }) => createdAt),
     [2, 2],
   )
-  assert.equal((await house.store.inboundLog.list(team, {}, { limit: 6, after: null })).next, null)
+  assert.equal((await appliance.store.inboundLog.list(team, {}, { limit: 6, after: null })).next, null)
 })
 
-it('every filter keeps what it says', async () => {
+it('every filter returns the matching rows', async () => {
   const mailboxId = newId('mailbox')
   await write(
     { createdAt: 1, status: 'refused', reason: 'sender_filtered' },
@@ -130,7 +130,7 @@ it('every filter keeps what it says', async () => {
     assert.deepEqual(await found({ search }), times, search)
 })
 
-it('another team’s rows are never shown', async () => {
+it('rows of another team are never returned', async () => {
   await write({})
   team = newId('team')
   assert.deepEqual(await found({}), [])
@@ -139,25 +139,25 @@ it('another team’s rows are never shown', async () => {
 
 it('rows are pruned by age', async () => {
   await write(...Array.from({ length: 1500 }, (_, index) => ({ createdAt: -2000 + index })), { createdAt: 50 })
-  assert.equal(await house.store.inboundLog.prune(0), 1500)
+  assert.equal(await appliance.store.inboundLog.prune(0), 1500)
   assert.deepEqual(await found({}), [50])
-  assert.equal(await house.store.inboundLog.prune(0), 0)
+  assert.equal(await appliance.store.inboundLog.prune(0), 0)
 })
 
-it('rows are counted by what became of them; one stands for all the probes it tells of', async () => {
+it('rows are counted by outcome; a row for probes counts all of them', async () => {
   await write(
     { messageId: newId('message') },
     { status: 'junk', reason: 'spam', messageId: newId('message') },
     { status: 'refused', reason: 'spam' },
     { status: 'refused', reason: 'unknown_recipient', evidence: { probes: 70 } },
-    // A report is no mail to anybody; what was put off comes again; a duplicate was counted before.
+    // A report has no recipient, a deferred message is sent again, and a duplicate was counted before.
     { status: 'stored' },
     { status: 'deferred', reason: 'mailbox_full' },
     { status: 'duplicate', messageId: newId('message') },
   )
-  const [counts] = await house.store.reports.sums(team, [{ from: 0, to: 1 }], { domain: 'shop.example' })
-  assert.deepEqual(counts, { ...noCounts(), received: 1, received_spam: 1, received_blocked: 71 })
-  const { shares } = await house.store.reports.shares(team, { from: 0, to: 1 }, { by: 'event_reason', limit: 9 })
+  const [counts] = await appliance.store.reports.sums(team, [{ from: 0, to: 1 }], { domain: 'shop.example' })
+  assert.deepEqual(counts, { ...zeroCounts(), received: 1, received_spam: 1, received_blocked: 71 })
+  const { shares } = await appliance.store.reports.breakdown(team, { from: 0, to: 1 }, { by: 'event_reason', limit: 9 })
   assert.deepEqual(
     shares.map(({ key, counts: found }) => [key, found.received_blocked]),
     [

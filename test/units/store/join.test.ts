@@ -1,4 +1,4 @@
-// Which thread a message joins: by ids, by subject and people, or none; and what the thread then counts.
+// The thread a message joins: by Message-IDs, by subject and participants, or a new one; and the counts of the thread.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
-import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
+import { type JoinedThread, joinThread } from '../../../src/store/threads/join.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const OWN = 'me@here.test'
@@ -39,7 +39,7 @@ interface Given {
   attachments?: boolean
 }
 
-async function newAccount(): Promise<(given: Given) => Promise<Joined>> {
+async function newAccount(): Promise<(given: Given) => Promise<JoinedThread>> {
   const n = ++account
   await db.write((tx) => tx.insert('accounts', { n, mailbox_id: `mbx_${n}`, created_at: 0 }))
   let count = 0
@@ -57,7 +57,9 @@ async function newAccount(): Promise<(given: Given) => Promise<Joined>> {
     } as unknown as ParsedMessage
     const receivedAt = given.at ?? count * 1000
     const { listed = true, unread = true } = given
-    return db.write((tx) => joinThread(tx, { account: n, mail, receivedAt, unread, listed, own: [OWN] }))
+    return db.write((tx) =>
+      joinThread(tx, { account: n, parsed: mail, receivedAt, unread, listed, ownAddresses: [OWN] }),
+    )
   }
 }
 
@@ -71,7 +73,7 @@ const thread = (n: number) =>
   }>('SELECT listed, message_count, unread_count, has_attachments, participants FROM threads WHERE n = ?', [n])
 
 describe('a message joins', () => {
-  it('the thread of what it answers', async () => {
+  it('the thread of the message it replies to', async () => {
     const join = await newAccount()
     const first = await join({ id: 'a@x' })
     const answer = await join({ id: 'b@x', inReplyTo: ['a@x'], subject: 'Something else' })
@@ -80,7 +82,7 @@ describe('a message joins', () => {
     assert.equal(deep.n, first.n)
   })
 
-  it('the thread its children opened, when it arrives after them', async () => {
+  it('the thread its replies created, if it arrives after them', async () => {
     const join = await newAccount()
     const child = await join({ id: 'child@x', references: ['parent@x'] })
     const sibling = await join({ id: 'sibling@x', inReplyTo: ['parent@x'], subject: 'Different' })
@@ -88,7 +90,7 @@ describe('a message joins', () => {
     assert.deepEqual([sibling.n, parent.n], [child.n, child.n])
   })
 
-  it('the oldest of several threads that know its ids, and none of them merges', async () => {
+  it('the oldest of several threads with its Message-IDs, and these are not merged', async () => {
     const join = await newAccount()
     const one = await join({ id: 'one@x', subject: 'One' })
     const two = await join({ id: 'two@x', subject: 'Two' })
@@ -99,7 +101,7 @@ describe('a message joins', () => {
     assert.equal((await thread(two.n))?.message_count, 1)
   })
 
-  it('the thread of its subject when it answers something and a person is shared', async () => {
+  it('the thread with its subject, if it is a reply and shares a participant', async () => {
     const join = await newAccount()
     const first = await join({ id: 'a@x', subject: 'Lunch on Friday' })
     const answer = await join({ id: 'b@x', subject: 'Re: lunch on  friday' })
@@ -136,7 +138,7 @@ describe('a message joins', () => {
 })
 
 describe('a thread counts', () => {
-  it('unread mail, attachments and people, first seen first', async () => {
+  it('unread messages, attachments and participants in order of occurrence', async () => {
     const join = await newAccount()
     const { n } = await join({ id: 'a@x', unread: false })
     await join({ inReplyTo: ['a@x'], from: 'ben@far.test', attachments: true })
@@ -147,14 +149,14 @@ describe('a thread counts', () => {
     assert.deepEqual(emails, ['ana@far.test', OWN, 'ben@far.test'])
   })
 
-  it('at most 50 people', async () => {
+  it('at most 50 participants', async () => {
     const join = await newAccount()
     const { n } = await join({ id: 'a@x' })
     for (let i = 0; i < 60; i++) await join({ inReplyTo: ['a@x'], from: `p${i}@far.test` })
     assert.equal(JSON.parse((await thread(n))!.participants).length, 50)
   })
 
-  it('what is outside Junk, unless all is inside', async () => {
+  it('the messages outside Junk, or all if there are none outside', async () => {
     const join = await newAccount()
     const { n } = await join({ id: 'a@x', listed: false, attachments: true })
     await join({ inReplyTo: ['a@x'], listed: false })
@@ -174,14 +176,14 @@ describe('a thread counts', () => {
   })
 })
 
-describe('bounds', () => {
-  it('a hundred references are looked at and kept, however many come', async () => {
+describe('limits', () => {
+  it('at most a hundred references are looked up and stored', async () => {
     const join = await newAccount()
     const references = Array.from({ length: 5000 }, (_, i) => `r${i}@x`)
     const { n } = await join({ id: 'a@x', references })
     const row = await db.read.get<{ c: number }>('SELECT count(*) AS c FROM thread_refs WHERE thread = ?', [n])
     assert.equal(row?.c, 100)
     const near = await join({ inReplyTo: ['r4999@x'], subject: 'Near' })
-    assert.equal(near.n, n, 'the nearest relatives are the ones kept')
+    assert.equal(near.n, n, 'the closest ancestors are stored')
   })
 })

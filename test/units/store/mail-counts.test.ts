@@ -1,9 +1,9 @@
-// Counts of mail against a list of all that happened: random facts, units of work that fail, days made and names put together.
+// Counts of message events against a list of all events: random events, failed units of work, roll-up to days and merged domains.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db, Reader, SqlValue } from '../../../src/db/db.ts'
-import type { Fact } from '../../../src/store/metrics/counters.ts'
+import type { CountedEvent } from '../../../src/store/metrics/counters.ts'
 import {
   BREAKDOWNS,
   type BreakdownBy,
@@ -12,38 +12,38 @@ import {
   type Span,
 } from '../../../src/store/metrics/reports.ts'
 import { DETAILED_MAX, RollUp } from '../../../src/store/metrics/roll-up.ts'
-import { COUNTED, type Counts, noCounts } from '../../../src/store/metrics/tally.ts'
+import { COUNTED, type Counts, zeroCounts } from '../../../src/store/metrics/tally.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-let house: TestStore
+let appliance: TestStore
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
-const count = (...facts: Fact[]) =>
-  house.db.write(async (tx) => {
-    for (const fact of facts) house.store.counters.count(tx, fact)
+const count = (...facts: CountedEvent[]) =>
+  appliance.db.write(async (tx) => {
+    for (const fact of facts) appliance.store.counters.count(tx, fact)
   })
 
-/** What the clock does after a restart. */
-const rollUp = () => new RollUp(house).run(new AbortController().signal)
+/** The scheduled maintenance after a restart. */
+const rollUp = () => new RollUp(appliance).run(new AbortController().signal)
 
 const hourOf = (time: number) => Math.floor(time / HOUR)
 
-function factOf(teamId: string, given: Partial<Fact> = {}): Fact {
+function factOf(teamId: string, given: Partial<CountedEvent> = {}): CountedEvent {
   return {
-    ...{ teamId, at: house.clock.now(), provider: null, mailboxId: null, domain: 'shop.test', isOwnDomain: true },
+    ...{ teamId, at: appliance.clock.now(), provider: null, mailboxId: null, domain: 'shop.test', isOwnDomain: true },
     ...{ recipientDomain: 'customer.test', reason: null, counts: { accepted: 1 } },
     ...given,
   }
 }
 
-function anyFact(random: Random, teamId: string): Fact {
+function anyFact(random: Random, teamId: string): CountedEvent {
   const provider = random.pick([null, 'dprov_a', 'dprov_b'])
   return factOf(teamId, {
     provider: provider === null ? null : { id: provider, name: provider.toUpperCase() },
@@ -59,7 +59,7 @@ function anyFact(random: Random, teamId: string): Fact {
   })
 }
 
-function keyOf(fact: Fact, by: BreakdownBy): string | null {
+function keyOf(fact: CountedEvent, by: BreakdownBy): string | null {
   const keys: Record<BreakdownBy, string | null> = {
     provider: fact.provider?.id ?? null,
     mailbox: fact.mailboxId,
@@ -70,14 +70,19 @@ function keyOf(fact: Fact, by: BreakdownBy): string | null {
   return keys[by]
 }
 
-/** The facts themselves, added up. */
-function recount(facts: readonly Fact[]): Counts {
-  const sum = noCounts()
+/** The sum of the events. */
+function recount(facts: readonly CountedEvent[]): Counts {
+  const sum = zeroCounts()
   for (const { counts } of facts) for (const name of COUNTED) sum[name] += counts[name] ?? 0
   return sum
 }
 
-function within(facts: readonly Fact[], teamId: string, { from, to }: Span, filter: CountFilter): Fact[] {
+function within(
+  facts: readonly CountedEvent[],
+  teamId: string,
+  { from, to }: Span,
+  filter: CountFilter,
+): CountedEvent[] {
   return facts.filter(
     (fact) =>
       fact.teamId === teamId &&
@@ -89,9 +94,9 @@ function within(facts: readonly Fact[], teamId: string, { from, to }: Span, filt
   )
 }
 
-async function compare(random: Random, facts: readonly Fact[], teams: readonly string[]): Promise<void> {
-  const { reports } = house.store
-  const now = hourOf(house.clock.now()) + 1
+async function compare(random: Random, facts: readonly CountedEvent[], teams: readonly string[]): Promise<void> {
+  const { reports } = appliance.store
+  const now = hourOf(appliance.clock.now()) + 1
   for (let round = 0; round < 25; round++) {
     const team = random.pick(teams)
     const from = now - 1 - random.below(24 * 12)
@@ -109,7 +114,7 @@ async function compare(random: Random, facts: readonly Fact[], teams: readonly s
     )
     const by = random.pick(BREAKDOWNS)
     const limit = 1 + random.below(5)
-    const { shares, other } = await reports.shares(team, span, { ...filter, by, limit })
+    const { shares, other } = await reports.breakdown(team, span, { ...filter, by, limit })
     const mine = within(facts, team, span, filter)
     const keys = new Set(mine.map((fact) => keyOf(fact, by)))
     assert.equal(shares.length, Math.min(limit, keys.size))
@@ -122,58 +127,58 @@ async function compare(random: Random, facts: readonly Fact[], teams: readonly s
 }
 
 for (const seed of [1, 2]) {
-  test(`what is read is what happened, seed ${seed}`, async () => {
+  test(`the counts equal the events, seed ${seed}`, async () => {
     const random = new Random(seed)
     const teams = [`team_${seed}a`, `team_${seed}b`]
-    const facts: Fact[] = []
+    const facts: CountedEvent[] = []
     for (let step = 0; step < 400; step++) {
       const units = Array.from({ length: 1 + random.below(4) }, () =>
         Array.from({ length: random.below(4) }, () => anyFact(random, random.pick(teams))),
       )
-      // Some units of a transaction fail: what they counted did not happen.
+      // Some units of work in a transaction fail: their counts must be dropped.
       await Promise.all(
         units.map(async (unit) => {
           const fails = random.chance(0.2)
-          const done = house.db.write(async (tx) => {
-            for (const fact of unit) house.store.counters.count(tx, fact)
+          const done = appliance.db.write(async (tx) => {
+            for (const fact of unit) appliance.store.counters.count(tx, fact)
             if (fails) throw new Error('no')
           })
           if (fails) await assert.rejects(done)
           else await done.then(() => facts.push(...unit))
         }),
       )
-      house.clock.advance(random.below(90) * 60_000)
+      appliance.clock.advance(random.below(90) * 60_000)
       if (random.chance(0.1)) await rollUp()
       if (step % 100 === 99) await compare(random, facts, teams)
     }
-    house.clock.advance(2 * DAY)
+    appliance.clock.advance(2 * DAY)
     assert.ok((await rollUp()) > 0)
     assert.equal(await rollUp(), 0, 'what was done is not done again')
     await compare(random, facts, teams)
   })
 }
 
-test('domains of others beyond the busiest are put together, by the hour and by the day', async () => {
+test('foreign domains beyond the busiest are merged, per hour and per day', async () => {
   const team = 'team_many'
-  house.clock.advance(DAY - (house.clock.now() % DAY))
-  const first = hourOf(house.clock.now())
+  appliance.clock.advance(DAY - (appliance.clock.now() % DAY))
+  const first = hourOf(appliance.clock.now())
   const more = 40
   for (const [hour, name] of ['a', 'b'].entries()) {
     const facts = Array.from({ length: DETAILED_MAX + more }, (_, index) =>
       factOf(team, { recipientDomain: `${name}${index}.example`, counts: { accepted: index + 1 } }),
     )
-    // Mail that comes is for domains of the team, and as many as it has stay told apart.
+    // Inbound messages are for domains of the team, which are never merged.
     const own = Array.from({ length: DETAILED_MAX + more }, (_, index) =>
       factOf(team, { domain: `own${index}.test`, recipientDomain: `own${index}.test`, counts: { received: 1 } }),
     )
     await count(...facts, ...own, factOf(team, { domain: 'gmail.com', isOwnDomain: false, counts: { accepted: 1 } }))
-    house.clock.advance((hour + 1) * HOUR)
+    appliance.clock.advance((hour + 1) * HOUR)
   }
   const span = { from: first, to: first + 24 }
-  const busiest = await house.store.reports.shares(team, span, { by: 'recipient_domain', limit: 3 })
-  const before = await house.store.reports.sums(team, [span], {})
+  const busiest = await appliance.store.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
+  const before = await appliance.store.reports.sums(team, [span], {})
   const rows = (hours: number) =>
-    house.db.read.all<{ start: number; count: number }>(
+    appliance.db.read.all<{ start: number; count: number }>(
       `SELECT start, count(*) AS count FROM mail_counts
        WHERE team_id = ? AND hours = ? AND accepted > 0 AND recipient_domain <> '*' GROUP BY start`,
       [team, hours],
@@ -182,73 +187,73 @@ test('domains of others beyond the busiest are put together, by the hour and by 
     (await rows(1)).map(({ count }) => count),
     [DETAILED_MAX + more + 1, DETAILED_MAX + more + 1],
   )
-  house.clock.advance(2 * DAY)
+  appliance.clock.advance(2 * DAY)
   await rollUp()
   for (const { count } of [...(await rows(1)), ...(await rows(24))]) assert.ok(count <= DETAILED_MAX)
   assert.equal((await rows(24)).length, 1)
-  assert.deepEqual(await house.store.reports.sums(team, [span], {}), before)
-  const after = await house.store.reports.shares(team, span, { by: 'recipient_domain', limit: 3 })
+  assert.deepEqual(await appliance.store.reports.sums(team, [span], {}), before)
+  const after = await appliance.store.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
   assert.deepEqual(after, busiest)
-  const all = await house.store.reports.shares(team, span, { by: 'domain', limit: 1000 })
+  const all = await appliance.store.reports.breakdown(team, span, { by: 'domain', limit: 1000 })
   assert.equal(all.shares.length, DETAILED_MAX + more + 1)
   assert.equal(all.other.accepted, 2, 'a foreign sender that sent little has no name any more')
 })
 
-test('a roll-up that is ended in the middle is taken up again', async () => {
+test('an interrupted roll-up is continued', async () => {
   const team = 'team_stopped'
-  const from = hourOf(house.clock.now())
+  const from = hourOf(appliance.clock.now())
   for (let hour = 0; hour < 72; hour++) {
     await count(factOf(team), factOf('team_other'))
-    house.clock.advance(HOUR)
+    appliance.clock.advance(HOUR)
   }
   const stop = new AbortController()
   stop.abort()
-  assert.equal(await new RollUp(house).run(stop.signal), 0)
+  assert.equal(await new RollUp(appliance).run(stop.signal), 0)
   const span = { from, to: from + 72 }
-  assert.equal((await house.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
+  assert.equal((await appliance.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
   await rollUp()
-  // As if the process had died between the teams of the newest day.
-  await house.db.write((tx) =>
+  // As if the process had crashed between the teams of the newest day.
+  await appliance.db.write((tx) =>
     tx.run('DELETE FROM mail_counts WHERE hours = 24 AND team_id = ? AND start >= ?', [team, from + 24]),
   )
-  assert.equal((await house.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
-  // Two at once, as the clock of a test and the test.
+  assert.equal((await appliance.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
+  // Two concurrent runs, as of the scheduler and the test.
   await Promise.all([rollUp(), rollUp(), rollUp()])
-  assert.equal((await house.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
+  assert.equal((await appliance.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
 })
 
-test('counts are kept 400 days', async () => {
+test('counts are kept for 400 days', async () => {
   const team = 'team_old'
-  house.clock.advance(DAY - (house.clock.now() % DAY))
-  const old = { from: hourOf(house.clock.now()), to: hourOf(house.clock.now()) + 24 }
+  appliance.clock.advance(DAY - (appliance.clock.now() % DAY))
+  const old = { from: hourOf(appliance.clock.now()), to: hourOf(appliance.clock.now()) + 24 }
   await count(factOf(team, { recipientDomain: 'first.example' }))
-  house.clock.advance(DAY)
+  appliance.clock.advance(DAY)
   await count(factOf(team))
   await rollUp()
-  house.clock.leap(399 * DAY)
+  appliance.clock.leap(399 * DAY)
   await rollUp()
-  await house.store.rollUp.prune()
-  assert.equal((await house.store.reports.sums(team, [old], {}))[0]!.accepted, 1)
-  house.clock.leap(HOUR)
-  assert.ok((await house.store.rollUp.prune()) > 0)
-  const hours = await house.db.read.all('SELECT * FROM mail_counts WHERE team_id = ? AND hours = 1', [team])
+  await appliance.store.rollUp.prune()
+  assert.equal((await appliance.store.reports.sums(team, [old], {}))[0]!.accepted, 1)
+  appliance.clock.leap(HOUR)
+  assert.ok((await appliance.store.rollUp.prune()) > 0)
+  const hours = await appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ? AND hours = 1', [team])
   assert.equal(hours.length, 1)
-  house.clock.leap(2 * DAY)
-  await house.store.rollUp.prune()
-  assert.deepEqual(await house.db.read.all('SELECT * FROM mail_counts WHERE team_id = ?', [team]), [])
+  appliance.clock.leap(2 * DAY)
+  await appliance.store.rollUp.prune()
+  assert.deepEqual(await appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ?', [team]), [])
 })
 
-test('only the rows of the team and the span are looked at, whatever else is in the table', async () => {
+test('only the rows of the team and the span are read', async () => {
   const plans: string[] = []
   const all: Reader['all'] = async <R>(sql: string, values?: readonly SqlValue[]) => {
-    const lines = await house.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const lines = await appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
     plans.push(...lines.map(({ detail }) => detail).filter((detail) => /\bc\b|mail_counts/.test(detail)))
-    return house.db.read.all<R>(sql, values)
+    return appliance.db.read.all<R>(sql, values)
   }
   const reports = new Reports({ scan: { all } } as unknown as Db)
   const filter = { providerId: 'dprov_a', mailboxId: 'mbx_a', domain: 'shop.test' }
   await reports.sums('team_a', [{ from: 0, to: 100 }], filter)
-  for (const by of BREAKDOWNS) await reports.shares('team_a', { from: 0, to: 100 }, { ...filter, by, limit: 1 })
+  for (const by of BREAKDOWNS) await reports.breakdown('team_a', { from: 0, to: 100 }, { ...filter, by, limit: 1 })
   assert.ok(plans.length >= 12)
   for (const line of plans)
     assert.match(line, /^SEARCH (?:c|mail_counts EXISTS) USING PRIMARY KEY \(hours=\? AND start=\? AND team_id=\?/)

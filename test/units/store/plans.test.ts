@@ -1,37 +1,37 @@
-// How SQLite goes about the statements of lists: by the index made for them, without looking at whole tables or sorting them.
+// Query plans of list statements: they use their index, without table scans and sorts.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Reader } from '../../../src/db/db.ts'
-import { messageHolding } from '../../../src/store/messages/contents.ts'
+import { messageWithContent } from '../../../src/store/messages/contents.ts'
 import { editRows } from '../../../src/store/messages/edit-rows.ts'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
 import { changesStatement } from '../../../src/store/messages/query-changes.ts'
 import { messageKeysOf } from '../../../src/store/messages/thread-messages.ts'
 import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
+import { firstPassStatement, secondPassStatement } from '../../../src/store/search/find-by-text.ts'
 import { openSearch, type Search } from '../../../src/store/search/search.ts'
-import { glanceStatement, wholeStatement } from '../../../src/store/search/stages.ts'
 import { listStatement as threadStatement, textList as threadsByText } from '../../../src/store/threads/list.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 import { NOW, randomPut } from '../../support/search-model.ts'
 
-let house: TestStore
+let appliance: TestStore
 let box: TestMailbox
 
 before(async () => {
-  house = await openTestStore()
-  box = await TestMailbox.open(house)
+  appliance = await openTestStore()
+  box = await TestMailbox.open(appliance)
   const random = new Random(3)
   await box.putAll(Array.from({ length: 50 }, (_, index) => randomPut(random, index)))
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const CUT = { direction: 'desc', limit: 25, sort: 'received_at', collapseThreads: false } as const
 const BEHIND: PageKey = [NOW, 5]
 
 async function search(filter: MessageFilter): Promise<Search> {
-  return openSearch({ reader: house.db.read, folders: house.store.folders, now: NOW }, box.account, filter)
+  return openSearch({ reader: appliance.db.read, folders: appliance.store.folders, now: NOW }, box.account, filter)
 }
 
 async function plan({
@@ -41,22 +41,22 @@ async function plan({
   sql: string
   values: (string | number | bigint | boolean | Uint8Array | null | undefined)[]
 }) {
-  const rows = await house.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  const rows = await appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
   return rows.map(({ detail }) => detail)
 }
 
-/** One line of a plan that looks at a table of its own accord, and what it uses. */
+/** A line of a plan that scans or searches a table, and the index it uses. */
 const touching = (lines: string[], table: RegExp) => lines.filter((line) => table.test(line))
 
 async function plansOf(filter: MessageFilter, after: PageKey | null) {
-  const asked = await search(filter)
+  const input = await search(filter)
   return {
-    messages: await plan(messageStatement(asked, { ...CUT, after })),
-    threads: await plan(threadStatement(asked, { ...CUT, after })),
+    messages: await plan(messageStatement(input, { ...CUT, after })),
+    threads: await plan(threadStatement(input, { ...CUT, after })),
   }
 }
 
-describe('lists without text', () => {
+describe('lists without full-text search', () => {
   const cases: { what: string; filter: () => MessageFilter; messages: RegExp; threads: RegExp }[] = [
     {
       what: 'everything',
@@ -91,7 +91,7 @@ describe('lists without text', () => {
   ]
   for (const { what, filter, messages, threads } of cases) {
     for (const after of [null, BEHIND]) {
-      it(`show ${what}${after ? ', a later page' : ''} straight from an index`, async () => {
+      it(`read ${what}${after ? ', a later page' : ''} directly from an index`, async () => {
         const plans = await plansOf(filter(), after)
         assert.match(plans.messages[0]!, messages)
         assert.match(plans.threads[0]!, threads)
@@ -104,7 +104,7 @@ describe('lists without text', () => {
     }
   }
 
-  it('ask for one message of a thread by the index of its thread', async () => {
+  it('look up one message of a thread by the index on threads', async () => {
     const { threads } = await plansOf({ before: NOW }, null)
     assert.deepEqual(touching(threads, / m /), [
       'SEARCH m EXISTS USING COVERING INDEX messages_thread (thread=? AND received_at<?)',
@@ -113,12 +113,12 @@ describe('lists without text', () => {
   })
 })
 
-describe('searches by text', () => {
+describe('full-text searches', () => {
   const lists = { messages: messagesByText, threads: threadsByText }
-  const statements = { glance: glanceStatement, whole: wholeStatement }
+  const statements = { glance: firstPassStatement, whole: secondPassStatement }
   for (const [list, textList] of Object.entries(lists)) {
     for (const [stage, statement] of Object.entries(statements)) {
-      it(`of ${list} (${stage}) walk the list in its own order and read messages by number or thread only`, async () => {
+      it(`of ${list} (${stage}) walk the list in its order and read messages only by number or thread`, async () => {
         for (const q of [
           'common',
           'common usual',
@@ -128,15 +128,15 @@ describe('searches by text', () => {
           'common is:unread',
           'common in:inbox',
         ]) {
-          const asked = await search({ q })
+          const input = await search({ q })
           for (const after of [null, BEHIND]) {
             const cut = { ...CUT, after }
-            const lines = await plan(statement(asked.text!, cut, after && 7, textList(asked, cut)))
+            const lines = await plan(statement(input.text!, cut, after && 7, textList(input, cut)))
             for (const line of touching(lines, /\bm\b|\bt\b|folders|\bmessages\b/))
               assert.match(line, /^SEARCH/, `${q}: ${line}`)
             for (const line of touching(lines, /message_text/))
               assert.match(line, /VIRTUAL TABLE INDEX \d+:[^ ]*M8/, `${q}: ${line}`)
-            // One sort: of the few that were gathered.
+            // One sort: of the few matches.
             const sorts = touching(lines, /TEMP B-TREE FOR ORDER BY/)
             assert.equal(sorts.length, 1, `${q}: ${lines.join('\n')}`)
           }
@@ -145,10 +145,10 @@ describe('searches by text', () => {
     }
   }
 
-  it('bound the index by the numbers of the account', async () => {
-    const asked = await search({ q: 'common' })
+  it('limit the index to the number range of the account', async () => {
+    const input = await search({ q: 'common' })
     const lines = await plan(
-      wholeStatement(asked.text!, { ...CUT, after: null }, null, messagesByText(asked, { ...CUT, after: null })),
+      secondPassStatement(input.text!, { ...CUT, after: null }, null, messagesByText(input, { ...CUT, after: null })),
     )
     assert.deepEqual(touching(lines, /MATERIALIZE hits|VIRTUAL TABLE/).slice(0, 2), [
       'MATERIALIZE hits',
@@ -157,8 +157,8 @@ describe('searches by text', () => {
   })
 })
 
-describe('a list that is followed', () => {
-  it('is counted along its index, from one message that is told to the next, and as a whole', async () => {
+describe('changes of a list', () => {
+  it('are counted along its index, from one reported message to the next, and in total', async () => {
     const cases: [MessageFilter, RegExp, RegExp][] = [
       [
         {},
@@ -172,16 +172,16 @@ describe('a list that is followed', () => {
       ],
     ]
     for (const [filter, step, whole] of cases) {
-      const asked = { search: await search(filter), order: CUT, since: 1, most: 10, upTo: null }
-      const lines = await plan(changesStatement(asked))
+      const input = { search: await search(filter), order: CUT, since: 1, most: 10, upTo: null }
+      const lines = await plan(changesStatement(input))
       assert.ok(lines.some((line) => step.test(line)) && lines.some((line) => whole.test(line)), lines.join('\n'))
       assert.equal(touching(lines, /^SCAN (m|message_folders|changes)\b/).length, 0, lines.join('\n'))
     }
   })
 })
 
-describe('small looks', () => {
-  /** Gives the plan where a reader would give rows. */
+describe('small lookups', () => {
+  /** Returns the query plan instead of rows. */
   let planner: Reader
   before(() => {
     const all = (sql: string, values: Parameters<typeof plan>[0]['values'] = []) => plan({ sql, values })
@@ -189,7 +189,7 @@ describe('small looks', () => {
   })
   const oneLine = (found: unknown) => (found as string[]).join('\n')
 
-  it('at a page of a thread go by the index of its thread', async () => {
+  it('of a page of a thread use the index on threads', async () => {
     for (const listed of [true, false]) {
       for (const after of [null, BEHIND]) {
         for (const direction of ['asc', 'desc'] as const) {
@@ -202,8 +202,8 @@ describe('small looks', () => {
     }
   })
 
-  it('at the message that holds some bytes go by the index of contents', async () => {
-    const row = (await messageHolding(
+  it('of the message with some content use the index on contents', async () => {
+    const row = (await messageWithContent(
       { get: async (sql: string, values: []) => ({ id: oneLine(await plan({ sql, values })) }) } as unknown as Reader,
       { n: 1 },
       new Uint8Array(32),
@@ -212,7 +212,7 @@ describe('small looks', () => {
   })
 })
 
-it('edits of many messages find them by their ids, however many the account has', async () => {
+it('edits of many messages look them up by id, for any size of the account', async () => {
   const plans: string[] = []
   const reader = {
     all: async (sql: string, values: string[]) => {

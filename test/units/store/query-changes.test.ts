@@ -1,4 +1,4 @@
-// Followed lists: a client that knows an old list and what it is told since holds the list of now, whatever was done and asked.
+// Changes of lists: a client that applies the changes to an old list gets the current list, for random edits and filters.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -14,11 +14,11 @@ const ROUNDS = Number(process.env.MODEL_ROUNDS ?? 250)
 const FOLLOWERS = 24
 const MOST = 40
 
-let house: TestStore
+let appliance: TestStore
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const QUERIES = [
   'common',
@@ -40,7 +40,7 @@ const QUERIES = [
 async function randomFilter(box: ModelMailbox, random: Random): Promise<MessageFilter> {
   const filter: MessageFilter = {}
   const may = (chance: number, set: () => void) => random.chance(chance) && set()
-  const folders = await box.house.store.folders.list(await box.account())
+  const folders = await box.appliance.store.folders.list(await box.account())
   may(0.35, () => {
     filter.q = random.pick(QUERIES)
   })
@@ -66,7 +66,7 @@ async function randomFilter(box: ModelMailbox, random: Random): Promise<MessageF
     filter.participant = random.pick(['p1', 'else', 'me@'])
   })
   may(0.1, () => {
-    filter.after = box.house.clock.now() - random.below(60_000)
+    filter.after = box.appliance.clock.now() - random.below(60_000)
   })
   may(0.2, () => {
     filter.inTrashOrJunk = true
@@ -82,27 +82,27 @@ function randomOrder(random: Random): MessageOrder {
   }
 }
 
-/** A client with one list, which reads it once and then only follows it. */
+/** A client that reads a list once and then only applies changes. */
 class Follower {
   readonly filter: MessageFilter
   readonly order: MessageOrder
-  /** How many of the list it holds; all when null. */
-  readonly held: number | null
+  /** How many entries of the list it has; null: all. */
+  readonly prefixLength: number | null
   readonly #box: ModelMailbox
   ids: string[] = []
   #state = ''
   #names = ''
 
-  constructor(box: ModelMailbox, filter: MessageFilter, order: MessageOrder, held: number | null) {
+  constructor(box: ModelMailbox, filter: MessageFilter, order: MessageOrder, prefixLength: number | null) {
     this.filter = filter
     this.order = order
-    this.held = held
+    this.prefixLength = prefixLength
     this.#box = box
   }
 
-  /** The list as it is now. */
+  /** The current list. */
   async list(): Promise<string[]> {
-    const { store } = this.#box.house
+    const { store } = this.#box.appliance
     const account = await this.#box.account()
     const ids: string[] = []
     for (let at: PageKey | null = null, more = true; more; more = at !== null) {
@@ -116,29 +116,30 @@ class Follower {
   async read(): Promise<void> {
     const account = await this.#box.account()
     this.#state = account.states.messages
-    this.#names = await this.#box.house.store.messages.namedIn(account, this.filter)
+    this.#names = await this.#box.appliance.store.messages.folderReferences(account, this.filter)
     this.ids = this.#cut(await this.list())
   }
 
-  /** @returns false when it had to read the list again */
+  /** @returns false if it had to read the list again */
   async follow(): Promise<boolean> {
-    const { store } = this.#box.house
+    const { store } = this.#box.appliance
     const account = await this.#box.account()
     const { filter, order } = this
-    const upTo = this.held === null ? undefined : this.ids.at(-1)
+    const upTo = this.prefixLength === null ? undefined : this.ids.at(-1)
     try {
-      if ((await store.messages.namedIn(account, filter)) !== this.#names) throw new ProductError('conflict', '')
-      const asked = { since: this.#state, most: MOST, upTo }
-      const { removed, added, total, newState } = await store.messages.queryChanges(account, filter, order, asked)
+      if ((await store.messages.folderReferences(account, filter)) !== this.#names)
+        throw new ProductError('conflict', '')
+      const request = { since: this.#state, most: MOST, upTo }
+      const { removed, added, total, newState } = await store.messages.queryChanges(account, filter, order, request)
       for (const id of removed) if (this.ids.includes(id)) this.ids.splice(this.ids.indexOf(id), 1)
       for (const { id, index } of added) {
         assert.ok(!this.ids.includes(id), `${id} was added twice`)
-        assert.ok(index <= this.ids.length || this.held !== null, `${id} stands behind a hole`)
-        // Of a list it holds the beginning of, what stands further behind is not its business.
+        assert.ok(index <= this.ids.length || this.prefixLength !== null, `${id} is after a gap`)
+        // With only the beginning of the list, positions after it are not reported.
         if (index <= this.ids.length) this.ids.splice(index, 0, id)
       }
       assert.ok(total >= this.ids.length)
-      if (this.held === null) assert.equal(total, this.ids.length, 'total')
+      if (this.prefixLength === null) assert.equal(total, this.ids.length, 'total')
       this.#state = newState
       return true
     } catch (error) {
@@ -149,27 +150,27 @@ class Follower {
   }
 
   #cut(ids: string[]): string[] {
-    return this.held === null ? ids : ids.slice(0, this.held)
+    return this.prefixLength === null ? ids : ids.slice(0, this.prefixLength)
   }
 
-  /** What it holds is the list, or the beginning of it. */
+  /** Checks that the client's list equals the list, or its beginning. */
   async check(seed: string): Promise<void> {
     const now = await this.list()
-    const what = `${seed} ${JSON.stringify([this.filter, this.order, this.held])}`
-    assert.deepEqual(this.ids, this.held === null ? now : now.slice(0, this.ids.length), what)
+    const what = `${seed} ${JSON.stringify([this.filter, this.order, this.prefixLength])}`
+    assert.deepEqual(this.ids, this.prefixLength === null ? now : now.slice(0, this.ids.length), what)
   }
 }
 
 async function newFollower(box: ModelMailbox, random: Random): Promise<Follower> {
-  const held = random.chance(0.25) ? 1 + random.below(10) : null
-  const follower = new Follower(box, await randomFilter(box, random), randomOrder(random), held)
+  const prefixLength = random.chance(0.25) ? 1 + random.below(10) : null
+  const follower = new Follower(box, await randomFilter(box, random), randomOrder(random), prefixLength)
   await follower.read()
   return follower
 }
 
-test('a client that follows a list holds the list of now, whatever its filters, its order and how long it was away', async () => {
+test('a client that applies changes has the current list, for all filters, orders and ages of its state', async () => {
   const random = new Random(20261121)
-  const box = await ModelMailbox.open(house, random)
+  const box = await ModelMailbox.open(appliance, random)
   const followers: Follower[] = []
   let followed = 0
   for (let round = 0; round < ROUNDS; round++) {
@@ -184,9 +185,9 @@ test('a client that follows a list holds the list of now, whatever its filters, 
   assert.ok(followed > ROUNDS, `only ${followed} lists were followed`)
 })
 
-test('a list that is read and followed while somebody works is right as soon as it is followed in quiet', async () => {
+test('a list that is read and updated during edits is correct after the edits end', async () => {
   const random = new Random(5)
-  const box = await ModelMailbox.open(house, random)
+  const box = await ModelMailbox.open(appliance, random)
   for (let i = 0; i < 40; i++) await box.work()
   for (let round = 0; round < ROUNDS / 25; round++) {
     const reading = Promise.all(Array.from({ length: 4 }, () => newFollower(box, random)))

@@ -1,9 +1,9 @@
-// The query language of decisions §10.4: what each element is read as, what is only text, and the bounds.
+// The query language (decisions §10.4): the terms of each element, what is treated as text, and the limits.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ProductError } from '../../../src/base/errors.ts'
-import { QUERY_CHARS, QUERY_DEPTH, QUERY_TERMS, readQuery } from '../../../src/store/search/query.ts'
+import { QUERY_CHARS, QUERY_DEPTH, QUERY_TERMS, readQuery } from '../../../src/store/search/parse-query.ts'
 import type { Leaf, Term, TextPart } from '../../../src/store/search/terms.ts'
 
 const NOW = Date.UTC(2026, 2, 15, 12)
@@ -21,13 +21,13 @@ const any = (...of: Term[]): Term => ({ kind: 'any', of })
 const not = (of: Term): Term => ({ kind: 'not', of })
 const received = (from: number | null, before: number | null): Leaf => ({ kind: 'received', from, before })
 
-/** Each text and what it is read as. */
+/** Queries and their expected terms. */
 function reads(cases: Record<string, Term>): void {
   for (const [text, term] of Object.entries(cases)) assert.deepEqual(read(text), term, text)
 }
 
 describe('words', () => {
-  it('stand alone, in phrases, and open at their end', () => {
+  it('are single, in phrases, and prefixes', () => {
     reads({
       invoice: words('invoice'),
       'invoice march': all(words('invoice'), words('march')),
@@ -42,7 +42,7 @@ describe('words', () => {
     })
   })
 
-  it('without a letter or digit ask for nothing', () => {
+  it('without a letter or digit are ignored', () => {
     reads({
       '': all(),
       '   ': all(),
@@ -72,7 +72,7 @@ describe('operators', () => {
     })
   })
 
-  it('give alternatives, less tightly than words next to each other', () => {
+  it('form alternatives with lower precedence than adjacent words', () => {
     reads({
       'a OR b': any(words('a'), words('b')),
       'a b OR c d': any(all(words('a'), words('b')), all(words('c'), words('d'))),
@@ -87,7 +87,7 @@ describe('operators', () => {
     })
   })
 
-  it('are closed at the end, and too many of them end nothing', () => {
+  it('are closed at the end, and surplus ones are ignored', () => {
     reads({
       '((a OR b': any(words('a'), words('b')),
       'a) b': all(words('a'), words('b')),
@@ -102,14 +102,14 @@ describe('operators', () => {
 })
 
 describe('fields', () => {
-  it('look into one part', () => {
+  it('search one part', () => {
     for (const part of ['from', 'to', 'cc', 'bcc', 'subject', 'body', 'filename'] as const) {
       reads({ [`${part}:ana`]: words('ana', part), [`${part.toUpperCase()}:"ana l"`]: words('ana l', part) })
     }
     reads({ 'subject:inv*': words('inv', 'subject', true), 'from:shop.example': words('shop example', 'from') })
   })
 
-  it('take a whole address or a domain exactly', () => {
+  it('match a whole address or a domain exactly', () => {
     reads({
       'from:Ana@shop.example': { kind: 'address', part: 'from', email: 'Ana@shop.example' },
       'to:"ana@shop.example"': { kind: 'address', part: 'to', email: 'ana@shop.example' },
@@ -120,7 +120,7 @@ describe('fields', () => {
     })
   })
 
-  it('ask for folders, flags, keywords, attachments and Message-IDs', () => {
+  it('match folders, flags, keywords, attachments and Message-IDs', () => {
     reads({
       'in:inbox': { kind: 'folder', name: 'inbox' },
       'in:"My Work"': { kind: 'folder', name: 'My Work' },
@@ -139,7 +139,7 @@ describe('fields', () => {
     })
   })
 
-  it('bound times and sizes', () => {
+  it('limit times and sizes', () => {
     const march = Date.UTC(2026, 2, 1)
     reads({
       'after:2026-03-01': received(march, null),
@@ -157,7 +157,7 @@ describe('fields', () => {
     })
   })
 
-  it('that are unknown or make no sense are text', () => {
+  it('that are unknown or invalid are treated as text', () => {
     reads({
       'https://shop.example/a?b=c': words('https shop example a b c'),
       're:invoice': words('re invoice'),
@@ -181,7 +181,7 @@ describe('fields', () => {
   })
 })
 
-describe('the bounds of a query', () => {
+describe('the limits of a query', () => {
   const refused = (text: string) =>
     assert.throws(
       () => read(text),
@@ -212,7 +212,7 @@ describe('the bounds of a query', () => {
     refused('-('.repeat(QUERY_DEPTH + 1))
   })
 
-  it('hold whatever is repeated: nothing is read by recursion', () => {
+  it('apply to any repetition: parsing does not recurse without a limit', () => {
     for (const piece of ['-', '"', ')', 'NOT ', 'OR ', ': ', 'a:', '\u0000', '\ud800', '*']) {
       read(piece.repeat(QUERY_CHARS).slice(0, piece.startsWith('a') ? 60 : QUERY_CHARS))
     }

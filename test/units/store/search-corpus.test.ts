@@ -1,4 +1,4 @@
-// 2,000 random queries over real mails find what a slow reader of all of them finds: messages, threads, counts, and over the API.
+// 2,000 random queries over real messages return what a linear scan of all messages finds: messages, threads and counts, also over the API.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -7,15 +7,15 @@ import type { Account, FolderRole, PageKey } from '../../../src/store/records.ts
 import type { Store } from '../../../src/store/store.ts'
 import { inspectOwn } from '../../../src/workers/read-message.ts'
 import { walk } from '../../api/expect.ts'
-import type { Asked } from '../../support/asked.ts'
+import { startAppliance } from '../../support/appliance.ts'
 import { ManualClock } from '../../support/clock.ts'
-import { CorpusQueries, type Held, hold, LABELS } from '../../support/corpus-model.ts'
+import { type CorpusMessage, CorpusQueries, corpusMessage, LABELS } from '../../support/corpus-model.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from '../../support/fixtures.ts'
-import { startHouse } from '../../support/house.ts'
+import type { GeneratedQuery } from '../../support/generated-query.ts'
 import { openTestStore, TestMailbox } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 
-/** Another one asks other questions: SEARCH_SEED=2 */
+/** Set SEARCH_SEED for other queries. */
 const SEED = Number(process.env.SEARCH_SEED ?? 1)
 const QUERIES = 2000
 const THREADS_EVERY = 4
@@ -26,7 +26,7 @@ const DAY = 24 * 60 * 60 * 1000
 const SKIP = fixturesMissing('corpus/spamassassin')
 
 const CORPORA = ['mime/mailcore2/summary/input', 'mime/ruby-mail', 'mime/webklex', 'mime/mail-parser', 'mime/flanker']
-/** Many and much alike: every second of them is enough. */
+/** Many similar messages: every second one is enough. */
 const LARGE_CORPORA = ['corpus/spamassassin', 'threading/jwz-messages', 'bounces/sisimai']
 const PLACES: FolderRole[][] = [
   ['inbox'],
@@ -38,7 +38,7 @@ const PLACES: FolderRole[][] = [
   ['trash', 'archive'],
 ]
 
-/** The real mails there are, each once. */
+/** The distinct real messages. */
 function corpus(): Buffer[] {
   const namesIn = (path: string) =>
     fixtureNames(path).flatMap((name) => (/\.(?:json|tsv|md|xml)$/.test(name) ? [] : `${path}/${name}`))
@@ -47,9 +47,9 @@ function corpus(): Buffer[] {
   return [...new Map(mails.map((bytes) => [sha256(bytes).toString('hex'), bytes])).values()]
 }
 
-/** A mailbox with real mails in it, and the model of them. */
+/** A mailbox with real messages, and its model. */
 class Mailbox {
-  readonly held: Held[] = []
+  readonly corpus: CorpusMessage[] = []
   readonly #store: Store
   readonly #account: Account
   readonly #random: Random
@@ -68,7 +68,7 @@ class Mailbox {
   }
 
   async #deliver(bytes: Buffer): Promise<void> {
-    // Few distinct times, in no order: equal ones and late arrivals are the rule here.
+    // Few distinct times in random order: equal times and late arrivals are common.
     const receivedAt = this.#now - this.#random.below(300) * DAY - this.#random.below(2) * 500
     const mailFrom = 'from@corpus.test'
     const own = { mailFrom, hostName: 'mx.mailstead.test', queueId: 'x', rcptTo: null, receivedAt, scripts: [] }
@@ -82,30 +82,30 @@ class Mailbox {
     const [copy] = await this.#store.deliver({ inspection, mailFrom, receivedAt }, [target], async () => {})
     const { message: mail, sizeBytes } = inspection
     const { messageId: id, threadId: thread } = copy as { messageId: string; threadId: string }
-    this.held.push(hold({ id, thread, mail, receivedAt, sizeBytes, folders: ['inbox'], keywords: [] }))
+    this.corpus.push(corpusMessage({ id, thread, mail, receivedAt, sizeBytes, folders: ['inbox'], keywords: [] }))
   }
 
-  /** Gives every message its place, its flags and its labels. */
+  /** Sets folders, flags and labels of every message. */
   async #arrange(): Promise<void> {
     const { folders, edits } = this.#store
     const keys = new Map((await folders.keys(this.#account)).map(({ role, id }) => [role, id]))
-    this.held.sort((a, b) => a.receivedAt - b.receivedAt || (a.mail.searchText < b.mail.searchText ? -1 : 1))
-    const change = async (message: Held) => {
+    this.corpus.sort((a, b) => a.receivedAt - b.receivedAt || (a.mail.searchText < b.mail.searchText ? -1 : 1))
+    const change = async (message: CorpusMessage) => {
       const to = message.folders.map((role) => keys.get(role)!)
       await edits.change(this.#account, [message.id], { keywords: { set: message.keywords }, folders: { set: to } })
     }
-    for (const message of this.held) {
+    for (const message of this.corpus) {
       message.folders = this.#random.pick(PLACES)
       message.keywords = ['$seen', '$flagged', '$answered', ...LABELS].filter(() => this.#random.chance(0.3))
     }
-    await Promise.all(this.held.map(change))
+    await Promise.all(this.corpus.map(change))
   }
 
-  /** What a slow reader finds. */
-  expected({ matches, opens }: Asked<Held>): Held[] {
-    const isShown = ({ folders }: Held) =>
+  /** The result of a linear scan. */
+  expected({ matches, opens }: GeneratedQuery<CorpusMessage>): CorpusMessage[] {
+    const isShown = ({ folders }: CorpusMessage) =>
       folders.some((role) => (role !== 'junk' && role !== 'trash') || opens.has(role))
-    return this.held.filter((message) => (opens.has('all') || isShown(message)) && matches(message))
+    return this.corpus.filter((message) => (opens.has('all') || isShown(message)) && matches(message))
   }
 
   async messages(q: string, direction: 'asc' | 'desc', limit: number): Promise<{ id: string; at: number }[]> {
@@ -138,27 +138,27 @@ class Mailbox {
 
 const sorted = (ids: Iterable<string>) => [...new Set(ids)].sort()
 const idsOf = (messages: readonly { id: string }[]) => sorted(messages.map(({ id }) => id))
-const threadsOf = (messages: readonly Held[]) => sorted(messages.map(({ thread }) => thread))
+const threadsOf = (messages: readonly CorpusMessage[]) => sorted(messages.map(({ thread }) => thread))
 
-describe('a search over real mails', { skip: SKIP }, () => {
-  it(`finds what a slow reader finds, asked ${QUERIES} times`, async (t) => {
+describe('a search over real messages', { skip: SKIP }, () => {
+  it(`returns what a linear scan finds, for ${QUERIES} queries`, async (t) => {
     t.diagnostic(`SEARCH_SEED=${SEED}`)
-    await using house = await openTestStore()
+    await using appliance = await openTestStore()
     const random = new Random(SEED)
-    const now = house.clock.now()
-    const { account } = await TestMailbox.open(house)
-    const box = new Mailbox(house.store, account, random, now)
+    const now = appliance.clock.now()
+    const { account } = await TestMailbox.open(appliance)
+    const box = new Mailbox(appliance.store, account, random, now)
     await box.fill(corpus())
-    assert.ok(box.held.length > 400, String(box.held.length))
-    const queries = new CorpusQueries(random, box.held, now)
+    assert.ok(box.corpus.length > 400, String(box.corpus.length))
+    const queries = new CorpusQueries(random, box.corpus, now)
     let hits = 0
     for (let i = 0; i < QUERIES; i++) {
-      const asked = queries.next()
-      const what = `SEARCH_SEED=${SEED}, query ${i}: ${asked.text}`
+      const sample = queries.next()
+      const what = `SEARCH_SEED=${SEED}, query ${i}: ${sample.text}`
       const direction = random.pick(['asc', 'desc'] as const)
       const limit = random.pick([60, 200, 1000])
-      const answer = box.expected(asked)
-      const found = await box.messages(asked.text, direction, limit)
+      const answer = box.expected(sample)
+      const found = await box.messages(sample.text, direction, limit)
       assert.equal(found.length, answer.length, what)
       assert.deepEqual(idsOf(found), idsOf(answer), what)
       const times = found.map(({ at }) => at)
@@ -168,36 +168,36 @@ describe('a search over real mails', { skip: SKIP }, () => {
         what,
       )
       if (i % THREADS_EVERY === 0) {
-        assert.deepEqual((await box.threads(asked.text, direction, limit)).sort(), threadsOf(answer), what)
+        assert.deepEqual((await box.threads(sample.text, direction, limit)).sort(), threadsOf(answer), what)
       }
-      if (i % COUNT_EVERY === 0) assert.equal(await box.count(asked.text), answer.length, what)
+      if (i % COUNT_EVERY === 0) assert.equal(await box.count(sample.text), answer.length, what)
       if (answer.length > 0) hits++
     }
-    t.diagnostic(`${box.held.length} mails, ${hits} queries found something`)
+    t.diagnostic(`${box.corpus.length} messages, ${hits} queries found something`)
     assert.ok(hits > QUERIES / 2, String(hits))
   })
 
-  it('finds the same over the API, messages and threads', async (t) => {
+  it('returns the same over the API, for messages and threads', async (t) => {
     t.diagnostic(`SEARCH_SEED=${SEED}`)
     const clock = new ManualClock()
-    const house = await startHouse({ clock })
-    t.after(() => house.close())
-    const team = await house.team()
+    const appliance = await startAppliance({ clock })
+    t.after(() => appliance.close())
+    const team = await appliance.team()
     await team.domain('corpus.test')
     const { id, key } = await team.mailbox('ana@corpus.test')
-    const { store } = house.app
+    const { store } = appliance.app
     const random = new Random(SEED + 1)
     const box = new Mailbox(store, (await store.accounts.byMailbox(id))!, random, clock.now())
     await box.fill(corpus().slice(0, API_MAILS))
-    const queries = new CorpusQueries(random, box.held, clock.now())
+    const queries = new CorpusQueries(random, box.corpus, clock.now())
     for (let i = 0; i < API_QUERIES; i++) {
-      const asked = queries.next()
-      const answer = box.expected(asked)
-      const query = `limit=50&q=${encodeURIComponent(asked.text)}`
-      const messages = await walk<{ id: string }>(house, `/mailbox/messages?${query}`, key)
-      assert.deepEqual(messages.map((one) => one.id).sort(), idsOf(answer), asked.text)
-      const threads = await walk<{ id: string }>(house, `/mailbox/threads?${query}`, key)
-      assert.deepEqual(threads.map((one) => one.id).sort(), threadsOf(answer), asked.text)
+      const sample = queries.next()
+      const answer = box.expected(sample)
+      const query = `limit=50&q=${encodeURIComponent(sample.text)}`
+      const messages = await walk<{ id: string }>(appliance, `/mailbox/messages?${query}`, key)
+      assert.deepEqual(messages.map((one) => one.id).sort(), idsOf(answer), sample.text)
+      const threads = await walk<{ id: string }>(appliance, `/mailbox/threads?${query}`, key)
+      assert.deepEqual(threads.map((one) => one.id).sort(), threadsOf(answer), sample.text)
     }
   })
 })

@@ -1,26 +1,26 @@
-// What gets into the full-text index and out of it: no syntax of it leaks, keys cannot be forged, addresses match exactly.
+// Full-text search: no FTS5 syntax can be injected, keys cannot be forged, and addresses match exactly.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { addressKey, domainKey } from '../../../src/store/search/text.ts'
 import { attachmentOf, mailOf, openTestStore, person, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
-let house: TestStore
+let appliance: TestStore
 let box: TestMailbox
 
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
 beforeEach(async () => {
-  box = await TestMailbox.open(house)
+  box = await TestMailbox.open(appliance)
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 let count = 0
 function put(mail: Parameters<typeof mailOf>[0]): Promise<string> {
   return box.put({
     mail: mailOf(mail),
-    receivedAt: house.clock.now() + count,
+    receivedAt: appliance.clock.now() + count,
     thread: `t${count++}`,
     folders: ['inbox'],
   })
@@ -28,8 +28,8 @@ function put(mail: Parameters<typeof mailOf>[0]): Promise<string> {
 
 async function find(q: string): Promise<string[]> {
   const cut = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
-  const page = await house.store.messages.list(box.account, { q }, cut)
-  const threads = await house.store.threads.list(box.account, { q }, { direction: 'asc', limit: 100, after: null })
+  const page = await appliance.store.messages.list(box.account, { q }, cut)
+  const threads = await appliance.store.threads.list(box.account, { q }, { direction: 'asc', limit: 100, after: null })
   const ids = page.items.map(({ id }) => id)
   assert.deepEqual(
     threads.items.map(({ lastMessage }) => lastMessage.id),
@@ -39,8 +39,8 @@ async function find(q: string): Promise<string[]> {
   return ids
 }
 
-describe('syntax of the index', () => {
-  it('does not leak: it is text or nothing', async () => {
+describe('FTS5 syntax', () => {
+  it('is treated as text or ignored', async () => {
     const mail = await put({ subject: 'near col keys subject a b and or not', searchText: 'alpha beta' })
     const other = await put({ subject: 'gamma', searchText: 'delta' })
     for (const q of [
@@ -86,7 +86,7 @@ describe('syntax of the index', () => {
       assert.deepEqual(await find(q), [], JSON.stringify(q))
   })
 
-  it('does not leak from 512 characters of anything', async () => {
+  it('has no effect in any random 512 characters', async () => {
     const mail = await put({ subject: 'alpha' })
     for (const piece of [
       '"',
@@ -113,14 +113,14 @@ describe('syntax of the index', () => {
     assert.deepEqual(await find('x'.repeat(512)), [])
   })
 
-  it('leaves text with NUL, lone surrogates and markup findable', async () => {
+  it('does not prevent finding text with NUL, lone surrogates and markup', async () => {
     const mail = await put({ subject: 'one\u0000two \ud800three', searchText: 'a' })
     for (const q of ['one', 'two', 'three', '"one two"']) assert.deepEqual(await find(q), [mail], q)
   })
 })
 
 describe('words', () => {
-  it('match whatever their case and accents, in every part', async () => {
+  it('match regardless of case and accents, in every part', async () => {
     const mail = await put({
       subject: 'Übergrößen',
       from: [person('ana@shop.example', 'Ána')],
@@ -131,11 +131,11 @@ describe('words', () => {
     })
     for (const q of ['ubergroßen', 'ana', 'BOB', 'cy', 'naive', 'σοφια', 'über*', 'bcc:dee', 'ana bob naive'])
       assert.deepEqual(await find(q), [mail], q)
-    // Who got a blind copy is asked for by name only.
+    // Bcc recipients are found with the field bcc: only.
     for (const q of ['dee', 'subject:naive', 'from:bob', 'ub', 'ana absent']) assert.deepEqual(await find(q), [], q)
   })
 
-  it('of phrases stand next to each other inside one part', async () => {
+  it('of phrases must be adjacent within one part', async () => {
     const mail = await put({ subject: 'alpha beta', searchText: 'gamma delta alpha' })
     for (const q of ['"alpha beta"', '"gamma delta"', 'alpha.beta']) assert.deepEqual(await find(q), [mail], q)
     for (const q of ['"beta alpha"', '"beta gamma"', 'body:"alpha beta"']) assert.deepEqual(await find(q), [], q)
@@ -143,7 +143,7 @@ describe('words', () => {
 })
 
 describe('words without spaces', () => {
-  it('are found inside one another, in every part, and only as they stand', async () => {
+  it('are found inside longer runs, in every part, and only in their order', async () => {
     const beijing = await put({ subject: '会议通知', searchText: '北京大学的学生明天参加会议，\n请准时。' })
     const tokyo = await put({
       searchText: '会議は東京都庁で行われます。\u{20bb7}野家',
@@ -197,7 +197,7 @@ describe('words without spaces', () => {
     for (const [q, ids] of found) assert.deepEqual(await find(q), ids, q)
   })
 
-  it('of a filter by subject stand together, and groups of them anywhere', async () => {
+  it('of a subject filter are adjacent within a group, and groups can be anywhere', async () => {
     const mail = await put({ subject: '手机壳 red 会议' })
     const cut = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
     for (const [subject, ids] of [
@@ -205,7 +205,7 @@ describe('words without spaces', () => {
       ['机手', []],
       ['RED-会议', [mail]],
     ] as const) {
-      const { items } = await house.store.messages.list(box.account, { subject }, cut)
+      const { items } = await appliance.store.messages.list(box.account, { subject }, cut)
       assert.deepEqual(
         items.map(({ id }) => id),
         ids,
@@ -214,7 +214,7 @@ describe('words without spaces', () => {
     }
   })
 
-  it('are asked for in any number', async () => {
+  it('can be searched for in any number', async () => {
     const mail = await put({ searchText: '的'.repeat(2000) })
     assert.deepEqual(await find('的'.repeat(512)), [mail])
     assert.deepEqual(await find('㌖'.repeat(512)), [])
@@ -222,7 +222,7 @@ describe('words without spaces', () => {
 })
 
 describe('addresses', () => {
-  it('match whole, and domains without what lies below them', async () => {
+  it('match as a whole, and domains without their subdomains', async () => {
     const ana = await put({ from: [person('Ana@Shop.example')] })
     const diana = await put({ from: [person('diana@shop.example')] })
     const below = await put({ from: [person('ana@mail.shop.example')] })
@@ -235,29 +235,29 @@ describe('addresses', () => {
     assert.deepEqual(await find('to:ana@shop.example'), [])
   })
 
-  it('match in both spellings of a domain', async () => {
+  it('match both forms of a domain (U-labels and A-labels)', async () => {
     const mail = await put({ from: [person('ana@bücher.example')] })
     assert.deepEqual(await find('from:ana@xn--bcher-kva.example'), [mail])
     assert.deepEqual(await find('from:@BÜCHER.example'), [mail])
   })
 
-  it('cannot be forged by writing the keys of the index into a mail', async () => {
+  it('cannot be forged by writing index keys into a message', async () => {
     const keys = `${addressKey('from', 'boss@corp.example')} ${domainKey('from', 'corp.example')} a${box.account.n} f1`
     await put({ subject: keys, from: [person('evil@bad.example', keys)], searchText: keys })
     assert.deepEqual(await find('from:boss@corp.example'), [])
     assert.deepEqual(await find('from:@corp.example'), [])
   })
 
-  it('in the keys of the index are not found as words', async () => {
+  it('in index keys are not found as words', async () => {
     await put({ from: [person('ana@shop.example')], subject: 'hello' })
     for (const q of [`a${box.account.n}`, addressKey('from', 'ana@shop.example'), 'keys:ana', 'f1'])
       assert.deepEqual(await find(q), [], q)
   })
 })
 
-it('another account is never searched', async () => {
+it('other accounts are never searched', async () => {
   await put({ subject: 'secret' })
-  box = await TestMailbox.open(house)
+  box = await TestMailbox.open(appliance)
   for (const q of ['secret', '-absent', 'secret OR is:unread', 'in:anywhere', 'sec*', 'NOT (absent OR is:read)'])
     assert.deepEqual(await find(q), [], q)
 })

@@ -1,41 +1,41 @@
-// Lists and searches against a plain model: the same messages in an array, and queries made together with their meaning.
+// Lists and searches against a model: the same messages in an array, and generated queries with their meaning.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/records.ts'
-import { FEW } from '../../../src/store/search/stages.ts'
+import { FEW } from '../../../src/store/search/find-by-text.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
-import { type Asked, DAY, type Known, NOW, randomPut, randomQuery } from '../../support/search-model.ts'
+import { DAY, type Known, NOW, randomPut, randomQuery, type SearchQuery } from '../../support/search-model.ts'
 
-// More than FEW of them hold the most frequent word, so that both ways of a text search are taken.
+// More than FEW of them contain the most frequent word, so that both statements of a full-text search are used.
 const MESSAGES = 2000
 const QUERIES = 150
 
-let house: TestStore
+let appliance: TestStore
 let box: TestMailbox
 const known: Known[] = []
 
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
   const random = new Random(11)
-  box = await TestMailbox.open(house)
-  const other = await TestMailbox.open(house)
+  box = await TestMailbox.open(appliance)
+  const other = await TestMailbox.open(appliance)
   const puts = Array.from({ length: MESSAGES }, (_, index) => randomPut(random, index))
   const ids = await box.putAll(puts)
   known.push(...puts.map((put, index) => ({ ...put, id: ids[index]! })))
-  // The mail of others must never be found.
+  // Messages of other accounts must never be found.
   await other.putAll(Array.from({ length: 300 }, (_, index) => randomPut(random, index)))
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 const isListed = ({ folders }: Known) => folders.some((role) => role !== 'junk' && role !== 'trash')
 
-function isShown(message: Known, opens: Asked['opens']): boolean {
+function isShown(message: Known, opens: SearchQuery['opens']): boolean {
   return isListed(message) || opens.has('all') || message.folders.some((role) => opens.has(role))
 }
 
-function found({ matches, opens }: Asked): Known[] {
+function found({ matches, opens }: SearchQuery): Known[] {
   return known.filter((message) => isShown(message, opens) && matches(message))
 }
 
@@ -47,7 +47,7 @@ async function allMessages(
   const ids: string[] = []
   let at: PageKey | null = null
   do {
-    const page = await house.store.messages.list(box.account, filter, { ...options, limit, after: at })
+    const page = await appliance.store.messages.list(box.account, filter, { ...options, limit, after: at })
     assert.ok(page.items.length <= limit)
     ids.push(...page.items.map(({ id }) => id))
     at = page.next
@@ -59,7 +59,7 @@ async function allThreads(filter: MessageFilter, direction: SortDirection, limit
   const threads: { id: string; at: number }[] = []
   let at: PageKey | null = null
   do {
-    const page = await house.store.threads.list(box.account, filter, { direction, limit, after: at })
+    const page = await appliance.store.threads.list(box.account, filter, { direction, limit, after: at })
     threads.push(...page.items.map(({ id, lastMessage }) => ({ id, at: lastMessage.receivedAt })))
     at = page.next
   } while (at !== null)
@@ -74,7 +74,7 @@ const SORT_VALUE: Record<MessageSort, (message: Known) => string | number> = {
   size: ({ sizeBytes }) => sizeBytes!,
 }
 
-/** Checks that the ids are exactly those messages in the order asked for; equal values may stand in any order. */
+/** Checks that the ids are exactly those messages in the requested order; equal values can be in any order. */
 function checkOrder(ids: string[], expected: Known[], sort: MessageSort, direction: SortDirection, what: string): void {
   assert.deepEqual(ids.toSorted(), expected.map(({ id }) => id).toSorted(), what)
   const byId = new Map(expected.map((message) => [message.id, message]))
@@ -87,63 +87,63 @@ function checkOrder(ids: string[], expected: Known[], sort: MessageSort, directi
 }
 
 describe('a search', () => {
-  it('has words frequent enough to be walked for, and rare enough to be gathered', () => {
+  it('has words that are frequent enough to walk the list, and rare enough to sort', () => {
     const holding = (word: string) =>
       known.filter(({ mail }) => `${mail.subject} ${mail.searchText}`.includes(word)).length
     assert.ok(holding('common') > FEW, String(holding('common')))
     assert.ok(holding('seldom') < 75, String(holding('seldom')))
   })
 
-  it('finds what the model finds, in its order, page by page', async () => {
+  it('returns what the model finds, in its order, page by page', async () => {
     const random = new Random(7)
     for (let i = 0; i < QUERIES; i++) {
-      const asked = randomQuery(random)
+      const sample = randomQuery(random)
       const direction = random.pick(['asc', 'desc'] as const)
       const sort = random.chance(0.8) ? 'received_at' : random.pick(['sent_at', 'subject', 'from', 'size'] as const)
       const limit = random.pick([60, 100, 500])
-      const ids = await allMessages({ q: asked.text }, { sort, direction, collapseThreads: false }, limit)
-      checkOrder(ids, found(asked), sort, direction, asked.text)
+      const ids = await allMessages({ q: sample.text }, { sort, direction, collapseThreads: false }, limit)
+      checkOrder(ids, found(sample), sort, direction, sample.text)
     }
   })
 
-  it('finds the threads one of whose messages meets all of it', async () => {
+  it('returns the threads with a message that matches all conditions', async () => {
     const random = new Random(8)
     const ids = await threadIds()
     for (let i = 0; i < QUERIES; i++) {
-      const asked = randomQuery(random)
+      const sample = randomQuery(random)
       const direction = random.pick(['asc', 'desc'] as const)
-      const threads = await allThreads({ q: asked.text }, direction, random.pick([40, 100, 500]))
-      const expected = new Set(found(asked).map(({ thread }) => ids.get(thread)!))
-      assert.deepEqual(threads.map(({ id }) => id).toSorted(), [...expected].toSorted(), asked.text)
+      const threads = await allThreads({ q: sample.text }, direction, random.pick([40, 100, 500]))
+      const expected = new Set(found(sample).map(({ thread }) => ids.get(thread)!))
+      assert.deepEqual(threads.map(({ id }) => id).toSorted(), [...expected].toSorted(), sample.text)
       const times = threads.map(({ at }) => at)
       assert.deepEqual(
         times,
         times.toSorted((a, b) => (direction === 'asc' ? a - b : b - a)),
-        asked.text,
+        sample.text,
       )
     }
   })
 
-  it('shows of each thread only its first message when asked to', async () => {
+  it('returns only the first message of each thread if requested', async () => {
     const random = new Random(9)
     for (let i = 0; i < 60; i++) {
-      const asked = randomQuery(random)
+      const sample = randomQuery(random)
       const direction = random.pick(['asc', 'desc'] as const)
       const sort = random.pick(['received_at', 'size'] as const)
-      const all = await allMessages({ q: asked.text }, { sort, direction, collapseThreads: false }, 500)
+      const all = await allMessages({ q: sample.text }, { sort, direction, collapseThreads: false }, 500)
       const threads = new Set<string>()
       const firsts = all.filter((id) => {
         const { thread } = known.find((message) => message.id === id)!
         return !threads.has(thread) && threads.add(thread)
       })
-      const collapsed = await allMessages({ q: asked.text }, { sort, direction, collapseThreads: true }, 40)
-      assert.deepEqual(collapsed, firsts, asked.text)
+      const collapsed = await allMessages({ q: sample.text }, { sort, direction, collapseThreads: true }, 40)
+      assert.deepEqual(collapsed, firsts, sample.text)
     }
   })
 })
 
 async function threadIds(): Promise<Map<string, string>> {
-  const rows = await house.db.read.all<{ id: string; thread: string }>(
+  const rows = await appliance.db.read.all<{ id: string; thread: string }>(
     'SELECT m.id, t.id AS thread FROM messages m JOIN threads t ON t.n = m.thread',
   )
   const byMessage = new Map(rows.map((row) => [row.id, row.thread]))
@@ -206,14 +206,14 @@ const FILTERS: ((random: Random) => Filtered)[] = [
 ]
 
 describe('the filters of a list', () => {
-  it('keep what the model keeps, alone and together with others and a query', async () => {
+  it('return what the model returns, alone and combined with others and a query', async () => {
     const random = new Random(10)
     const ids = await threadIds()
     for (let i = 0; i < 150; i++) {
       const chosen = Array.from({ length: random.below(4) }, () => random.pick(FILTERS)(random))
       const filter: MessageFilter = Object.assign({}, ...chosen.map((one) => one.filter))
-      // Where two set the same member, the last one counts.
-      const asked = chosen.filter((one) =>
+      // If two set the same member, the last one applies.
+      const sample = chosen.filter((one) =>
         Object.entries(one.filter).every(([name, value]) => filter[name as 'q'] === value),
       )
       const query = random.chance(0.4) ? randomQuery(random, 1) : null
@@ -229,7 +229,7 @@ describe('the filters of a list', () => {
       ])
       const expected = known.filter(
         (message) =>
-          isShown(message, opens) && asked.every((one) => one.matches(message)) && (query?.matches(message) ?? true),
+          isShown(message, opens) && sample.every((one) => one.matches(message)) && (query?.matches(message) ?? true),
       )
       const what = JSON.stringify(filter)
       const direction = random.pick(['asc', 'desc'] as const)
@@ -247,7 +247,7 @@ describe('the filters of a list', () => {
   })
 })
 
-/** "Read" and "without attachments" are said of all messages a thread's counts cover (decisions §10.5). */
+/** "Read" and "without attachments" apply to all messages that a thread's counts cover (decisions §10.5). */
 function fitsWhole(thread: string, filter: MessageFilter): boolean {
   const all = known.filter((message) => message.thread === thread)
   const outside = all.filter(({ folders }) => folders.some((role) => role !== 'junk' && role !== 'trash'))

@@ -1,4 +1,4 @@
-// What shows why a search found a message: the same words as the search finds, and HTML that holds nothing else.
+// Search snippets: they highlight the same words as the search matches, as safe HTML.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
@@ -6,32 +6,32 @@ import { markedAround, PREVIEW_BYTES } from '../../../src/api/schemas/search-sni
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { Reader } from '../../../src/db/db.ts'
 import { parseMessage, SEARCH_TEXT_MAX } from '../../../src/mime/parse.ts'
-import { LOOK_BYTES, snippetsOf } from '../../../src/store/messages/snippets.ts'
+import { BODY_BYTES_PER_REQUEST, snippetsOf } from '../../../src/store/messages/snippets.ts'
 import type { Account } from '../../../src/store/records.ts'
-import { firstExcerpt, searchTermsIn } from '../../../src/store/search/found.ts'
-import { readQuery } from '../../../src/store/search/query.ts'
+import { firstExcerpt, searchTermsIn } from '../../../src/store/search/excerpts.ts'
+import { readQuery } from '../../../src/store/search/parse-query.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 
-let house: TestStore
+let appliance: TestStore
 let box: TestMailbox
 let count = 0
 
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
 async function put(text: string, subject = 'x'): Promise<string> {
-  box = await TestMailbox.open(house)
+  box = await TestMailbox.open(appliance)
   const head = `Subject: =?utf-8?b?${Buffer.from(subject).toString('base64')}?=\r\nMIME-Version: 1.0\r\n`
   const type = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n'
   const bytes = Buffer.from(head + type + Buffer.from(text).toString('base64'))
   const hash = sha256(bytes)
-  await house.store.blobs.put(hash, bytes.length, [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }])
+  await appliance.store.blobs.put(hash, bytes.length, [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }])
   return box.put({
     mail: parseMessage(bytes),
-    receivedAt: house.clock.now() + count,
+    receivedAt: appliance.clock.now() + count,
     thread: `t${count++}`,
     folders: ['inbox'],
     sizeBytes: bytes.length,
@@ -40,12 +40,12 @@ async function put(text: string, subject = 'x'): Promise<string> {
 }
 
 const CUT = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
-const isFound = async (q: string) => (await house.store.messages.list(box.account, { q }, CUT)).items.length > 0
-const snippet = async (id: string, q: string) => (await house.store.messages.snippets(box.account, { q }, [id]))[0]!
+const isFound = async (q: string) => (await appliance.store.messages.list(box.account, { q }, CUT)).items.length > 0
+const snippet = async (id: string, q: string) => (await appliance.store.messages.snippets(box.account, { q }, [id]))[0]!
 const words = ({ text, hits }: { text: string; hits: { start: number; end: number }[] }) =>
   hits.map(({ start, end }) => text.slice(start, end))
 
-describe('what is marked', () => {
+describe('a highlight', () => {
   const text =
     'The naïve CAFÉ in Zürich: ΣΟΦΙΑΣ read straße, ſun and İzmir; prices rose 12.5 % (see invoice-2026, or invoices).\n' +
     'It’s “well known” e\u0301te\u0301 — 東京都で会議 안녕하세요 สวัสดี Привет, ёлка. foo_bar a.b@c.example 💥bang💥'
@@ -69,7 +69,7 @@ describe('what is marked', () => {
     ],
     ...['foo', 'a.b@c.example', 'bang', '"well known"', 'zzz', '"a b c example"', 'рив*'],
   ]
-  it('is what the search finds, word for word', async () => {
+  it('covers exactly the words the search matches', async () => {
     const id = await put(text, text)
     for (const q of queries) {
       for (const [part, other] of [
@@ -105,14 +105,14 @@ describe('what is marked', () => {
     })
   }
 
-  it('stands wherever the index looks: behind much text, in other passages, in HTML', async () => {
+  it('is found wherever text is indexed: after much text, in other parts, in HTML', async () => {
     const far = await snippet(await put(`${'word '.repeat(40_000)}needle ${'word '.repeat(1000)}`), 'needle')
     assert.deepEqual(words(far.body!), ['needle'])
     assert.ok(far.body!.text.length <= 1300)
   })
 })
 
-test('one request reads so many bytes of bodies and no more', async () => {
+test('one request reads a limited number of bytes of bodies', async () => {
   const part = { ...{ id: '1', type: 'text/plain', charset: 'utf-8', encoding: '8bit', disposition: null }, parts: [] }
   const size = SEARCH_TEXT_MAX * 4
   const root = {
@@ -130,12 +130,15 @@ test('one request reads so many bytes of bodies and no more', async () => {
   const parts = { reader: { all: async () => rows } as unknown as Reader, blobs: { bytes } }
   const ids = rows.map(({ id }) => id)
   const found = await snippetsOf(parts, { n: 1 } as Account, ids, readQuery('needle', 0))
-  assert.deepEqual([found.length, found.filter(({ body }) => body !== null).length], [30, LOOK_BYTES / size])
+  assert.deepEqual(
+    [found.length, found.filter(({ body }) => body !== null).length],
+    [30, BODY_BYTES_PER_REQUEST / size],
+  )
   assert.ok(found.every(({ subject }) => subject !== null))
-  assert.equal(read, LOOK_BYTES)
+  assert.equal(read, BODY_BYTES_PER_REQUEST)
 })
 
-test('others have their turn while a long text is looked at', async () => {
+test('a long text does not block other work', async () => {
   let turns = 0
   let isOver = false
   const count = () => {
@@ -155,7 +158,7 @@ describe('a preview', () => {
     return excerpt && markedAround(excerpt, PREVIEW_BYTES)
   }
 
-  it('escapes the mail and marks only what was found', async () => {
+  it('escapes the message and marks only hits', async () => {
     assert.equal(
       await preview('a <mark> & "c" <script>needle</script>', 'needle'),
       'a &lt;mark&gt; &amp; &quot;c&quot; &lt;script&gt;<mark>needle</mark>&lt;/script&gt;',
@@ -163,7 +166,7 @@ describe('a preview', () => {
     assert.equal(await preview('<mark>', 'mark'), '&lt;<mark>mark</mark>&gt;')
   })
 
-  it('is one line without control characters, marks of direction and halves of characters', async () => {
+  it('is one line without control characters, bidirectional marks and split surrogates', async () => {
     assert.equal(
       await preview('a\u0000b\u0007\r\n\t needle\u001b[31m \u202ered\u2066 \ud800x\udc00\u200b!', 'needle'),
       'a b <mark>needle</mark> [31m red \ufffdx\ufffd!',
@@ -176,7 +179,7 @@ describe('a preview', () => {
     assert.match(found, /^(?:lorem|ipsum) [a-z ]{20,}<mark>needle<\/mark>$/)
   })
 
-  it('has at most 255 bytes, whole characters, entities and marks, whatever the mail holds', async () => {
+  it('has at most 255 bytes of complete characters, entities and marks, for any message', async () => {
     const random = new Random(7)
     const pieces = ['needle', 'word', '&', '<', '"', '💥', 'é', '語', ' ', '\n', '<mark>', '&amp;', 'e\u0301', '\u200d']
     for (let round = 0; round < 3000; round++) {
@@ -193,7 +196,7 @@ describe('a preview', () => {
     }
   })
 
-  it('marks as much as fits of a word without end', async () => {
+  it('marks as much of a very long word as fits', async () => {
     assert.equal(await preview('n'.repeat(1000), 'nn*'), `<mark>${'n'.repeat(242)}</mark>`)
     assert.equal((await preview('語'.repeat(1000), '語語*'))?.startsWith('<mark>語'), true)
   })

@@ -1,4 +1,4 @@
-// Threads of real mailing lists, held against the plain graph of who refers to whom.
+// Threads of real mailing lists, compared with the graph of references.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,8 +10,8 @@ import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
-import { type Joined, joinThread } from '../../../src/store/threads/join.ts'
-import { connected, lists, mailsOf } from '../../support/conversations.ts'
+import { type JoinedThread, joinThread } from '../../../src/store/threads/join.ts'
+import { connected, lists, messagesOf } from '../../support/conversations.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
 
 const skip = fixturesMissing('threading')
@@ -29,14 +29,19 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function threadsOf(mails: readonly ParsedMessage[]): Promise<Joined[]> {
+async function threadsOf(mails: readonly ParsedMessage[]): Promise<JoinedThread[]> {
   const n = ++account
   await db.write((tx) => tx.insert('accounts', { n, mailbox_id: `mbx_${n}`, created_at: 0 }))
-  const joined: Joined[] = []
+  const joined: JoinedThread[] = []
   for (const [index, mail] of mails.entries()) {
     const receivedAt = mail.sentAt ?? index
-    const joining = { account: n, mail, receivedAt, unread: true, listed: true, own: ['archive@list.test'] }
-    joined.push(await db.write((tx) => joinThread(tx, joining)))
+    const input = {
+      ...{ account: n, parsed: mail, receivedAt },
+      unread: true,
+      listed: true,
+      ownAddresses: ['archive@list.test'],
+    }
+    joined.push(await db.write((tx) => joinThread(tx, input)))
   }
   return joined
 }
@@ -44,11 +49,11 @@ async function threadsOf(mails: readonly ParsedMessage[]): Promise<Joined[]> {
 describe('real lists', { skip }, () => {
   for (const [name, files] of lists) {
     it(name, async () => {
-      const mails = files.flatMap(mailsOf).map(parseMessage)
+      const mails = files.flatMap(messagesOf).map(parseMessage)
       assert.ok(mails.length > 0)
       const joined = await threadsOf(mails)
       const graph = connected(mails)
-      // No thread holds mails that nothing connects, unless a subject brought them together.
+      // No thread contains unconnected messages, unless they were joined by subject.
       const bySubject = new Set(joined.filter((one) => one.by === 'subject').map((one) => one.n))
       const groupOf = new Map<number, number>()
       for (const [index, one] of joined.entries()) {
@@ -56,7 +61,7 @@ describe('real lists', { skip }, () => {
         assert.equal(groupOf.get(one.n) ?? graph[index], graph[index], `${name} mail ${index}`)
         groupOf.set(one.n, graph[index]!)
       }
-      // A mail lies with the one it answers whenever that one came before it.
+      // A reply is in the thread of its original if the original arrived before it.
       const seen = new Map<string, number>()
       for (const [index, mail] of mails.entries()) {
         const parents = [...mail.inReplyTo, ...mail.references].filter((id) => seen.has(id))
@@ -64,7 +69,7 @@ describe('real lists', { skip }, () => {
         if (homes.size === 1) assert.equal(joined[index]!.n, [...homes][0], `${name} mail ${index} left its parent`)
         if (mail.messageId !== null && !seen.has(mail.messageId)) seen.set(mail.messageId, joined[index]!.n)
       }
-      // Threads never merge, so a few stay apart that a graph would join; not more than that.
+      // Threads are never merged, so a few stay separate that the graph connects; not more than that.
       const threads = new Set(joined.map((one) => one.n)).size
       const groups = new Set(graph).size
       assert.ok(threads <= groups + Math.ceil(mails.length / 20), `${threads} threads for ${groups} groups`)

@@ -1,8 +1,8 @@
-// Conversations of real lists and made-up ones, each in ten random orders: what belongs together comes together, whatever comes first.
+// Conversations of real and generated lists in ten random orders each: related messages are in one thread for any order of arrival.
 //
-// Two kinds of exceptions are decided (decisions §10.5), counted and printed. A message may refer to several threads that stood apart
-// until it came: threads never merge, so they stay apart ("bridged"). And a message without any known id may join a thread by its
-// subject, which has to be there before it ("by subject").
+// Two kinds of exceptions are accepted (decisions §10.5), counted and printed. A message can refer to several threads that were separate
+// before: threads are never merged, so they stay separate ("bridged"). And a message without any known id can join a thread by its
+// subject, which has to exist before it ("by subject").
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -12,34 +12,34 @@ import type { Tx } from '../../../src/db/db.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
 import type { Account } from '../../../src/store/records.ts'
-import { connected, lists, mailsOf } from '../../support/conversations.ts'
+import { connected, lists, messagesOf } from '../../support/conversations.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
 import { mailOf, openTestStore, person, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 
 const ORDERS = 10
 const skip = fixturesMissing('threading')
-let house: TestStore
+let appliance: TestStore
 
 before(async () => {
-  house = await openTestStore()
+  appliance = await openTestStore()
 })
-after(() => house[Symbol.asyncDispose]())
+after(() => appliance[Symbol.asyncDispose]())
 
-/** What became of the mails of a list in one order, by their place in the list. */
+/** The results for a list in one order, by index in the list. */
 interface Run {
   account: Account
-  /** Public ids of messages, and of their threads as they were told when each came. */
+  /** Public ids of messages, and of their threads at delivery. */
   messages: string[]
   threads: string[]
-  /** Threads that a message found apart when it came. */
+  /** Threads that a message connects but that were separate at its delivery. */
   bridges: string[][]
-  /** Threads that somebody joined by subject. */
+  /** Threads that a message joined by subject. */
   bySubject: Set<string>
 }
 
 async function run(name: string, mails: readonly ParsedMessage[], order: readonly number[]): Promise<Run> {
-  const { db, store } = house
+  const { db, store } = appliance
   const mailboxId = newId('mailbox')
   await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
   const account = (await store.accounts.byMailbox(mailboxId))!
@@ -48,11 +48,11 @@ async function run(name: string, mails: readonly ParsedMessage[], order: readonl
     for (const index of order) {
       const mail = mails[index]!
       const known = await threadsKnowing(tx, account, mail)
-      const taken = await store.imports.take(
+      const taken = await store.imports.import(
         tx,
-        { account, own: ['archive@list.test'], quotaBytes: 1e9 },
+        { account, ownAddresses: ['archive@list.test'], quotaBytes: 1e9 },
         {
-          ...{ mail, hash: sha256(`${name} ${index}`), sizeBytes: 1, folderIds: null, keywords: [] },
+          ...{ parsed: mail, hash: sha256(`${name} ${index}`), sizeBytes: 1, folderIds: null, keywords: [] },
           receivedAt: timeOf(mails, index),
           authentication: { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none', fromAligned: false, reasons: [] },
           spam: { score: 0, isSpam: false, reasons: [] },
@@ -76,7 +76,7 @@ function timeOf(mails: readonly ParsedMessage[], index: number): number {
   return mails[index]!.sentAt ?? index
 }
 
-/** Ids of the threads that know an id of a mail, the oldest first. */
+/** Ids of the threads with a Message-ID of a message, oldest first. */
 async function threadsKnowing(tx: Tx, account: Account, mail: ParsedMessage): Promise<string[]> {
   const refs = [mail.messageId, ...mail.inReplyTo, ...mail.references].filter((ref) => ref !== null)
   if (refs.length === 0) return []
@@ -99,7 +99,7 @@ function shuffled(length: number, random: Random): number[] {
   return order
 }
 
-/** Threads that are one but for a bridge between them. */
+/** Threads that are connected by a bridging message only. */
 function bridged({ threads, bridges }: Run): Map<string, string> {
   const home = new Map(threads.map((id) => [id, id]))
   for (const apart of bridges) {
@@ -110,7 +110,7 @@ function bridged({ threads, bridges }: Run): Map<string, string> {
   return home
 }
 
-/** Made-up conversations: each mail answers another one, and names some of those before it, or none but the one it answers. */
+/** Generated conversations: each message replies to another one, and refers to some of its ancestors, or only to the one it replies to. */
 function madeUp(): ParsedMessage[] {
   const random = new Random(5)
   return Array.from({ length: 8 }, (_, topic) => {
@@ -133,7 +133,7 @@ function madeUp(): ParsedMessage[] {
   }).flat()
 }
 
-/** Holds a list in many orders against its graph. @returns how many exceptions there were */
+/** Compares a list in many orders with its graph. @returns the number of exceptions */
 async function holdAgainst(
   name: string,
   mails: readonly ParsedMessage[],
@@ -158,8 +158,8 @@ async function holdAgainst(
       const inside = [...graph.keys()].filter((index) => home.get(made.threads[index]!) === at)
       assert.deepEqual(inside, indexes, `${name}: mails ${inside} do not belong together`)
       if (apart.has(at!)) continue
-      // What a reader sees of it does not depend on the order either.
-      const { messageIds } = (await house.store.threads.get(made.account, made.threads[indexes[0]!]!))!
+      // The displayed thread does not depend on the order either.
+      const { messageIds } = (await appliance.store.threads.get(made.account, made.threads[indexes[0]!]!))!
       const times = messageIds.map((id) => timeOf(mails, made.messages.indexOf(id)))
       shown.set(group, (shown.get(group) ?? new Set()).add(`${messageIds.length}: ${times.join(' ')}`))
     }
@@ -174,7 +174,7 @@ describe(`conversations in ${ORDERS} random orders`, () => {
     ['made up', madeUp, false],
     ...lists.map(([name, files]): [string, () => ParsedMessage[], boolean | string] => [
       name,
-      () => files.flatMap(mailsOf).map(parseMessage),
+      () => files.flatMap(messagesOf).map(parseMessage),
       skip,
     ]),
   ]
@@ -189,9 +189,9 @@ describe(`conversations in ${ORDERS} random orders`, () => {
   }
 })
 
-/** Every message is still in the thread it was told to be in when it came. */
+/** Every message is still in the thread of its delivery. */
 async function isStable({ account, messages, threads }: Run): Promise<void> {
   for (const [index, id] of messages.entries()) {
-    assert.equal((await house.store.messages.summary(account, id))!.threadId, threads[index])
+    assert.equal((await appliance.store.messages.summary(account, id))!.threadId, threads[index])
   }
 }

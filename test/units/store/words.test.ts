@@ -1,20 +1,20 @@
-// How texts become words, held against FTS5 itself: what it makes of the cut text, where the words stand, and what is not touched.
+// Word segmentation, compared with FTS5 itself: the tokens of a segmented text, their positions, and texts that stay unchanged.
 
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, it } from 'node:test'
-import { cutText, foldWord, placedWords, tokensOf, wordGroups } from '../../../src/store/search/words.ts'
+import { foldWord, segmentText, tokensOf, wordGroups, wordPositions } from '../../../src/store/search/words.ts'
 
 const fts = new DatabaseSync(':memory:')
 fts.exec(`CREATE VIRTUAL TABLE texts USING fts5 (x, tokenize = 'unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE words USING fts5vocab (texts, instance)`)
 after(() => fts.close())
 
-/** The words FTS5 finds in each text, once it is cut. */
+/** The tokens of FTS5 in each segmented text. */
 function indexed(texts: readonly string[]): string[][] {
   fts.exec('DELETE FROM texts; BEGIN')
   const insert = fts.prepare('INSERT INTO texts (rowid, x) VALUES (?, ?)')
-  for (const [at, text] of texts.entries()) insert.run(at, cutText(text))
+  for (const [at, text] of texts.entries()) insert.run(at, segmentText(text))
   fts.exec('COMMIT')
   const found: string[][] = texts.map(() => [])
   const rows = fts.prepare('SELECT doc, term FROM words ORDER BY doc, offset').all() as { doc: number; term: string }[]
@@ -22,14 +22,14 @@ function indexed(texts: readonly string[]): string[][] {
   return found
 }
 
-/** Each text and its words, marks of vowels aside: they are kept, but not in a form to be read. */
+/** Texts and their words without vowel marks: these are stored as private use characters. */
 function reads(cases: Record<string, string>): void {
   const texts = Object.keys(cases)
   for (const [at, words] of indexed(texts).entries()) {
     const text = texts[at]!
     assert.equal(words.join(' ').replace(/\p{Co}/gu, '~'), cases[text], text)
     assert.deepEqual(
-      [...placedWords(text)].map(({ word }) => word),
+      [...wordPositions(text)].map(({ word }) => word),
       words,
       `${text}: as FTS5 has them`,
     )
@@ -38,7 +38,7 @@ function reads(cases: Record<string, string>): void {
 }
 
 describe('words', () => {
-  it('are single characters where a script sets no spaces', () => {
+  it('are single characters in scripts without spaces', () => {
     reads({
       北京大学的学生: '北 京 大 学 的 学 生',
       iPhone手机壳: 'iphone 手 机 壳',
@@ -54,7 +54,7 @@ describe('words', () => {
     })
   })
 
-  it('are the same in every spelling', () => {
+  it('are the same for all compatibility variants', () => {
     reads({
       ＡＢＣ１２３: 'abc123',
       ｶﾞｰﾄﾞ: 'ガ ー ド',
@@ -69,7 +69,7 @@ describe('words', () => {
     assert.notDeepEqual(indexed(['กิน']), indexed(['กัน']), 'Thai vowels count')
   })
 
-  it('heed neither case nor accents, whatever the script', () => {
+  it('ignore case and accents in every script', () => {
     reads({
       'Übergrößen naïve Ệ e\u0323\u0302': 'ubergroßen naive e e',
       'Σίσυφος ΣΙΣΥΦΟΣ ᾳ': 'σισυφοσ σισυφοσ α',
@@ -81,7 +81,7 @@ describe('words', () => {
     })
   })
 
-  it('end at symbols, also at those younger than the tables of FTS5', () => {
+  it('end at symbols, including those newer than the tables of FTS5', () => {
     const symbols: string[] = []
     for (let code = 0x2000; code < 0x20000; code++) {
       const char = String.fromCodePoint(code)
@@ -98,27 +98,27 @@ describe('words', () => {
     reads({ 'hello🙂🤣you': 'hello you', '\u2068Ana\u2069 100₺ 👍🏽ok': 'ana 100 ok' })
   })
 
-  it('stand where they stand in the text', () => {
+  it('have their positions in the text', () => {
     const text = 'Ｔｅａ手机 か\u3099 𠮷x हिन्दी ㍿'
-    const places = [...placedWords(text)].map(({ start, end }) => text.slice(start, end))
+    const places = [...wordPositions(text)].map(({ start, end }) => text.slice(start, end))
     assert.deepEqual(places, ['Ｔｅａ', '手', '机', 'か\u3099', '𠮷', 'x', 'हिन्दी', '㍿', '㍿', '㍿', '㍿'])
   })
 
-  it('stand in groups that spaces and punctuation part', () => {
+  it('form groups separated by spaces and punctuation', () => {
     assert.deepEqual(wordGroups('foo-bar 手机壳, １'), [['foo'], ['bar'], ['手', '机', '壳'], ['1']])
   })
 })
 
 describe('texts', () => {
-  it('that need no cutting stay as they are, to the letter', () => {
+  it('that need no segmentation stay exactly unchanged', () => {
     for (const text of ['', 'Zürich, naïve – “ok” € … ™ ½ e\u0301', 'мама σοφια שלום', '❤️ ☎ 1️⃣', '\ud800\u0000x'])
-      assert.equal(cutText(text), text)
+      assert.equal(segmentText(text), text)
   })
 
-  it('grow by four at most, whatever they hold', () => {
+  it('grow to at most four times their length', () => {
     for (const piece of ['北', 'ｶﾞ', 'หัว', '🙂a', 'ё', '가'.normalize('NFD')]) {
       const text = piece.repeat(256 * 1024).slice(0, 256 * 1024)
-      assert.ok(cutText(text).length <= 4 * text.length)
+      assert.ok(segmentText(text).length <= 4 * text.length)
     }
   })
 })

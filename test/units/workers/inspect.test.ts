@@ -188,7 +188,7 @@ test('a file that is not there can be handed in again', async () => {
 
 test('a thread that hangs is ended: its calls are told, and the next one is served', async () => {
   const clock = new ManualClock()
-  await using own = await pool({ ...ZONE, 'slow.test': { fault: 'silent' } }, clock)
+  await using own = await pool({ ...ZONE, 'slow.test': { error: 'silent' } }, clock)
   const hanging = assert.rejects(
     own.inspector.inspect({ bytes: SIGNED }, arrival({ mailFrom: 'x@slow.test' })),
     unavailable,
@@ -202,7 +202,7 @@ test('a thread that hangs is ended: its calls are told, and the next one is serv
 test('large mails wait for one another, small ones for none', async () => {
   const clock = new ManualClock()
   await using own = await pool(
-    { ...ZONE, 'slow.test': { fault: 'silent' }, 'next.test': { TXT: ['v=spf1 +all'] } },
+    { ...ZONE, 'slow.test': { error: 'silent' }, 'next.test': { TXT: ['v=spf1 +all'] } },
     clock,
   )
   const large = Buffer.concat([SIGNED, Buffer.alloc(40 * 1024 * 1024)])

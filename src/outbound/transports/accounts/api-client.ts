@@ -2,6 +2,7 @@
 
 import type { Agent, request } from 'undici'
 import type { Clock } from '../../../base/clock.ts'
+import { DAY_MS } from '../../../base/durations.ts'
 
 /** Maximum response size in bytes. */
 export const ANSWER_MAX = 1_048_576
@@ -12,7 +13,7 @@ const CONNECT_MS = 5_000
 const CONNECTIONS_MAX = 4
 const KEEP_ALIVE_MS = 10_000
 const TEXT_MAX = 200
-const RETRY_AFTER_MAX_MS = 86_400_000
+const RETRY_AFTER_MAX_MS = DAY_MS
 
 export interface ApiCall {
   method: 'GET' | 'POST'
@@ -52,9 +53,9 @@ export class ApiClient {
   /** Never throws for failures of the server. */
   async call(call: ApiCall): Promise<ApiResult> {
     const timeoutMs = call.timeoutMs ?? CALL_MS
-    const patience = AbortSignal.timeout(timeoutMs)
-    const signal = call.signal === undefined ? patience : AbortSignal.any([patience, call.signal])
-    if (signal.aborted) return { kind: 'unreached', stage: 'connect', text: 'The call was given up.' }
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal])
+    if (signal.aborted) return { kind: 'unreached', stage: 'connect', text: 'The call was aborted.' }
     try {
       this.#opening ??= open()
       const { agent, request: ask } = await this.#opening
@@ -71,7 +72,7 @@ export class ApiClient {
       const retryAfterMs = this.#waitOf(answer.headers['retry-after'])
       return { kind: 'answered', status: answer.statusCode, text, body: jsonOf(text), retryAfterMs }
     } catch (error) {
-      return failureOf(error, patience.aborted ? timeoutMs : null)
+      return failureOf(error, timeout.aborted ? timeoutMs : null)
     }
   }
 

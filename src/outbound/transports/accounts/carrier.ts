@@ -32,7 +32,7 @@ export interface Dialect {
   peer: string
   /** Largest message the provider accepts, in bytes. */
   maxBytes: number
-  send(session: AccountSession, mail: Uint8Array, signal: AbortSignal | undefined): Promise<ApiResult | NoToken>
+  send(session: AccountSession, message: Uint8Array, signal: AbortSignal | undefined): Promise<ApiResult | NoToken>
   /** @param answer the complete response to a send request */
   meaningOf(answer: Extract<ApiResult, { kind: 'answered' }>): Meaning
   /** Searches Sent for exactly this message to exactly these recipients. */
@@ -61,16 +61,16 @@ class AccountCarrier implements Transport {
     const { peer, maxBytes } = this.#dialect
     const mark = markOf(handover)
     if (handover.uncertain || this.#doubts.has(mark)) {
-      const settled = await this.#look(handover, mark)
+      const settled = await this.#findInSent(handover, mark)
       if (settled !== null) return settled
     }
-    const mail = readdress(handover)
-    if (mail === null) return neverAll(handover, peer, 'The header of the mail is too large to be sent this way.')
-    if (mail.length > maxBytes) {
-      const text = `The mail is too large for this account: it takes ${maxBytes} bytes at most.`
+    const message = readdress(handover)
+    if (message === null) return neverAll(handover, peer, 'The header of the message is too large for this account.')
+    if (message.length > maxBytes) {
+      const text = `The message is too large for this account, which accepts at most ${maxBytes} bytes.`
       return neverAll(handover, peer, text, '5.3.4')
     }
-    const result = await this.#dialect.send(this.#session, mail, handover.signal)
+    const result = await this.#dialect.send(this.#session, message, handover.signal)
     return this.#read(handover, mark, result)
   }
 
@@ -101,16 +101,16 @@ class AccountCarrier implements Transport {
   }
 
   /** @returns null when the message is not in Sent and may be sent */
-  async #look(handover: Handover, mark: string): Promise<Handed | null> {
+  async #findInSent(handover: Handover, mark: string): Promise<Handed | null> {
     const { peer } = this.#dialect
     const finding = await this.#dialect.find(this.#session, handover)
     if (finding.kind === 'unknown') {
       this.#doubts.add(mark)
-      return laterAll(handover, peer, `Whether it was taken before is not known yet. ${finding.text}`, 'network')
+      return laterAll(handover, peer, `The outcome of an earlier attempt is not known yet. ${finding.text}`, 'network')
     }
     this.#doubts.clear(mark)
     if (finding.kind === 'missing') return null
-    return sentAll(handover, peer, 'An earlier try had succeeded: the mail lies in Sent.', finding.remoteIds)
+    return sentAll(handover, peer, 'An earlier attempt had succeeded: the message is in Sent.', finding.remoteIds)
   }
 
   async #read(handover: Handover, mark: string, result: ApiResult | NoToken): Promise<Handed> {

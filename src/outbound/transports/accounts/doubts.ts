@@ -11,19 +11,19 @@ export type SentLookup =
   | { kind: 'unknown'; text: string }
 
 export class Doubts {
-  readonly #mails = new Set<string>()
+  readonly #marks = new Set<string>()
 
   /** @param mark identifies the message and its recipients */
   add(mark: string): void {
-    this.#mails.add(mark)
-    if (this.#mails.size > KEPT_MAX) this.#mails.delete(this.#mails.values().next().value!)
+    this.#marks.add(mark)
+    if (this.#marks.size > KEPT_MAX) this.#marks.delete(this.#marks.values().next().value!)
   }
 
   has(mark: string): boolean {
-    return this.#mails.has(mark)
+    return this.#marks.has(mark)
   }
 
   clear(mark: string): void {
-    this.#mails.delete(mark)
+    this.#marks.delete(mark)
   }
 }

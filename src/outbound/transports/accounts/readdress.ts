@@ -7,7 +7,7 @@ import { type HeaderField, readHeaders } from '../../../mime/headers.ts'
 /** The header field that identifies a message in Sent, even if the provider replaced its Message-ID. */
 export const MARK = 'X-Mailstead-Message'
 
-interface HandedMail {
+interface AddressedMessage {
   emailId: string
   recipients: readonly string[]
   hidden: readonly string[]
@@ -19,8 +19,8 @@ interface HandedMail {
  * signatures: the changed header invalidates them, and the provider signs itself.
  * @returns null if the header cannot be parsed completely, because its recipients are then uncertain
  */
-export function readdress(mail: HandedMail): Buffer | null {
-  const { bytes, recipients, hidden } = mail
+export function readdress(message: AddressedMessage): Buffer | null {
+  const { bytes, recipients, hidden } = message
   const { fields, bodyStart, problem } = readHeaders(bytes)
   if (problem !== null) return null
   const concealed = new Set(hidden.map(keyOf))
@@ -36,7 +36,7 @@ export function readdress(mail: HandedMail): Buffer | null {
   }
   pieces.push(bytes.subarray(from, bodyStart), bytes.subarray(bodyStart))
   const others = recipients.filter((recipient) => !shown.has(keyOf(recipient)))
-  return Buffer.concat([Buffer.from(`${MARK}: ${markOf(mail)}\r\n${bccOf(others)}`), ...pieces])
+  return Buffer.concat([Buffer.from(`${MARK}: ${markOf(message)}\r\n${bccOf(others)}`), ...pieces])
 }
 
 /** The message without our DKIM signatures, for a provider that takes the recipients separately but changes signed fields. */
@@ -54,7 +54,7 @@ export function unsigned(bytes: Uint8Array): Buffer {
  * The value of {@link MARK}: the email id and a hash of the recipients, because an earlier hand-over may have sent the same
  * message to other recipients.
  */
-export function markOf({ emailId, recipients }: Pick<HandedMail, 'emailId' | 'recipients'>): string {
+export function markOf({ emailId, recipients }: Pick<AddressedMessage, 'emailId' | 'recipients'>): string {
   const names = recipients.map(keyOf).toSorted().join('\n')
   return `${emailId}.${createHash('sha256').update(names).digest('hex').slice(0, 16)}`
 }

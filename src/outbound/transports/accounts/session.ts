@@ -1,13 +1,14 @@
 // Calls a provider's API on behalf of a connected account: caches the access token and refreshes it before it expires.
 
+import { MINUTE_MS } from '../../../base/durations.ts'
 import type { Issuer } from '../../oauth/issuers.ts'
-import { askToken, type TokenAnswer } from '../../oauth/token.ts'
+import { requestToken, type TokenAnswer } from '../../oauth/token.ts'
 import type { Provider } from '../../records.ts'
 import { type ApiCall, ApiClient, type ApiResult } from './api-client.ts'
 import type { AccountDeps } from './deps.ts'
 
 /** A token is not used in its last minute, because it could expire in transit. */
-const MARGIN_MS = 60_000
+const MARGIN_MS = MINUTE_MS
 
 /** No access token is available; the API was not called. */
 export interface NoToken {
@@ -24,7 +25,7 @@ export class AccountSession {
   readonly #client: ApiClient
   #token: { value: string; until: number } | null = null
   /** The refresh in progress; concurrent calls wait for it. */
-  #asking: Promise<TokenAnswer> | null = null
+  #refreshing: Promise<TokenAnswer> | null = null
 
   constructor(deps: AccountDeps, provider: Provider, issuer: Issuer) {
     this.#deps = deps
@@ -56,10 +57,10 @@ export class AccountSession {
   async #tokenNow(): Promise<string | NoToken> {
     const { clock } = this.#deps
     if (this.#token !== null && this.#token.until > clock.now()) return this.#token.value
-    this.#asking ??= this.#refresh().finally(() => {
-      this.#asking = null
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null
     })
-    const answer = await this.#asking
+    const answer = await this.#refreshing
     if (answer.kind === 'given') return answer.accessToken
     const retryAfterMs = answer.kind === 'failed' ? answer.retryAfterMs : null
     return {
@@ -76,8 +77,7 @@ export class AccountSession {
     // Read on every refresh: another thread may have stored a newer token.
     const { refreshToken } = await connections.secretsOf(this.#provider)
     if (refreshToken === null) return { kind: 'refused', text: 'The account is not connected: connect it again.' }
-    const grant = { grant_type: 'refresh_token', refresh_token: refreshToken }
-    const answer = await askToken(this.#client, this.issuer, grant)
+    const answer = await requestToken(this.#client, this.issuer, { kind: 'refresh', refreshToken })
     if (answer.kind === 'refused') {
       const now = await connections.secretsOf(this.#provider)
       // Another thread rotated the token first.

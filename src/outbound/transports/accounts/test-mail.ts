@@ -1,10 +1,11 @@
 // The one-line message that tests an account (decisions §3.1).
 
 import { newId } from '../../../base/ids.ts'
+import { domainOf } from '../../../mime/address.ts'
 import { compose } from '../../../mime/compose/compose.ts'
 
 export const TEST_SUBJECT = 'Test of a sending account'
-export const TEST_TEXT = 'This mail shows that the sending account works.'
+export const TEST_TEXT = 'This message shows that the sending account works.'
 
 export interface TestMail {
   emailId: string
@@ -15,7 +16,7 @@ export interface TestMail {
 /** @param options.now ms, for the Date field */
 export function testMail({ from, to, now }: { from: string; to: string; now: number }): TestMail {
   const emailId = newId('email')
-  const internetMessageId = `${emailId}@${from.slice(from.lastIndexOf('@') + 1)}`
+  const internetMessageId = `${emailId}@${domainOf(from)}`
   const { bytes } = compose({
     from: { email: from, name: '' },
     to: [{ email: to, name: '' }],

@@ -1,18 +1,19 @@
 // Exponential backoff by name, shared by all messages: a failed name is not tried again before its pause ends.
 
 import type { Clock } from '../../../base/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../base/durations.ts'
 import type { SmtpError } from '../smtp/errors.ts'
 
 /** The first and the longest pause in ms; each further failure doubles the pause. */
-export const BACKOFF_MS = 60_000
-export const BACKOFF_MAX_MS = 15 * 60_000
+export const BACKOFF_MS = MINUTE_MS
+export const BACKOFF_MAX_MS = 15 * MINUTE_MS
 /** Time in ms after a pause at which the count of failures restarts. */
-const FORGET_MS = 60 * 60_000
+const FORGET_MS = HOUR_MS
 /** Maximum number of entries; the oldest is evicted first. */
 export const NAMES_MAX = 10_000
 
 export interface Failure {
-  fault: SmtpError
+  error: SmtpError
   /** ms */
   until: number
 }
@@ -41,7 +42,7 @@ export class Backoff {
     return entry === undefined || this.#clock.now() >= entry.until ? null : entry
   }
 
-  fail(name: string, fault: SmtpError): void {
+  fail(name: string, error: SmtpError): void {
     const now = this.#clock.now()
     const known = this.#entries.get(name)
     // Concurrent attempts count as one failure.
@@ -49,7 +50,7 @@ export class Backoff {
     const failures = known === undefined || now > known.until + FORGET_MS ? 1 : known.failures + 1
     this.#entries.delete(name)
     this.#entries.set(name, {
-      fault,
+      error,
       failures,
       until: now + Math.min(BACKOFF_MS * 2 ** (failures - 1), BACKOFF_MAX_MS),
     })

@@ -1,6 +1,7 @@
 // Decides which addresses may be connected to now. A dead host costs two connections, regardless of the number of its messages.
 
 import type { Clock } from '../../../base/clock.ts'
+import { MINUTE_MS } from '../../../base/durations.ts'
 import { aborted, SmtpError } from '../smtp/errors.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { Backoff, type Failure } from './backoff.ts'
@@ -10,9 +11,9 @@ export const PROBES_MAX = 2
 /** Maximum wait in ms for these results; then the message is requeued. */
 export const PROBE_WAIT_MS = 3000
 /** Retry delay in ms of a message that stopped waiting. */
-export const COME_AGAIN_MS = 15_000
+export const REQUEUE_MS = 15_000
 /** How long in ms an address counts as working after a greeting or an answer, and the maximum number of such entries. */
-const WORKS_MS = 60_000
+const WORKS_MS = MINUTE_MS
 const WORKING_MAX = 10_000
 
 /** The gate refused to connect to the address; `until` (ms) is the earliest time for an attempt. */
@@ -21,8 +22,8 @@ export class NotConnected extends SmtpError {
   /** False while other messages are still connecting and nothing has failed yet. */
   readonly hasFailed: boolean
 
-  constructor(fault: SmtpError, until: number, hasFailed: boolean) {
-    super(fault.kind, fault.stage, fault.reply, fault.cause)
+  constructor(error: SmtpError, until: number, hasFailed: boolean) {
+    super(error.kind, error.stage, error.reply, error.cause)
     this.until = until
     this.hasFailed = hasFailed
   }
@@ -58,13 +59,14 @@ export class HostGate {
     this.#backoff.lift(address)
   }
 
-  /** Waits until connecting is allowed, then connects. @throws Fault */
+  /** Waits until connecting is allowed, then connects. @throws SmtpError */
   async connect<T>(address: string, signal: AbortSignal, open: () => Promise<T>): Promise<T> {
     while (!this.#mayConnect(address)) await this.#nextEnd(this.#probes.get(address)!, signal)
     const probes = this.#begin(address)
     try {
       const opened = await open()
-      this.noteAnswer(address)
+      // A greeting is no sign of life when another message waited for its reply in vain meanwhile.
+      if (this.#backoff.get(address) === null) this.noteAnswer(address)
       return opened
     } catch (error) {
       if (error instanceof SmtpError) this.#noteFailure(address, error)
@@ -83,30 +85,30 @@ export class HostGate {
   }
 
   /** Records that the host did not answer to a message in time. */
-  noteSilence(address: string, fault: SmtpError): void {
+  noteSilence(address: string, error: SmtpError): void {
     this.#working.delete(address)
-    this.#backoff.fail(address, fault)
+    this.#backoff.fail(address, error)
   }
 
-  #noteFailure(address: string, fault: SmtpError): void {
-    const { kind, reply } = fault
+  #noteFailure(address: string, error: SmtpError): void {
+    const { kind, reply } = error
     // A permanent refusal arrives quickly, and each message must receive it, so there is no backoff.
     const isFinal = (reply.smtpCode ?? 0) >= 500 || reply.enhancedCode?.startsWith('5')
     // A working host that refuses a connection has reached its connection limit.
     const isCrowded = this.#works(address) && (kind === 'refused' || kind === 'lost')
-    if (kind !== 'aborted' && !isFinal && !isCrowded) this.noteSilence(address, fault)
+    if (kind !== 'aborted' && !isFinal && !isCrowded) this.noteSilence(address, error)
   }
 
   /** @throws NotConnected when waiting is useless */
   #mayConnect(address: string): boolean {
     const failure = this.#backoff.get(address)
-    if (failure !== null) throw new NotConnected(failure.fault, failure.until, true)
+    if (failure !== null) throw new NotConnected(failure.error, failure.until, true)
     const probes = this.#probes.get(address)
     if (this.#works(address) || probes === undefined || probes.count < PROBES_MAX) return true
     const now = this.#clock.now()
     if (now < probes.since + PROBE_WAIT_MS) return false
     const reply = ownReply(`${address} has not answered to earlier connections yet.`)
-    throw new NotConnected(new SmtpError('timeout', 'connect', reply), now + COME_AGAIN_MS, false)
+    throw new NotConnected(new SmtpError('timeout', 'connect', reply), now + REQUEUE_MS, false)
   }
 
   #works(address: string): boolean {
@@ -124,19 +126,19 @@ export class HostGate {
   #end(address: string, probes: Probes): void {
     probes.since = this.#clock.now()
     if (--probes.count === 0) this.#probes.delete(address)
-    for (const wake of probes.waiting) wake()
+    for (const resume of probes.waiting) resume()
   }
 
-  /** Waits until a probe ends or times out. @throws Fault */
+  /** Waits until a probe ends or times out. @throws SmtpError */
   async #nextEnd(probes: Probes, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<unknown>()
-    const wake = () => resolve(null)
-    const timer = this.#clock.after(probes.since + PROBE_WAIT_MS - this.#clock.now(), wake)
-    signal.addEventListener('abort', wake, { once: true })
-    probes.waiting.add(wake)
+    const resume = () => resolve(null)
+    const timer = this.#clock.after(probes.since + PROBE_WAIT_MS - this.#clock.now(), resume)
+    signal.addEventListener('abort', resume, { once: true })
+    probes.waiting.add(resume)
     if (!signal.aborted) await promise
-    probes.waiting.delete(wake)
-    signal.removeEventListener('abort', wake)
+    probes.waiting.delete(resume)
+    signal.removeEventListener('abort', resume)
     timer.cancel()
     if (signal.aborted) throw aborted('connect')
   }

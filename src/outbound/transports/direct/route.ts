@@ -36,21 +36,21 @@ export async function findRoute(resolver: Resolver, domain: string, ownNames: re
   const named = records.map(({ priority, exchange }) => ({ priority, host: exchange.toLowerCase().replace(/\.$/, '') }))
   // Null MX (RFC 7505 §3): a single record with an empty name.
   if (named.every(({ host }) => host === '')) {
-    return { kind: 'never', sentence: `${domain} takes no mail, by its own DNS.`, enhancedCode: '5.1.10' }
+    return { kind: 'never', sentence: `${domain} accepts no mail (null MX).`, enhancedCode: '5.1.10' }
   }
   const hosts = named.filter(({ host }) => host !== '')
   const own = hosts.filter(({ host }) => ownNames.includes(host)).map(({ priority }) => priority)
   // RFC 5321 §5.1: ignore hosts with the same or a higher preference value than ours; they would return the message to us.
   const nearer = hosts.filter(({ priority }) => priority < Math.min(...own, Number.POSITIVE_INFINITY))
   if (nearer.length > 0) return { kind: 'hosts', hosts: inOrder(nearer).slice(0, HOSTS_MAX) }
-  const sentence = `The DNS of ${domain} names this appliance as its mail server, but it takes no mail for ${domain}.`
+  const sentence = `The DNS of ${domain} names this appliance as its mail server, but it accepts no mail for ${domain}.`
   return { kind: 'never', sentence, enhancedCode: '5.4.6' }
 }
 
 function literal(domain: string): MxRoute {
   const address = domain.slice(1, -1).replace(/^ipv6:/i, '')
   if (isIP(address) !== 0) return { kind: 'hosts', hosts: [address] }
-  return { kind: 'never', sentence: `${domain} is no address of a mail server.`, enhancedCode: '5.1.2' }
+  return { kind: 'never', sentence: `${domain} is not a valid address literal.`, enhancedCode: '5.1.2' }
 }
 
 function withoutMx(domain: string, code: string): MxRoute {

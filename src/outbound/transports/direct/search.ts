@@ -5,7 +5,7 @@ import type { Resolver } from '../../../base/resolver.ts'
 import type { RemoteReply } from '../../records.ts'
 import { findAddresses } from '../smtp/addresses.ts'
 import type { Connection } from '../smtp/connection.ts'
-import { moreTelling, NO_ROUTE, nowhere, SmtpError } from '../smtp/errors.ts'
+import { moreInformative, NO_ROUTE, noAddress, SmtpError } from '../smtp/errors.ts'
 import { overConnection } from '../smtp/hand-over.ts'
 import { ADDRESSES_MAX } from '../smtp/limits.ts'
 import { isVerdict, offer, outgoingMessageOf } from '../smtp/offer.ts'
@@ -40,7 +40,7 @@ export class ServerSearch {
   readonly #deps: SearchDeps
   readonly #handover: DirectHandover
   /** Failures of servers and of their addresses. */
-  readonly #faults: SmtpError[] = []
+  readonly #errors: SmtpError[] = []
   readonly #failedAddresses: string[] = []
   /** By recipient: the final verdict, and the temporary failure that a server reported. */
   readonly #final = new Map<string, Verdict>()
@@ -61,7 +61,7 @@ export class ServerSearch {
     const end = this.#deps.clock.now() + SEARCH_MS
     for (const host of hosts) {
       for (const address of await this.#addressesOf(host)) {
-        const isDone = await this.#try(host, address)
+        const isDone = await this.#tryAddress(host, address)
         if (this.#isOver(end)) return this.#result(hosts[0]!)
         if (isDone) break
       }
@@ -81,26 +81,26 @@ export class ServerSearch {
   async #addressesOf(host: string): Promise<string[]> {
     const found = await findAddresses(this.#deps.resolver, host, this.#deps.allowPrivate)
     if (found.kind === 'found') return found.addresses.slice(0, Math.max(this.#addressesLeft, 0))
-    this.#faults.push(nowhere(host, found.kind))
+    this.#errors.push(noAddress(host, found.kind))
     return []
   }
 
   /** @returns true when the other addresses of the host would give the same result */
-  async #try(host: string, address: string): Promise<boolean> {
+  async #tryAddress(host: string, address: string): Promise<boolean> {
     const { servers } = this.#deps
     this.#addressesLeft--
     if (this.#handover.isUrgent) servers.gate.lift(address)
     const offerOver = (ready: Connection) => this.#offer(ready)
     const pool = servers.at(host, address)
-    const { judged, connection } = await overConnection(pool, this.#handover.signal, offerOver)
-    if (judged === null) return true
-    const silence = connection?.wire.fault ?? null
+    const { result, connection } = await overConnection(pool, this.#handover.signal, offerOver)
+    if (result === null) return true
+    const silence = connection?.channel.error ?? null
     if (silence?.kind === 'timeout') servers.gate.noteSilence(address, silence)
     else if (connection !== null) servers.gate.noteAnswer(address)
-    if (judged.kind === 'broken') return this.#failed(judged.fault, address)
+    if (result.kind === 'broken') return this.#failed(result.error, address)
     this.#peer = host
-    if (judged.kind === 'answered') return this.#answered(judged, connection)
-    const { stage, reply, cause } = judged
+    if (result.kind === 'answered') return this.#answered(result, connection)
+    const { stage, reply, cause } = result
     if (reply.smtpCode! < 500) return this.#failed(new SmtpError('refused', stage, reply, cause), address)
     // Direct delivery has no other account to fall back to: a refused sender refuses the message.
     for (const recipient of this.#open) this.#final.set(recipient, never(reply))
@@ -110,31 +110,31 @@ export class ServerSearch {
   /** @returns null when the message must no longer be sent */
   async #offer(ready: Connection): Promise<TransferResult | null> {
     const { mailFrom, signal } = this.#handover
-    const judged = await this.#handover.lend<TransferResult>(async (bytes, held) => {
+    const result = await this.#handover.lend<TransferResult>(async (bytes, pending, onSent) => {
       this.#wasOffered = true
       // Deliveries that were cancelled in the meantime get a final verdict.
-      for (const recipient of this.#open) if (!held.includes(recipient)) this.#final.set(recipient, CANCELLED)
-      const letter = outgoingMessageOf({ bytes, mailFrom, recipients: this.#open })
-      if (isVerdict(letter)) return { kind: 'answered', verdicts: this.#open.map(() => letter) }
-      return offer(ready, letter, { clock: this.#deps.clock, signal })
+      for (const recipient of this.#open) if (!pending.includes(recipient)) this.#final.set(recipient, CANCELLED)
+      const message = outgoingMessageOf({ bytes, mailFrom, recipients: this.#open })
+      if (isVerdict(message)) return { kind: 'answered', verdicts: this.#open.map(() => message) }
+      return offer(ready, { ...message, onSent }, { clock: this.#deps.clock, signal })
     })
-    this.#isWithdrawn = judged === null
-    return judged
+    this.#isWithdrawn = result === null
+    return result
   }
 
-  #failed(fault: SmtpError, address: string): false {
-    this.#faults.push(fault)
+  #failed(error: SmtpError, address: string): false {
+    this.#errors.push(error)
     this.#failedAddresses.push(address)
     return false
   }
 
   #answered(
-    { verdicts, mayBeTaken }: Extract<TransferResult, { kind: 'answered' }>,
+    { verdicts, mayBeAccepted }: Extract<TransferResult, { kind: 'answered' }>,
     connection: Connection | null,
   ): true {
-    if (mayBeTaken) this.#doubts++
+    if (mayBeAccepted) this.#doubts++
     for (const [index, recipient] of this.#open.entries()) {
-      const verdict = noted(verdicts[index]!, connection)
+      const verdict = withTlsState(verdicts[index]!, connection)
       if (verdict.kind !== 'later') this.#final.set(recipient, verdict)
       // A reply of a server is more informative than a lost connection.
       else if ((this.#later.get(recipient)?.reply.smtpCode ?? null) === null) this.#later.set(recipient, verdict)
@@ -143,8 +143,8 @@ export class ServerSearch {
   }
 
   #result(firstHost: string): Answered | NotTried {
-    const skipped = this.#faults.filter((fault) => fault instanceof NotConnected)
-    const isUntried = !this.#wasOffered && this.#faults.length > 0 && skipped.length === this.#faults.length
+    const skipped = this.#errors.filter((error) => error instanceof NotConnected)
+    const isUntried = !this.#wasOffered && this.#errors.length > 0 && skipped.length === this.#errors.length
     if (isUntried) return notTried(skipped)
     if (this.#isWithdrawn && !this.#wasOffered)
       return { kind: 'not_tried', until: this.#deps.clock.now(), failure: null }
@@ -156,14 +156,14 @@ export class ServerSearch {
 
   /** The verdict when no server answered to the message. */
   #unreached(): Verdict {
-    const faults = this.#faults
-    const all = (isSo: (reply: RemoteReply) => boolean) => faults.every(({ reply }) => isSo(reply))
-    const loop = faults.find(({ reply }) => reply.enhancedCode === LOOP)
+    const errors = this.#errors
+    const all = (isSo: (reply: RemoteReply) => boolean) => errors.every(({ reply }) => isSo(reply))
+    const loop = errors.find(({ reply }) => reply.enhancedCode === LOOP)
     if (loop) return never(loop.reply)
     // RFC 5321 §5.1: if no MX record is usable, the message is undeliverable.
     const isUseless = all(({ enhancedCode }) => enhancedCode === NO_ROUTE)
-    if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(faults[0]!.reply)
-    this.unreached = faults.reduce((first, second) => moreTelling(first, second))
+    if (isUseless || all(({ smtpCode }) => NO_MAIL_HERE.has(smtpCode ?? 0))) return never(errors[0]!.reply)
+    this.unreached = errors.reduce((first, second) => moreInformative(first, second))
     const { reply, cause } = this.unreached
     const { gate } = this.#deps.servers
     const times = this.#failedAddresses.map((address) => gate.failureOf(address)?.until ?? 0)
@@ -174,16 +174,16 @@ export class ServerSearch {
 /** The result when every address is backed off: retry when the first of them may be tried. */
 function notTried(skipped: readonly NotConnected[]): NotTried {
   const failed = skipped.filter(({ hasFailed }) => hasFailed)
-  const until = Math.min(...skipped.map((fault) => fault.until))
+  const until = Math.min(...skipped.map((error) => error.until))
   if (failed.length < skipped.length) return { kind: 'not_tried', until, failure: null }
-  const { reply, cause } = failed.reduce<SmtpError>((first, second) => moreTelling(first, second), failed[0]!)
+  const { reply, cause } = failed.reduce<SmtpError>((first, second) => moreInformative(first, second), failed[0]!)
   return { kind: 'not_tried', until, failure: { reply, cause } }
 }
 
 /** Appends the TLS state of the connection to the server's reply. */
-function noted(verdict: Verdict, connection: Connection | null): Verdict {
+function withTlsState(verdict: Verdict, connection: Connection | null): Verdict {
   if (verdict.kind !== 'sent' || connection === null) return verdict
-  const { security } = connection.wire
+  const { security } = connection.channel
   const checked = security?.verified ? 'certificate verified' : 'certificate not verified'
   const note = security === null ? ' (without TLS)' : ` (${security.protocol}, ${checked})`
   const { reply } = verdict

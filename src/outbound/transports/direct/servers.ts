@@ -5,7 +5,7 @@ import { type Connection, openConnection, type ServerSettings } from '../smtp/co
 import { SmtpError } from '../smtp/errors.ts'
 import { Pool } from '../smtp/pool.ts'
 import { ownReply } from '../smtp/reply.ts'
-import { HostGate } from './host-gate.ts'
+import { HostGate, NotConnected, REQUEUE_MS } from './host-gate.ts'
 
 /** Maximum number of concurrent connections to one server, across all its domains. */
 export const HOST_CONNECTIONS_MAX = 10
@@ -40,6 +40,10 @@ export class Servers {
       clock: this.#deps.clock,
       most: HOST_CONNECTIONS_MAX,
       open: (signal) => this.gate.connect(address, signal, () => this.#open(host, address, signal)),
+      stalled: () => {
+        const reply = ownReply(`${address} has not answered to earlier messages yet.`)
+        return new NotConnected(new SmtpError('timeout', 'connect', reply), this.#deps.clock.now() + REQUEUE_MS, false)
+      },
       mayKeep: () => this.#pools.size <= KEPT_SERVERS_MAX,
       onEmpty: () => {
         if (this.#pools.get(key) === pool) this.#pools.delete(key)
@@ -53,17 +57,17 @@ export class Servers {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()))
   }
 
-  /** Uses TLS if offered, with any certificate: cleartext would be worse (RFC 7435). @throws Fault */
+  /** Uses TLS if offered, with any certificate: cleartext would be worse (RFC 7435). @throws SmtpError */
   async #open(host: string, address: string, signal: AbortSignal): Promise<Connection> {
     const { clock, port, helo } = this.#deps
-    const way: ServerSettings = { host, port, security: 'offered', credentials: null, helo }
-    const connection = await openConnection(address, way, { clock, signal }).catch((error: unknown) => {
+    const settings: ServerSettings = { host, port, security: 'offered', credentials: null, helo }
+    const connection = await openConnection(address, settings, { clock, signal }).catch((error: unknown) => {
       if (!(error instanceof SmtpError) || error.stage !== 'tls' || signal.aborted) throw error
-      return openConnection(address, { ...way, security: 'none' }, { clock, signal })
+      return openConnection(address, { ...settings, security: 'none' }, { clock, signal })
     })
     if (connection.greeting !== helo) return connection
-    void connection.wire.quit()
-    const sentence = `${host} greets with the name of this appliance: the mail would go round in circles.`
+    void connection.channel.quit()
+    const sentence = `${host} greets with the name of this appliance: the message would loop.`
     throw new SmtpError('refused', 'greeting', ownReply(sentence, LOOP), 'transient')
   }
 }

@@ -2,29 +2,29 @@
 
 import type { FilterDecision } from '../../../directory/filters.ts'
 import type { SieveOutcome } from '../../../sieve/outcome.ts'
-import type { Delivered, IncomingMessage } from '../../../store/deliver.ts'
-import { scriptEvidence } from '../../../store/filing.ts'
+import type { DeliveryResult, IncomingMessage } from '../../../store/delivery.ts'
+import { scriptEvidence } from '../../../store/delivery-folders.ts'
 import type { NewInboundRow } from '../../../store/inbound-log.ts'
 import type { LocalRecipient } from './recipients.ts'
 
 /** One recipient and the stored copy; null if the recipient was refused. */
 export interface RecipientResult {
   recipient: LocalRecipient
-  copy: Delivered | null
+  copy: DeliveryResult | null
   filter: FilterDecision | null
   /** Outcome of the mailbox's Sieve script; null without a script. */
-  ruling: SieveOutcome | null
+  scriptOutcome: SieveOutcome | null
 }
 
 /** @param now ms @returns null when no team owns the domain */
 export function logRow(
-  mail: IncomingMessage,
-  { recipient, copy, filter, ruling }: RecipientResult,
+  message: IncomingMessage,
+  { recipient, copy, filter, scriptOutcome }: RecipientResult,
   now: number,
 ): NewInboundRow | null {
   const { rcptTo, domain, teamId, mailbox, refusal } = recipient
   if (teamId === null) return null
-  const { inspection, mailFrom } = mail
+  const { inspection, mailFrom } = message
   const { spf, dkim, dmarc, arc } = inspection.verdict
   const thread = copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null
   return {
@@ -50,12 +50,12 @@ export function logRow(
     authentication: { spf, dkim, dmarc, arc },
     spamScore: 0,
     messageId: copy?.messageId ?? null,
-    evidence: { filter, thread, script: copy && scriptEvidence(copy, ruling) },
+    evidence: { filter, thread, script: copy && scriptEvidence(copy, scriptOutcome) },
     createdAt: now,
   }
 }
 
-function statusOf(refusal: LocalRecipient['refusal'], copy: Delivered | null): NewInboundRow['status'] {
+function statusOf(refusal: LocalRecipient['refusal'], copy: DeliveryResult | null): NewInboundRow['status'] {
   if (refusal !== null) return refusal.verdict.kind === 'never' ? 'refused' : 'deferred'
   if (copy?.outcome === 'duplicate' || copy?.outcome === 'discarded') return copy.outcome
   return copy?.junk ? 'junk' : 'stored'

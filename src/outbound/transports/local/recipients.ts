@@ -31,14 +31,16 @@ export interface LocalRecipient {
 export const refusals = {
   unknown: (address: string) => never('unknown_recipient', '5.1.1', `There is no mailbox ${address} here.`),
   suspended: (address: string) => never('mailbox_suspended', '5.2.1', `The mailbox ${address} is suspended.`),
-  filtered: (address: string) => never('sender_filtered', '5.7.1', `${address} does not take mail from this sender.`),
-  loop: (address: string) => never('rate_limited', '5.4.6', `The mail to ${address} has passed too many hosts.`),
+  filtered: (address: string) => never('sender_filtered', '5.7.1', `${address} does not accept mail from this sender.`),
+  loop: (address: string) =>
+    never('rate_limited', '5.4.6', `The mail to ${address} has passed too many hosts (mail loop).`),
   teamSuspended: (address: string) =>
-    later('mailbox_suspended', 'transient', '4.2.1', `The mailbox ${address} does not take mail at the moment.`),
+    later('mailbox_suspended', 'transient', '4.2.1', `The mailbox ${address} does not accept mail at the moment.`),
   full: (address: string) => later('mailbox_full', 'mailbox_full', '4.2.2', `The mailbox ${address} is full.`),
   /** The domain was removed after routing: the next attempt uses another route. */
-  foreign: (address: string) => later(null, 'transient', '4.3.5', `Mail for ${address} is not taken here any more.`),
-  failed: () => later('temporary_failure', 'transient', '4.3.0', 'The mail could not be stored; it is tried again.'),
+  foreign: (address: string) => later(null, 'transient', '4.3.5', `Mail for ${address} is no longer accepted here.`),
+  failed: () =>
+    later('temporary_failure', 'transient', '4.3.0', 'The message could not be stored; delivery will be retried.'),
 }
 
 function never(reason: InboundReason, code: string, sentence: string): LocalRefusal {

@@ -5,13 +5,13 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
 import type { RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
-import { aborted, insecure, lost, protocolError, SmtpError, tooSlow } from './errors.ts'
-import { keptReply, ReplyReader, type ServerReply } from './reply.ts'
+import { aborted, insecure, lost, protocolError, SmtpError, timedOut } from './errors.ts'
+import { ReplyReader, type ServerReply, toStoredReply } from './reply.ts'
 
 const CRLF = '\r\n'
 const CLOSING = 421
 /** Bytes of a message written at a time: the write time of each chunk shows whether the server still reads. */
-const STRETCH = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 /** Time in ms for the server to close after QUIT. */
 const QUIT_MS = 2000
 
@@ -36,13 +36,13 @@ export class SmtpChannel {
   #socket: Socket
   readonly #clock: Clock
   #reader = new ReplyReader()
-  readonly #said: ServerReply[] = []
+  readonly #replies: ServerReply[] = []
   /** Number of outstanding replies. */
-  #owed = 0
-  #fault: SmtpError | null = null
+  #outstanding = 0
+  #error: SmtpError | null = null
   /** Wakes the pending read or write. */
-  #waiting: (() => void) | null = null
-  #over: () => void = () => {}
+  #pending: (() => void) | null = null
+  #ended: () => void = () => {}
 
   /** @param socket connected */
   constructor(socket: Socket, deps: { clock: Clock; peer: string; stage: Stage }) {
@@ -55,89 +55,89 @@ export class SmtpChannel {
   }
 
   get isOpen(): boolean {
-    return this.#fault === null
+    return this.#error === null
   }
 
   /** Why the connection ended; null while it is open. */
-  get fault(): SmtpError | null {
-    return this.#fault
+  get error(): SmtpError | null {
+    return this.#error
   }
 
   /** Registers a callback that runs once, when the connection ends. */
-  onOver(run: () => void): void {
-    this.#over = run
+  onEnd(run: () => void): void {
+    this.#ended = run
   }
 
   /** Writes commands in one piece (several: pipelining, RFC 2920); each expects a reply. */
-  say(...commands: string[]): void {
+  send(...commands: string[]): void {
     this.expect(commands.length)
     if (this.isOpen) this.#socket.write(commands.join(CRLF) + CRLF)
   }
 
   /** The reply to store: without secrets, and with the server's name and address. */
-  kept(reply: ServerReply): RemoteReply {
-    return { ...keptReply(reply, this.hide), server: { host: this.peer, address: this.address } }
+  storedReply(reply: ServerReply): RemoteReply {
+    return { ...toStoredReply(reply, this.hide), server: { host: this.peer, address: this.address } }
   }
 
   /** Expects further replies, for data not written by `say`. */
   expect(replies: number): void {
-    this.#owed += replies
+    this.#outstanding += replies
   }
 
-  /** Reads the next reply. @param ms timeout @throws Fault */
+  /** Reads the next reply. @param ms timeout @throws SmtpError */
   async read(ms: number): Promise<ServerReply> {
-    if (this.#said.length === 0 && this.isOpen) await this.#within(ms, this.#news())
+    if (this.#replies.length === 0 && this.isOpen) await this.#withTimeout(ms, this.#nextEvent())
     // Return replies that arrived before the connection ended.
-    const said = this.#said.shift()
-    if (said === undefined) throw this.#fault
-    return said
+    const reply = this.#replies.shift()
+    if (reply === undefined) throw this.#error
+    return reply
   }
 
   /**
    * Writes bytes and waits until the socket buffers have drained.
    * @param ms timeout of one chunk
-   * @returns false when the server replied early and the rest was not written @throws Fault
+   * @returns false when the server replied early and the rest was not written @throws SmtpError
    */
-  async pour(bytes: Uint8Array, ms: number): Promise<boolean> {
-    for (let start = 0; start < bytes.length; start += STRETCH) {
-      if (this.#said.length > 0) return false
-      if (this.#fault !== null) throw this.#fault
-      if (this.#socket.write(bytes.subarray(start, start + STRETCH))) continue
-      this.#socket.once('drain', this.#wake)
-      await this.#within(ms, this.#news())
-      this.#socket.off('drain', this.#wake)
+  async writeContent(bytes: Uint8Array, ms: number): Promise<boolean> {
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      if (this.#replies.length > 0) return false
+      if (this.#error !== null) throw this.#error
+      if (this.#socket.write(bytes.subarray(start, start + CHUNK_BYTES))) continue
+      this.#socket.once('drain', this.#resume)
+      await this.#withTimeout(ms, this.#nextEvent())
+      this.#socket.off('drain', this.#resume)
     }
     return true
   }
 
-  /** Starts TLS. @param ask `verify` requires a valid certificate @throws Fault */
+  /** Starts TLS. @param ask `verify` requires a valid certificate @throws SmtpError */
   async secure(ask: { host: string; isName: boolean; verify: boolean }, ms: number): Promise<void> {
     this.stage = 'tls'
     // RFC 3207 §6: cleartext after the reply to STARTTLS may be injected by a man in the middle.
-    if (!this.#reader.isEmpty || this.#said.length > 0) {
-      this.fail(protocolError(this.peer, 'tls', 'sent more in clear after it had agreed to TLS'))
+    if (!this.#reader.isEmpty || this.#replies.length > 0) {
+      this.fail(protocolError(this.peer, 'tls', 'sent cleartext after it had agreed to TLS'))
     }
-    if (this.#fault !== null) throw this.#fault
+    if (this.#error !== null) throw this.#error
     const plain = this.#socket.on('error', () => {})
     this.#unlisten()
     const { host, isName, verify } = ask
     const secured = connectTls({ socket: plain, host, servername: isName ? host : '', rejectUnauthorized: verify })
     this.#socket = secured
-    await this.#within(ms, handshake(secured)).catch((error: Error) => {
+    await this.#withTimeout(ms, handshake(secured)).catch((error: Error) => {
       this.fail(insecure(this.peer, error))
-      throw this.#fault
+      throw this.#error
     })
     this.security = { protocol: secured.getProtocol() ?? 'TLS', verified: secured.authorized }
     this.#listen()
   }
 
-  /** Destroys the connection; a pending read or write throws the fault. */
-  fail(fault: SmtpError): void {
-    if (this.#fault !== null) return
-    this.#fault = fault
+  /** Destroys the connection; a pending read or write throws its error. */
+  fail(error: SmtpError): void {
+    if (this.#error !== null) return
+    this.#error = error
     this.#socket.destroy()
-    this.#wake()
-    this.#over()
+    this.#resume()
+    this.#ended()
   }
 
   /** Fails the connection when the signal aborts. @returns removes the abort listener */
@@ -152,8 +152,8 @@ export class SmtpChannel {
   async quit(): Promise<void> {
     if (!this.isOpen) return
     const socket = this.#socket
-    this.#fault = lost(this.peer, this.stage)
-    this.#over()
+    this.#error = lost(this.peer, this.stage)
+    this.#ended()
     const { promise, resolve } = Promise.withResolvers<void>()
     socket.once('close', resolve).end(`QUIT${CRLF}`)
     const timer = this.#clock.after(QUIT_MS, () => socket.destroy())
@@ -161,53 +161,53 @@ export class SmtpChannel {
     timer.cancel()
   }
 
-  readonly #take = (bytes: Buffer): void => {
-    if (this.#fault !== null) return
-    const problem = this.#reader.push(bytes, (reply) => this.#hear(reply))
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#error !== null) return
+    const problem = this.#reader.push(bytes, (reply) => this.#onReply(reply))
     if (problem !== null) this.fail(protocolError(this.peer, this.stage, problem))
   }
 
   readonly #end = (): void => this.fail(lost(this.peer, this.stage))
 
-  readonly #wake = (): void => {
-    const wake = this.#waiting
-    this.#waiting = null
-    wake?.()
+  readonly #resume = (): void => {
+    const resume = this.#pending
+    this.#pending = null
+    resume?.()
   }
 
-  #hear(reply: ServerReply): void {
-    if (this.#fault !== null) return
-    if (this.#owed > 0) {
-      this.#owed--
-      this.#said.push(reply)
-      this.#wake()
+  #onReply(reply: ServerReply): void {
+    if (this.#error !== null) return
+    if (this.#outstanding > 0) {
+      this.#outstanding--
+      this.#replies.push(reply)
+      this.#resume()
       return
     }
     // RFC 5321 §3.8: a server that is closing may send 421 unprompted. Any other extra reply breaks the pairing with commands.
     const closing = reply.code === CLOSING
     this.fail(
       closing
-        ? new SmtpError('refused', this.stage, this.kept(reply))
-        : protocolError(this.peer, this.stage, 'answered to something that was not asked'),
+        ? new SmtpError('refused', this.stage, this.storedReply(reply))
+        : protocolError(this.peer, this.stage, 'sent an unexpected reply'),
     )
   }
 
   #listen(): void {
-    this.#socket.on('data', this.#take).on('error', this.#end).on('end', this.#end).on('close', this.#end)
+    this.#socket.on('data', this.#onData).on('error', this.#end).on('end', this.#end).on('close', this.#end)
   }
 
   #unlisten(): void {
-    this.#socket.off('data', this.#take).off('error', this.#end).off('end', this.#end).off('close', this.#end)
+    this.#socket.off('data', this.#onData).off('error', this.#end).off('end', this.#end).off('close', this.#end)
   }
 
-  #news(): Promise<void> {
+  #nextEvent(): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting = resolve
+      this.#pending = resolve
     })
   }
 
-  async #within(ms: number, wait: Promise<void>): Promise<void> {
-    const timer = this.#clock.after(ms, () => this.fail(tooSlow(this.peer, this.stage, ms)))
+  async #withTimeout(ms: number, wait: Promise<void>): Promise<void> {
+    const timer = this.#clock.after(ms, () => this.fail(timedOut(this.peer, this.stage, ms)))
     try {
       await wait
     } finally {

@@ -13,8 +13,8 @@ export const CHECK_MS = 15_000
 
 interface CheckDeps {
   clock: Clock
-  way: ServerSettings
-  /** @throws Fault */
+  settings: ServerSettings
+  /** @throws SmtpError */
   open(signal: AbortSignal): Promise<Connection>
   /** The account's envelope sender; null if it has none. */
   from: string | null
@@ -28,26 +28,26 @@ interface CheckDeps {
 
 /** Uses a new connection: a pooled one would not test connecting, TLS and authentication. */
 export async function checkServer(deps: CheckDeps): Promise<CheckResult> {
-  const patience = new AbortController()
-  const timer = deps.clock.after(CHECK_MS, () => patience.abort())
+  const timeout = new AbortController()
+  const timer = deps.clock.after(CHECK_MS, () => timeout.abort())
   try {
-    const result = await tryOut(deps, patience.signal)
-    if (result.success || !patience.signal.aborted) return result
-    return { ...result, message: `${deps.way.host} was not done within ${CHECK_MS / 1000} seconds.` }
+    const result = await runCheck(deps, timeout.signal)
+    if (result.success || !timeout.signal.aborted) return result
+    return { ...result, message: `${deps.settings.host} did not finish within ${CHECK_MS / 1000} seconds.` }
   } finally {
     timer.cancel()
   }
 }
 
-async function tryOut(deps: CheckDeps, signal: AbortSignal): Promise<CheckResult> {
+async function runCheck(deps: CheckDeps, signal: AbortSignal): Promise<CheckResult> {
   try {
     const connection = await deps.open(signal)
-    const deaf = connection.wire.failOn(signal)
+    const unlisten = connection.channel.failOn(signal)
     try {
-      return await talk(connection, deps, signal)
+      return await checkSession(connection, deps, signal)
     } finally {
-      deaf()
-      void connection.wire.quit()
+      unlisten()
+      void connection.channel.quit()
     }
   } catch (error) {
     if (error instanceof SmtpError) return failed(error)
@@ -55,10 +55,10 @@ async function tryOut(deps: CheckDeps, signal: AbortSignal): Promise<CheckResult
   }
 }
 
-/** @throws Fault */
-async function talk(connection: Connection, deps: CheckDeps, signal: AbortSignal): Promise<CheckResult> {
+/** @throws SmtpError */
+async function checkSession(connection: Connection, deps: CheckDeps, signal: AbortSignal): Promise<CheckResult> {
   const { from, to, verp } = deps
-  const result = signedIn(connection, deps.way)
+  const result = signedIn(connection, deps.settings)
   // Some servers refuse the sender only at RCPT, so the probe uses the account's own address as the recipient.
   const refusal = from === null ? null : await tryEnvelope(connection, from, from)
   if (refusal?.isOfAccount) return failed(refusal)
@@ -77,10 +77,10 @@ async function tryVerp(connection: Connection, verp: string, from: string, signa
   }
 }
 
-function signedIn({ wire, reply }: Connection, { host, port, credentials }: ServerSettings): CheckResult {
+function signedIn({ channel, reply }: Connection, { host, port, credentials }: ServerSettings): CheckResult {
   const what = credentials === null ? `${host} (port ${port}) answers` : `Signed in at ${host} (port ${port})`
-  const message = `${what} ${wire.security === null ? 'without TLS' : `over ${wire.security.protocol}`}.`
-  return { success: true, stage: wire.stage, smtpCode: reply.code, message }
+  const message = `${what} ${channel.security === null ? 'without TLS' : `over ${channel.security.protocol}`}.`
+  return { success: true, stage: channel.stage, smtpCode: reply.code, message }
 }
 
 async function tryMail(
@@ -90,17 +90,17 @@ async function tryMail(
   signal: AbortSignal,
 ): Promise<CheckResult> {
   if (from === null) {
-    const message = 'The account has no from_email, so there is nobody to send a test mail from.'
+    const message = 'The account has no from_email to send a test message from.'
     return { success: false, stage: 'sender', smtpCode: null, message }
   }
   const { bytes } = testMail({ from: author ?? from, to, now: clock.now() })
-  const letter = outgoingMessageOf({ bytes, mailFrom: from, recipients: [to] })
-  if (isVerdict(letter)) return { success: false, stage: 'recipient', smtpCode: null, message: letter.reply.text }
-  const judged = await offer(connection, letter, { clock, signal })
-  if (judged.kind === 'broken') return failed(judged.fault)
-  const { stage } = judged.kind === 'sender' ? judged : connection.wire
-  const { reply } = judged.kind === 'sender' ? judged : judged.verdicts[0]!
-  const success = judged.kind === 'answered' && judged.verdicts[0]!.kind === 'sent'
+  const message = outgoingMessageOf({ bytes, mailFrom: from, recipients: [to] })
+  if (isVerdict(message)) return { success: false, stage: 'recipient', smtpCode: null, message: message.reply.text }
+  const result = await offer(connection, message, { clock, signal })
+  if (result.kind === 'broken') return failed(result.error)
+  const { stage } = result.kind === 'sender' ? result : connection.channel
+  const { reply } = result.kind === 'sender' ? result : result.verdicts[0]!
+  const success = result.kind === 'answered' && result.verdicts[0]!.kind === 'sent'
   return { success, stage, smtpCode: reply.smtpCode, message: reply.text }
 }
 

@@ -28,52 +28,60 @@ export interface ServerSettings {
 
 /** A connection that is ready for messages, one after another. */
 export interface Connection {
-  readonly wire: SmtpChannel
+  readonly channel: SmtpChannel
   readonly extensions: Extensions
   /** The server's name in its greeting, lower-case. */
   readonly greeting: string
   /** The last reply of the setup: to AUTH, or to EHLO. */
   readonly reply: ServerReply
   /** Number of transactions started on it. */
-  mails: number
+  transactions: number
   /** True when a transaction was left unfinished: the next one needs RSET first. */
   isDirty: boolean
 }
 
-/** @param address checked IP address of the host @throws Fault */
+/** @param address checked IP address of the host @throws SmtpError */
 export async function openConnection(
   address: string,
-  way: ServerSettings,
+  settings: ServerSettings,
   deps: { clock: Clock; signal: AbortSignal },
 ): Promise<Connection> {
-  const stage = way.security === 'implicit' ? 'tls' : 'greeting'
-  const wire = new SmtpChannel(await reach(address, way, deps), { clock: deps.clock, peer: way.host, stage })
+  const stage = settings.security === 'implicit' ? 'tls' : 'greeting'
+  const channel = new SmtpChannel(await connectTo(address, settings, deps), {
+    clock: deps.clock,
+    peer: settings.host,
+    stage,
+  })
   // The server sends its greeting first.
-  wire.expect(1)
-  const deaf = wire.failOn(deps.signal)
+  channel.expect(1)
+  const unlisten = channel.failOn(deps.signal)
   try {
-    return await introduce(wire, way)
+    return await setUp(channel, settings)
   } catch (error) {
-    if (error instanceof SmtpError) wire.fail(error)
+    if (error instanceof SmtpError) channel.fail(error)
     throw error
   } finally {
-    deaf()
+    unlisten()
   }
 }
 
-/** Connects a socket to exactly this address. @throws Fault */
-function reach(address: string, way: ServerSettings, deps: { clock: Clock; signal: AbortSignal }): Promise<Socket> {
-  const { host, port } = way
+/** Connects a socket to exactly this address. @throws SmtpError */
+function connectTo(
+  address: string,
+  settings: ServerSettings,
+  deps: { clock: Clock; signal: AbortSignal },
+): Promise<Socket> {
+  const { host, port } = settings
   return new Promise((resolve, reject) => {
     if (deps.signal.aborted) return reject(aborted('connect'))
     const socket = connect({ host: address, port, noDelay: true })
-    const finish = (fault: SmtpError | null) => {
+    const finish = (error: SmtpError | null) => {
       timer.cancel()
       deps.signal.removeEventListener('abort', abort)
       socket.off('connect', ready).off('error', broken)
-      if (fault === null) return resolve(socket)
+      if (error === null) return resolve(socket)
       socket.on('error', () => {}).destroy()
-      reject(fault)
+      reject(error)
     }
     const ready = () => finish(null)
     const broken = (error: { code?: string }) => finish(unreachable(host, address, port, error))
@@ -84,58 +92,62 @@ function reach(address: string, way: ServerSettings, deps: { clock: Clock; signa
   })
 }
 
-async function introduce(wire: SmtpChannel, way: ServerSettings): Promise<Connection> {
-  if (way.security === 'implicit') await secure(wire, way)
-  const greeting = await heard(wire, 'greeting', GREETING_MS)
-  let { reply, extensions } = await hello(wire, way)
-  if (way.security === 'required' || (way.security === 'offered' && extensions.startTls)) {
+async function setUp(channel: SmtpChannel, settings: ServerSettings): Promise<Connection> {
+  if (settings.security === 'implicit') await secure(channel, settings)
+  const greeting = await expectPositive(channel, 'greeting', GREETING_MS)
+  let { reply, extensions } = await ehlo(channel, settings)
+  if (settings.security === 'required' || (settings.security === 'offered' && extensions.startTls)) {
     // RFC 3207 §4.2: discard the extensions learned before TLS.
-    if (await startTls(wire, way, extensions)) ({ reply, extensions } = await hello(wire, way))
+    if (await startTls(channel, settings, extensions)) ({ reply, extensions } = await ehlo(channel, settings))
   }
-  if (way.credentials !== null) reply = await signIn(wire, extensions.auth, way.credentials)
+  if (settings.credentials !== null) reply = await signIn(channel, extensions.auth, settings.credentials)
   const name = (greeting.lines[0] ?? '').split(' ')[0]!.toLowerCase()
-  return { wire, extensions, greeting: name, reply, mails: 0, isDirty: false }
+  return { channel, extensions, greeting: name, reply, transactions: 0, isDirty: false }
 }
 
-async function hello(
-  wire: SmtpChannel,
+async function ehlo(
+  channel: SmtpChannel,
   { helo }: ServerSettings,
 ): Promise<{ reply: ServerReply; extensions: Extensions }> {
-  wire.stage = 'greeting'
-  wire.say(`EHLO ${helo}`)
-  const reply = await wire.read(COMMAND_MS)
+  channel.stage = 'greeting'
+  channel.send(`EHLO ${helo}`)
+  const reply = await channel.read(COMMAND_MS)
   if (isPositive(reply)) return { reply, extensions: readExtensions(reply) }
-  if (reply.code < 500) throw refused(wire, reply)
+  if (reply.code < 500) throw refused(channel, reply)
   // RFC 5321 §3.2: fall back to HELO for a server without EHLO.
-  wire.say(`HELO ${helo}`)
-  return { reply: await heard(wire, 'greeting', COMMAND_MS), extensions: NO_EXTENSIONS }
+  channel.send(`HELO ${helo}`)
+  return { reply: await expectPositive(channel, 'greeting', COMMAND_MS), extensions: NO_EXTENSIONS }
 }
 
 /** @returns false when TLS is optional and the server declines STARTTLS */
-async function startTls(wire: SmtpChannel, way: ServerSettings, { startTls: offered }: Extensions): Promise<boolean> {
-  wire.stage = 'tls'
-  if (!offered) throw new SmtpError('tls', 'tls', ownReply(`${way.host} does not offer STARTTLS on this port.`))
-  wire.say('STARTTLS')
-  const reply = await wire.read(COMMAND_MS)
-  if (!isPositive(reply) && way.security === 'offered') return false
-  if (!isPositive(reply)) throw refused(wire, reply)
-  await secure(wire, way)
+async function startTls(
+  channel: SmtpChannel,
+  settings: ServerSettings,
+  { startTls: offered }: Extensions,
+): Promise<boolean> {
+  channel.stage = 'tls'
+  if (!offered) throw new SmtpError('tls', 'tls', ownReply(`${settings.host} does not offer STARTTLS on this port.`))
+  channel.send('STARTTLS')
+  const reply = await channel.read(COMMAND_MS)
+  if (!isPositive(reply) && settings.security === 'offered') return false
+  if (!isPositive(reply)) throw refused(channel, reply)
+  await secure(channel, settings)
   return true
 }
 
-function secure(wire: SmtpChannel, { host, security }: ServerSettings): Promise<void> {
-  return wire.secure({ host, isName: isIP(host) === 0, verify: security !== 'offered' }, TLS_MS)
+function secure(channel: SmtpChannel, { host, security }: ServerSettings): Promise<void> {
+  return channel.secure({ host, isName: isIP(host) === 0, verify: security !== 'offered' }, TLS_MS)
 }
 
-/** Reads a reply that must be positive. @throws Fault */
-async function heard(wire: SmtpChannel, stage: Stage, ms: number): Promise<ServerReply> {
-  wire.stage = stage
-  const reply = await wire.read(ms)
-  if (!isPositive(reply)) throw refused(wire, reply)
+/** Reads a reply that must be positive. @throws SmtpError */
+async function expectPositive(channel: SmtpChannel, stage: Stage, ms: number): Promise<ServerReply> {
+  channel.stage = stage
+  const reply = await channel.read(ms)
+  if (!isPositive(reply)) throw refused(channel, reply)
   return reply
 }
 
-function refused(wire: SmtpChannel, reply: ServerReply): SmtpError {
-  const kept = wire.kept(reply)
-  return new SmtpError('refused', wire.stage, kept, classifyReply(kept).cause)
+function refused(channel: SmtpChannel, reply: ServerReply): SmtpError {
+  const storedReply = channel.storedReply(reply)
+  return new SmtpError('refused', channel.stage, storedReply, classifyReply(storedReply).cause)
 }

@@ -6,9 +6,9 @@ import { ownReply } from './reply.ts'
 
 /**
  * `lost`: the connection closed. `refused`: the server sent a negative reply, see `reply`. `timeout`: the server did not answer in
- * time. `babble`: the server violated the protocol. `tls`: TLS failed.
+ * time. `protocol`: the server violated the protocol. `tls`: TLS failed.
  */
-export type SmtpErrorKind = 'unreachable' | 'lost' | 'refused' | 'timeout' | 'babble' | 'tls' | 'aborted'
+export type SmtpErrorKind = 'unreachable' | 'lost' | 'refused' | 'timeout' | 'protocol' | 'tls' | 'aborted'
 
 export class SmtpError extends Error {
   readonly kind: SmtpErrorKind
@@ -31,11 +31,11 @@ const DURING: Record<Stage, string> = {
   dns: 'while its name was looked up',
   connect: 'while the connection was made',
   tls: 'while the connection was being secured',
-  greeting: 'before it had greeted',
+  greeting: 'before its greeting',
   auth: 'during sign-in',
-  sender: 'before it had answered to the sender',
-  recipient: 'before it had answered to all recipients',
-  data: 'before it had answered to the mail',
+  sender: 'before it replied to the sender',
+  recipient: 'before it replied to all recipients',
+  data: 'before it replied to the message',
   api: 'before it had answered',
 }
 
@@ -45,36 +45,46 @@ export function lost(peer: string, stage: Stage): SmtpError {
 }
 
 /** @param ms the timeout */
-export function tooSlow(peer: string, stage: Stage, ms: number): SmtpError {
+export function timedOut(peer: string, stage: Stage, ms: number): SmtpError {
   const sentence = `${peer} did not answer within ${Math.round(ms / 1000)} seconds, ${DURING[stage]}.`
   return new SmtpError('timeout', stage, ownReply(sentence))
 }
 
 /** @param what the rest of a sentence that starts with the server's name */
 export function protocolError(peer: string, stage: Stage, what: string): SmtpError {
-  return new SmtpError('babble', stage, ownReply(`${peer} ${what}.`), 'transient')
+  return new SmtpError('protocol', stage, ownReply(`${peer} ${what}.`), 'transient')
 }
 
 export function aborted(stage: Stage): SmtpError {
-  return new SmtpError('aborted', stage, ownReply('The appliance was closing; the mail is tried again.'), 'transient')
+  return new SmtpError(
+    'aborted',
+    stage,
+    ownReply('The appliance was shutting down; the message will be retried.'),
+    'transient',
+  )
 }
 
 /** Enhanced status code for "unable to route" (RFC 3463 §3.5). */
 export const NO_ROUTE = '5.4.4'
 
-const NOWHERE = {
+const NO_ADDRESS = {
   absent: (host: string) => `There is no host ${host}.`,
   unknown: (host: string) => `DNS does not answer for ${host}.`,
-  private: (host: string) => `${host} lies in a private network, which is not allowed here.`,
+  private: (host: string) => `${host} is in a private network, which is not allowed here.`,
 }
 
 /** @param kind why the host has no usable address */
-export function nowhere(host: string, kind: keyof typeof NOWHERE): SmtpError {
-  return new SmtpError('unreachable', 'dns', ownReply(NOWHERE[kind](host), kind === 'unknown' ? null : NO_ROUTE), 'dns')
+export function noAddress(host: string, kind: keyof typeof NO_ADDRESS): SmtpError {
+  return new SmtpError(
+    'unreachable',
+    'dns',
+    ownReply(NO_ADDRESS[kind](host), kind === 'unknown' ? null : NO_ROUTE),
+    'dns',
+  )
 }
 
 /** Prefers the failure that has a server's reply; otherwise the first. */
-export function moreTelling(first: SmtpError | null, second: SmtpError): SmtpError {
+export function moreInformative(first: SmtpError | null, second: SmtpError): SmtpError {
   return first === null || (first.reply.smtpCode === null && second.reply.smtpCode !== null) ? second : first
 }
 
@@ -85,11 +95,11 @@ export function unreachable(peer: string, address: string, port: number, error: 
 }
 
 const CONNECT_ERRORS = new Map([
-  ['ECONNREFUSED', 'takes no connections'],
+  ['ECONNREFUSED', 'refuses connections'],
   ['ETIMEDOUT', 'does not answer'],
   ['EHOSTUNREACH', 'cannot be reached'],
-  ['ENETUNREACH', 'lies in a network that cannot be reached from here'],
-  ['ECONNRESET', 'broke the connection off'],
+  ['ENETUNREACH', 'is in a network that cannot be reached from here'],
+  ['ECONNRESET', 'reset the connection'],
 ])
 
 /** @param error the handshake error of node:tls */
@@ -117,7 +127,7 @@ function plain({ code, message }: { code?: string; message: string }): string {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return 'the server does not speak TLS on this port'
   }
-  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the server broke the handshake off'
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the server aborted the handshake'
   // OpenSSL errors look like "error:0A000410:SSL routines::ssl/tls alert handshake failure".
   return message.replace(/^.*:(?=[^:]+$)/s, '').trim() || 'the handshake failed'
 }

@@ -12,7 +12,7 @@ import type { TransferResult } from './verdicts.ts'
 const STALE_MAX = 10
 
 export interface Offered {
-  judged: TransferResult
+  result: TransferResult
   /** The connection used; null if none could be opened. */
   connection: Connection | null
 }
@@ -20,11 +20,11 @@ export interface Offered {
 /** Never throws for failures of the server. */
 export async function handOver(
   pool: Pool,
-  letter: OutgoingMessage,
+  message: OutgoingMessage,
   deps: { clock: Clock; signal: AbortSignal },
 ): Promise<Offered> {
-  const { judged, connection } = await overConnection(pool, deps.signal, (ready) => offer(ready, letter, deps))
-  return { judged: judged!, connection }
+  const { result, connection } = await overConnection(pool, deps.signal, (ready) => offer(ready, message, deps))
+  return { result: result!, connection }
 }
 
 /**
@@ -35,14 +35,14 @@ export async function overConnection(
   pool: Pool,
   signal: AbortSignal,
   offerOver: (ready: Connection) => Promise<TransferResult | null>,
-): Promise<{ judged: TransferResult | null; connection: Connection | null }> {
+): Promise<{ result: TransferResult | null; connection: Connection | null }> {
   for (let tries = 0; ; tries++) {
-    const connection = await pool.take(signal).catch(faultOf)
-    if (connection instanceof SmtpError) return { judged: { kind: 'broken', fault: connection }, connection: null }
-    const isKept = connection.mails > 0
-    const judged = await offerOver(connection).finally(() => pool.give(connection))
-    const isUseless = judged !== null && isKept && isStale(judged)
-    if (!isUseless || signal.aborted || tries >= STALE_MAX) return { judged, connection }
+    const connection = await pool.take(signal).catch(smtpErrorOf)
+    if (connection instanceof SmtpError) return { result: { kind: 'broken', error: connection }, connection: null }
+    const isReused = connection.transactions > 0
+    const result = await offerOver(connection).finally(() => pool.give(connection))
+    const isUseless = result !== null && isReused && isStale(result)
+    if (!isUseless || signal.aborted || tries >= STALE_MAX) return { result, connection }
     // No need to wait for the replies to QUIT.
     void pool.dropIdle()
   }
@@ -52,13 +52,13 @@ export async function overConnection(
  * True when a pooled connection is stale: the server closed it, or it reached the server's message limit. That is no failure of the
  * message, and the other pooled connections are probably stale, too.
  */
-function isStale(judged: TransferResult): boolean {
-  if (judged.kind === 'broken') return judged.fault.stage === 'sender'
-  return judged.kind === 'sender' && judged.stage === 'sender' && judged.reply.smtpCode! < 500
+function isStale(result: TransferResult): boolean {
+  if (result.kind === 'broken') return result.error.stage === 'sender'
+  return result.kind === 'sender' && result.stage === 'sender' && result.reply.smtpCode! < 500
 }
 
 /** @throws errors that the server did not cause */
-function faultOf(error: unknown): SmtpError {
+function smtpErrorOf(error: unknown): SmtpError {
   if (error instanceof SmtpError) return error
   throw error
 }

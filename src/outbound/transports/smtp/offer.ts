@@ -15,9 +15,9 @@ export function outgoingMessageOf({
   recipients,
 }: Pick<Handover, 'bytes' | 'mailFrom' | 'recipients'>): OutgoingMessage | Verdict {
   const content = contentOf(bytes)
-  if (content === null) return never('The mail has a line break that is not CRLF.', '5.6.0', 'content')
-  if ([mailFrom, ...recipients].some(isNoLine)) {
-    return never('An address holds a control character.', '5.1.3', 'content')
+  if (content === null) return never('The message has a line break that is not CRLF.', '5.6.0', 'content')
+  if ([mailFrom, ...recipients].some(hasControlCharacter)) {
+    return never('An address contains a control character.', '5.1.3', 'content')
   }
   return { mailFrom, recipients, content }
 }
@@ -29,38 +29,38 @@ export function isVerdict(value: OutgoingMessage | Verdict): value is Verdict {
 /** Never throws for failures of the server. */
 export async function offer(
   connection: Connection,
-  letter: OutgoingMessage,
+  message: OutgoingMessage,
   deps: { clock: Clock; signal: AbortSignal },
 ): Promise<TransferResult> {
-  const whole = obstacle(connection, letter)
-  const { extensions, wire } = connection
-  const barred = letter.recipients.map((address) => {
-    if (whole !== null || extensions.smtpUtf8 || !isBeyondAscii(address)) return whole
-    return never(`${wire.peer} does not take addresses beyond ASCII (SMTPUTF8).`, '5.6.7', 'recipient')
+  const refusal = obstacle(connection, message)
+  const { extensions, channel } = connection
+  const refusals = message.recipients.map((address) => {
+    if (refusal !== null || extensions.smtpUtf8 || !isBeyondAscii(address)) return refusal
+    return never(`${channel.peer} does not accept non-ASCII addresses (SMTPUTF8).`, '5.6.7', 'recipient')
   })
-  const recipients = letter.recipients.filter((_, index) => barred[index] === null)
-  if (recipients.length === 0) return { kind: 'answered', verdicts: barred as Verdict[] }
-  const deaf = wire.failOn(deps.signal)
-  const rest = { ...letter, recipients }
-  const judged = evaluateTransfer(await transfer(connection, rest, deps.clock).finally(deaf), rest, connection)
-  if (judged.kind !== 'answered') return judged
-  const said = judged.verdicts.values()
-  return { ...judged, verdicts: barred.map((verdict) => verdict ?? said.next().value!) }
+  const recipients = message.recipients.filter((_, index) => refusals[index] === null)
+  if (recipients.length === 0) return { kind: 'answered', verdicts: refusals as Verdict[] }
+  const unlisten = channel.failOn(deps.signal)
+  const rest = { ...message, recipients }
+  const result = evaluateTransfer(await transfer(connection, rest, deps.clock).finally(unlisten), rest, connection)
+  if (result.kind !== 'answered') return result
+  const said = result.verdicts.values()
+  return { ...result, verdicts: refusals.map((verdict) => verdict ?? said.next().value!) }
 }
 
 /** Why this server cannot accept the message for any recipient; null if it can. */
-function obstacle({ extensions, wire }: Connection, { content, mailFrom }: OutgoingMessage): Verdict | null {
+function obstacle({ extensions, channel }: Connection, { content, mailFrom }: OutgoingMessage): Verdict | null {
   const { sizeMax, smtpUtf8, eightBitMime } = extensions
   // RFC 1870 §6.1.
   if (sizeMax !== null && content.sizeBytes > sizeMax) {
-    const sentence = `${wire.peer} takes mails of up to ${sizeMax} bytes; this one has ${content.sizeBytes}.`
+    const sentence = `${channel.peer} accepts messages of up to ${sizeMax} bytes; this one has ${content.sizeBytes}.`
     return never(sentence, '5.3.4', 'content')
   }
   if (!smtpUtf8 && (content.utf8Header || isBeyondAscii(mailFrom))) {
-    return never(`${wire.peer} does not take senders and fields beyond ASCII (SMTPUTF8).`, '5.6.7', 'content')
+    return never(`${channel.peer} does not accept non-ASCII senders and header fields (SMTPUTF8).`, '5.6.7', 'content')
   }
   if (!eightBitMime && content.eightBit) {
-    return never(`${wire.peer} does not take octets beyond ASCII (8BITMIME).`, '5.6.3', 'content')
+    return never(`${channel.peer} does not accept non-ASCII octets (8BITMIME).`, '5.6.3', 'content')
   }
   return null
 }
@@ -73,6 +73,6 @@ export function isBeyondAscii(text: string): boolean {
   return /[^\x00-\x7f]/.test(text)
 }
 
-function isNoLine(address: string): boolean {
+function hasControlCharacter(address: string): boolean {
   return /[\x00-\x1f\x7f]/.test(address)
 }

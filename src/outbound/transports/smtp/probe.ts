@@ -19,27 +19,27 @@ export interface EnvelopeRefusal {
 
 /**
  * The next transaction clears the envelope with RSET.
- * @returns null when the server accepts the envelope @throws Fault
+ * @returns null when the server accepts the envelope @throws SmtpError
  */
 export async function tryEnvelope(
   connection: Connection,
   mailFrom: string,
   recipient: string,
 ): Promise<EnvelopeRefusal | null> {
-  const { wire } = connection
-  const letter = outgoingMessageOf({ bytes: new Uint8Array(), mailFrom, recipients: [recipient] })
-  if (isVerdict(letter)) return { stage: 'sender', reply: letter.reply, isOfAccount: true }
+  const { channel } = connection
+  const message = outgoingMessageOf({ bytes: new Uint8Array(), mailFrom, recipients: [recipient] })
+  if (isVerdict(message)) return { stage: 'sender', reply: message.reply, isOfAccount: true }
   const ask = async (stage: Stage, command: string): Promise<ServerReply> => {
-    wire.stage = stage
-    wire.say(command)
-    return wire.read(COMMAND_MS)
+    channel.stage = stage
+    channel.send(command)
+    return channel.read(COMMAND_MS)
   }
   if (connection.isDirty) await ask('sender', 'RSET')
   connection.isDirty = true
-  const sender = await ask('sender', mailCommand(connection, letter))
+  const sender = await ask('sender', mailCommand(connection, message))
   const said = isPositive(sender) ? await ask('recipient', `RCPT TO:<${recipient}>`) : sender
   if (isPositive(said)) return null
-  const reply = wire.kept(said)
+  const reply = channel.storedReply(said)
   if (SIGN_IN_FIRST.has(said.code)) return { stage: 'auth', reply, isOfAccount: true }
   const isOfAccount = isPermanent(said) && (said === sender || refusesSender(reply))
   return { stage: isOfAccount || said === sender ? 'sender' : 'recipient', reply, isOfAccount }

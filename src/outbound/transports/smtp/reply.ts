@@ -42,23 +42,23 @@ export class ReplyReader {
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
     let start = 0
     for (let end = all.indexOf(LF); end >= 0; end = all.indexOf(LF, start)) {
-      if (end - start > LINE_MAX) return 'wrote a line without end'
+      if (end - start > LINE_MAX) return 'sent a line that is too long'
       const problem = this.#line(all.toString('utf8', start, end).replace(/\r$/, ''), take)
       if (problem !== null) return problem
       start = end + 1
     }
     this.#rest = all.subarray(start)
-    return this.#rest.length > LINE_MAX ? 'wrote a line without end' : null
+    return this.#rest.length > LINE_MAX ? 'sent a line that is too long' : null
   }
 
   #line(text: string, take: (reply: ServerReply) => void): string | null {
     const match = LINE.exec(text)
-    if (match === null) return 'said something that is no reply of SMTP'
+    if (match === null) return 'sent something that is not an SMTP reply'
     const code = Number(match[1])
-    if (this.#lines.length > 0 && code !== this.#code) return 'gave one reply two codes'
+    if (this.#lines.length > 0 && code !== this.#code) return 'sent one reply with two codes'
     this.#code = code
     this.#lines.push(match[3] ?? '')
-    if (this.#lines.length > LINES_MAX) return 'wrote a reply without end'
+    if (this.#lines.length > LINES_MAX) return 'sent a reply with too many lines'
     if (match[2] === '-') return null
     take(serverReply(code, this.#lines))
     this.#lines = []
@@ -75,7 +75,7 @@ function serverReply(code: number, lines: readonly string[]): ServerReply {
 }
 
 /** The reply to store: one line, starting with its codes. @param hide removes secrets from a text */
-export function keptReply({ code, enhanced, lines }: ServerReply, hide: (text: string) => string): RemoteReply {
+export function toStoredReply({ code, enhanced, lines }: ServerReply, hide: (text: string) => string): RemoteReply {
   const said = [code, enhanced, ...lines].filter((part) => part !== null && part !== '').join(' ')
   return { smtpCode: code, enhancedCode: enhanced, text: clean(hide(said), TEXT_MAX) }
 }

@@ -17,9 +17,9 @@ const NAMES_SHOWN = 8
 /** Shorter texts are not hidden: they occur within ordinary words. */
 const SECRET_LEAST = 4
 
-type Way = (wire: SmtpChannel, credentials: Credentials) => Promise<ServerReply>
+type Mechanism = (channel: SmtpChannel, credentials: Credentials) => Promise<ServerReply>
 
-const WAYS = new Map<string, Way>([
+const MECHANISMS = new Map<string, Mechanism>([
   ['PLAIN', plain],
   ['LOGIN', login],
   ['CRAM-MD5', cramMd5],
@@ -28,53 +28,54 @@ const WAYS = new Map<string, Way>([
 const SECURED = ['PLAIN', 'LOGIN', 'CRAM-MD5']
 const IN_CLEAR = ['CRAM-MD5', 'PLAIN', 'LOGIN']
 
-/** @param offered the mechanisms that the server offers @throws Fault */
+/** @param offered the mechanisms that the server offers @throws SmtpError */
 export async function signIn(
-  wire: SmtpChannel,
+  channel: SmtpChannel,
   offered: readonly string[],
   credentials: Credentials,
 ): Promise<ServerReply> {
-  wire.stage = 'auth'
-  wire.hide = hider(credentials)
-  const name = (wire.security === null ? IN_CLEAR : SECURED).find((way) => offered.includes(way))
-  if (name === undefined) throw new SmtpError('refused', 'auth', ownReply(noWay(wire.peer, offered)), 'transient')
-  const reply = await WAYS.get(name)!(wire, credentials)
+  channel.stage = 'auth'
+  channel.hide = hider(credentials)
+  const name = (channel.security === null ? IN_CLEAR : SECURED).find((mechanism) => offered.includes(mechanism))
+  if (name === undefined)
+    throw new SmtpError('refused', 'auth', ownReply(noMechanism(channel.peer, offered)), 'transient')
+  const reply = await MECHANISMS.get(name)!(channel, credentials)
   if (reply.code >= 200 && reply.code < 300) return reply
-  const kept = wire.kept(reply)
-  throw new SmtpError('refused', 'auth', kept, classifyReply(kept).cause)
+  const storedReply = channel.storedReply(reply)
+  throw new SmtpError('refused', 'auth', storedReply, classifyReply(storedReply).cause)
 }
 
-function noWay(peer: string, offered: readonly string[]): string {
-  if (offered.length === 0) return `${peer} does not let anybody sign in on this port.`
-  return `${peer} offers no way to sign in that is known here, only ${offered.slice(0, NAMES_SHOWN).join(', ')}.`
+function noMechanism(peer: string, offered: readonly string[]): string {
+  if (offered.length === 0) return `${peer} offers no authentication on this port.`
+  return `${peer} offers no supported authentication mechanism, only ${offered.slice(0, NAMES_SHOWN).join(', ')}.`
 }
 
-async function plain(wire: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
+async function plain(channel: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
   const secret = base64(`\0${user}\0${password}`)
-  const reply = await ask(wire, `AUTH PLAIN ${secret}`)
+  const reply = await request(channel, `AUTH PLAIN ${secret}`)
   // Some servers ignore the initial response.
-  return reply.code === CHALLENGE ? ask(wire, secret) : reply
+  return reply.code === CHALLENGE ? request(channel, secret) : reply
 }
 
-async function login(wire: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
-  const first = await ask(wire, 'AUTH LOGIN')
+async function login(channel: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
+  const first = await request(channel, 'AUTH LOGIN')
   if (first.code !== CHALLENGE) return first
-  const second = await ask(wire, base64(user))
-  return second.code === CHALLENGE ? ask(wire, base64(password)) : second
+  const second = await request(channel, base64(user))
+  return second.code === CHALLENGE ? request(channel, base64(password)) : second
 }
 
 /** RFC 2195. */
-async function cramMd5(wire: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
-  const reply = await ask(wire, 'AUTH CRAM-MD5')
+async function cramMd5(channel: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
+  const reply = await request(channel, 'AUTH CRAM-MD5')
   if (reply.code !== CHALLENGE) return reply
   const challenge = Buffer.from(reply.lines[0] ?? '', 'base64')
   const digest = createHmac('md5', password).update(challenge).digest('hex')
-  return ask(wire, base64(`${user} ${digest}`))
+  return request(channel, base64(`${user} ${digest}`))
 }
 
-function ask(wire: SmtpChannel, command: string): Promise<ServerReply> {
-  wire.say(command)
-  return wire.read(COMMAND_MS)
+function request(channel: SmtpChannel, command: string): Promise<ServerReply> {
+  channel.send(command)
+  return channel.read(COMMAND_MS)
 }
 
 function base64(text: string): string {

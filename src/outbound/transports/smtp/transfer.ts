@@ -7,8 +7,8 @@ import type { Stage } from '../transport.ts'
 import type { SmtpChannel } from './channel.ts'
 import type { Connection } from './connection.ts'
 import type { DataContent } from './content.ts'
-import { lost, protocolError, SmtpError, tooSlow } from './errors.ts'
-import { COMMAND_MS, CONTENT_BYTES_PER_S, CONTENT_MS, ENVELOPE_MS, STRETCH_MS } from './limits.ts'
+import { lost, protocolError, SmtpError, timedOut } from './errors.ts'
+import { CHUNK_MS, COMMAND_MS, CONTENT_BYTES_PER_S, CONTENT_MS, ENVELOPE_MS } from './limits.ts'
 import { isPositive, type ServerReply } from './reply.ts'
 
 export interface OutgoingMessage {
@@ -16,6 +16,8 @@ export interface OutgoingMessage {
   mailFrom: string
   recipients: readonly string[]
   content: DataContent
+  /** Called when the end of data has been sent: the reply may take ten minutes. */
+  onSent?(): void
 }
 
 /** The replies of a transaction, as far as it got. */
@@ -28,63 +30,66 @@ export interface Transfer {
   content: ServerReply | null
   /** True once the end of data was sent: the server may have accepted the message even without a reply. */
   isWhole: boolean
-  fault: SmtpError | null
+  error: SmtpError | null
 }
 
 const CLOSING = 421
-const GO_ON = 354
+const START_INPUT = 354
 
 /** Never throws for failures of the server. */
-export async function transfer(connection: Connection, letter: OutgoingMessage, clock: Clock): Promise<Transfer> {
-  const state: Transfer = { sender: null, recipients: [], content: null, isWhole: false, fault: null }
-  const { wire } = connection
-  const ms = ENVELOPE_MS + (letter.content.sizeBytes / CONTENT_BYTES_PER_S) * 1000
+export async function transfer(connection: Connection, message: OutgoingMessage, clock: Clock): Promise<Transfer> {
+  const state: Transfer = { sender: null, recipients: [], content: null, isWhole: false, error: null }
+  const { channel } = connection
+  const ms = ENVELOPE_MS + (message.content.sizeBytes / CONTENT_BYTES_PER_S) * 1000
   // Each reply has its own timeout; this one limits their sum.
-  const limit = clock.after(ms, () => wire.fail(tooSlow(wire.peer, wire.stage, ms)))
+  const limit = clock.after(ms, () => channel.fail(timedOut(channel.peer, channel.stage, ms)))
   try {
-    if (await envelope(connection, letter, state)) {
-      await pour(connection, letter.content, state)
+    if (await envelope(connection, message, state)) {
+      await writeContent(connection, message.content, state)
       limit.cancel()
-      if (state.isWhole) state.content = await wire.read(CONTENT_MS)
+      if (state.isWhole) {
+        message.onSent?.()
+        state.content = await channel.read(CONTENT_MS)
+      }
       connection.isDirty = false
     }
   } catch (error) {
     if (!(error instanceof SmtpError)) {
       // An internal error: the connection must not be reused in this state.
-      wire.fail(lost(wire.peer, wire.stage))
+      channel.fail(lost(channel.peer, channel.stage))
       throw error
     }
-    state.fault = error
+    state.error = error
   } finally {
     limit.cancel()
   }
   // 421 is a valid reply, but the server closes the connection after it (RFC 5321 §3.8).
-  if (state.content?.code === CLOSING) wire.fail(lost(wire.peer, 'data'))
+  if (state.content?.code === CLOSING) channel.fail(lost(channel.peer, 'data'))
   return state
 }
 
 /** @returns true when the server accepted a recipient and waits for the content */
-async function envelope(connection: Connection, letter: OutgoingMessage, state: Transfer): Promise<boolean> {
-  const { wire, extensions, isDirty } = connection
+async function envelope(connection: Connection, message: OutgoingMessage, state: Transfer): Promise<boolean> {
+  const { channel, extensions, isDirty } = connection
   const commands = [
-    mailCommand(connection, letter),
-    ...letter.recipients.map((address) => `RCPT TO:<${address}>`),
+    mailCommand(connection, message),
+    ...message.recipients.map((address) => `RCPT TO:<${address}>`),
     'DATA',
   ]
-  const ask = asker(connection, isDirty ? ['RSET', ...commands] : commands, extensions.pipelining)
-  connection.mails++
+  const next = replyReader(connection, isDirty ? ['RSET', ...commands] : commands, extensions.pipelining)
+  connection.transactions++
   connection.isDirty = true
-  if (isDirty) await ask('sender')
-  state.sender = await ask('sender')
+  if (isDirty) await next('sender')
+  state.sender = await next('sender')
   if (!isPositive(state.sender) && !extensions.pipelining) return false
-  for (const _ of letter.recipients) state.recipients.push(await ask('recipient'))
-  const isTaken = isPositive(state.sender) && state.recipients.some(isPositive)
-  if (!isTaken && !extensions.pipelining) return false
-  const reply = await ask('data')
-  if (reply.code === GO_ON && isTaken) return true
-  if (!isTaken) wire.stage = isPositive(state.sender) ? 'recipient' : 'sender'
-  if (reply.code === GO_ON) await empty(connection, state)
-  else if (isPositive(reply)) throw broken(wire, 'took a mail before it was there')
+  for (const _ of message.recipients) state.recipients.push(await next('recipient'))
+  const isAccepted = isPositive(state.sender) && state.recipients.some(isPositive)
+  if (!isAccepted && !extensions.pipelining) return false
+  const reply = await next('data')
+  if (reply.code === START_INPUT && isAccepted) return true
+  if (!isAccepted) channel.stage = isPositive(state.sender) ? 'recipient' : 'sender'
+  if (reply.code === START_INPUT) await sendEmptyContent(connection, state)
+  else if (isPositive(reply)) throw violation(channel, 'accepted a message before its content was sent')
   else state.content = reply
   return false
 }
@@ -99,52 +104,53 @@ export function mailCommand({ extensions }: Connection, { mailFrom, recipients, 
 }
 
 /** Returns a function that reads the replies one by one; with pipelining all commands are sent first. */
-function asker({ wire }: Connection, commands: readonly string[], pipelining: boolean) {
+function replyReader({ channel }: Connection, commands: readonly string[], pipelining: boolean) {
   let next = 0
-  if (pipelining) wire.say(...commands)
+  if (pipelining) channel.send(...commands)
   return async (stage: Stage): Promise<ServerReply> => {
-    wire.stage = stage
-    if (!pipelining) wire.say(commands[next++]!)
-    const reply = await wire.read(COMMAND_MS)
+    channel.stage = stage
+    if (!pipelining) channel.send(commands[next++]!)
+    const reply = await channel.read(COMMAND_MS)
     // The server skipped a reply, so replies no longer match commands.
-    if (reply.code === GO_ON && stage !== 'data')
-      throw broken(wire, 'wants a mail before it answered to all recipients')
+    if (reply.code === START_INPUT && stage !== 'data')
+      throw violation(channel, 'requested content before it replied to all recipients')
     if (reply.code !== CLOSING) return reply
-    const kept = wire.kept(reply)
-    const fault = new SmtpError('refused', stage, kept, classifyReply(kept).cause)
-    wire.fail(fault)
-    throw fault
+    const storedReply = channel.storedReply(reply)
+    const error = new SmtpError('refused', stage, storedReply, classifyReply(storedReply).cause)
+    channel.fail(error)
+    throw error
   }
 }
 
 /** RFC 2920 §3.1: pipelined DATA was accepted although all recipients were refused; ends it with empty content. */
-async function empty(connection: Connection, state: Transfer): Promise<void> {
-  const { wire } = connection
+async function sendEmptyContent(connection: Connection, state: Transfer): Promise<void> {
+  const { channel } = connection
   // After a refused sender 354 is a violation: such a server might deliver the empty message.
-  if (!isPositive(state.sender!)) throw broken(wire, 'wants a mail although it refused the sender')
-  wire.say('.')
-  await wire.read(COMMAND_MS)
+  if (!isPositive(state.sender!)) throw violation(channel, 'requested content although it refused the sender')
+  channel.send('.')
+  await channel.read(COMMAND_MS)
   connection.isDirty = false
 }
 
-async function pour({ wire }: Connection, content: DataContent, state: Transfer): Promise<void> {
-  wire.stage = 'data'
-  wire.expect(1)
+async function writeContent({ channel }: Connection, content: DataContent, state: Transfer): Promise<void> {
+  channel.stage = 'data'
+  channel.expect(1)
   const last = content.pieces.length - 1
   for (const [index, piece] of content.pieces.entries()) {
-    if (index === last) state.isWhole = wire.isOpen
-    if (await wire.pour(piece, STRETCH_MS)) continue
+    if (index === last) state.isWhole = channel.isOpen
+    if (await channel.writeContent(piece, CHUNK_MS)) continue
     // Some servers reply early and close; commands after partial content would be read as content.
     state.isWhole = false
-    state.content = await wire.read(COMMAND_MS)
-    wire.fail(lost(wire.peer, 'data'))
-    if (isPositive(state.content)) throw protocolError(wire.peer, 'data', 'took a mail before it was there')
+    state.content = await channel.read(COMMAND_MS)
+    channel.fail(lost(channel.peer, 'data'))
+    if (isPositive(state.content))
+      throw protocolError(channel.peer, 'data', 'accepted a message before its content was sent')
     return
   }
 }
 
-function broken(wire: SmtpChannel, what: string): SmtpError {
-  const fault = protocolError(wire.peer, wire.stage, what)
-  wire.fail(fault)
-  return fault
+function violation(channel: SmtpChannel, what: string): SmtpError {
+  const error = protocolError(channel.peer, channel.stage, what)
+  channel.fail(error)
+  return error
 }

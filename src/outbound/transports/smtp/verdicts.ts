@@ -13,9 +13,9 @@ export type TransferResult =
    * One verdict per recipient, in order.
    * @property mayBeTaken true when the server has the whole message but sent no reply: another attempt may duplicate it (RFC 1047)
    */
-  | { kind: 'answered'; verdicts: Verdict[]; mayBeTaken?: boolean }
+  | { kind: 'answered'; verdicts: Verdict[]; mayBeAccepted?: boolean }
   /** The session ended before any recipient was decided: another server may be tried. */
-  | { kind: 'broken'; fault: SmtpError }
+  | { kind: 'broken'; error: SmtpError }
   /** The server refuses the sender, regardless of the recipients. */
   | { kind: 'sender'; stage: Stage; reply: RemoteReply; cause: DelayCause }
 
@@ -23,29 +23,33 @@ export type TransferResult =
 export const SIGN_IN_FIRST = new Set([530, 534, 535, 538])
 const TOO_LARGE = 552
 
-export function evaluateTransfer(transfer: Transfer, letter: OutgoingMessage, { wire }: Connection): TransferResult {
-  const { sender, recipients, content, fault } = transfer
-  const kept = (reply: ServerReply) => wire.kept(reply)
-  if (sender === null) return { kind: 'broken', fault: fault! }
-  if (!isPositive(sender)) return judgeSender(kept(sender), letter)
-  const barred = recipients.find(({ code }) => SIGN_IN_FIRST.has(code))
-  if (barred && !recipients.some(isPositive)) return judgeSender(kept(barred), letter)
-  const broken = fault === null ? null : lateVerdict(transfer, fault)
-  const whole = content === null ? broken : contentVerdict(content, kept(content))
-  const verdicts = letter.recipients.map((_, index) => {
+export function evaluateTransfer(
+  transfer: Transfer,
+  message: OutgoingMessage,
+  { channel }: Connection,
+): TransferResult {
+  const { sender, recipients, content, error } = transfer
+  const storedReply = (reply: ServerReply) => channel.storedReply(reply)
+  if (sender === null) return { kind: 'broken', error: error! }
+  if (!isPositive(sender)) return senderRefusal(storedReply(sender), message)
+  const refused = recipients.find(({ code }) => SIGN_IN_FIRST.has(code))
+  if (refused && !recipients.some(isPositive)) return senderRefusal(storedReply(refused), message)
+  const broken = error === null ? null : lateVerdict(transfer, error)
+  const whole = content === null ? broken : contentVerdict(content, storedReply(content))
+  const verdicts = message.recipients.map((_, index) => {
     const said = recipients[index]
     if (said === undefined) return broken!
-    return isPositive(said) ? whole! : recipientVerdict(said, kept(said), recipients.slice(0, index))
+    return isPositive(said) ? whole! : recipientVerdict(said, storedReply(said), recipients.slice(0, index))
   })
   const isDecided = verdicts.some((verdict) => verdict !== broken)
-  const mayBeTaken = transfer.isWhole && content === null
-  return isDecided || mayBeTaken ? { kind: 'answered', verdicts, mayBeTaken } : { kind: 'broken', fault: fault! }
+  const mayBeAccepted = transfer.isWhole && content === null
+  return isDecided || mayBeAccepted ? { kind: 'answered', verdicts, mayBeAccepted } : { kind: 'broken', error: error! }
 }
 
 /** A refusal at MAIL concerns the sender, unless it concerns the declared SIZE (RFC 1870 §6). */
-function judgeSender(reply: RemoteReply, letter: OutgoingMessage): TransferResult {
+function senderRefusal(reply: RemoteReply, message: OutgoingMessage): TransferResult {
   if (reply.smtpCode === TOO_LARGE || reply.enhancedCode === '5.3.4') {
-    return { kind: 'answered', verdicts: letter.recipients.map(() => ({ kind: 'never', reply, about: 'content' })) }
+    return { kind: 'answered', verdicts: message.recipients.map(() => ({ kind: 'never', reply, about: 'content' })) }
   }
   const stage = SIGN_IN_FIRST.has(reply.smtpCode!) ? 'auth' : 'sender'
   return { kind: 'sender', stage, reply, cause: classifyReply(reply).cause }
@@ -69,7 +73,7 @@ function lateVerdict({ isWhole }: Transfer, { reply, cause }: SmtpError): Verdic
   // RFC 1047: a retry can duplicate the message; without one it could be lost.
   return {
     kind: 'later',
-    reply: ownReply(`${reply.text} It had got the whole mail and may have taken it.`),
+    reply: ownReply(`${reply.text} It had received the whole message and may have accepted it.`),
     cause,
   }
 }

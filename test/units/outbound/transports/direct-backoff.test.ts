@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BACKOFF_MAX_MS, BACKOFF_MS, Backoff, NAMES_MAX } from '../../../../src/outbound/transports/direct/backoff.ts'
-import { COME_AGAIN_MS, PROBE_WAIT_MS, PROBES_MAX } from '../../../../src/outbound/transports/direct/host-gate.ts'
+import { PROBE_WAIT_MS, PROBES_MAX, REQUEUE_MS } from '../../../../src/outbound/transports/direct/host-gate.ts'
 import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import { SmtpError } from '../../../../src/outbound/transports/smtp/errors.ts'
 import { GREETING_MS } from '../../../../src/outbound/transports/smtp/limits.ts'
@@ -14,7 +14,7 @@ import {
   carrierConfig,
   firstVerdict,
   handover,
-  inShort,
+  shortOutcomes,
   turns,
   wordsOf,
 } from '../../../support/carriers.ts'
@@ -63,19 +63,19 @@ test('a host that never greets costs two connections, and lends no bytes', async
   await turns()
   clock.advance(PROBE_WAIT_MS)
   const others = await Promise.all(handing.slice(PROBES_MAX))
-  assert.deepEqual(new Set(others.flatMap(inShort)), new Set(['not tried yet']))
+  assert.deepEqual(new Set(others.flatMap(shortOutcomes)), new Set(['not tried yet']))
   assert.deepEqual(
     new Set(others.map((handed) => handed.kind === 'not_tried' && handed.until)),
-    new Set([clock.now() + COME_AGAIN_MS]),
+    new Set([clock.now() + REQUEUE_MS]),
   )
   // Whoever comes while the probes still wait is sent away at once.
-  assert.deepEqual(inShort(await send('d5.test')), ['not tried yet'])
+  assert.deepEqual(shortOutcomes(await send('d5.test')), ['not tried yet'])
   clock.advance(GREETING_MS)
   const probes = await Promise.all(handing.slice(0, PROBES_MAX))
-  assert.deepEqual(new Set(probes.flatMap(inShort)), new Set(['later network']))
+  assert.deepEqual(new Set(probes.flatMap(shortOutcomes)), new Set(['later network']))
   const later = await send('d7.test')
-  assert.deepEqual(inShort(later), ['not tried network'])
-  assert.match(wordsOf(later), /did not answer within 60 seconds, before it had greeted\.$/)
+  assert.deepEqual(shortOutcomes(later), ['not tried network'])
+  assert.match(wordsOf(later), /did not answer within 60 seconds, before its greeting\.$/)
   assert.equal(later.kind === 'not_tried' && later.until, clock.now() + BACKOFF_MS)
   assert.equal(server.connections, PROBES_MAX)
   assert.deepEqual(lent, [])
@@ -100,26 +100,27 @@ test('a host that works again works for all, at once and with all connections', 
     await peer.talk({ EHLO })
   })
   const { direct, clock, send } = openFor(server.port, zoneOf(8))
-  assert.deepEqual(inShort(await send('d0.test')), ['later network'])
+  assert.deepEqual(shortOutcomes(await send('d0.test')), ['later network'])
   isDead = false
-  assert.deepEqual(inShort(await send('d1.test')), ['not tried network'])
+  assert.deepEqual(shortOutcomes(await send('d1.test')), ['not tried network'])
   assert.equal(server.connections, 1)
   clock.advance(BACKOFF_MS)
   const all = await Promise.all(Array.from({ length: 40 }, (_, i) => send(`d${i % 8}.test`)))
-  assert.deepEqual(new Set(all.flatMap(inShort)), new Set(['sent']))
+  assert.deepEqual(new Set(all.flatMap(shortOutcomes)), new Set(['sent']))
   await direct.close()
 })
 
 test('what the operator wants tried now is tried now', async () => {
   await using server = await startScript(async (peer) => peer.drop())
-  const { send } = openFor(server.port, { ...zoneOf(1), 'sick.test': { fault: 'servfail' } })
-  assert.deepEqual(inShort(await send('d0.test')), ['later network'])
-  assert.deepEqual(inShort(await send('d0.test', { isUrgent: true })), ['later network'])
+  const { send } = openFor(server.port, { ...zoneOf(1), 'sick.test': { error: 'servfail' } })
+  assert.deepEqual(shortOutcomes(await send('d0.test')), ['later network'])
+  assert.deepEqual(shortOutcomes(await send('d0.test', { isUrgent: true })), ['later network'])
   assert.equal(server.connections, 2)
-  for (const isUrgent of [false, true]) assert.deepEqual(inShort(await send('sick.test', { isUrgent })), ['later dns'])
+  for (const isUrgent of [false, true])
+    assert.deepEqual(shortOutcomes(await send('sick.test', { isUrgent })), ['later dns'])
 })
 
-test('a healthy server of lower preference is asked while the first one is left alone', async () => {
+test('a healthy server of lower preference is used while the first one is backed off', async () => {
   await using dead = await startScript(async (peer) => peer.drop())
   await using alive = await startScript((peer) => peer.talk({ EHLO }), '127.0.0.2', dead.port)
   const { direct, send } = openFor(dead.port, {
@@ -132,7 +133,7 @@ test('a healthy server of lower preference is asked while the first one is left 
     'a.test': { A: ['127.0.0.1'] },
     'b.test': { A: ['127.0.0.2'] },
   })
-  for (let i = 0; i < 3; i++) assert.deepEqual(inShort(await send('out.test')), ['sent'])
+  for (let i = 0; i < 3; i++) assert.deepEqual(shortOutcomes(await send('out.test')), ['sent'])
   assert.deepEqual([dead.connections, alive.connections], [1, 1])
   await direct.close()
 })
@@ -143,8 +144,8 @@ test('a host that falls silent in the middle of a message is remembered, too', a
   const handing = send('d0.test')
   await server.until('RCPT')
   clock.advance(GREETING_MS * 2)
-  assert.deepEqual(inShort(await handing), ['later network'])
-  assert.deepEqual(inShort(await send('d1.test')), ['not tried network'])
+  assert.deepEqual(shortOutcomes(await handing), ['later network'])
+  assert.deepEqual(shortOutcomes(await send('d1.test')), ['not tried network'])
 })
 
 test('of a destination are remembered its DNS and its wish for less mail, not what is said of one message', async () => {
@@ -157,26 +158,26 @@ test('of a destination are remembered its DNS and its wish for less mail, not wh
     await using server = await startScript((peer: ScriptPeer) => peer.talk({ EHLO, ...answers }))
     const { direct, send } = openFor(server.port, zoneOf(1))
     await send('d0.test')
-    assert.deepEqual(inShort(await send('d0.test')), [second])
+    assert.deepEqual(shortOutcomes(await send('d0.test')), [second])
     assert.equal(server.heard.filter((line) => line.startsWith('MAIL')).length, times)
     await direct.close()
   }
-  const zone: Zone = { 'sick.test': { fault: 'servfail' } }
+  const zone: Zone = { 'sick.test': { error: 'servfail' } }
   const { clock, send } = openFor(9, zone)
-  assert.deepEqual(inShort(await send('sick.test')), ['later dns'])
-  assert.deepEqual(inShort(await send('sick.test')), ['not tried dns'])
+  assert.deepEqual(shortOutcomes(await send('sick.test')), ['later dns'])
+  assert.deepEqual(shortOutcomes(await send('sick.test')), ['not tried dns'])
   clock.advance(BACKOFF_MS)
-  assert.deepEqual(inShort(await send('sick.test')), ['later dns'])
+  assert.deepEqual(shortOutcomes(await send('sick.test')), ['later dns'])
 })
 
 test('pauses grow up to a bound, failures side by side count once, and so many names are remembered', () => {
   const clock = new ManualClock()
   const backoff = new Backoff(clock)
-  const fault = new SmtpError('lost', 'connect', ownReply('Gone.'))
+  const error = new SmtpError('lost', 'connect', ownReply('Gone.'))
   const pauses: number[] = []
   for (let i = 0; i < 7; i++) {
-    backoff.fail('a', fault)
-    backoff.fail('a', fault)
+    backoff.fail('a', error)
+    backoff.fail('a', error)
     pauses.push(backoff.get('a')!.until - clock.now())
     clock.advance(pauses.at(-1)!)
     assert.equal(backoff.get('a'), null)
@@ -187,8 +188,8 @@ test('pauses grow up to a bound, failures side by side count once, and so many n
   )
   assert.equal(pauses.at(-1), BACKOFF_MAX_MS)
   backoff.succeed('a')
-  backoff.fail('a', fault)
+  backoff.fail('a', error)
   assert.equal(backoff.get('a')!.until - clock.now(), BACKOFF_MS)
-  for (let i = 0; i < NAMES_MAX + 100; i++) backoff.fail(`n${i}`, fault)
+  for (let i = 0; i < NAMES_MAX + 100; i++) backoff.fail(`n${i}`, error)
   assert.equal(backoff.size, NAMES_MAX)
 })

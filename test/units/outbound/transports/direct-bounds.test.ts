@@ -9,7 +9,7 @@ import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import { findAddresses } from '../../../../src/outbound/transports/smtp/addresses.ts'
 import { ADDRESSES_MAX } from '../../../../src/outbound/transports/smtp/limits.ts'
 import type { DirectTransport } from '../../../../src/outbound/transports/transport.ts'
-import { carrierConfig, handover, inShort, turns } from '../../../support/carriers.ts'
+import { carrierConfig, handover, shortOutcomes, turns } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { type Names, type Zone, zoneResolver } from '../../../support/dns.ts'
 import { startScript } from '../../../support/mail-server.ts'
@@ -30,7 +30,7 @@ function crowd(servers: number, each: number): Zone {
   return { 'out.test': { MX: hosts.map((exchange) => ({ priority: 1, exchange })) }, ...Object.fromEntries(records) }
 }
 
-test('of the addresses of a host so many count, of both families', async () => {
+test('the number of addresses per host is limited, over both families', async () => {
   const A = Array.from({ length: 50 }, (_, i) => address(i))
   const AAAA = Array.from({ length: 50 }, (_, i) => `2606:4700::${i + 1}`)
   const found = await findAddresses(zoneResolver({ 'mx.test': { A, AAAA } }), 'mx.test', true)
@@ -42,18 +42,18 @@ test('of the addresses of a host so many count, of both families', async () => {
   assert.equal(found.addresses.length, ADDRESSES_MAX)
 })
 
-test('so many addresses are tried for one mail, whatever the number of servers', async () => {
+test('the number of addresses tried per message is limited, regardless of the number of servers', async () => {
   await using server = await startScript(async (peer) => {
     peer.say('421 4.3.2 Not now')
     peer.end()
   }, '0.0.0.0')
   const direct = openFor(server.port, crowd(4, 4))
-  assert.deepEqual(inShort(await direct.hand(handover())), ['later transient'])
+  assert.deepEqual(shortOutcomes(await direct.hand(handover())), ['later transient'])
   assert.equal(server.connections, ADDRESSES_MAX)
   await direct.close()
 })
 
-test('nothing is begun any more when it has taken too long', async () => {
+test('no further server is tried after the time limit', async () => {
   const clock = new ManualClock()
   await using server = await startScript(async (peer) => {
     await turns(2)
@@ -62,13 +62,13 @@ test('nothing is begun any more when it has taken too long', async () => {
     peer.end()
   }, '0.0.0.0')
   const direct = openFor(server.port, crowd(5, 2), clock)
-  const [said] = inShort(await direct.hand(handover()))
+  const [said] = shortOutcomes(await direct.hand(handover()))
   assert.match(said!, /^later /)
   assert.equal(server.connections, 2)
   await direct.close()
 })
 
-test('one server gets so many connections at a time, whoever its mail is for', async () => {
+test('the number of connections per server is limited, across domains', async () => {
   let open = 0
   let most = 0
   await using server = await startScript(async (peer) => {
@@ -81,18 +81,18 @@ test('one server gets so many connections at a time, whoever its mail is for', a
   const zone: Zone = { 'mx.out.test': { A: ['127.0.0.1'] }, ...Object.fromEntries(names.map((name) => [name, { MX }])) }
   const direct = openFor(server.port, zone)
   const handed = await Promise.all(names.map((name) => direct.hand(handover({ recipients: [`bob@${name}`] }))))
-  assert.deepEqual(new Set(handed.flatMap(inShort)), new Set(['sent']))
+  assert.deepEqual(new Set(handed.flatMap(shortOutcomes)), new Set(['sent']))
   assert.equal(most, HOST_CONNECTIONS_MAX)
   await direct.close()
 })
 
-test('connections are kept to so many servers', async () => {
+test('the number of servers with idle connections is limited', async () => {
   await using server = await startScript((peer) => peer.talk({ EHLO }), '0.0.0.0')
   const count = KEPT_SERVERS_MAX + 30
   const names = Array.from({ length: count }, (_, i): [string, Names] => [`d${i}.test`, { A: [address(i)] }])
   const direct = openFor(server.port, Object.fromEntries(names))
   for (const [name] of names) {
-    assert.deepEqual(inShort(await direct.hand(handover({ recipients: [`bob@${name}`] }))), ['sent'])
+    assert.deepEqual(shortOutcomes(await direct.hand(handover({ recipients: [`bob@${name}`] }))), ['sent'])
   }
   assert.equal(server.connections, count)
   assert.ok(server.open <= KEPT_SERVERS_MAX + 1, String(server.open))

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../../../src/base/clock.ts'
 import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import type { Answered, NotTried } from '../../../../src/outbound/transports/transport.ts'
-import { type AnyHandover, carrierConfig, handover, inShort, wordsOf } from '../../../support/carriers.ts'
+import { type AnyHandover, carrierConfig, handover, shortOutcomes, wordsOf } from '../../../support/carriers.ts'
 import { type Names, type Zone, zoneResolver } from '../../../support/dns.ts'
 import { type Answer, type ScriptPeer, startScript } from '../../../support/mail-server.ts'
 
@@ -70,7 +70,7 @@ test('what one server puts off or drops the next one gets in the same attempt', 
     await using servers = await pair(answers)
     const handed = await hand(servers.first.port, servers.zone)
     const name = JSON.stringify(Object.entries(answers).map(([verb, answer]) => [verb, String(answer)]))
-    assert.deepEqual(inShort(handed), ['sent'], name)
+    assert.deepEqual(shortOutcomes(handed), ['sent'], name)
     assert.equal(handed.kind === 'answered' && handed.peer, 'b.test', name)
     assert.deepEqual([servers.first.connections, servers.second.connections], [1, 1], name)
   }
@@ -84,7 +84,7 @@ test('only those recipients go on that a server has put off', async () => {
   ])
   await using servers = await pair({ RCPT: (line) => said.get(/<(.*)@/.exec(line)![1]!)! })
   const recipients = ['ok@out.test', 'slow@out.test', 'gone@out.test']
-  assert.deepEqual(inShort(await hand(servers.first.port, servers.zone, { recipients })), [
+  assert.deepEqual(shortOutcomes(await hand(servers.first.port, servers.zone, { recipients })), [
     'sent',
     'sent',
     'never recipient',
@@ -95,15 +95,15 @@ test('only those recipients go on that a server has put off', async () => {
   )
 })
 
-test('where every server puts it off the first words are told', async () => {
+test('when every server defers, the first reply is reported', async () => {
   await using servers = await pair({ RCPT: '450 4.2.0 Not now' })
   await both(servers.second)
   const handed = await hand(servers.first.port, servers.zone)
-  assert.deepEqual(inShort(handed), ['later transient'])
+  assert.deepEqual(shortOutcomes(handed), ['later transient'])
   assert.equal(wordsOf(handed), '450 4.2.0 Not now')
 })
 
-test('two servers that may have taken a message are enough', async () => {
+test('at most two servers may hold the message with an unknown outcome', async () => {
   await using first = await callable(0, '127.0.0.1', { '.': dropping })
   await using second = await callable(first.port, '127.0.0.2', { '.': dropping })
   await using third = await callable(first.port, '127.0.0.3')
@@ -114,7 +114,7 @@ test('two servers that may have taken a message are enough', async () => {
     'c.test': at('127.0.0.3'),
   }
   const handed = await hand(first.port, zone)
-  assert.deepEqual(inShort(handed), ['later network'])
-  assert.match(wordsOf(handed), /may have taken it\.$/)
+  assert.deepEqual(shortOutcomes(handed), ['later network'])
+  assert.match(wordsOf(handed), /may have accepted it\.$/)
   assert.deepEqual([second.connections, third.connections], [1, 0])
 })

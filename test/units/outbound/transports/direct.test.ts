@@ -14,8 +14,8 @@ import {
   carrierConfig,
   firstVerdict,
   handover,
-  inShort,
   MAIL,
+  shortOutcomes,
   turns,
   wordsOf,
 } from '../../../support/carriers.ts'
@@ -66,10 +66,10 @@ async function callable(port: number, address: string, calls: string[], answers:
   )
 }
 
-test('a mail arrives at the server that MX names', async () => {
+test('a message arrives at the server that MX names', async () => {
   await using server = await startMailServer()
   const handed = await hand(server.port, ONE, { recipients: ['bob@out.test', 'eve@out.test'] })
-  assert.deepEqual(inShort(handed), ['sent', 'sent'])
+  assert.deepEqual(shortOutcomes(handed), ['sent', 'sent'])
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.confirmation, 'recipient_mx')
   assert.equal(handed.peer, 'mx.out.test')
@@ -95,7 +95,7 @@ test('servers are tried by preference, and the next where one cannot be had', as
     'c.out.test': at('127.0.0.3'),
   }
   const handed = await hand(second.port, zone)
-  assert.deepEqual(inShort(handed), ['sent'])
+  assert.deepEqual(shortOutcomes(handed), ['sent'])
   assert.equal(handed.kind === 'answered' && handed.peer, 'c.out.test')
   assert.deepEqual(calls, ['127.0.0.2', '127.0.0.3'])
   assert.equal(third.connections, 1)
@@ -108,7 +108,7 @@ test('every address of a server is tried, of both families', async () => {
     'out.test': mx([10, 'mx.out.test']),
     'mx.out.test': { A: ['127.0.0.3', '127.0.0.4'], AAAA: ['::1'] },
   }
-  assert.deepEqual(inShort(await hand(server.port, zone)), ['sent'])
+  assert.deepEqual(shortOutcomes(await hand(server.port, zone)), ['sent'])
 })
 
 test('servers of the same preference are drawn', async () => {
@@ -134,22 +134,26 @@ test('so many servers and no more', async () => {
 
 test('what DNS says when there is no MX', async () => {
   await using server = await startMailServer()
-  assert.deepEqual(inShort(await hand(server.port, { 'out.test': at('127.0.0.1') })), ['sent'], 'the domain itself')
+  assert.deepEqual(
+    shortOutcomes(await hand(server.port, { 'out.test': at('127.0.0.1') })),
+    ['sent'],
+    'the domain itself',
+  )
   const alias: Zone = {
     'out.test': { CNAME: 'other.test' },
     'other.test': mx([10, 'mx.out.test']),
     'mx.out.test': at('127.0.0.1'),
   }
-  assert.deepEqual(inShort(await hand(server.port, alias)), ['sent'], 'an alias')
+  assert.deepEqual(shortOutcomes(await hand(server.port, alias)), ['sent'], 'an alias')
   const cases: [Zone, string, string | null, string][] = [
     [{}, 'never recipient', '5.1.2', 'There is no domain out.test.'],
-    [{ 'out.test': mx([0, '']) }, 'never recipient', '5.1.10', 'out.test takes no mail, by its own DNS.'],
+    [{ 'out.test': mx([0, '']) }, 'never recipient', '5.1.10', 'out.test accepts no mail (null MX).'],
     [{ 'out.test': { TXT: ['x'] } }, 'never recipient', '5.4.4', 'There is no host out.test.'],
     [{ 'out.test': mx([10, 'gone.test']) }, 'never recipient', '5.4.4', 'There is no host gone.test.'],
-    [{ 'out.test': { fault: 'servfail' } }, 'later dns', null, 'DNS does not answer for out.test.'],
-    [{ 'out.test': { fault: 'silent' } }, 'later dns', null, 'DNS does not answer for out.test.'],
+    [{ 'out.test': { error: 'servfail' } }, 'later dns', null, 'DNS does not answer for out.test.'],
+    [{ 'out.test': { error: 'silent' } }, 'later dns', null, 'DNS does not answer for out.test.'],
     [
-      { 'out.test': mx([10, 'mx.out.test']), 'mx.out.test': { fault: 'servfail' } },
+      { 'out.test': mx([10, 'mx.out.test']), 'mx.out.test': { error: 'servfail' } },
       'later dns',
       null,
       'DNS does not answer for mx.out.test.',
@@ -157,13 +161,13 @@ test('what DNS says when there is no MX', async () => {
   ]
   for (const [zone, verdict, enhancedCode, sentence] of cases) {
     const handed = await hand(server.port, zone)
-    assert.deepEqual(inShort(handed), [verdict])
+    assert.deepEqual(shortOutcomes(handed), [verdict])
     assert.deepEqual(firstVerdict(handed).reply, { smtpCode: null, enhancedCode, text: sentence })
   }
 })
 
 test('a real name server: null MX, no such name, no answer', async () => {
-  await using dns = await startDns({ 'null.test': mx([0, '.']), 'sick.test': { fault: 'servfail' } })
+  await using dns = await startDns({ 'null.test': mx([0, '.']), 'sick.test': { error: 'servfail' } })
   const resolver = openResolver({ servers: [dns.address], clock: systemClock })
   const kinds = ['null.test', 'gone.test', 'sick.test'].map((name) => findRoute(resolver, name, []))
   assert.deepEqual(
@@ -175,7 +179,7 @@ test('a real name server: null MX, no such name, no answer', async () => {
 
 test('an address in brackets needs no DNS', async () => {
   await using server = await startMailServer()
-  assert.deepEqual(inShort(await hand(server.port, {}, { recipients: ['bob@[127.0.0.1]'] })), ['sent'])
+  assert.deepEqual(shortOutcomes(await hand(server.port, {}, { recipients: ['bob@[127.0.0.1]'] })), ['sent'])
   assert.deepEqual(server.mails[0]!.to, ['bob@[127.0.0.1]'])
   const zone = zoneResolver({})
   assert.deepEqual(await findRoute(zone, '[ipv6:2001:db8::1]', []), { kind: 'hosts', hosts: ['2001:db8::1'] })
@@ -183,7 +187,7 @@ test('an address in brackets needs no DNS', async () => {
   assert.deepEqual(zone.queries, [])
 })
 
-test('mail does not go round in circles', async () => {
+test('mail loops are detected', async () => {
   await using server = await startScript((peer) => peer.talk({}, '220 mx.mailstead.test ESMTP'))
   const zone: Zone = {
     'mx.mailstead.test': at('127.0.0.1'),
@@ -191,7 +195,7 @@ test('mail does not go round in circles', async () => {
     'out.test': mx([10, 'MX.mailstead.test'], [20, 'far.test']),
   }
   const own = await hand(server.port, zone)
-  assert.deepEqual(inShort(own), ['never recipient'])
+  assert.deepEqual(shortOutcomes(own), ['never recipient'])
   assert.equal(firstVerdict(own).reply.enhancedCode, '5.4.6')
   assert.equal(server.connections, 0)
   const route = await findRoute(
@@ -202,8 +206,8 @@ test('mail does not go round in circles', async () => {
   assert.deepEqual(route, { kind: 'hosts', hosts: ['near.test'] }, 'only what is nearer')
   // Under another name, but it greets as we do.
   const hidden = await hand(server.port, { 'out.test': mx([10, 'near.test']), 'near.test': at('127.0.0.1') })
-  assert.deepEqual(inShort(hidden), ['never recipient'])
-  assert.equal(wordsOf(hidden), 'near.test greets with the name of this appliance: the mail would go round in circles.')
+  assert.deepEqual(shortOutcomes(hidden), ['never recipient'])
+  assert.equal(wordsOf(hidden), 'near.test greets with the name of this appliance: the message would loop.')
 })
 
 test('names that lead inside are not followed', async () => {
@@ -211,8 +215,8 @@ test('names that lead inside are not followed', async () => {
   const strict = { ALLOW_PRIVATE_SMTP_HOSTS: 'false' }
   for (const recipients of [['bob@out.test'], ['bob@[127.0.0.1]'], ['bob@localhost']]) {
     const handed = await hand(server.port, { ...ONE, localhost: { TXT: ['x'] } }, { recipients }, strict)
-    assert.deepEqual(inShort(handed), ['never recipient'])
-    assert.match(wordsOf(handed), / lies in a private network/)
+    assert.deepEqual(shortOutcomes(handed), ['never recipient'])
+    assert.match(wordsOf(handed), / is in a private network/)
   }
   assert.equal(server.connections, 0)
 })
@@ -229,7 +233,7 @@ test('TLS where it is offered, whatever the certificate, and the log says how', 
   assert.equal(wordsOf(await hand(clear.port, ONE)), '250 2.0.0 Ok: queued as 1 (without TLS)')
 })
 
-test('a handshake that fails is not repeated: the mail goes in clear', async () => {
+test('a failed handshake is not repeated: the message is sent in clear', async () => {
   const offer = '250-mx.script.test\r\n250 STARTTLS'
   const cases: Record<string, Answer>[] = [
     // Says yes and speaks no TLS, drops the line, puts words in clear behind its yes, or says no.
@@ -251,13 +255,13 @@ test('a handshake that fails is not repeated: the mail goes in clear', async () 
   ]
   for (const answers of cases) {
     await using server = await startScript((peer) => peer.talk({ EHLO: offer, ...answers }))
-    assert.deepEqual(inShort(await hand(server.port, ONE)), ['sent'])
+    assert.deepEqual(shortOutcomes(await hand(server.port, ONE)), ['sent'])
     assert.equal(server.heard.filter((line) => line === 'STARTTLS').length, 1)
     assert.equal(server.connections, 'STARTTLS' in answers && answers.STARTTLS === '454 4.7.0 Not available' ? 1 : 2)
   }
 })
 
-test('what a server says of the mail is final, of itself it is not', async () => {
+test('a refusal of the message is final, a refusal of the connection is not', async () => {
   const calls: string[] = []
   await using first = await callable(0, '127.0.0.1', calls, { MAIL: '451 4.7.1 Slow down' })
   await using second = await callable(first.port, '127.0.0.2', calls, { RCPT: '550 5.1.1 Nobody' })
@@ -269,7 +273,7 @@ test('what a server says of the mail is final, of itself it is not', async () =>
     'c.test': at('127.0.0.3'),
   }
   const handed = await hand(first.port, zone)
-  assert.deepEqual(inShort(handed), ['never recipient'])
+  assert.deepEqual(shortOutcomes(handed), ['never recipient'])
   assert.equal(wordsOf(handed), '550 5.1.1 Nobody')
   assert.deepEqual(calls, ['127.0.0.1', '127.0.0.2'])
   assert.equal(second.connections + third.connections, 1)
@@ -286,41 +290,41 @@ test('refusals without another server', async () => {
   for (const [answers, greeting, verdict, words] of cases) {
     await using server = await startScript((peer) => peer.talk({ EHLO, ...answers }, greeting))
     const handed = await hand(server.port, ONE)
-    assert.deepEqual(inShort(handed), [verdict], words)
+    assert.deepEqual(shortOutcomes(handed), [verdict], words)
     assert.equal(wordsOf(handed), words)
   }
 })
 
-test('nobody listens', async () => {
+test('connection refused', async () => {
   const server = await startScript(async () => {})
   await server[Symbol.asyncDispose]()
   const handed = await hand(server.port, ONE)
-  assert.deepEqual(inShort(handed), ['later network'])
-  assert.equal(wordsOf(handed), `mx.out.test (127.0.0.1, port ${server.port}) takes no connections.`)
+  assert.deepEqual(shortOutcomes(handed), ['later network'])
+  assert.equal(wordsOf(handed), `mx.out.test (127.0.0.1, port ${server.port}) refuses connections.`)
 })
 
-test('a host that does not answer costs its time, then the next is asked', async () => {
-  await using deaf = await startDeafServer()
-  await using server = await startScript((peer) => peer.talk({ EHLO }), '127.0.0.2', deaf.port)
+test('after the timeout of a silent host the next one is tried', async () => {
+  await using unlisten = await startDeafServer()
+  await using server = await startScript((peer) => peer.talk({ EHLO }), '127.0.0.2', unlisten.port)
   const clock = new ManualClock()
   const zone: Zone = { ...ONE, 'mx.out.test': at('127.0.0.1', '127.0.0.2') }
-  const config = carrierConfig({ DIRECT_PORT: String(deaf.port) })
+  const config = carrierConfig({ DIRECT_PORT: String(unlisten.port) })
   const direct = openDirect({ clock, config, resolver: zoneResolver(zone) })
   const handing = direct.hand(handover())
   await turns(5)
   assert.equal(server.connections, 0)
   clock.advance(CONNECT_MS)
-  assert.deepEqual(inShort(await handing), ['sent'])
+  assert.deepEqual(shortOutcomes(await handing), ['sent'])
   await direct.close()
 })
 
-test('the next mail to the same server takes the same connection', async () => {
+test('the next message to the same server uses the same connection', async () => {
   await using server = await startScript((peer) => peer.talk({ EHLO }))
   const config = carrierConfig({ DIRECT_PORT: String(server.port) })
   const zone = { ...ONE, 'two.test': mx([10, 'mx.out.test']) }
   const direct = openDirect({ clock: systemClock, config, resolver: zoneResolver(zone) })
   for (const recipients of [['bob@out.test'], ['eve@two.test']]) {
-    assert.deepEqual(inShort(await direct.hand(handover({ recipients }))), ['sent'])
+    assert.deepEqual(shortOutcomes(await direct.hand(handover({ recipients }))), ['sent'])
   }
   assert.equal(server.connections, 1)
   await direct.close()

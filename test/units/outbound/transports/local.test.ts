@@ -4,19 +4,19 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { SUSPENDED_DEFER_MS } from '../../../../src/directory/receiver.ts'
 import { RECEIVED_MAX } from '../../../../src/outbound/transports/local.ts'
-import { type AnyHandover, firstVerdict, handover, inShort, MAIL, wordsOf } from '../../../support/carriers.ts'
+import { startAppliance } from '../../../support/appliance.ts'
+import { type AnyHandover, firstVerdict, handover, MAIL, shortOutcomes, wordsOf } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
-import { startHouse } from '../../../support/house.ts'
-import { keptIn, logOf, rawOf, sweepContent } from '../../../support/kept.ts'
+import { logOf, rawOf, storedMessages, sweepContent } from '../../../support/stored.ts'
 
 const clock = new ManualClock()
-const house = await startHouse({ clock })
+const appliance = await startAppliance({ clock })
 after(async () => {
-  await sweepContent(house, clock)
-  await house.close()
+  await sweepContent(appliance, clock)
+  await appliance.close()
 })
-const { app } = house
-const team = await house.team()
+const { app } = appliance
+const team = await appliance.team()
 const domainId = await team.domain('in.test')
 const ben = await team.mailbox('ben@in.test')
 
@@ -35,10 +35,10 @@ async function eventsOf(type: string): Promise<{ data: Record<string, unknown> }
   return rows.map(({ body }) => JSON.parse(body))
 }
 
-test('a mail is stored as if it had come from outside, with its trace, its log row and its event', async () => {
+test('a message is stored as if received over SMTP, with trace fields, log row and event', async () => {
   const bytes = fresh()
   const handed = await hand({ bytes, emailId: 'eml_test' })
-  assert.deepEqual(inShort(handed), ['sent'])
+  assert.deepEqual(shortOutcomes(handed), ['sent'])
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.confirmation, 'local')
   assert.equal(handed.peer, 'mx.mailstead.test')
@@ -47,7 +47,7 @@ test('a mail is stored as if it had come from outside, with its trace, its log r
     enhancedCode: '2.1.5',
     text: 'Stored in the mailbox ben@in.test.',
   })
-  const [mail, ...others] = await keptIn(house, ben.id)
+  const [mail, ...others] = await storedMessages(appliance, ben.id)
   assert.deepEqual(others, [])
   assert.equal(mail!.role, 'inbox')
   assert.equal(mail!.mailFrom, 'b+1@bounce.house.test')
@@ -60,13 +60,13 @@ test('a mail is stored as if it had come from outside, with its trace, its log r
     reasons: ['Sent from this appliance by an authorised sender of the From address.'],
   })
   assert.equal(
-    await rawOf(house, mail!.id),
+    await rawOf(appliance, mail!.id),
     'Return-Path: <b+1@bounce.house.test>\r\n' +
       'Authentication-Results: mx.mailstead.test;\r\n auth=pass reason="sent from this appliance"\r\n' +
       'Received: by mx.mailstead.test with local id eml_test\r\n for <ben@in.test>;\r\n' +
       ` Thu, 01 Jan 2026 00:00:00 +0000\r\n${bytes}`,
   )
-  const [row] = await logOf(house, team.id)
+  const [row] = await logOf(appliance, team.id)
   assert.equal(row!.status, 'stored')
   assert.equal(row!.message_id, mail!.id)
   assert.equal(row!.remote_address, '')
@@ -74,61 +74,61 @@ test('a mail is stored as if it had come from outside, with its trace, its log r
   const [event] = await eventsOf('message.received')
   assert.equal(event!.data.message_id, mail!.id)
   assert.equal(event!.data.mailbox_email, 'ben@in.test')
-  const shown = await house.get('/inbound/logs', team.key)
+  const shown = await appliance.get('/inbound/logs', team.key)
   assert.equal(shown.status, 200)
 })
 
-test('fields that claim to be ours are taken out', async () => {
+test('forged fields with our names are removed', async () => {
   const forged =
     'Authentication-Results: mx.mailstead.test; dmarc=pass\r\nReturn-Path: <x@y.test>\r\nX-Spam-Status: No\r\n'
   await hand({ bytes: fresh(forged) })
-  const raw = await rawOf(house, (await keptIn(house, ben.id)).at(-1)!.id)
+  const raw = await rawOf(appliance, (await storedMessages(appliance, ben.id)).at(-1)!.id)
   assert.equal(raw.match(/^Authentication-Results/gm)!.length, 1)
   assert.equal(raw.match(/^Return-Path/gm)!.length, 1)
   assert.ok(!raw.includes('X-Spam'))
 })
 
 test('the same message twice is one copy, however its signature differs and however late it comes', async () => {
-  const before = (await keptIn(house, ben.id)).length
+  const before = (await storedMessages(appliance, ben.id)).length
   for (let i = 0; i < 3; i++) {
     const bytes = fresh(`DKIM-Signature: v=1; t=${i}\r\n`)
-    assert.deepEqual(inShort(await hand({ bytes, emailId: 'eml_twice', uncertain: i > 0 })), ['sent'])
+    assert.deepEqual(shortOutcomes(await hand({ bytes, emailId: 'eml_twice', uncertain: i > 0 })), ['sent'])
     clock.advance(20 * 3_600_000)
   }
-  assert.equal((await keptIn(house, ben.id)).length, before + 1)
-  assert.equal((await logOf(house, team.id)).at(-1)!.status, 'duplicate')
+  assert.equal((await storedMessages(appliance, ben.id)).length, before + 1)
+  assert.equal((await logOf(appliance, team.id)).at(-1)!.status, 'duplicate')
   const told = (await eventsOf('message.received')).length
   await hand({ emailId: 'eml_twice' })
   assert.equal((await eventsOf('message.received')).length, told)
 })
 
 test('two addresses of one mailbox are one copy', async () => {
-  const before = (await keptIn(house, ben.id)).length
-  assert.deepEqual(inShort(await hand({ recipients: ['ben@in.test', 'ben+news@in.test'] })), ['sent', 'sent'])
-  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+  const before = (await storedMessages(appliance, ben.id)).length
+  assert.deepEqual(shortOutcomes(await hand({ recipients: ['ben@in.test', 'ben+news@in.test'] })), ['sent', 'sent'])
+  assert.equal((await storedMessages(appliance, ben.id)).length, before + 1)
 })
 
 test('what becomes of the deliveries is written with the copies, or neither is', async () => {
-  const before = (await keptIn(house, ben.id)).length
+  const before = (await storedMessages(appliance, ben.id)).length
   const record: AnyHandover['record'] = async (tx, { verdicts }) => {
     const known = await tx.all('SELECT 1 FROM local_copies WHERE email_id = ?', ['eml_unit'])
     assert.deepEqual([known.length, verdicts.map(({ kind }) => kind)], [1, ['sent']])
     throw new Error('The delivery cannot be written down.')
   }
   const failed = await hand({ emailId: 'eml_unit', record })
-  assert.deepEqual([inShort(failed), failed.isRecorded], [['later transient'], false])
-  assert.equal((await keptIn(house, ben.id)).length, before)
+  assert.deepEqual([shortOutcomes(failed), failed.isRecorded], [['later transient'], false])
+  assert.equal((await storedMessages(appliance, ben.id)).length, before)
   const again = await hand({ emailId: 'eml_unit' })
-  assert.deepEqual([inShort(again), again.isRecorded], [['sent'], true])
-  assert.equal((await keptIn(house, ben.id)).length, before + 1)
+  assert.deepEqual([shortOutcomes(again), again.isRecorded], [['sent'], true])
+  assert.equal((await storedMessages(appliance, ben.id)).length, before + 1)
 })
 
 test('tags, letters and quotes mean the same mailbox', async () => {
-  const before = (await keptIn(house, ben.id)).length
+  const before = (await storedMessages(appliance, ben.id)).length
   for (const recipient of ['Ben+news@in.test', '"ben"@IN.test']) {
-    assert.deepEqual(inShort(await hand({ recipients: [recipient] })), ['sent'])
+    assert.deepEqual(shortOutcomes(await hand({ recipients: [recipient] })), ['sent'])
   }
-  assert.equal((await keptIn(house, ben.id)).length, before + 2)
+  assert.equal((await storedMessages(appliance, ben.id)).length, before + 2)
 })
 
 test('everybody is answered for himself', async () => {
@@ -146,7 +146,7 @@ test('everybody is answered for himself', async () => {
       .map((name) => `${name}@in.test`)
       .concat('x@elsewhere.test'),
   })
-  assert.deepEqual(inShort(handed), [
+  assert.deepEqual(shortOutcomes(handed), [
     'sent',
     'later mailbox_full',
     'never recipient',
@@ -161,8 +161,8 @@ test('everybody is answered for himself', async () => {
     ['2.1.5', '4.2.2', '5.1.1', '5.2.1', '5.7.1', '2.1.5', '4.3.5'],
   )
   assert.equal(handed.verdicts[2]!.reply.text, 'There is no mailbox nobody@in.test here.')
-  assert.equal((await keptIn(house, small.id)).length, 0)
-  const rows = (await logOf(house, team.id)).slice(-6)
+  assert.equal((await storedMessages(appliance, small.id)).length, 0)
+  const rows = (await logOf(appliance, team.id)).slice(-6)
   assert.deepEqual(
     rows.map(({ status, reason }) => [status, reason]),
     [
@@ -179,42 +179,42 @@ test('everybody is answered for himself', async () => {
 
 test('several recipients are not named in the trace', async () => {
   await hand({ recipients: ['ben@in.test', 'fan@in.test'], emailId: 'eml_several' })
-  const raw = await rawOf(house, (await keptIn(house, ben.id)).at(-1)!.id)
+  const raw = await rawOf(appliance, (await storedMessages(appliance, ben.id)).at(-1)!.id)
   assert.match(raw, /^Received: by mx\.mailstead\.test with local id eml_several;/m)
 })
 
 test('a filter of the domain holds where the mailbox has none', async () => {
   await app.directory.filters.put(domainId, { mode: 'denylist', rules: [{ type: 'deny', pattern: 'ann@house.test' }] })
-  assert.deepEqual(inShort(await hand()), ['never recipient'])
+  assert.deepEqual(shortOutcomes(await hand()), ['never recipient'])
   await app.directory.filters.put(domainId, { mode: 'off', rules: [] })
-  assert.deepEqual(inShort(await hand()), ['sent'])
+  assert.deepEqual(shortOutcomes(await hand()), ['sent'])
 })
 
 test('what goes round and round is stopped', async () => {
   const received = (many: number) =>
     fresh('Received: by a.test with local id 1; Thu, 01 Jan 2026 00:00:00 +0000\r\n'.repeat(many))
-  assert.deepEqual(inShort(await hand({ bytes: received(RECEIVED_MAX) })), ['sent'])
+  assert.deepEqual(shortOutcomes(await hand({ bytes: received(RECEIVED_MAX) })), ['sent'])
   const handed = await hand({ bytes: received(RECEIVED_MAX + 1) })
-  assert.deepEqual(inShort(handed), ['never recipient'])
+  assert.deepEqual(shortOutcomes(handed), ['never recipient'])
   assert.equal(firstVerdict(handed).reply.enhancedCode, '5.4.6')
 })
 
-test('mail of the appliance itself is no event', async () => {
+test('messages of the appliance itself raise no event', async () => {
   const told = (await eventsOf('message.received')).length
-  assert.deepEqual(inShort(await hand({ mailFrom: '' })), ['sent'])
-  assert.equal((await keptIn(house, ben.id)).at(-1)!.mailFrom, '')
+  assert.deepEqual(shortOutcomes(await hand({ mailFrom: '' })), ['sent'])
+  assert.equal((await storedMessages(appliance, ben.id)).at(-1)!.mailFrom, '')
   assert.equal((await eventsOf('message.received')).length, told)
 })
 
-test('a suspended team takes no mail, first for a while and then for good', async () => {
-  const other = await house.team('Other')
+test('a suspended team accepts no mail, at first temporarily and then permanently', async () => {
+  const other = await appliance.team('Other')
   await other.domain('other.test')
   await other.mailbox('eve@other.test')
   await app.directory.teams.setStatus(other.id, 'suspended')
-  assert.deepEqual(inShort(await hand({ recipients: ['eve@other.test'] })), ['later transient'])
+  assert.deepEqual(shortOutcomes(await hand({ recipients: ['eve@other.test'] })), ['later transient'])
   clock.advance(SUSPENDED_DEFER_MS)
-  assert.deepEqual(inShort(await hand({ recipients: ['eve@other.test'] })), ['never recipient'])
-  const rows = await logOf(house, other.id)
+  assert.deepEqual(shortOutcomes(await hand({ recipients: ['eve@other.test'] })), ['never recipient'])
+  const rows = await logOf(appliance, other.id)
   assert.deepEqual(
     rows.map(({ status }) => status),
     ['deferred', 'refused'],
@@ -222,11 +222,11 @@ test('a suspended team takes no mail, first for a while and then for good', asyn
 })
 
 test('what cannot be written is tried again', async () => {
-  const before = (await keptIn(house, ben.id)).length
+  const before = (await storedMessages(appliance, ben.id)).length
   await app.db.write((tx) => tx.run('ALTER TABLE inbound_log RENAME TO inbound_log_away'))
   const handed = await hand()
   await app.db.write((tx) => tx.run('ALTER TABLE inbound_log_away RENAME TO inbound_log'))
-  assert.deepEqual(inShort(handed), ['later transient'])
-  assert.equal(wordsOf(handed), 'The mail could not be stored; it is tried again.')
-  assert.equal((await keptIn(house, ben.id)).length, before, 'all or nothing')
+  assert.deepEqual(shortOutcomes(handed), ['later transient'])
+  assert.equal(wordsOf(handed), 'The message could not be stored; delivery will be retried.')
+  assert.equal((await storedMessages(appliance, ben.id)).length, before, 'all or nothing')
 })

@@ -21,7 +21,7 @@ async function check(answers: Record<string, Answer>, to: string | null = null) 
   return { result, heard: server.heard, port: server.port }
 }
 
-test('an account that works: over TLS, signed in, with and without a mail', async () => {
+test('a working account: over TLS, authenticated, with and without a test message', async () => {
   const pair = await certificateFor(HOST)
   setDefaultCACertificates([...getCACertificates('default'), pair.cert])
   await using server = await startMailServer({ ...pair })
@@ -74,7 +74,7 @@ test('each stage has its failure', async () => {
   for (const [answers, stage, smtpCode] of cases) {
     const { result } = await check(answers, 'eve@out.test')
     const said = Object.values(answers)[0]
-    const message = smtpCode === null ? `${HOST} does not let anybody sign in on this port.` : said
+    const message = smtpCode === null ? `${HOST} offers no authentication on this port.` : said
     assert.deepEqual(result, { success: false, stage, smtpCode, message })
   }
 })
@@ -131,7 +131,7 @@ test('names without an address and ports without a server', async () => {
   const gone = openAccount({ smtpPort: 25 }, { resolver: zoneResolver({}) })
   const absent = { success: false, stage: 'dns', smtpCode: null, message: `There is no host ${HOST}.` }
   assert.deepEqual(await gone.check(null), absent)
-  const mute = openAccount({ smtpPort: 25 }, { resolver: zoneResolver({ [HOST]: { fault: 'servfail' } }) })
+  const mute = openAccount({ smtpPort: 25 }, { resolver: zoneResolver({ [HOST]: { error: 'servfail' } }) })
   const unknown = { success: false, stage: 'dns', smtpCode: null, message: `DNS does not answer for ${HOST}.` }
   assert.deepEqual(await mute.check(null), unknown)
 })
@@ -158,19 +158,19 @@ test('it is over after fifteen seconds, wherever it stands', async () => {
     clock.advance(CHECK_MS)
     const result = await checking
     assert.equal(result.success, false)
-    assert.equal(result.message, `${HOST} was not done within 15 seconds.`)
+    assert.equal(result.message, `${HOST} did not finish within 15 seconds.`)
     await server.left()
   }
 })
 
-test('who a test mail is from', async () => {
+test('the sender of a test message', async () => {
   await using server = await startScript((peer) => peer.talk({ EHLO, AUTH: '235 Ok' }))
   const nobody = openAccount({ smtpPort: server.port, fromEmail: null, smtpUsername: 'ann' }, { password: 'secret' })
   assert.deepEqual(await nobody.check('eve@out.test'), {
     success: false,
     stage: 'sender',
     smtpCode: null,
-    message: 'The account has no from_email, so there is nobody to send a test mail from.',
+    message: 'The account has no from_email to send a test message from.',
   })
   const self = openAccount(
     { smtpPort: server.port, fromEmail: null, smtpUsername: 'ann@relay.test' },

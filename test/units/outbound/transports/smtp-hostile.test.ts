@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  CHUNK_MS,
   COMMAND_MS,
   CONNECT_MS,
   CONTENT_MS,
   ENVELOPE_MS,
   GREETING_MS,
-  STRETCH_MS,
   TLS_MS,
 } from '../../../../src/outbound/transports/smtp/limits.ts'
 import { LINE_MAX, LINES_MAX, ReplyReader, TEXT_MAX } from '../../../../src/outbound/transports/smtp/reply.ts'
 import type { Handed, Handover } from '../../../../src/outbound/transports/transport.ts'
-import { carrierConfig, handover, inShort, MAIL, openAccount, turns, wordsOf } from '../../../support/carriers.ts'
+import { carrierConfig, handover, MAIL, openAccount, shortOutcomes, turns, wordsOf } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { zoneResolver } from '../../../support/dns.ts'
 import {
@@ -69,18 +69,18 @@ test('what is no SMTP', async () => {
     '\r\n',
   ]) {
     const handed = await hand(async (peer) => peer.write(words))
-    assert.deepEqual(inShort(handed), ['unavailable greeting transient'])
-    assert.equal(wordsOf(handed), `${HOST} said something that is no reply of SMTP.`)
+    assert.deepEqual(shortOutcomes(handed), ['unavailable greeting transient'])
+    assert.equal(wordsOf(handed), `${HOST} sent something that is not an SMTP reply.`)
   }
 })
 
 test('a banner without end', async () => {
   for (const words of ['x'.repeat(LINE_MAX + 10), `220-${'x'.repeat(LINE_MAX)}\r\n`]) {
     const handed = await hand(async (peer) => peer.write(words))
-    assert.equal(wordsOf(handed), `${HOST} wrote a line without end.`)
+    assert.equal(wordsOf(handed), `${HOST} sent a line that is too long.`)
   }
   const handed = await hand(async (peer) => peer.write('220-more\r\n'.repeat(LINES_MAX + 1)))
-  assert.equal(wordsOf(handed), `${HOST} wrote a reply without end.`)
+  assert.equal(wordsOf(handed), `${HOST} sent a reply with too many lines.`)
 })
 
 test('a reader keeps no more than its bounds, however the bytes come', () => {
@@ -103,7 +103,7 @@ test('a reader keeps no more than its bounds, however the bytes come', () => {
 
 test('replies that contradict themselves', async () => {
   const handed = await hand((peer) => peer.talk({ EHLO: '250-mx.script.test\r\n550 PIPELINING' }))
-  assert.equal(wordsOf(handed), `${HOST} gave one reply two codes.`)
+  assert.equal(wordsOf(handed), `${HOST} sent one reply with two codes.`)
 })
 
 test('more replies than there were commands', async () => {
@@ -115,26 +115,28 @@ test('more replies than there were commands', async () => {
   ]
   for (const answers of cases) {
     const handed = await hand((peer) => peer.talk(answers))
-    if ('.' in answers) assert.deepEqual(inShort(handed), ['sent'], 'it was said that it was taken')
+    if ('.' in answers) assert.deepEqual(shortOutcomes(handed), ['sent'], 'it was said that it was taken')
     else
-      assert.deepEqual(inShort(handed), [handed.kind === 'unavailable' ? `unavailable ${handed.stage} transient` : ''])
+      assert.deepEqual(shortOutcomes(handed), [
+        handed.kind === 'unavailable' ? `unavailable ${handed.stage} transient` : '',
+      ])
   }
 })
 
-test('a mail is never taken before it was there', async () => {
+test('a message is never accepted before its content was sent', async () => {
   for (const EHLO of ['250-mx.script.test\r\n250 PIPELINING', '250 mx.script.test']) {
     const handed = await hand((peer) => peer.talk({ EHLO, DATA: '250 2.0.0 Ok: queued' }))
-    assert.deepEqual(inShort(handed), ['unavailable data transient'])
-    assert.equal(wordsOf(handed), `${HOST} took a mail before it was there.`)
+    assert.deepEqual(shortOutcomes(handed), ['unavailable data transient'])
+    assert.equal(wordsOf(handed), `${HOST} accepted a message before its content was sent.`)
   }
 })
 
-test('a server that refuses the sender and wants the mail all the same', async () => {
+test('a server that refuses the sender and requests the content', async () => {
   await using server = await startScript((peer) =>
     peer.talk({ EHLO: '250-mx.script.test\r\n250 PIPELINING', MAIL: '550 5.7.1 No', RCPT: '503 5.5.1 No' }),
   )
   const account = openAccount({ smtpPort: server.port })
-  assert.deepEqual(inShort(await account.hand(handover())), ['unavailable sender transient'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover())), ['unavailable sender transient'])
   // It is not spoken to any more.
   await server.left()
   await account.close()
@@ -154,31 +156,31 @@ test('every wait has its end', async () => {
   ]
   for (const [given, verdict] of cases) {
     const handed = await wait(...given)
-    assert.deepEqual(inShort(handed), [verdict])
+    assert.deepEqual(shortOutcomes(handed), [verdict])
     assert.match(wordsOf(handed), /^smtp\.relay\.test did not answer within \d+ seconds, /)
   }
 })
 
 test('a host that takes no packets', async () => {
-  await using deaf = await startDeafServer()
+  await using unlisten = await startDeafServer()
   const clock = new ManualClock()
-  const account = openAccount({ smtpPort: deaf.port }, { clock })
+  const account = openAccount({ smtpPort: unlisten.port }, { clock })
   const handing = account.hand(handover())
   await turns(5)
   clock.advance(CONNECT_MS)
   const handed = await handing
-  assert.deepEqual(inShort(handed), ['unavailable connect network'])
-  assert.equal(wordsOf(handed), `${HOST} (127.0.0.1, port ${deaf.port}) does not answer.`)
+  assert.deepEqual(shortOutcomes(handed), ['unavailable connect network'])
+  assert.equal(wordsOf(handed), `${HOST} (127.0.0.1, port ${unlisten.port}) does not answer.`)
 })
 
-test('a host on which nobody listens', async () => {
+test('a host that refuses connections', async () => {
   const { port } = await startScript(async () => {}).then(async (server) => {
     await server[Symbol.asyncDispose]()
     return server
   })
   const handed = await openAccount({ smtpPort: port }).hand(handover())
-  assert.deepEqual(inShort(handed), ['unavailable connect network'])
-  assert.equal(wordsOf(handed), `${HOST} (127.0.0.1, port ${port}) takes no connections.`)
+  assert.deepEqual(shortOutcomes(handed), ['unavailable connect network'])
+  assert.equal(wordsOf(handed), `${HOST} (127.0.0.1, port ${port}) refuses connections.`)
 })
 
 test('one reply too few', async () => {
@@ -188,8 +190,8 @@ test('one reply too few', async () => {
     ['RCPT', 'recipient'],
   ] as const) {
     const handed = await hand((peer) => peer.talk({ EHLO, [verb]: silent }))
-    assert.deepEqual(inShort(handed), [`unavailable ${stage} transient`])
-    assert.equal(wordsOf(handed), `${HOST} wants a mail before it answered to all recipients.`)
+    assert.deepEqual(shortOutcomes(handed), [`unavailable ${stage} transient`])
+    assert.equal(wordsOf(handed), `${HOST} requested content before it replied to all recipients.`)
   }
 })
 
@@ -204,7 +206,7 @@ test('one octet at a time does not hold a reply up for ever', async () => {
   await server.connected()
   await turns()
   clock.advance(GREETING_MS)
-  assert.deepEqual(inShort(await handing), ['unavailable greeting network'])
+  assert.deepEqual(shortOutcomes(await handing), ['unavailable greeting network'])
 })
 
 test('a server that uses up its time for every recipient is too slow in all', async () => {
@@ -221,12 +223,12 @@ test('a server that uses up its time for every recipient is too slow in all', as
     }),
   )
   const account = openAccount({ smtpPort: server.port }, { clock })
-  assert.deepEqual(inShort(await account.hand(handover({ recipients }))), ['unavailable recipient network'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover({ recipients }))), ['unavailable recipient network'])
   const asked = server.heard.filter((line) => line.startsWith('RCPT')).length
   assert.equal(asked, Math.ceil(ENVELOPE_MS / (COMMAND_MS - 1)))
 })
 
-test('a server that stops reading in the middle of a mail', async () => {
+test('a server that stops reading during DATA', async () => {
   const clock = new ManualClock()
   const bytes = Buffer.concat([MAIL, Buffer.alloc(32_000_000, `${'x'.repeat(70)}\r\n`)])
   await using server = await startScript((peer) =>
@@ -236,14 +238,14 @@ test('a server that stops reading in the middle of a mail', async () => {
         peer.pause()
         peer.say('354 Go on')
         await turns(10)
-        clock.advance(STRETCH_MS)
+        clock.advance(CHUNK_MS)
         await peer.closed()
         return null
       },
     }),
   )
   const account = openAccount({ smtpPort: server.port }, { clock })
-  assert.deepEqual(inShort(await account.hand(handover({ bytes }))), ['unavailable data network'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover({ bytes }))), ['unavailable data network'])
 })
 
 test('long and dirty replies become one clean line', async () => {
@@ -254,7 +256,7 @@ test('long and dirty replies become one clean line', async () => {
   assert.match(words, /^550 5\.1\.1 \[31mred tab y+…$/)
 })
 
-test('a password that the server repeats is not kept', async () => {
+test('a password that the server repeats is not stored', async () => {
   const password = 'correct horse battery'
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   const said = `${password} ${base64(password)} ${base64(`\0ann\0${password}`)}`
@@ -277,13 +279,13 @@ test('addresses inside are not connected to, whatever the name', async () => {
   for (const smtpHost of [HOST, '127.0.0.1', '[::1]', '::ffff:127.0.0.1', 'localhost', 'a.localhost']) {
     const account = openAccount({ smtpPort: server.port, smtpHost }, { config, resolver })
     const handed = await account.hand(handover())
-    assert.deepEqual(inShort(handed), ['unavailable dns dns'])
-    assert.match(wordsOf(handed), / lies in a private network, which is not allowed here\.$/)
+    assert.deepEqual(shortOutcomes(handed), ['unavailable dns dns'])
+    assert.match(wordsOf(handed), / is in a private network, which is not allowed here\.$/)
   }
   assert.equal(server.connections, 0)
 })
 
-test('the house closes: the server is left alone at once', async () => {
+test('a shutdown ends the connection immediately', async () => {
   const closing = new AbortController()
   await using server = await startScript((peer) => peer.talk({ '.': silent }))
   const account = openAccount({ smtpPort: server.port })
@@ -292,8 +294,8 @@ test('the house closes: the server is left alone at once', async () => {
   await turns()
   closing.abort()
   const handed = await handing
-  assert.match(wordsOf(handed), /^The appliance was closing/)
+  assert.match(wordsOf(handed), /^The appliance was shutting down/)
   const again = await account.hand(handover({ signal: closing.signal }))
-  assert.deepEqual(inShort(again), ['later transient'], 'nor is it a fault of the account')
+  assert.deepEqual(shortOutcomes(again), ['later transient'], 'nor is it a fault of the account')
   assert.equal(server.connections, 1)
 })

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { CertificatePair } from '../../../../src/config/certificate.ts'
 import type { SmtpProtocol } from '../../../../src/outbound/records.ts'
-import { handover, inShort, MAIL, openAccount, wordsOf } from '../../../support/carriers.ts'
+import { handover, MAIL, openAccount, shortOutcomes, wordsOf } from '../../../support/carriers.ts'
 import { zoneResolver } from '../../../support/dns.ts'
 import { certificateFor, startMailServer, startScript } from '../../../support/mail-server.ts'
 
@@ -38,7 +38,7 @@ async function send(smtpProtocol: SmtpProtocol, smtpPort: number, user?: string)
 
 test('ssl: TLS from the first byte', async () => {
   await using server = await startMailServer({ secure: true, ...good })
-  assert.deepEqual(inShort(await send('ssl', server.port)), ['sent'])
+  assert.deepEqual(shortOutcomes(await send('ssl', server.port)), ['sent'])
   assert.equal(server.mails[0]!.secure, true)
   assert.deepEqual(server.mails[0]!.bytes, MAIL)
 })
@@ -46,7 +46,7 @@ test('ssl: TLS from the first byte', async () => {
 test('starttls and tls (on another port than 465): STARTTLS', async () => {
   await using server = await startMailServer({ ...good })
   for (const protocol of ['starttls', 'tls'] as const) {
-    assert.deepEqual(inShort(await send(protocol, server.port, 'ann')), ['sent'])
+    assert.deepEqual(shortOutcomes(await send(protocol, server.port, 'ann')), ['sent'])
   }
   assert.deepEqual(
     server.mails.map(({ secure, user }) => ({ secure, user })),
@@ -59,7 +59,7 @@ test('starttls and tls (on another port than 465): STARTTLS', async () => {
 
 test('none: in clear, even where STARTTLS is offered', async () => {
   await using server = await startMailServer({ ...good })
-  assert.deepEqual(inShort(await send('none', server.port, 'ann')), ['sent'])
+  assert.deepEqual(shortOutcomes(await send('none', server.port, 'ann')), ['sent'])
   assert.equal(server.mails[0]!.secure, false)
   assert.equal(server.mails[0]!.user, 'ann')
 })
@@ -67,7 +67,7 @@ test('none: in clear, even where STARTTLS is offered', async () => {
 test('without STARTTLS nothing is said that a listener may not hear', async () => {
   await using server = await startScript((peer) => peer.talk({ EHLO: '250-mx.script.test\r\n250 AUTH PLAIN LOGIN' }))
   const handed = await send('starttls', server.port, 'ann')
-  assert.deepEqual(inShort(handed), ['unavailable tls network'])
+  assert.deepEqual(shortOutcomes(handed), ['unavailable tls network'])
   assert.equal(wordsOf(handed), `${HOST} does not offer STARTTLS on this port.`)
   assert.ok(server.heard.every((line) => line.startsWith('EHLO')))
 })
@@ -76,7 +76,7 @@ test('a server that refuses STARTTLS gets no password', async () => {
   const offer = '250-mx.script.test\r\n250-STARTTLS\r\n250 AUTH PLAIN'
   await using server = await startScript((peer) => peer.talk({ EHLO: offer, STARTTLS: '454 4.7.0 TLS not available' }))
   const handed = await send('tls', server.port, 'ann')
-  assert.deepEqual(inShort(handed), ['unavailable tls transient'])
+  assert.deepEqual(shortOutcomes(handed), ['unavailable tls transient'])
   assert.equal(wordsOf(handed), '454 4.7.0 TLS not available')
   assert.ok(!server.heard.some((line) => line.startsWith('AUTH')))
 })
@@ -94,17 +94,17 @@ test('certificates that are not right end it before anything is said', async () 
     ] as const) {
       await using server = await startMailServer({ secure, ...pair })
       const handed = await send(protocol, server.port, 'ann')
-      assert.deepEqual(inShort(handed), ['unavailable tls network'])
+      assert.deepEqual(shortOutcomes(handed), ['unavailable tls network'])
       assert.equal(wordsOf(handed), why)
       assert.equal(server.mails.length, 0)
     }
   }
 })
 
-test('a port that does not speak TLS is told so', async () => {
+test('a port that does not speak TLS is reported', async () => {
   await using server = await startMailServer()
   const handed = await send('ssl', server.port)
-  assert.deepEqual(inShort(handed), ['unavailable tls network'])
+  assert.deepEqual(shortOutcomes(handed), ['unavailable tls network'])
   assert.equal(wordsOf(handed), `No TLS with ${HOST}: the server does not speak TLS on this port.`)
 })
 
@@ -123,7 +123,7 @@ test('what comes in clear behind the consent to STARTTLS ends it', async () => {
     )
     const handed = await send('starttls', server.port, 'ann')
     assert.equal(handed.kind, 'unavailable')
-    assert.match(wordsOf(handed), /in clear after it had agreed to TLS|answered to something that was not asked/)
+    assert.match(wordsOf(handed), /cleartext after it had agreed to TLS|sent an unexpected reply/)
     assert.ok(!server.heard.some((line) => line.startsWith('AUTH')))
   }
 })
@@ -141,15 +141,15 @@ test('what was offered in clear does not count inside TLS', async () => {
     }),
   )
   const handed = await send('starttls', server.port, 'ann')
-  assert.deepEqual(inShort(handed), ['unavailable auth transient'])
-  assert.equal(wordsOf(handed), `${HOST} does not let anybody sign in on this port.`)
+  assert.deepEqual(shortOutcomes(handed), ['unavailable auth transient'])
+  assert.equal(wordsOf(handed), `${HOST} offers no authentication on this port.`)
 })
 
 test('the certificate is checked against the name of the account, the connection goes to the address that was looked up', async () => {
   await using server = await startMailServer({ secure: true, ...good })
   const resolver = zoneResolver({ [HOST]: { A: ['127.0.0.1'] } })
   const account = openAccount({ smtpPort: server.port, smtpProtocol: 'ssl' }, { resolver })
-  assert.deepEqual(inShort(await account.hand(handover())), ['sent'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover())), ['sent'])
   await account.close()
   assert.deepEqual(resolver.queries.map(({ type }) => type).sort(), ['A', 'AAAA'])
 })

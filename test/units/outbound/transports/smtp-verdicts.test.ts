@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Handed, Handover } from '../../../../src/outbound/transports/transport.ts'
-import { firstVerdict, handover, inShort, MAIL, openAccount, wordsOf } from '../../../support/carriers.ts'
+import { firstVerdict, handover, MAIL, openAccount, shortOutcomes, wordsOf } from '../../../support/carriers.ts'
 import { type Answer, type ScriptServer, startMailServer, startScript } from '../../../support/mail-server.ts'
 
 const PLAIN_EHLO = '250-mx.script.test\r\n250 SIZE 1000'
@@ -30,7 +30,7 @@ const slowly = (answers: Record<string, Answer>, given?: Partial<Handover>) =>
 test('everybody is answered with the words of the server', async () => {
   for (const way of [hand, slowly]) {
     const { handed } = await way({}, { recipients: TWO })
-    assert.deepEqual(inShort(handed), ['sent', 'sent'])
+    assert.deepEqual(shortOutcomes(handed), ['sent', 'sent'])
     assert.ok(handed.kind === 'answered')
     assert.equal(handed.confirmation, 'relay')
     assert.equal(handed.peer, 'smtp.relay.test')
@@ -61,7 +61,7 @@ test('recipients are judged one by one', async () => {
   }
   for (const way of [hand, slowly]) {
     const { handed } = await way({ RCPT: rcpt }, { recipients: [...TWO, 'max@out.test'] })
-    assert.deepEqual(inShort(handed), ['sent', 'never recipient', 'later greylisted'])
+    assert.deepEqual(shortOutcomes(handed), ['sent', 'never recipient', 'later greylisted'])
     assert.ok(handed.kind === 'answered')
     assert.deepEqual(handed.verdicts[1]!.reply, {
       smtpCode: 550,
@@ -72,7 +72,7 @@ test('recipients are judged one by one', async () => {
   }
 })
 
-test('without a recipient no mail goes out, and the connection is good for the next one', async () => {
+test('without an accepted recipient no content is sent, and the connection stays usable', async () => {
   for (const EHLO of [PLAIN_EHLO, '250-mx.script.test\r\n250 PIPELINING']) {
     for (const DATA of ['554 5.5.1 No valid recipients', '354 Go on']) {
       const said = ['550 5.1.1 Nobody here', '250 2.1.5 Ok']
@@ -89,8 +89,8 @@ test('without a recipient no mail goes out, and the connection is good for the n
         }),
       )
       const account = openAccount({ smtpPort: server.port })
-      assert.deepEqual(inShort(await account.hand(handover())), ['never recipient'])
-      assert.deepEqual(inShort(await account.hand(handover())), ['sent'])
+      assert.deepEqual(shortOutcomes(await account.hand(handover())), ['never recipient'])
+      assert.deepEqual(shortOutcomes(await account.hand(handover())), ['sent'])
       await account.close()
       assert.equal(server.connections, 1)
       assert.equal(mails.filter((mail) => mail.includes('How are you?')).length, 1)
@@ -98,7 +98,7 @@ test('without a recipient no mail goes out, and the connection is good for the n
   }
 })
 
-test('a mail begun and given up is forgotten by the server before the next', async () => {
+test('RSET clears an unfinished transaction before the next one', async () => {
   const said = ['550 5.1.1 Nobody here', '250 2.1.5 Ok']
   await using server = await startScript((peer) => peer.talk({ EHLO: PLAIN_EHLO, RCPT: () => said.shift()! }))
   const account = openAccount({ smtpPort: server.port })
@@ -123,13 +123,13 @@ test('the content is refused for good, for now, or because of somebody', async (
   for (const [reply, verdict] of cases) {
     for (const step of ['.', 'DATA']) {
       const { handed } = await hand({ [step]: reply }, { recipients: TWO })
-      assert.deepEqual(inShort(handed), [verdict, verdict], reply)
+      assert.deepEqual(shortOutcomes(handed), [verdict, verdict], reply)
       assert.equal(wordsOf(handed), reply)
     }
   }
 })
 
-test('whoever refuses the sender refuses the account', async () => {
+test('a refused sender is a failure of the account', async () => {
   const cases: [string, string][] = [
     ['550 5.7.1 Sender not allowed', 'unavailable sender transient'],
     ['451 4.7.1 Too many messages, slow down', 'unavailable sender throttled'],
@@ -137,10 +137,10 @@ test('whoever refuses the sender refuses the account', async () => {
     ['552 5.3.4 Message size exceeds limit', 'never content'],
   ]
   for (const [MAIL, verdict] of cases) {
-    for (const way of [hand, slowly]) assert.deepEqual(inShort((await way({ MAIL })).handed), [verdict], MAIL)
+    for (const way of [hand, slowly]) assert.deepEqual(shortOutcomes((await way({ MAIL })).handed), [verdict], MAIL)
   }
   const { handed } = await hand({ RCPT: '530 5.7.0 Sign in first' }, { recipients: TWO })
-  assert.deepEqual(inShort(handed), ['unavailable auth transient'])
+  assert.deepEqual(shortOutcomes(handed), ['unavailable auth transient'])
 })
 
 const NOT_OWNED = '553 5.7.1 <x>: Sender address rejected: not owned by user ann'
@@ -159,44 +159,44 @@ function owned(address: string): Record<string, Answer> {
 test('a recipient refused because of the sender: the own address is tried, and then it is the account that failed', async () => {
   for (const way of [hand, slowly]) {
     const taken = await way(owned('ann@house.test'), { recipients: TWO })
-    assert.deepEqual(inShort(taken.handed), ['sent', 'sent'])
+    assert.deepEqual(shortOutcomes(taken.handed), ['sent', 'sent'])
     const senders = taken.heard.filter((line) => line.startsWith('MAIL'))
     assert.deepEqual(
       senders.map((line) => line.split(' ')[1]),
       ['FROM:<b+1@bounce.house.test>', 'FROM:<ann@house.test>'],
     )
     const { handed } = await way(owned('nobody@else.test'), { recipients: TWO })
-    assert.deepEqual(inShort(handed), ['unavailable sender transient'])
+    assert.deepEqual(shortOutcomes(handed), ['unavailable sender transient'])
     assert.equal(wordsOf(handed), NOT_OWNED)
   }
 })
 
 test('what is said of the sender beside an answer for others is asked again; a group with rules of its own is a recipient', async () => {
   const some: Answer = (line) => (line.includes('eve@') ? '550 5.7.1 Sender not allowed' : '250 2.1.5 Ok')
-  assert.deepEqual(inShort((await hand({ RCPT: some }, { recipients: TWO })).handed), ['sent', 'later transient'])
+  assert.deepEqual(shortOutcomes((await hand({ RCPT: some }, { recipients: TWO })).handed), ['sent', 'later transient'])
   const group = '550 5.7.133 Sender not authenticated for group'
-  assert.deepEqual(inShort((await hand({ RCPT: group })).handed), ['never recipient'])
+  assert.deepEqual(shortOutcomes((await hand({ RCPT: group })).handed), ['never recipient'])
 })
 
 test('after DATA the account is blamed for its own address only: another From is the fault of the message', async () => {
   const refusal = '550 5.7.60 Client does not have permissions to send as this sender'
   for (const step of ['DATA', '.']) {
-    assert.deepEqual(inShort((await hand({ [step]: refusal })).handed), ['unavailable sender transient'])
+    assert.deepEqual(shortOutcomes((await hand({ [step]: refusal })).handed), ['unavailable sender transient'])
     const other = await hand({ [step]: refusal }, { from: 'sales@house.test' })
-    assert.deepEqual(inShort(other.handed), ['never content'])
+    assert.deepEqual(shortOutcomes(other.handed), ['never content'])
   }
 })
 
-test('a recipient too many is asked for again, a full mailbox is not', async () => {
+test('too many recipients is retried, a full mailbox is not', async () => {
   let asked = 0
   const { handed } = await hand(
     { RCPT: () => (++asked < 2 ? '250 Ok' : '552 Too many recipients') },
     { recipients: TWO },
   )
-  assert.deepEqual(inShort(handed), ['sent', 'later throttled'])
+  assert.deepEqual(shortOutcomes(handed), ['sent', 'later throttled'])
   asked = 0
   const full = await hand({ RCPT: () => (++asked < 2 ? '250 Ok' : '552 5.2.2 Mailbox full') }, { recipients: TWO })
-  assert.deepEqual(inShort(full.handed), ['sent', 'never recipient'])
+  assert.deepEqual(shortOutcomes(full.handed), ['sent', 'never recipient'])
 })
 
 test('a server that closes in the middle is an account that failed, until somebody was refused', async () => {
@@ -208,10 +208,10 @@ test('a server that closes in the middle is an account that failed, until somebo
   }
   let asked = 0
   const { handed } = await hand({ RCPT: () => (asked++ === 0 ? '550 5.1.1 Nobody' : closing) }, { recipients: TWO })
-  assert.deepEqual(inShort(handed), ['never recipient', 'later transient'])
+  assert.deepEqual(shortOutcomes(handed), ['never recipient', 'later transient'])
 })
 
-test('a lost connection: before the end of the mail another account may do, behind it nobody knows', async () => {
+test('a lost connection: before the end of data another account may be used, after it the outcome is unknown', async () => {
   const drop: Answer = (_line, peer) => {
     peer.drop()
     return null
@@ -221,14 +221,14 @@ test('a lost connection: before the end of the mail another account may do, behi
     assert.equal(handed.kind, 'unavailable', verb)
   }
   const { handed } = await hand({ '.': drop }, { recipients: TWO })
-  assert.deepEqual(inShort(handed), ['later network', 'later network'])
+  assert.deepEqual(shortOutcomes(handed), ['later network', 'later network'])
   assert.equal(
     wordsOf(handed),
-    'smtp.relay.test ended the connection before it had answered to the mail. It had got the whole mail and may have taken it.',
+    'smtp.relay.test ended the connection before it replied to the message. It had received the whole message and may have accepted it.',
   )
 })
 
-test('a refusal in the middle of a mail is heard, and nothing is said over that connection any more', async () => {
+test('a refusal during DATA is read, and the connection is not used any more', async () => {
   const bytes = Buffer.concat([MAIL, Buffer.alloc(8_000_000, `${'x'.repeat(70)}\r\n`)])
   await using server = await startScript(async (peer) => {
     await peer.talk({
@@ -243,23 +243,23 @@ test('a refusal in the middle of a mail is heard, and nothing is said over that 
     })
   })
   const account = openAccount({ smtpPort: server.port })
-  assert.deepEqual(inShort(await account.hand(handover({ bytes }))), ['never content'])
+  assert.deepEqual(shortOutcomes(await account.hand(handover({ bytes }))), ['never content'])
   await account.close()
   assert.equal(server.connections, 1)
 })
 
 test('what a server cannot take is not offered to it', async () => {
   const large = await slowly({}, { bytes: Buffer.concat([MAIL, Buffer.alloc(1000, 'x')]) })
-  assert.deepEqual(inShort(large.handed), ['never content'])
+  assert.deepEqual(shortOutcomes(large.handed), ['never content'])
   assert.equal(firstVerdict(large.handed).reply.enhancedCode, '5.3.4')
-  assert.equal(wordsOf(large.handed), 'smtp.relay.test takes mails of up to 1000 bytes; this one has 1085.')
+  assert.equal(wordsOf(large.handed), 'smtp.relay.test accepts messages of up to 1000 bytes; this one has 1085.')
   const eight = await slowly({}, { bytes: Buffer.from('Subject: x\r\n\r\nÄ\r\n') })
   assert.equal(firstVerdict(eight.handed).reply.enhancedCode, '5.6.3')
   const header = await slowly({}, { bytes: Buffer.from('Subject: Ä\r\n\r\nx\r\n') })
   assert.equal(firstVerdict(header.handed).reply.enhancedCode, '5.6.7')
   for (const { heard } of [large, eight, header]) assert.ok(!heard.some((line) => line.startsWith('MAIL')))
   const utf8 = await slowly({}, { recipients: ['jörg@out.test', 'bob@out.test'] })
-  assert.deepEqual(inShort(utf8.handed), ['never recipient', 'sent'], 'only whose address it is')
+  assert.deepEqual(shortOutcomes(utf8.handed), ['never recipient', 'sent'], 'only whose address it is')
   assert.equal(firstVerdict(utf8.handed).reply.enhancedCode, '5.6.7')
 })
 
@@ -282,7 +282,7 @@ test('nothing breaks out of its place', async () => {
     { bytes: Buffer.from('Subject: x\r\r\n\r\nx\r\n') },
   ]) {
     const { handed, heard } = await hand({}, given)
-    assert.deepEqual(inShort(handed), ['never content'])
+    assert.deepEqual(shortOutcomes(handed), ['never content'])
     assert.deepEqual(heard, [])
   }
 })
@@ -298,7 +298,7 @@ test('the bytes that arrive are those that were handed over', async () => {
     'x\r\n'.repeat(400_000),
   ]
   for (const text of cases) {
-    assert.deepEqual(inShort(await account.hand(handover({ bytes: Buffer.from(text) }))), ['sent'])
+    assert.deepEqual(shortOutcomes(await account.hand(handover({ bytes: Buffer.from(text) }))), ['sent'])
     assert.equal(server.mails.at(-1)!.bytes.equals(Buffer.from(text)), true)
   }
   // Without a line break at its end a mail gets one (RFC 5321 4.1.1.4).
@@ -309,7 +309,7 @@ test('the bytes that arrive are those that were handed over', async () => {
 
 test('a server without EHLO is greeted as of old', async () => {
   const { handed, heard } = await hand({ EHLO: '502 5.5.1 What?' })
-  assert.deepEqual(inShort(handed), ['sent'])
+  assert.deepEqual(shortOutcomes(handed), ['sent'])
   assert.deepEqual(heard.slice(0, 3), [
     'EHLO mx.mailstead.test',
     'HELO mx.mailstead.test',
@@ -325,7 +325,7 @@ test('a server that does not want us says so in its greeting', async () => {
     await using server: ScriptServer = await startScript((peer) => peer.talk({}, greeting))
     const account = openAccount({ smtpPort: server.port })
     const handed = await account.hand(handover())
-    assert.deepEqual(inShort(handed), [`unavailable greeting ${cause}`])
+    assert.deepEqual(shortOutcomes(handed), [`unavailable greeting ${cause}`])
     assert.equal(wordsOf(handed), greeting)
     await account.close()
   }

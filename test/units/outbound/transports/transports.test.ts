@@ -6,7 +6,7 @@ import { openLog } from '../../../../src/base/log.ts'
 import type { Provider } from '../../../../src/outbound/records.ts'
 import type { OpenTransport, Transport } from '../../../../src/outbound/transports/transport.ts'
 import { Transports, type TransportsDeps, UNUSED_MS } from '../../../../src/outbound/transports/transports.ts'
-import { carrierConfig, handover, inShort, LOOPBACK_ZONE, providerOf, turns } from '../../../support/carriers.ts'
+import { carrierConfig, handover, LOOPBACK_ZONE, providerOf, shortOutcomes, turns } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { zoneResolver } from '../../../support/dns.ts'
 import { startMailServer } from '../../../support/mail-server.ts'
@@ -66,7 +66,7 @@ test('one carrier for each version; a newer one closes the older, a late reader 
   assert.equal(opened.length, 3)
 })
 
-test('what nobody asks for is closed', async () => {
+test('unused transports are closed', async () => {
   const { carriers, clock, opened } = open()
   const first = await carriers.of(gmail(1))
   clock.advance(UNUSED_MS)
@@ -81,7 +81,7 @@ test('what nobody asks for is closed', async () => {
   assert.notEqual(await carriers.of(gmail(1)), first)
 })
 
-test('what could not be opened is opened anew', async () => {
+test('a transport that failed to open is opened again', async () => {
   let tries = 0
   const failing: OpenTransport = async (provider) => {
     if (++tries === 1) throw new Error('the secret is not ours')
@@ -103,7 +103,7 @@ test('closing closes everything', async () => {
   )
 })
 
-test('an SMTP account signs in with the secret that was kept for it', async () => {
+test('an SMTP account authenticates with its stored secret', async () => {
   const passwords: string[] = []
   await using server = await startMailServer({
     onAuth({ username, password }, _session, done) {
@@ -114,7 +114,7 @@ test('an SMTP account signs in with the secret that was kept for it', async () =
   const { carriers } = open({ secretsOf: async ({ id }) => ({ smtpPassword: `secret of ${id}` }) })
   const provider = providerOf({ smtpPort: server.port, smtpUsername: 'ann' })
   const carrier = await carriers.of(provider)
-  assert.deepEqual(inShort(await carrier.hand(handover())), ['sent'])
+  assert.deepEqual(shortOutcomes(await carrier.hand(handover())), ['sent'])
   assert.deepEqual(passwords, [`secret of ${provider.id}`])
   await carriers.close()
 })

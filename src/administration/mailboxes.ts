@@ -1,0 +1,107 @@
+// Mailboxes as a whole: the record in the directory together with its mail account, its sending accounts and the sign-ins through it.
+
+import type { Agents } from '../agents/agents.ts'
+import type { Db, Tx } from '../db/db.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { IssuedKey } from '../directory/keys.ts'
+import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailbox-input.ts'
+import type { Mailbox, MailboxInput } from '../directory/mailboxes.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { Store } from '../store/store.ts'
+
+export interface MailboxDeps {
+  db: Db
+  directory: Pick<Directory, 'mailboxes' | 'aliases' | 'keys'>
+  store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
+  outbound: Pick<Outbound, 'foreignIn'> & { queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf'> }
+  agents: Pick<Agents, 'endSignInsThrough'>
+}
+
+/** Receives the current record inside the unit of work; throws to refuse. */
+type Check = (current: Mailbox, tx: Tx) => void | Promise<void>
+
+export class MailboxAdministration {
+  readonly #deps: MailboxDeps
+
+  constructor(deps: MailboxDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict */
+  create(teamId: string, input: MailboxInput): Promise<Mailbox> {
+    return this.#deps.db.write((tx) => this.#createIn(tx, teamId, input))
+  }
+
+  /** Creates a mailbox and its first API key in one unit of work. @throws ProductError as `create` */
+  createWithKey(teamId: string, input: MailboxInput, createdBy: string): Promise<{ mailbox: Mailbox; key: IssuedKey }> {
+    return this.#deps.db.write(async (tx) => {
+      const mailbox = await this.#createIn(tx, teamId, input)
+      const name = mailbox.email.slice(0, mailbox.email.lastIndexOf('@'))
+      const key = await this.#deps.directory.keys.issueIn(tx, {
+        teamId,
+        kind: 'mailbox',
+        mailboxId: mailbox.id,
+        name,
+        createdBy,
+      })
+      return { mailbox, key }
+    })
+  }
+
+  /**
+   * @param usedBytes the current usage; a quota below it is refused
+   * @param check receives the current record inside the unit of work; throws to refuse
+   * @throws ProductError not_found, conflict (deleted), validation_error
+   */
+  update(teamId: string, id: string, change: MailboxChange, usedBytes: number, check?: Check): Promise<Mailbox> {
+    const { db, directory, store } = this.#deps
+    return db.write(async (tx) => {
+      let quotaBefore: number | undefined
+      const mailbox = await directory.mailboxes.updateIn(tx, teamId, id, change, usedBytes, async (current) => {
+        quotaBefore = current.quotaBytes
+        await check?.(current, tx)
+      })
+      if (change.sendScope !== undefined) await this.#checkScope(tx, teamId, change.sendScope)
+      if (mailbox.quotaBytes !== quotaBefore) await store.quotas.recordStorageLimitChange(tx, id)
+      return mailbox
+    })
+  }
+
+  /**
+   * Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately, ends the sign-ins through it and cancels
+   * its queued messages. Idempotent.
+   * @throws ProductError not_found
+   */
+  async delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
+    const { db, directory, agents, outbound } = this.#deps
+    const mailbox = await db.write(async (tx) => {
+      const deleted = await directory.mailboxes.deleteIn(tx, teamId, id, check)
+      await agents.endSignInsThrough(tx, id)
+      return deleted
+    })
+    await outbound.queuedMessages.cancelOf(id)
+    return mailbox
+  }
+
+  /** Removes an alias; mail to it is rejected from then on. @throws ProductError not_found */
+  async removeAlias(teamId: string, mailboxId: string, id: string): Promise<void> {
+    const { db, directory, agents } = this.#deps
+    await db.write(async (tx) => {
+      await directory.aliases.removeIn(tx, teamId, mailboxId, id)
+      // A sign-in link may have been mailed to this address, which another mailbox can get now.
+      await agents.endSignInsThrough(tx, mailboxId)
+    })
+  }
+
+  async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
+    const { directory, store } = this.#deps
+    const mailbox = await directory.mailboxes.createIn(tx, teamId, input)
+    await this.#checkScope(tx, teamId, mailbox.sendScope)
+    await store.openAccount(tx, mailbox.id, mailbox.email)
+    return mailbox
+  }
+
+  async #checkScope(tx: Tx, teamId: string, scope: SendScope): Promise<void> {
+    checkSendScope(scope, await this.#deps.outbound.foreignIn(tx, teamId, scope))
+  }
+}

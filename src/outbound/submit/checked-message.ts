@@ -1,0 +1,109 @@
+// Validates a message independently of its sender: addresses, counts, headers, attachments, times (decisions §8.1, §10.7).
+
+import { DAY_MS } from '../../base/durations.ts'
+import { invalid, ProductError } from '../../base/errors.ts'
+import { checkAttachments } from '../../mime/compose/attachment-rules.ts'
+import { checkRecipient, checkSubject } from '../../mime/compose/draft-rules.ts'
+import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rules.ts'
+import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
+import type { Address } from '../../mime/message.ts'
+import type { NewMail } from './new-message.ts'
+
+/** Maximum number of different addresses in To, Cc and Bcc together. */
+export const RECIPIENTS_MAX = 50
+/** Maximum size of all attachments of a message, decoded, in bytes. */
+export const ATTACHED_BYTES_MAX = 26_214_400
+/** How far ahead a message can be scheduled, ms. */
+export const AHEAD_MIN_MS = 5_000
+export const AHEAD_MAX_MS = 30 * DAY_MS
+
+/** The validated parts of a message that do not depend on its sender. */
+export interface CheckedMail extends CheckedHeaders {
+  to: Address[]
+  cc: Address[]
+  bcc: Address[]
+  subject: string
+  attachments: EncodedAttachment[]
+  /** The envelope recipients: each address once, case-insensitively, in order. */
+  recipients: string[]
+  /** Earliest time of the first attempt, ms. */
+  sendAt: number
+}
+
+/** What the rules depend on besides the message. */
+export interface Rules {
+  /** ms */
+  now: number
+  /** Additional file extensions that the operator allows. */
+  extra: readonly string[]
+  /** True when the API's `to` is one address, not a list. */
+  oneTo: boolean
+}
+
+/** @throws ProductError missing_parameter, validation_error, payload_too_large */
+export function checkMail(message: NewMail, { now, extra, oneTo }: Rules): CheckedMail {
+  const to = message.to.map((address, index) => checkRecipient(oneTo ? 'to' : `to.${index}`, address))
+  const [cc, bcc] = [listOf('cc', message.cc), listOf('bcc', message.bcc ?? [])]
+  const checked = checkHeaders('custom_headers', message.headers)
+  refuseConflicts(message, checked)
+  return {
+    ...checked,
+    to,
+    cc,
+    bcc,
+    replyTo: message.replyTo?.length ? listOf('reply_to', message.replyTo) : checked.replyTo,
+    subject: checkSubject('subject', message.subject),
+    attachments: attached(message, extra),
+    recipients: recipientsOf([...to, ...cc, ...bcc]),
+    sendAt: sendTimeOf(message, now),
+  }
+}
+
+function listOf(field: string, addresses: readonly Address[]): Address[] {
+  return addresses.map((address, index) => checkRecipient(`${field}.${index}`, address))
+}
+
+function recipientsOf(addresses: readonly Address[]): string[] {
+  // Few servers distinguish the case of local parts, and no recipient should get a message twice.
+  const distinct = new Map<string, string>()
+  for (const { email } of addresses) {
+    const folded = email.toLowerCase()
+    if (!distinct.has(folded)) distinct.set(folded, email)
+  }
+  if (distinct.size > RECIPIENTS_MAX) {
+    const message = `A message has at most ${RECIPIENTS_MAX} different recipients in to, cc and bcc together.`
+    throw invalid('to', 'too_big', message)
+  }
+  return [...distinct.values()]
+}
+
+function refuseConflicts(message: NewMail, { replyTo, inReplyTo, references }: CheckedHeaders): void {
+  const refuse = (header: string, member: string) => {
+    const message = `The header ${header} cannot be combined with ${member}.`
+    return invalid(`custom_headers.${header}`, 'forbidden_value', message)
+  }
+  if (message.replyTo?.length && replyTo.length > 0) throw refuse('Reply-To', 'reply_to')
+  if (message.inReplyTo === null) return
+  if (inReplyTo !== null) throw refuse('In-Reply-To', 'in_reply_to_message_id')
+  if (references.length > 0) throw refuse('References', 'in_reply_to_message_id')
+}
+
+function attached({ attachments: given }: NewMail, extra: readonly string[]): EncodedAttachment[] {
+  const attachments = checkAttachments('attachments', given, extra)
+  const size = given.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  if (size <= ATTACHED_BYTES_MAX) return attachments.map((file, index) => ({ ...given[index]!, ...file }))
+  const message = `The attachments of a message have at most ${ATTACHED_BYTES_MAX} bytes together.`
+  throw new ProductError('payload_too_large', message, { param: 'attachments' })
+}
+
+function sendTimeOf({ sendAt, undoSeconds }: NewMail, now: number): number {
+  const delay = undoSeconds * 1000
+  if (sendAt === null) return now + delay
+  if (sendAt < now + AHEAD_MIN_MS) {
+    throw invalid('send_at', 'too_small', `send_at must be at least ${AHEAD_MIN_MS / 1000} seconds in the future.`)
+  }
+  if (sendAt > now + AHEAD_MAX_MS) {
+    throw invalid('send_at', 'too_big', `send_at must be at most ${AHEAD_MAX_MS / DAY_MS} days in the future.`)
+  }
+  return sendAt + delay
+}

@@ -1,0 +1,206 @@
+// Entries of messages in folders: adds and removes them, and updates the counts of folders and of threads in them.
+
+import type { WrongSpan } from '../base/clock-guard.ts'
+import type { Reader, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
+import type { FolderKey } from './folders.ts'
+import type { FolderRole } from './records.ts'
+
+/** The folders of each message, by message number. */
+export async function foldersByMessage(reader: Reader, messages: readonly number[]): Promise<Map<number, FolderKey[]>> {
+  const filed = new Map<number, FolderKey[]>(messages.map((n) => [n, []]))
+  if (messages.length === 0) return filed
+  const rows = await reader.all<FolderKey & { message: number }>(
+    `SELECT f.message, folders.n, folders.id, folders.role FROM message_folders f JOIN folders ON folders.n = f.folder
+     WHERE f.message IN (${placeholders(messages)})`,
+    messages,
+  )
+  for (const { message, ...folder } of rows) filed.get(message)!.push(folder)
+  return filed
+}
+
+/** Messages of a folder in ascending order of UID. */
+export async function messagesIn(reader: Reader, folder: number, limit: number): Promise<number[]> {
+  const rows = await reader.all<{ message: number }>(
+    'SELECT message FROM message_folders WHERE folder = ? ORDER BY uid LIMIT ?',
+    [folder, limit],
+  )
+  return rows.map(({ message }) => message)
+}
+
+/** Adds a message to a folder under its next UID. The counts are updated by {@link updateFolderCounts}. */
+export async function insertFolderEntry(
+  tx: Tx,
+  folder: number,
+  message: { n: number; receivedAt: number },
+  now: number,
+): Promise<void> {
+  const row = await tx.get<{ uid: number }>(
+    'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
+    [folder],
+  )
+  await tx.insert('message_folders', {
+    folder,
+    uid: row!.uid,
+    message: message.n,
+    received_at: message.receivedAt,
+    filed_at: now,
+  })
+}
+
+/** Removes a message from a folder, without updating counts. */
+export async function deleteFolderEntry(tx: Tx, folder: number, message: number): Promise<void> {
+  await tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
+}
+
+/**
+ * Folders with one of the roles whose oldest entry was filed before a time (ms), by number; to be run on the scan reader. UIDs grow with
+ * the filing time, so that the lowest UID is the oldest entry.
+ */
+export async function foldersFiledBefore(
+  reader: Reader,
+  roles: readonly FolderRole[],
+  before: number,
+  page: { after: number; limit: number },
+): Promise<{ n: number; id: string; account: number }[]> {
+  return reader.all(
+    `SELECT n, id, account FROM folders WHERE n > ? AND role IN (${placeholders(roles)})
+       AND (SELECT filed_at FROM message_folders m WHERE m.folder = folders.n ORDER BY m.uid LIMIT 1) < ?
+     ORDER BY n LIMIT ?`,
+    [page.after, ...roles, before, page.limit],
+  )
+}
+
+/** Entries of a folder that were filed before a time (ms), in ascending order of UID. */
+export async function entriesFiledBefore(
+  reader: Reader,
+  folder: number,
+  before: number,
+  page: { after: number; limit: number },
+): Promise<{ uid: number; message: number }[]> {
+  const rows = await reader.all<{ uid: number; message: number; filed_at: number | null }>(
+    'SELECT uid, message, filed_at FROM message_folders WHERE folder = ? AND uid > ? ORDER BY uid LIMIT ?',
+    [folder, page.after, page.limit],
+  )
+  const end = rows.findIndex(({ filed_at: at }) => at === null || at >= before)
+  return end < 0 ? rows : rows.slice(0, end)
+}
+
+/** By which times filed by a wrong clock are found, ms. */
+export interface FilingLimits {
+  now: number
+  earliest: number
+  slackMs: number
+  wrong: readonly WrongSpan[]
+}
+
+/**
+/**
+ * Sets the filing time of what was filed in folders with these roles while the clock was wrong to now: in the times it showed, before
+ * the message was received, before the first team existed, or in the future. The filing time still grows with the UID.
+ */
+export async function resetFiledAt(
+  tx: Tx,
+  roles: readonly FolderRole[],
+  { now, earliest, slackMs, wrong }: FilingLimits,
+): Promise<number> {
+  const { changes } = await tx.run(
+    `UPDATE message_folders SET filed_at = ? WHERE folder IN (SELECT n FROM folders WHERE role IN (${placeholders(roles)}))
+       AND (filed_at < ? OR filed_at < received_at - ? OR filed_at > ?${wrong.map(() => ' OR filed_at BETWEEN ? AND ?').join('')})`,
+    [now, ...roles, earliest, slackMs, now + slackMs, ...wrong.flatMap(({ from, until }) => [from, until])],
+  )
+  return changes
+}
+
+/** Deletes the folder entries of messages without updating counts: the folders are deleted as well. */
+export async function deleteFolderEntries(tx: Tx, messages: readonly number[]): Promise<void> {
+  await tx.run(`DELETE FROM message_folders WHERE message IN (${placeholders(messages)})`, messages)
+}
+
+/** Deletes the per-folder counts of threads. */
+export async function deleteThreadFolders(tx: Tx, threads: readonly number[]): Promise<void> {
+  await tx.run(`DELETE FROM thread_folders WHERE thread IN (${placeholders(threads)})`, threads)
+}
+
+/** Counts of a thread's messages in one folder. */
+export interface ThreadFolderCounts {
+  folder: number
+  messages: number
+  unread: number
+}
+
+/**
+ * Writes the counts of a thread in its folders, and adds the differences to the counts of the folders.
+ * @param lastReceivedAt of the thread: its sort time in every folder
+ * @returns the folders whose counts changed
+ */
+export async function updateFolderCounts(
+  tx: Tx,
+  thread: number,
+  current: readonly ThreadFolderCounts[],
+  lastReceivedAt: number,
+): Promise<number[]> {
+  const stored = await tx.all<ThreadFolderCounts>(
+    'SELECT folder, messages, unread FROM thread_folders WHERE thread = ?',
+    [thread],
+  )
+  const before = new Map(stored.map((counts) => [counts.folder, counts]))
+  const after = new Map(current.map((counts) => [counts.folder, counts]))
+  const changed: number[] = []
+  for (const folder of new Set([...before.keys(), ...after.keys()])) {
+    if (await updateOneFolder(tx, thread, before.get(folder), after.get(folder), lastReceivedAt)) changed.push(folder)
+  }
+  await tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
+    lastReceivedAt,
+    thread,
+    lastReceivedAt,
+  ])
+  return changed
+}
+
+async function updateOneFolder(
+  tx: Tx,
+  thread: number,
+  before: ThreadFolderCounts | undefined,
+  after: ThreadFolderCounts | undefined,
+  lastReceivedAt: number,
+): Promise<boolean> {
+  if (before?.messages === after?.messages && before?.unread === after?.unread) return false
+  const folder = (before ?? after)!.folder
+  if (after === undefined) await tx.run('DELETE FROM thread_folders WHERE thread = ? AND folder = ?', [thread, folder])
+  else {
+    await tx.run(
+      `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (thread, folder) DO UPDATE SET messages = excluded.messages, unread = excluded.unread`,
+      [thread, folder, after.messages, after.unread, lastReceivedAt],
+    )
+  }
+  const difference = (count: (counts: ThreadFolderCounts) => number) =>
+    (after === undefined ? 0 : count(after)) - (before === undefined ? 0 : count(before))
+  await tx.run(
+    `UPDATE folders SET total_messages = total_messages + ?, unread_messages = unread_messages + ?,
+       total_threads = total_threads + ?, unread_threads = unread_threads + ? WHERE n = ?`,
+    [
+      difference(({ messages }) => messages),
+      difference(({ unread }) => unread),
+      difference(() => 1),
+      difference(({ unread }) => (unread > 0 ? 1 : 0)),
+      folder,
+    ],
+  )
+  return true
+}
+
+/** Counts the messages of a thread by folder. @param messages `seen` by message number */
+export async function countByFolder(tx: Tx, messages: ReadonlyMap<number, boolean>): Promise<ThreadFolderCounts[]> {
+  const byFolder = new Map<number, ThreadFolderCounts>()
+  for (const [message, folders] of await foldersByMessage(tx, [...messages.keys()])) {
+    for (const { n: folder } of folders) {
+      const counts = byFolder.get(folder) ?? { folder, messages: 0, unread: 0 }
+      counts.messages++
+      if (messages.get(message) === false) counts.unread++
+      byFolder.set(folder, counts)
+    }
+  }
+  return [...byFolder.values()]
+}

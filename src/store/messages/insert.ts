@@ -1,0 +1,122 @@
+// Inserts a message: its row, keywords, attachments and search text.
+
+import { newId } from '../../base/ids.ts'
+import type { Row, Tx } from '../../db/db.ts'
+import type { AttachmentPart, ParsedMessage } from '../../mime/message.ts'
+import { countAttachments } from '../accounts.ts'
+import type { BlobNamer } from '../blob-names.ts'
+import type { Flags, MessageAuthentication } from '../records.ts'
+import { type CorrespondentsByField, indexMessage } from '../search/text.ts'
+import { recordCorrespondents } from './correspondents.ts'
+import { FLAG_KEYWORDS, labelsOf } from './keywords.ts'
+import { nextNumber } from './numbers.ts'
+
+/** A message to insert into an account. */
+export interface NewMessage {
+  /** Public id, `msg_…`. */
+  id: string
+  account: number
+  thread: number
+  /** SHA-256 of the stored bytes. */
+  blob: Uint8Array
+  /** Computes blob ids of this mailbox. */
+  nameOf: BlobNamer
+  sizeBytes: number
+  parsed: ParsedMessage
+  envelope: { mailFrom: string; rcptTo: string }
+  authentication: MessageAuthentication
+  spam: { score: number; isSpam: boolean; reasons: string[] }
+  /** Labels and system keywords; the keywords of the four flags set the flag. */
+  keywords: string[]
+  flags: Flags
+  /** True if it is in at least one folder other than Junk and Trash. */
+  listed: boolean
+  receivedAt: number
+  createdAt: number
+}
+
+export interface InsertedMessage {
+  n: number
+  /** Public ids, in the order of the attachments. */
+  attachmentIds: string[]
+}
+
+/** Inserts the rows that depend only on the message, not on threads and folders. */
+export async function insertMessage(tx: Tx, message: NewMessage): Promise<InsertedMessage> {
+  const { account, parsed, nameOf } = message
+  const keywords = labelsOf(message.keywords)
+  const correspondents = await recordCorrespondents(tx, account, parsed)
+  const n = await nextNumber(tx, account, message.receivedAt)
+  await tx.insert('messages', { n, ...rowOf(message, keywords, correspondents) })
+  for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
+  const attachmentIds = parsed.attachments.map(() => newId('attachment'))
+  for (const [index, part] of parsed.attachments.entries()) {
+    await tx.insert('attachments', {
+      id: attachmentIds[index],
+      ...attachmentRow(account, n, part),
+      blob_name: nameOf(part.sha256),
+    })
+  }
+  await countAttachments(
+    tx,
+    account,
+    parsed.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  )
+  // FTS5 flushes its pending terms at every savepoint and whenever a rowid is lower than the previous one. Indexing all messages of a
+  // transaction at its end, in ascending order, flushes only once.
+  tx.atEnd((end) => indexMessage(end, { n, account, message: parsed, correspondents }), n)
+  return { n, attachmentIds }
+}
+
+function rowOf(message: NewMessage, keywords: string[], correspondents: CorrespondentsByField): Row {
+  const { parsed, flags } = message
+  const { sender, from, to, cc, bcc, replyTo } = parsed
+  const has = (flag: keyof Flags) => flags[flag] || message.keywords.includes(FLAG_KEYWORDS[flag])
+  return {
+    id: message.id,
+    account: message.account,
+    thread: message.thread,
+    received_at: message.receivedAt,
+    listed: message.listed,
+    seen: has('seen'),
+    flagged: has('flagged'),
+    draft: has('draft'),
+    answered: has('answered'),
+    has_attachments: parsed.hasAttachments,
+    size_bytes: message.sizeBytes,
+    sent_at: parsed.sentAt,
+    people: JSON.stringify(correspondents),
+    keywords: JSON.stringify(keywords),
+    subject: parsed.subject,
+    preview: parsed.preview,
+    from_email: from[0]?.email ?? '',
+    from_name: from[0]?.name ?? '',
+    addresses: JSON.stringify({ sender, from, to, cc, bcc, replyTo }),
+    blob: message.blob,
+    blob_name: message.nameOf(message.blob),
+    internet_message_id: parsed.messageId,
+    in_reply_to: JSON.stringify(parsed.inReplyTo),
+    refs: JSON.stringify(parsed.references),
+    parsed: parsed.parsed,
+    envelope: JSON.stringify(message.envelope),
+    authentication: JSON.stringify(message.authentication),
+    spam: JSON.stringify(message.spam),
+    structure: JSON.stringify({ root: parsed.structure, textPart: parsed.textPart, htmlPart: parsed.htmlPart }),
+    created_at: message.createdAt,
+  }
+}
+
+function attachmentRow(account: number, message: number, part: AttachmentPart): Row {
+  return {
+    account,
+    message,
+    part_id: part.partId,
+    filename: part.filename,
+    content_type: part.contentType,
+    size_bytes: part.sizeBytes,
+    sha256: part.sha256,
+    disposition: part.disposition,
+    content_id: part.contentId,
+    inline: part.inline,
+  }
+}

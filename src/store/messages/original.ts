@@ -1,0 +1,48 @@
+// The original message of a reply: the fields a reply needs, and its `$answered` flag.
+
+import type { Reader, Tx } from '../../db/db.ts'
+import type { Account } from '../records.ts'
+import { threadIdsOf } from '../threads/rows.ts'
+
+/** A message that is replied to. */
+export interface OriginalMessage {
+  n: number
+  id: string
+  thread: { n: number; id: string }
+  /** Message-ID without angle brackets; null if it has none. */
+  internetMessageId: string | null
+  /** The References of a reply, without the original's own Message-ID. */
+  references: string[]
+}
+
+interface OriginalRow {
+  n: number
+  thread: number
+  internet_message_id: string | null
+  in_reply_to: string
+  refs: string
+}
+
+export async function originalOf(reader: Reader, account: Account, id: string): Promise<OriginalMessage | undefined> {
+  const row = await reader.get<OriginalRow>(
+    'SELECT n, thread, internet_message_id, in_reply_to, refs FROM messages WHERE id = ? AND account = ?',
+    [id, account.n],
+  )
+  if (!row) return undefined
+  const threads = await threadIdsOf(reader, [row.thread])
+  const [references, inReplyTo] = [row.refs, row.in_reply_to].map((text) => JSON.parse(text) as string[])
+  return {
+    n: row.n,
+    id,
+    thread: { n: row.thread, id: threads.get(row.thread)! },
+    internetMessageId: row.internet_message_id,
+    // RFC 5322 §3.6.4: without References, a single In-Reply-To is used instead.
+    references: references!.length > 0 || inReplyTo!.length !== 1 ? references! : inReplyTo!,
+  }
+}
+
+/** Sets the answered flag. @returns false if it was set already */
+export async function markAnswered(tx: Tx, message: number): Promise<boolean> {
+  const { changes } = await tx.run('UPDATE messages SET answered = 1 WHERE n = ? AND answered = 0', [message])
+  return changes > 0
+}

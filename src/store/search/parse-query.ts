@@ -1,0 +1,105 @@
+// Parser of the query language (decisions §10.4): text to a tree of terms.
+
+import { ProductError } from '../../base/errors.ts'
+import { readField, words } from './fields.ts'
+import { type QueryToken, queryTokens } from './lexer.ts'
+import { allOf, anyOf, isEmpty, type Term } from './terms.ts'
+
+/** Limits of a query: characters (code points), terms, and nesting depth of groups. */
+export const QUERY_CHARS = 512
+export const QUERY_TERMS = 32
+export const QUERY_DEPTH = 5
+
+/**
+ * Parses a query. Adjacent terms must all match; OR has lower precedence. Terms without a letter or digit are ignored. Invalid syntax
+ * is treated as text.
+ * @param now ms; newer_than: and older_than: are relative to it
+ * @throws ProductError invalid_parameter for a query that exceeds a limit
+ */
+export function readQuery(text: string, now: number): Term {
+  // Code points are counted only if the number of code units exceeds the limit.
+  if (text.length > QUERY_CHARS && [...text].length > QUERY_CHARS) {
+    throw limitExceeded(`A search has at most ${QUERY_CHARS} characters.`)
+  }
+  return new QueryReader([...queryTokens(text)], now).read()
+}
+
+function limitExceeded(message: string): ProductError {
+  return new ProductError('invalid_parameter', message, { param: 'q' })
+}
+
+class QueryReader {
+  readonly #tokens: readonly QueryToken[]
+  readonly #now: number
+  #at = 0
+  #terms = 0
+
+  constructor(tokens: readonly QueryToken[], now: number) {
+    this.#tokens = tokens
+    this.#now = now
+  }
+
+  read(): Term {
+    const groups: Term[] = []
+    // Surplus closing parentheses are ignored.
+    while (this.#at < this.#tokens.length) {
+      const group = this.#group(0)
+      if (!isEmpty(group)) groups.push(group)
+    }
+    return allOf(groups)
+  }
+
+  /** Alternatives up to and including the closing parenthesis. */
+  #group(depth: number): Term {
+    if (depth > QUERY_DEPTH) throw limitExceeded(`Groups of a search can be nested at most ${QUERY_DEPTH} levels deep.`)
+    const alternatives: Term[] = []
+    let conjunction: Term[] = []
+    const finish = () => {
+      if (conjunction.length > 0) alternatives.push(allOf(conjunction))
+      conjunction = []
+    }
+    for (let token = this.#next(); token !== undefined && token.kind !== 'close'; token = this.#next()) {
+      if (token.kind === 'or') finish()
+      else {
+        const term = this.#negatable(token, depth)
+        if (!isEmpty(term)) conjunction.push(term)
+      }
+    }
+    finish()
+    return alternatives.length === 0 ? allOf([]) : anyOf(alternatives)
+  }
+
+  #negatable(first: QueryToken, depth: number): Term {
+    let token: QueryToken | undefined = first
+    let negated = false
+    for (; token?.kind === 'not'; token = this.#peek() ? this.#next() : undefined) negated = !negated
+    if (token === undefined) return allOf([])
+    const term = this.#primary(token, depth)
+    return negated && !isEmpty(term) ? { kind: 'not', of: term } : term
+  }
+
+  #primary(token: QueryToken, depth: number): Term {
+    if (token.kind === 'open') return this.#group(depth + 1)
+    if (token.kind !== 'text') return allOf([])
+    const term = this.#text(token)
+    if (!isEmpty(term) && ++this.#terms > QUERY_TERMS) throw limitExceeded(`A search has at most ${QUERY_TERMS} terms.`)
+    return term
+  }
+
+  #text({ field, value, quoted }: Extract<QueryToken, { kind: 'text' }>): Term {
+    const written = { text: value, quoted }
+    if (field === null) return words('any', written) ?? allOf([])
+    const plain = { text: `${field}:${value}`, quoted }
+    return readField(field, written, this.#now) ?? words('any', plain) ?? allOf([])
+  }
+
+  /** The next token if it can follow a negation: an OR or a closing parenthesis ends the negation. */
+  #peek(): QueryToken | undefined {
+    const token = this.#tokens[this.#at]
+    return token?.kind === 'or' || token?.kind === 'close' ? undefined : token
+  }
+
+  #next(): QueryToken | undefined {
+    return this.#tokens[this.#at++]
+  }
+}

@@ -1,0 +1,238 @@
+// Libraries of which the sources use or override what is not public: pinned to one version, and each such part compared with the one that was read.
+//
+// After an upgrade: read what changed in the members named by the failing test and what it means for our overrides, and only then write the
+// new version and fingerprints here.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { Duplex } from 'node:stream'
+import { test } from 'node:test'
+import knex from 'knex'
+import charset from 'libmime/lib/charset.js'
+import arc from 'mailauth/lib/arc/index.js'
+import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
+import dmarc from 'mailauth/lib/dmarc/index.js'
+import spf from 'mailauth/lib/spf/index.js'
+import tools from 'mailauth/lib/tools.js'
+import { SMTPServer } from 'smtp-server'
+import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
+import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import { ROOT, sources } from '../support/source.ts'
+
+interface Manifest {
+  version: string
+  dependencies: Record<string, string>
+}
+
+/** Published entry points of a package beside its main one. */
+const PUBLIC_ENTRIES =
+  /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm)$/
+
+const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', knex: '3.3.0', libmime: '5.4.4' }
+
+/** SHA-256 of the source of a function, its beginning. */
+function fingerprint(value: unknown): string {
+  if (typeof value !== 'function') return typeof value
+  return createHash('sha256').update(value.toString()).digest('hex').slice(0, 12)
+}
+
+function fingerprints(owner: object, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, fingerprint(Reflect.get(owner, name))]))
+}
+
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(ROOT, ...path), 'utf8')) as Manifest
+
+test('they are pinned to the version that was read, and that one is installed', () => {
+  const { dependencies } = readJson('package.json')
+  for (const [name, version] of Object.entries(PINNED)) {
+    assert.equal(dependencies[name], version)
+    assert.equal(readJson('node_modules', name, 'package.json').version, version)
+  }
+})
+
+test('no other package is entered through its inner files', () => {
+  const wrong = sources().flatMap(({ path, imports }) =>
+    imports
+      .map(({ specifier }) => specifier)
+      .filter((specifier) => /^(?:@[\w-]+\/)?[a-z][\w.-]*\/./.test(specifier) && !/^@[\w-]+\/[\w.-]+$/.test(specifier))
+      .filter((specifier) => !(specifier.split('/')[0]! in PINNED) && !PUBLIC_ENTRIES.test(specifier))
+      .map((specifier) => `${path}: ${specifier}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('smtp-server: the methods that the session and the command reader override or call', () => {
+  assert.deepEqual(
+    {
+      connection: fingerprints(SMTPConnection.prototype, [
+        'constructor',
+        'init',
+        'close',
+        'send',
+        'handler_MAIL',
+        'handler_RCPT',
+        'handler_DATA',
+        'handler_STARTTLS',
+        '_armTimeout',
+        '_createParser',
+        '_onClose',
+        '_onCommand',
+        '_resetSession',
+        'upgrade',
+      ]),
+      stream: fingerprints(SMTPStream.prototype, [
+        'constructor',
+        'continue',
+        'startDataMode',
+        '_countDataBytes',
+        '_endDataMode',
+        '_write',
+      ]),
+    },
+    {
+      connection: {
+        constructor: 'aaa042191b73',
+        init: '1265a7d7ca8f',
+        close: '4b80aaabd134',
+        send: 'c33568c0111a',
+        handler_MAIL: 'a40618dd2e16',
+        handler_RCPT: 'ef2acd7214ea',
+        handler_DATA: '9eceecf35f56',
+        handler_STARTTLS: '54e8a7f36219',
+        _armTimeout: 'b8bc04964752',
+        _createParser: '15ca8c360137',
+        _onClose: '097b8d221da5',
+        _onCommand: '41c8a1b7a32a',
+        _resetSession: '2bf7682ca138',
+        upgrade: '6a3fa8a3ee41',
+      },
+      stream: {
+        constructor: '448a713e7d6e',
+        continue: 'ce5856923c79',
+        startDataMode: 'd007d5db8cb9',
+        _countDataBytes: '4b938ebe6c99',
+        _endDataMode: '7de0cf3d0671',
+        _write: 'a72635ce53e2',
+      },
+    },
+  )
+})
+
+test('smtp-server: the members of a connection that the session reads', () => {
+  const server = new SMTPServer({ authOptional: true, disableReverseLookup: true, disabledCommands: ['STARTTLS'] })
+  const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket
+  const connection = new SMTPConnection(server, socket, { remoteAddress: '192.0.2.1', remotePort: 1 })
+  const members = [
+    '_socket',
+    '_parser',
+    '_dataStream',
+    '_handlerPending',
+    '_upgrading',
+    'secure',
+    'remoteAddress',
+    'hostNameAppearsAs',
+    'openingCommand',
+  ]
+  const found = members.map((name) => [name, typeof Reflect.get(connection, name)])
+  assert.deepEqual(Object.fromEntries(found), {
+    _socket: 'object',
+    _parser: 'object',
+    _dataStream: 'boolean',
+    _handlerPending: 'boolean',
+    _upgrading: 'boolean',
+    secure: 'boolean',
+    remoteAddress: 'string',
+    hostNameAppearsAs: 'boolean',
+    openingCommand: 'boolean',
+  })
+  const stream = new SMTPStream()
+  const ofStream = ['isClosed', '_dataMode', '_dataStream', 'oncommand']
+  assert.deepEqual(Object.fromEntries(ofStream.map((name) => [name, typeof Reflect.get(stream, name)])), {
+    isClosed: 'boolean',
+    _dataMode: 'boolean',
+    _dataStream: 'object',
+    oncommand: 'function',
+  })
+})
+
+test('mailauth: the steps of the verifier that are called or replaced, and the checks taken one by one', () => {
+  assert.deepEqual(
+    {
+      verifier: fingerprints(DkimVerifier.prototype, [
+        'constructor',
+        'emitHeaders',
+        'prepareSignature',
+        'addBodyHash',
+        'finalChunk',
+      ]),
+      arc: fingerprints(arc, ['arc']),
+      spf: fingerprints(spf, ['spf']),
+      dmarc: fingerprints(dmarc, ['evaluateDmarc']),
+      tools: fingerprints(tools, ['getPublicKey', 'toALabel', 'getAlignment', 'formatDomain']),
+    },
+    {
+      verifier: {
+        constructor: 'de7aa5ac725f',
+        emitHeaders: '416afcb9fb63',
+        prepareSignature: '631ed5a6b79e',
+        addBodyHash: '08cd3c2c24f7',
+        finalChunk: '158c1c78abaf',
+      },
+      arc: { arc: '890027232acf' },
+      spf: { spf: 'b68d090a8f40' },
+      dmarc: { evaluateDmarc: '5ca4aae5353b' },
+      tools: {
+        getPublicKey: '8c4031304c70',
+        toALabel: 'b7acb7ed540a',
+        getAlignment: '6cea4382d2c5',
+        formatDomain: 'c7a353977c94',
+      },
+    },
+  )
+  const options = { resolver: async () => [], minBitLength: 1024, strict: true, curTime: new Date(0) }
+  const verifier = new DkimVerifier(options)
+  assert.ok('keyCache' in verifier && 'keyCache' in verifier.arc)
+  assert.ok(
+    verifier.bodyHashes instanceof Map && Array.isArray(verifier.signatureHeaders) && Array.isArray(verifier.results),
+  )
+})
+
+test('libmime: the decoders of character sets', () => {
+  assert.deepEqual(fingerprints(charset, ['normalizeCharset', 'decode']), {
+    normalizeCharset: '551051b1185e',
+    decode: '933e7a01ca5f',
+  })
+})
+
+test('knex: the methods of its client that open, query and close our connection', () => {
+  assert.deepEqual(
+    fingerprints(knex.Client.prototype, [
+      'constructor',
+      'acquireConnection',
+      'destroy',
+      'initializeDriver',
+      'initializePool',
+      'prepBindings',
+      'query',
+      'releaseConnection',
+      '_driver',
+      '_query',
+    ]),
+    {
+      constructor: '2858e96f600a',
+      acquireConnection: '2076577733df',
+      destroy: '36f844810407',
+      initializeDriver: '5f804b33ffc2',
+      initializePool: '0f3b37be6462',
+      prepBindings: 'a41af33bf1ec',
+      query: 'e0d5ffad46ce',
+      releaseConnection: '5c7e100b75fe',
+      // Ours alone: the public base class leaves them to the dialects.
+      _driver: 'undefined',
+      _query: 'undefined',
+    },
+  )
+})

@@ -1,0 +1,17 @@
+// A process that crashes after the commit that stores copies of a message in local mailboxes.
+
+import process from 'node:process'
+import { loadConfig } from '../../src/config/load.ts'
+import { openAppliance } from '../../src/main.ts'
+
+await openAppliance(loadConfig(process.env), {
+  workers: 'here',
+  async prepare({ store }) {
+    const deliver = store.deliver.bind(store)
+    store.deliver = async (...given) => {
+      const delivered = await deliver(...given)
+      process.kill(process.pid, 'SIGKILL')
+      return delivered
+    }
+  },
+})
