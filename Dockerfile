@@ -1,20 +1,22 @@
-# Mailstead as one container: no build step, the sources run as they are.
+# Mailstead as one container: the bundle of `npm run build`, without packages.
 
-FROM node:26-slim AS dependencies
+FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# The builder brings its program as a package: nothing needs to run at the installation.
+RUN npm ci --ignore-scripts
+COPY scripts scripts
+COPY src src
+RUN node scripts/build.ts
 
 FROM node:26-slim
-# The cache of compiled sources makes every start but the first one faster and smaller.
-ENV NODE_ENV=production DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/mailstead
+# The cache of compiled code makes every start but the first one faster; two heaps of glibc that give back what is free take less memory.
+ENV NODE_ENV=production DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/mailstead MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
-COPY package.json package-lock.json LICENSE ./
-COPY scripts/install.js scripts/run.js scripts/mailstead.js scripts/
+COPY package.json LICENSE ./
 COPY docs docs
-COPY src src
-RUN ln -s /app/scripts/mailstead.js /usr/local/bin/mailstead \
+COPY --from=build /app/dist dist
+RUN printf '#!/bin/sh\nexec node /app/dist/cli.js "$@"\n' > /usr/local/bin/mailstead && chmod +x /usr/local/bin/mailstead \
  && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
@@ -22,4 +24,4 @@ VOLUME /data
 EXPOSE 2525 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HTTP_PORT || 8080) + '/healthz').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "src/cli/cli.ts", "serve"]
+CMD ["node", "dist/cli.js", "serve"]

@@ -7,7 +7,7 @@ import { openLog } from '../src/base/log.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { openContext } from '../src/context.ts'
 import type { NewMail, Sender } from '../src/outbound/submit/new-message.ts'
-import { startDns } from '../test/support/dns.ts'
+import { type LocalDns, startDns, type Zone } from '../test/support/dns.ts'
 import type { ApplianceReady } from './appliance.ts'
 import { startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
@@ -36,11 +36,11 @@ function signingRate(): number {
   return SIGNATURES / ((performance.now() - began) / 1000)
 }
 
-/** Fills the queue of a new data folder; nothing is sent meanwhile. */
-async function fill(env: Record<string, string>, count: number): Promise<void> {
+/** Fills the queue of a new data folder; nothing is sent meanwhile. @returns the DNS names of the signing key, which must be published */
+async function fill(env: Record<string, string>, count: number): Promise<Zone> {
   const app = await openContext(loadConfig(env, join(env.DATA_DIR!, 'none.json')), { log: openLog('error') })
   const team = await app.directory.teams.create({ name: 'Bench' })
-  await app.directory.domains.create(team.id, 'from.test')
+  const { records } = await app.directory.domains.create(team.id, 'from.test')
   const sender: Sender = { kind: 'team', teamId: team.id, source: 'batch_api' }
   for (let at = 0; at < count; at += BATCH) {
     const mails = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => mailOf(at + i))
@@ -48,6 +48,7 @@ async function fill(env: Record<string, string>, count: number): Promise<void> {
     if (made.some(({ kind }) => kind !== 'accepted')) throw new Error('A mail was not accepted.')
   }
   await app.close()
+  return Object.fromEntries(records.dkim.map(({ name, value }) => [name, { TXT: [value], ttl: 3600 }]))
 }
 
 function mailOf(n: number): NewMail {
@@ -67,15 +68,18 @@ interface Drained {
   memoryBytes: number
 }
 
-async function drain(folder: string, dns: string, count: number): Promise<Drained> {
+async function drain(folder: string, dns: LocalDns, count: number): Promise<Drained> {
   await using sink = startNode('bench/sink.ts')
   const { port } = await sink.message<{ port: number }>()
   const sending = { DIRECT_PORT: String(port), ALLOW_PRIVATE_SMTP_HOSTS: 'true' }
-  const env = { ...applianceEnv(join(folder, `drain-${count}`), dns), ...sending }
-  await fill(env, count)
+  const env = { ...applianceEnv(join(folder, `drain-${count}`), dns.address), ...sending }
+  dns.zone = { ...zone, ...(await fill(env, count)) }
+  let signed = 0
   const taken = async () => {
     sink.send({ ask: 'count' })
-    return (await sink.message<{ count: number }>()).count
+    const said = await sink.message<{ count: number; signed: number }>()
+    signed = said.signed
+    return said.count
   }
   await using appliance = startNode('bench/appliance.ts', [], env)
   await appliance.message<ApplianceReady>()
@@ -88,6 +92,7 @@ async function drain(folder: string, dns: string, count: number): Promise<Draine
     if (Number.isNaN(half) && done >= count / 2) half = performance.now()
   }
   const ended = performance.now()
+  if (signed < count) throw new Error(`Only ${signed} of ${count} messages were signed.`)
   return {
     perSecond: count / ((ended - began) / 1000),
     lateShare: (ended - half) / (half - began),
@@ -99,10 +104,12 @@ async function drain(folder: string, dns: string, count: number): Promise<Draine
 /** @param counts number of queued messages, for each run */
 export async function benchDrain(folder: string, counts: readonly number[]): Promise<void> {
   await using dns = await startDns(zone)
+  // As real zones have it: that a server has no IPv6 address is known for a while.
+  dns.negativeTtl = 3600
   const rows: string[][] = []
   for (const count of counts) {
     const bare = signingRate()
-    const { perSecond, lateShare, cpuPerThousand, memoryBytes } = await drain(folder, dns.address, count)
+    const { perSecond, lateShare, cpuPerThousand, memoryBytes } = await drain(folder, dns, count)
     const measured = [short(perSecond), short(bare), ratio(perSecond, bare)]
     rows.push([short(count), ...measured, ratio(lateShare, 1), `${short(cpuPerThousand)} s`, megabytes(memoryBytes)])
   }
@@ -110,7 +117,7 @@ export async function benchDrain(folder: string, counts: readonly number[]): Pro
     'waiting',
     'left/s',
     'RSA-2048/s',
-    'ratio (aim 0.6)',
+    'ratio (aim 0.8)',
     '2nd half ÷ 1st',
     'CPU / 1,000',
     'RSS (aim < 250 MB)',

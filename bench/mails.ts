@@ -1,4 +1,4 @@
-// The messages of the load: they differ in Message-ID, subject and words, and half of them are DKIM-signed.
+// The mails of the load: as unlike each other as real ones are where it matters (Message-ID, subject, words), half of them DKIM-signed.
 
 import { generateKeyPairSync } from 'node:crypto'
 import process from 'node:process'
@@ -15,7 +15,7 @@ const WORDS =
     ' ',
   )
 
-/** A small generator of repeatable numbers below `limit` (xorshift), so that every run sends the same messages. */
+/** A small generator of repeatable numbers below `limit` (xorshift), so that every run sends the same mail. */
 export function numbers(seed: number): (limit: number) => number {
   let state = seed | 1
   return (limit) => {
@@ -26,7 +26,7 @@ export function numbers(seed: number): (limit: number) => number {
   }
 }
 
-/** Text of lines and paragraphs of about this many bytes. */
+/** Text of lines and paragraphs with about so many bytes. */
 export function text(bytes: number, next: (limit: number) => number): string {
   const lines: string[] = []
   for (let length = 0; length < bytes; ) {
@@ -45,7 +45,7 @@ export function subject(next: (limit: number) => number): string {
 export interface Keys {
   /** PEM. */
   private: string
-  /** Base64 of the SubjectPublicKeyInfo, as in a DKIM record. */
+  /** Base64 of the SubjectPublicKeyInfo, as a DKIM record holds it. */
   public: string
 }
 
@@ -57,7 +57,7 @@ export function makeKeys(): Keys {
   }
 }
 
-/** The DNS records with which the messages pass SPF, DKIM and DMARC. */
+/** What a name server must know so that the mails pass SPF, DKIM and DMARC. */
 export function zoneOf(keys: Keys): Zone {
   const ttl = 600
   return {
@@ -74,7 +74,7 @@ export function zoneOf(keys: Keys): Zone {
 }
 
 /**
- * One message of about `bytes` bytes; every second one carries a DKIM signature.
+ * One mail of about `bytes` bytes; every second one carries a DKIM signature.
  * @param key PEM of the signing key
  */
 export async function mail(index: number, bytes: number, to: string, key: string): Promise<Buffer> {
@@ -91,10 +91,9 @@ export async function mail(index: number, bytes: number, to: string, key: string
   ].join('\r\n')
   const bare = `${head}\r\n\r\n${text(Math.max(100, bytes - head.length - 600), next)}`
   if (index % 2 === 0) return Buffer.from(bare)
-  const { signatures } = await dkimSign(bare, {
-    signingDomain: SENDER_DOMAIN,
-    selector: SELECTOR,
-    privateKey: key,
-  })
+  const signer = { signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey: key }
+  // Its types demand the key at the top level, but only `signatureData` is read; with neither it answers with an empty string.
+  const { signatures, errors } = await dkimSign(bare, { ...signer, signatureData: [signer] })
+  if (signatures === '') throw new Error(`The message was not signed: ${errors.map(({ err }) => err).join(', ')}.`)
   return Buffer.from(signatures + bare)
 }

@@ -7,9 +7,9 @@ const QUOTA_BYTES = 2 ** 40
 
 export async function seedMailbox(app: Context, email: string): Promise<{ mailbox: Mailbox; key: string }> {
   const { teams, domains, keys } = app.directory
-  const team = (await teams.list())[0] ?? (await teams.create({ name: 'Bench' }))
+  const team = teams.list()[0] ?? (await teams.create({ name: 'Bench' }))
   const domain = email.slice(email.indexOf('@') + 1)
-  const known = await domains.list(team.id, { limit: 100, after: null })
+  const known = domains.list(team.id, { limit: 100, after: null })
   if (!known.items.some(({ name }) => name === domain)) await domains.create(team.id, domain)
   const mailbox = await app.administration.mailboxes.create(team.id, { email, quotaBytes: QUOTA_BYTES })
   const issued = await keys.issue({

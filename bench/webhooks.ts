@@ -21,8 +21,8 @@ const DATA = { recipient: 'ana@customer.example', subject: 'Your order', padding
 
 async function happen(app: Context, teamId: string, count: number): Promise<void> {
   const about = { teamId, type: 'message.delivered' as const, mailboxId: null, domainId: null, at: app.clock.now() }
-  await app.db.write(async (tx) => {
-    for (let i = 0; i < count; i++) await app.outbox.record(tx, { ...about, data: DATA })
+  await app.db.write((tx) => {
+    for (let i = 0; i < count; i++) app.outbox.record(tx, { ...about, data: DATA })
   })
 }
 

@@ -42,7 +42,7 @@ export async function demoSending(root: Call, alice: Call, colleague: string, ot
     in_reply_to_message_id: question!.id,
   })
   for (const row of await logOf(root, sent.message_id)) showRow(row)
-  const [mail] = other.mails
+  const [mail] = other.messages
   const fields = /^(?:DKIM-Signature|From|In-Reply-To): .*$/gim
   line('Grace’s server received these header fields, among others:')
   for (const [field] of mail!.bytes.toString('latin1').matchAll(fields)) line(`  ${field.trimEnd()}`)

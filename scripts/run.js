@@ -4,14 +4,24 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { BUNDLED_CLI, isBundleFresh } from './bundle.js'
 import { prepare, ROOT, StartError } from './install.js'
+
+const CLI = 'src/cli/cli.ts'
 
 const [file, ...args] = process.argv.slice(2)
 
 /** Runs the file in the caller's folder; this process ends the way that one ends. */
-function run(node) {
-  // What was read once need not be read again: Node starts faster and keeps its TypeScript reader out of memory.
-  const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'), ...process.env }
+function run(node, file) {
+  const env = {
+    // What was read once need not be read again: Node starts faster and keeps its TypeScript reader out of memory.
+    NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
+    // glibc: threads share two heaps instead of holding one each, and return what they do not use (its first default, which grows
+    // otherwise): 15 MB less in an idle appliance.
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_TRIM_THRESHOLD_: '131072',
+    ...process.env,
+  }
   const child = spawn(node, [join(ROOT, file), ...args], { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
@@ -24,7 +34,8 @@ function run(node) {
 
 try {
   // What lies in src runs without the tools of development.
-  run(prepare({ development: !file.startsWith('src/') }))
+  const node = prepare({ development: !file.startsWith('src/') })
+  run(node, file === CLI && isBundleFresh(ROOT) ? BUNDLED_CLI : file)
 } catch (error) {
   if (!(error instanceof StartError)) throw error
   console.error(`mailstead: ${error.message}`)

@@ -20,6 +20,7 @@ import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import type { Db } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
+import { Events } from './events/events.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
 import { EventDispatch } from './events/webhooks/webhooks.ts'
@@ -64,6 +65,8 @@ export interface Context {
   administration: Administration
   /** Events that have not been dispatched yet. */
   outbox: Outbox
+  /** The events of teams, for reading. */
+  events: Events
   /** Sends events to webhook subscriptions. */
   eventDispatch: EventDispatch
   store: Store
@@ -117,6 +120,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const threads = openThreads(config)
   return {
     ...{ ...shared, ...threads, directory, people, agents, administration, eventDispatch, store, outbound },
+    events: new Events(db),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
@@ -160,10 +164,10 @@ function linkCloser(
   log: Log,
   rooms: () => { people: People; agents: Agents },
 ): CloseLinks {
-  return async (tx, tokens) => {
+  return (tx, tokens) => {
     if (SIGN_IN_LINKS_TO_LOCAL) return
     const { people, agents } = rooms()
-    const links = (await people.links.drop(tx, tokens)) + (await agents.invites.dropLinks(tx, tokens))
+    const links = people.links.drop(tx, tokens) + agents.invites.dropLinks(tx, tokens)
     if (links === 0) return
     tx.afterCommit(() =>
       log.warn({ event: 'people.link_ended', links }, 'Sign-in link revoked: it was delivered to a local mailbox'),
@@ -177,8 +181,8 @@ function agentDeps({
   suppressions,
 }: Outbound): Pick<AgentDeps, 'stopSending' | 'isSuppressed'> {
   return {
-    async stopSending(tx, mailboxId) {
-      await waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
+    stopSending(tx, mailboxId) {
+      waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
     },
     isSuppressed: (email) => suppressions.stopsOwnMail(email),
   }

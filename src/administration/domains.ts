@@ -35,15 +35,15 @@ export class DomainVerification {
    */
   async verify(teamId: string, id: string, check?: Check): Promise<{ domain: Domain; checks: DomainCheck[] }> {
     const { db, directory } = this.#deps
-    const before = await directory.domains.get(teamId, id)
+    const before = directory.domains.get(teamId, id)
     if (before === undefined) throw notFound('domain')
     check?.(before)
     const findings = await this.#inspect(before)
     if (findings.verification === 'unknown') {
       throw new ProductError('service_unavailable', 'The name servers of the domain did not answer. Try again later.')
     }
-    const domain = await db.write(async (tx) => {
-      const current = await directory.domains.getIn(tx, teamId, id)
+    const domain = await db.write((tx) => {
+      const current = directory.domains.getIn(tx, teamId, id)
       if (current !== undefined) check?.(current)
       return directory.domains.applyFindings(tx, id, findings, true)
     })
@@ -58,7 +58,7 @@ export class DomainVerification {
    */
   async recheckDue(signal?: AbortSignal): Promise<number> {
     const { db, directory } = this.#deps
-    const due = await directory.domains.due(ROUND_MAX)
+    const due = directory.domains.due(ROUND_MAX)
     let checked = 0
     while (checked < due.length && !signal?.aborted) {
       const group = due.slice(checked, checked + CONCURRENCY)

@@ -3,7 +3,7 @@
 import type { Agents } from '../agents/agents.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { IssuedKey } from '../directory/keys.ts'
+import type { IssuedKey } from '../directory/key-record.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -18,7 +18,7 @@ export interface MailboxDeps {
 }
 
 /** Receives the current record inside the unit of work; throws to refuse. */
-type Check = (current: Mailbox, tx: Tx) => void | Promise<void>
+type Check = (current: Mailbox, tx: Tx) => void
 
 export class MailboxAdministration {
   readonly #deps: MailboxDeps
@@ -34,10 +34,10 @@ export class MailboxAdministration {
 
   /** Creates a mailbox and its first API key in one unit of work. @throws ProductError as `create` */
   createWithKey(teamId: string, input: MailboxInput, createdBy: string): Promise<{ mailbox: Mailbox; key: IssuedKey }> {
-    return this.#deps.db.write(async (tx) => {
-      const mailbox = await this.#createIn(tx, teamId, input)
+    return this.#deps.db.write((tx) => {
+      const mailbox = this.#createIn(tx, teamId, input)
       const name = mailbox.email.slice(0, mailbox.email.lastIndexOf('@'))
-      const key = await this.#deps.directory.keys.issueIn(tx, {
+      const key = this.#deps.directory.keys.issueIn(tx, {
         teamId,
         kind: 'mailbox',
         mailboxId: mailbox.id,
@@ -55,14 +55,14 @@ export class MailboxAdministration {
    */
   update(teamId: string, id: string, change: MailboxChange, usedBytes: number, check?: Check): Promise<Mailbox> {
     const { db, directory, store } = this.#deps
-    return db.write(async (tx) => {
+    return db.write((tx) => {
       let quotaBefore: number | undefined
-      const mailbox = await directory.mailboxes.updateIn(tx, teamId, id, change, usedBytes, async (current) => {
+      const mailbox = directory.mailboxes.updateIn(tx, teamId, id, change, usedBytes, (current) => {
         quotaBefore = current.quotaBytes
-        await check?.(current, tx)
+        check?.(current, tx)
       })
-      if (change.sendScope !== undefined) await this.#checkScope(tx, teamId, change.sendScope)
-      if (mailbox.quotaBytes !== quotaBefore) await store.quotas.recordStorageLimitChange(tx, id)
+      if (change.sendScope !== undefined) this.#checkScope(tx, teamId, change.sendScope)
+      if (mailbox.quotaBytes !== quotaBefore) store.quotas.recordStorageLimitChange(tx, id)
       return mailbox
     })
   }
@@ -74,9 +74,9 @@ export class MailboxAdministration {
    */
   async delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
     const { db, directory, agents, outbound } = this.#deps
-    const mailbox = await db.write(async (tx) => {
-      const deleted = await directory.mailboxes.deleteIn(tx, teamId, id, check)
-      await agents.endSignInsThrough(tx, id)
+    const mailbox = await db.write((tx) => {
+      const deleted = directory.mailboxes.deleteIn(tx, teamId, id, check)
+      agents.endSignInsThrough(tx, id)
       return deleted
     })
     await outbound.queuedMessages.cancelOf(id)
@@ -86,22 +86,22 @@ export class MailboxAdministration {
   /** Removes an alias; mail to it is rejected from then on. @throws ProductError not_found */
   async removeAlias(teamId: string, mailboxId: string, id: string): Promise<void> {
     const { db, directory, agents } = this.#deps
-    await db.write(async (tx) => {
-      await directory.aliases.removeIn(tx, teamId, mailboxId, id)
+    await db.write((tx) => {
+      directory.aliases.removeIn(tx, teamId, mailboxId, id)
       // A sign-in link may have been mailed to this address, which another mailbox can get now.
-      await agents.endSignInsThrough(tx, mailboxId)
+      agents.endSignInsThrough(tx, mailboxId)
     })
   }
 
-  async #createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
+  #createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {
     const { directory, store } = this.#deps
-    const mailbox = await directory.mailboxes.createIn(tx, teamId, input)
-    await this.#checkScope(tx, teamId, mailbox.sendScope)
-    await store.openAccount(tx, mailbox.id, mailbox.email)
+    const mailbox = directory.mailboxes.createIn(tx, teamId, input)
+    this.#checkScope(tx, teamId, mailbox.sendScope)
+    store.openAccount(tx, mailbox.id, mailbox.email)
     return mailbox
   }
 
-  async #checkScope(tx: Tx, teamId: string, scope: SendScope): Promise<void> {
-    checkSendScope(scope, await this.#deps.outbound.foreignIn(tx, teamId, scope))
+  #checkScope(tx: Tx, teamId: string, scope: SendScope): void {
+    checkSendScope(scope, this.#deps.outbound.foreignIn(tx, teamId, scope))
   }
 }

@@ -27,7 +27,7 @@ export interface Agents {
   allowance: SendAllowance
   switches: Switches
   /** Ends the links and invitations mailed to a mailbox and their sessions, inside a unit of work that deletes it or one of its addresses. */
-  endSignInsThrough(tx: Tx, mailboxId: string): Promise<void>
+  endSignInsThrough(tx: Tx, mailboxId: string): void
 }
 
 const POW_PURPOSE = 'proof-of-work'

@@ -1,7 +1,7 @@
 // Identity assertions: signed JWTs (ES256) that an agent exchanges for tokens (RFC 7523), and the keys that sign them.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { calculateJwkThumbprint, type JWK, jwtVerify, SignJWT } from 'jose'
+import type { JWK } from 'jose'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'
 import { randomName } from '../base/ids.ts'
@@ -52,6 +52,7 @@ export class Assertions {
   async sign(registrationId: string, email: string, version: 1 | 2): Promise<SignedAssertion> {
     const { clock, issuer } = this.#deps
     const key = await this.#signing()
+    const { SignJWT } = await import('jose')
     const now = Math.floor(clock.now() / 1000)
     const end = now + LIFETIME_MS[version] / 1000
     const token = await new SignJWT({ email, ver: version })
@@ -73,6 +74,7 @@ export class Assertions {
   async read(token: string, options: { expired?: boolean } = {}): Promise<Assertion | undefined> {
     const { clock, issuer } = this.#deps
     if (token.length > TOKEN_MAX) return undefined
+    const { jwtVerify } = await import('jose')
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#publicKey(kid), {
         algorithms: [ALGORITHM],
@@ -94,7 +96,7 @@ export class Assertions {
   /** The published public keys: the signing key and its predecessor. */
   async jwks(): Promise<{ keys: JWK[] }> {
     await this.#signing()
-    const rows = await this.#deps.db.read.all<{ public: string }>(
+    const rows = this.#deps.db.read.all<{ public: string }>(
       'SELECT public FROM agent_keys ORDER BY created_at DESC, kid LIMIT ?',
       [KEYS_SHOWN],
     )
@@ -106,18 +108,18 @@ export class Assertions {
     const { db, clock, vault } = this.#deps
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const jwk = pair.publicKey.export({ format: 'jwk' }) as JWK
+    const { calculateJwkThumbprint } = await import('jose')
     const kid = await calculateJwkThumbprint(jwk)
     const published = JSON.stringify({ ...jwk, kid, alg: ALGORITHM, use: 'sig' })
     const sealed = vault.seal(PURPOSE, pair.privateKey.export({ type: 'pkcs8', format: 'der' }))
-    await db.write(async (tx) => {
-      const last = await tx.get<{ created_at: number }>('SELECT max(created_at) AS created_at FROM agent_keys')
+    await db.write((tx) => {
+      const last = tx.get<{ created_at: number }>('SELECT max(created_at) AS created_at FROM agent_keys')
       // Two rotations in one millisecond still have an order.
       const at = Math.max(clock.now(), (last?.created_at ?? 0) + 1)
-      await tx.insert('agent_keys', { kid, public: published, private_sealed: sealed, created_at: at })
-      await tx.run(
-        'DELETE FROM agent_keys WHERE kid NOT IN (SELECT kid FROM agent_keys ORDER BY created_at DESC LIMIT ?)',
-        [KEYS_SHOWN],
-      )
+      tx.insert('agent_keys', { kid, public: published, private_sealed: sealed, created_at: at })
+      tx.run('DELETE FROM agent_keys WHERE kid NOT IN (SELECT kid FROM agent_keys ORDER BY created_at DESC LIMIT ?)', [
+        KEYS_SHOWN,
+      ])
     })
     this.#current = undefined
     return kid
@@ -125,34 +127,31 @@ export class Assertions {
 
   async #signing(): Promise<SigningKey> {
     const { db, vault } = this.#deps
-    const newest = await this.#newest()
+    const newest = this.#newest()
     if (newest === undefined) {
       await this.rotate()
       return this.#signing()
     }
     // An operator command in another process may have rotated the key.
     if (this.#current?.kid === newest) return this.#current.key
-    const row = await db.read.get<{ private_sealed: Uint8Array }>(
-      'SELECT private_sealed FROM agent_keys WHERE kid = ?',
-      [newest],
-    )
+    const row = db.read.get<{ private_sealed: Uint8Array }>('SELECT private_sealed FROM agent_keys WHERE kid = ?', [
+      newest,
+    ])
     const der = vault.open(PURPOSE, row!.private_sealed)
     const key = { kid: newest, private: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
     this.#current = { kid: newest, key }
     return key
   }
 
-  async #newest(): Promise<string | undefined> {
-    const row = await this.#deps.db.read.get<{ kid: string }>(
+  #newest(): string | undefined {
+    const row = this.#deps.db.read.get<{ kid: string }>(
       'SELECT kid FROM agent_keys ORDER BY created_at DESC, kid LIMIT 1',
     )
     return row?.kid
   }
 
-  async #publicKey(kid: string | undefined): Promise<KeyObject> {
-    const row = await this.#deps.db.read.get<{ public: string }>('SELECT public FROM agent_keys WHERE kid = ?', [
-      kid ?? '',
-    ])
+  #publicKey(kid: string | undefined): KeyObject {
+    const row = this.#deps.db.read.get<{ public: string }>('SELECT public FROM agent_keys WHERE kid = ?', [kid ?? ''])
     if (row === undefined) throw new Error('Unknown key.')
     return createPublicKey({ key: JSON.parse(row.public), format: 'jwk' })
   }

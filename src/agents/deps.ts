@@ -25,7 +25,7 @@ export interface AgentDeps {
   people: People
   allowance: SendAllowance
   /** Rejects the queued messages of a mailbox, because sending is no longer allowed. */
-  stopSending(tx: Tx, mailboxId: string): Promise<void>
+  stopSending(tx: Tx, mailboxId: string): void
   /** True for an address on the appliance-wide suppression list. */
-  isSuppressed(email: string): Promise<boolean>
+  isSuppressed(email: string): boolean
 }

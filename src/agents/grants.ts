@@ -90,15 +90,15 @@ export class Grants {
   /** Reads the registration and writes the token in one unit of work, so that a concurrent revocation revokes the token too. */
   async #issue(
     request: GrantRequest,
-    find: (tx: Tx) => Promise<Registration | undefined>,
+    find: (tx: Tx) => Registration | undefined,
     how: { barred?: boolean; claims?: boolean },
   ): Promise<GrantResult & { registration?: Registration }> {
-    const issued = await this.#deps.db.write(async (tx) => {
-      const registration = await find(tx)
-      const why = await this.#refusalOf(tx, registration, request, how)
+    const issued = await this.#deps.db.write((tx) => {
+      const registration = find(tx)
+      const why = this.#refusalOf(tx, registration, request, how)
       if (why !== null) return { why, registration }
       const scopes = request.scopes ?? AUDIENCE_SCOPES[request.audience]
-      const token = await this.#deps.tokens.mint(tx, registration!.n, request.audience, scopes)
+      const token = this.#deps.tokens.mint(tx, registration!.n, request.audience, scopes)
       return { why: null, token, registration: registration! }
     })
     if (issued.why === null) {
@@ -109,12 +109,12 @@ export class Grants {
     return refused(isPending && this.#pollsTooOften(issued.registration!.n) ? 'slow_down' : issued.why)
   }
 
-  async #refusalOf(
+  #refusalOf(
     tx: Tx,
     registration: Registration | undefined,
     { audience, scopes }: GrantRequest,
     { barred = false, claims = false }: { barred?: boolean; claims?: boolean },
-  ): Promise<GrantRefusal | null> {
+  ): GrantRefusal | null {
     if (registration === undefined || registration.state === 'revoked') return 'invalid_grant'
     const isExpired = registration.claimExpiresAt !== null && registration.claimExpiresAt <= this.#deps.clock.now()
     if (claims && isExpired) return 'claim_expired'
@@ -128,9 +128,9 @@ export class Grants {
   }
 
   /** The refusal that reports the state of the last invitation to a polling agent. */
-  async #inviteRefusal(tx: Tx, registration: Registration): Promise<GrantRefusal> {
+  #inviteRefusal(tx: Tx, registration: Registration): GrantRefusal {
     if (registration.state === 'accepted') return 'pending'
-    const invite = await this.#deps.invites.latest(tx, registration.n)
+    const invite = this.#deps.invites.latest(tx, registration.n)
     if (invite === undefined) return 'not_invited'
     if (invite.state === 'declined') return 'declined'
     return invite.state === 'expired' ? 'invite_expired' : 'pending'

@@ -12,15 +12,15 @@ export const IN_ALL = 1000
 export const DISPATCHES_MS = DAY_MS
 
 /** Counts an invitation. @throws ProductError rate_limit_exceeded */
-export async function takeDispatch(
+export function takeDispatch(
   tx: Tx,
   { registration, email, now }: { registration: number; email: string; now: number },
-): Promise<void> {
+): void {
   const ofAgent = { condition: 'registration = ?', values: [registration], max: PER_REGISTRATION, ms: DAY_MS, now }
-  await checkLimit(tx, ofAgent)
-  await checkLimit(tx, { condition: 'email = ?', values: [email], max: PER_RECIPIENT, ms: HOUR_MS, now })
-  await checkLimit(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
-  await tx.insert('invite_dispatches', { registration, email, at: now })
+  checkLimit(tx, ofAgent)
+  checkLimit(tx, { condition: 'email = ?', values: [email], max: PER_RECIPIENT, ms: HOUR_MS, now })
+  checkLimit(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
+  tx.insert('invite_dispatches', { registration, email, at: now })
 }
 
 interface WindowLimit {
@@ -33,8 +33,8 @@ interface WindowLimit {
 }
 
 /** @throws ProductError rate_limit_exceeded until the oldest invitation leaves the window */
-async function checkLimit(tx: Tx, { condition, values, max, ms, now }: WindowLimit): Promise<void> {
-  const row = await tx.get<{ at: number }>(
+function checkLimit(tx: Tx, { condition, values, max, ms, now }: WindowLimit): void {
+  const row = tx.get<{ at: number }>(
     `SELECT at FROM invite_dispatches WHERE ${condition} AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?`,
     [...values, now - ms, max - 1],
   )

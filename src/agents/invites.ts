@@ -54,20 +54,20 @@ export class Invites {
     const { db, mailer, isSuppressed, config, people } = this.#deps
     const email = this.#checkEmail(written)
     const token = newToken()
-    const registration = await this.#usable(db.read, registrationId)
-    const silent = (await isSuppressed(email)) || (await hasOptedOut(db.read, email))
-    const policy = await people.linkMailPolicy(email)
+    const registration = this.#usable(db.read, registrationId)
+    const silent = isSuppressed(email) || hasOptedOut(db.read, email)
+    const policy = people.linkMailPolicy(email)
     const link = this.#urlOf(token)
     const message =
       silent || !policy.mailed ? null : await mailer.prepare(inviteMessage(registration, { to: email, link, config }))
     const mailed = message !== null && policy.mailed ? { token, mailboxId: policy.mailboxId, isShown: false } : null
-    return db.write(async (tx) => {
-      const current = await this.#usable(tx, registrationId)
-      const live = await this.#reusable(tx, current, email)
-      await takeDispatch(tx, { registration: current.n, email, now: this.#deps.clock.now() })
-      const invite = live ?? (await this.#make(tx, current, email))
-      if (mailed !== null) await this.#setLink(tx, invite.n, mailed)
-      await message?.sendIn(tx)
+    return db.write((tx) => {
+      const current = this.#usable(tx, registrationId)
+      const live = this.#reusable(tx, current, email)
+      takeDispatch(tx, { registration: current.n, email, now: this.#deps.clock.now() })
+      const invite = live ?? this.#make(tx, current, email)
+      if (mailed !== null) this.#setLink(tx, invite.n, mailed)
+      message?.sendIn(tx)
       return invite
     })
   }
@@ -76,11 +76,11 @@ export class Invites {
   async openFor(email: string): Promise<OpenInvite[]> {
     const { db, clock, registrations } = this.#deps
     const sql = `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n`
-    const rows = (await db.read.all(sql, [email.toLowerCase(), clock.now()])).map(inviteOf)
+    const rows = db.read.all(sql, [email.toLowerCase(), clock.now()]).map(inviteOf)
     return Promise.all(
       rows.map(async (invite) => ({
         invite,
-        registration: (await registrations.byN(db.read, invite.registration))!,
+        registration: registrations.byN(db.read, invite.registration)!,
       })),
     )
   }
@@ -93,22 +93,22 @@ export class Invites {
   }
 
   /** Revokes unused links; the invitations stay pending. @returns how many */
-  async dropLinks(tx: Tx, tokens: readonly string[]): Promise<number> {
+  dropLinks(tx: Tx, tokens: readonly string[]): number {
     let dropped = 0
     for (const token of tokens) {
-      const invite = await this.#byToken(tx, token)
+      const invite = this.#byToken(tx, token)
       if (invite?.state !== 'pending') continue
-      await this.#setLink(tx, invite.n, { token: newToken(), mailboxId: null, isShown: false })
+      this.#setLink(tx, invite.n, { token: newToken(), mailboxId: null, isShown: false })
       dropped++
     }
     return dropped
   }
 
   /** The invitation of a link; undefined for a link that is unknown or was replaced. */
-  async open(token: string): Promise<OpenInvite | undefined> {
+  open(token: string): OpenInvite | undefined {
     const { read } = this.#deps.db
-    const invite = await this.#byToken(read, token)
-    return invite && { invite, registration: (await this.#deps.registrations.byN(read, invite.registration))! }
+    const invite = this.#byToken(read, token)
+    return invite && { invite, registration: this.#deps.registrations.byN(read, invite.registration)! }
   }
 
   /**
@@ -118,30 +118,28 @@ export class Invites {
   async decide(token: string, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
     const { db, clock, registrations, ownership } = this.#deps
     const now = clock.now()
-    const done = await db.write(async (tx) => {
-      const invite = await this.#byToken(tx, token)
+    const done = await db.write((tx) => {
+      const invite = this.#byToken(tx, token)
       if (invite === undefined) throw notFound('invitation')
       if (invite.state !== 'pending' || invite.expiresAt <= now) return { invite, decided: false }
-      const registration = (await registrations.byN(tx, invite.registration))!
+      const registration = registrations.byN(tx, invite.registration)!
       if (decision.accept) {
-        await ownership.accept(tx, registration, invite.email)
-        await this.#setState(tx, invite.n, 'accepted')
-        if (decision.approveSending) await ownership.approveSending(tx, registration.id)
+        ownership.accept(tx, registration, invite.email)
+        this.#setState(tx, invite.n, 'accepted')
+        if (decision.approveSending) ownership.approveSending(tx, registration.id)
       } else {
-        await this.#setState(tx, invite.n, 'declined')
-        await ownership.noteUndecided(tx, registration.n)
-        if (decision.optOut) await optOut(tx, invite.email, now)
+        this.#setState(tx, invite.n, 'declined')
+        ownership.noteUndecided(tx, registration.n)
+        if (decision.optOut) optOut(tx, invite.email, now)
       }
-      return { invite: (await this.#byToken(tx, token))!, decided: true }
+      return { invite: this.#byToken(tx, token)!, decided: true }
     })
-    return { ...done, registration: (await registrations.byN(db.read, done.invite.registration))! }
+    return { ...done, registration: registrations.byN(db.read, done.invite.registration)! }
   }
 
   /** The last invitation of a registration, in any state. */
-  async latest(reader: Reader, registration: number): Promise<Invite | undefined> {
-    const row = await reader.get('SELECT * FROM owner_invites WHERE registration = ? ORDER BY n DESC LIMIT 1', [
-      registration,
-    ])
+  latest(reader: Reader, registration: number): Invite | undefined {
+    const row = reader.get('SELECT * FROM owner_invites WHERE registration = ? ORDER BY n DESC LIMIT 1', [registration])
     return row && inviteOf(row)
   }
 
@@ -149,19 +147,19 @@ export class Invites {
   async expireDue(): Promise<number> {
     const { db, clock, ownership } = this.#deps
     const now = clock.now()
-    const due = await db.read.get(
+    const due = db.read.get(
       `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM owner_invites WHERE state = 'pending' AND expires_at <= ?)
          OR EXISTS (SELECT 1 FROM invite_dispatches WHERE at <= ?)`,
       [now, now - DISPATCHES_MS],
     )
     if (due === undefined) return 0
-    return db.write(async (tx) => {
-      const expired = await tx.all(
+    return db.write((tx) => {
+      const expired = tx.all(
         `UPDATE owner_invites SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING registration`,
         [now, now],
       )
-      for (const row of expired) await ownership.noteUndecided(tx, row.registration as number)
-      await tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DISPATCHES_MS])
+      for (const row of expired) ownership.noteUndecided(tx, row.registration as number)
+      tx.run('DELETE FROM invite_dispatches WHERE at <= ?', [now - DISPATCHES_MS])
       return expired.length
     })
   }
@@ -174,8 +172,8 @@ export class Invites {
     throw invalid('email', 'forbidden_value', 'The address of an agent cannot be an owner. Name a person.')
   }
 
-  async #usable(reader: Reader, id: string): Promise<Registration> {
-    const registration = await this.#deps.registrations.byId(reader, id)
+  #usable(reader: Reader, id: string): Registration {
+    const registration = this.#deps.registrations.byId(reader, id)
     if (registration === undefined) throw notFound('registration')
     if (registration.provisionedAt === null) {
       const retryAfter = PROVISIONING_RETRY_SECONDS
@@ -192,16 +190,16 @@ export class Invites {
   }
 
   /** The pending invitation of this agent to this person. Revokes other pending ones of this agent; throws when another agent has one. */
-  async #reusable(tx: Tx, registration: Registration, email: string): Promise<Invite | undefined> {
+  #reusable(tx: Tx, registration: Registration, email: string): Invite | undefined {
     const now = this.#deps.clock.now()
-    const row = await tx.get(
+    const row = tx.get(
       `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n LIMIT 1`,
       [email, now],
     )
     if (row === undefined || row.registration !== registration.n) {
       if (row !== undefined)
         throw tooMany('This person already has a pending invitation. Try again later.', inviteOf(row).expiresAt - now)
-      await tx.run(
+      tx.run(
         `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state = 'pending'`,
         [now, registration.n],
       )
@@ -215,12 +213,8 @@ export class Invites {
   }
 
   /** Replaces the previous link. */
-  async #setLink(
-    tx: Tx,
-    n: number,
-    link: { token: string; mailboxId: string | null; isShown: boolean },
-  ): Promise<void> {
-    await tx.run('UPDATE owner_invites SET token_hash = ?, mailbox_id = ?, shown = ? WHERE n = ?', [
+  #setLink(tx: Tx, n: number, link: { token: string; mailboxId: string | null; isShown: boolean }): void {
+    tx.run('UPDATE owner_invites SET token_hash = ?, mailbox_id = ?, shown = ? WHERE n = ?', [
       sha256(link.token),
       link.mailboxId,
       link.isShown ? 1 : 0,
@@ -228,9 +222,9 @@ export class Invites {
     ])
   }
 
-  async #make(tx: Tx, registration: Registration, email: string): Promise<Invite> {
+  #make(tx: Tx, registration: Registration, email: string): Invite {
     const now = this.#deps.clock.now()
-    await tx.insert('owner_invites', {
+    tx.insert('owner_invites', {
       id: newId('ownerInvite'),
       registration: registration.n,
       email,
@@ -240,17 +234,17 @@ export class Invites {
       created_at: now,
       expires_at: now + INVITE_MS,
     })
-    await this.#deps.ownership.noteInvited(tx, registration.n)
-    return (await this.latest(tx, registration.n))!
+    this.#deps.ownership.noteInvited(tx, registration.n)
+    return this.latest(tx, registration.n)!
   }
 
-  async #byToken(reader: Reader, token: string): Promise<Invite | undefined> {
-    const row = await reader.get('SELECT * FROM owner_invites WHERE token_hash = ?', [sha256(token)])
+  #byToken(reader: Reader, token: string): Invite | undefined {
+    const row = reader.get('SELECT * FROM owner_invites WHERE token_hash = ?', [sha256(token)])
     return row && inviteOf(row)
   }
 
-  async #setState(tx: Tx, n: number, state: Invite['state']): Promise<void> {
-    await tx.run('UPDATE owner_invites SET state = ?, decided_at = ? WHERE n = ?', [state, this.#deps.clock.now(), n])
+  #setState(tx: Tx, n: number, state: Invite['state']): void {
+    tx.run('UPDATE owner_invites SET state = ?, decided_at = ? WHERE n = ?', [state, this.#deps.clock.now(), n])
   }
 }
 
@@ -258,10 +252,10 @@ function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
-async function hasOptedOut(reader: Reader, email: string): Promise<boolean> {
-  return (await reader.get('SELECT 1 AS found FROM invite_opt_outs WHERE email = ?', [email])) !== undefined
+function hasOptedOut(reader: Reader, email: string): boolean {
+  return reader.get('SELECT 1 AS found FROM invite_opt_outs WHERE email = ?', [email]) !== undefined
 }
 
-async function optOut(tx: Tx, email: string, now: number): Promise<void> {
-  await tx.run('INSERT INTO invite_opt_outs (email, at) VALUES (?, ?) ON CONFLICT DO NOTHING', [email, now])
+function optOut(tx: Tx, email: string, now: number): void {
+  tx.run('INSERT INTO invite_opt_outs (email, at) VALUES (?, ?) ON CONFLICT DO NOTHING', [email, now])
 }

@@ -29,8 +29,8 @@ export class Owners {
   }
 
   /** The agents of the teams the signed-in person owns, the newest first. */
-  async agentsOf(session: Owner): Promise<Registration[]> {
-    const memberships = await this.#deps.people.membershipsOf(session)
+  agentsOf(session: Owner): Registration[] {
+    const memberships = this.#deps.people.membershipsOf(session)
     const teams = memberships.filter(({ role }) => role === 'owner').map(({ teamId }) => teamId)
     return this.#deps.registrations.ofTeams(teams)
   }
@@ -41,7 +41,7 @@ export class Owners {
    */
   async answer(token: string, decision: InviteDecision): Promise<OpenInvite & { session: SignInSession | null }> {
     const { invites, people, db } = this.#deps
-    const open = await invites.open(token)
+    const open = invites.open(token)
     if (open === undefined) throw notFound('invitation')
     const done = await invites.decide(token, decision)
     if (!done.decided || done.invite.state === 'declined') return { ...done, session: null }
@@ -69,7 +69,7 @@ export class Owners {
 
   /** @param typed the address of the inbox, typed to confirm @throws ProductError not_found, conflict */
   async revoke(session: Owner, id: string, typed: string): Promise<void> {
-    const registration = await this.#own(session, id)
+    const registration = this.#own(session, id)
     if (typed.trim().toLowerCase() !== registration.email)
       throw conflict('The address does not match the agent. Type the address of its inbox to confirm.')
     await this.#do(session, id, 'revoked', (tx) => this.#deps.ownership.revoke(tx, id))
@@ -77,18 +77,18 @@ export class Owners {
 
   /** Revokes every agent of the owner. @returns how many */
   async revokeAll(session: Owner): Promise<number> {
-    const alive = (await this.agentsOf(session)).filter(isAlive)
+    const alive = this.agentsOf(session).filter(isAlive)
     for (const { id } of alive) await this.#do(session, id, 'revoked', (tx) => this.#deps.ownership.revoke(tx, id))
     return alive.length
   }
 
-  async #do(session: Owner, id: string, action: OwnerAction, work: (tx: Tx) => Promise<void>): Promise<void> {
-    const registration = await this.#own(session, id)
+  async #do(session: Owner, id: string, action: OwnerAction, work: (tx: Tx) => void): Promise<void> {
+    const registration = this.#own(session, id)
     const { db, mailer, config } = this.#deps
     const message = await mailer.prepare(ownerActionMessage(action, registration, session.email, config))
-    await db.write(async (tx) => {
-      await work(tx)
-      await message.sendIn(tx)
+    await db.write((tx) => {
+      work(tx)
+      message.sendIn(tx)
     })
   }
 
@@ -98,8 +98,8 @@ export class Owners {
     await db.write((tx) => message.sendIn(tx))
   }
 
-  async #own(session: Owner, id: string): Promise<Registration> {
-    const found = (await this.agentsOf(session)).find((registration) => registration.id === id)
+  #own(session: Owner, id: string): Registration {
+    const found = this.agentsOf(session).find((registration) => registration.id === id)
     if (found === undefined) throw notFound('agent')
     return found
   }

@@ -33,45 +33,45 @@ export class Ownership {
   }
 
   /** Records an invitation; a decision of an owner stays. */
-  async noteInvited(tx: Tx, n: number): Promise<void> {
-    await this.#setState(tx, n, 'invited', ['unclaimed'])
+  noteInvited(tx: Tx, n: number): void {
+    this.#setState(tx, n, 'invited', ['unclaimed'])
   }
 
   /** Records that the invitation was declined or expired. */
-  async noteUndecided(tx: Tx, n: number): Promise<void> {
-    await this.#setState(tx, n, 'unclaimed', ['invited'])
+  noteUndecided(tx: Tx, n: number): void {
+    this.#setState(tx, n, 'unclaimed', ['invited'])
   }
 
   /** Makes a person the owner. @throws ProductError conflict when the registration has ended */
-  async accept(tx: Tx, registration: Registration, email: string): Promise<void> {
+  accept(tx: Tx, registration: Registration, email: string): void {
     if (!isAlive(registration)) throw conflict(`The registration is ${registration.state}.`)
-    await this.#deps.people.members.addOwner(tx, registration.teamId, email)
-    await this.#setState(tx, registration.n, 'accepted', ['unclaimed', 'invited'])
+    this.#deps.people.members.addOwner(tx, registration.teamId, email)
+    this.#setState(tx, registration.n, 'accepted', ['unclaimed', 'invited'])
   }
 
   /** Approves sending. @throws ProductError not_found, conflict unless it is accepted or approved */
-  async approveSending(tx: Tx, id: string): Promise<void> {
-    const registration = await this.#require(tx, id, ['accepted', 'approved'])
-    await this.#setState(tx, registration.n, 'approved', ['accepted'])
-    await this.#setInviteState(tx, registration.n, 'accepted', 'approved')
-    await this.#deps.mailboxes.raiseQuota(tx, registration.mailboxId, APPROVED_QUOTA_BYTES)
-    await this.#deps.store.quotas.recordStorageLimitChange(tx, registration.mailboxId)
+  approveSending(tx: Tx, id: string): void {
+    const registration = this.#require(tx, id, ['accepted', 'approved'])
+    this.#setState(tx, registration.n, 'approved', ['accepted'])
+    this.#setInviteState(tx, registration.n, 'accepted', 'approved')
+    this.#deps.mailboxes.raiseQuota(tx, registration.mailboxId, APPROVED_QUOTA_BYTES)
+    this.#deps.store.quotas.recordStorageLimitChange(tx, registration.mailboxId)
   }
 
   /** Revokes the approval immediately and rejects queued messages. Reading and quota stay. */
-  async revokeSending(tx: Tx, id: string): Promise<void> {
-    const registration = await this.#require(tx, id, ['accepted', 'approved'])
-    await this.#setState(tx, registration.n, 'accepted', ['approved'])
-    await this.#setInviteState(tx, registration.n, 'approved', 'accepted')
-    await this.#deps.tokens.revokeOf(tx, registration.n, 'send')
-    await this.#deps.stopSending(tx, registration.mailboxId)
+  revokeSending(tx: Tx, id: string): void {
+    const registration = this.#require(tx, id, ['accepted', 'approved'])
+    this.#setState(tx, registration.n, 'accepted', ['approved'])
+    this.#setInviteState(tx, registration.n, 'approved', 'accepted')
+    this.#deps.tokens.revokeOf(tx, registration.n, 'send')
+    this.#deps.stopSending(tx, registration.mailboxId)
   }
 
   /** Revokes a registration with its tokens, invitations and queued messages. Idempotent. @throws ProductError not_found */
-  async revoke(tx: Tx, id: string): Promise<void> {
-    const registration = await this.#deps.registrations.byId(tx, id)
+  revoke(tx: Tx, id: string): void {
+    const registration = this.#deps.registrations.byId(tx, id)
     if (registration === undefined) throw notFound('registration')
-    if (isAlive(registration)) await this.#end(tx, registration, 'revoked')
+    if (isAlive(registration)) this.#end(tx, registration, 'revoked')
   }
 
   /**
@@ -88,12 +88,12 @@ export class Ownership {
       return (await db.scan.get<{ count: number }>(sql, [createdAfter]))!.count
     }
     let revoked = 0
-    for (let batch = await this.#numbers(condition, createdAfter); batch.length > 0; ) {
-      await db.write(async (tx) => {
-        for (const n of batch) await this.#endByNumber(tx, n, 'revoked')
+    for (let batch = this.#numbers(condition, createdAfter); batch.length > 0; ) {
+      await db.write((tx) => {
+        for (const n of batch) this.#endByNumber(tx, n, 'revoked')
       })
       revoked += batch.length
-      batch = await this.#numbers(condition, createdAfter)
+      batch = this.#numbers(condition, createdAfter)
     }
     return revoked
   }
@@ -105,14 +105,14 @@ export class Ownership {
   async revokeToken(token: string): Promise<void> {
     const { db, assertions, tokens, registrations } = this.#deps
     const assertion = isSecret(token) ? undefined : await assertions.read(token, { expired: true })
-    await db.write(async (tx) => {
-      if (assertion !== undefined) return this.#endIfAlive(tx, await registrations.byId(tx, assertion.registrationId))
+    await db.write((tx) => {
+      if (assertion !== undefined) return this.#endIfAlive(tx, registrations.byId(tx, assertion.registrationId))
       if (!isSecret(token)) return
-      if (token.startsWith('clm_')) return this.#endIfAlive(tx, await registrations.byClaim(tx, token))
-      if (token.startsWith('sat_')) return this.#endIfAlive(tx, await registrations.byDurable(tx, token))
-      const found = await tokens.find(tx, token)
+      if (token.startsWith('clm_')) return this.#endIfAlive(tx, registrations.byClaim(tx, token))
+      if (token.startsWith('sat_')) return this.#endIfAlive(tx, registrations.byDurable(tx, token))
+      const found = tokens.find(tx, token)
       if (found?.audience === 'send') return tokens.revoke(tx, token)
-      if (found !== undefined) await this.#endIfAlive(tx, await registrations.byN(tx, found.registration))
+      if (found !== undefined) this.#endIfAlive(tx, registrations.byN(tx, found.registration))
     })
   }
 
@@ -120,9 +120,9 @@ export class Ownership {
   async sweep(idleDays: number): Promise<number> {
     const { db, clock } = this.#deps
     const now = clock.now()
-    const unclaimed = await this.#numbers(`state IN ('unclaimed', 'invited') AND claim_expires_at <= ?`, now)
+    const unclaimed = this.#numbers(`state IN ('unclaimed', 'invited') AND claim_expires_at <= ?`, now)
     const idle = `state NOT IN ('revoked', 'expired') AND coalesce(last_used_at, created_at) <= ?`
-    const unused = idleDays === 0 ? [] : await this.#numbers(idle, now - idleDays * DAY_MS)
+    const unused = idleDays === 0 ? [] : this.#numbers(idle, now - idleDays * DAY_MS)
     for (const n of unclaimed) await db.write((tx) => this.#endByNumber(tx, n, 'expired'))
     for (const n of unused) await db.write((tx) => this.#endByNumber(tx, n, 'revoked'))
     return unclaimed.length + unused.length + (await this.#deleteDue(now))
@@ -130,73 +130,73 @@ export class Ownership {
 
   async #deleteDue(now: number): Promise<number> {
     const { db, mailboxes, people, registrations } = this.#deps
-    const due = await this.#numbers('delete_at <= ?', now)
+    const due = this.#numbers('delete_at <= ?', now)
     for (const n of due) {
-      await db.write(async (tx) => {
-        const { teamId, mailboxId } = (await registrations.byN(tx, n))!
+      await db.write((tx) => {
+        const { teamId, mailboxId } = registrations.byN(tx, n)!
         // It may have been deleted, and even purged, before.
-        if ((await mailboxes.byId(mailboxId, tx))?.status !== 'deleted') {
-          await mailboxes.deleteIn(tx, teamId, mailboxId)
-          await endSignInsThrough(tx, people, mailboxId)
+        if (mailboxes.byId(mailboxId, tx)?.status !== 'deleted') {
+          mailboxes.deleteIn(tx, teamId, mailboxId)
+          endSignInsThrough(tx, people, mailboxId)
         }
-        await tx.run('UPDATE agent_registrations SET delete_at = NULL WHERE n = ?', [n])
+        tx.run('UPDATE agent_registrations SET delete_at = NULL WHERE n = ?', [n])
       })
     }
     return due.length
   }
 
-  async #numbers(condition: string, value: number): Promise<number[]> {
-    const rows = await this.#deps.db.read.all<{ n: number }>(
+  #numbers(condition: string, value: number): number[] {
+    const rows = this.#deps.db.read.all<{ n: number }>(
       `SELECT n FROM agent_registrations WHERE ${condition} ORDER BY n LIMIT ?`,
       [value, SWEEP_MAX],
     )
     return rows.map(({ n }) => n)
   }
 
-  async #endByNumber(tx: Tx, n: number, state: 'revoked' | 'expired'): Promise<void> {
-    const registration = await this.#deps.registrations.byN(tx, n)
-    if (registration !== undefined && isAlive(registration)) await this.#end(tx, registration, state)
+  #endByNumber(tx: Tx, n: number, state: 'revoked' | 'expired'): void {
+    const registration = this.#deps.registrations.byN(tx, n)
+    if (registration !== undefined && isAlive(registration)) this.#end(tx, registration, state)
   }
 
-  async #endIfAlive(tx: Tx, registration: Registration | undefined): Promise<void> {
-    if (registration !== undefined && isAlive(registration)) await this.#end(tx, registration, 'revoked')
+  #endIfAlive(tx: Tx, registration: Registration | undefined): void {
+    if (registration !== undefined && isAlive(registration)) this.#end(tx, registration, 'revoked')
   }
 
-  async #end(tx: Tx, registration: Registration, state: 'revoked' | 'expired'): Promise<void> {
+  #end(tx: Tx, registration: Registration, state: 'revoked' | 'expired'): void {
     const { clock, tokens, mailboxes, stopSending } = this.#deps
     const { n, teamId, mailboxId } = registration
     const now = clock.now()
     const isOwned = registration.state === 'accepted' || registration.state === 'approved'
-    await tx.run('UPDATE agent_registrations SET state = ?, ended_at = ?, delete_at = ? WHERE n = ?', [
+    tx.run('UPDATE agent_registrations SET state = ?, ended_at = ?, delete_at = ? WHERE n = ?', [
       state,
       now,
       now + (isOwned ? KEEP_OWNED_MS : KEEP_MS),
       n,
     ])
-    await tokens.revokeOf(tx, n)
-    await tx.run(
+    tokens.revokeOf(tx, n)
+    tx.run(
       `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state IN ('pending', 'accepted', 'approved')`,
       [now, n],
     )
-    const mailbox = await mailboxes.byId(mailboxId, tx)
+    const mailbox = mailboxes.byId(mailboxId, tx)
     // An operator may have deleted it before.
     if (mailbox?.status !== 'deleted') {
-      await mailboxes.suspendIn(tx, teamId, mailboxId, `The agent's registration is ${state}.`)
+      mailboxes.suspendIn(tx, teamId, mailboxId, `The agent's registration is ${state}.`)
     }
-    await stopSending(tx, mailboxId)
+    stopSending(tx, mailboxId)
   }
 
-  async #setState(tx: Tx, n: number, to: RegistrationState, from: readonly RegistrationState[]): Promise<void> {
+  #setState(tx: Tx, n: number, to: RegistrationState, from: readonly RegistrationState[]): void {
     const marks = placeholders(from)
-    await tx.run(`UPDATE agent_registrations SET state = ? WHERE n = ? AND state IN (${marks})`, [to, n, ...from])
+    tx.run(`UPDATE agent_registrations SET state = ? WHERE n = ? AND state IN (${marks})`, [to, n, ...from])
   }
 
-  async #setInviteState(tx: Tx, registration: number, from: string, to: string): Promise<void> {
-    await tx.run('UPDATE owner_invites SET state = ? WHERE registration = ? AND state = ?', [to, registration, from])
+  #setInviteState(tx: Tx, registration: number, from: string, to: string): void {
+    tx.run('UPDATE owner_invites SET state = ? WHERE registration = ? AND state = ?', [to, registration, from])
   }
 
-  async #require(tx: Tx, id: string, states: readonly RegistrationState[]): Promise<Registration> {
-    const registration = await this.#deps.registrations.byId(tx, id)
+  #require(tx: Tx, id: string, states: readonly RegistrationState[]): Registration {
+    const registration = this.#deps.registrations.byId(tx, id)
     if (registration === undefined) throw notFound('registration')
     if (!states.includes(registration.state)) throw conflict(`The registration is ${registration.state}.`)
     return registration

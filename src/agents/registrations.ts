@@ -64,20 +64,17 @@ export class Registrations {
    * @param also runs in the same unit of work
    * @throws ProductError conflict (the key, the proof or the address was used), rate_limit_exceeded
    */
-  async register(
-    input: NewRegistration,
-    also: (tx: Tx, registered: NewAgent) => Promise<void> = async () => {},
-  ): Promise<NewAgent> {
+  async register(input: NewRegistration, also: (tx: Tx, registered: NewAgent) => void = () => {}): Promise<NewAgent> {
     const { db, domains, config } = this.#deps
     const domain = await domains.system(config.AGENT_MAILBOX_DOMAIN)
-    return db.write(async (tx) => {
+    return db.write((tx) => {
       const scope = sha256(JSON.stringify([input.source, input.key]))
       const source = this.#sourceOf(input.source)
-      await refuseUsedKey(tx, scope)
-      if (input.proof !== null) await this.#spend(tx, input.proof)
-      await this.#checkLimits(tx, source)
-      const registered = await this.#insert(tx, input, { domainId: domain.id, scope, source })
-      await also(tx, registered)
+      refuseUsedKey(tx, scope)
+      if (input.proof !== null) this.#spend(tx, input.proof)
+      this.#checkLimits(tx, source)
+      const registered = this.#insert(tx, input, { domainId: domain.id, scope, source })
+      also(tx, registered)
       return registered
     })
   }
@@ -88,37 +85,37 @@ export class Registrations {
   }
 
   /** Whether an address is free now; another agent may take it before the registration. */
-  async isFree(email: string): Promise<boolean> {
-    return (await this.#deps.mailboxes.byEmail(email)) === undefined
+  isFree(email: string): boolean {
+    return this.#deps.mailboxes.byEmail(email) === undefined
   }
 
   /** True when more than half of the hourly limit is used: challenges are harder then. */
-  async isBusy(): Promise<boolean> {
+  isBusy(): boolean {
     const { db, clock } = this.#deps
-    return (await countSince(db.read, startOf(clock.now(), HOUR_MS))) > PER_HOUR / 2
+    return countSince(db.read, startOf(clock.now(), HOUR_MS)) > PER_HOUR / 2
   }
 
-  async byId(reader: Reader, id: string): Promise<Registration | undefined> {
+  byId(reader: Reader, id: string): Registration | undefined {
     return this.#by(reader, 'id = ?', id)
   }
 
-  async byN(reader: Reader, n: number): Promise<Registration | undefined> {
+  byN(reader: Reader, n: number): Registration | undefined {
     return this.#by(reader, 'n = ?', n)
   }
 
-  async byClaim(reader: Reader, token: string): Promise<Registration | undefined> {
+  byClaim(reader: Reader, token: string): Registration | undefined {
     return this.#by(reader, 'claim_hash = ?', sha256(token))
   }
 
-  async byDurable(reader: Reader, token: string): Promise<Registration | undefined> {
+  byDurable(reader: Reader, token: string): Registration | undefined {
     return this.#by(reader, 'durable_hash = ?', sha256(token))
   }
 
   /** The registrations of these teams. */
-  async ofTeams(teamIds: readonly string[]): Promise<Registration[]> {
+  ofTeams(teamIds: readonly string[]): Registration[] {
     if (teamIds.length === 0) return []
     const marks = placeholders(teamIds)
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM agent_registrations WHERE team_id IN (${marks}) ORDER BY n DESC`,
       teamIds,
     )
@@ -126,12 +123,12 @@ export class Registrations {
   }
 
   /** All registrations, the newest first. */
-  async list(filter: RegistrationFilter): Promise<Page<Registration>> {
+  list(filter: RegistrationFilter): Page<Registration> {
     const where = new Where()
     if (filter.state !== undefined) where.add('state = ?', filter.state)
     if (filter.createdAfter !== undefined) where.add('created_at >= ?', filter.createdAfter)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM agent_registrations WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
@@ -146,17 +143,17 @@ export class Registrations {
   /** Creates the mail accounts of new inboxes. @returns how many */
   async provisionDue(): Promise<number> {
     const { db, clock, store } = this.#deps
-    const due = await db.read.all<{ n: number; mailbox_id: string; email: string }>(
+    const due = db.read.all<{ n: number; mailbox_id: string; email: string }>(
       'SELECT n, mailbox_id, email FROM agent_registrations WHERE provisioned_at IS NULL ORDER BY n LIMIT ?',
       [PROVISION_MAX],
     )
     for (const { n, mailbox_id, email } of due) {
-      await db.write(async (tx) => {
-        const { changes } = await tx.run(
+      await db.write((tx) => {
+        const { changes } = tx.run(
           'UPDATE agent_registrations SET provisioned_at = ? WHERE n = ? AND provisioned_at IS NULL',
           [clock.now(), n],
         )
-        if (changes > 0) await store.openAccount(tx, mailbox_id, email)
+        if (changes > 0) store.openAccount(tx, mailbox_id, email)
       })
     }
     return due.length
@@ -166,40 +163,40 @@ export class Registrations {
   async prune(): Promise<number> {
     const { db, clock } = this.#deps
     const now = clock.now()
-    const due = await db.read.get(
+    const due = db.read.get(
       `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM agent_registrations WHERE source IS NOT NULL AND created_at <= ?)
          OR EXISTS (SELECT 1 FROM agent_proofs WHERE expires_at <= ?)`,
       [now - SOURCE_MS, now],
     )
     if (due === undefined) return 0
-    return db.write(async (tx) => {
-      const sources = await tx.run(
+    return db.write((tx) => {
+      const sources = tx.run(
         'UPDATE agent_registrations SET source = NULL WHERE source IS NOT NULL AND created_at <= ?',
         [now - SOURCE_MS],
       )
-      const proofs = await tx.run('DELETE FROM agent_proofs WHERE expires_at <= ?', [now])
+      const proofs = tx.run('DELETE FROM agent_proofs WHERE expires_at <= ?', [now])
       return sources.changes + proofs.changes
     })
   }
 
-  async #by(reader: Reader, condition: string, value: string | number | Uint8Array): Promise<Registration | undefined> {
-    const row = await reader.get(`SELECT * FROM agent_registrations WHERE ${condition}`, [value])
+  #by(reader: Reader, condition: string, value: string | number | Uint8Array): Registration | undefined {
+    const row = reader.get(`SELECT * FROM agent_registrations WHERE ${condition}`, [value])
     return row && registrationOf(row)
   }
 
   /** The unique key decides which of several concurrent uses of one proof is the first. */
-  async #spend(tx: Tx, proof: Proof): Promise<void> {
-    const { changes } = await tx.run(
-      'INSERT INTO agent_proofs (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
-      [proof.nonce, proof.expiresAt],
-    )
+  #spend(tx: Tx, proof: Proof): void {
+    const { changes } = tx.run('INSERT INTO agent_proofs (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING', [
+      proof.nonce,
+      proof.expiresAt,
+    ])
     if (changes === 0) throw conflict('This proof was used already. Request a new challenge.', 'proof_of_work')
   }
 
-  async #checkLimits(tx: Tx, source: Uint8Array): Promise<void> {
+  #checkLimits(tx: Tx, source: Uint8Array): void {
     const now = this.#deps.clock.now()
     const day = startOf(now, DAY_MS)
-    const own = await tx.get<{ count: number }>(
+    const own = tx.get<{ count: number }>(
       'SELECT count(*) AS count FROM agent_registrations WHERE source = ? AND created_at >= ?',
       [source, day],
     )
@@ -210,24 +207,24 @@ export class Registrations {
       )
     }
     const hour = startOf(now, HOUR_MS)
-    if ((await countSince(tx, hour)) >= PER_HOUR) {
+    if (countSince(tx, hour) >= PER_HOUR) {
       throw tooMany('Too many inboxes were registered in this hour. Try again later.', hour + HOUR_MS - now)
     }
   }
 
-  async #insert(
+  #insert(
     tx: Tx,
     { id, email, clientName, proof }: NewRegistration,
     { domainId, scope, source }: { domainId: string; scope: Uint8Array; source: Uint8Array },
-  ): Promise<NewAgent> {
+  ): NewAgent {
     const { clock, teams, mailboxes } = this.#deps
     const now = clock.now()
-    const team = await teams.createForAgent(tx, email.slice(0, TEAM_NAME_MAX))
+    const team = teams.createForAgent(tx, email.slice(0, TEAM_NAME_MAX))
     const inbox = { teamId: team.id, domainId, email, quotaBytes: EARLY_QUOTA_BYTES, registrationId: id }
-    const mailbox = await mailboxes.createForAgent(tx, inbox)
+    const mailbox = mailboxes.createForAgent(tx, inbox)
     const secret = newSecret(proof === null ? 'sat_' : 'clm_')
     const hash = sha256(secret)
-    const n = await tx.insert('agent_registrations', {
+    const n = tx.insert('agent_registrations', {
       id,
       team_id: team.id,
       mailbox_id: mailbox.id,
@@ -241,7 +238,7 @@ export class Registrations {
       durable_hash: proof === null ? hash : null,
       created_at: now,
     })
-    return { registration: (await this.byN(tx, n))!, secret }
+    return { registration: this.byN(tx, n)!, secret }
   }
 
   #sourceOf(address: string): Buffer {
@@ -249,19 +246,18 @@ export class Registrations {
   }
 }
 
-async function refuseUsedKey(tx: Tx, scope: Uint8Array): Promise<void> {
-  const used = await tx.get('SELECT 1 AS found FROM agent_registrations WHERE request_scope = ?', [scope])
+function refuseUsedKey(tx: Tx, scope: Uint8Array): void {
+  const used = tx.get('SELECT 1 AS found FROM agent_registrations WHERE request_scope = ?', [scope])
   if (used === undefined) return
   throw conflict(
     'This Idempotency-Key was used for an earlier registration, whose token cannot be shown again. Use a new key.',
   )
 }
 
-async function countSince(reader: Reader, since: number): Promise<number> {
-  const row = await reader.get<{ count: number }>(
-    'SELECT count(*) AS count FROM agent_registrations WHERE created_at >= ?',
-    [since],
-  )
+function countSince(reader: Reader, since: number): number {
+  const row = reader.get<{ count: number }>('SELECT count(*) AS count FROM agent_registrations WHERE created_at >= ?', [
+    since,
+  ])
   return row!.count
 }
 

@@ -19,13 +19,13 @@ export class SendAllowance {
    * Counts recipients for the agent of a mailbox in the unit of work that queues the message.
    * @returns null when the limits allow them or the mailbox is no agent's; otherwise the error, and nothing is counted
    */
-  async take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null> {
+  take(tx: Tx, mailboxId: string, recipients: number): ProductError | null {
     const { clock, config } = this.#deps
-    const agent = await tx.get<{ n: number }>('SELECT n FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
+    const agent = tx.get<{ n: number }>('SELECT n FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
     if (agent === undefined) return null
     const now = clock.now()
     const hour = Math.floor(now / HOUR_MS)
-    const rows = await tx.all<{ hour: number; recipients: number }>(
+    const rows = tx.all<{ hour: number; recipients: number }>(
       'SELECT hour, recipients FROM agent_sends WHERE registration = ? AND hour > ? ORDER BY hour',
       [agent.n, hour - HOURS_PER_DAY],
     )
@@ -45,8 +45,8 @@ export class SendAllowance {
         opensAt - now,
       )
     }
-    await tx.run('DELETE FROM agent_sends WHERE registration = ? AND hour <= ?', [agent.n, hour - HOURS_PER_DAY])
-    await tx.run(
+    tx.run('DELETE FROM agent_sends WHERE registration = ? AND hour <= ?', [agent.n, hour - HOURS_PER_DAY])
+    tx.run(
       `INSERT INTO agent_sends (registration, hour, recipients) VALUES (?, ?, ?)
        ON CONFLICT (registration, hour) DO UPDATE SET recipients = recipients + excluded.recipients`,
       [agent.n, hour, recipients],
@@ -55,9 +55,9 @@ export class SendAllowance {
   }
 
   /** Recipients an agent has sent to in the last 24 hours. */
-  async sentInDay(reader: Pick<Tx, 'get'>, registration: number): Promise<number> {
+  sentInDay(reader: Pick<Tx, 'get'>, registration: number): number {
     const hour = Math.floor(this.#deps.clock.now() / HOUR_MS)
-    const row = await reader.get<{ sent: number | null }>(
+    const row = reader.get<{ sent: number | null }>(
       'SELECT sum(recipients) AS sent FROM agent_sends WHERE registration = ? AND hour > ?',
       [registration, hour - HOURS_PER_DAY],
     )

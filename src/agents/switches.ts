@@ -13,9 +13,9 @@ export class Switches {
   }
 
   /** A setting of `off` overrides the switch. */
-  async isOpen(reader: Reader = this.#deps.db.read): Promise<boolean> {
+  isOpen(reader: Reader = this.#deps.db.read): boolean {
     if (this.#deps.config.AGENT_REGISTRATION === 'off') return false
-    const row = await reader.get<{ value: string }>('SELECT value FROM agent_switches WHERE name = ?', [REGISTRATION])
+    const row = reader.get<{ value: string }>('SELECT value FROM agent_switches WHERE name = ?', [REGISTRATION])
     return row?.value !== 'off'
   }
 

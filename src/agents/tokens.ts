@@ -30,9 +30,9 @@ export class AgentTokens {
   }
 
   /** Creates a token in the unit of work that checked the grant. */
-  async mint(tx: Tx, registration: number, audience: TokenAudience, scopes: readonly string[]): Promise<string> {
+  mint(tx: Tx, registration: number, audience: TokenAudience, scopes: readonly string[]): string {
     const token = newSecret('sax_')
-    await tx.insert('agent_tokens', {
+    tx.insert('agent_tokens', {
       hash: sha256(token),
       registration,
       audience,
@@ -66,20 +66,20 @@ export class AgentTokens {
   }
 
   /** @returns the number of the registration and the audience; undefined for an unknown token */
-  async find(tx: Tx, token: string): Promise<{ registration: number; audience: TokenAudience } | undefined> {
+  find(tx: Tx, token: string): { registration: number; audience: TokenAudience } | undefined {
     return tx.get<{ registration: number; audience: TokenAudience }>(
       'SELECT registration, audience FROM agent_tokens WHERE hash = ?',
       [sha256(token)],
     )
   }
 
-  async revoke(tx: Tx, token: string): Promise<void> {
-    await tx.run('DELETE FROM agent_tokens WHERE hash = ?', [sha256(token)])
+  revoke(tx: Tx, token: string): void {
+    tx.run('DELETE FROM agent_tokens WHERE hash = ?', [sha256(token)])
   }
 
   /** Revokes the tokens of a registration: all, or those for one resource. */
-  async revokeOf(tx: Tx, registration: number, audience?: TokenAudience): Promise<void> {
-    await tx.run('DELETE FROM agent_tokens WHERE registration = ? AND (? IS NULL OR audience = ?)', [
+  revokeOf(tx: Tx, registration: number, audience?: TokenAudience): void {
+    tx.run('DELETE FROM agent_tokens WHERE registration = ? AND (? IS NULL OR audience = ?)', [
       registration,
       audience ?? null,
       audience ?? null,
@@ -91,8 +91,7 @@ export class AgentTokens {
     const { db, clock } = this.#deps
     const now = clock.now()
     // No write transaction when nothing is due.
-    if ((await db.read.get('SELECT 1 AS due FROM agent_tokens WHERE expires_at <= ? LIMIT 1', [now])) === undefined)
-      return 0
+    if (db.read.get('SELECT 1 AS due FROM agent_tokens WHERE expires_at <= ? LIMIT 1', [now]) === undefined) return 0
     return (await db.write((tx) => tx.run('DELETE FROM agent_tokens WHERE expires_at <= ?', [now]))).changes
   }
 

@@ -27,14 +27,14 @@ async function lookAt(app: Context): Promise<void> {
   try {
     for (const db of [app.db, app.blobsDb]) {
       // An empty unit of work waits its turn, takes the write lock and commits, as a delivery does.
-      await db.write(async () => {})
+      await db.write(() => {})
       await probeWrite(db.file)
     }
-    await readNewestMessage(app.db.read)
-    await newestInbound(app.db.read)
-    await newestEvent(app.db.read)
-    await readNewestEmail(app.db.read)
-    await readNewestContent(app.blobsDb.read)
+    readNewestMessage(app.db.read)
+    newestInbound(app.db.read)
+    newestEvent(app.db.read)
+    readNewestEmail(app.db.read)
+    readNewestContent(app.blobsDb.read)
   } catch (cause) {
     const sentence = storageError(cause)?.message ?? 'The database cannot be written now. Check the disk and the log.'
     throw new ProductError('service_unavailable', sentence, { cause, retryAfter: NOT_READY_RETRY_SECONDS })

@@ -13,12 +13,13 @@ const readHealth = route({
   path: '/healthz',
   root: true,
   surface: 'both',
-  operation: 'getHealth',
-  tag: 'Service',
-  summary: 'Check that the process is running',
-  as: 'none',
-  bare: true,
-  reply: Health,
+  docs: {
+    operation: 'getHealth',
+    tag: 'Service',
+    summary: 'Check that the process is running',
+  },
+  access: { as: 'none' },
+  reply: { bare: true, schema: Health },
   async handle() {
     return { status: 'ok' }
   },
@@ -28,12 +29,13 @@ const readReadiness = route({
   method: 'GET',
   path: '/readyz',
   root: true,
-  operation: 'getReadiness',
-  tag: 'Service',
-  summary: 'Check that messages can be accepted and read; 503 while a database cannot be written or read',
-  as: 'none',
-  bare: true,
-  reply: Readiness,
+  docs: {
+    operation: 'getReadiness',
+    tag: 'Service',
+    summary: 'Check that messages can be accepted and read; 503 while a database cannot be written or read',
+  },
+  access: { as: 'none' },
+  reply: { bare: true, schema: Readiness },
   async handle({ app }) {
     await checkReady(app)
     const complaint = app.guard.complaint()
@@ -46,14 +48,14 @@ const readAppResource = route({
   path: RESOURCE_PATH,
   root: true,
   surface: 'app',
-  operation: 'getProtectedResource',
-  tag: 'Service',
-  summary: 'Get where clients obtain a credential for the Management and Mailbox API (RFC 9728)',
-  as: 'none',
-  bare: true,
-  open: true,
-  reply: ProtectedResource,
-  async handle({ app: { config } }) {
+  docs: {
+    operation: 'getProtectedResource',
+    tag: 'Service',
+    summary: 'Get where clients obtain a credential for the Management and Mailbox API (RFC 9728)',
+  },
+  access: { as: 'none', open: true },
+  reply: { bare: true, schema: ProtectedResource },
+  handle({ app: { config } }) {
     return {
       ...resource(config, config.APP_ORIGIN),
       resource_name: 'Mail appliance: Management and Mailbox API',
@@ -67,14 +69,14 @@ const readSendResource = route({
   path: RESOURCE_PATH,
   root: true,
   surface: 'send',
-  operation: 'getSendingProtectedResource',
-  tag: 'Service',
-  summary: 'Get where clients obtain a credential for the Sending API (RFC 9728)',
-  as: 'none',
-  bare: true,
-  open: true,
-  reply: ProtectedResource,
-  async handle({ app: { config } }) {
+  docs: {
+    operation: 'getSendingProtectedResource',
+    tag: 'Service',
+    summary: 'Get where clients obtain a credential for the Sending API (RFC 9728)',
+  },
+  access: { as: 'none', open: true },
+  reply: { bare: true, schema: ProtectedResource },
+  handle({ app: { config } }) {
     return {
       ...resource(config, config.SEND_ORIGIN),
       resource_name: 'Mail appliance: Sending API',

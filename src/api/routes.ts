@@ -31,6 +31,8 @@ import { domainFilters } from './management/domain-filters.ts'
 import { domains } from './management/domains.ts'
 import { emailLogs } from './management/email-logs.ts'
 import { emailMetrics } from './management/email-metrics.ts'
+import { emails } from './management/emails.ts'
+import { events } from './management/events.ts'
 import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxAliases } from './management/mailbox-aliases.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
@@ -52,6 +54,7 @@ import { operatorQueue } from './operator/queue.ts'
 import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
 import { sendBatch } from './sending/batch.ts'
+import { sending } from './sending/send.ts'
 
 const management = [
   ...domains,
@@ -61,6 +64,7 @@ const management = [
   ...mailboxKeys,
   ...mailboxAliases,
   ...inboundLogs,
+  ...emails,
   ...emailLogs,
   ...emailMetrics,
   ...providers,
@@ -71,6 +75,7 @@ const management = [
   ...suppressions,
   ...webhooks,
   ...webhookDeliveries,
+  ...events,
   ...apiKeys,
   ...team,
   ...billing,
@@ -113,6 +118,7 @@ export const routes: readonly Route[] = [
   sessionRoute(mailbox),
   behindGate(rawProtocol),
   sendBatch,
+  ...sending,
   ...agentRoutes,
   ...rootDocuments,
 ]

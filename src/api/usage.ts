@@ -4,9 +4,9 @@ import type { Context } from '../context.ts'
 import type { Account } from '../store/records.ts'
 
 /** The account of each mailbox by its id; empty while the store cannot be read, so that members of usage are left out. */
-export async function usageOf(app: Context, mailboxIds: readonly string[]): Promise<Map<string, Account>> {
+export function usageOf(app: Context, mailboxIds: readonly string[]): Map<string, Account> {
   try {
-    return await app.store.accounts.byMailboxes(mailboxIds)
+    return app.store.accounts.byMailboxes(mailboxIds)
   } catch (error) {
     app.log.warn({ event: 'api.usage_unavailable', err: error }, 'Usage of mailboxes unavailable')
     return new Map()

@@ -35,3 +35,14 @@ function distance(a: string, b: string): number {
   }
   return last[b.length]!
 }
+
+/** Edits up to which a known name is suggested. */
+const SUGGEST_EDITS = 2
+/** A shorter name is close to too many others. */
+const SUGGEST_FROM = 3
+
+/** The known name that a mistyped or shortened one probably means. @returns undefined when none is similar */
+export function meantName(name: string, known: readonly string[]): string | undefined {
+  if (name.length < SUGGEST_FROM) return undefined
+  return nearest(name, known, SUGGEST_EDITS) ?? known.find((one) => one.startsWith(`${name}_`))
+}

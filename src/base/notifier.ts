@@ -9,7 +9,8 @@ export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts
 export interface Notifier {
   /**
    * Notifies the listeners of a topic in every thread of this process, the calling one included.
-   * @param subject number of what changed; subjects of one turn of the event loop are sent in one notification
+   * The notifications of one turn of the event loop are sent as one per topic.
+   * @param subject number of what changed
    */
   notify(topic: NotificationTopic, subject?: number): void
   /** @returns removes the listener */
@@ -47,10 +48,10 @@ export function openNotifier(folder: string): Notifier {
   channel.onmessage = (message) => dispatch((message as { data: Notification }).data)
   return {
     notify(topic, subject) {
-      if (subject === undefined) return send({ topic: topic, subjects: [] })
+      // Each notification wakes the other threads: those of one turn go together.
       if (pending.size === 0) queueMicrotask(sendPending)
       const subjects = pending.get(topic) ?? new Set()
-      pending.set(topic, subjects.add(subject))
+      pending.set(topic, subject === undefined ? subjects : subjects.add(subject))
     },
     listen(topic, run) {
       const set = listeners.get(topic) ?? new Set()

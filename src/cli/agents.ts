@@ -24,7 +24,7 @@ export const agentList: Command = {
     const createdAfter = readTime(call.text('since'))
     const limit = readLimit(call)
     const { agents } = await call.open()
-    const page = await agents.registrations.list({ state, createdAfter, limit, after: null })
+    const page = agents.registrations.list({ state, createdAfter, limit, after: null })
     const rows = page.items.map(presentAgent)
     const cells = rows.map((row) => [row.id, row.email, row.state, row.created_at])
     const head = ['Agent', 'Inbox', 'State', 'Registered']
@@ -76,7 +76,7 @@ export const agentRegistration: Command = {
       throw new ProductError('invalid_parameter', `${wanted} is not a valid value. Use on or off.`)
     const { agents } = await call.open()
     await agents.switches.setOpen(wanted === 'on')
-    const enabled = await agents.switches.isOpen()
+    const enabled = agents.switches.isOpen()
     const shut = wanted === 'on' && !enabled ? ' The setting AGENT_REGISTRATION=off overrides this.' : ''
     return { data: { enabled }, lines: [`Agents ${enabled ? 'may' : 'may not'} register.${shut}`] }
   },

@@ -34,7 +34,7 @@ export const backup: Command = {
     try {
       return await inWorkFolder(shop, `Another backup to ${file} is running.`, () => make(call, folder, shop, file))
     } catch (error) {
-      throw explainDiskError(error, file, 'twice the size of the data folder, while it is made,')
+      throw explainDiskError(error, file, 'twice the size of the data folder while it is written')
     }
   },
 }
@@ -80,7 +80,7 @@ async function make({ config, progress }: Call, folder: string, shop: string, fi
   await copy(folder, copies, progress)
   const manifest = manifestOf({
     made_at: isoTime(now),
-    ...(await inspectDatabases(copies, progress)),
+    ...inspectDatabases(copies, progress),
     secret_check: secretCheck(secret),
     files: await describeAll(copies, progress),
   })
@@ -139,7 +139,7 @@ function present(folder: string) {
 async function readBack(archive: string, folder: string, written: Manifest, progress: Progress): Promise<void> {
   await mkdir(folder, { mode: 0o700 })
   const manifest = await unpack(archive, folder, progress)
-  const found = await inspectDatabases(folder, progress)
+  const found = inspectDatabases(folder, progress)
   if (isDeepStrictEqual(manifest, written) && isSame(found, manifest)) return
   throw new ProductError(
     'internal_error',

@@ -58,7 +58,7 @@ async function runChecks(call: Call): Promise<Finding[]> {
       ...(await checkHosts(app.resolver, config.MAIL_HOSTS)),
       ...(await checkPort25(call, app.resolver)),
       ...(await checkDomains(app)),
-      ...(await checkAccounts(app)),
+      ...checkAccounts(app),
       ...(await checkBacklog(app)),
       checkClockGuard(app),
       ...(await deep()),

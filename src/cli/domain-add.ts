@@ -14,7 +14,7 @@ export const domainAdd: Command = {
   options: TEAM_OPTION,
   async run(call) {
     const { directory } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
+    const team = chooseTeam(directory, call.text('team'))
     const domain = await directory.domains.create(team.id, call.operands[0]!)
     return { data: presentDomain(domain), lines: [...linesOf(domain)] }
   },

@@ -9,8 +9,8 @@ import type { DomainStatus } from '../directory/domains.ts'
  * @param written as a person writes it, U-labels included
  * @throws ProductError not_found when the team has no such domain
  */
-export async function chooseDomain({ db, directory }: Context, teamId: string, written: string): Promise<DomainStatus> {
-  const domain = await directory.domains.ofTeam(db.read, teamId, domainName(written) ?? written)
+export function chooseDomain({ db, directory }: Context, teamId: string, written: string): DomainStatus {
+  const domain = directory.domains.ofTeam(db.read, teamId, domainName(written) ?? written)
   if (domain === undefined) throw new ProductError('not_found', `Team ${teamId} has no domain ${written}.`)
   return domain
 }

@@ -15,8 +15,8 @@ export const domainRotateKey: Command = {
   options: { ...TEAM_OPTION, ed25519: { says: 'create an Ed25519 key, which signs in addition to the RSA key' } },
   async run(call) {
     const app = await call.open()
-    const team = await chooseTeam(app.directory, call.text('team'))
-    const { id, name } = await chooseDomain(app, team.id, call.operands[0]!)
+    const team = chooseTeam(app.directory, call.text('team'))
+    const { id, name } = chooseDomain(app, team.id, call.operands[0]!)
     const domain = await app.directory.domains.rotateKey(team.id, id, call.has('ed25519') ? 'ed25519' : 'rsa')
     // Amazon's keys stand behind ours.
     const record = domain.records.dkim.findLast((one) => !isCname(one))!

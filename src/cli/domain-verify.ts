@@ -14,8 +14,8 @@ export const domainVerify: Command = {
   options: TEAM_OPTION,
   async run(call) {
     const app = await call.open()
-    const team = await chooseTeam(app.directory, call.text('team'))
-    const { id } = await chooseDomain(app, team.id, call.operands[0]!)
+    const team = chooseTeam(app.directory, call.text('team'))
+    const { id } = chooseDomain(app, team.id, call.operands[0]!)
     const { domain, checks } = await app.administration.domains.verify(team.id, id)
     const isVerified = domain.verificationStatus === 'verified'
     return {

@@ -24,8 +24,8 @@ export const domainList: Command = {
     const status = oneOf('status', call.text('status'), STATUSES)
     const limit = readLimit(call)
     const { directory } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
-    const page = await directory.domains.list(team.id, { status, limit, after: null })
+    const team = chooseTeam(directory, call.text('team'))
+    const page = directory.domains.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentDomain)
     const cells = rows.map((row) => [row.id, row.verification_status, row.created_at, row.domain])
     const head = ['Domain', 'Status', 'Created', 'Name']
@@ -42,9 +42,9 @@ export const domainShow: Command = {
   options: TEAM_OPTION,
   async run(call) {
     const app = await call.open()
-    const team = await chooseTeam(app.directory, call.text('team'))
-    const { id } = await chooseDomain(app, team.id, call.operands[0]!)
-    const domain: Domain = (await app.directory.domains.get(team.id, id))!
+    const team = chooseTeam(app.directory, call.text('team'))
+    const { id } = chooseDomain(app, team.id, call.operands[0]!)
+    const domain: Domain = app.directory.domains.get(team.id, id)!
     const lines = [`${domain.name} (${domain.id}) is ${domain.verificationStatus}.`, '', ...table(recordRows(domain))]
     return { data: presentDomain(domain), lines }
   },

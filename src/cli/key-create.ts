@@ -12,7 +12,7 @@ export const keyCreate: Command = {
   summary: 'Issue a root key of a team.',
   options: {
     ...TEAM_OPTION,
-    name: { value: 'name', says: 'name of the key, to tell it from others' },
+    name: { value: 'name', says: 'name of the key, shown in lists' },
     role: { value: 'role', says: `root:full, root:readonly or root:webhook_admin (${DEFAULT_ROLE} unless given)` },
     permissions: { value: 'a,b', says: 'permissions in place of a role, such as domain.read,webhook.*' },
     expires: { value: 'time', says: 'when it expires, such as 2030-01-02 (never unless given)' },
@@ -21,7 +21,7 @@ export const keyCreate: Command = {
     const permissions = call.text('permissions')?.split(',')
     const expiresAt = readTime(call.text('expires'))
     const { directory } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
+    const team = chooseTeam(directory, call.text('team'))
     const key = await directory.keys.issue({
       teamId: team.id,
       kind: 'root',

@@ -24,8 +24,8 @@ export const keyList: Command = {
     const status = oneOf('status', call.text('status'), STATUSES)
     const limit = readLimit(call)
     const { directory } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
-    const page = await directory.keys.list(team.id, { status, limit, after: null })
+    const team = chooseTeam(directory, call.text('team'))
+    const page = directory.keys.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentKey)
     const head = ['Key', 'Prefix', 'Status', 'Permissions', 'Last used', 'Name']
     const lines = rows.length === 0 ? ['There are no keys.'] : table([head, ...rows.map(cellsOf)])
@@ -41,7 +41,7 @@ export const keyRevoke: Command = {
     const id = call.operands[0]!
     if (!KEY_ID.test(id)) throw new ProductError('invalid_parameter', `${id} is not the id of a key (key_…).`)
     const { directory } = await call.open()
-    const teamId = await directory.keys.teamOf(id)
+    const teamId = directory.keys.teamOf(id)
     if (teamId === undefined) throw new ProductError('not_found', `There is no key ${id}.`)
     await directory.keys.revoke(teamId, id)
     return { data: { id, team_id: teamId, status: 'revoked' }, lines: [`Key ${id} is revoked.`] }

@@ -28,8 +28,8 @@ export const limitRequestList: Command = {
     const limit = readLimit(call)
     const { directory, outbound } = await call.open()
     const team = call.text('team')
-    const teamId = team === undefined ? undefined : (await chooseTeam(directory, team)).id
-    const page = await outbound.sharedLimit.list({ teamId, status, limit, after: null })
+    const teamId = team === undefined ? undefined : chooseTeam(directory, team).id
+    const page = outbound.sharedLimit.list({ teamId, status, limit, after: null })
     const rows = page.items.map(presentOperatorLimitRequest)
     const head = ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Requested', 'Reason']
     const lines = rows.length === 0 ? ['There are no requests.'] : table([head, ...rows.map(cellsOf)])

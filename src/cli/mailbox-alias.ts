@@ -11,7 +11,7 @@ export const mailboxAlias: Command = {
   async run(call) {
     const { directory } = await call.open()
     const [email, address] = call.operands as [string, string]
-    const mailbox = await directory.mailboxes.byEmail(email)
+    const mailbox = directory.mailboxes.byEmail(email)
     if (mailbox === undefined) throw new ProductError('not_found', `There is no mailbox ${email}.`)
     const alias = await directory.aliases.add(mailbox.teamId, mailbox.id, address)
     return {

@@ -5,8 +5,8 @@ import type { Directory } from '../directory/directory.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 
 /** @throws ProductError not_found, also for one that was deleted */
-export async function chooseMailbox({ mailboxes }: Directory, email: string): Promise<Mailbox> {
-  const mailbox = await mailboxes.byEmail(email)
+export function chooseMailbox({ mailboxes }: Directory, email: string): Mailbox {
+  const mailbox = mailboxes.byEmail(email)
   if (mailbox === undefined) throw new ProductError('not_found', `There is no mailbox ${email}.`)
   return mailbox
 }

@@ -21,7 +21,7 @@ export const mailboxCreate: Command = {
   async run(call) {
     const app = await call.open()
     const { directory, administration } = app
-    const team = await chooseTeam(directory, call.text('team'))
+    const team = chooseTeam(directory, call.text('team'))
     const input = {
       email: call.operands[0]!,
       displayName: call.text('display-name'),
@@ -29,18 +29,18 @@ export const mailboxCreate: Command = {
     }
     if (!call.has('key')) {
       const mailbox = await administration.mailboxes.create(team.id, input)
-      return { data: await present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created.`] }
+      return { data: present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created.`] }
     }
     const { mailbox, key } = await administration.mailboxes.createWithKey(team.id, input, 'operator')
     return {
-      data: { ...(await present(app, mailbox, 1)), api_key: presentNewKey(key) },
+      data: { ...present(app, mailbox, 1), api_key: presentNewKey(key) },
       lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created. Its key, shown this once:`, `  ${key.secret}`],
     }
   },
 }
 
-async function present(app: Context, mailbox: Mailbox, keyCount: number): Promise<object> {
-  return presentMailboxAdmin(mailbox, await app.store.accounts.byMailbox(mailbox.id), keyCount)
+function present(app: Context, mailbox: Mailbox, keyCount: number): object {
+  return presentMailboxAdmin(mailbox, app.store.accounts.byMailbox(mailbox.id), keyCount)
 }
 
 function readBytes(text: string | undefined): number | undefined {

@@ -8,10 +8,10 @@ export const mailboxKey: Command = {
   words: 'mailbox key',
   summary: 'Issue an API key of a mailbox.',
   operands: ['email'],
-  options: { name: { value: 'name', says: 'name of the key, to tell it from others' } },
+  options: { name: { value: 'name', says: 'name of the key, shown in lists' } },
   async run(call) {
     const { directory } = await call.open()
-    const mailbox = await chooseMailbox(directory, call.operands[0]!)
+    const mailbox = chooseMailbox(directory, call.operands[0]!)
     const key = await directory.mailboxes.issueKey(mailbox.teamId, mailbox.id, {
       name: call.text('name') ?? 'command line',
       createdBy: 'operator',

@@ -27,10 +27,10 @@ export const mailboxList: Command = {
     const status = oneOf('status', call.text('status'), STATUSES)
     const limit = readLimit(call)
     const app = await call.open()
-    const team = await chooseTeam(app.directory, call.text('team'))
+    const team = chooseTeam(app.directory, call.text('team'))
     const filter = { statuses: status && [status], search: call.text('search'), limit, after: null }
     const page = await app.directory.mailboxes.list(team.id, filter)
-    const rows = await present(app, page.items)
+    const rows = present(app, page.items)
     const head = ['Mailbox', 'Status', 'Used', 'Keys', 'Created', 'Address']
     const lines = rows.length === 0 ? ['There are no mailboxes.'] : table([head, ...rows.map(cellsOf)])
     return { data: rows, lines: cut(lines, page.next !== null) }
@@ -70,15 +70,15 @@ async function change(
   act: (app: Context, mailbox: Mailbox) => Promise<Mailbox>,
 ): Promise<CommandResult> {
   const app = await call.open()
-  const mailbox = await act(app, await chooseMailbox(app.directory, call.operands[0]!))
-  const [shown] = await present(app, [mailbox])
+  const mailbox = await act(app, chooseMailbox(app.directory, call.operands[0]!))
+  const [shown] = present(app, [mailbox])
   return { data: shown!, lines: [`${mailbox.email} (${mailbox.id}) is ${what}.`] }
 }
 
-async function present(app: Context, mailboxes: readonly Mailbox[]): Promise<MailboxAdmin[]> {
+function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
-  const usage = await app.store.accounts.byMailboxes(ids)
-  const keys = await app.directory.keys.countByMailbox(ids)
+  const usage = app.store.accounts.byMailboxes(ids)
+  const keys = app.directory.keys.countByMailbox(ids)
   return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
 }
 

@@ -6,7 +6,7 @@ export const operatorKey: Command = {
   words: 'operator key',
   summary: 'Issue a key for the Operator API.',
   options: {
-    name: { value: 'name', says: 'name of the key, to tell it from others' },
+    name: { value: 'name', says: 'name of the key, shown in lists' },
   },
   async run(call) {
     const { directory, config } = await call.open()

@@ -17,7 +17,7 @@ export const memberAdd: Command = {
       throw new ProductError('invalid_parameter', `The role must be one of ${MEMBER_ROLES.join(', ')}.`)
     }
     const { directory, people, db } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
+    const team = chooseTeam(directory, call.text('team'))
     const person = { email: call.operands[0]!, role }
     const { id, email } = await db.write((tx) => people.members.add(tx, team.id, person))
     return {
@@ -53,8 +53,8 @@ interface Choice {
 /** The teams a person belongs to, and those of agents that have invited them. */
 async function linksFor({ people, agents, directory: { teams } }: Context, email: string): Promise<Choice[]> {
   const choices: Choice[] = []
-  for (const { teamId } of await people.members.of(email)) {
-    const teamName = (await teams.get(teamId))?.name ?? teamId
+  for (const { teamId } of people.members.of(email)) {
+    const teamName = teams.get(teamId)?.name ?? teamId
     const lines = [`This link signs in to ${teamName}. It works once, for 15 minutes:`]
     const show = async () => ({ url: (await people.showLink(teamId, email, null))!, lines })
     choices.push({ teamId, teamName, show })

@@ -99,7 +99,7 @@ function startOf(config: Config, folder: string): string {
 
 async function take(file: string, folder: string, progress: Progress): Promise<Manifest> {
   const manifest = await unpack(file, folder, progress)
-  if (isSame(await inspectDatabases(folder, progress), manifest)) return manifest
+  if (isSame(inspectDatabases(folder, progress), manifest)) return manifest
   throw new ProductError('invalid_parameter', `${file} does not match its manifest. Nothing was restored.`)
 }
 

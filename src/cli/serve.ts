@@ -17,7 +17,7 @@ export const serveCommand: Command = {
       async (app) => {
         const first = await firstTeam(app.directory)
         if (first !== undefined) call.print(firstStartOutput(call.config, app, first))
-        else if (!(await app.directory.keys.hasUsedRoot())) call.print(unusedKeyOutput(app))
+        else if (!app.directory.keys.hasUsedRoot()) call.print(unusedKeyOutput(app))
       },
       // Programs find them in the log.
       ({ ports }) => {

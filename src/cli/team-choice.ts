@@ -11,8 +11,8 @@ const SHOWN_MAX = 5
  * @param wanted an id or a name; may be left out while there is only one team
  * @throws ProductError
  */
-export async function chooseTeam(directory: Directory, wanted: string | undefined): Promise<Team> {
-  const all = await directory.teams.list()
+export function chooseTeam(directory: Directory, wanted: string | undefined): Team {
+  const all = directory.teams.list()
   if (all.length === 0) throw new ProductError('not_found', 'There is no team yet; run mailstead setup first.')
   const fits = wanted === undefined ? all : all.filter(({ id, name }) => id === wanted || name === wanted)
   if (fits.length === 1) return fits[0]!

@@ -18,7 +18,7 @@ export const teamCreate: Command = {
     const owner = call.text('owner')
     const app = await call.open()
     const team = await newTeam(app, { name, ownerEmail: owner })
-    const isMailed = owner !== undefined && (await app.people.linkMailPolicy(owner)).mailed
+    const isMailed = owner !== undefined && app.people.linkMailPolicy(owner).mailed
     return {
       data: presentTeam(team),
       lines: [

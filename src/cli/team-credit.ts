@@ -25,7 +25,7 @@ export const teamCredit: Command = {
     }
     const given = parseAmount(call.operands[0]!, 'amount')
     const { directory, outbound } = await call.open()
-    const team = await chooseTeam(directory, call.text('team'))
+    const team = chooseTeam(directory, call.text('team'))
     const description = call.text('description') ?? 'command line'
     const made = await outbound.ledger.credit(team.id, { type, amount: call.has('less') ? -given : given, description })
     return {

@@ -16,7 +16,7 @@ export const teamList: Command = {
   async run(call) {
     const app = await call.open()
     const rows: OperatorTeam[] = []
-    for (const team of await app.directory.teams.list()) rows.push(await operatorTeam(app, team))
+    for (const team of app.directory.teams.list()) rows.push(operatorTeam(app, team))
     const cells = rows.map((row) => [row.id, row.status, sharedText(row), row.created_at, row.name])
     return {
       data: rows,
@@ -45,14 +45,14 @@ export const teamUpdate: Command = {
       throw new ProductError('missing_parameter', 'Nothing to change. Give --name, --ses or --ses-limit.')
     }
     const app = await call.open()
-    const { id } = await chooseTeam(app.directory, call.operands[0])
-    const team = await app.db.write(async (tx) => {
+    const { id } = chooseTeam(app.directory, call.operands[0])
+    const team = await app.db.write((tx) => {
       if (ses !== undefined || limit !== undefined) {
-        await app.outbound.sharedLimit.setDailyIn(tx, id, { enabled: ses && ses === 'on', limit })
+        app.outbound.sharedLimit.setDailyIn(tx, id, { enabled: ses && ses === 'on', limit })
       }
       return app.directory.teams.changeIn(tx, id, { name })
     })
-    const shown = await operatorTeam(app, team)
+    const shown = operatorTeam(app, team)
     return { data: shown, lines: [`Team ${id} is called ${shown.name}; shared Amazon SES: ${sharedText(shown)}.`] }
   },
 }
@@ -73,9 +73,9 @@ export const teamReactivate: Command = {
 
 async function setStatus(call: Call, status: TeamStatus): Promise<CommandResult> {
   const app = await call.open()
-  const { id } = await chooseTeam(app.directory, call.operands[0])
+  const { id } = chooseTeam(app.directory, call.operands[0])
   const team = await app.directory.teams.setStatus(id, status)
-  return { data: await operatorTeam(app, team), lines: [`Team ${id} (${team.name}) is ${status}.`] }
+  return { data: operatorTeam(app, team), lines: [`Team ${id} (${team.name}) is ${status}.`] }
 }
 
 function readShare(text: string | undefined): number | null | undefined {

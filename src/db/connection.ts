@@ -1,50 +1,77 @@
-// One connection to a database file, held through Knex until it is closed.
+// One connection to a database file, with its prepared statements.
 
-import knex, { type Knex } from 'knex'
-import { type ConnectionOptions, NodeSqliteClient, sqlValue } from './dialect.ts'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { SqlValue } from './sql.ts'
+import { Statements } from './statements.ts'
 
-/** The result of a statement: rows when it reads, counts when it writes. */
-type Response = unknown
+export interface ConnectionOptions {
+  filename: string
+  readOnly: boolean
+  /** Statements to run when the connection opens. */
+  pragmas: readonly string[]
+}
 
 export class DatabaseConnection {
-  readonly #knex: Knex
-  #connection: unknown
-  #opening: Promise<unknown> | undefined
+  readonly #options: ConnectionOptions
+  #database: DatabaseSync | undefined
+  #statements: Statements | undefined
 
   constructor(options: ConnectionOptions) {
-    this.#knex = knex({
-      client: NodeSqliteClient as unknown as typeof Knex.Client,
-      connection: options as unknown as Knex.StaticConnectionConfig,
-      useNullAsDefault: true,
-      // Errors are logged, and the values of a statement may be content of messages.
-      compileSqlOnError: false,
-      pool: { min: 0, max: 1, idleTimeoutMillis: 2 ** 31 - 1 },
-      // Knex logs the errors it throws; the caller does that here.
-      log: { warn() {}, error() {}, deprecate() {}, debug() {} },
-    })
+    this.#options = options
   }
 
-  /**
-   * Runs one statement. Knex's query builder and pool are bypassed: with about thirty statements per message
-   * they cost more than SQLite does.
-   */
-  async query(sql: string, values: readonly SqlValue[] = []): Promise<Response> {
-    this.#connection ??= await this.#open()
-    const query = await this.#knex.client.query(this.#connection, { sql, bindings: values.map(sqlValue) })
-    return query.response
+  /** @returns the rows of a statement; none for one that returns no rows */
+  all<R>(sql: string, values: readonly SqlValue[] = []): R[] {
+    const statements = this.#statements ?? this.#open()
+    try {
+      return statements.all(sql, values.map(sqlValue)) as R[]
+    } catch (error) {
+      throw named(error, sql)
+    }
   }
 
-  // Opened once for all waiting callers; after a failure the next call tries again.
-  #open(): Promise<unknown> {
-    this.#opening ??= this.#knex.client.acquireConnection().finally(() => {
-      this.#opening = undefined
-    })
-    return this.#opening!
+  run(sql: string, values: readonly SqlValue[] = []): { changes: number; lastId: number } {
+    const statements = this.#statements ?? this.#open()
+    try {
+      const result = statements.run(sql, values.map(sqlValue))
+      return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) }
+    } catch (error) {
+      throw named(error, sql)
+    }
   }
 
-  async close(): Promise<void> {
-    if (this.#connection !== undefined) await this.#knex.client.releaseConnection(this.#connection)
-    await this.#knex.destroy()
+  close(): void {
+    this.#statements?.clear()
+    this.#database?.close()
+    this.#statements = undefined
+    this.#database = undefined
   }
+
+  /** Opens the file with the first statement; after a failure the next one tries again. */
+  #open(): Statements {
+    const { filename, readOnly, pragmas } = this.#options
+    const database = new DatabaseSync(filename, { readOnly, timeout: 0 })
+    try {
+      for (const pragma of pragmas) database.exec(pragma)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    this.#database = database
+    this.#statements = new Statements(database)
+    return this.#statements
+  }
+}
+
+/** Adds the statement to the message of an error, without its values: they may be content of messages. */
+function named(error: unknown, sql: string): unknown {
+  const failed = error as Error
+  failed.message = `${sql} - ${failed.message}`
+  return failed
+}
+
+/** SQLite has no booleans. */
+export function sqlValue(value: SqlValue): SQLInputValue {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value === undefined ? null : value
 }

@@ -3,14 +3,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopwatch } from '../base/clock.ts'
 import { DatabaseConnection } from './connection.ts'
-import { EventLoopTurns } from './event-loop-turns.ts'
 import { readPragmas, writePragmas } from './pragmas.ts'
-import type { Reader, Tx } from './sql.ts'
+import type { Reader, ScanReader, Tx } from './sql.ts'
 import type { DbThreads } from './threads.ts'
 import { type DeferredWork, openTx, readerOf, type WriteContext } from './tx.ts'
 import { WriteLog } from './write-log.ts'
 
-export type { Reader, Row, SqlValue, Tx } from './sql.ts'
+export type { AnyReader, Reader, Row, ScanReader, SqlValue, Tx } from './sql.ts'
 
 export interface DbOptions {
   file: string
@@ -20,8 +19,16 @@ export interface DbOptions {
   lean?: boolean
 }
 
+/** Work that is done in steps: between two of them, at each `yield`, other code of the thread may run. */
+export type Steps<T> = Generator<undefined, T, undefined>
+
+/** Nothing for a promise: a unit of work is done when its function returns. */
+export type Settled<T> = T extends PromiseLike<unknown> ? never : T
+
 interface UnitOfWork {
-  work(tx: Tx): Promise<unknown>
+  work(tx: Tx): unknown
+  /** Whether `work` returns {@link Steps}. */
+  isStepwise: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -30,13 +37,17 @@ interface UnitOfWork {
 interface CommittedUnit {
   unit: UnitOfWork
   value: unknown
-  left: DeferredWork
+  deferred: DeferredWork
   /** Settles when its transaction has been flushed. */
   flushed: PromiseWithResolvers<void>
 }
 
 // Larger batches increase the latency of the first caller; smaller ones commit more often.
 const BATCH_MAX = 128
+/** A transaction takes no further unit of work after this time, ms: the thread of the listeners must not stand still for long. */
+const BATCH_MS = 8
+/** Work done in steps gives way after this time, ms. */
+const STEPS_MS = 4
 const BUSY_WAIT_MS = 2
 const BUSY_TRIES = 5000
 
@@ -45,7 +56,7 @@ export class Db {
   readonly file: string
   readonly read: Reader
   /** Reads that may examine many rows: they run in a worker thread, so that they do not block the calling thread. */
-  readonly scan: Reader
+  readonly scan: ScanReader
   /** Metrics: committed transactions, units of work in them, flushes that made them durable, and the time of both. */
   readonly counts = { commits: 0, units: 0, flushes: 0, commitMs: 0, flushMs: 0 }
   /** Resolves with the cause when a flush has failed: all writes are rejected until a restart has checked the file. */
@@ -76,21 +87,22 @@ export class Db {
     })
     this.#reader = new DatabaseConnection({ filename: file, readOnly: false, pragmas: readPragmas(lean) })
     this.read = readerOf(this.#reader)
-    this.scan = threads?.reader(file) ?? this.read
+    this.scan = threads?.reader(file) ?? scanHere(this.read)
     this.#log = new WriteLog(file, threads && (() => threads.checkpoint(file)))
-    this.#writing = { link: this.#writer, log: this.#log, turns: new EventLoopTurns() }
+    this.#writing = { connection: this.#writer, log: this.#log }
   }
 
   /**
    * Runs `work` inside the next transaction and answers after its commit is durable. A unit that throws is rolled back
-   * alone; the others in the same transaction are not affected.
+   * alone; the others in the same transaction are not affected. Nothing is awaited inside: SQLite answers in the calling thread.
    */
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new Error('The database is closed.'))
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
-      this.#draining ??= this.#drain()
-    })
+  write<T>(work: (tx: Tx) => T & Settled<T>): Promise<T> {
+    return this.#enqueue<T>(work, false)
+  }
+
+  /** The same for work that may run long: it yields between its statements, and other code of the thread gets its turn. */
+  writeInSteps<T>(work: (tx: Tx) => Steps<T>): Promise<T> {
+    return this.#enqueue<T>(work, true)
   }
 
   /**
@@ -108,9 +120,21 @@ export class Db {
     await this.#draining
     while (this.#flushing !== undefined) await this.#flushing
     await this.#log.close()
-    await this.#reader.close()
-    await this.#writer.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => {})
-    await this.#writer.close()
+    this.#reader.close()
+    try {
+      this.#writer.all('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // The log stays and is read at the next start.
+    }
+    this.#writer.close()
+  }
+
+  #enqueue<T>(work: UnitOfWork['work'], isStepwise: boolean): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error('The database is closed.'))
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, isStepwise, resolve: resolve as (value: unknown) => void, reject })
+      this.#draining ??= this.#drain()
+    })
   }
 
   async #drain(): Promise<void> {
@@ -120,7 +144,8 @@ export class Db {
       while (this.#waiting.length > 0) {
         if (this.#broken !== undefined) throw this.#broken
         await this.#log.tend()
-        await this.#batch(this.#waiting.splice(0, BATCH_MAX))
+        await this.#begin()
+        await this.#transaction()
       }
     } catch (error) {
       // The file cannot be opened or can no longer be trusted: all waiting callers get the cause.
@@ -130,24 +155,27 @@ export class Db {
     }
   }
 
-  async #batch(units: UnitOfWork[]): Promise<void> {
+  /** Runs units of work that wait in the transaction that was begun, and commits it. */
+  async #transaction(): Promise<void> {
+    const taken: UnitOfWork[] = []
     const done: CommittedUnit[] = []
     const elapsed = stopwatch()
     const flushed = this.#expectFlush()
     try {
-      await this.#begin()
-      for (const unit of units) {
+      while (this.#waiting.length > 0 && taken.length < BATCH_MAX && (taken.length === 0 || elapsed() < BATCH_MS)) {
+        const unit = this.#waiting.shift()!
+        taken.push(unit)
         const finished = await this.#unit(unit)
         if (finished) done.push({ ...finished, flushed })
       }
-      await this.#runEnds(done)
+      this.#runEnds(done)
       // From here on readers see the transaction, before any other code of this thread runs.
       this.#unflushed.add(flushed.promise)
-      await this.#writer.query('COMMIT')
+      this.#writer.run('COMMIT')
     } catch (error) {
-      await this.#writer.query('ROLLBACK').catch(() => {})
+      this.#rollback()
       flushed.resolve()
-      for (const unit of units) unit.reject(error)
+      for (const unit of taken) unit.reject(error)
       return
     }
     this.counts.commits++
@@ -159,6 +187,14 @@ export class Db {
     this.#startFlush()
   }
 
+  #rollback(): void {
+    try {
+      this.#writer.run('ROLLBACK')
+    } catch {
+      // A full disk has rolled it back already.
+    }
+  }
+
   #expectFlush(): PromiseWithResolvers<void> {
     const flushed = Promise.withResolvers<void>()
     const forget = () => this.#unflushed.delete(flushed.promise)
@@ -167,16 +203,14 @@ export class Db {
   }
 
   async #unit(unit: UnitOfWork): Promise<Omit<CommittedUnit, 'flushed'> | undefined> {
-    const { tx, left, end } = openTx(this.#writing)
-    await this.#writer.query('SAVEPOINT unit')
+    const { tx, deferred, end } = openTx(this.#writing)
+    this.#writer.run('SAVEPOINT unit')
     try {
-      const value = await unit.work(tx)
-      await this.#writer.query('RELEASE unit')
-      return { unit, value, left }
+      const value = unit.isStepwise ? await runSteps(unit.work(tx) as Steps<unknown>) : unit.work(tx)
+      this.#writer.run('RELEASE unit')
+      return { unit, value, deferred }
     } catch (error) {
-      // A full disk rolls back the whole transaction: callers then get that cause, not the error about a missing savepoint.
-      await this.#writer.query('ROLLBACK TO unit').catch(() => Promise.reject(error))
-      await this.#writer.query('RELEASE unit')
+      this.#undoUnit(error)
       unit.reject(error)
       return undefined
     } finally {
@@ -184,11 +218,21 @@ export class Db {
     }
   }
 
-  async #runEnds(done: readonly Pick<CommittedUnit, 'left'>[]): Promise<void> {
+  #undoUnit(cause: unknown): void {
+    try {
+      this.#writer.run('ROLLBACK TO unit')
+      this.#writer.run('RELEASE unit')
+    } catch {
+      // A full disk rolls back the whole transaction: callers then get that cause, not the error about a missing savepoint.
+      throw cause
+    }
+  }
+
+  #runEnds(done: readonly Pick<CommittedUnit, 'deferred'>[]): void {
     const { tx, end } = openTx(this.#writing)
     try {
-      const ends = done.flatMap(({ left }) => left.atEnd).sort((a, b) => a.order - b.order)
-      for (const { work } of ends) await work(tx)
+      const ends = done.flatMap(({ deferred }) => deferred.atEnd).sort((a, b) => a.order - b.order)
+      for (const { work } of ends) work(tx)
     } finally {
       end()
     }
@@ -224,10 +268,10 @@ export class Db {
         continue
       }
       this.counts.flushes++
-      for (const { unit, value, left, flushed } of done) {
+      for (const { unit, value, deferred, flushed } of done) {
         flushed.resolve()
         unit.resolve(value)
-        for (const hook of left.afterCommit) hook()
+        for (const hook of deferred.afterCommit) hook()
       }
     }
   }
@@ -236,13 +280,31 @@ export class Db {
   async #begin(): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
-        await this.#writer.query('BEGIN IMMEDIATE')
+        this.#writer.run('BEGIN IMMEDIATE')
         return
       } catch (error) {
         if (!isBusy(error) || tries >= BUSY_TRIES) throw error
         await pause(BUSY_WAIT_MS)
       }
     }
+  }
+}
+
+async function runSteps<T>(steps: Steps<T>): Promise<T> {
+  for (let elapsed = stopwatch(); ; ) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (elapsed() < STEPS_MS) continue
+    await new Promise(setImmediate)
+    elapsed = stopwatch()
+  }
+}
+
+/** Without threads, scans run on the calling thread. */
+function scanHere(reader: Reader): ScanReader {
+  return {
+    all: async (sql, values) => reader.all(sql, values),
+    get: async (sql, values) => reader.get(sql, values),
   }
 }
 

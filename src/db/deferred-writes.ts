@@ -4,7 +4,7 @@ import type { Tx } from './sql.ts'
 
 /** Writes of one kind. One instance per kind: the units of work of a transaction share it. */
 export class DeferredWrites<T> {
-  readonly #write: (tx: Tx, all: readonly T[]) => Promise<void>
+  readonly #write: (tx: Tx, all: readonly T[]) => void
   readonly #order: number
   /** By the handle of the unit of work, and by the handle for the end of the transaction. */
   readonly #lists = new WeakMap<Tx, T[]>()
@@ -13,7 +13,7 @@ export class DeferredWrites<T> {
    * @param write writes all items of a transaction, in the order they were added; when it fails, the whole transaction fails
    * @param order order among all deferred work, see {@link Tx.atEnd}
    */
-  constructor(write: (tx: Tx, all: readonly T[]) => Promise<void>, order: number) {
+  constructor(write: (tx: Tx, all: readonly T[]) => void, order: number) {
     this.#write = write
     this.#order = order
   }
@@ -28,7 +28,7 @@ export class DeferredWrites<T> {
     const mine = [one]
     this.#lists.set(tx, mine)
     // All lists are joined before the joined list is written.
-    tx.atEnd(async (end) => this.#join(end, mine), this.#order - 1)
+    tx.atEnd((end) => this.#join(end, mine), this.#order - 1)
     tx.atEnd((end) => this.#finish(end), this.#order)
   }
 
@@ -38,9 +38,9 @@ export class DeferredWrites<T> {
     else for (const one of mine) joined.push(one)
   }
 
-  async #finish(end: Tx): Promise<void> {
+  #finish(end: Tx): void {
     const joined = this.#lists.get(end)
     this.#lists.delete(end)
-    if (joined !== undefined) await this.#write(end, joined)
+    if (joined !== undefined) this.#write(end, joined)
   }
 }

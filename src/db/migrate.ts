@@ -7,7 +7,7 @@ import type { Db, Reader, Tx } from './db.ts'
 export interface Migration {
   number: number
   name: string
-  up(tx: Tx): Promise<void>
+  up(tx: Tx): void
 }
 
 /** A migration of plain SQL statements, each ending with `;` at the end of a line. */
@@ -15,8 +15,8 @@ export function statements(number: number, name: string, sql: string): Migration
   return {
     number,
     name,
-    async up(tx) {
-      for (const statement of sql.split(/;\s*\n/)) if (statement.trim() !== '') await tx.run(statement)
+    up(tx) {
+      for (const statement of sql.split(/;\s*\n/)) if (statement.trim() !== '') tx.run(statement)
     },
   }
 }
@@ -26,9 +26,9 @@ export function statements(number: number, name: string, sql: string): Migration
  * @throws ProductError when the file was written by a newer version
  */
 export async function migrate(db: Db, steps: readonly Migration[]): Promise<number> {
-  return db.write(async (tx) => {
-    await tx.run('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT')
-    const last = await formOf(tx)
+  return db.write((tx) => {
+    tx.run('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT')
+    const last = formOf(tx)
     const newest = steps.at(-1)?.number ?? 0
     if (last > newest) {
       throw new ProductError(
@@ -38,15 +38,15 @@ export async function migrate(db: Db, steps: readonly Migration[]): Promise<numb
     }
     const missing = steps.filter((step) => step.number > last)
     for (const step of missing) {
-      await step.up(tx)
-      await tx.insert('migrations', { number: step.number, name: step.name })
+      step.up(tx)
+      tx.insert('migrations', { number: step.number, name: step.name })
     }
     return missing.length
   })
 }
 
 /** The schema version of a file: the number of its newest migration. */
-export async function formOf(reader: Reader): Promise<number> {
-  const row = await reader.get<{ last: number | null }>('SELECT max(number) AS last FROM migrations')
+export function formOf(reader: Reader): number {
+  const row = reader.get<{ last: number | null }>('SELECT max(number) AS last FROM migrations')
   return row?.last ?? 0
 }

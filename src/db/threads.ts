@@ -1,9 +1,10 @@
 // Worker threads for scans and for checkpoints of the write-ahead log.
 
+import { entryFile } from '../base/entry.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
-import { sqlValue } from './dialect.ts'
+import { sqlValue } from './connection.ts'
 import type { ScanTask } from './scan-thread.ts'
-import type { Reader, SqlValue } from './sql.ts'
+import type { ScanReader, SqlValue } from './sql.ts'
 
 const IDLE_MS = 10_000
 
@@ -18,7 +19,7 @@ export class DbThreads {
   }
 
   /** A reader of one file. */
-  reader(file: string): Reader {
+  reader(file: string): ScanReader {
     const run = <R>(sql: string, values: readonly SqlValue[] = []) =>
       this.#pool.run<R[]>({ file, sql, values: values.map(sqlValue) } satisfies ScanTask).catch((error: Error) => {
         throw typeof error.cause === 'number' ? Object.assign(error, { errcode: error.cause }) : error
@@ -43,5 +44,5 @@ export class DbThreads {
 }
 
 function openPool(threads: number): ThreadPool<ScanTask, unknown> {
-  return new ThreadPool({ file: new URL('./scan-thread.ts', import.meta.url), threads, idleMs: IDLE_MS })
+  return new ThreadPool({ file: entryFile(new URL('./scan-thread.ts', import.meta.url)), threads, idleMs: IDLE_MS })
 }

@@ -31,8 +31,8 @@ interface AliasRow {
 
 /** What aliases need of mailboxes; `Mailboxes` itself imports this file. */
 interface AliasOwners {
-  getIn(reader: Reader, teamId: string, id: string): Promise<Mailbox | undefined>
-  freeAddress(tx: Tx, teamId: string, written: string): Promise<{ email: string; domainId: string }>
+  getIn(reader: Reader, teamId: string, id: string): Mailbox | undefined
+  freeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string }
 }
 
 interface Deps {
@@ -49,8 +49,8 @@ export class Aliases {
   }
 
   /** Newest first. */
-  async list(mailboxId: string, { limit, after }: { limit: number; after: PageKey | null }): Promise<Page<Alias>> {
-    const rows = await this.#deps.db.read.all<AliasRow>(
+  list(mailboxId: string, { limit, after }: { limit: number; after: PageKey | null }): Page<Alias> {
+    const rows = this.#deps.db.read.all<AliasRow>(
       `SELECT * FROM aliases WHERE mailbox_id = ?${after === null ? '' : ' AND (created_at, n) < (?, ?)'}
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       [mailboxId, ...(after ?? []), limit + 1],
@@ -64,19 +64,19 @@ export class Aliases {
    */
   async add(teamId: string, mailboxId: string, written: string): Promise<Alias> {
     const { db, clock, mailboxes } = this.#deps
-    return db.write(async (tx) => {
-      const mailbox = await mailboxes.getIn(tx, teamId, mailboxId)
+    return db.write((tx) => {
+      const mailbox = mailboxes.getIn(tx, teamId, mailboxId)
       if (mailbox === undefined) throw notFound('mailbox')
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-      const address = await mailboxes.freeAddress(tx, teamId, written)
+      const address = mailboxes.freeAddress(tx, teamId, written)
       const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
-      const { count } = (await tx.get<{ count: number }>(sql, [mailboxId]))!
+      const { count } = tx.get<{ count: number }>(sql, [mailboxId])!
       if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
       const row = {
         ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
         created_at: clock.now(),
       }
-      return present({ n: await tx.insert('aliases', row), ...row })
+      return present({ n: tx.insert('aliases', row), ...row })
     })
   }
 
@@ -84,22 +84,22 @@ export class Aliases {
    * Removes an alias; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox in the same unit of work.
    * @throws ProductError not_found
    */
-  async removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): Promise<void> {
-    if ((await this.#deps.mailboxes.getIn(tx, teamId, mailboxId)) === undefined) throw notFound('mailbox')
-    const { changes } = await tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
+  removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): void {
+    if (this.#deps.mailboxes.getIn(tx, teamId, mailboxId) === undefined) throw notFound('mailbox')
+    const { changes } = tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
     if (changes === 0) throw notFound('alias')
   }
 
   /** Whether there are aliases at a domain. */
-  async anyAt(tx: Tx, domainId: string): Promise<boolean> {
-    return (await tx.get('SELECT 1 AS found FROM aliases WHERE domain_id = ? LIMIT 1', [domainId])) !== undefined
+  anyAt(tx: Tx, domainId: string): boolean {
+    return tx.get('SELECT 1 AS found FROM aliases WHERE domain_id = ? LIMIT 1', [domainId]) !== undefined
   }
 
   /**
    * Whether a mailbox may use an address as its sender: its own, an alias, or either with a `+tag` (decisions §10.8). An agent may use
    * only its own address (decisions §11.9).
    */
-  async mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): Promise<boolean> {
+  mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): boolean {
     const written = email.toLowerCase()
     if (written === mailbox.email) return true
     if (mailbox.isAgent) return false
@@ -107,7 +107,7 @@ export class Aliases {
     const plain = `${baseLocal(written.slice(0, Math.max(at, 0)))}${written.slice(at)}`
     if (plain === mailbox.email) return true
     const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
-    return (await reader.get(sql, [mailbox.id, plain])) !== undefined
+    return reader.get(sql, [mailbox.id, plain]) !== undefined
   }
 }
 
@@ -122,12 +122,12 @@ function present(row: AliasRow): Alias {
 }
 
 /** The id of the mailbox with an alias of exactly this lower-case address. */
-export async function aliasAt(reader: Reader, domainId: string, email: string): Promise<string | undefined> {
+export function aliasAt(reader: Reader, domainId: string, email: string): string | undefined {
   const sql = 'SELECT mailbox_id FROM aliases WHERE domain_id = ? AND email = ?'
-  return (await reader.get<{ mailbox_id: string }>(sql, [domainId, email]))?.mailbox_id
+  return reader.get<{ mailbox_id: string }>(sql, [domainId, email])?.mailbox_id
 }
 
 /** Deletes every alias of a mailbox, in the unit of work that deletes the mailbox. */
-export async function dropAliases(tx: Tx, mailboxId: string): Promise<void> {
-  await tx.run('DELETE FROM aliases WHERE mailbox_id = ?', [mailboxId])
+export function dropAliases(tx: Tx, mailboxId: string): void {
+  tx.run('DELETE FROM aliases WHERE mailbox_id = ?', [mailboxId])
 }

@@ -50,7 +50,7 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     ...deps,
     filters,
     dkimKeys,
-    inUse: async (tx, domainId) => (await mailboxes.anyAt(tx, domainId)) || aliases.anyAt(tx, domainId),
+    inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId) || aliases.anyAt(tx, domainId),
     hasAddress: (reader, mailboxId, domainId, email) => mailboxes.hasAddress(reader, mailboxId, domainId, email),
   })
   const sieveScripts = new SieveScripts({ ...deps, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })

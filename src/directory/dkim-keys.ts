@@ -53,11 +53,11 @@ export class DkimKeys {
   }
 
   /** All keys of these domains, the oldest first; a domain without any has an empty list. */
-  async of(reader: Reader, domainIds: readonly string[]): Promise<Map<string, DkimKey[]>> {
+  of(reader: Reader, domainIds: readonly string[]): Map<string, DkimKey[]> {
     const keys = new Map(domainIds.map((id) => [id, [] as DkimKey[]]))
     if (keys.size === 0) return keys
     const marks = placeholders(domainIds)
-    const rows = await reader.all(
+    const rows = reader.all(
       `SELECT ${COLUMNS} FROM dkim_keys WHERE domain_id IN (${marks}) ORDER BY domain_id, n`,
       domainIds,
     )
@@ -66,8 +66,8 @@ export class DkimKeys {
   }
 
   /** The signing keys of a domain: the newest published key of each algorithm, RSA first. */
-  async signing(reader: Reader, domainId: string): Promise<DkimKey[]> {
-    const rows = await reader.all(
+  signing(reader: Reader, domainId: string): DkimKey[] {
+    const rows = reader.all(
       `SELECT ${COLUMNS} FROM dkim_keys WHERE domain_id = ? AND dns_ok = 1 AND retired_at IS NULL ORDER BY n DESC`,
       [domainId],
     )
@@ -76,8 +76,8 @@ export class DkimKeys {
   }
 
   /** The private key; undefined when the key was deleted. */
-  async open(reader: Reader, key: DkimKey): Promise<KeyObject | undefined> {
-    const row = await reader.get('SELECT private_sealed FROM dkim_keys WHERE n = ? AND public = ?', [key.n, key.public])
+  open(reader: Reader, key: DkimKey): KeyObject | undefined {
+    const row = reader.get('SELECT private_sealed FROM dkim_keys WHERE n = ? AND public = ?', [key.n, key.public])
     if (row === undefined) return undefined
     const der = this.#vault.open(DKIM_PURPOSE, row.private_sealed as Uint8Array)
     return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
@@ -88,16 +88,16 @@ export class DkimKeys {
    * @param found true for reserved names, which need no record: the key signs immediately
    * @throws ProductError conflict while the last key of the algorithm was never found in DNS
    */
-  async add(tx: Tx, domain: { id: string; name: string }, pair: DkimPair, found: boolean): Promise<void> {
+  add(tx: Tx, domain: { id: string; name: string }, pair: DkimPair, found: boolean): void {
     const now = this.#clock.now()
-    const known = (await this.of(tx, [domain.id])).get(domain.id)!
+    const known = this.of(tx, [domain.id]).get(domain.id)!
     const last = known.findLast(({ algorithm }) => algorithm === pair.algorithm)
     if (last !== undefined && last.foundAt === null) {
       const name = keyName(last, domain.name)
       throw conflict(`The key ${name} was not found in DNS yet. Publish it before you replace it.`)
     }
     const numbers = known.map(({ selector }) => Number(selector.slice(1)))
-    await tx.insert('dkim_keys', {
+    tx.insert('dkim_keys', {
       domain_id: domain.id,
       selector: `s${Math.max(0, ...numbers) + 1}`,
       algorithm: pair.algorithm,
@@ -107,41 +107,37 @@ export class DkimKeys {
       found_at: found ? now : null,
       created_at: now,
     })
-    await this.#retire(tx, domain.id)
+    this.#retire(tx, domain.id)
   }
 
   /**
    * Applies the findings of a DNS check, by record name: published keys sign and retire their predecessors; a superseded key is deleted
    * once its record is gone.
    */
-  async applyFindings(
-    tx: Tx,
-    domain: { id: string; name: string },
-    findings: ReadonlyMap<string, RecordFinding>,
-  ): Promise<void> {
+  applyFindings(tx: Tx, domain: { id: string; name: string }, findings: ReadonlyMap<string, RecordFinding>): void {
     const now = this.#clock.now()
-    for (const key of (await this.of(tx, [domain.id])).get(domain.id)!) {
+    for (const key of this.of(tx, [domain.id]).get(domain.id)!) {
       const finding = findings.get(keyName(key, domain.name)) ?? 'unknown'
       if (finding === 'unknown') continue
       if (finding === 'missing' && isSuperseded(key, now)) {
-        await tx.run('DELETE FROM dkim_keys WHERE n = ?', [key.n])
+        tx.run('DELETE FROM dkim_keys WHERE n = ?', [key.n])
       } else if (key.dnsOk !== (finding === 'found')) {
         const foundAt = key.foundAt ?? (finding === 'found' ? now : null)
-        await tx.run('UPDATE dkim_keys SET dns_ok = ?, found_at = ? WHERE n = ?', [finding === 'found', foundAt, key.n])
+        tx.run('UPDATE dkim_keys SET dns_ok = ?, found_at = ? WHERE n = ?', [finding === 'found', foundAt, key.n])
       }
     }
-    await this.#retire(tx, domain.id)
+    this.#retire(tx, domain.id)
   }
 
   /** Deletes the keys of a domain, in the unit of work that deletes the domain. */
-  async drop(tx: Tx, domainId: string): Promise<void> {
-    await tx.run('DELETE FROM dkim_keys WHERE domain_id = ?', [domainId])
+  drop(tx: Tx, domainId: string): void {
+    tx.run('DELETE FROM dkim_keys WHERE domain_id = ?', [domainId])
   }
 
   /** Retires every key older than the signing key of its algorithm. */
-  async #retire(tx: Tx, domainId: string): Promise<void> {
-    for (const { algorithm, n } of await this.signing(tx, domainId)) {
-      await tx.run(
+  #retire(tx: Tx, domainId: string): void {
+    for (const { algorithm, n } of this.signing(tx, domainId)) {
+      tx.run(
         'UPDATE dkim_keys SET retired_at = ? WHERE domain_id = ? AND algorithm = ? AND n < ? AND retired_at IS NULL',
         [this.#clock.now(), domainId, algorithm, n],
       )
@@ -163,9 +159,9 @@ function keyOf(row: Row): DkimKey {
 }
 
 /** Whether the vault's secret opens the stored private keys; true without any. */
-export async function opensDkimKeys(reader: Reader, vault: Vault): Promise<boolean> {
+export function opensDkimKeys(reader: Reader, vault: Vault): boolean {
   const sql = 'SELECT private_sealed AS sealed FROM dkim_keys ORDER BY n DESC LIMIT 1'
-  const row = await reader.get<{ sealed: Uint8Array }>(sql)
+  const row = reader.get<{ sealed: Uint8Array }>(sql)
   if (row === undefined) return true
   try {
     vault.open(DKIM_PURPOSE, row.sealed)

@@ -34,9 +34,9 @@ export class DomainVerifier {
   }
 
   /** Schedules a check of a reserved name in the next round: its new key signs before DNS was checked. */
-  async recheckSoon(tx: Tx, { n, name }: Row): Promise<void> {
+  recheckSoon(tx: Tx, { n, name }: Row): void {
     if (!isReserved(name as string)) return
-    await tx.run('UPDATE domains SET next_check_at = ? WHERE n = ?', [this.#deps.clock.now(), n as number])
+    tx.run('UPDATE domains SET next_check_at = ? WHERE n = ?', [this.#deps.clock.now(), n as number])
   }
 
   /** Checks DNS; the appliance's own names count as proven. */
@@ -51,8 +51,8 @@ export class DomainVerifier {
    * @returns the row afterwards; undefined when the domain was deleted
    * @throws ProductError conflict when another team has verified the name
    */
-  async apply(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Promise<Row | undefined> {
-    const row = await tx.get('SELECT * FROM domains WHERE id = ?', [id])
+  apply(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Row | undefined {
+    const row = tx.get('SELECT * FROM domains WHERE id = ?', [id])
     const now = this.#deps.clock.now()
     if (row === undefined) return undefined
     const state = stateOf(row)
@@ -61,17 +61,17 @@ export class DomainVerifier {
     const next = nextState(state, findings.verification, requested, now)
     const name = row.name as string
     if (next.status === 'verified' && state.status !== 'verified') {
-      await refuseProven(tx, row.team_id as string, name)
-      await failOtherClaims(tx, name, id)
+      refuseProven(tx, row.team_id as string, name)
+      failOtherClaims(tx, name, id)
     }
     const changed = {
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
       ...sesColumns(row, findings.ses),
     }
-    await this.#deps.dkimKeys.applyFindings(tx, { id, name }, findings.dkim)
+    this.#deps.dkimKeys.applyFindings(tx, { id, name }, findings.dkim)
     const columns = Object.keys(changed).map((column) => `${column} = ?`)
-    await tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE id = ?`, [...Object.values(changed), id])
+    tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE id = ?`, [...Object.values(changed), id])
     return { ...row, ...changed }
   }
 }
@@ -86,15 +86,15 @@ export async function recheckLate(db: Db, now: number): Promise<void> {
 }
 
 /** @throws ProductError conflict when the team has a domain of this name, or another team has verified it */
-export async function refuseTaken(reader: Reader, teamId: string, name: string): Promise<void> {
-  const own = await reader.get('SELECT 1 AS taken FROM domains WHERE team_id = ? AND name = ?', [teamId, name])
+export function refuseTaken(reader: Reader, teamId: string, name: string): void {
+  const own = reader.get('SELECT 1 AS taken FROM domains WHERE team_id = ? AND name = ?', [teamId, name])
   if (own !== undefined) throw conflict('The team already has this domain.', 'domain')
-  await refuseProven(reader, teamId, name)
+  refuseProven(reader, teamId, name)
 }
 
 /** @throws ProductError conflict when another team has verified the name */
-export async function refuseProven(reader: Reader, teamId: string, name: string): Promise<void> {
-  const other = await reader.get(
+export function refuseProven(reader: Reader, teamId: string, name: string): void {
+  const other = reader.get(
     `SELECT 1 AS taken FROM domains WHERE name = ? AND verification_status = 'verified' AND team_id <> ?`,
     [name, teamId],
   )
@@ -102,8 +102,8 @@ export async function refuseProven(reader: Reader, teamId: string, name: string)
 }
 
 /** The first team to verify a name wins: pending claims of others fail, and a lapsed domain of another team stops receiving. */
-export async function failOtherClaims(tx: Tx, name: string, winnerId: string): Promise<void> {
-  await tx.run(
+export function failOtherClaims(tx: Tx, name: string, winnerId: string): void {
+  tx.run(
     `UPDATE domains SET verification_status = 'failed', receives = 0, next_check_at = NULL WHERE name = ? AND id <> ?`,
     [name, winnerId],
   )
@@ -118,8 +118,8 @@ export interface LapsedDomain {
 }
 
 /** Domains that were verified once and have failed since (decisions §4.3). */
-export async function lapsedDomains(reader: Reader): Promise<LapsedDomain[]> {
-  const rows = await reader.all<{ id: string; team_id: string; name: string; verified_at: number }>(
+export function lapsedDomains(reader: Reader): LapsedDomain[] {
+  const rows = reader.all<{ id: string; team_id: string; name: string; verified_at: number }>(
     `SELECT id, team_id, name, verified_at FROM domains
      WHERE verification_status = 'failed' AND verified_at IS NOT NULL AND missing_days > 0`,
   )

@@ -38,9 +38,9 @@ interface DomainDeps {
   filters: Filters
   dkimKeys: DkimKeys
   /** Whether mailboxes that are not deleted have addresses at a domain. */
-  inUse(tx: Tx, domainId: string): Promise<boolean>
+  inUse(tx: Tx, domainId: string): boolean
   /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
-  hasAddress(reader: Reader, mailboxId: string, domainId: string, email: string): Promise<boolean>
+  hasAddress(reader: Reader, mailboxId: string, domainId: string, email: string): boolean
 }
 /** Receives the current record; throws to refuse. */
 type Check = (current: Domain) => void
@@ -63,14 +63,14 @@ export class Domains {
   async create(teamId: string, written: string): Promise<Domain> {
     const { db, clock, config, dkimKeys } = this.#deps
     const name = checkDomainName(written, config)
-    await refuseTaken(db.read, teamId, name)
+    refuseTaken(db.read, teamId, name)
     const pair = await newDkimPair('rsa')
     const id = newId('domain')
-    return db.write(async (tx) => {
-      await refuseTaken(tx, teamId, name)
+    return db.write((tx) => {
+      refuseTaken(tx, teamId, name)
       const state = newDomain(clock.now(), isReserved(name))
-      if (state.status === 'verified') await failOtherClaims(tx, name, id)
-      await tx.insert('domains', {
+      if (state.status === 'verified') failOtherClaims(tx, name, id)
+      tx.insert('domains', {
         id,
         team_id: teamId,
         name,
@@ -79,19 +79,19 @@ export class Domains {
         verification_token: randomName(TOKEN_LENGTH),
         created_at: state.createdAt,
       })
-      await dkimKeys.add(tx, { id, name }, pair, isReserved(name))
-      return this.#present(tx, (await this.#row(tx, teamId, id))!)
+      dkimKeys.add(tx, { id, name }, pair, isReserved(name))
+      return this.#present(tx, this.#row(tx, teamId, id)!)
     })
   }
 
-  async get(teamId: string, id: string): Promise<Domain | undefined> {
-    const row = await this.#row(this.#deps.db.read, teamId, id)
+  get(teamId: string, id: string): Domain | undefined {
+    const row = this.#row(this.#deps.db.read, teamId, id)
     return row && this.#present(this.#deps.db.read, row)
   }
 
   /** The status of the team's own domain of a name in stored form; undefined without one. */
-  async ofTeam(reader: Reader, teamId: string, name: string): Promise<DomainStatus | undefined> {
-    const row = await reader.get(`SELECT ${STATUS_COLUMNS} FROM domains WHERE team_id = ? AND name = ?`, [teamId, name])
+  ofTeam(reader: Reader, teamId: string, name: string): DomainStatus | undefined {
+    const row = reader.get(`SELECT ${STATUS_COLUMNS} FROM domains WHERE team_id = ? AND name = ?`, [teamId, name])
     return row && domainStatusOf(row)
   }
 
@@ -100,17 +100,17 @@ export class Domains {
    * share.
    * @param sender `mailboxId` is null for root keys
    */
-  async statusFor(
+  statusFor(
     reader: Reader,
     sender: { teamId: string; mailboxId: string | null },
     email: string,
-  ): Promise<DomainStatus | undefined> {
+  ): DomainStatus | undefined {
     const name = domainName(domainOf(email))
     if (name === null) return undefined
-    const own = await this.ofTeam(reader, sender.teamId, name)
+    const own = this.ofTeam(reader, sender.teamId, name)
     if (own !== undefined || sender.mailboxId === null || name !== this.#deps.config.AGENT_MAILBOX_DOMAIN) return own
-    const shared = await this.ofTeam(reader, SYSTEM_TEAM_ID, name)
-    return shared && (await this.#deps.hasAddress(reader, sender.mailboxId, shared.id, email)) ? shared : undefined
+    const shared = this.ofTeam(reader, SYSTEM_TEAM_ID, name)
+    return shared && this.#deps.hasAddress(reader, sender.mailboxId, shared.id, email) ? shared : undefined
   }
 
   /**
@@ -119,16 +119,16 @@ export class Domains {
    */
   async system(name: string): Promise<Domain> {
     const { db, clock, dkimKeys, config } = this.#deps
-    const known = await this.ofTeam(db.read, SYSTEM_TEAM_ID, name)
-    if (known !== undefined) return (await this.get(SYSTEM_TEAM_ID, known.id))!
+    const known = this.ofTeam(db.read, SYSTEM_TEAM_ID, name)
+    if (known !== undefined) return this.get(SYSTEM_TEAM_ID, known.id)!
     if (name !== config.AGENT_MAILBOX_DOMAIN && !config.MAIL_HOSTS.includes(name)) throw notFound('domain')
     const pair = await newDkimPair('rsa')
-    return db.write(async (tx) => {
-      const made = await this.ofTeam(tx, SYSTEM_TEAM_ID, name)
+    return db.write((tx) => {
+      const made = this.ofTeam(tx, SYSTEM_TEAM_ID, name)
       const id = made?.id ?? newId('domain')
       if (made === undefined) {
-        await failOtherClaims(tx, name, id)
-        await tx.insert('domains', {
+        failOtherClaims(tx, name, id)
+        tx.insert('domains', {
           id,
           team_id: SYSTEM_TEAM_ID,
           name,
@@ -138,29 +138,29 @@ export class Domains {
           verification_token: randomName(TOKEN_LENGTH),
           created_at: clock.now(),
         })
-        await dkimKeys.add(tx, { id, name }, pair, isReserved(name))
+        dkimKeys.add(tx, { id, name }, pair, isReserved(name))
       }
-      return this.#present(tx, (await this.#row(tx, SYSTEM_TEAM_ID, id))!)
+      return this.#present(tx, this.#row(tx, SYSTEM_TEAM_ID, id)!)
     })
   }
 
   /** Newest first. */
-  async list(teamId: string, filter: DomainFilter): Promise<Page<Domain>> {
+  list(teamId: string, filter: DomainFilter): Page<Domain> {
     const where = new Where().add('team_id = ?', teamId)
     if (filter.status !== undefined) where.add('verification_status = ?', filter.status)
     if (filter.search !== undefined) where.add('instr(name, ?) > 0', filter.search.toLowerCase())
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM domains WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
-    const present = await this.#presenter(this.#deps.db.read, rows)
+    const present = this.#presenter(this.#deps.db.read, rows)
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
   }
 
   /** As `get`, inside a unit of work. */
-  async getIn(tx: Tx, teamId: string, id: string): Promise<Domain | undefined> {
-    const row = await this.#row(tx, teamId, id)
+  getIn(tx: Tx, teamId: string, id: string): Domain | undefined {
+    const row = this.#row(tx, teamId, id)
     return row && this.#present(tx, row)
   }
 
@@ -176,11 +176,11 @@ export class Domains {
   async rotateKey(teamId: string, id: string, algorithm: DkimAlgorithm): Promise<Domain> {
     const { db, dkimKeys } = this.#deps
     const pair = await newDkimPair(algorithm)
-    return db.write(async (tx) => {
-      const row = await this.#row(tx, teamId, id)
+    return db.write((tx) => {
+      const row = this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
-      await dkimKeys.add(tx, { id, name: row.name as string }, pair, isReserved(row.name as string))
-      await this.#verifier.recheckSoon(tx, row)
+      dkimKeys.add(tx, { id, name: row.name as string }, pair, isReserved(row.name as string))
+      this.#verifier.recheckSoon(tx, row)
       return this.#present(tx, row)
     })
   }
@@ -196,72 +196,72 @@ export class Domains {
    * @returns the domain afterwards; undefined when it was deleted
    * @throws ProductError conflict when another team has verified the name
    */
-  async applyFindings(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Promise<Domain | undefined> {
-    const row = await this.#verifier.apply(tx, id, findings, requested)
+  applyFindings(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Domain | undefined {
+    const row = this.#verifier.apply(tx, id, findings, requested)
     return row && this.#present(tx, row)
   }
 
   /** The domains whose check is due, the longest overdue first. */
-  async due(limit: number): Promise<Domain[]> {
+  due(limit: number): Domain[] {
     const { db, clock } = this.#deps
-    const rows = await db.read.all('SELECT * FROM domains WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?', [
+    const rows = db.read.all('SELECT * FROM domains WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?', [
       clock.now(),
       limit,
     ])
-    return rows.map(await this.#presenter(db.read, rows))
+    return rows.map(this.#presenter(db.read, rows))
   }
 
   /** Schedules a check of the verified domains of a team in the next round, after its sending accounts changed. */
-  async checkSoon(tx: Tx, teamId: string): Promise<void> {
-    await tx.run(`UPDATE domains SET next_check_at = ? WHERE team_id = ? AND verification_status = 'verified'`, [
+  checkSoon(tx: Tx, teamId: string): void {
+    tx.run(`UPDATE domains SET next_check_at = ? WHERE team_id = ? AND verification_status = 'verified'`, [
       this.#deps.clock.now(),
       teamId,
     ])
   }
 
   /** The one domain that receives for a name: verified, or lapsed without a later verification by another team. */
-  async byName(name: string): Promise<ReceivingDomain | undefined> {
+  byName(name: string): ReceivingDomain | undefined {
     return this.#receiving('name = ? AND receives = 1', name)
   }
 
   /** As `byName`, by id. */
-  async receivingById(id: string): Promise<ReceivingDomain | undefined> {
+  receivingById(id: string): ReceivingDomain | undefined {
     return this.#receiving('id = ? AND receives = 1', id)
   }
 
   /** @throws ProductError not_found, conflict while mailboxes that are not deleted have addresses at the domain */
   async delete(teamId: string, id: string, check?: Check): Promise<void> {
     const { db, filters, dkimKeys, inUse } = this.#deps
-    await db.write(async (tx) => {
-      const row = await this.#row(tx, teamId, id)
+    await db.write((tx) => {
+      const row = this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
-      check?.(await this.#present(tx, row))
-      if (await inUse(tx, id)) throw conflict('The domain still has mailboxes or aliases. Delete them first.')
-      await filters.drop(tx, id)
-      await dkimKeys.drop(tx, id)
-      await tx.run('DELETE FROM domains WHERE id = ?', [id])
+      check?.(this.#present(tx, row))
+      if (inUse(tx, id)) throw conflict('The domain still has mailboxes or aliases. Delete them first.')
+      filters.drop(tx, id)
+      dkimKeys.drop(tx, id)
+      tx.run('DELETE FROM domains WHERE id = ?', [id])
     })
   }
 
-  async #row(reader: Reader, teamId: string, id: string): Promise<Row | undefined> {
+  #row(reader: Reader, teamId: string, id: string): Row | undefined {
     return reader.get('SELECT * FROM domains WHERE id = ? AND team_id = ?', [id, teamId])
   }
 
-  async #receiving(condition: string, value: string): Promise<ReceivingDomain | undefined> {
-    const row = await this.#deps.db.read.get(
+  #receiving(condition: string, value: string): ReceivingDomain | undefined {
+    const row = this.#deps.db.read.get(
       `SELECT id, team_id, name, ${teamSuspendedAt('domains.team_id')} AS suspended_at FROM domains WHERE ${condition}`,
       [value],
     )
     return row && receivingOf(row)
   }
 
-  async #present(reader: Reader, row: Row): Promise<Domain> {
-    return (await this.#presenter(reader, [row]))(row)
+  #present(reader: Reader, row: Row): Domain {
+    return this.#presenter(reader, [row])(row)
   }
 
-  async #presenter(reader: Reader, rows: readonly Row[]): Promise<(row: Row) => Domain> {
+  #presenter(reader: Reader, rows: readonly Row[]): (row: Row) => Domain {
     const { dkimKeys, config, clock } = this.#deps
-    const keys = await dkimKeys.of(
+    const keys = dkimKeys.of(
       reader,
       rows.map((row) => row.id as string),
     )

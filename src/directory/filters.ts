@@ -34,7 +34,7 @@ export class Filters {
   }
 
   /** @param ownerId a domain or a mailbox; one without a filter has mode `off` and no rules */
-  get(ownerId: string): Promise<FilterState> {
+  get(ownerId: string): FilterState {
     return readFilter(this.#db.read, ownerId)
   }
 
@@ -47,9 +47,9 @@ export class Filters {
    */
   async put(ownerId: string, state: FilterState, check?: (current: FilterState) => void): Promise<FilterState> {
     const next = { mode: state.mode, rules: normalRules(state.rules) }
-    return this.#db.write(async (tx) => {
-      check?.(await readFilter(tx, ownerId))
-      await tx.run(
+    return this.#db.write((tx) => {
+      check?.(readFilter(tx, ownerId))
+      tx.run(
         `INSERT INTO filters (owner_id, mode, rules, updated_at) VALUES (?, ?, ?, ?)
          ON CONFLICT (owner_id) DO UPDATE SET mode = excluded.mode, rules = excluded.rules, updated_at = excluded.updated_at`,
         [ownerId, next.mode, JSON.stringify(next.rules), this.#clock.now()],
@@ -59,13 +59,13 @@ export class Filters {
   }
 
   /** Deletes a filter, in the unit of work that deletes its owner. */
-  async drop(tx: Tx, ownerId: string): Promise<void> {
-    await tx.run('DELETE FROM filters WHERE owner_id = ?', [ownerId])
+  drop(tx: Tx, ownerId: string): void {
+    tx.run('DELETE FROM filters WHERE owner_id = ?', [ownerId])
   }
 }
 
-async function readFilter(reader: Reader, ownerId: string): Promise<FilterState> {
-  const row = await reader.get<Row>('SELECT mode, rules FROM filters WHERE owner_id = ?', [ownerId])
+function readFilter(reader: Reader, ownerId: string): FilterState {
+  const row = reader.get<Row>('SELECT mode, rules FROM filters WHERE owner_id = ?', [ownerId])
   if (row === undefined) return { mode: 'off', rules: [] }
   return { mode: row.mode as FilterMode, rules: JSON.parse(row.rules as string) as FilterRule[] }
 }

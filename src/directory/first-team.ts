@@ -1,7 +1,7 @@
 // Creates the first team of an empty appliance with a root key.
 
 import type { Directory } from './directory.ts'
-import type { IssuedKey } from './keys.ts'
+import type { IssuedKey } from './key-record.ts'
 import type { Team } from './teams.ts'
 
 export interface FirstTeam {
@@ -15,14 +15,13 @@ export interface FirstTeam {
  * @returns undefined when there is a team already
  */
 export function firstTeam({ teams, keys }: Directory, name = 'First team'): Promise<FirstTeam | undefined> {
-  return teams.createFirst(name, async (tx, team) => {
-    const key = await keys.issueIn(tx, {
+  return teams.createFirst(name, (tx, team) =>
+    keys.issueIn(tx, {
       teamId: team.id,
       kind: 'root',
       name: 'setup',
       role: 'root:full',
       createdBy: 'operator',
-    })
-    return { team, key }
-  })
+    }),
+  )
 }

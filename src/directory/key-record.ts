@@ -59,3 +59,8 @@ export function presentKey(row: Row, now: number): ApiKey {
     revokedAt: row.revoked_at as number | null,
   }
 }
+
+export interface IssuedKey {
+  record: ApiKey
+  secret: string
+}

@@ -9,16 +9,19 @@ import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { placeholders, Where } from '../db/sql-text.ts'
 import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
-import { type ApiKey, type KeyKind, type KeyStatus, permissionsOf, presentKey, statusOf } from './key-record.ts'
+import {
+  type ApiKey,
+  type IssuedKey,
+  type KeyKind,
+  type KeyStatus,
+  permissionsOf,
+  presentKey,
+  statusOf,
+} from './key-record.ts'
 import type { MailboxPrincipal, Recognised, TeamPrincipal } from './principal.ts'
 import { checkName, teamSuspendedAt } from './teams.ts'
 
 export type { ApiKey, KeyKind, KeyStatus } from './key-record.ts'
-
-export interface IssuedKey {
-  record: ApiKey
-  secret: string
-}
 
 export interface KeyFilter {
   mailboxId?: string
@@ -52,14 +55,14 @@ export class Keys {
   }
 
   /** As `issue`, inside a unit of work of the caller. */
-  async issueIn(tx: Tx, input: KeyInput): Promise<IssuedKey> {
+  issueIn(tx: Tx, input: KeyInput): IssuedKey {
     const now = this.#clock.now()
     const permissions = checkPermissions(input)
     checkExpiry(input.expiresAt, now)
-    if (input.mailboxId !== undefined) await this.#checkKeyCount(tx, input.mailboxId, now)
+    if (input.mailboxId !== undefined) this.#checkKeyCount(tx, input.mailboxId, now)
     const secret = newSecret(input.kind === 'root' ? 'srk_' : 'smk_')
     const id = newId('key')
-    await tx.insert('keys', {
+    tx.insert('keys', {
       id,
       team_id: input.teamId,
       mailbox_id: input.mailboxId,
@@ -72,16 +75,16 @@ export class Keys {
       created_at: now,
       expires_at: input.expiresAt,
     })
-    const row = await tx.get('SELECT * FROM keys WHERE id = ?', [id])
+    const row = tx.get('SELECT * FROM keys WHERE id = ?', [id])
     return { record: presentKey(row!, now), secret }
   }
 
   /** The principal of a secret; undefined for one that is malformed, unknown, expired or revoked. */
-  async recognise(secret: string): Promise<Recognised<TeamPrincipal | MailboxPrincipal> | undefined> {
+  recognise(secret: string): Recognised<TeamPrincipal | MailboxPrincipal> | undefined {
     // A malformed secret costs no database read (decisions §1.2).
     if (!isSecret(secret)) return undefined
     const hash = sha256(secret)
-    const row = await this.#db.read.get(
+    const row = this.#db.read.get(
       `SELECT keys.*, ${teamSuspendedAt('keys.team_id')} AS suspended_at FROM keys WHERE hash = ? OR previous_hash = ?`,
       [hash, hash],
     )
@@ -98,7 +101,7 @@ export class Keys {
   }
 
   /** Newest first. */
-  async list(teamId: string, filter: KeyFilter): Promise<Page<ApiKey>> {
+  list(teamId: string, filter: KeyFilter): Page<ApiKey> {
     const now = this.#clock.now()
     const where = new Where().add('team_id = ?', teamId)
     if (filter.mailboxId !== undefined) where.add('mailbox_id = ?', filter.mailboxId)
@@ -107,10 +110,10 @@ export class Keys {
     if (filter.status === 'expired') where.add('revoked_at IS NULL AND expires_at <= ?', now)
     if (filter.status === 'revoked') where.add('revoked_at IS NOT NULL')
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#db.read.all(
-      `SELECT * FROM keys WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...where.values, filter.limit + 1],
-    )
+    const rows = this.#db.read.all(`SELECT * FROM keys WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`, [
+      ...where.values,
+      filter.limit + 1,
+    ])
     return pageOf(
       rows,
       filter.limit,
@@ -120,26 +123,26 @@ export class Keys {
   }
 
   /** Whether any root key was ever used; if not, the operator may not have seen one. */
-  async hasUsedRoot(): Promise<boolean> {
-    const row = await this.#db.read.get(`SELECT 1 FROM keys WHERE kind = 'root' AND last_used_at IS NOT NULL LIMIT 1`)
+  hasUsedRoot(): boolean {
+    const row = this.#db.read.get(`SELECT 1 FROM keys WHERE kind = 'root' AND last_used_at IS NOT NULL LIMIT 1`)
     return row !== undefined
   }
 
-  async get(teamId: string, id: string): Promise<ApiKey | undefined> {
-    const row = await this.#db.read.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+  get(teamId: string, id: string): ApiKey | undefined {
+    const row = this.#db.read.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
     return row && presentKey(row, this.#clock.now())
   }
 
   /** The team of a key; undefined for an unknown id. Only for the operator. */
-  async teamOf(id: string): Promise<string | undefined> {
-    const row = await this.#db.read.get<{ team_id: string }>('SELECT team_id FROM keys WHERE id = ?', [id])
+  teamOf(id: string): string | undefined {
+    const row = this.#db.read.get<{ team_id: string }>('SELECT team_id FROM keys WHERE id = ?', [id])
     return row?.team_id
   }
 
   /** How many active keys each of these mailboxes has; those without any are left out. */
-  async countByMailbox(mailboxIds: readonly string[], reader: Reader = this.#db.read): Promise<Map<string, number>> {
+  countByMailbox(mailboxIds: readonly string[], reader: Reader = this.#db.read): Map<string, number> {
     const marks = placeholders(mailboxIds)
-    const rows = await reader.all<{ mailbox_id: string; count: number }>(
+    const rows = reader.all<{ mailbox_id: string; count: number }>(
       `SELECT mailbox_id, count(*) AS count FROM keys WHERE mailbox_id IN (${marks}) AND ${ACTIVE} GROUP BY mailbox_id`,
       [...mailboxIds, this.#clock.now()],
     )
@@ -157,12 +160,12 @@ export class Keys {
     change: { name?: string; expiresAt?: number },
     check: (current: ApiKey) => void = () => {},
   ): Promise<ApiKey> {
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       const now = this.#clock.now()
-      const row = await tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+      const row = tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
       if (row === undefined) throw notFound('API key')
       check(presentKey(row, now))
-      await this.#activeRow(tx, teamId, id, now)
+      this.#activeRow(tx, teamId, id, now)
       const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
       const before = row.expires_at as number | null
       const expiresAt = change.expiresAt ?? before
@@ -170,7 +173,7 @@ export class Keys {
       if (before !== null && expiresAt !== null && expiresAt > before) {
         throw invalid('expires_at', 'too_big', 'The expiry of a key can only be moved to an earlier time.')
       }
-      await tx.run('UPDATE keys SET name = ?, expires_at = ? WHERE n = ?', [name, expiresAt, row.n])
+      tx.run('UPDATE keys SET name = ?, expires_at = ? WHERE n = ?', [name, expiresAt, row.n])
       return presentKey({ ...row, name, expires_at: expiresAt }, now)
     })
   }
@@ -181,26 +184,23 @@ export class Keys {
    * @throws ProductError not_found
    */
   async revoke(teamId: string, id: string, check: (current: ApiKey) => void = () => {}): Promise<void> {
-    await this.#db.write(async (tx) => {
+    await this.#db.write((tx) => {
       const now = this.#clock.now()
-      const row = await tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+      const row = tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
       if (row === undefined) throw notFound('API key')
       check(presentKey(row, now))
-      await tx.run('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE n = ?', [now, row.n as number])
+      tx.run('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE n = ?', [now, row.n as number])
     })
   }
 
   /** Revokes every key of a mailbox, in the unit of work that deletes it. */
-  async revokeOf(tx: Tx, mailboxId: string): Promise<void> {
-    await tx.run('UPDATE keys SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL', [
-      this.#clock.now(),
-      mailboxId,
-    ])
+  revokeOf(tx: Tx, mailboxId: string): void {
+    tx.run('UPDATE keys SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL', [this.#clock.now(), mailboxId])
   }
 
   /** Deletes every key of a purged mailbox. */
-  async purgeOf(tx: Tx, mailboxId: string): Promise<void> {
-    await tx.run('DELETE FROM keys WHERE mailbox_id = ?', [mailboxId])
+  purgeOf(tx: Tx, mailboxId: string): void {
+    tx.run('DELETE FROM keys WHERE mailbox_id = ?', [mailboxId])
   }
 
   /**
@@ -222,34 +222,38 @@ export class Keys {
         `The grace period must be a whole number of seconds from 0 to ${GRACE_SECONDS_MAX}.`,
       )
     }
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       const now = this.#clock.now()
-      const row = await this.#activeRow(tx, teamId, id, now)
+      const row = this.#activeRow(tx, teamId, id, now)
       check(presentKey(row, now))
       const secret = newSecret(row.kind === 'root' ? 'srk_' : 'smk_')
       const columns = secretColumns(secret)
       const previous =
         graceSeconds > 0 ? { hash: row.hash, until: now + graceSeconds * 1000 } : { hash: null, until: null }
-      await tx.run(
-        'UPDATE keys SET hash = ?, prefix = ?, last4 = ?, previous_hash = ?, previous_until = ? WHERE n = ?',
-        [columns.hash, columns.prefix, columns.last4, previous.hash, previous.until, row.n],
-      )
+      tx.run('UPDATE keys SET hash = ?, prefix = ?, last4 = ?, previous_hash = ?, previous_until = ? WHERE n = ?', [
+        columns.hash,
+        columns.prefix,
+        columns.last4,
+        previous.hash,
+        previous.until,
+        row.n,
+      ])
       return { record: presentKey({ ...row, ...columns }, now), secret }
     })
   }
 
-  async #activeRow(tx: Tx, teamId: string, id: string, now: number): Promise<Row> {
-    const row = await tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
+  #activeRow(tx: Tx, teamId: string, id: string, now: number): Row {
+    const row = tx.get('SELECT * FROM keys WHERE id = ? AND team_id = ?', [id, teamId])
     if (row === undefined) throw notFound('API key')
     if (statusOf(row, now) !== 'active') throw conflict('The API key is no longer active.')
     return row
   }
 
-  async #checkKeyCount(tx: Tx, mailboxId: string, now: number): Promise<void> {
-    const row = await tx.get<{ count: number }>(
-      `SELECT count(*) AS count FROM keys WHERE mailbox_id = ? AND ${ACTIVE}`,
-      [mailboxId, now],
-    )
+  #checkKeyCount(tx: Tx, mailboxId: string, now: number): void {
+    const row = tx.get<{ count: number }>(`SELECT count(*) AS count FROM keys WHERE mailbox_id = ? AND ${ACTIVE}`, [
+      mailboxId,
+      now,
+    ])
     if (row!.count >= MAILBOX_KEYS_MAX) {
       throw conflict(`The mailbox already has ${MAILBOX_KEYS_MAX} active API keys. Revoke one first.`)
     }

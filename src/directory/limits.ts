@@ -22,7 +22,7 @@ export class Limits {
   }
 
   /** The counts of one window. */
-  async load(windowStart: number): Promise<RateCount[]> {
+  load(windowStart: number): RateCount[] {
     return this.#db.read.all<RateCount>(
       'SELECT subject, window_start AS windowStart, count FROM rate_counts WHERE window_start = ?',
       [windowStart],
@@ -31,11 +31,11 @@ export class Limits {
 
   /** Upserts counts by subject, and deletes the windows before `windowStart`. */
   async save(counts: readonly RateCount[], windowStart: number): Promise<void> {
-    await this.#db.write(async (tx) => {
-      await tx.run('DELETE FROM rate_counts WHERE window_start < ?', [windowStart])
+    await this.#db.write((tx) => {
+      tx.run('DELETE FROM rate_counts WHERE window_start < ?', [windowStart])
       for (let from = 0; from < counts.length; from += ROWS_PER_STATEMENT) {
         const rows = counts.slice(from, from + ROWS_PER_STATEMENT)
-        await tx.run(
+        tx.run(
           `INSERT INTO rate_counts (subject, window_start, count) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}
            ON CONFLICT (subject) DO UPDATE SET window_start = excluded.window_start, count = excluded.count`,
           rows.flatMap((row) => [row.subject, row.windowStart, row.count]),

@@ -40,35 +40,32 @@ export class MailboxReads {
   }
 
   /** Undefined also for a purged mailbox, which only logs refer to. */
-  async get(teamId: string, id: string): Promise<Mailbox | undefined> {
+  get(teamId: string, id: string): Mailbox | undefined {
     return this.getIn(this.#deps.db.read, teamId, id)
   }
 
   /** As `get`, inside a unit of work of the caller. */
-  async getIn(reader: Reader, teamId: string, id: string): Promise<Mailbox | undefined> {
-    const row = await reader.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [
-      id,
-      teamId,
-    ])
+  getIn(reader: Reader, teamId: string, id: string): Mailbox | undefined {
+    const row = reader.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
     return row && presentMailbox(row)
   }
 
   /** Whether a mailbox is the team's, also when purged. */
-  async wasOf(teamId: string, id: string): Promise<boolean> {
-    const row = await this.#deps.db.read.get('SELECT 1 FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
+  wasOf(teamId: string, id: string): boolean {
+    const row = this.#deps.db.read.get('SELECT 1 FROM mailboxes WHERE id = ? AND team_id = ?', [id, teamId])
     return row !== undefined
   }
 
-  async byId(id: string, reader: Reader = this.#deps.db.read): Promise<Mailbox | undefined> {
-    const row = await reader.get('SELECT * FROM mailboxes WHERE id = ?', [id])
+  byId(id: string, reader: Reader = this.#deps.db.read): Mailbox | undefined {
+    const row = reader.get('SELECT * FROM mailboxes WHERE id = ?', [id])
     return row && presentMailbox(row)
   }
 
   /** The mailbox of exactly this address at the domain that receives for its name; never a deleted one. */
-  async byEmail(email: string): Promise<Mailbox | undefined> {
+  byEmail(email: string): Mailbox | undefined {
     const cut = email.lastIndexOf('@')
     const name = domainName(email.slice(cut + 1))
-    const domain = name === null ? undefined : await this.#deps.domains.byName(name)
+    const domain = name === null ? undefined : this.#deps.domains.byName(name)
     return domain && this.at(domain.id, `${email.slice(0, Math.max(cut, 0)).toLowerCase()}@${name}`)
   }
 
@@ -93,40 +90,40 @@ export class MailboxReads {
   }
 
   /** The recipient mailbox of an address; see `findReceiver`. */
-  receiver(localPart: string, domain: string | null): Promise<ReceiverLookup> {
+  receiver(localPart: string, domain: string | null): ReceiverLookup {
     const { domains, config, clock } = this.#deps
     return findReceiver({ mailboxes: this, domains, mailHosts: config.MAIL_HOSTS, now: clock.now() }, localPart, domain)
   }
 
   /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
-  at(domainId: string, email: string): Promise<Mailbox | undefined> {
+  at(domainId: string, email: string): Mailbox | undefined {
     return readAt(this.#deps.db.read, domainId, email)
   }
 
   /** The mailbox with exactly this lower-case address or alias; never a deleted one. */
-  async reachedAt(domainId: string, email: string): Promise<Mailbox | undefined> {
-    const own = await this.at(domainId, email)
+  reachedAt(domainId: string, email: string): Mailbox | undefined {
+    const own = this.at(domainId, email)
     if (own !== undefined) return own
-    const id = await aliasAt(this.#deps.db.read, domainId, email)
+    const id = aliasAt(this.#deps.db.read, domainId, email)
     return id === undefined ? undefined : this.byId(id)
   }
 
   /** The oldest active mailbox of a domain, of a team, or of the whole appliance; agents excluded. */
-  async oldest(of: { domainId: string } | { teamId: string } | 'all'): Promise<Mailbox | undefined> {
+  oldest(of: { domainId: string } | { teamId: string } | 'all'): Mailbox | undefined {
     const first = (condition: string, ...values: SqlValue[]) =>
       this.#deps.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
     const eligible = `status = 'active' AND is_agent = 0`
     let row: Row | undefined
-    if (of === 'all') row = await first(`${eligible} ORDER BY n`)
-    else if ('domainId' in of) row = await first(`domain_id = ? AND ${eligible} ORDER BY n`, of.domainId)
+    if (of === 'all') row = first(`${eligible} ORDER BY n`)
+    else if ('domainId' in of) row = first(`domain_id = ? AND ${eligible} ORDER BY n`, of.domainId)
     // The order of the index, so that SQLite does not sort.
-    else row = await first(`team_id = ? AND ${eligible} ORDER BY created_at, n`, of.teamId)
+    else row = first(`team_id = ? AND ${eligible} ORDER BY created_at, n`, of.teamId)
     return row && presentMailbox(row)
   }
 
   /** Mailboxes deleted at `before` (ms) or earlier that are not purged, the longest deleted first. */
-  async toPurge(before: number, limit: number): Promise<string[]> {
-    const rows = await this.#deps.db.read.all<{ id: string }>(
+  toPurge(before: number, limit: number): string[] {
+    const rows = this.#deps.db.read.all<{ id: string }>(
       'SELECT id FROM mailboxes WHERE deleted_at <= ? AND purged_at IS NULL ORDER BY deleted_at, n LIMIT ?',
       [before, limit],
     )
@@ -134,8 +131,8 @@ export class MailboxReads {
   }
 
   /** The address of a mailbox, unless deleted, whose send scope contains that account or group. */
-  async namingInScope(tx: Tx, teamId: string, id: string): Promise<string | undefined> {
-    const row = await tx.get<{ email: string }>(
+  namingInScope(tx: Tx, teamId: string, id: string): string | undefined {
+    const row = tx.get<{ email: string }>(
       `SELECT email FROM mailboxes WHERE team_id = ? AND status <> 'deleted' AND instr(send_scope, ?) > 0 LIMIT 1`,
       [teamId, `"${id}"`],
     )
@@ -143,25 +140,25 @@ export class MailboxReads {
   }
 
   /** Whether a domain has mailboxes that are not deleted. */
-  async anyAt(tx: Tx, domainId: string): Promise<boolean> {
-    const row = await tx.get(`SELECT 1 AS found FROM mailboxes WHERE domain_id = ? AND status <> 'deleted' LIMIT 1`, [
+  anyAt(tx: Tx, domainId: string): boolean {
+    const row = tx.get(`SELECT 1 AS found FROM mailboxes WHERE domain_id = ? AND status <> 'deleted' LIMIT 1`, [
       domainId,
     ])
     return row !== undefined
   }
 
   /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
-  async hasAddress(reader: Reader, id: string, domainId: string, email: string): Promise<boolean> {
+  hasAddress(reader: Reader, id: string, domainId: string, email: string): boolean {
     const cut = email.lastIndexOf('@')
     const plain = `${baseLocal(email.slice(0, cut))}${email.slice(cut).toLowerCase()}`
-    const found = await readAt(reader, domainId, plain)
+    const found = readAt(reader, domainId, plain)
     return found?.id === id
   }
 }
 
 /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
-export async function readAt(reader: Reader, domainId: string, email: string): Promise<Mailbox | undefined> {
-  const row = await reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
+export function readAt(reader: Reader, domainId: string, email: string): Mailbox | undefined {
+  const row = reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
     domainId,
     email,
   ])
@@ -169,7 +166,7 @@ export async function readAt(reader: Reader, domainId: string, email: string): P
 }
 
 /** @throws ProductError conflict for the address of a mailbox or alias */
-export async function refuseTaken(tx: Tx, domainId: string, email: string): Promise<void> {
-  const holder = (await readAt(tx, domainId, email))?.id ?? (await aliasAt(tx, domainId, email))
+export function refuseTaken(tx: Tx, domainId: string, email: string): void {
+  const holder = readAt(tx, domainId, email)?.id ?? aliasAt(tx, domainId, email)
   if (holder !== undefined) throw conflict('The address is already in use.', 'email')
 }

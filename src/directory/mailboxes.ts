@@ -10,7 +10,8 @@ import { dropAliases } from './aliases.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
 import type { KeyInput } from './key-input.ts'
-import type { IssuedKey, Keys } from './keys.ts'
+import type { IssuedKey } from './key-record.ts'
+import type { Keys } from './keys.ts'
 import {
   checkAddress,
   checkDisplayName,
@@ -44,8 +45,8 @@ interface MailboxDeps {
 }
 
 /** Receives the current record inside the unit of work; throws to refuse. */
-type Check = (current: Mailbox, tx: Tx) => void | Promise<void>
-type Change = (mailbox: Mailbox, now: number, tx: Tx) => Mailbox | Promise<Mailbox>
+type Check = (current: Mailbox, tx: Tx) => void
+type Change = (mailbox: Mailbox, now: number, tx: Tx) => Mailbox
 
 /** The initial state of a mailbox. */
 const INITIAL = {
@@ -78,10 +79,10 @@ export class Mailboxes extends MailboxReads {
     input: Pick<KeyInput, 'name' | 'permissions' | 'expiresAt' | 'createdBy'>,
     check?: Check,
   ): Promise<IssuedKey> {
-    return this.#deps.db.write(async (tx) => {
-      const mailbox = await this.getIn(tx, teamId, id)
+    return this.#deps.db.write((tx) => {
+      const mailbox = this.getIn(tx, teamId, id)
       if (mailbox === undefined) throw notFound('mailbox')
-      await check?.(mailbox, tx)
+      check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       return this.#deps.keys.issueIn(tx, { ...input, teamId, kind: 'mailbox', mailboxId: id })
     })
@@ -93,16 +94,9 @@ export class Mailboxes extends MailboxReads {
    * @param check receives the current record; throws to refuse
    * @throws ProductError not_found, conflict (deleted), validation_error
    */
-  updateIn(
-    tx: Tx,
-    teamId: string,
-    id: string,
-    change: MailboxChange,
-    usedBytes: number,
-    check?: Check,
-  ): Promise<Mailbox> {
-    return this.#changeIn(tx, teamId, id, async (mailbox) => {
-      await check?.(mailbox, tx)
+  updateIn(tx: Tx, teamId: string, id: string, change: MailboxChange, usedBytes: number, check?: Check): Mailbox {
+    return this.#changeIn(tx, teamId, id, (mailbox) => {
+      check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       const quotaBytes = change.quotaBytes === undefined ? mailbox.quotaBytes : checkQuota(change.quotaBytes)
       if (quotaBytes !== mailbox.quotaBytes && quotaBytes < usedBytes) {
@@ -123,9 +117,9 @@ export class Mailboxes extends MailboxReads {
   }
 
   /** As `suspend`, inside a unit of work of the caller. */
-  suspendIn(tx: Tx, teamId: string, id: string, reason?: string, check?: Check): Promise<Mailbox> {
-    return this.#changeIn(tx, teamId, id, async (mailbox, now) => {
-      await check?.(mailbox, tx)
+  suspendIn(tx: Tx, teamId: string, id: string, reason?: string, check?: Check): Mailbox {
+    return this.#changeIn(tx, teamId, id, (mailbox, now) => {
+      check?.(mailbox, tx)
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       return {
         ...mailbox,
@@ -138,9 +132,9 @@ export class Mailboxes extends MailboxReads {
 
   /** @param check receives the record inside the unit of work; throws to refuse @throws ProductError not_found, conflict (deleted) */
   reactivate(teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    return this.#change(teamId, id, async (mailbox, _now, tx) => {
+    return this.#change(teamId, id, (mailbox, _now, tx) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-      await check?.(mailbox, tx)
+      check?.(mailbox, tx)
       return { ...mailbox, status: 'active', statusReason: null, suspendedAt: null }
     })
   }
@@ -148,11 +142,11 @@ export class Mailboxes extends MailboxReads {
   /** Marks a deleted mailbox as purged after its content is erased; only its address is kept, for the logs. */
   async purge(id: string): Promise<void> {
     const { db, clock, keys, filters, sieveScripts } = this.#deps
-    await db.write(async (tx) => {
-      await keys.purgeOf(tx, id)
-      await filters.drop(tx, id)
-      await sieveScripts.drop(tx, id)
-      await tx.run(
+    await db.write((tx) => {
+      keys.purgeOf(tx, id)
+      filters.drop(tx, id)
+      sieveScripts.drop(tx, id)
+      tx.run(
         `UPDATE mailboxes SET display_name = NULL, search_text = '', status_reason = NULL, script_key = NULL, purged_at = ?
          WHERE id = ? AND status = 'deleted'`,
         [clock.now(), id],
@@ -177,12 +171,12 @@ export class Mailboxes extends MailboxReads {
    * through it in the same unit of work.
    * @throws ProductError not_found
    */
-  deleteIn(tx: Tx, teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    return this.#changeIn(tx, teamId, id, async (mailbox, now) => {
+  deleteIn(tx: Tx, teamId: string, id: string, check?: Check): Mailbox {
+    return this.#changeIn(tx, teamId, id, (mailbox, now) => {
       if (mailbox.status === 'deleted') return mailbox
-      await check?.(mailbox, tx)
-      await this.#deps.keys.revokeOf(tx, id)
-      await dropAliases(tx, id)
+      check?.(mailbox, tx)
+      this.#deps.keys.revokeOf(tx, id)
+      dropAliases(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
   }
@@ -191,14 +185,14 @@ export class Mailboxes extends MailboxReads {
    * Checks that a team may use an address for a new mailbox or alias.
    * @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict
    */
-  async freeAddress(tx: Tx, teamId: string, written: string): Promise<{ email: string; domainId: string }> {
+  freeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string } {
     const { email, domain: name } = checkAddress(written)
-    const domain = await this.#deps.domains.ofTeam(tx, teamId, name)
+    const domain = this.#deps.domains.ofTeam(tx, teamId, name)
     if (domain === undefined) throw invalid('email', 'not_found', `The team has no domain ${name}. Add it first.`)
     if (domain.verificationStatus !== 'verified') {
       throw invalid('email', 'unverified_domain', `The domain ${name} is not verified. Verify it first.`)
     }
-    await refuseTaken(tx, domain.id, email)
+    refuseTaken(tx, domain.id, email)
     return { email, domainId: domain.id }
   }
 
@@ -207,9 +201,9 @@ export class Mailboxes extends MailboxReads {
    * `administration/mailboxes.ts`.
    * @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict
    */
-  async createIn(tx: Tx, teamId: string, input: MailboxInput): Promise<Mailbox> {
+  createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {
     const displayName = checkDisplayName(input.displayName ?? null)
-    const address = await this.freeAddress(tx, teamId, input.email)
+    const address = this.freeAddress(tx, teamId, input.email)
     const now = this.#deps.clock.now()
     const mailbox: Mailbox = {
       ...INITIAL,
@@ -222,16 +216,16 @@ export class Mailboxes extends MailboxReads {
       createdAt: now,
       updatedAt: now,
     }
-    await tx.insert('mailboxes', mailboxRow(mailbox))
+    tx.insert('mailboxes', mailboxRow(mailbox))
     return mailbox
   }
 
   /** Creates the inbox of a new agent in the unit of work of its registration; its mail account is created later. @throws ProductError conflict */
-  async createForAgent(
+  createForAgent(
     tx: Tx,
     inbox: { teamId: string; domainId: string; email: string; quotaBytes: number; registrationId: string },
-  ): Promise<Mailbox> {
-    await refuseTaken(tx, inbox.domainId, inbox.email)
+  ): Mailbox {
+    refuseTaken(tx, inbox.domainId, inbox.email)
     const { registrationId, ...given } = inbox
     const now = this.#deps.clock.now()
     const mailbox: Mailbox = {
@@ -243,13 +237,13 @@ export class Mailboxes extends MailboxReads {
       createdAt: now,
       updatedAt: now,
     }
-    await tx.insert('mailboxes', mailboxRow(mailbox))
+    tx.insert('mailboxes', mailboxRow(mailbox))
     return mailbox
   }
 
   /** Raises the quota of a mailbox to at least `bytes`; the caller records the change for clients. */
-  async raiseQuota(tx: Tx, id: string, bytes: number): Promise<void> {
-    await tx.run('UPDATE mailboxes SET quota_bytes = max(quota_bytes, ?), updated_at = ? WHERE id = ?', [
+  raiseQuota(tx: Tx, id: string, bytes: number): void {
+    tx.run('UPDATE mailboxes SET quota_bytes = max(quota_bytes, ?), updated_at = ? WHERE id = ?', [
       bytes,
       this.#deps.clock.now(),
       id,
@@ -257,24 +251,24 @@ export class Mailboxes extends MailboxReads {
   }
 
   /** Sets the active Sieve script of a mailbox. @param key hash of its text; null for none */
-  async setScript(tx: Tx, id: string, key: string | null): Promise<void> {
-    await tx.run('UPDATE mailboxes SET script_key = ? WHERE id = ?', [key, id])
+  setScript(tx: Tx, id: string, key: string | null): void {
+    tx.run('UPDATE mailboxes SET script_key = ? WHERE id = ?', [key, id])
   }
 
   #change(teamId: string, id: string, change: Change): Promise<Mailbox> {
     return this.#deps.db.write((tx) => this.#changeIn(tx, teamId, id, change))
   }
 
-  async #changeIn(tx: Tx, teamId: string, id: string, change: Change): Promise<Mailbox> {
-    const row = await tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
+  #changeIn(tx: Tx, teamId: string, id: string, change: Change): Mailbox {
+    const row = tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
     if (row === undefined) throw notFound('mailbox')
     const now = this.#deps.clock.now()
     const mailbox = presentMailbox(row)
-    const next = await change(mailbox, now, tx)
+    const next = change(mailbox, now, tx)
     if (next === mailbox) return mailbox
     const columns = mailboxRow({ ...next, updatedAt: now })
     const names = Object.keys(columns)
-    await tx.run(`UPDATE mailboxes SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE n = ?`, [
+    tx.run(`UPDATE mailboxes SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE n = ?`, [
       ...Object.values(columns),
       row.n,
     ])

@@ -28,9 +28,9 @@ export class OperatorKeys {
   }
 
   /** The principal of a secret; undefined for one that is malformed, unknown or revoked. */
-  async recognise(secret: string): Promise<OperatorPrincipal | undefined> {
+  recognise(secret: string): OperatorPrincipal | undefined {
     if (!secret.startsWith(PREFIX) || !isSecret(secret)) return undefined
-    const row = await this.#db.read.get<{ id: string }>(
+    const row = this.#db.read.get<{ id: string }>(
       'SELECT id FROM operator_keys WHERE hash = ? AND revoked_at IS NULL',
       [sha256(secret)],
     )

@@ -19,8 +19,8 @@ export type ReceiverLookup =
 /** What the lookup needs. Both mailbox methods read by index. */
 interface ReceiverDeps {
   mailboxes: {
-    reachedAt(domainId: string, email: string): Promise<Mailbox | undefined>
-    oldest(of: { domainId: string } | { teamId: string } | 'all'): Promise<Mailbox | undefined>
+    reachedAt(domainId: string, email: string): Mailbox | undefined
+    oldest(of: { domainId: string } | { teamId: string } | 'all'): Mailbox | undefined
   }
   domains: Pick<Domains, 'byName' | 'receivingById'>
   /** The names of the appliance itself. */
@@ -41,33 +41,29 @@ const OPERATOR_NAMES = [...ROLE_NAMES, 'dmarc']
  * @param localPart as written in the envelope: any case, quoted or not, with or without a `+tag`
  * @param domain lower-case A-labels; null for the bare `<postmaster>` of RFC 5321 §4.5.1
  */
-export async function findReceiver(
-  deps: ReceiverDeps,
-  localPart: string,
-  domain: string | null,
-): Promise<ReceiverLookup> {
+export function findReceiver(deps: ReceiverDeps, localPart: string, domain: string | null): ReceiverLookup {
   const local = baseLocal(localPart)
   if (domain === null || deps.mailHosts.includes(domain)) return findOperator(deps, local)
-  const target = await deps.domains.byName(domain)
+  const target = deps.domains.byName(domain)
   if (target === undefined) return { reason: 'unknown_domain' }
   if (target.teamSuspendedAt !== null) {
     const deferred = deps.now < target.teamSuspendedAt + SUSPENDED_DEFER_MS
     return { reason: 'team_suspended', domain: target, deferred }
   }
-  const named = await deps.mailboxes.reachedAt(target.id, `${local}@${target.name}`)
-  const mailbox = named ?? (ROLE_NAMES.includes(local) ? await findOwner(deps, target) : undefined)
+  const named = deps.mailboxes.reachedAt(target.id, `${local}@${target.name}`)
+  const mailbox = named ?? (ROLE_NAMES.includes(local) ? findOwner(deps, target) : undefined)
   if (mailbox === undefined) return { reason: 'unknown_recipient', domain: target }
   return { reason: mailbox.status === 'active' ? null : 'mailbox_suspended', mailbox, domain: target }
 }
 
 // Role names reach the oldest mailbox of the domain, or else of the team.
-async function findOwner({ mailboxes }: ReceiverDeps, domain: ReceivingDomain): Promise<Mailbox | undefined> {
-  return (await mailboxes.oldest({ domainId: domain.id })) ?? (await mailboxes.oldest({ teamId: domain.teamId }))
+function findOwner({ mailboxes }: ReceiverDeps, domain: ReceivingDomain): Mailbox | undefined {
+  return mailboxes.oldest({ domainId: domain.id }) ?? mailboxes.oldest({ teamId: domain.teamId })
 }
 
 // Role names of the appliance itself reach its oldest mailbox, which is the operator's.
-async function findOperator({ mailboxes, domains }: ReceiverDeps, local: string): Promise<ReceiverLookup> {
-  const mailbox = OPERATOR_NAMES.includes(local) ? await mailboxes.oldest('all') : undefined
-  const domain = mailbox && (await domains.receivingById(mailbox.domainId))
+function findOperator({ mailboxes, domains }: ReceiverDeps, local: string): ReceiverLookup {
+  const mailbox = OPERATOR_NAMES.includes(local) ? mailboxes.oldest('all') : undefined
+  const domain = mailbox && domains.receivingById(mailbox.domainId)
   return domain ? { reason: null, mailbox, domain } : { reason: 'unknown_recipient', domain: null }
 }

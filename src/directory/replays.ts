@@ -49,16 +49,16 @@ export class Replays {
    */
   claim(scope: string, fingerprint: Uint8Array): Promise<Claim> {
     const lock = randomName()
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       const now = this.#clock.now()
-      await this.#sweep(tx, now)
-      const row = await tx.get<ReplayRow>(
+      this.#sweep(tx, now)
+      const row = tx.get<ReplayRow>(
         'SELECT fingerprint, state, status, body, expires_at FROM replays WHERE scope = ?',
         [scope],
       )
       if (row !== undefined && row.expires_at > now) return claimOf(row, fingerprint)
-      await tx.run('DELETE FROM replays WHERE scope = ?', [scope])
-      await tx.insert('replays', {
+      tx.run('DELETE FROM replays WHERE scope = ?', [scope])
+      tx.insert('replays', {
         scope,
         fingerprint,
         state: runningState(lock),
@@ -82,8 +82,8 @@ export class Replays {
    * @throws ProductError idempotency_conflict when the lock expired and another request claimed the key: that one executes, so this unit
    *   of work must not
    */
-  async keepIn(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): Promise<void> {
-    if (await this.#finish(tx, scope, lock, status, body)) return
+  keepIn(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): void {
+    if (this.#finish(tx, scope, lock, status, body)) return
     throw new ProductError(
       'idempotency_conflict',
       'The request took too long, and a repetition of it has started. Try again.',
@@ -101,18 +101,18 @@ export class Replays {
     )
   }
 
-  async #finish(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): Promise<boolean> {
-    const { changes } = await tx.run(
+  #finish(tx: Tx, scope: string, lock: string, status: number, body: Uint8Array): boolean {
+    const { changes } = tx.run(
       "UPDATE replays SET state = 'done', status = ?, body = ?, expires_at = ? WHERE scope = ? AND state = ?",
       [status, body, this.#clock.now() + KEEP_MS, scope, runningState(lock)],
     )
     return changes > 0
   }
 
-  async #sweep(tx: Tx, now: number): Promise<void> {
+  #sweep(tx: Tx, now: number): void {
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return
     this.#sweptAt = now
-    await tx.run('DELETE FROM replays WHERE scope IN (SELECT scope FROM replays WHERE expires_at <= ? LIMIT ?)', [
+    tx.run('DELETE FROM replays WHERE scope IN (SELECT scope FROM replays WHERE expires_at <= ? LIMIT ?)', [
       now,
       SWEEP_MAX,
     ])

@@ -59,7 +59,7 @@ interface Deps {
   db: Db
   clock: Clock
   /** Sets the active script of the mailbox by the hash of its text; null for none. */
-  setScript(tx: Tx, mailboxId: string, key: string | null): Promise<void>
+  setScript(tx: Tx, mailboxId: string, key: string | null): void
 }
 
 /** Receives the current script inside the unit of work; throws to refuse. */
@@ -75,8 +75,8 @@ export class SieveScripts {
   }
 
   /** By name. */
-  async list(mailboxId: string, page: { limit: number; after: PageKey | null }): Promise<Page<SieveScript>> {
-    const rows = await this.#deps.db.read.all<ScriptRow>(
+  list(mailboxId: string, page: { limit: number; after: PageKey | null }): Page<SieveScript> {
+    const rows = this.#deps.db.read.all<ScriptRow>(
       `SELECT ${SHOWN} FROM sieve_scripts WHERE mailbox_id = ? AND name > ? ORDER BY name LIMIT ?`,
       [mailboxId, page.after?.[0] ?? '', page.limit + 1],
     )
@@ -84,27 +84,27 @@ export class SieveScripts {
   }
 
   /** @throws ProductError not_found */
-  async get(mailboxId: string, id: string): Promise<SieveText> {
-    return textOf(await find(this.#deps.db.read, mailboxId, id))
+  get(mailboxId: string, id: string): SieveText {
+    return textOf(find(this.#deps.db.read, mailboxId, id))
   }
 
   /** @throws ProductError validation_error with every error of the script, conflict (the name is taken, or there are too many) */
   create(mailboxId: string, { name: written, content, activate }: NewScript): Promise<SieveText> {
     const { testedFolders: asksFor } = checked(content)
     const name = written.normalize('NFC')
-    return this.#deps.db.write(async (tx) => {
-      const others = await tx.all<{ name: string }>('SELECT name FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
+    return this.#deps.db.write((tx) => {
+      const others = tx.all<{ name: string }>('SELECT name FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
       if (others.length >= SCRIPTS_MAX)
         throw conflict(`A mailbox can have at most ${SCRIPTS_MAX} scripts. Delete one first.`)
       if (others.some((other) => other.name === name)) throw nameTaken()
       const now = this.#deps.clock.now()
       const id = newId('sieveScript')
-      await tx.insert('sieve_scripts', {
+      tx.insert('sieve_scripts', {
         ...{ id, mailbox_id: mailboxId, name, content, size_bytes: Buffer.byteLength(content) },
         ...{ asks_for: JSON.stringify(asksFor), is_active: false, created_at: now, updated_at: now },
       })
-      if (activate) await this.#setActive(tx, mailboxId, id)
-      return textOf(await find(tx, mailboxId, id))
+      if (activate) this.#setActive(tx, mailboxId, id)
+      return textOf(find(tx, mailboxId, id))
     })
   }
 
@@ -112,37 +112,37 @@ export class SieveScripts {
   replace(mailboxId: string, id: string, next: { name: string; content: string }, check: Check): Promise<SieveText> {
     const { testedFolders: asksFor } = checked(next.content)
     const name = next.name.normalize('NFC')
-    return this.#deps.db.write(async (tx) => {
-      const row = await find(tx, mailboxId, id)
+    return this.#deps.db.write((tx) => {
+      const row = find(tx, mailboxId, id)
       check(textOf(row))
       const sql = 'SELECT 1 AS found FROM sieve_scripts WHERE mailbox_id = ? AND name = ? AND n <> ?'
-      if (await tx.get(sql, [mailboxId, name, row.n])) throw nameTaken()
-      await tx.run(
+      if (tx.get(sql, [mailboxId, name, row.n])) throw nameTaken()
+      tx.run(
         'UPDATE sieve_scripts SET name = ?, content = ?, size_bytes = ?, asks_for = ?, updated_at = ? WHERE n = ?',
         [name, next.content, Buffer.byteLength(next.content), JSON.stringify(asksFor), this.#deps.clock.now(), row.n],
       )
-      if (row.is_active === 1) await this.#deps.setScript(tx, mailboxId, keyOf(next.content))
-      return textOf(await find(tx, mailboxId, id))
+      if (row.is_active === 1) this.#deps.setScript(tx, mailboxId, keyOf(next.content))
+      return textOf(find(tx, mailboxId, id))
     })
   }
 
   /** Makes a script the active one. Idempotent. @throws ProductError not_found */
   activate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
-    return this.#deps.db.write(async (tx) => {
-      check?.(textOf(await find(tx, mailboxId, id)))
-      await this.#setActive(tx, mailboxId, id)
-      return textOf(await find(tx, mailboxId, id))
+    return this.#deps.db.write((tx) => {
+      check?.(textOf(find(tx, mailboxId, id)))
+      this.#setActive(tx, mailboxId, id)
+      return textOf(find(tx, mailboxId, id))
     })
   }
 
   /** @throws ProductError not_found */
   deactivate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
-    return this.#deps.db.write(async (tx) => {
-      const row = await find(tx, mailboxId, id)
+    return this.#deps.db.write((tx) => {
+      const row = find(tx, mailboxId, id)
       check?.(textOf(row))
       if (row.is_active === 1) {
-        await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE n = ?', [row.n])
-        await this.#deps.setScript(tx, mailboxId, null)
+        tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE n = ?', [row.n])
+        this.#deps.setScript(tx, mailboxId, null)
       }
       return textOf({ ...row, is_active: 0 })
     })
@@ -150,25 +150,25 @@ export class SieveScripts {
 
   /** @throws ProductError not_found, conflict while it is the active one */
   remove(mailboxId: string, id: string, check: Check): Promise<void> {
-    return this.#deps.db.write(async (tx) => {
-      const row = await find(tx, mailboxId, id)
+    return this.#deps.db.write((tx) => {
+      const row = find(tx, mailboxId, id)
       check(textOf(row))
       if (row.is_active === 1) throw conflict('The script is active. Deactivate it first.')
-      await tx.run('DELETE FROM sieve_scripts WHERE n = ?', [row.n])
+      tx.run('DELETE FROM sieve_scripts WHERE n = ?', [row.n])
     })
   }
 
   /** Deletes all scripts of a purged mailbox. */
-  async drop(tx: Tx, mailboxId: string): Promise<void> {
-    await tx.run('DELETE FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
+  drop(tx: Tx, mailboxId: string): void {
+    tx.run('DELETE FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
   }
 
   /** The active script of a mailbox; null without one. Reads the database only on a cache miss. */
-  async active({ id, scriptKey }: Pick<Mailbox, 'id' | 'scriptKey'>): Promise<ActiveScript | null> {
+  active({ id, scriptKey }: Pick<Mailbox, 'id' | 'scriptKey'>): ActiveScript | null {
     if (scriptKey === null) return null
     const known = this.#scripts.get(scriptKey)
     if (known) return this.#cache(scriptKey, known)
-    const row = await this.#deps.db.read.get<{ content: string; asks_for: string }>(
+    const row = this.#deps.db.read.get<{ content: string; asks_for: string }>(
       'SELECT content, asks_for FROM sieve_scripts WHERE mailbox_id = ? AND is_active = 1',
       [id],
     )
@@ -185,11 +185,11 @@ export class SieveScripts {
     return script
   }
 
-  async #setActive(tx: Tx, mailboxId: string, id: string): Promise<void> {
-    const row = await find(tx, mailboxId, id)
-    await tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE mailbox_id = ? AND is_active = 1', [mailboxId])
-    await tx.run('UPDATE sieve_scripts SET is_active = 1 WHERE n = ?', [row.n])
-    await this.#deps.setScript(tx, mailboxId, keyOf(row.content))
+  #setActive(tx: Tx, mailboxId: string, id: string): void {
+    const row = find(tx, mailboxId, id)
+    tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE mailbox_id = ? AND is_active = 1', [mailboxId])
+    tx.run('UPDATE sieve_scripts SET is_active = 1 WHERE n = ?', [row.n])
+    this.#deps.setScript(tx, mailboxId, keyOf(row.content))
   }
 }
 
@@ -199,8 +199,8 @@ function keyOf(content: string): string {
 
 type TextRow = ScriptRow & { content: string }
 
-async function find(reader: Reader, mailboxId: string, id: string): Promise<TextRow> {
-  const row = await reader.get<TextRow>(`SELECT ${SHOWN}, content FROM sieve_scripts WHERE id = ? AND mailbox_id = ?`, [
+function find(reader: Reader, mailboxId: string, id: string): TextRow {
+  const row = reader.get<TextRow>(`SELECT ${SHOWN}, content FROM sieve_scripts WHERE id = ? AND mailbox_id = ?`, [
     id,
     mailboxId,
   ])

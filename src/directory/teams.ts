@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Row, Tx } from '../db/db.ts'
+import type { IssuedKey } from './key-record.ts'
 
 export type TeamStatus = 'active' | 'suspended'
 
@@ -42,7 +43,7 @@ export class Teams {
   }
 
   /** As `create`, inside a unit of work of the caller. */
-  createIn(tx: Tx, name: string): Promise<Team> {
+  createIn(tx: Tx, name: string): Team {
     return this.#insert(tx, name)
   }
 
@@ -50,21 +51,25 @@ export class Teams {
    * Creates the first team of the appliance and runs `also` in the same unit of work; undefined when a team exists, including one that
    * another process created concurrently.
    */
-  createFirst<T>(name: string, also: (tx: Tx, team: Team) => Promise<T>): Promise<T | undefined> {
-    return this.#db.write(async (tx) => {
-      if ((await tx.get(`SELECT 1 AS found FROM teams WHERE kind = 'team' LIMIT 1`)) !== undefined) return undefined
-      return also(tx, await this.#insert(tx, name))
+  createFirst(
+    name: string,
+    also: (tx: Tx, team: Team) => IssuedKey,
+  ): Promise<{ team: Team; key: IssuedKey } | undefined> {
+    return this.#db.write((tx) => {
+      if (tx.get(`SELECT 1 AS found FROM teams WHERE kind = 'team' LIMIT 1`) !== undefined) return undefined
+      const team = this.#insert(tx, name)
+      return { team, key: also(tx, team) }
     })
   }
 
-  async get(id: string): Promise<Team | undefined> {
-    const row = await this.#db.read.get('SELECT * FROM teams WHERE id = ?', [id])
+  get(id: string): Team | undefined {
+    const row = this.#db.read.get('SELECT * FROM teams WHERE id = ?', [id])
     return row && presentTeam(row)
   }
 
   /** All teams of kind `team`, the oldest first. */
-  async list(): Promise<Team[]> {
-    return (await this.#db.read.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`)).map(presentTeam)
+  list(): Team[] {
+    return this.#db.read.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`).map(presentTeam)
   }
 
   /**
@@ -87,13 +92,13 @@ export class Teams {
    * Changes a team inside a unit of work of the caller; omitted members stay unchanged.
    * @throws ProductError not_found, validation_error for a name outside 1-100 characters
    */
-  async changeIn(
+  changeIn(
     tx: Tx,
     id: string,
     change: { name?: string; status?: TeamStatus },
     check: (current: Team) => void = () => {},
-  ): Promise<Team> {
-    const row = await tx.get('SELECT * FROM teams WHERE id = ?', [id])
+  ): Team {
+    const row = tx.get('SELECT * FROM teams WHERE id = ?', [id])
     if (row === undefined) throw notFound('team')
     check(presentTeam(row))
     const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
@@ -101,20 +106,20 @@ export class Teams {
     const since = (row.suspended_at as number | null) ?? this.#clock.now()
     const status = change.status ?? presentTeam(row).status
     const suspendedAt = status === 'suspended' ? since : null
-    await tx.run('UPDATE teams SET name = ?, suspended_at = ? WHERE id = ?', [name, suspendedAt, id])
+    tx.run('UPDATE teams SET name = ?, suspended_at = ? WHERE id = ?', [name, suspendedAt, id])
     return presentTeam({ ...row, name, suspended_at: suspendedAt })
   }
 
   /** Creates the team of a new agent, in the unit of work of its registration. */
-  createForAgent(tx: Tx, name: string): Promise<Team> {
+  createForAgent(tx: Tx, name: string): Team {
     return this.#insert(tx, name, 'agent')
   }
 
-  async #insert(tx: Tx, given: string, kind: TeamKind = 'team'): Promise<Team> {
+  #insert(tx: Tx, given: string, kind: TeamKind = 'team'): Team {
     const name = checkName(given, NAME_MAX)
     const id = newId('team')
     const at = this.#clock.now()
-    await tx.insert('teams', { id, name, kind, created_at: at })
+    tx.insert('teams', { id, name, kind, created_at: at })
     return { id, name, status: 'active', createdAt: at }
   }
 }

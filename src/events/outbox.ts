@@ -3,7 +3,9 @@
 import { isoTime } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Notifier } from '../base/notifier.ts'
-import type { Reader, Tx } from '../db/db.ts'
+import type { Reader, Row, Tx } from '../db/db.ts'
+import { DeferredWrites } from '../db/deferred-writes.ts'
+import { insertMany } from '../db/insert-many.ts'
 
 /** Specification §6. */
 export type EventType =
@@ -39,47 +41,52 @@ export interface WrittenEvent {
 }
 
 const API_VERSION = '1.0.0'
+/** See `Tx.atEnd`. */
+const ORDER = 0
 
 export class Outbox {
   readonly #notifier: Notifier
+  /** The events of a transaction are inserted together. */
+  readonly #rows = new DeferredWrites<Row>((tx, rows) => insertMany(tx, 'events', rows), ORDER)
 
   constructor(notifier: Notifier) {
     this.#notifier = notifier
   }
 
   /** Inserts an event in the unit of work of the change it reports. @returns its id */
-  async record(tx: Tx, event: NewEvent): Promise<string> {
-    const { id } = await this.#insert(tx, event, 0)
+  record(tx: Tx, event: NewEvent): string {
+    const row = rowOf(event, 0)
+    this.#rows.add(tx, row)
     tx.afterCommit(() => this.#notifier.notify('webhooks'))
-    return id
+    return row.id
+  }
+
+  /** Inserts events in the unit of work of the changes they report. @returns their ids, in order */
+  recordAll(tx: Tx, events: readonly NewEvent[]): string[] {
+    if (events.length === 0) return []
+    const rows = events.map((event) => rowOf(event, 0))
+    for (const row of rows) this.#rows.add(tx, row)
+    tx.afterCommit(() => this.#notifier.notify('webhooks'))
+    return rows.map(({ id }) => id)
   }
 
   /** Inserts an event that the caller delivers itself. */
-  recordDispatched(tx: Tx, event: NewEvent): Promise<WrittenEvent> {
-    return this.#insert(tx, event, 1)
-  }
-
-  async #insert(tx: Tx, event: NewEvent, dispatched: 0 | 1): Promise<WrittenEvent> {
-    const id = newId('event')
-    const { teamId, type, at, data } = event
-    // The exact text that every request sends and signs.
-    const body = JSON.stringify({ id, type, created_at: isoTime(at), api_version: API_VERSION, team_id: teamId, data })
-    const n = await tx.insert('events', {
-      id,
-      team_id: teamId,
-      type,
-      mailbox_id: event.mailboxId,
-      domain_id: event.domainId,
-      body,
-      created_at: at,
-      dispatched,
-    })
-    return { n, id, type, body, createdAt: at }
+  recordDispatched(tx: Tx, event: NewEvent): WrittenEvent {
+    const row = rowOf(event, 1)
+    const { id, body } = row
+    return { n: tx.insert('events', row), id, type: event.type, body, createdAt: event.at }
   }
 }
 
+function rowOf({ teamId, type, mailboxId, domainId, at, data }: NewEvent, dispatched: 0 | 1) {
+  const id = newId('event')
+  // The exact text that every request sends and signs.
+  const body = JSON.stringify({ id, type, created_at: isoTime(at), api_version: API_VERSION, team_id: teamId, data })
+  return { id, team_id: teamId, type, mailbox_id: mailboxId, domain_id: domainId, body, created_at: at, dispatched }
+}
+
 /** When (ms) the newest event was written; null where there is none. */
-export async function newestEvent(reader: Reader): Promise<number | null> {
+export function newestEvent(reader: Reader): number | null {
   const sql = 'SELECT created_at AS at FROM events ORDER BY n DESC LIMIT 1'
-  return (await reader.get<{ at: number }>(sql))?.at ?? null
+  return reader.get<{ at: number }>(sql)?.at ?? null
 }

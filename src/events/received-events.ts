@@ -45,22 +45,19 @@ export class ReceivedEvents {
   }
 
   /** Number of the newest event; 0 without events. */
-  async newest(): Promise<number> {
-    return (await this.#db.read.get<{ n: number | null }>('SELECT max(n) AS n FROM events'))?.n ?? 0
+  newest(): number {
+    return this.#db.read.get<{ n: number | null }>('SELECT max(n) AS n FROM events')?.n ?? 0
   }
 
   /**
    * The first messages these mailboxes received after an event number.
    * @returns also the number to continue from, and whether there may be more
    */
-  async after(
-    n: number,
-    mailboxIds: readonly string[],
-  ): Promise<{ messages: ReceivedMessage[]; last: number; more: boolean }> {
-    const newest = await this.newest()
+  after(n: number, mailboxIds: readonly string[]): { messages: ReceivedMessage[]; last: number; more: boolean } {
+    const newest = this.newest()
     // Numbers restart at 1 once retention has deleted all events.
     const from = newest < n ? 0 : n
-    const rows = await this.#db.read.all<Row>(
+    const rows = this.#db.read.all<Row>(
       `SELECT n, mailbox_id, type, body FROM events WHERE n > ? AND n <= ? AND type IN ('message.received', 'message.received.spam')
          AND mailbox_id IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?`,
       [from, newest, JSON.stringify(mailboxIds), PAGE],

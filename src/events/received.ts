@@ -39,10 +39,10 @@ const NAME_MAX = 255
 const ID_MAX = 998
 
 /** Records the event in the unit of work that stored the copy. A duplicate, discarded or over-quota copy has no event. */
-export async function recordReceived(tx: Tx, outbox: Outbox, copy: ReceivedCopy): Promise<void> {
+export function recordReceived(tx: Tx, outbox: Outbox, copy: ReceivedCopy): void {
   if (copy.delivered.outcome !== 'stored') return
   const { target, message } = copy
-  await outbox.record(tx, {
+  outbox.record(tx, {
     teamId: copy.teamId,
     type: target.junk ? 'message.received.spam' : 'message.received',
     mailboxId: target.mailboxId,

@@ -77,9 +77,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
       return { app: listeners.app.port, send: listeners.send.port, operator: listeners.operator.port }
     },
     async start() {
-      await rate.start((error) =>
-        log.error({ event: 'http.rate_counts_not_saved', err: error }, 'Request counts not saved'),
-      )
+      rate.start((error) => log.error({ event: 'http.rate_counts_not_saved', err: error }, 'Request counts not saved'))
       try {
         await listeners.app.listen(config.HTTP_PORT, config.HTTP_BIND)
         await listeners.send.listen(config.SEND_PORT, config.HTTP_BIND)
@@ -100,8 +98,8 @@ function operatorListener(app: Context, routes: readonly Route[]) {
   return {
     origin,
     base: OPERATOR_BASE,
-    async recognise(secret: string) {
-      const principal = await app.directory.operatorKeys.recognise(secret)
+    recognise(secret: string) {
+      const principal = app.directory.operatorKeys.recognise(secret)
       return principal && { principal, suspended: false }
     },
     corsOrigins: new Set<string>(),

@@ -29,7 +29,7 @@ export interface BodyReader<R = unknown> {
 
 export function planBody(schema: TObject, optional: boolean): BodyPlan {
   const members = Object.keys(schema.properties)
-  return { check: compileCheck(closed(schema)), optional, members, defaults: defaultsOf(schema) }
+  return { check: compileCheck(() => closed(schema)), optional, members, defaults: defaultsOf(schema) }
 }
 
 /** Members of an object with a default, and their values. */

@@ -124,7 +124,7 @@ export function unreadBody(request: RequestContext): 'nothing' | 'close' | 'ling
  * Responds immediately while the client is still sending, reads on for a while, and closes the connection.
  * Closing immediately would discard the response together with the unread data.
  */
-export function answerAndLinger(request: RequestContext, text: string): Promise<void> {
+export function answerAndLinger(request: RequestContext, text: string | Buffer): Promise<void> {
   const { req, res } = request
   res.write(text)
   return new Promise((resolve) => {

@@ -66,9 +66,9 @@ async function runClaimed(
   const { replays } = directory
   const replay = {
     kept: false,
-    async keep(tx: Tx, value: Answer) {
+    keep(tx: Tx, value: Answer) {
       const outcome = outcomeOf(request, answer(value)) as JsonAnswer
-      await replays.keepIn(tx, scope, lock, outcome.status, box.close(outcome))
+      replays.keepIn(tx, scope, lock, outcome.status, box.close(outcome))
       tx.afterCommit(() => {
         replay.kept = true
       })

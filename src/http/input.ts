@@ -9,6 +9,7 @@ import type { Texted } from './prepared-route.ts'
 import { readQuery, type Texts } from './query.ts'
 import { readRawBody } from './raw-body.ts'
 import type { RequestContext } from './request-context.ts'
+import { refuseUnknown } from './unknown-parameters.ts'
 import { wrongParameters } from './validate.ts'
 
 const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/
@@ -54,11 +55,13 @@ export function readPath(request: RequestContext): void {
   request.input.params = values
 }
 
-/** 400 for an invalid query; decodes the cursor of a list. */
+/** 422 for a parameter the route does not know, 400 for an invalid one; decodes the cursor of a list. */
 export function readParameters(request: RequestContext): void {
   const entry = request.match.entry!
-  if (entry.query === null) return
+  if (entry.query === null && request.query === '') return
   const { texts, unreadable } = readQuery(request.query)
+  if (entry.parameters !== null) refuseUnknown(texts.keys(), entry.parameters)
+  if (entry.query === null) return
   request.input.query = checkedQuery(entry.query, texts, unreadable)
   if (!entry.paged) return
   const { limit: _, cursor, ...filters } = request.input.query as { limit: number; cursor?: string }

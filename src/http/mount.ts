@@ -111,7 +111,7 @@ function applyThrottle(request: RequestContext): void {
 async function handle(request: RequestContext): Promise<SendableAnswer> {
   const { principal, listener, input } = request
   const { route } = request.match.entry!
-  const given = { principal, ...input, app: listener.app, request: new ContextFacts(request) }
+  const given: unknown = { principal, ...input, app: listener.app, request: new ContextFacts(request) }
   const value = await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
   // States and UIDs are returned only when they are durable: a power failure must not revert them.
   if (route.path.startsWith('/mailbox/')) await listener.app.db.durable()

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Config } from '../config/config.ts'
-import { buildOpenapi } from './openapi.ts'
+import { buildOpenapi, COMPRESSION } from './openapi.ts'
 import type { WebhookDocs } from './openapi-webhooks.ts'
 import { API_BASE } from './prepared-route.ts'
 import { type Route, route } from './route.ts'
@@ -20,7 +20,9 @@ export const COMBINED_PATH = '/docs/openapi.json'
 const DESCRIPTION = `Mailstead answers on two origins: the Management and Mailbox API on one, the Sending API on the other.
 Each operation below names its server. Authenticate with \`Authorization: Bearer <key>\`: a root key (\`srk_…\`) for the team, a mailbox
 key (\`smk_…\`) for one mailbox. [Getting started](/docs/getting-started) shows the first requests; [Errors](/docs/errors) explains every
-error code.`
+error code.
+
+${COMPRESSION}`
 
 /** `GET /docs/openapi.json` of the app origin. */
 export function combinedOpenapiRoute(routes: readonly Route[], config: Config, webhooks: WebhookDocs): Route {
@@ -29,15 +31,14 @@ export function combinedOpenapiRoute(routes: readonly Route[], config: Config, w
     method: 'GET',
     path: COMBINED_PATH,
     root: true,
-    hidden: true,
-    operation: 'getCombinedOpenapi',
-    tag: 'Service',
-    summary: 'Get the OpenAPI document of both public listeners',
-    as: 'none',
-    bare: true,
-    open: true,
-    etag: true,
-    reply: Type.Object({}, { additionalProperties: true }),
+    docs: {
+      hidden: true,
+      operation: 'getCombinedOpenapi',
+      tag: 'Service',
+      summary: 'Get the OpenAPI document of both public listeners',
+    },
+    access: { as: 'none', open: true },
+    reply: { bare: true, etag: true, schema: Type.Object({}, { additionalProperties: true }) },
     async handle() {
       document ??= Object.freeze(combineOpenapi(routes, config, webhooks))
       return document

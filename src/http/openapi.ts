@@ -26,6 +26,11 @@ const TITLES: Record<Surface, string> = {
   send: 'Mailstead: Sending API',
 }
 
+/** What holds for all responses and is no schema. */
+export const COMPRESSION =
+  'Text responses of 1 KiB and more are compressed (`zstd`, `gzip`) as `Accept-Encoding` asks; an `ETag` is the same for every coding. ' +
+  'Event streams, responses with a secret, and the bytes of messages and attachments are not.'
+
 /** `GET {base_url}/openapi.json` of one origin. */
 export function openapiRoute(routes: readonly Route[], config: Config, surface: Surface, webhooks: WebhookDocs): Route {
   let document: Json | undefined
@@ -33,14 +38,13 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
     method: 'GET',
     path: '/openapi.json',
     surface,
-    operation: surface === 'app' ? 'getOpenapi' : 'getSendingOpenapi',
-    tag: 'Service',
-    summary: 'Get the OpenAPI document of this API',
-    as: 'none',
-    bare: true,
-    open: true,
-    etag: true,
-    reply: Type.Object({}, { additionalProperties: true }),
+    docs: {
+      operation: surface === 'app' ? 'getOpenapi' : 'getSendingOpenapi',
+      tag: 'Service',
+      summary: 'Get the OpenAPI document of this API',
+    },
+    access: { as: 'none', open: true },
+    reply: { bare: true, etag: true, schema: Type.Object({}, { additionalProperties: true }) },
     async handle() {
       document ??= Object.freeze(buildOpenapi([...routes, self], config, surface, webhooks))
       return document
@@ -67,7 +71,12 @@ export function buildOpenapi(
   }
   return liftSchemas({
     openapi: '3.1.0',
-    info: { title: TITLES[surface], version: API_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: TITLES[surface],
+      version: API_VERSION,
+      description: COMPRESSION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: serversOf(config, surface),
     tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name, description: TAGS[name] })),
     security: [{ bearerAuth: [] }],
@@ -175,16 +184,24 @@ function parametersOf(one: Route): Json[] {
   return [...fieldsOf(one.params, 'path'), ...fieldsOf(one.query, 'query'), ...headers]
 }
 
+interface FieldSchema extends Json {
+  description?: string
+  deprecated?: boolean
+  type?: string
+  default?: unknown
+}
+
 function fieldsOf(schema: TObject | undefined, location: 'path' | 'query'): Json[] {
   if (schema === undefined) return []
   const required = new Set((schema as { required?: readonly string[] }).required ?? [])
   return Object.entries(schema.properties as Record<string, TSchema>).map(([name, field]) => {
-    const { description, ...rest } = plain(field) as { description?: string; type?: string; default?: unknown }
+    const { description, deprecated, 'x-replaced-by': _replacement, ...rest } = plain(field) as FieldSchema
     return {
       name,
       in: location,
       required: location === 'path' || (required.has(name) && rest.default === undefined),
       ...(description === undefined ? {} : { description }),
+      ...(deprecated === true ? { deprecated } : {}),
       ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
       schema: rest,
     }
@@ -229,6 +246,8 @@ function errorsOf(one: Route): ErrorCode[] {
   if (one.method !== 'GET' && one.method !== 'DELETE') {
     codes.push('payload_too_large', 'unsupported_media_type', 'validation_error')
   }
+  // An unknown parameter of the query.
+  if (one.root !== true) codes.push('validation_error')
   if (givesBytes(one)) codes.push('range_not_satisfiable')
   return codes
 }

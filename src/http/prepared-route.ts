@@ -1,10 +1,11 @@
-// A prepared route: schemas compiled, defaults filled in, errors in it found at start.
+// A prepared route: paths and defaults filled in, errors in it found at start.
 
 import { type TObject, Type } from 'typebox'
 import { type BodyPlan, planBody } from './body-plan.ts'
 import { FORM_LIMIT } from './form.ts'
 import { type Converter, compileConverter } from './query.ts'
 import type { Route } from './route.ts'
+import { parameterNames } from './unknown-parameters.ts'
 import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
 
 /** Base path of versioned routes. */
@@ -24,6 +25,8 @@ export interface PreparedRoute {
   permissions: readonly string[]
   params: Texted | null
   query: Texted | null
+  /** Names of its query parameters; null where unknown ones are ignored: at pages, and where a protocol of others says so. */
+  parameters: ReadonlyMap<string, string> | null
   /** Null for methods that take no body. */
   body: BodyPlan | null
   bodyLimit: number
@@ -55,12 +58,13 @@ export function prepareRoute(route: Route): PreparedRoute {
     permissions: route.permission === undefined ? [] : [route.permission].flat(),
     params: route.params === undefined ? null : texted(route.params),
     query: query === undefined ? null : texted(query),
+    parameters: route.root === true || route.hidden === true ? null : parameterNames(query),
     body: bodyPlan(route),
     bodyLimit: route.bodyLimit ?? (route.form === true ? FORM_LIMIT : BODY_LIMIT),
     produces: route.produces ?? [JSON_TYPE],
     paged,
     status: route.status ?? 200,
-    reply: compileCheck(closed(route.reply)),
+    reply: compileCheck(() => closed(route.reply)),
   }
 }
 

@@ -51,9 +51,10 @@ export function readQuery(text: string): { texts: Map<string, string[]>; unreada
   for (const part of text.split('&')) {
     if (part === '') continue
     const equals = part.indexOf('=')
-    const name = decode(equals === -1 ? part : part.slice(0, equals))
+    const written = equals === -1 ? part : part.slice(0, equals)
+    // A name that is not UTF-8 stays as written: no parameter has it, and it is reported.
+    const name = decode(written) ?? written
     const value = equals === -1 ? '' : decode(part.slice(equals + 1))
-    if (name === null) continue
     if (value === null) unreadable.add(name)
     const known = texts.get(name)
     if (known) known.push(value ?? '')

@@ -46,9 +46,9 @@ export class RateLimit {
   }
 
   /** Continues with the counts of the last process within the same minute. */
-  async start(failed: (error: unknown) => void): Promise<void> {
+  start(failed: (error: unknown) => void): void {
     this.#roll()
-    for (const { subject, count } of await this.#limits.load(this.#start)) this.#add(subject, count)
+    for (const { subject, count } of this.#limits.load(this.#start)) this.#add(subject, count)
     this.#changed.clear()
     this.#timer = this.#clock.every(FLUSH_MS, () => void this.flush().catch(failed))
   }

@@ -3,9 +3,11 @@
 import { Readable } from 'node:stream'
 import { ProductError } from '../base/errors.ts'
 import { answerAndLinger, unreadBody } from './body.ts'
+import { compress, compressOnce, isCompressibleSize, isTextType, negotiateCoding } from './compress.ts'
 import { encodeCursor } from './cursor.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
+import { isFrozen, jsonOf } from './json-text.ts'
 import type { PreparedRoute } from './prepared-route.ts'
 import { byteRangeOf } from './ranges.ts'
 import type { RequestContext } from './request-context.ts'
@@ -26,6 +28,12 @@ const UNAVAILABLE_RETRY_SECONDS = 10
 
 /** A stream's connection is closed after this idle time: twice the longest interval of pings, ms. */
 const STREAM_SILENCE_MS = 600_000
+
+/** Longer texts are encoded before they are written, characters. */
+const ENCODED_FROM = 4096
+
+/** Larger bytes are streamed, not gathered and compressed. */
+const GATHERED_MAX = 1_048_576
 
 /** A JSON answer in normal form. */
 export interface JsonAnswer {
@@ -87,13 +95,14 @@ export function sendOutcome(request: RequestContext, outcome: JsonAnswer): Promi
   if (isTagged(request.match.entry!)) {
     const etag = outcome.etag ?? etagOf(outcome.data)
     ctx.set('ETag', etag)
-    if (route.method === 'GET' && unchanged(request, etag)) return
+    if (route.method === 'GET' && unchanged(request, etag)) {
+      // A 304 has the `Vary` of the response it stands for (RFC 9110 §15.4.5).
+      negotiateCoding(request)
+      return
+    }
   }
-  return sendJson(
-    request,
-    outcome.status,
-    route.bare === true ? JSON.stringify(outcome.data) : envelope(request, outcome),
-  )
+  if (route.bare !== true) return sendJson(request, outcome.status, envelope(request, outcome))
+  return sendJson(request, outcome.status, jsonOf(outcome.data), outcome.data)
 }
 
 /** Sends bytes, or the requested range of them. */
@@ -104,7 +113,9 @@ export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Pr
   // A weak tag means that the bytes can differ between responses: their ranges do not fit together.
   const isRanged = !etag.startsWith('W/')
   if (isRanged) ctx.set('Accept-Ranges', 'bytes')
+  const coding = isCompressible(bytes) ? negotiateCoding(request) : null
   if (unchanged(request, etag)) return
+  if (coding !== null) return sendBytesAsText(request, bytes)
   // Range is defined for GET only (RFC 9110 §14.2).
   const range = isRanged && request.method === 'GET' ? request.header('range') : undefined
   const span = byteRangeOf(range, request.header('if-range'), size, etag)
@@ -120,6 +131,23 @@ export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Pr
   ctx.body = body
   ctx.set('Content-Type', bytes.type)
   ctx.length = end - start
+}
+
+/** A strong tag and ranges belong to the stored bytes: only text with a weak tag is compressed. */
+function isCompressible({ etag, type, sizeBytes, headers = {} }: BytesAnswer): boolean {
+  const isPlain = headers['Content-Encoding'] === undefined
+  return (
+    etag.startsWith('W/') && isTextType(type) && isPlain && isCompressibleSize(sizeBytes) && sizeBytes <= GATHERED_MAX
+  )
+}
+
+async function sendBytesAsText(
+  request: RequestContext,
+  { read, sizeBytes, type, headers = {} }: BytesAnswer,
+): Promise<void> {
+  const pieces = await Array.fromAsync(read(0, sizeBytes))
+  for (const [name, value] of Object.entries(headers)) request.ctx.set(name, value)
+  return sendText(request, 200, Buffer.concat(pieces), type)
 }
 
 /** Sends a stream: the request ends with it, or when the client disconnects. */
@@ -192,39 +220,63 @@ function sendFormattedError(
   return sendText(request, status, text, type)
 }
 
-function sendJson(request: RequestContext, status: number, text: string): Promise<void> | void {
-  return sendText(request, status, text, 'application/json; charset=utf-8')
+/** @param source the data of the whole text, if it is nothing else */
+function sendJson(
+  request: RequestContext,
+  status: number,
+  text: string | Buffer,
+  source?: unknown,
+): Promise<void> | void {
+  return sendText(request, status, text, 'application/json; charset=utf-8', source)
 }
 
-function sendText(request: RequestContext, status: number, text: string, type: string): Promise<void> | void {
+function sendText(
+  request: RequestContext,
+  status: number,
+  content: string | Buffer,
+  type: string,
+  source?: unknown,
+): Promise<void> | void {
   const { ctx } = request
+  // Node writes a large string more slowly than its bytes: it reserves three bytes for each character.
+  const text = typeof content === 'string' && content.length >= ENCODED_FROM ? Buffer.from(content) : content
   ctx.status = status
   ctx.set('Content-Type', type)
   const unread = unreadBody(request)
   if (unread !== 'nothing') ctx.set('Connection', 'close')
   ctx.body = text
-  if (unread !== 'linger') return
+  if (unread !== 'linger') return sendCompressed(request, text, source)
   // Koa would end the response, and with it the connection, immediately.
   ctx.respond = false
   return answerAndLinger(request, text)
 }
 
-function envelope(request: RequestContext, outcome: JsonAnswer): string {
-  const pagination = outcome.pagination === undefined ? '' : `,"pagination":${JSON.stringify(outcome.pagination)}`
-  const meta = JSON.stringify({ request_id: request.id, ...outcome.meta })
-  return `{"ok":true,"data":${textOf(outcome.data)}${pagination},"meta":${meta}}`
+/** Replaces the body of the response by its compressed form, where client and size allow it. */
+function sendCompressed(request: RequestContext, text: string | Buffer, source: unknown): Promise<void> | void {
+  if (!isCompressibleSize(request.ctx.length ?? 0)) return
+  const coding = negotiateCoding(request)
+  if (coding === null) return
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
+  const replace = (compressed: Buffer | null) => {
+    if (compressed === null) return
+    request.ctx.set('Content-Encoding', coding)
+    request.ctx.body = compressed
+  }
+  if (isFrozen(source)) return compressOnce(source, bytes, coding).then(replace)
+  const compressed = compress(bytes, coding)
+  if (compressed instanceof Promise) return compressed.then(replace)
+  replace(compressed)
 }
 
-// As with tags (etag.ts): a frozen object never changes, so its text is built once.
-const texts = new WeakMap<object, string>()
+const ENVELOPE_START = '{"ok":true,"data":'
+const ENVELOPE_BYTES = Buffer.from(ENVELOPE_START)
 
-function textOf(data: unknown): string {
-  if (typeof data !== 'object' || data === null || !Object.isFrozen(data)) return JSON.stringify(data)
-  const known = texts.get(data)
-  if (known !== undefined) return known
-  const text = JSON.stringify(data)
-  texts.set(data, text)
-  return text
+function envelope(request: RequestContext, outcome: JsonAnswer): string | Buffer {
+  const pagination = outcome.pagination === undefined ? '' : `,"pagination":${JSON.stringify(outcome.pagination)}`
+  const end = `${pagination},"meta":${JSON.stringify({ request_id: request.id, ...outcome.meta })}}`
+  const data = jsonOf(outcome.data)
+  if (typeof data === 'string') return ENVELOPE_START + data + end
+  return Buffer.concat([ENVELOPE_BYTES, data, Buffer.from(end)])
 }
 
 function unchanged(request: RequestContext, etag: string): boolean {

@@ -23,7 +23,7 @@ export interface ListenerContext {
   /** Base path that needs a credential. */
   base: string
   /** Resolves a credential to its principal on this listener. */
-  recognise(secret: string): Promise<Recognised | undefined>
+  recognise(secret: string): Recognised | undefined | Promise<Recognised | undefined>
   table: RouteTable
   rate: RateLimit
   throttle: Throttle
@@ -41,7 +41,7 @@ export interface ListenerContext {
 /** The claim of a request with an Idempotency-Key. */
 export interface Replay {
   /** See {@link RequestFacts.keep}. */
-  keep(tx: Tx, value: Answer): Promise<void>
+  keep(tx: Tx, value: Answer): void
   /** True once the response is stored, in the same unit of work as its effects. */
   kept: boolean
 }

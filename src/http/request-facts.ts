@@ -70,7 +70,7 @@ export class ContextFacts implements RequestFacts {
     expectMatch(this.#request.header('if-match'), version)
   }
 
-  async keep(tx: Tx, value: Answer): Promise<void> {
-    await this.#request.replay?.keep(tx, value)
+  keep(tx: Tx, value: Answer): void {
+    this.#request.replay?.keep(tx, value)
   }
 }

@@ -74,7 +74,7 @@ export interface RequestFacts {
    * cannot cause them twice. Does nothing without an Idempotency-Key.
    * @throws ProductError idempotency_conflict when a repetition has taken over; the unit of work must fail with it
    */
-  keep(tx: Tx, value: Answer): Promise<void>
+  keep(tx: Tx, value: Answer): void
 }
 
 /** A response of a handler with more than plain data. */
@@ -163,13 +163,90 @@ export interface ThrottleLimit {
   seconds: number
 }
 
-export interface Route<
-  A extends Audience = Audience,
-  P extends TObject | undefined = TObject | undefined,
-  Q extends TObject | undefined = TObject | undefined,
-  B extends TObject | undefined = TObject | undefined,
-  R = Fields<B>,
-> {
+/** Who may call a route. */
+export interface RouteAccess<A extends Audience> {
+  as: A
+  /** One permission, or several of which one is enough; none by default. */
+  permission?: string | readonly string[]
+  /** The feature it belongs to, if an operator can disable it (`MAILBOX_GATED`). */
+  gate?: MailboxGate
+  /** Needs a second credential in X-Source-Authorization: that of the source mailbox of a copy (decisions §10.15). */
+  fromMailbox?: boolean
+  /** Cross-origin reading allowed for every origin. */
+  open?: boolean
+}
+
+/** The body of a request. */
+export interface RouteBody<B extends TObject | undefined, R> {
+  schema?: B
+  /** An action with an optional body. */
+  optional?: boolean
+  /** Largest body in bytes (default 1 MiB); a larger one needs a `reader`. */
+  limit?: number
+  /** Builds the input of `handle` from the body: in a thread where the body is large. */
+  reader?: BodyReader<R> & {
+    /** URL of the module a thread runs for large bodies: its default export is `inThread` of the same reader. */
+    thread: string
+  }
+  /** Accepts a raw body instead of JSON. */
+  raw?: RawBody<R>
+  /** Its body is a form (application/x-www-form-urlencoded, 16 KiB): members are texts, unknown ones are ignored, repeated ones rejected. */
+  form?: boolean
+  /** Media types of its JSON body in addition to application/json. */
+  types?: readonly string[]
+}
+
+/** The response. */
+export interface RouteReply {
+  /** Schema of `data`. */
+  schema: TSchema
+  /**
+   * A list whose `query` is not made by `pageQuery`: paged (the middleware reads `cursor` and writes `pagination`), or returned whole,
+   * as `pagination` then says.
+   */
+  list?: { limit: number } | 'whole'
+  status?: 200 | 201 | 202
+  /** Returns 200 instead of `status` in this case. */
+  otherwise?: string
+  /** A read has a weak ETag and can return 304; a request that changes the resource takes If-Match (decisions §1.7). */
+  etag?: boolean
+  /** The response is a stream, described by `schema`. The request is under way until it ends. */
+  stream?: boolean
+  /** The response contains a secret: a stored replay is sealed. */
+  secret?: boolean
+  /** Data without the envelope: discovery documents, health. */
+  bare?: boolean
+  /** Media types of the response (default application/json). */
+  types?: readonly string[]
+  /** Renders errors in its own format instead of the envelope: a page, or an OAuth error. */
+  renderError?: (error: RouteError) => ErrorAnswer
+  /** Schema and descriptions by status of what `renderError` returns: for the OpenAPI document. */
+  errorFormat?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
+}
+
+/** Limits in addition to the rate limit of all requests (decisions §1.9). */
+export interface RouteLimits {
+  /** Rate limit for one owner and one set of path parameters. */
+  throttle?: ThrottleLimit
+  /** Concurrent requests of one owner. */
+  maxConcurrent?: number
+  /** Its requests do not count for the rate limit of their address: it has a `throttle` of its own. */
+  uncounted?: boolean
+}
+
+/** The OpenAPI document. */
+export interface RouteDocs {
+  operation: string
+  tag: string
+  summary: string
+  description?: string
+  /** Error codes in addition to those that follow from its other members. */
+  errors?: readonly ErrorCode[]
+  /** Not for clients of the API: left out of the OpenAPI document. */
+  hidden?: boolean
+}
+
+interface RouteBase<P extends TObject | undefined, Q extends TObject | undefined> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v1` unless `root` says otherwise; parameters as `{name}`. */
   path: string
@@ -177,85 +254,64 @@ export interface Route<
   root?: boolean
   /** Origin that serves it; `both` for either public one. */
   surface?: 'app' | 'send' | 'both' | 'operator'
-  operation: string
-  tag: string
-  summary: string
-  description?: string
-  as: A
-  /** One permission, or several of which one is enough; none by default. */
-  permission?: string | readonly string[]
-  /** The feature it belongs to, if an operator can disable it (`MAILBOX_GATED`). */
-  gate?: MailboxGate
   params?: P
   query?: Q
-  body?: B
-  /** An action with an optional body. */
-  bodyOptional?: boolean
-  /** Largest body in bytes (default 1 MiB); a larger one needs a `reader`. */
-  bodyLimit?: number
-  /** Builds the input of `handle` from the body: in a thread where the body is large. */
-  reader?: BodyReader<R> & {
-    /** URL of the module a thread runs for large bodies: its default export is `inThread` of the same reader. */
-    thread: string
-  }
-  /** Schema of `data`. */
-  reply: TSchema
-  /**
-   * A list whose `query` is not made by `pageQuery`: paged (the middleware reads `cursor` and writes `pagination`), or returned whole,
-   * as `pagination` then says.
-   */
-  list?: { limit: number } | 'whole'
-  status?: 200 | 201 | 202
-  /** Error codes in addition to those that follow from its other members. */
-  errors?: readonly ErrorCode[]
-  /** Returns 200 instead of `status` in this case. */
-  otherwise?: string
-  /** A read has a weak ETag and can return 304; a request that changes the resource takes If-Match (decisions §1.7). */
-  etag?: boolean
   /** Takes an Idempotency-Key (decisions §1.8), or requires one. */
   idempotent?: boolean | 'required'
-  /** Rate limit for one owner and one set of path parameters (decisions §1.9). */
-  throttle?: ThrottleLimit
-  /** Concurrent requests of one owner (decisions §1.9). */
-  maxConcurrent?: number
-  /** Needs a second credential in X-Source-Authorization: that of the source mailbox of a copy (decisions §10.15). */
-  fromMailbox?: boolean
-  /** Accepts a raw body instead of JSON. */
-  raw?: RawBody<R>
-  /** The response is a stream, described by `reply`. The request is under way until it ends. */
-  stream?: boolean
-  /** The response contains a secret: a stored replay is sealed. */
-  secret?: boolean
-  /** Data without the envelope: discovery documents, health. */
-  bare?: boolean
-  /** Media types of the response (default application/json). */
-  produces?: readonly string[]
-  /** Media types of its JSON body in addition to application/json. */
-  takes?: readonly string[]
-  /** Its body is a form (application/x-www-form-urlencoded, 16 KiB): members are texts, unknown ones are ignored, repeated ones rejected. */
-  form?: boolean
-  /** Renders errors in its own format instead of the envelope: a page, or an OAuth error. */
-  renderError?: (error: RouteError) => ErrorAnswer
-  /** Schema and descriptions by status of what `renderError` returns: for the OpenAPI document. */
-  errorFormat?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
-  /** Cross-origin reading allowed for every origin. */
-  open?: boolean
-  /** Not for clients of the API: left out of the OpenAPI document. */
-  hidden?: boolean
-  /** Its requests do not count for the rate limit of their address: it has a `throttle` of its own. */
-  uncounted?: boolean
-  handle(input: Input<A, P, Q, B, R>): Promise<unknown>
 }
 
-/** Types a route; returns the same object. */
+/** A route as it is written. */
+export interface RouteDefinition<
+  A extends Audience,
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TObject | undefined,
+  R,
+> extends RouteBase<P, Q> {
+  docs: RouteDocs
+  access: RouteAccess<A>
+  body?: RouteBody<B, R>
+  reply: RouteReply
+  limits?: RouteLimits
+  handle(input: Input<A, P, Q, B, R>): unknown
+}
+
+type AnyObject = TObject | undefined
+type AnyBody = RouteBody<AnyObject, Record<never, never>>
+
+/** A route as the middleware reads it: the members of its definition on one level. */
+export interface Route
+  extends RouteBase<AnyObject, AnyObject>,
+    RouteDocs,
+    RouteAccess<Audience>,
+    RouteLimits,
+    Omit<AnyBody, 'schema' | 'optional' | 'limit' | 'types'>,
+    Omit<RouteReply, 'schema' | 'types'> {
+  body?: AnyBody['schema']
+  bodyOptional?: AnyBody['optional']
+  bodyLimit?: AnyBody['limit']
+  /** Media types of its body in addition to application/json. */
+  takes?: AnyBody['types']
+  reply: RouteReply['schema']
+  /** Media types of the response. */
+  produces?: RouteReply['types']
+  handle(input: Input<Audience, AnyObject, AnyObject, AnyObject>): unknown
+}
+
+/** Types the definition of a route, and returns the route. */
 export function route<
   A extends Audience,
   P extends TObject | undefined = undefined,
   Q extends TObject | undefined = undefined,
   B extends TObject | undefined = undefined,
   R = Fields<B>,
->(definition: Route<A, P, Q, B, R>): Route {
-  return definition as unknown as Route
+>(definition: RouteDefinition<A, P, Q, B, R>): Route {
+  const { docs, access, body = {}, reply, limits, ...base } = definition
+  const { schema, optional, limit, types, ...request } = body
+  const { schema: data, types: produces, ...response } = reply
+  const inputs = { ...request, body: schema, bodyOptional: optional, bodyLimit: limit, takes: types }
+  const outputs = { ...response, reply: data, produces }
+  return { ...base, ...docs, ...access, ...limits, ...inputs, ...outputs } as unknown as Route
 }
 
 const ANSWER = Symbol('answer')

@@ -1,11 +1,11 @@
 // Checks values against the schemas of routes and reports the issues (decisions §1.4).
 
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import { type Issue, ProductError } from '../base/errors.ts'
-import { nearest } from '../base/nearest.ts'
+import { meantName } from '../base/nearest.ts'
 
 /** Entries of `errors`. */
 export const ISSUES_MAX = 50
@@ -16,26 +16,35 @@ const GATHERED_MAX = 400
 export const LIST_MAX = 1000
 const SHOWN_MAX = LIST_MAX + 1
 const UNKNOWN = 'unknown_field'
-/** Edit distance up to which a known name is suggested. */
-const EDITS_MAX = 2
-/** A shorter name is close to too many others. */
-const SUGGEST_FROM = 3
 
 Settings.Set({ maxErrors: GATHERED_MAX })
 
-/** One schema, compiled once. */
+/** One schema, compiled with its first value. */
 export interface Check {
   passes(value: unknown): boolean
   /** The issues, in the order of the schema; empty for a valid value. */
   issues(value: unknown): Issue[]
 }
 
-/** @param whole name of the value as a whole in issues */
-export function compileCheck(schema: TSchema, whole = 'body'): Check {
-  const validator = Compile(schema)
+/**
+ * Compiles a schema when it is first needed: most of the several hundred of a process never are.
+ * @param build the schema, or a function that makes it
+ * @param whole name of the value as a whole in issues
+ */
+export function compileCheck(build: TSchema | (() => TSchema), whole = 'body'): Check {
+  let made: { schema: TSchema; validator: Validator } | undefined
+  const compiled = () => {
+    if (made !== undefined) return made
+    const schema = typeof build === 'function' ? build() : build
+    made = { schema, validator: Compile(schema) }
+    return made
+  }
   return {
-    passes: (value) => validator.Check(value),
-    issues: (value) => (validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), schema, whole)),
+    passes: (value) => compiled().validator.Check(value),
+    issues: (value) => {
+      const { schema, validator } = compiled()
+      return validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), schema, whole)
+    },
   }
 }
 
@@ -152,10 +161,7 @@ function explain(error: TLocalizedValidationError, schema: TSchema): Explained[]
 
 function unknownField(field: string, known: readonly string[]): Explained {
   const name = field.slice(field.lastIndexOf('.') + 1, field.lastIndexOf('.') + 1 + FIELD_MAX)
-  const meant =
-    name.length < SUGGEST_FROM
-      ? undefined
-      : (nearest(name, known, EDITS_MAX) ?? known.find((one) => one.startsWith(`${name}_`)))
+  const meant = meantName(name, known)
   const suggestion = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
   return [field, UNKNOWN, `Unknown field \`${field.slice(0, FIELD_MAX)}\`.${suggestion}`]
 }

@@ -101,7 +101,7 @@ export class Journal {
   }
 
   /** Logs an accepted message, in the unit of work that stores it. */
-  async noteDelivered(tx: Tx, received: ReceivedTransaction, delivered: readonly DeliveryResult[]): Promise<void> {
+  noteDelivered(tx: Tx, received: ReceivedTransaction, delivered: readonly DeliveryResult[]): void {
     const now = this.#deps.clock.now()
     const reply = replies.queued(received.transaction.queueId)
     const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
@@ -115,16 +115,11 @@ export class Journal {
         evidence: evidenceOf(received, index, copy),
       }
     })
-    await this.#deps.inboundLog.appendMany(tx, rows)
+    this.#deps.inboundLog.appendMany(tx, rows)
   }
 
   /** Logs an accepted report, in the unit of work that applies it. @param report the members stored as evidence */
-  async noteReport(
-    tx: Tx,
-    received: ReceivedTransaction,
-    to: LoggedRecipient,
-    report: Record<string, string>,
-  ): Promise<void> {
+  noteReport(tx: Tx, received: ReceivedTransaction, to: LoggedRecipient, report: Record<string, string>): void {
     const reply = replies.queued(received.transaction.queueId)
     const row: NewInboundRow = {
       ...baseRow(received, to, this.#deps.clock.now()),
@@ -133,7 +128,7 @@ export class Journal {
       smtpReply: line(reply),
       evidence: { ...evidenceOf(received, 0, null), report },
     }
-    await this.#deps.inboundLog.appendMany(tx, [row])
+    this.#deps.inboundLog.appendMany(tx, [row])
   }
 
   /** Writes the probe counts of minutes that have ended. */

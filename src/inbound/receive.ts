@@ -142,7 +142,7 @@ export class MessageReceiver {
 
   async #deliver(received: ReceivedTransaction, inspection: Inspection): Promise<SmtpRefusal | null> {
     const { transaction, peer } = received
-    const namesOwnDomain = await this.#namesOwnDomain(inspection)
+    const namesOwnDomain = this.#namesOwnDomain(inspection)
     const decision = decide(inspection, { transaction, peer, config: this.#deps.app.config, namesOwnDomain })
     received.decision = decision
     if (decision.isSplit) this.#deps.splitRecipients.note(transaction.sender.address)
@@ -156,11 +156,11 @@ export class MessageReceiver {
   }
 
   /** Whether the From field names a domain hosted here without authentication that proves it. */
-  async #namesOwnDomain({ verdict, message }: Inspection): Promise<boolean> {
+  #namesOwnDomain({ verdict, message }: Inspection): boolean {
     if (verdict.fromAligned) return false
     const { domains } = this.#deps.app.directory
     const named = new Set(message.from.slice(0, AUTHORS_MAX).map(({ email }) => domainName(domainOf(email))))
-    for (const name of named) if (name !== null && (await domains.byName(name))) return true
+    for (const name of named) if (name !== null && domains.byName(name)) return true
     return false
   }
 
@@ -184,26 +184,26 @@ export class MessageReceiver {
       ...target(recipient, inspection, decision),
       scriptOutcome: inspection.scriptOutcomes[index] ?? null,
     }))
-    await app.store.deliver(message, targets, async (tx, delivered) => {
+    await app.store.deliver(message, targets, (tx, delivered) => {
       // A concurrent delivery used up the quota. DATA has one reply, so the delivery is all or nothing.
       if (delivered.some(({ outcome }) => outcome === 'full'))
         throw new MailboxFilled('A mailbox exceeded its quota during delivery.')
-      for (const { mailbox } of transaction.recipients) await this.#requireActive(tx, mailbox)
-      await journal.noteDelivered(tx, received, delivered)
+      for (const { mailbox } of transaction.recipients) this.#requireActive(tx, mailbox)
+      journal.noteDelivered(tx, received, delivered)
       const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
       for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
         const copy = copies[index]!
         // The folder it is in decides (a Sieve script may have moved it), not the spam decision.
         const filedTarget = { ...copy.target, junk: copy.delivered.junk }
-        await recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: filedTarget })
+        recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: filedTarget })
       }
-      await app.outbound.vacationReplies.note(tx, copies)
+      app.outbound.vacationReplies.note(tx, copies)
     })
   }
 
   /** The mailbox may have changed since RCPT; on a retry, RCPT replies with its current state. @throws MailboxInactive */
-  async #requireActive(tx: Tx, { id, quotaBytes }: Mailbox): Promise<void> {
-    const now = await this.#deps.app.directory.mailboxes.byId(id, tx)
+  #requireActive(tx: Tx, { id, quotaBytes }: Mailbox): void {
+    const now = this.#deps.app.directory.mailboxes.byId(id, tx)
     if (now?.status !== 'active' || now.quotaBytes < quotaBytes)
       throw new MailboxInactive('A mailbox no longer accepts mail.')
   }

@@ -85,7 +85,7 @@ export class Recipients {
     transaction: PendingTransaction,
   ): Promise<AcceptedRecipient | ReportRecipient | RejectedRecipient> {
     const isOwn = this.#reports.isBounceDomain(path.domain)
-    const report = isOwn ? await this.#reports.find(path, transaction.sender.address !== '') : null
+    const report = isOwn ? this.#reports.find(path, transaction.sender.address !== '') : null
     if (report) return this.#evaluateReport(report, transaction)
     return this.#evaluateMailbox(path, isOwn, transaction)
   }
@@ -97,7 +97,7 @@ export class Recipients {
     transaction: PendingTransaction,
   ): Promise<AcceptedRecipient | RejectedRecipient> {
     const domain = path.domain === '' || isOwn ? null : path.domain
-    const lookup = await this.#directory.mailboxes.receiver(path.local, domain)
+    const lookup = this.#directory.mailboxes.receiver(path.local, domain)
     const reject = (
       refusal: SmtpRefusal,
       mailbox?: Mailbox,
@@ -120,7 +120,7 @@ export class Recipients {
     if (denied) return reject(refusals.filtered, mailbox, denied)
     const full = await this.checkQuota(mailbox, transaction.sender.declaredBytes ?? 0)
     if (full) return reject(full, mailbox)
-    const batchKey = await this.#batchKey(mailbox, policy, transaction.sender)
+    const batchKey = this.#batchKey(mailbox, policy, transaction.sender)
     const first = transaction.recipients[0]
     const isApart = transaction.report !== null || (first && first.batchKey !== batchKey)
     if (isApart) return reject(refusals.separately, mailbox)
@@ -136,7 +136,7 @@ export class Recipients {
       const { teamId = null, mailboxId = null } = email ?? {}
       return { refusal: refusals.separately, rcptTo, domain, teamId, mailboxId, filter: null }
     }
-    const mailbox = email === null ? undefined : await this.#sendingMailbox(email)
+    const mailbox = email === null ? undefined : this.#sendingMailbox(email)
     if (!mailbox) return { ...report, reader: null, deferral: null }
     const at = mailbox.email.lastIndexOf('@')
     const path = { address: rcptTo, local: mailbox.email.slice(0, at), domain: mailbox.email.slice(at + 1) }
@@ -149,11 +149,11 @@ export class Recipients {
   }
 
   /** The mailbox a message was sent from; for a root key the team's own mailbox at its From address. */
-  async #sendingMailbox({ mailboxId, teamId, from }: Email): Promise<Mailbox | undefined> {
+  #sendingMailbox({ mailboxId, teamId, from }: Email): Mailbox | undefined {
     const { mailboxes } = this.#directory
     if (mailboxId !== null) return mailboxes.byId(mailboxId)
     const at = from.email.lastIndexOf('@')
-    const found = await mailboxes.receiver(from.email.slice(0, at), from.email.slice(at + 1).toLowerCase())
+    const found = mailboxes.receiver(from.email.slice(0, at), from.email.slice(at + 1).toLowerCase())
     return found.reason === null && found.mailbox.teamId === teamId ? found.mailbox : undefined
   }
 
@@ -166,15 +166,15 @@ export class Recipients {
   }
 
   /** "" for most recipients; senders with recently split recipients are batched by filter policy, mailboxes near their quota alone. */
-  async #batchKey(mailbox: Mailbox, policy: FilterPolicy, sender: EnvelopeSender): Promise<string> {
-    if (await this.#mayOverflow(mailbox, sender)) return `alone ${mailbox.id}`
+  #batchKey(mailbox: Mailbox, policy: FilterPolicy, sender: EnvelopeSender): string {
+    if (this.#mayOverflow(mailbox, sender)) return `alone ${mailbox.id}`
     return this.#splitRecipients.has(sender.address) ? policyKey(policy) : ''
   }
 
   /** True when the client declared no SIZE and a message of the maximum size would exceed the quota. */
-  async #mayOverflow(mailbox: Mailbox, sender: EnvelopeSender): Promise<boolean> {
+  #mayOverflow(mailbox: Mailbox, sender: EnvelopeSender): boolean {
     if (sender.declaredBytes !== null) return false
-    const account = await this.#accounts.byMailbox(mailbox.id)
+    const account = this.#accounts.byMailbox(mailbox.id)
     return account !== undefined && account.usedBytes + MAX_MESSAGE_BYTES + TRACE_BYTES > mailbox.quotaBytes
   }
 }

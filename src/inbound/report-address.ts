@@ -38,11 +38,11 @@ export class ReportAddresses {
    *   when its message is no longer stored: a refused bounce would stay in the queue of the other server
    * @returns null for an address that is not a report address or was not signed by this appliance
    */
-  async find({ address, domain }: RecipientPath, isReturnable: boolean): Promise<ReportAddress | null> {
+  find({ address, domain }: RecipientPath, isReturnable: boolean): ReportAddress | null {
     const { config, vault, emails } = this.#deps
     if (isFeedbackAddress(config, address)) return { rcptTo: address, domain, email: null }
     const n = readBounceAddress(vault, config, address)
-    const email = n === null ? undefined : (await emails.byN([n]))[0]
+    const email = n === null ? undefined : emails.byN([n])[0]
     if (email === undefined && (n === null || isReturnable)) return null
     return { rcptTo: address, domain, email: email ?? null }
   }

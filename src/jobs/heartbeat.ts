@@ -1,7 +1,7 @@
 // Service: stores a last-seen time every minute, and logs when the system clock becomes untrusted and trusted again.
 
 import type { Timer } from '../base/clock.ts'
-import { CLOCK_JUMP_MS } from '../base/clock-guard.ts'
+import { CLOCK_JUMP_MS, type WrongSpan } from '../base/clock-guard.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
@@ -15,6 +15,23 @@ export interface Heartbeat extends Service {
   settle(): Promise<void>
 }
 
+async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<void> {
+  const now = app.clock.now()
+  await app.outbound.queuedMessages.redate()
+  await app.eventDispatch.reschedule()
+  await recheckLate(app.db, now)
+  const [oldest] = app.directory.teams.list()
+  const earliest = oldest?.createdAt ?? 0
+  await app.store.trashRetention.resetFiledAt({ now, earliest, slackMs: CLOCK_JUMP_MS, wrong })
+  await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS, wrong)
+  for (const span of wrong) {
+    await app.store.inboundLog.redate(span, now)
+    await app.outbound.log.redate(span, now)
+    await redateEvents(app.db, span, now)
+    await app.eventDispatch.attempts.redate(span, now)
+  }
+}
+
 export function openHeartbeat(app: Context): Heartbeat {
   const { appliance, clock, guard, log } = app
   let timer: Timer | undefined
@@ -23,22 +40,7 @@ export function openHeartbeat(app: Context): Heartbeat {
   let isLogged = false
 
   // Records stamped with a wrong time must neither expire too early nor stay pending for years.
-  appliance.onClockRight(async (wrong) => {
-    const now = clock.now()
-    await app.outbound.queuedMessages.redate()
-    await app.eventDispatch.reschedule()
-    await recheckLate(app.db, now)
-    const [oldest] = await app.directory.teams.list()
-    const earliest = oldest?.createdAt ?? 0
-    await app.store.trashRetention.resetFiledAt({ now, earliest, slackMs: CLOCK_JUMP_MS, wrong })
-    await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS, wrong)
-    for (const span of wrong) {
-      await app.store.inboundLog.redate(span, now)
-      await app.outbound.log.redate(span, now)
-      await redateEvents(app.db, span, now)
-      await app.eventDispatch.attempts.redate(span, now)
-    }
-  })
+  appliance.onClockRight((wrong) => redateAll(app, wrong))
 
   const write = async () => {
     // Read before the heartbeat, which may trust the clock again.

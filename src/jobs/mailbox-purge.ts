@@ -16,7 +16,7 @@ export const mailboxPurge = job({
     const before = app.clock.now() - app.config.DELETED_MAILBOX_RETENTION_DAYS * DAY_MS
     let purged = 0
     for (;;) {
-      const due = await mailboxes.toPurge(before, BATCH)
+      const due = mailboxes.toPurge(before, BATCH)
       for (const id of due) {
         if (!(await purge(app, id, signal))) return purged
         purged++

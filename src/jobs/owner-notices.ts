@@ -16,15 +16,15 @@ export const ownerNotices = job({
   every: MINUTE_MS,
   async run({ app }) {
     const { ownerNotices: notices } = app.people
-    const accounts = await notices.notify('provider', await accountFacts(app))
-    const hooks = await notices.notify('webhook', await webhookFacts(app))
-    const limits = await notices.notify('limit', await limitFacts(app))
-    return accounts + hooks + limits + (await notices.notify('domain', await domainFacts(app)))
+    const accounts = await notices.notify('provider', accountFacts(app))
+    const hooks = await notices.notify('webhook', webhookFacts(app))
+    const limits = await notices.notify('limit', limitFacts(app))
+    return accounts + hooks + limits + (await notices.notify('domain', domainFacts(app)))
   },
 })
 
-async function accountFacts({ db }: Context): Promise<OwnerFact[]> {
-  return (await failingProviders(db.read)).map(({ id, teamId, name, statusReason }) => ({
+function accountFacts({ db }: Context): OwnerFact[] {
+  return failingProviders(db.read).map(({ id, teamId, name, statusReason }) => ({
     key: `provider ${id}`,
     teamId,
     subject: `The sending account ${oneLine(name)} is failing`,
@@ -36,8 +36,8 @@ async function accountFacts({ db }: Context): Promise<OwnerFact[]> {
   }))
 }
 
-async function webhookFacts({ db }: Context): Promise<OwnerFact[]> {
-  return (await autoDisabledWebhooks(db.read)).map(({ id, teamId, url, disabledReason, updatedAt }) => ({
+function webhookFacts({ db }: Context): OwnerFact[] {
+  return autoDisabledWebhooks(db.read).map(({ id, teamId, url, disabledReason, updatedAt }) => ({
     key: `webhook ${id} ${updatedAt}`,
     teamId,
     subject: 'A webhook was disabled',
@@ -52,8 +52,8 @@ async function webhookFacts({ db }: Context): Promise<OwnerFact[]> {
   }))
 }
 
-async function domainFacts({ db }: Context): Promise<OwnerFact[]> {
-  return (await lapsedDomains(db.read)).map(({ id, teamId, name, verifiedAt }) => ({
+function domainFacts({ db }: Context): OwnerFact[] {
+  return lapsedDomains(db.read).map(({ id, teamId, name, verifiedAt }) => ({
     key: `domain ${id} ${verifiedAt}`,
     teamId,
     subject: `The domain ${name} is no longer verified`,
@@ -64,8 +64,8 @@ async function domainFacts({ db }: Context): Promise<OwnerFact[]> {
   }))
 }
 
-async function limitFacts({ outbound, clock }: Context): Promise<OwnerFact[]> {
-  const decided = await outbound.sharedLimit.decided(clock.now() - DECISION_AGE_MAX_MS)
+function limitFacts({ outbound, clock }: Context): OwnerFact[] {
+  const decided = outbound.sharedLimit.decided(clock.now() - DECISION_AGE_MAX_MS)
   return decided.map(({ id, teamId, status, approvedDailyLimit, decisionNote }) => ({
     key: `limit ${id}`,
     teamId,

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url'
 import Bree from 'bree'
 import type { Timer } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
+import { entryFile } from '../base/entry.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { THREADS, type WorkerThreadData } from './workers.ts'
 
-const FILE = fileURLToPath(new URL('./worker-thread.ts', import.meta.url))
+const FILE = fileURLToPath(entryFile(new URL('./worker-thread.ts', import.meta.url)))
 /** MiB. A small young generation limits memory held by garbage. */
 const YOUNG_MB = 8
 const FIRST_PAUSE_MS = 500

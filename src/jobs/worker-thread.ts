@@ -16,9 +16,11 @@ for (const worker of workers) await worker.start()
 
 // The main thread decides when an untrusted clock is trusted again.
 const refresh = app.clock.every(REFRESH_MS, () => {
-  app.appliance.refresh().catch((error: unknown) => {
+  try {
+    app.appliance.refresh()
+  } catch (error) {
     app.log.warn({ event: 'appliance.refresh_failed', err: error, workers: names }, 'Last-seen time not read')
-  })
+  }
 })
 
 // Bree's protocol: "cancel" requests the stop, "cancelled" confirms it.

@@ -7,7 +7,7 @@ import type { Part } from './message.ts'
 import { declaredCharset, findPart } from './structure.ts'
 
 /** Reads the bytes of a message from `start` to `end` (exclusive). */
-export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>
+export type ReadBytes = (start: number, end: number) => Uint8Array | Promise<Uint8Array>
 
 /** The structure of a message as far as displaying it needs. */
 export interface MessageLayout {

@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts'
 /** A limit on what a mailbox sends, in addition to the quotas of its sending accounts. */
 export interface SendLimit {
   /** Reserves quota for the recipients in the unit of work that queues the message. @returns null when reserved, else the error */
-  take(tx: Tx, mailboxId: string, recipients: number): Promise<ProductError | null>
+  take(tx: Tx, mailboxId: string, recipients: number): ProductError | null
 }
 
 export interface OutboundDeps {

@@ -77,43 +77,40 @@ export class Feedback {
    * be authenticated, and it counts only for recipients at the authenticated domain.
    * @param also further writes of the same unit of work
    */
-  async receive(
-    arrived: ArrivedReport,
-    also: (tx: Tx, applied: Applied) => Promise<void> = async () => {},
-  ): Promise<Applied> {
-    const subject = await this.#find(arrived)
+  async receive(arrived: ArrivedReport, also: (tx: Tx, applied: Applied) => void = () => {}): Promise<Applied> {
+    const subject = this.#find(arrived)
     if (subject === null) return { email: null, moved: 0, detail: 'The report is about an unknown message' }
     const verdicts = verdictsOf(arrived, subject)
-    return this.#deps.db.write(async (tx) => {
+    return this.#deps.db.write((tx) => {
       let moved = 0
       for (const { delivery, outcome } of verdicts) {
-        if (await this.#deps.transitions.apply(tx, delivery.n, outcome, null)) moved++
+        if (this.#deps.transitions.apply(tx, delivery.n, outcome, null)) moved++
       }
       const applied = { email: subject.email, moved, detail: detailOf(arrived.report, verdicts.length, moved) }
-      await also(tx, applied)
+      also(tx, applied)
       return applied
     })
   }
 
-  async #find(arrived: ArrivedReport): Promise<Subject | null> {
-    const subject = await this.#findNamed(arrived)
+  #find(arrived: ArrivedReport): Subject | null {
+    const subject = this.#findNamed(arrived)
     const isForeign = subject !== null && arrived.reader !== undefined && !isSentFrom(subject.email, arrived.reader)
     return isForeign ? null : subject
   }
 
-  async #findNamed({ report, emailN, voucher }: ArrivedReport): Promise<Subject | null> {
+  #findNamed({ report, emailN, voucher }: ArrivedReport): Subject | null {
     const { emails } = this.#deps
     const { original } = report
     const known = emailN ?? this.#readAddress(original.returnPath)
-    const proven = known === null ? undefined : (await emails.byN([known]))[0]
+    const proven = known === null ? undefined : emails.byN([known])[0]
     if (proven) {
-      const all = await emails.deliveriesOf(proven.n)
+      const all = emails.deliveriesOf(proven.n)
       return { email: proven, all, open: all }
     }
     if (voucher === null || original.messageId === null) return null
-    const named = (await emails.byMessageId(original.messageId)) ?? (await emails.byRemoteId(original.messageId))
+    const named = emails.byMessageId(original.messageId) ?? emails.byRemoteId(original.messageId)
     if (!named) return null
-    const all = await emails.deliveriesOf(named.n)
+    const all = emails.deliveriesOf(named.n)
     return { email: named, all, open: all.filter(({ to }) => speaksFor(voucher, to)) }
   }
 

@@ -43,9 +43,9 @@ export interface GroupChange {
 
 export interface GroupsDeps extends OutboundDeps {
   /** Filters the ids to the sending accounts of the team. */
-  ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>>
+  ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Set<string>
   /** The address of a mailbox whose send_scope names the group. */
-  namedBy(tx: Tx, teamId: string, groupId: string): Promise<string | undefined>
+  namedBy(tx: Tx, teamId: string, groupId: string): string | undefined
 }
 
 export const NAME_MAX = 100
@@ -62,31 +62,31 @@ export class Groups {
   async create(teamId: string, input: Required<GroupChange>): Promise<DeliveryGroup> {
     const { db, clock } = this.#deps
     const name = checkName(input.name, NAME_MAX)
-    return db.write(async (tx) => {
-      await this.#checkFree(tx, teamId, name, '')
+    return db.write((tx) => {
+      this.#checkFree(tx, teamId, name, '')
       const id = newId('deliveryGroup')
       const now = clock.now()
       const row = { id, team_id: teamId, name, strategy: input.strategy, created_at: now, updated_at: now }
-      const n = await tx.insert('delivery_groups', row)
-      await this.#setMembers(tx, teamId, n, input.members)
-      return (await this.get(teamId, id, tx))!
+      const n = tx.insert('delivery_groups', row)
+      this.#setMembers(tx, teamId, n, input.members)
+      return this.get(teamId, id, tx)!
     })
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Promise<DeliveryGroup | undefined> {
-    const row = await reader.get('SELECT * FROM delivery_groups WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && present(row, await membersOf(reader, [row.n as number]))
+  get(teamId: string, id: string, reader: Reader = this.#deps.db.read): DeliveryGroup | undefined {
+    const row = reader.get('SELECT * FROM delivery_groups WHERE id = ? AND team_id = ?', [id, teamId])
+    return row && present(row, membersOf(reader, [row.n as number]))
   }
 
   /** Newest first. */
-  async list(teamId: string, filter: { limit: number; after: PageKey | null }): Promise<Page<DeliveryGroup>> {
+  list(teamId: string, filter: { limit: number; after: PageKey | null }): Page<DeliveryGroup> {
     const values: SqlValue[] = [teamId, ...(filter.after ?? []), filter.limit + 1]
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM delivery_groups WHERE team_id = ? ${filter.after === null ? '' : 'AND (created_at, n) < (?, ?)'}
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       values,
     )
-    const members = await membersOf(
+    const members = membersOf(
       this.#deps.db.read,
       rows.map((row) => row.n as number),
     )
@@ -105,42 +105,42 @@ export class Groups {
     precondition: (current: DeliveryGroup) => void = () => {},
   ): Promise<DeliveryGroup> {
     const { db, clock } = this.#deps
-    return db.write(async (tx) => {
-      const current = await this.get(teamId, id, tx)
+    return db.write((tx) => {
+      const current = this.get(teamId, id, tx)
       if (current === undefined) throw notFound(WHAT)
       precondition(current)
       const name = change.name === undefined ? current.name : checkName(change.name, NAME_MAX)
-      await this.#checkFree(tx, teamId, name, id)
-      await tx.run('UPDATE delivery_groups SET name = ?, strategy = ?, updated_at = ? WHERE n = ?', [
+      this.#checkFree(tx, teamId, name, id)
+      tx.run('UPDATE delivery_groups SET name = ?, strategy = ?, updated_at = ? WHERE n = ?', [
         name,
         change.strategy ?? current.strategy,
         clock.now(),
         current.n,
       ])
-      if (change.members !== undefined) await this.#setMembers(tx, teamId, current.n, change.members)
-      return (await this.get(teamId, id, tx))!
+      if (change.members !== undefined) this.#setMembers(tx, teamId, current.n, change.members)
+      return this.get(teamId, id, tx)!
     })
   }
 
   /** @throws ProductError not_found, conflict (a mailbox's send_scope names it), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: (current: DeliveryGroup) => void = () => {}): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      const current = await this.get(teamId, id, tx)
+    await this.#deps.db.write((tx) => {
+      const current = this.get(teamId, id, tx)
       if (current === undefined) throw notFound(WHAT)
       precondition(current)
-      const mailbox = await this.#deps.namedBy(tx, teamId, id)
+      const mailbox = this.#deps.namedBy(tx, teamId, id)
       if (mailbox !== undefined) {
         const message = `The delivery group is still used by the send_scope of ${mailbox}.`
         throw new ProductError('conflict', message, { issues: [{ field: 'send_scope', code: 'in_use', message }] })
       }
-      await tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [current.n])
-      await tx.run('DELETE FROM delivery_groups WHERE n = ?', [current.n])
+      tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [current.n])
+      tx.run('DELETE FROM delivery_groups WHERE n = ?', [current.n])
     })
   }
 
   /** Filters the ids to the groups of the team. */
-  async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
-    const rows = await reader.all<{ id: string }>(
+  own(reader: Reader, teamId: string, ids: readonly string[]): Set<string> {
+    const rows = reader.all<{ id: string }>(
       `SELECT id FROM delivery_groups WHERE team_id = ? AND id IN (${placeholders(ids)})`,
       [teamId, ...ids],
     )
@@ -148,13 +148,13 @@ export class Groups {
   }
 
   /** Groups of a team in the order of the ids, for routing; unknown ids are omitted. */
-  async many(teamId: string, ids: readonly string[]): Promise<DeliveryGroup[]> {
+  many(teamId: string, ids: readonly string[]): DeliveryGroup[] {
     const { read } = this.#deps.db
-    const rows = await read.all(`SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${placeholders(ids)})`, [
+    const rows = read.all(`SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${placeholders(ids)})`, [
       teamId,
       ...ids,
     ])
-    const members = await membersOf(
+    const members = membersOf(
       read,
       rows.map((row) => row.n as number),
     )
@@ -163,8 +163,8 @@ export class Groups {
   }
 
   /** The name of one group that has the account as a member. */
-  async naming(tx: Tx, providerId: string): Promise<string | undefined> {
-    const row = await tx.get<{ name: string }>(
+  naming(tx: Tx, providerId: string): string | undefined {
+    const row = tx.get<{ name: string }>(
       `SELECT name FROM delivery_groups JOIN delivery_group_members ON delivery_group = n WHERE provider_id = ? LIMIT 1`,
       [providerId],
     )
@@ -172,16 +172,16 @@ export class Groups {
   }
 
   /** The round-robin counter of a group; each call increments it. */
-  async nextTurn(tx: Tx, n: number): Promise<number> {
-    const row = await tx.get<{ turn: number }>(
+  nextTurn(tx: Tx, n: number): number {
+    const row = tx.get<{ turn: number }>(
       'UPDATE delivery_groups SET turn = (turn + 1) % 1000000000 WHERE n = ? RETURNING turn',
       [n],
     )
     return row?.turn ?? 0
   }
 
-  async #checkFree(tx: Tx, teamId: string, name: string, exceptId: string): Promise<void> {
-    const row = await tx.get('SELECT 1 AS taken FROM delivery_groups WHERE team_id = ? AND name = ? AND id <> ?', [
+  #checkFree(tx: Tx, teamId: string, name: string, exceptId: string): void {
+    const row = tx.get('SELECT 1 AS taken FROM delivery_groups WHERE team_id = ? AND name = ? AND id <> ?', [
       teamId,
       name,
       exceptId,
@@ -189,20 +189,20 @@ export class Groups {
     if (row !== undefined) throw conflict('The team already has a delivery group of this name.', 'name')
   }
 
-  async #setMembers(tx: Tx, teamId: string, group: number, members: readonly MemberInput[]): Promise<void> {
-    const own = await this.#deps.ownProviders(
+  #setMembers(tx: Tx, teamId: string, group: number, members: readonly MemberInput[]): void {
+    const own = this.#deps.ownProviders(
       tx,
       teamId,
       members.map(({ providerId }) => providerId),
     )
     const seen = new Set<string>()
-    await tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [group])
+    tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [group])
     for (const [index, { providerId, weight = null, position = index }] of members.entries()) {
       const field = `members.${index}.provider_id`
       if (!own.has(providerId)) throw invalid(field, 'not_found', 'There is no such provider.')
       if (seen.has(providerId)) throw invalid(field, 'duplicate', 'A provider can be a member only once.')
       seen.add(providerId)
-      await tx.insert('delivery_group_members', { delivery_group: group, provider_id: providerId, weight, position })
+      tx.insert('delivery_group_members', { delivery_group: group, provider_id: providerId, weight, position })
     }
   }
 }
@@ -214,9 +214,9 @@ interface MemberRow {
   position: number
 }
 
-async function membersOf(reader: Reader, groups: readonly number[]): Promise<Map<number, GroupMember[]>> {
+function membersOf(reader: Reader, groups: readonly number[]): Map<number, GroupMember[]> {
   if (groups.length === 0) return new Map()
-  const rows = await reader.all<MemberRow>(
+  const rows = reader.all<MemberRow>(
     `SELECT delivery_group, provider_id, weight, position FROM delivery_group_members
      WHERE delivery_group IN (${placeholders(groups)}) ORDER BY position, provider_id`,
     groups,

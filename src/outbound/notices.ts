@@ -63,7 +63,7 @@ export class Notices {
   async #runOnce(): Promise<number> {
     const { emails, log } = this.#deps
     let made = 0
-    for (const n of await emails.noticesDue(RUN_MAX)) {
+    for (const n of emails.noticesDue(RUN_MAX)) {
       try {
         if (await this.#notify(n)) made++
       } catch (error) {
@@ -75,12 +75,12 @@ export class Notices {
 
   async #notify(emailN: number): Promise<boolean> {
     const { db, directory, emails, store } = this.#deps
-    const email = (await emails.byN([emailN]))[0]
-    const due = (await emails.deliveriesOf(emailN)).filter(({ noticeDue }) => noticeDue)
+    const email = emails.byN([emailN])[0]
+    const due = emails.deliveriesOf(emailN).filter(({ noticeDue }) => noticeDue)
     const ns = due.map(({ n }) => n)
     // RFC 5321 §6.1: no DSN is sent about a message with a null reverse-path.
     const isNotifiable = email !== undefined && email.mailboxId !== null && email.returnPath !== ''
-    const mailbox = isNotifiable ? await directory.mailboxes.get(email.teamId, email.mailboxId!) : undefined
+    const mailbox = isNotifiable ? directory.mailboxes.get(email.teamId, email.mailboxId!) : undefined
     if (!isNotifiable || mailbox === undefined || mailbox.status === 'deleted') {
       await db.write((tx) => emails.clearNoticeDue(tx, emailN, ns))
       return false
@@ -134,10 +134,10 @@ export class Notices {
 
   async #submit(emailN: number, deliveryNs: readonly number[], report: NewEmail): Promise<void> {
     const { db, emails, queue, notifier } = this.#deps
-    await db.write(async (tx) => {
-      await emails.clearNoticeDue(tx, emailN, deliveryNs)
-      const accepted = await emails.insert(tx, report)
-      await queue.add(tx, accepted.email, accepted.deliveries, report.queuedAt)
+    await db.write((tx) => {
+      emails.clearNoticeDue(tx, emailN, deliveryNs)
+      const accepted = emails.insert(tx, report)
+      queue.add(tx, accepted.email, accepted.deliveries, report.queuedAt)
       tx.afterCommit(() => notifier.notify('deliver'))
     })
   }

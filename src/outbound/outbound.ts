@@ -11,6 +11,7 @@ import { Groups } from './groups.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
 import { DeliveryTransitions } from './log/delivery-transitions.ts'
 import { Emails } from './log/emails.ts'
+import { SentMessages } from './log/sent-messages.ts'
 import { Notices } from './notices.ts'
 import { OAuth } from './oauth/oauth.ts'
 import { Providers } from './providers/providers.ts'
@@ -43,6 +44,8 @@ export interface Outbound {
   transports: Transports
   emails: Emails
   log: DeliveryLog
+  /** Messages with all their recipients. */
+  sentMessages: SentMessages
   transitions: DeliveryTransitions
   queue: Queue
   queuedMessages: QueuedMessages
@@ -63,7 +66,7 @@ export interface Outbound {
   /** The worker that processes the queue; one per data folder. */
   runner(): Runner
   /** The ids in a scope that are no accounts or groups of the team. */
-  foreignIn(reader: Reader, teamId: string, scope: SendScope): Promise<ReadonlySet<string>>
+  foreignIn(reader: Reader, teamId: string, scope: SendScope): ReadonlySet<string>
   /** Closes the connections to sending accounts. */
   close(): Promise<void>
 }
@@ -118,6 +121,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
     cancelling: new Cancelling({ ...deps, emails, transitions, queue }),
     queuedMessages: new QueuedMessages({ ...deps, queue, emails, transitions }),
     log: new DeliveryLog(deps),
+    sentMessages: new SentMessages(deps),
     feedback: new Feedback({ ...deps, emails, transitions }),
     runner: () => new Runner(worker),
     foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
@@ -137,10 +141,10 @@ function openAccounts(deps: OutboundDeps & { vacationReplies: VacationReplies })
   const providers: Providers = new Providers({
     ...deps,
     openTransport: (provider) => transports.of(provider),
-    async namedBy(tx, { teamId, id }) {
-      const group = await groups.naming(tx, id)
+    namedBy(tx, { teamId, id }) {
+      const group = groups.naming(tx, id)
       if (group !== undefined) return { field: 'members', what: `the delivery group ${group}` }
-      const mailbox = await mailboxes.namingInScope(tx, teamId, id)
+      const mailbox = mailboxes.namingInScope(tx, teamId, id)
       return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
     },
   })
@@ -157,14 +161,13 @@ function openAccounts(deps: OutboundDeps & { vacationReplies: VacationReplies })
   return { groups, providers, sharedLimit, transports }
 }
 
-async function foreignIn(
+function foreignIn(
   { providers, groups }: Pick<Outbound, 'providers' | 'groups'>,
   reader: Reader,
   teamId: string,
   scope: SendScope,
-): Promise<ReadonlySet<string>> {
+): ReadonlySet<string> {
   if (scope.type === 'all') return new Set()
-  if (scope.type === 'group')
-    return new Set(scope.groupIds).difference(await groups.own(reader, teamId, scope.groupIds))
-  return new Set(scope.providerIds).difference(await providers.own(reader, teamId, scope.providerIds))
+  if (scope.type === 'group') return new Set(scope.groupIds).difference(groups.own(reader, teamId, scope.groupIds))
+  return new Set(scope.providerIds).difference(providers.own(reader, teamId, scope.providerIds))
 }

@@ -90,31 +90,26 @@ export class Queue {
    * Queues deliveries in the unit of work that accepts their message; the caller notifies `deliver` after the commit.
    * @param dueAt earliest time of the first attempt, ms
    */
-  async add(tx: Tx, email: Email, deliveries: readonly { n: number; to: string }[], dueAt: number): Promise<void> {
+  add(tx: Tx, email: Email, deliveries: readonly { n: number; to: string }[], dueAt: number): void {
     if (deliveries.length === 0) return
     const origin = originOf(email)
     const values = deliveries.flatMap(({ n, to }) => [n, email.n, email.teamId, origin, domainOf(to), dueAt])
     const marks = deliveries.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')
-    await tx.run(`INSERT INTO queue (delivery, email, team_id, origin, lane, due_at) VALUES ${marks}`, values)
+    tx.run(`INSERT INTO queue (delivery, email, team_id, origin, lane, due_at) VALUES ${marks}`, values)
   }
 
   /**
    * The due deliveries, the longest due first, read from one covering index.
    * @param after last row of the previous page
    */
-  async due(
-    now: number,
-    limit: number,
-    exclusions: QueueExclusions,
-    after: QueuedDelivery | null,
-  ): Promise<QueuedDelivery[]> {
+  due(now: number, limit: number, exclusions: QueueExclusions, after: QueuedDelivery | null): QueuedDelivery[] {
     const lists = [
       ['team_id', exclusions.teams],
       ['origin', exclusions.origins],
       [`origin || ' ' || lane`, exclusions.lanes],
     ] as const
     const notIn = lists.filter(([, list]) => list.length > 0)
-    const rows = await this.#db.read.all<Omit<Row, 'lease' | 'handed' | 'is_urgent'>>(
+    const rows = this.#db.read.all<Omit<Row, 'lease' | 'handed' | 'is_urgent'>>(
       `SELECT delivery, email, team_id, origin, lane, due_at FROM queue
        WHERE due_at <= ? AND (due_at, delivery) > (?, ?)
          ${notIn.map(([column, list]) => `AND ${column} NOT IN (${marksOf(list)})`).join(' ')}
@@ -131,10 +126,10 @@ export class Queue {
   claim(lease: Lease, emails: readonly number[], now: number): Promise<QueuedDelivery[]> {
     if (emails.length === 0) return Promise.resolve([])
     const where = `email IN (${marksOf(emails)}) AND due_at <= ?`
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       const values = [...padded(emails), now]
-      const rows = await tx.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE ${where}`, values)
-      await tx.run(`UPDATE queue SET lease = ?, due_at = ? WHERE ${where}`, [lease.token, lease.until, ...values])
+      const rows = tx.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE ${where}`, values)
+      tx.run(`UPDATE queue SET lease = ?, due_at = ? WHERE ${where}`, [lease.token, lease.until, ...values])
       return rows.map(present)
     })
   }
@@ -143,34 +138,34 @@ export class Queue {
    * Marks deliveries as about to be handed over: if the process crashes after this, their outcome is unknown.
    * @returns the deliveries this holder still leases; the others have been dropped in the meantime
    */
-  async markHanded(tx: Tx, token: string, deliveries: readonly number[]): Promise<number[]> {
-    const rows = await tx.all<{ delivery: number }>(
-      `UPDATE queue SET handed = 1 WHERE delivery IN (${marksOf(deliveries)}) AND lease = ? RETURNING delivery`,
-      [...padded(deliveries), token],
+  markHanded(tx: Tx, token: string, deliveries: readonly number[]): number[] {
+    const rows = tx.all<{ delivery: number }>(
+      `UPDATE queue SET handed = 1 WHERE delivery IN (SELECT value FROM json_each(?)) AND lease = ? RETURNING delivery`,
+      [JSON.stringify(deliveries), token],
     )
     return rows.map(({ delivery }) => delivery)
   }
 
   /** Returns leased deliveries to the queue, due at the given times. */
-  async requeue(tx: Tx, token: string, waiting: readonly QueuedDelivery[]): Promise<void> {
+  requeue(tx: Tx, token: string, waiting: readonly QueuedDelivery[]): void {
     for (const { delivery, dueAt } of waiting) {
       const values = [dueAt, delivery, token]
-      await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE delivery = ? AND lease = ?', values)
+      tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE delivery = ? AND lease = ?', values)
     }
   }
 
   /** Ends the leases of one holder on deliveries it has not handed over; they are due now. */
   release(token: string, now: number): Promise<void> {
-    return this.#db.write(async (tx) => {
-      await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease = ? AND handed = 0', [now, token])
+    return this.#db.write((tx) => {
+      tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease = ? AND handed = 0', [now, token])
     })
   }
 
   /** Extends the leases of one holder on some messages. */
   renew(lease: Lease, emails: readonly number[]): Promise<void> {
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       const values = [lease.until, lease.token, ...padded(emails)]
-      await tx.run(`UPDATE queue SET due_at = ? WHERE lease = ? AND email IN (${marksOf(emails)})`, values)
+      tx.run(`UPDATE queue SET due_at = ? WHERE lease = ? AND email IN (${marksOf(emails)})`, values)
     })
   }
 
@@ -179,62 +174,58 @@ export class Queue {
    * @returns the number of deliveries, and how many of them were marked as handed over
    */
   reclaim(now: number): Promise<{ deliveries: number; handed: number }> {
-    return this.#db.write(async (tx) => {
-      const row = await tx.get<{ deliveries: number; handed: number }>(
+    return this.#db.write((tx) => {
+      const row = tx.get<{ deliveries: number; handed: number }>(
         'SELECT count(*) AS deliveries, coalesce(sum(handed), 0) AS handed FROM queue WHERE lease IS NOT NULL',
       )
-      await tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease IS NOT NULL', [now])
+      tx.run('UPDATE queue SET lease = NULL, due_at = ? WHERE lease IS NOT NULL', [now])
       return row!
     })
   }
 
   /** Reschedules a delivery to `dueAt`, and clears its hand-over mark because the outcome of the last attempt is known. */
-  async postpone(tx: Tx, delivery: number, dueAt: number): Promise<void> {
-    await tx.run('UPDATE queue SET lease = NULL, handed = 0, is_urgent = 0, due_at = ? WHERE delivery = ?', [
-      dueAt,
-      delivery,
-    ])
+  postpone(tx: Tx, delivery: number, dueAt: number): void {
+    tx.run('UPDATE queue SET lease = NULL, handed = 0, is_urgent = 0, due_at = ? WHERE delivery = ?', [dueAt, delivery])
   }
 
   /** Keys of the next messages after `after` (0 at first) that have queued deliveries. */
-  async emailsAfter(tx: Tx, after: number, limit: number): Promise<number[]> {
+  emailsAfter(tx: Tx, after: number, limit: number): number[] {
     const sql = 'SELECT DISTINCT email FROM queue WHERE email > ? ORDER BY email LIMIT ?'
-    return (await tx.all<{ email: number }>(sql, [after, limit])).map(({ email }) => email)
+    return tx.all<{ email: number }>(sql, [after, limit]).map(({ email }) => email)
   }
 
   /** Makes deliveries due now that would be due only after their message expires: a wrong clock set that time. */
-  async pullBack(tx: Tx, emails: readonly { n: number; expiresAt: number }[], now: number): Promise<void> {
-    await tx.run(
+  pullBack(tx: Tx, emails: readonly { n: number; expiresAt: number }[], now: number): void {
+    tx.run(
       `UPDATE queue SET due_at = ? FROM json_each(?) AS email
        WHERE queue.email = email.value ->> 0 AND due_at > email.value ->> 1 AND lease IS NULL`,
       [now, JSON.stringify(emails.map(({ n, expiresAt }) => [n, expiresAt]))],
     )
   }
 
-  /** Removes a delivery from the queue. */
-  async drop(tx: Tx, delivery: number): Promise<void> {
-    await tx.run('DELETE FROM queue WHERE delivery = ?', [delivery])
+  /** Removes deliveries from the queue. */
+  drop(tx: Tx, deliveries: readonly number[]): void {
+    if (deliveries.length === 0) return
+    tx.run('DELETE FROM queue WHERE delivery IN (SELECT value FROM json_each(?))', [JSON.stringify(deliveries)])
   }
 
   /** When (ms) the next delivery becomes due after `now`; null when none does. */
-  async nextDueAt(now: number): Promise<number | null> {
-    const row = await this.#db.read.get<{ at: number | null }>('SELECT min(due_at) AS at FROM queue WHERE due_at > ?', [
-      now,
-    ])
+  nextDueAt(now: number): number | null {
+    const row = this.#db.read.get<{ at: number | null }>('SELECT min(due_at) AS at FROM queue WHERE due_at > ?', [now])
     return row?.at ?? null
   }
 
   /** The number of queued deliveries, how many of them are leased, and the oldest due time (ms); null when the queue is empty. */
-  async depth(): Promise<{ waiting: number; inHand: number; oldestDueAt: number | null }> {
-    const row = await this.#db.scan.get<{ waiting: number; in_hand: number; oldest: number | null }>(
-      'SELECT count(*) AS waiting, count(lease) AS in_hand, min(due_at) AS oldest FROM queue',
+  async depth(): Promise<{ queued: number; leased: number; oldestDueAt: number | null }> {
+    const row = await this.#db.scan.get<{ queued: number; leased: number; oldestDueAt: number | null }>(
+      'SELECT count(*) AS queued, count(lease) AS leased, min(due_at) AS oldestDueAt FROM queue',
     )
-    return { waiting: row!.waiting, inHand: row!.in_hand, oldestDueAt: row!.oldest }
+    return row!
   }
 
   /** The queued deliveries of a message, including leased ones. */
-  async ofEmail(reader: Reader, email: number): Promise<QueueRow[]> {
-    const rows = await reader.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE email = ? ORDER BY delivery`, [email])
+  ofEmail(reader: Reader, email: number): QueueRow[] {
+    const rows = reader.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE email = ? ORDER BY delivery`, [email])
     return rows.map(presentRow)
   }
 
@@ -253,8 +244,8 @@ export class Queue {
   }
 
   /** Makes the deliveries of a message that are not leased due now. @returns the number of deliveries */
-  async retryNow(tx: Tx, email: number, now: number): Promise<number> {
-    const { changes } = await tx.run('UPDATE queue SET due_at = ?, is_urgent = 1 WHERE email = ? AND lease IS NULL', [
+  retryNow(tx: Tx, email: number, now: number): number {
+    const { changes } = tx.run('UPDATE queue SET due_at = ?, is_urgent = 1 WHERE email = ? AND lease IS NULL', [
       now,
       email,
     ])

@@ -43,7 +43,7 @@ export class QueuedMessages {
     const { queue, emails } = this.#deps
     const page = await queue.list(filter)
     const known = new Map(
-      (await emails.byN([...new Set(page.items.map(({ email }) => email))])).map((email) => [email.n, email]),
+      emails.byN([...new Set(page.items.map(({ email }) => email))]).map((email) => [email.n, email]),
     )
     const items = page.items.flatMap((row) => {
       const email = known.get(row.email)
@@ -55,7 +55,7 @@ export class QueuedMessages {
   /** Retries a message now. @param id `eml_…` @returns the number of deliveries @throws ProductError not_found */
   async retry(id: string): Promise<number> {
     const { db, clock, queue, notifier } = this.#deps
-    const email = await this.#open(id)
+    const email = this.#open(id)
     return db.write((tx) => {
       tx.afterCommit(() => notifier.notify('deliver'))
       return queue.retryNow(tx, email.n, clock.now())
@@ -65,30 +65,30 @@ export class QueuedMessages {
   /** Cancels the pending deliveries of a message. @returns the number of deliveries @throws ProductError not_found */
   async drop(id: string): Promise<number> {
     const { db, emails, transitions } = this.#deps
-    const email = await this.#open(id)
-    const pending = (await emails.deliveriesOf(email.n)).filter(({ status }) => status === 'pending')
-    return db.write(async (tx) => {
+    const email = this.#open(id)
+    const pending = emails.deliveriesOf(email.n).filter(({ status }) => status === 'pending')
+    return db.write((tx) => {
       let dropped = 0
-      for (const { n } of pending) if (await transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      for (const { n } of pending) if (transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped
     })
   }
 
   /** Rejects all pending deliveries of a mailbox in a unit of work. @returns the number of deliveries */
-  async reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): Promise<number> {
+  reject(tx: Tx, mailboxId: string, reason: RejectionReason, detail: string): number {
     const { emails, transitions } = this.#deps
-    const waiting = await emails.pendingOf(tx, mailboxId)
-    for (const n of waiting) await transitions.apply(tx, n, { kind: 'rejected', reason, detail }, null)
+    const waiting = emails.pendingOf(tx, mailboxId)
+    for (const n of waiting) transitions.apply(tx, n, { kind: 'rejected', reason, detail }, null)
     return waiting.length
   }
 
   /** Cancels a batch of the pending deliveries of a deleted mailbox. @returns the number of deliveries; 0 when none is pending */
   async drain(mailboxId: string): Promise<number> {
     const { db, emails, transitions } = this.#deps
-    return db.write(async (tx) => {
-      const waiting = await emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
+    return db.write((tx) => {
+      const waiting = emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
       let dropped = 0
-      for (const n of waiting) if (await transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
+      for (const n of waiting) if (transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++
       return dropped
     })
   }
@@ -107,9 +107,9 @@ export class QueuedMessages {
     const now = clock.now()
     const limits = { earliest: now + GRACE_MS, latest: now + AHEAD_MAX_MS + LIFETIME_MS, instead: now + LIFETIME_MS }
     for (let after = 0; ; ) {
-      const ns = await db.write(async (tx) => {
-        const page = await queue.emailsAfter(tx, after, REDATED_AT_ONCE)
-        await queue.pullBack(tx, await emails.limitExpiry(tx, page, limits), now)
+      const ns = await db.write((tx) => {
+        const page = queue.emailsAfter(tx, after, REDATED_AT_ONCE)
+        queue.pullBack(tx, emails.limitExpiry(tx, page, limits), now)
         return page
       })
       if (ns.length < REDATED_AT_ONCE) break
@@ -118,8 +118,8 @@ export class QueuedMessages {
     notifier.notify('deliver')
   }
 
-  async #open(id: string): Promise<Email> {
-    const email = await this.#deps.emails.byId(id)
+  #open(id: string): Email {
+    const email = this.#deps.emails.byId(id)
     if (email === undefined || email.hash === null) throw notFound('queued message')
     return email
   }

@@ -34,9 +34,9 @@ export interface SharedLimitDeps extends OutboundDeps {
   providers: {
     connections: {
       /** Creates the team's row of the shared account, or deactivates it. */
-      ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<unknown>
+      ensureShared(tx: Tx, teamId: string, enabled: boolean): unknown
       /** That row; undefined for a team without one. */
-      sharedOf(teamId: string): Promise<Provider | undefined>
+      sharedOf(teamId: string): Provider | undefined
     }
   }
 }
@@ -54,38 +54,38 @@ export class SharedLimit {
     this.#deps = deps
   }
 
-  async limitOf(teamId: string): Promise<SharedLimitState> {
+  limitOf(teamId: string): SharedLimitState {
     const { db, providers } = this.#deps
-    const account = await this.#account(db.read, teamId)
-    const shared = account.enabled ? await providers.connections.sharedOf(teamId) : undefined
-    const pending = await this.pendingOf(teamId)
-    const deniedLately = await this.#deniedLately(db.read, teamId)
+    const account = this.#account(db.read, teamId)
+    const shared = account.enabled ? providers.connections.sharedOf(teamId) : undefined
+    const pending = this.pendingOf(teamId)
+    const deniedLately = this.#deniedLately(db.read, teamId)
     return stateOf(account, shared?.id ?? null, pending?.id ?? null, deniedLately)
   }
 
   /** Whether the team may send through the shared account. */
-  async isEnabled(teamId: string): Promise<boolean> {
-    return (await this.#account(this.#deps.db.read, teamId)).enabled
+  isEnabled(teamId: string): boolean {
+    return this.#account(this.#deps.db.read, teamId).enabled
   }
 
-  async pendingOf(teamId: string): Promise<LimitRequest | undefined> {
-    const row = await this.#pending(this.#deps.db.read, teamId)
+  pendingOf(teamId: string): LimitRequest | undefined {
+    const row = this.#pending(this.#deps.db.read, teamId)
     return row && presentRequest(row)
   }
 
   /** Requests of all teams decided since a time: their owners must be notified. @param since ms */
-  async decided(since: number): Promise<LimitRequest[]> {
+  decided(since: number): LimitRequest[] {
     const sql = `SELECT * FROM limit_requests WHERE status IN ('approved', 'denied') AND decided_at >= ? ORDER BY n`
-    return (await this.#deps.db.read.all(sql, [since])).map(presentRequest)
+    return this.#deps.db.read.all(sql, [since]).map(presentRequest)
   }
 
   /** Newest first. */
-  async list(filter: LimitRequestFilter): Promise<Page<LimitRequest>> {
+  list(filter: LimitRequestFilter): Page<LimitRequest> {
     const where = new Where()
     if (filter.teamId !== undefined) where.add('team_id = ?', filter.teamId)
     if (filter.status !== undefined) where.add('status = ?', filter.status)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM limit_requests WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
@@ -99,12 +99,12 @@ export class SharedLimit {
   ): Promise<LimitRequestResult> {
     const { db, clock, log } = this.#deps
     checkNote('reason', input.reason)
-    const request = await db.write(async (tx) => {
-      const { enabled, dailyLimit, sent } = await this.#account(tx, teamId)
+    const request = await db.write((tx) => {
+      const { enabled, dailyLimit, sent } = this.#account(tx, teamId)
       if (!enabled) throw conflict('The shared Amazon SES account is not enabled for the team.')
       if (dailyLimit === null) throw conflict('The team has no daily limit that could be raised.')
-      if ((await this.#pending(tx, teamId)) !== undefined) throw conflict('A request of the team is pending already.')
-      if (await this.#deniedLately(tx, teamId)) {
+      if (this.#pending(tx, teamId) !== undefined) throw conflict('A request of the team is pending already.')
+      if (this.#deniedLately(tx, teamId)) {
         throw conflict('A request was denied within the last 24 hours; ask again later.')
       }
       const wanted = input.requestedDailyLimit
@@ -122,46 +122,46 @@ export class SharedLimit {
         created_at: clock.now(),
         decided_at: null,
       }
-      await tx.insert('limit_requests', row)
+      tx.insert('limit_requests', row)
       return presentRequest(row)
     })
     log.info(
       { event: 'ses.limit_requested', team_id: teamId, request: request.id },
       'Team requests a higher daily limit',
     )
-    return { request, limit: await this.limitOf(teamId) }
+    return { request, limit: this.limitOf(teamId) }
   }
 
   /** @throws ProductError not_found, conflict (it is no longer pending) */
   async cancel(teamId: string, id: string): Promise<LimitRequestResult> {
-    const request = await this.#deps.db.write(async (tx) => {
-      const row = await tx.get('SELECT * FROM limit_requests WHERE id = ? AND team_id = ?', [id, teamId])
+    const request = await this.#deps.db.write((tx) => {
+      const row = tx.get('SELECT * FROM limit_requests WHERE id = ? AND team_id = ?', [id, teamId])
       return this.#decide(tx, row, { status: 'cancelled' })
     })
-    return { request, limit: await this.limitOf(teamId) }
+    return { request, limit: this.limitOf(teamId) }
   }
 
   /** Approves a request; the new limit applies immediately. @throws ProductError not_found, conflict, validation_error */
   approve(id: string, decision: { approvedDailyLimit: number; note: string | null }): Promise<LimitRequest> {
     const { approvedDailyLimit, note } = decision
-    return this.#deps.db.write(async (tx) => {
+    return this.#deps.db.write((tx) => {
       checkNote('decision_note', note)
-      const row = await tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
-      const request = await this.#decide(tx, row, { status: 'approved', approvedDailyLimit, note })
-      const { enabled, dailyLimit } = await this.#account(tx, request.teamId)
+      const row = tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
+      const request = this.#decide(tx, row, { status: 'approved', approvedDailyLimit, note })
+      const { enabled, dailyLimit } = this.#account(tx, request.teamId)
       if (!enabled) throw conflict('The shared Amazon SES account is not enabled for the team any more.')
       if (dailyLimit === null) throw conflict('The team no longer has a daily limit, so there is nothing to raise.')
       checkRaise('approved_daily_limit', approvedDailyLimit, dailyLimit)
-      await tx.run('UPDATE shared_limits SET daily_limit = ? WHERE team_id = ?', [approvedDailyLimit, request.teamId])
+      tx.run('UPDATE shared_limits SET daily_limit = ? WHERE team_id = ?', [approvedDailyLimit, request.teamId])
       return request
     })
   }
 
   /** Denies a request. @throws ProductError not_found, conflict, validation_error */
   deny(id: string, decision: { note: string | null }): Promise<LimitRequest> {
-    return this.#deps.db.write(async (tx) => {
+    return this.#deps.db.write((tx) => {
       checkNote('decision_note', decision.note)
-      const row = await tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
+      const row = tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
       return this.#decide(tx, row, { status: 'denied', note: decision.note })
     })
   }
@@ -173,7 +173,7 @@ export class SharedLimit {
    */
   async setDaily(teamId: string, enabled: boolean, limit: number | null): Promise<SharedLimitState> {
     const { db, directory } = this.#deps
-    if ((await directory.teams.get(teamId)) === undefined) throw notFound('team')
+    if (directory.teams.get(teamId) === undefined) throw notFound('team')
     await db.write((tx) => this.setDailyIn(tx, teamId, { enabled, limit }))
     return this.limitOf(teamId)
   }
@@ -182,24 +182,24 @@ export class SharedLimit {
    * Does the same for an existing team in a unit of work; omitted fields keep their values.
    * @throws ProductError validation_error, service_unavailable (no account is configured)
    */
-  async setDailyIn(tx: Tx, teamId: string, change: { enabled?: boolean; limit?: number | null }): Promise<void> {
+  setDailyIn(tx: Tx, teamId: string, change: { enabled?: boolean; limit?: number | null }): void {
     const { config, directory, providers } = this.#deps
-    const before = await this.#account(tx, teamId)
+    const before = this.#account(tx, teamId)
     const enabled = change.enabled ?? before.enabled
     const limit = change.limit === undefined ? before.dailyLimit : change.limit
     checkDaily('ses_daily_limit', limit)
     if (enabled && config.SES_ACCESS_KEY_ID === '') {
       throw new ProductError('service_unavailable', 'No Amazon SES account is configured on this appliance.')
     }
-    await tx.run(
+    tx.run(
       `INSERT INTO shared_limits (team_id, enabled, daily_limit) VALUES (?, ?, ?)
          ON CONFLICT (team_id) DO UPDATE SET enabled = excluded.enabled, daily_limit = excluded.daily_limit`,
       [teamId, enabled, limit],
     )
     // A team may have deactivated its row: a new limit does not reactivate it.
     if (before.enabled === enabled) return
-    await providers.connections.ensureShared(tx, teamId, enabled)
-    await directory.domains.checkSoon(tx, teamId)
+    providers.connections.ensureShared(tx, teamId, enabled)
+    directory.domains.checkSoon(tx, teamId)
   }
 
   /**
@@ -207,23 +207,23 @@ export class SharedLimit {
    * crash leaves unsettled lasts until the day ends, because SES may have accepted the message.
    * @returns false when the rest of the daily limit is too small
    */
-  async take(tx: Tx, teamId: string, recipients: number): Promise<boolean> {
-    const { enabled, dailyLimit, taken, sent } = await this.#account(tx, teamId)
+  take(tx: Tx, teamId: string, recipients: number): boolean {
+    const { enabled, dailyLimit, taken, sent } = this.#account(tx, teamId)
     if (!enabled || (dailyLimit !== null && sent + taken + recipients > dailyLimit)) return false
-    await this.#store(tx, teamId, taken + recipients, sent)
+    this.#store(tx, teamId, taken + recipients, sent)
     return true
   }
 
   /** Releases a reservation and counts the accepted recipients. Only the transport calls it. */
-  async settle(tx: Tx, teamId: string, taken: number, accepted: number): Promise<void> {
-    const account = await this.#account(tx, teamId)
+  settle(tx: Tx, teamId: string, taken: number, accepted: number): void {
+    const account = this.#account(tx, teamId)
     // A reservation of yesterday is not part of today's count.
-    await this.#store(tx, teamId, Math.max(0, account.taken - taken), account.sent + accepted)
+    this.#store(tx, teamId, Math.max(0, account.taken - taken), account.sent + accepted)
   }
 
   /** Days begin at 00:00 UTC: counts of another day read as 0. */
-  async #account(reader: Reader, teamId: string): Promise<SharedLimitAccount> {
-    const row = await reader.get('SELECT * FROM shared_limits WHERE team_id = ?', [teamId])
+  #account(reader: Reader, teamId: string): SharedLimitAccount {
+    const row = reader.get('SELECT * FROM shared_limits WHERE team_id = ?', [teamId])
     const isToday = row?.day === this.#today()
     return {
       enabled: row?.enabled === 1,
@@ -233,8 +233,8 @@ export class SharedLimit {
     }
   }
 
-  async #store(tx: Tx, teamId: string, taken: number, sent: number): Promise<void> {
-    await tx.run('UPDATE shared_limits SET day = ?, taken_count = ?, sent_count = ? WHERE team_id = ?', [
+  #store(tx: Tx, teamId: string, taken: number, sent: number): void {
+    tx.run('UPDATE shared_limits SET day = ?, taken_count = ?, sent_count = ? WHERE team_id = ?', [
       this.#today(),
       taken,
       sent,
@@ -246,12 +246,12 @@ export class SharedLimit {
     return Math.floor(this.#deps.clock.now() / DAY_MS)
   }
 
-  #pending(reader: Reader, teamId: string): Promise<Row | undefined> {
+  #pending(reader: Reader, teamId: string): Row | undefined {
     return reader.get(`SELECT * FROM limit_requests WHERE team_id = ? AND status = 'pending'`, [teamId])
   }
 
-  async #deniedLately(reader: Reader, teamId: string): Promise<boolean> {
-    const row = await reader.get(
+  #deniedLately(reader: Reader, teamId: string): boolean {
+    const row = reader.get(
       `SELECT 1 AS found FROM limit_requests WHERE team_id = ? AND status = 'denied' AND decided_at > ? LIMIT 1`,
       [teamId, this.#deps.clock.now() - DAY_MS],
     )
@@ -259,11 +259,11 @@ export class SharedLimit {
   }
 
   /** @throws ProductError not_found, conflict (decided or cancelled requests are final) */
-  async #decide(
+  #decide(
     tx: Tx,
     row: Row | undefined,
     decision: { status: LimitRequestStatus; approvedDailyLimit?: number; note?: string | null },
-  ): Promise<LimitRequest> {
+  ): LimitRequest {
     if (row === undefined) throw notFound('limit request')
     if (row.status !== 'pending') throw conflict(`The request is ${row.status as string} already.`)
     const { status, approvedDailyLimit = null, note = null } = decision
@@ -274,7 +274,7 @@ export class SharedLimit {
       decision_note: note,
       decided_at: this.#deps.clock.now(),
     }
-    await tx.run(
+    tx.run(
       'UPDATE limit_requests SET status = ?, approved_daily_limit = ?, decision_note = ?, decided_at = ? WHERE id = ?',
       [status, approvedDailyLimit, note, after.decided_at, row.id],
     )

@@ -27,18 +27,18 @@ export class Signer {
    */
   async sign(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>, bytes: Uint8Array): Promise<Uint8Array> {
     const { db, clock, directory } = this.#deps
-    const domain = await directory.domains.statusFor(db.read, email, email.from.email)
+    const domain = directory.domains.statusFor(db.read, email, email.from.email)
     if (domain?.verificationStatus !== 'verified') return bytes
-    const keys = await Promise.all((await directory.dkimKeys.signing(db.read, domain.id)).map((key) => this.#open(key)))
+    const keys = await Promise.all(directory.dkimKeys.signing(db.read, domain.id).map((key) => this.#open(key)))
     const usable = keys.flatMap((key) => (key === null ? [] : { domain: domain.name, ...key }))
     if (usable.length === 0) return bytes
     return Buffer.concat([Buffer.from(await dkimSignatures(bytes, usable, clock.now()), 'latin1'), bytes])
   }
 
   /** Null when the key has been deleted in the meantime. */
-  async #open(key: DkimKey) {
+  #open(key: DkimKey) {
     const { db, directory } = this.#deps
-    const privateKey = this.#ready.get(key.public) ?? (await directory.dkimKeys.open(db.read, key))
+    const privateKey = this.#ready.get(key.public) ?? directory.dkimKeys.open(db.read, key)
     if (privateKey === undefined) return null
     this.#ready.delete(key.public)
     this.#ready.set(key.public, privateKey)

@@ -11,7 +11,7 @@ import { type CheckedMail, checkMail } from './submit/checked-message.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-message.ts'
 import { type From, SenderContext } from './submit/sender-context.ts'
 
-type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
+type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
 
 /** Bytes composed on this thread before it yields to the event loop: about 1 ms. */
 const TURN_BYTES = 64 * 1024
@@ -36,19 +36,21 @@ export class Submitter {
   async submit(
     sender: Sender,
     messages: readonly NewMail[],
-    extra: (tx: Tx, submitted: readonly Submitted[]) => Promise<void> = async () => {},
+    extra: (tx: Tx, submitted: readonly Submitted[]) => void = () => {},
   ): Promise<Submitted[]> {
-    const context = await SenderContext.open(this.#deps, sender).catch(expected)
+    const context = openContext(this.#deps, sender)
     if (context instanceof ProductError) return messages.map(() => failed(context))
     const prepared = await this.#prepareAll(context, messages)
     const ready = prepared.filter((one): one is Ready => !(one instanceof ProductError))
     if (ready.length === 0) return prepared.map((one) => failed(one as ProductError))
     try {
       await this.#deps.store.blobs.putAll(ready.map(({ written }) => written))
-      return await this.#deps.db.write(async (tx) => {
-        const accepted = await this.#acceptance.accept(tx, context, ready)
+      // A batch of a hundred messages takes some thousand statements.
+      const acceptance = this.#acceptance
+      return await this.#deps.db.writeInSteps(function* (tx) {
+        const accepted = yield* acceptance.accept(tx, context, ready)
         const submitted = prepared.map((one) => (one instanceof ProductError ? failed(one) : accepted.shift()!))
-        if (submitted.some(({ kind }) => kind === 'accepted')) await extra(tx, submitted)
+        if (submitted.some(({ kind }) => kind === 'accepted')) extra(tx, submitted)
         return submitted
       })
     } catch (error) {
@@ -88,8 +90,9 @@ export class Submitter {
     const checked = checkMail({ ...message, bcc: message.bcc ?? author.bcc }, rules)
     context.checkNames(author.from, checked.replyTo, message.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
     const { email } = author.from
-    const returnPath = message.returnPath === null ? null : await context.returnPath(message.returnPath)
-    const original = await context.original(message)
+    const returnPath = message.returnPath === null ? null : context.returnPath(message.returnPath)
+    context.requireSendable(author.from)
+    const original = context.original(message)
     await context.requireRoom(author.from, checked.sendAt)
     const id = newId('email')
     const internetMessageId = `${id}@${domainOf(email)}`
@@ -101,11 +104,11 @@ export class Submitter {
     const written = await this.#composer.compose(draft, context.box !== null && message.saveToSent)
     // Checked again in the unit of work; here it avoids storing content that no row would reference.
     if (context.box !== null && !hasRoom(context.box, written)) throw mailboxFull()
-    const { bcc, recipients, subject, sendAt } = checked
-    const domainId = (await context.domainOf(email))?.id ?? null
+    const { bcc, recipients, subject, sendAt, labels } = checked
+    const domainId = context.domainOf(email)?.id ?? null
     return {
       ...{ id, from: author.from, bcc, recipients, returnPath, subject, internetMessageId },
-      ...{ domainId, original, sendAt, written, identityId: author.identityId },
+      ...{ domainId, original, sendAt, labels, written, identityId: author.identityId },
     }
   }
 
@@ -127,9 +130,13 @@ function draftOf(message: NewMail, checked: CheckedMail, { from, replyTo }: From
   }
 }
 
-function expected(error: unknown): ProductError {
-  if (error instanceof ProductError) return error
-  throw error
+function openContext(deps: Deps, sender: Sender): SenderContext | ProductError {
+  try {
+    return SenderContext.open(deps, sender)
+  } catch (error) {
+    if (error instanceof ProductError) return error
+    throw error
+  }
 }
 
 function failed(error: ProductError): Submitted {

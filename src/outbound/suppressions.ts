@@ -59,12 +59,12 @@ export class Suppressions {
   }
 
   /** Filters the addresses to the suppressed ones, in lower case. Reads by index. */
-  async of(reader: Reader, teamId: string, emails: readonly string[]): Promise<Set<string>> {
+  of(reader: Reader, teamId: string, emails: readonly string[]): Set<string> {
     const found = new Set<string>()
     for (let at = 0; at < emails.length; at += LOOKUP_BATCH) {
       const batch = emails.slice(at, at + LOOKUP_BATCH).map(stored)
       const marks = placeholders(batch)
-      const rows = await reader.all<{ email: string }>(
+      const rows = reader.all<{ email: string }>(
         `SELECT email FROM suppressions WHERE team_id = ? AND email IN (${marks})`,
         [teamId, ...batch],
       )
@@ -74,14 +74,14 @@ export class Suppressions {
   }
 
   /** True when messages of the appliance itself to the address are suppressed. */
-  async stopsOwnMail(email: string): Promise<boolean> {
-    return (await this.of(this.#db.read, SYSTEM_TEAM_ID, [email])).size > 0
+  stopsOwnMail(email: string): boolean {
+    return this.of(this.#db.read, SYSTEM_TEAM_ID, [email]).size > 0
   }
 
   /** Adds an entry in a unit of work; an existing entry is unchanged. @returns true when it is new */
-  async add(tx: Tx, suppression: NewSuppression): Promise<boolean> {
+  add(tx: Tx, suppression: NewSuppression): boolean {
     const { teamId, email, reason, sourceMessageId, note } = suppression
-    const { changes } = await tx.run(
+    const { changes } = tx.run(
       `INSERT INTO suppressions (id, team_id, email, reason, note, source_message_id, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       [
@@ -101,13 +101,10 @@ export class Suppressions {
   async create(teamId: string, email: string, note: string | null): Promise<{ record: Suppression; created: boolean }> {
     const mailbox = parseMailbox(email)
     if (mailbox === null) throw invalid('email', 'invalid_format', 'The address is not a valid e-mail address.')
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       const entry = { teamId, email: mailbox.email, reason: 'manual', sourceMessageId: null, note } as const
-      const created = await this.add(tx, entry)
-      const row = await tx.get('SELECT * FROM suppressions WHERE team_id = ? AND email = ?', [
-        teamId,
-        stored(mailbox.email),
-      ])
+      const created = this.add(tx, entry)
+      const row = tx.get('SELECT * FROM suppressions WHERE team_id = ? AND email = ?', [teamId, stored(mailbox.email)])
       return { record: present(row!), created }
     })
   }

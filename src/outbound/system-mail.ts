@@ -26,7 +26,7 @@ export interface SystemMessage {
 /** A composed message whose content is stored. */
 export interface PreparedSystemMessage {
   /** Queues it in a unit of work; does nothing when the recipient is suppressed. */
-  sendIn(tx: Tx): Promise<void>
+  sendIn(tx: Tx): void
 }
 
 interface Deps extends OutboundDeps {
@@ -91,11 +91,11 @@ export class SystemMail {
     return this.#composer.close()
   }
 
-  async #send(tx: Tx, email: Parameters<Emails['insert']>[1]): Promise<void> {
+  #send(tx: Tx, email: Parameters<Emails['insert']>[1]): void {
     const { emails, queue, suppressions, notifier } = this.#deps
-    if ((await suppressions.of(tx, SYSTEM_TEAM_ID, email.recipients)).size > 0) return
-    const accepted = await emails.insert(tx, email)
-    await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
+    if (suppressions.of(tx, SYSTEM_TEAM_ID, email.recipients).size > 0) return
+    const accepted = emails.insert(tx, email)
+    queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
     tx.afterCommit(() => notifier.notify('deliver'))
   }
 }

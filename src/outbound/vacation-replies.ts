@@ -39,11 +39,11 @@ export class VacationReplies {
   }
 
   /** Records which copies stored by a unit of work need a response; see `Vacations.note`. Does nothing while the feature is gated. */
-  async note(tx: Tx, copies: readonly StoredCopy[]): Promise<void> {
+  note(tx: Tx, copies: readonly StoredCopy[]): void {
     const { store, notifier, config } = this.#deps
     if (config.MAILBOX_GATED.includes('vacation_response')) return
     let isDue = false
-    for (const copy of copies) if (await store.vacations.enqueueReply(tx, copy)) isDue = true
+    for (const copy of copies) if (store.vacations.enqueueReply(tx, copy)) isDue = true
     if (isDue) tx.afterCommit(() => notifier.notify('deliver'))
   }
 
@@ -63,7 +63,7 @@ export class VacationReplies {
     const { store, log } = this.#deps
     let sent = 0
     for (let after = 0; ; ) {
-      const page = await store.vacations.dueReplies(after, PAGE)
+      const page = store.vacations.dueReplies(after, PAGE)
       for (const answer of page) {
         try {
           if (await this.#answer(answer)) sent++
@@ -79,11 +79,11 @@ export class VacationReplies {
   async #answer(due: DueReply): Promise<boolean> {
     const { db, store, emails, queue, suppressions, notifier } = this.#deps
     const email = await this.#prepare(due).catch((error: unknown) => this.#dropInvalid(error))
-    return db.write(async (tx) => {
-      if (!(await store.vacations.complete(tx, due.n)) || email === null) return false
-      if ((await suppressions.of(tx, email.teamId, email.recipients)).size > 0) return false
-      const accepted = await emails.insert(tx, email)
-      await queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
+    return db.write((tx) => {
+      if (!store.vacations.complete(tx, due.n) || email === null) return false
+      if (suppressions.of(tx, email.teamId, email.recipients).size > 0) return false
+      const accepted = emails.insert(tx, email)
+      queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
       tx.afterCommit(() => notifier.notify('deliver'))
       return true
     })
@@ -103,18 +103,18 @@ export class VacationReplies {
   async #prepare(due: DueReply): Promise<NewEmail | null> {
     const { clock, db, directory, store } = this.#deps
     if (clock.now() - due.createdAt > STALE_MS) return null
-    const mailboxId = await store.accounts.mailboxOf(due.account)
-    const mailbox = mailboxId === undefined ? undefined : await directory.mailboxes.byId(mailboxId)
+    const mailboxId = store.accounts.mailboxOf(due.account)
+    const mailbox = mailboxId === undefined ? undefined : directory.mailboxes.byId(mailboxId)
     // Decisions §10.13: agents send no vacation responses.
     if (mailbox?.status !== 'active' || mailbox.isAgent) return null
     const account = { n: due.account }
-    const response = await store.vacations.get(account)
+    const response = store.vacations.get(account)
     if (!isActiveAt(response, due.createdAt)) return null
-    const to = await this.#responseAddress(due.to)
+    const to = this.#responseAddress(due.to)
     if (to === null) return null
-    const identities = await store.identities.list(account)
+    const identities = store.identities.list(account)
     const identity = identities.find(({ id }) => id === due.identityId) ?? identities[0]!
-    if (!(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) return null
+    if (!directory.aliases.mayWriteAs(db.read, mailbox, identity.email)) return null
     return this.#compose(mailbox, { due, response, identity, to })
   }
 
@@ -122,11 +122,11 @@ export class VacationReplies {
    * The address that receives the response. Our own VERP address maps to the From address of its message; null when a root key
    * sent that message, because no mailbox reads the response.
    */
-  async #responseAddress(address: string): Promise<string | null> {
+  #responseAddress(address: string): string | null {
     const { vault, config, emails } = this.#deps
     if (!isBounceDomain(config, domainOf(address))) return address
     const n = readBounceAddress(vault, config, address)
-    const email = n === null ? undefined : (await emails.byN([n]))[0]
+    const email = n === null ? undefined : emails.byN([n])[0]
     return email?.mailboxId ? email.from.email : null
   }
 
@@ -159,7 +159,7 @@ export class VacationReplies {
     )
     await store.blobs.put(written.hash, written.sizeBytes, written.chunks)
     const sender = { teamId: mailbox.teamId, mailboxId: mailbox.id }
-    const domain = await directory.domains.statusFor(db.read, sender, from.email)
+    const domain = directory.domains.statusFor(db.read, sender, from.email)
     return {
       ...{ id, ...sender, source: 'system', scope: mailbox.sendScope, from, subject, internetMessageId: messageId },
       // RFC 3834 §3.3: a null reverse-path prevents bounces of the response.

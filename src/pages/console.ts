@@ -27,12 +27,15 @@ const showTeams = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/console',
-  operation: 'showConsole',
-  summary: 'Lists the teams of the signed-in person.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showConsole',
+    summary: 'Lists the teams of the signed-in person.',
+  },
   async handle({ app, request }) {
-    const session = await sessionOf(app, request)
+    const session = sessionOf(app, request)
     if (session === undefined) return goTo('/owner/sign-in')
-    const members = await app.people.membershipsOf(session)
+    const members = app.people.membershipsOf(session)
     const teams = await Promise.all(members.map(({ teamId }) => app.directory.teams.get(teamId)))
     if (members.length === 1) return goTo(`/console/${members[0]!.teamId}`)
     const items = members.map(
@@ -47,11 +50,14 @@ const showKeys = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/console/{team_id}',
-  operation: 'showKeys',
-  summary: 'Lists the keys of a team, with the form for a new one.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showKeys',
+    summary: 'Lists the keys of a team, with the form for a new one.',
+  },
   params: team,
-  async handle({ params, app, request }) {
-    const view = await viewOf(app, request, params.team_id)
+  handle({ params, app, request }) {
+    const view = viewOf(app, request, params.team_id)
     return view === null ? goTo('/owner/sign-in') : keysPage(app, view, null)
   },
 })
@@ -60,13 +66,18 @@ const createKey = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/console/{team_id}/keys',
-  operation: 'createConsoleKey',
-  summary: 'Issues a key and shows its secret once.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'createConsoleKey',
+    summary: 'Issues a key and shows its secret once.',
+  },
   params: team,
-  form: true,
-  body: Type.Object({ csrf, name: Type.String({ minLength: 1, maxLength: 100 }), role: Type.Enum(ROLE_NAMES) }),
+  body: {
+    form: true,
+    schema: Type.Object({ csrf, name: Type.String({ minLength: 1, maxLength: 100 }), role: Type.Enum(ROLE_NAMES) }),
+  },
   async handle({ params, body, app, request }) {
-    const view = await viewOf(app, request, params.team_id)
+    const view = viewOf(app, request, params.team_id)
     if (view === null) return goTo('/owner/sign-in')
     requireFormToken(app, view.session.token, body.csrf)
     requirePermission(view.member, 'apikey.create')
@@ -83,14 +94,17 @@ const askToRevoke = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/console/{team_id}/keys/{key_id}/revoke',
-  operation: 'showKeyRevocation',
-  summary: 'Asks for confirmation before a key is revoked.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showKeyRevocation',
+    summary: 'Asks for confirmation before a key is revoked.',
+  },
   params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
-  async handle({ params: { team_id: teamId, key_id: id }, app, request }) {
-    const view = await viewOf(app, request, teamId)
+  handle({ params: { team_id: teamId, key_id: id }, app, request }) {
+    const view = viewOf(app, request, teamId)
     if (view === null) return goTo('/owner/sign-in')
     requirePermission(view.member, 'apikey.delete')
-    const key = await app.directory.keys.get(teamId, id)
+    const key = app.directory.keys.get(teamId, id)
     if (key === undefined) throw notFound('API key')
     const person = personOf(app, view.session)
     const body = html`<p>The key <strong>${key.name}</strong> (<code>${key.prefix}&hellip;${key.last4}</code>) is revoked immediately and permanently.
@@ -105,13 +119,15 @@ const revokeKey = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/console/{team_id}/keys/{key_id}/revoke',
-  operation: 'revokeConsoleKey',
-  summary: 'Revokes a key at once.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'revokeConsoleKey',
+    summary: 'Revokes a key at once.',
+  },
   params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
-  form: true,
-  body: Type.Object({ csrf }),
+  body: { form: true, schema: Type.Object({ csrf }) },
   async handle({ params, body, app, request }) {
-    const view = await viewOf(app, request, params.team_id)
+    const view = viewOf(app, request, params.team_id)
     if (view === null) return goTo('/owner/sign-in')
     requireFormToken(app, view.session.token, body.csrf)
     requirePermission(view.member, 'apikey.delete')
@@ -121,13 +137,13 @@ const revokeKey = route({
 })
 
 /** @returns null without a session @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
-export async function viewOf(app: Context, request: RequestFacts, teamId: string): Promise<ConsoleView | null> {
-  const session = await sessionOf(app, request)
+export function viewOf(app: Context, request: RequestFacts, teamId: string): ConsoleView | null {
+  const session = sessionOf(app, request)
   if (session === undefined) return null
-  const member = (await app.people.membershipsOf(session)).find((one) => one.teamId === teamId)
+  const member = app.people.membershipsOf(session).find((one) => one.teamId === teamId)
   if (member === undefined) throw notFound('team')
   // As for every other credential of the team (decisions §2.3).
-  if ((await app.directory.teams.get(teamId))?.status !== 'active') {
+  if (app.directory.teams.get(teamId)?.status !== 'active') {
     throw new ProductError('insufficient_permissions', 'This team is suspended; ask the operator of this service.')
   }
   requirePermission(member, 'apikey.read')
@@ -142,10 +158,10 @@ export function forbidden(): ProductError {
   return new ProductError('insufficient_permissions', 'Your role in this team does not allow this.')
 }
 
-async function keysPage(app: Context, { session, member }: ConsoleView, secret: string | null): Promise<PageAnswer> {
+function keysPage(app: Context, { session, member }: ConsoleView, secret: string | null): PageAnswer {
   const { teamId } = member
-  const found = await app.directory.teams.get(teamId)
-  const { items } = await app.directory.keys.list(teamId, { status: 'active', limit: KEYS_SHOWN, after: null })
+  const found = app.directory.teams.get(teamId)
+  const { items } = app.directory.keys.list(teamId, { status: 'active', limit: KEYS_SHOWN, after: null })
   const person = personOf(app, session)
   const granted = MEMBER_PERMISSIONS[member.role]
   const rows = items.map((key) => row(key, allows(granted, 'apikey.delete')))

@@ -2,11 +2,12 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PROJECT_FOLDER } from '../base/entry.ts'
 import { notFound } from '../base/errors.ts'
 import { type RenderedDocument, renderDocument } from './markdown.ts'
 
 /** Where the Markdown files are. */
-export const DOCS_FOLDER = join(import.meta.dirname, '../../docs')
+export const DOCS_FOLDER = join(PROJECT_FOLDER, 'docs')
 
 export interface DocEntry {
   /** Name of the file without `.md`; `README` is the first page. */

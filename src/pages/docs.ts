@@ -17,15 +17,16 @@ function stylesheet(operation: string, content: Buffer): { path: string; route: 
     method: 'GET',
     path,
     root: true,
-    hidden: true,
-    operation,
-    tag: 'Pages',
-    summary: 'A stylesheet of the documentation.',
-    as: 'none',
-    uncounted: true,
-    produces: ['text/css'],
-    reply: Type.Unknown(),
-    async handle() {
+    docs: {
+      hidden: true,
+      operation,
+      tag: 'Pages',
+      summary: 'A stylesheet of the documentation.',
+    },
+    access: { as: 'none' },
+    limits: { uncounted: true },
+    reply: { types: ['text/css'], schema: Type.Unknown() },
+    handle() {
       return bytes({
         type: 'text/css; charset=utf-8',
         sizeBytes: content.length,
@@ -67,16 +68,22 @@ async function show(name: string) {
 const showOverview = route({
   ...PAGE,
   path: '/docs',
-  operation: 'showDocs',
-  summary: 'Shows the first page of the documentation.',
+  docs: {
+    ...PAGE.docs,
+    operation: 'showDocs',
+    summary: 'Shows the first page of the documentation.',
+  },
   handle: () => show('README'),
 })
 
 const showDocument = route({
   ...PAGE,
   path: '/docs/{page}',
-  operation: 'showDocument',
-  summary: 'Shows one page of the documentation.',
+  docs: {
+    ...PAGE.docs,
+    operation: 'showDocument',
+    summary: 'Shows one page of the documentation.',
+  },
   params: Type.Object({ page: Type.String({ pattern: '^[a-z-]{1,40}$' }) }),
   handle: ({ params }) => show(params.page),
 })
@@ -84,17 +91,23 @@ const showDocument = route({
 const showReference = route({
   ...PAGE,
   path: '/docs/api',
-  operation: 'showReference',
-  summary: 'Shows the API reference.',
-  handle: async () => referencePage(referenceStyle.path),
+  docs: {
+    ...PAGE.docs,
+    operation: 'showReference',
+    summary: 'Shows the API reference.',
+  },
+  handle: () => referencePage(referenceStyle.path),
 })
 
 const showHome = route({
   ...PAGE,
   path: '/',
-  operation: 'showHome',
-  summary: 'Redirects to the documentation.',
-  async handle() {
+  docs: {
+    ...PAGE.docs,
+    operation: 'showHome',
+    summary: 'Redirects to the documentation.',
+  },
+  handle() {
     return goTo('/docs')
   },
 })

@@ -16,11 +16,14 @@ const showInvite = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/invites/{token}',
-  operation: 'showInvite',
-  summary: 'Shows the invitation and the form to answer it.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showInvite',
+    summary: 'Shows the invitation and the form to answer it.',
+  },
   params,
-  async handle({ params: { token }, app }) {
-    const open = await app.agents.invites.open(token)
+  handle({ params: { token }, app }) {
+    const open = app.agents.invites.open(token)
     if (open === undefined)
       return sentences('There is no such invitation', ['A newer message may contain a newer link.'], NOT_FOUND)
     const { state, expiresAt } = open.invite
@@ -41,16 +44,21 @@ const answerInvite = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/invites/{token}',
-  operation: 'decideInvite',
-  summary: 'Accepts or declines.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'decideInvite',
+    summary: 'Accepts or declines.',
+  },
   params,
-  form: true,
-  body: Type.Object({
-    csrf: Type.String({ maxLength: 100 }),
-    decision: Type.Enum(['accept', 'decline']),
-    approve_sending: Ticked,
-    opt_out: Ticked,
-  }),
+  body: {
+    form: true,
+    schema: Type.Object({
+      csrf: Type.String({ maxLength: 100 }),
+      decision: Type.Enum(['accept', 'decline']),
+      approve_sending: Ticked,
+      opt_out: Ticked,
+    }),
+  },
   async handle({ params: { token }, body, app }) {
     requireFormToken(app, token, body.csrf)
     const accept = body.decision === 'accept'

@@ -15,14 +15,17 @@ const showMembers = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/console/{team_id}/members',
-  operation: 'showMembers',
-  summary: 'Lists the members of a team.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showMembers',
+    summary: 'Lists the members of a team.',
+  },
   params: Type.Object({ team_id: Id('team') }),
-  async handle({ params: { team_id: teamId }, app, request }) {
-    const view = await viewOf(app, request, teamId)
+  handle({ params: { team_id: teamId }, app, request }) {
+    const view = viewOf(app, request, teamId)
     if (view === null) return goTo('/owner/sign-in')
     requirePermission(view.member, 'team.read')
-    const { items } = await app.people.members.list(teamId, { limit: MEMBERS_SHOWN, after: null })
+    const { items } = app.people.members.list(teamId, { limit: MEMBERS_SHOWN, after: null })
     const person = personOf(app, view.session)
     const rows = items.map((member) => row(member, view.member.role === 'owner' ? person.formToken : null))
     const body = html`<table><thead><tr><th>Address</th><th>Role</th><th></th></tr></thead><tbody>${rows}</tbody></table>
@@ -35,18 +38,20 @@ const showMemberLink = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/console/{team_id}/members/{member_id}/link',
-  operation: 'createMemberLink',
-  summary: 'Shows an owner a link that signs a member in to this team.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'createMemberLink',
+    summary: 'Shows an owner a link that signs a member in to this team.',
+  },
   params: Type.Object({ team_id: Id('team'), member_id: Id('member') }),
-  form: true,
-  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  body: { form: true, schema: Type.Object({ csrf: Type.String({ maxLength: 100 }) }) },
   async handle({ params: { team_id: teamId, member_id: id }, body, app, request }) {
-    const view = await viewOf(app, request, teamId)
+    const view = viewOf(app, request, teamId)
     if (view === null) return goTo('/owner/sign-in')
     requireFormToken(app, view.session.token, body.csrf)
     if (view.member.role !== 'owner') throw forbidden()
     const { people } = app
-    const member = await people.members.get(teamId, id)
+    const member = people.members.get(teamId, id)
     const url = member && (await people.showLink(teamId, member.email, view.member.id))
     if (member === undefined || url === undefined) throw notFound('member')
     const text = html`<p>Hand this link to <strong>${member.email}</strong>. It signs in to this team alone, works once, for 15 minutes, and is shown only once:</p>

@@ -13,19 +13,20 @@ export const oauthCallback = route({
   method: 'GET',
   path: '/oauth/callback/{type}',
   root: true,
-  hidden: true,
-  operation: 'showOauthCallback',
-  tag: 'Pages',
-  summary: 'Completes the connection of an account.',
-  as: 'none',
+  docs: {
+    hidden: true,
+    operation: 'showOauthCallback',
+    tag: 'Pages',
+    summary: 'Completes the connection of an account.',
+  },
+  access: { as: 'none' },
   params: Type.Object({ type: Words(['gmail_api', 'outlook_api']) }),
   query: Type.Object({
     state: Type.Optional(Type.String()),
     code: Type.Optional(Type.String()),
     error: Type.Optional(Type.String()),
   }),
-  produces: ['text/html'],
-  reply: Type.Unknown(),
+  reply: { types: ['text/html'], schema: Type.Unknown() },
   async handle({ params: { type }, query, request, app }) {
     return pageOf(
       await completeConnection(app.outbound.oauth, type, query, (error) => {

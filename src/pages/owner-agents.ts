@@ -27,12 +27,15 @@ const listAgents = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: LIST,
-  operation: 'showOwnedAgents',
-  summary: 'Lists the agents of the signed-in person.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showOwnedAgents',
+    summary: 'Lists the agents of the signed-in person.',
+  },
   async handle({ app, request }) {
-    const session = await sessionOf(app, request)
+    const session = sessionOf(app, request)
     if (session === undefined) return goTo('/owner/sign-in')
-    const agents = await app.agents.owners.agentsOf(session)
+    const agents = app.agents.owners.agentsOf(session)
     const person = personOf(app, session)
     const cards = await Promise.all(agents.map((agent) => card(app, agent, person.formToken)))
     const none = html`<p>No agent has you as its owner.</p>`
@@ -53,11 +56,13 @@ function ownerAction(
     ...PAGE_ROUTE,
     method: 'POST',
     path: `${LIST}/{registration_id}/${path}`,
-    operation,
-    summary,
+    docs: {
+      ...PAGE_ROUTE.docs,
+      operation,
+      summary,
+    },
     params,
-    form: true,
-    body: Type.Object({ csrf, address: Type.Optional(Type.String({ maxLength: 320 })) }),
+    body: { form: true, schema: Type.Object({ csrf, address: Type.Optional(Type.String({ maxLength: 320 })) }) },
     handle: ({ params: { registration_id: id }, body, app, request }) =>
       signedIn(app, request, body.csrf, (session) => work(app, session, id, body.address ?? '')),
   })
@@ -83,10 +88,12 @@ const endEvery = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: `${LIST}/revoke-all`,
-  operation: 'revokeOwnedAgents',
-  summary: 'Revokes all agents of the person.',
-  form: true,
-  body: Type.Object({ csrf, sure: Type.Literal('yes') }),
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'revokeOwnedAgents',
+    summary: 'Revokes all agents of the person.',
+  },
+  body: { form: true, schema: Type.Object({ csrf, sure: Type.Literal('yes') }) },
   handle: ({ body, app, request }) =>
     signedIn(app, request, body.csrf, (session) => app.agents.owners.revokeAll(session)),
 })
@@ -97,17 +104,17 @@ async function signedIn(
   formToken: string,
   work: (session: SignInSession) => Promise<unknown>,
 ): Promise<PageAnswer> {
-  const session = await sessionOf(app, request)
+  const session = sessionOf(app, request)
   if (session === undefined) return goTo('/owner/sign-in')
   requireFormToken(app, session.token, formToken)
   await work(session)
   return goTo(LIST)
 }
 
-async function card(app: Context, agent: Registration, token: string): Promise<Markup> {
-  const account = await app.store.accounts.byMailbox(agent.mailboxId)
-  const mailbox = await app.directory.mailboxes.byId(agent.mailboxId)
-  const sent = await app.agents.allowance.sentInDay(app.db.read, agent.n)
+function card(app: Context, agent: Registration, token: string): Markup {
+  const account = app.store.accounts.byMailbox(agent.mailboxId)
+  const mailbox = app.directory.mailboxes.byId(agent.mailboxId)
+  const sent = app.agents.allowance.sentInDay(app.db.read, agent.n)
   const used = Math.round((account?.usedBytes ?? 0) / MIB)
   const room = Math.round((mailbox?.quotaBytes ?? 0) / MIB)
   return html`<section class="card"><h2><code>${agent.email}</code></h2><dl>

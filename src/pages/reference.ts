@@ -71,14 +71,15 @@ export const referenceScript = route({
   method: 'GET',
   path: SCRIPT_PATH,
   root: true,
-  hidden: true,
-  operation: 'getReferenceScript',
-  tag: 'Pages',
-  summary: 'The script of the API reference, compressed.',
-  as: 'none',
-  produces: ['text/javascript'],
-  reply: Type.Unknown(),
-  async handle() {
+  docs: {
+    hidden: true,
+    operation: 'getReferenceScript',
+    tag: 'Pages',
+    summary: 'The script of the API reference, compressed.',
+  },
+  access: { as: 'none' },
+  reply: { types: ['text/javascript'], schema: Type.Unknown() },
+  handle() {
     return bytes({
       type: 'text/javascript; charset=utf-8',
       sizeBytes: statSync(SCRIPT).size,

@@ -10,20 +10,28 @@ export const sesHook = route({
   method: 'POST',
   path: '/hooks/ses',
   root: true,
-  hidden: true,
-  operation: 'receiveSesNotification',
-  tag: 'Hooks',
-  summary: 'Takes a message of Amazon SNS.',
-  as: 'none',
-  bare: true,
-  // SNS posts JSON and calls it text.
-  takes: ['text/plain'],
-  bodyLimit: BODY_MAX,
-  // It comes from a few addresses, and as often as mail is sent.
-  uncounted: true,
-  throttle: { times: 3000, seconds: 60 },
-  body: Type.Object({ Type: Type.String() }, { additionalProperties: true }),
-  reply: Type.Object({ moved: Type.Integer({ description: 'Deliveries whose state changed.' }) }),
+  docs: {
+    hidden: true,
+    operation: 'receiveSesNotification',
+    tag: 'Hooks',
+    summary: 'Takes a message of Amazon SNS.',
+  },
+  access: { as: 'none' },
+  reply: {
+    bare: true,
+    schema: Type.Object({ moved: Type.Integer({ description: 'Deliveries whose state changed.' }) }),
+  },
+  body: {
+    // SNS posts JSON and calls it text.
+    types: ['text/plain'],
+    limit: BODY_MAX,
+    schema: Type.Object({ Type: Type.String() }, { additionalProperties: true }),
+  },
+  limits: {
+    // It comes from a few addresses, and as often as mail is sent.
+    uncounted: true,
+    throttle: { times: 3000, seconds: 60 },
+  },
   async handle({ body, app }) {
     return { moved: await app.outbound.sns.receive(body) }
   },

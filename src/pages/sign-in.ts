@@ -24,9 +24,12 @@ const showSignIn = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/owner/sign-in',
-  operation: 'showSignIn',
-  summary: 'Asks for an address.',
-  async handle() {
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showSignIn',
+    summary: 'Asks for an address.',
+  },
+  handle() {
     const body = html`<p>Type your address; we mail you a link that works once, for 15 minutes.</p>
 <form method="post" action="/owner/sign-in"><label>E-mail <input type="email" name="email" required autocomplete="email" maxlength="254"></label>
 <div class="actions"><button>Mail me a link</button></div></form>`
@@ -38,12 +41,14 @@ const askForLink = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/owner/sign-in',
-  operation: 'createSignInLink',
-  summary: 'Mails a link to a known address; the answer is the same for every address.',
-  form: true,
-  throttle: { times: 10, seconds: 60 },
-  body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) }),
-  async handle({ body, app, request }) {
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'createSignInLink',
+    summary: 'Mails a link to a known address; the answer is the same for every address.',
+  },
+  body: { form: true, schema: Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) }) },
+  limits: { throttle: { times: 10, seconds: 60 } },
+  handle({ body, app, request }) {
     app.people.mailLinkSoon(body.email, (error) =>
       app.log.debug({ event: 'people.link_not_mailed', err: error, request_id: request.id }, 'Sign-in link not mailed'),
     )
@@ -59,13 +64,16 @@ const showLink = route({
   ...PAGE_ROUTE,
   method: 'GET',
   path: '/owner/session/{token}',
-  operation: 'showSession',
-  summary: 'A button to sign in with: opening the page alone does nothing, because mail scanners open links.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'showSession',
+    summary: 'A button to sign in with: opening the page alone does nothing, because mail scanners open links.',
+  },
   params: token,
-  async handle({ params, app }) {
-    const scope = await app.people.links.read(params.token)
+  handle({ params, app }) {
+    const scope = app.people.links.read(params.token)
     if (scope === undefined) return expiredLinkPage()
-    const team = scope.teamId === null ? undefined : await app.directory.teams.get(scope.teamId)
+    const team = scope.teamId === null ? undefined : app.directory.teams.get(scope.teamId)
     const where = team && html` of the team <strong>${team.name}</strong>`
     const csrf = app.people.sessions.formToken(params.token)
     const body = html`<p>You are about to sign in as <strong>${scope.email}</strong>${where ?? null} in this browser.</p>
@@ -79,11 +87,13 @@ const signIn = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/owner/session/{token}',
-  operation: 'createSession',
-  summary: 'Signs in and consumes the link.',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'createSession',
+    summary: 'Signs in and consumes the link.',
+  },
   params: token,
-  form: true,
-  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  body: { form: true, schema: Type.Object({ csrf: Type.String({ maxLength: 100 }) }) },
   async handle({ params, body, app }) {
     requireFormToken(app, params.token, body.csrf)
     const session = await app.people.signIn(params.token)
@@ -95,12 +105,14 @@ const signOut = route({
   ...PAGE_ROUTE,
   method: 'POST',
   path: '/owner/sign-out',
-  operation: 'deleteSession',
-  summary: 'Signs out.',
-  form: true,
-  body: Type.Object({ csrf: Type.String({ maxLength: 100 }) }),
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'deleteSession',
+    summary: 'Signs out.',
+  },
+  body: { form: true, schema: Type.Object({ csrf: Type.String({ maxLength: 100 }) }) },
   async handle({ body, app, request }) {
-    const session = await sessionOf(app, request)
+    const session = sessionOf(app, request)
     if (session !== undefined) {
       requireFormToken(app, session.token, body.csrf)
       await app.people.sessions.close(session.token)

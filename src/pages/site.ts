@@ -57,12 +57,12 @@ export function showPageError({ error, status }: RouteError): ErrorAnswer {
 /** What the routes of all pages share: no credential, at the root, not in the OpenAPI document. */
 export const PAGE_ROUTE = {
   root: true,
-  hidden: true,
-  tag: 'Pages',
-  as: 'none',
-  renderError: showPageError,
-  produces: ['text/html'],
-  reply: Type.Unknown(),
+  docs: {
+    hidden: true,
+    tag: 'Pages',
+  },
+  access: { as: 'none' },
+  reply: { renderError: showPageError, types: ['text/html'], schema: Type.Unknown() },
 } as const
 
 export function signInCookie({ config }: Context, { token }: SignInSession): Record<string, string> {
@@ -74,7 +74,7 @@ export function signOutCookie({ config }: Context): Record<string, string> {
 }
 
 /** The session of this browser. */
-export function sessionOf(app: Context, request: RequestFacts): Promise<SignInSession | undefined> {
+export function sessionOf(app: Context, request: RequestFacts): SignInSession | undefined {
   return app.people.sessions.read(request.cookie(cookieName(app.config)))
 }
 

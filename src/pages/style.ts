@@ -45,15 +45,16 @@ export const stylesheet = route({
   method: 'GET',
   path: '/style.css',
   root: true,
-  hidden: true,
-  operation: 'getStylesheet',
-  tag: 'Pages',
-  summary: 'The stylesheet of the pages.',
-  as: 'none',
-  uncounted: true,
-  produces: ['text/css'],
-  reply: Type.Unknown(),
-  async handle() {
+  docs: {
+    hidden: true,
+    operation: 'getStylesheet',
+    tag: 'Pages',
+    summary: 'The stylesheet of the pages.',
+  },
+  access: { as: 'none' },
+  limits: { uncounted: true },
+  reply: { types: ['text/css'], schema: Type.Unknown() },
+  handle() {
     return bytes({
       type: 'text/css; charset=utf-8',
       sizeBytes: TEXT.length,

@@ -18,7 +18,7 @@ export interface PersonalMessage {
 
 /** Queues messages to persons: `prepare` stores the content, `sendIn` inserts the queue rows in the caller's unit of work. */
 export interface SystemMailer {
-  prepare(message: PersonalMessage): Promise<{ sendIn(tx: Tx): Promise<void> }>
+  prepare(message: PersonalMessage): Promise<{ sendIn(tx: Tx): void }>
 }
 
 export interface PeopleDeps {

@@ -22,15 +22,14 @@ const NOT_MAILED: LinkMailPolicy = { mailed: false }
  * Decides by the domain, not by the mailbox: one that does not exist yet can be created while the message waits in the queue.
  * @param email an address `parseMailbox` reads, in any case and with a domain in U-labels or A-labels
  */
-export async function linkMailPolicy({ config, domains, mailboxes }: Deps, email: string): Promise<LinkMailPolicy> {
+export function linkMailPolicy({ config, domains, mailboxes }: Deps, email: string): LinkMailPolicy {
   const parsed = parseMailbox(email)
   const name = parsed && domainName(parsed.domain)
   // An address literal may name this appliance.
   if (!parsed || !name) return NOT_MAILED
-  if (!isApplianceName(config, name) && (await domains.byName(name)) === undefined)
-    return { mailed: true, mailboxId: null }
+  if (!isApplianceName(config, name) && domains.byName(name) === undefined) return { mailed: true, mailboxId: null }
   if (!config.SIGN_IN_LINKS_TO_LOCAL) return NOT_MAILED
-  const found = await mailboxes.receiver(parsed.local, name)
+  const found = mailboxes.receiver(parsed.local, name)
   // Only a program reads an agent's inbox.
   return found.reason === null && !found.mailbox.isAgent ? { mailed: true, mailboxId: found.mailbox.id } : NOT_MAILED
 }

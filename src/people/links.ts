@@ -43,14 +43,14 @@ export class Links {
   }
 
   /** Stores a new link. @param ms its lifetime */
-  async make(tx: Tx, token: string, scope: SignInScope, ms: number): Promise<void> {
+  make(tx: Tx, token: string, scope: SignInScope, ms: number): void {
     const expiresAt = this.#deps.clock.now() + ms
-    await tx.insert('sign_in_links', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
+    tx.insert('sign_in_links', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
   }
 
   /** Reads the scope of a link without using it. */
-  async read(token: string, reader: Reader = this.#deps.db.read): Promise<SignInScope | undefined> {
-    const row = await reader.get('SELECT * FROM sign_in_links WHERE hash = ? AND expires_at > ?', [
+  read(token: string, reader: Reader = this.#deps.db.read): SignInScope | undefined {
+    const row = reader.get('SELECT * FROM sign_in_links WHERE hash = ? AND expires_at > ?', [
       sha256(token),
       this.#deps.clock.now(),
     ])
@@ -58,46 +58,46 @@ export class Links {
   }
 
   /** Uses a link. @returns its scope; undefined for one that has expired, was used, or never existed */
-  async use(tx: Tx, token: string): Promise<SignInScope | undefined> {
-    const scope = await this.read(token, tx)
-    await this.drop(tx, [token])
+  use(tx: Tx, token: string): SignInScope | undefined {
+    const scope = this.read(token, tx)
+    this.drop(tx, [token])
     return scope
   }
 
   /** Revokes unused links. @returns how many */
-  async drop(tx: Tx, tokens: readonly string[]): Promise<number> {
+  drop(tx: Tx, tokens: readonly string[]): number {
     let dropped = 0
     for (const token of tokens) {
-      dropped += (await tx.run('DELETE FROM sign_in_links WHERE hash = ?', [sha256(token)])).changes
+      dropped += tx.run('DELETE FROM sign_in_links WHERE hash = ?', [sha256(token)]).changes
     }
     return dropped
   }
 
   /** Revokes every unused link of a person. */
-  async dropOf(tx: Tx, email: string): Promise<void> {
-    await tx.run('DELETE FROM sign_in_links WHERE email = ?', [email])
+  dropOf(tx: Tx, email: string): void {
+    tx.run('DELETE FROM sign_in_links WHERE email = ?', [email])
   }
 
   /** Revokes the links that were mailed to a mailbox. */
-  async dropThrough(tx: Tx, mailboxId: string): Promise<void> {
-    await tx.run('DELETE FROM sign_in_links WHERE mailbox_id = ?', [mailboxId])
+  dropThrough(tx: Tx, mailboxId: string): void {
+    tx.run('DELETE FROM sign_in_links WHERE mailbox_id = ?', [mailboxId])
   }
 
   /** Revokes the links that were shown to an owner. */
-  async dropShownTo(tx: Tx, memberId: string): Promise<void> {
-    await tx.run('DELETE FROM sign_in_links WHERE shown_by = ?', [memberId])
+  dropShownTo(tx: Tx, memberId: string): void {
+    tx.run('DELETE FROM sign_in_links WHERE shown_by = ?', [memberId])
   }
 
   /** Counts a message to a person. @returns false, without counting, when the hourly limit is reached */
-  async countMessage(tx: Tx, email: string): Promise<boolean> {
-    if (await this.isMailLimitReached(email, tx)) return false
-    await tx.insert('sign_in_mails', { email, at: this.#deps.clock.now() })
+  countMessage(tx: Tx, email: string): boolean {
+    if (this.isMailLimitReached(email, tx)) return false
+    tx.insert('sign_in_mails', { email, at: this.#deps.clock.now() })
     return true
   }
 
   /** Whether the hourly limit of messages with links to a person is reached. */
-  async isMailLimitReached(email: string, reader: Reader = this.#deps.db.read): Promise<boolean> {
-    const row = await reader.get<{ count: number }>(
+  isMailLimitReached(email: string, reader: Reader = this.#deps.db.read): boolean {
+    const row = reader.get<{ count: number }>(
       'SELECT count(*) AS count FROM sign_in_mails WHERE email = ? AND at > ?',
       [email, this.#deps.clock.now() - HOUR_MS],
     )
@@ -105,18 +105,18 @@ export class Links {
   }
 
   /** Whether `prune` has something to delete. */
-  async isDue(): Promise<boolean> {
+  isDue(): boolean {
     const now = this.#deps.clock.now()
     const sql = `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM sign_in_links WHERE expires_at <= ?)
       OR EXISTS (SELECT 1 FROM sign_in_mails WHERE at <= ?)`
-    return (await this.#deps.db.read.get(sql, [now, now - HOUR_MS])) !== undefined
+    return this.#deps.db.read.get(sql, [now, now - HOUR_MS]) !== undefined
   }
 
   /** Deletes expired links and counts. @returns the number of links */
-  async prune(tx: Tx): Promise<number> {
+  prune(tx: Tx): number {
     const now = this.#deps.clock.now()
-    const { changes } = await tx.run('DELETE FROM sign_in_links WHERE expires_at <= ?', [now])
-    await tx.run('DELETE FROM sign_in_mails WHERE at <= ?', [now - HOUR_MS])
+    const { changes } = tx.run('DELETE FROM sign_in_links WHERE expires_at <= ?', [now])
+    tx.run('DELETE FROM sign_in_mails WHERE at <= ?', [now - HOUR_MS])
     return changes
   }
 }

@@ -46,8 +46,8 @@ export class Members {
   }
 
   /** Owners first, then by the time they were invited. */
-  async list(teamId: string, cut: { limit: number; after: PageKey | null }): Promise<Page<TeamMember>> {
-    const rows = await this.#deps.db.read.all(
+  list(teamId: string, cut: { limit: number; after: PageKey | null }): Page<TeamMember> {
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM members WHERE team_id = ? ${cut.after === null ? '' : 'AND (invited_at, n) > (?, ?)'}
        ORDER BY invited_at, n LIMIT ?`,
       [teamId, ...(cut.after ?? []), cut.limit + 1],
@@ -55,19 +55,19 @@ export class Members {
     return pageOf(rows, cut.limit, (row) => [row.invited_at as number, row.n as number], memberOf)
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Promise<TeamMember | undefined> {
-    const row = await reader.get('SELECT * FROM members WHERE team_id = ? AND id = ?', [teamId, id])
+  get(teamId: string, id: string, reader: Reader = this.#deps.db.read): TeamMember | undefined {
+    const row = reader.get('SELECT * FROM members WHERE team_id = ? AND id = ?', [teamId, id])
     return row && memberOf(row)
   }
 
   /** Every team a person belongs to, the oldest membership first. */
-  async of(email: string, reader: Reader = this.#deps.db.read): Promise<TeamMember[]> {
-    return (await reader.all('SELECT * FROM members WHERE email = ? ORDER BY n', [email])).map(memberOf)
+  of(email: string, reader: Reader = this.#deps.db.read): TeamMember[] {
+    return reader.all('SELECT * FROM members WHERE email = ? ORDER BY n', [email]).map(memberOf)
   }
 
   /** Addresses of the owners of a team, who receive its notices. */
-  async owners(teamId: string, reader: Reader = this.#deps.db.read): Promise<string[]> {
-    const rows = await reader.all<{ email: string }>(
+  owners(teamId: string, reader: Reader = this.#deps.db.read): string[] {
+    const rows = reader.all<{ email: string }>(
       `SELECT email FROM members WHERE team_id = ? AND role = 'owner' ORDER BY n`,
       [teamId],
     )
@@ -75,26 +75,26 @@ export class Members {
   }
 
   /** @throws ProductError conflict when the person is a member already, validation_error */
-  async add(tx: Tx, teamId: string, person: { email: string; role: MemberRole }): Promise<TeamMember> {
+  add(tx: Tx, teamId: string, person: { email: string; role: MemberRole }): TeamMember {
     const email = checkPersonEmail(person.email)
-    await this.refuseExisting(tx, teamId, email)
+    this.refuseExisting(tx, teamId, email)
     const id = newId('member')
-    await tx.insert('members', {
+    tx.insert('members', {
       ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#deps.clock.now() },
     })
-    return (await this.get(teamId, id, tx))!
+    return this.get(teamId, id, tx)!
   }
 
   /** @throws ProductError conflict when the person is a member already */
-  async refuseExisting(reader: Reader, teamId: string, email: string): Promise<void> {
-    const known = await reader.get('SELECT 1 AS found FROM members WHERE team_id = ? AND email = ?', [teamId, email])
+  refuseExisting(reader: Reader, teamId: string, email: string): void {
+    const known = reader.get('SELECT 1 AS found FROM members WHERE team_id = ? AND email = ?', [teamId, email])
     if (known !== undefined) throw conflict('This person is already a member of the team.', 'email')
   }
 
   /** Makes a person whose address is proven an owner, whatever their previous role. */
-  async addOwner(tx: Tx, teamId: string, email: string): Promise<void> {
+  addOwner(tx: Tx, teamId: string, email: string): void {
     const now = this.#deps.clock.now()
-    await tx.run(
+    tx.run(
       `INSERT INTO members (id, team_id, email, role, invited_at, joined_at) VALUES (?, ?, ?, 'owner', ?, ?)
        ON CONFLICT (team_id, email) DO UPDATE SET role = 'owner', joined_at = coalesce(joined_at, excluded.joined_at)`,
       [newId('member'), teamId, email, now, now],
@@ -105,18 +105,12 @@ export class Members {
    * @param check sees the member as they are inside the unit of work and throws to refuse
    * @throws ProductError not_found, conflict for the last owner
    */
-  async changeRole(
-    tx: Tx,
-    teamId: string,
-    id: string,
-    role: MemberRole,
-    check: (current: TeamMember) => void,
-  ): Promise<TeamMember> {
-    const member = await this.get(teamId, id, tx)
+  changeRole(tx: Tx, teamId: string, id: string, role: MemberRole, check: (current: TeamMember) => void): TeamMember {
+    const member = this.get(teamId, id, tx)
     if (member === undefined) throw notFound('member')
     check(member)
-    if (member.role === 'owner' && role !== 'owner') await this.#refuseLast(tx, teamId)
-    await tx.run('UPDATE members SET role = ? WHERE n = ?', [role, member.n])
+    if (member.role === 'owner' && role !== 'owner') this.#refuseLast(tx, teamId)
+    tx.run('UPDATE members SET role = ? WHERE n = ?', [role, member.n])
     return { ...member, role }
   }
 
@@ -125,27 +119,27 @@ export class Members {
    * @returns the member that was removed
    * @throws ProductError not_found, conflict for the last owner
    */
-  async remove(tx: Tx, teamId: string, id: string, check: (current: TeamMember) => void): Promise<TeamMember> {
-    const member = await this.get(teamId, id, tx)
+  remove(tx: Tx, teamId: string, id: string, check: (current: TeamMember) => void): TeamMember {
+    const member = this.get(teamId, id, tx)
     if (member === undefined) throw notFound('member')
     check(member)
-    if (member.role === 'owner') await this.#refuseLast(tx, teamId)
-    await tx.run('DELETE FROM members WHERE n = ?', [member.n])
+    if (member.role === 'owner') this.#refuseLast(tx, teamId)
+    tx.run('DELETE FROM members WHERE n = ?', [member.n])
     return member
   }
 
   /** Records a sign-in; the person has then joined every team the sign-in opens. */
-  async noteSignIn(tx: Tx, { email, teamId }: { email: string; teamId: string | null }): Promise<void> {
+  noteSignIn(tx: Tx, { email, teamId }: { email: string; teamId: string | null }): void {
     const now = this.#deps.clock.now()
-    await tx.run(
+    tx.run(
       `UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?)
        WHERE email = ? AND team_id = coalesce(?, team_id)`,
       [now, now, email, teamId],
     )
   }
 
-  async #refuseLast(tx: Tx, teamId: string): Promise<void> {
-    if ((await this.owners(teamId, tx)).length <= 1)
+  #refuseLast(tx: Tx, teamId: string): void {
+    if (this.owners(teamId, tx).length <= 1)
       throw conflict('A team must keep at least one owner. Make another member an owner first.')
   }
 }

@@ -12,16 +12,16 @@ import type { People } from './people.ts'
 export async function newTeam(
   { db, directory: { teams }, people }: { db: Db; directory: Pick<Directory, 'teams'>; people: People },
   { name, ownerEmail }: { name: string; ownerEmail?: string },
-  also: (tx: Tx, team: Team) => Promise<void> = async () => {},
+  also: (tx: Tx, team: Team) => void = () => {},
 ): Promise<Team> {
   const inviteIn =
     ownerEmail === undefined
       ? undefined
       : await people.prepareInvitation({ email: ownerEmail, role: 'owner' }, name, 'owner_email')
-  return db.write(async (tx) => {
-    const team = await teams.createIn(tx, name)
-    await inviteIn?.(tx, team.id)
-    await also(tx, team)
+  return db.write((tx) => {
+    const team = teams.createIn(tx, name)
+    inviteIn?.(tx, team.id)
+    also(tx, team)
     return team
   })
 }

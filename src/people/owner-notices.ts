@@ -36,12 +36,12 @@ export class OwnerNotices {
    */
   async notify(kind: string, facts: readonly OwnerFact[]): Promise<number> {
     const { db } = this.#deps
-    const known = await this.#known(db.read, kind)
+    const known = this.#known(db.read, kind)
     const holding = new Set(facts.map(({ key }) => key))
     const ended = [...known].filter((key) => !holding.has(key))
     if (ended.length > 0) {
-      await db.write(async (tx) => {
-        for (const key of ended) await tx.run('DELETE FROM noticed_facts WHERE fact = ?', [key])
+      await db.write((tx) => {
+        for (const key of ended) tx.run('DELETE FROM noticed_facts WHERE fact = ?', [key])
       })
     }
     const fresh = facts.filter(({ key }) => !known.has(key))
@@ -51,17 +51,17 @@ export class OwnerNotices {
 
   async #send({ key, teamId, subject, text }: OwnerFact): Promise<void> {
     const { db, clock, mailer, members } = this.#deps
-    const owners = await members.owners(teamId)
+    const owners = members.owners(teamId)
     const messages = await Promise.all(owners.map((to) => mailer.prepare({ to, subject, text })))
-    await db.write(async (tx) => {
+    await db.write((tx) => {
       const sql = 'INSERT INTO noticed_facts (fact, at) VALUES (?, ?) ON CONFLICT DO NOTHING'
-      const { changes } = await tx.run(sql, [key, clock.now()])
-      if (changes > 0) for (const message of messages) await message.sendIn(tx)
+      const { changes } = tx.run(sql, [key, clock.now()])
+      if (changes > 0) for (const message of messages) message.sendIn(tx)
     })
   }
 
-  async #known(reader: Reader, kind: string): Promise<Set<string>> {
-    const rows = await reader.all<{ fact: string }>('SELECT fact FROM noticed_facts WHERE fact >= ? AND fact < ?', [
+  #known(reader: Reader, kind: string): Set<string> {
+    const rows = reader.all<{ fact: string }>('SELECT fact FROM noticed_facts WHERE fact >= ? AND fact < ?', [
       `${kind} `,
       `${kind}!`,
     ])

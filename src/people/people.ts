@@ -45,15 +45,15 @@ export class People {
   async invite(
     team: { id: string; name: string },
     person: { email: string; role: MemberRole },
-    also: (tx: Tx, invited: InvitedMember) => Promise<void> = async () => {},
+    also: (tx: Tx, invited: InvitedMember) => void = () => {},
   ): Promise<InvitedMember> {
     const email = checkPersonEmail(person.email)
     // Checked again inside the unit of work.
-    await this.members.refuseExisting(this.#deps.db.read, team.id, email)
+    this.members.refuseExisting(this.#deps.db.read, team.id, email)
     const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
-    return this.#deps.db.write(async (tx) => {
-      const invited = await inviteIn(tx, team.id)
-      await also(tx, invited)
+    return this.#deps.db.write((tx) => {
+      const invited = inviteIn(tx, team.id)
+      also(tx, invited)
       return invited
     })
   }
@@ -68,23 +68,23 @@ export class People {
     person: { email: string; role: MemberRole },
     teamName: string,
     field = 'email',
-  ): Promise<(tx: Tx, teamId: string) => Promise<InvitedMember>> {
+  ): Promise<(tx: Tx, teamId: string) => InvitedMember> {
     const email = checkPersonEmail(person.email, field)
     const messageOf = (url: string) => invitationMessage({ to: email, team: checkName(teamName, 100), url })
-    const policy = await this.linkMailPolicy(email)
+    const policy = this.linkMailPolicy(email)
     // Checked again inside the unit of work; this check saves preparing a message that would not be sent.
-    if (policy.mailed && (await this.links.isMailLimitReached(email))) throw mailedTooOften()
+    if (policy.mailed && this.links.isMailLimitReached(email)) throw mailedTooOften()
     const sendIn = policy.mailed ? await this.#prepareLink(email, policy.mailboxId, INVITATION_MS, messageOf) : null
-    return async (tx, teamId) => {
-      const member = await this.members.add(tx, teamId, { email, role: person.role })
-      if (sendIn !== null && !(await this.links.countMessage(tx, email))) throw mailedTooOften()
-      await sendIn?.(tx)
+    return (tx, teamId) => {
+      const member = this.members.add(tx, teamId, { email, role: person.role })
+      if (sendIn !== null && !this.links.countMessage(tx, email)) throw mailedTooOften()
+      sendIn?.(tx)
       return { ...member, isMailed: policy.mailed }
     }
   }
 
   /** Whether a link may be mailed to an address, and which mailbox of this appliance would receive it. */
-  linkMailPolicy(email: string): Promise<LinkMailPolicy> {
+  linkMailPolicy(email: string): LinkMailPolicy {
     return linkMailPolicy(this.#deps, email)
   }
 
@@ -106,8 +106,8 @@ export class People {
 
   async #mailLink(written: string): Promise<void> {
     const email = checkPersonEmail(written)
-    if ((await this.members.of(email)).length === 0) return
-    const policy = await this.linkMailPolicy(email)
+    if (this.members.of(email).length === 0) return
+    const policy = this.linkMailPolicy(email)
     if (!policy.mailed || !(await this.#deps.db.write((tx) => this.links.countMessage(tx, email)))) return
     const messageOf = (url: string) => signInMessage({ to: email, url })
     const sendIn = await this.#prepareLink(email, policy.mailboxId, SIGN_IN_MS, messageOf)
@@ -120,12 +120,12 @@ export class People {
     mailboxId: string | null,
     ms: number,
     messageOf: (url: string) => PersonalMessage,
-  ): Promise<(tx: Tx) => Promise<void>> {
+  ): Promise<(tx: Tx) => void> {
     const token = this.links.newToken()
     const message = await this.#deps.mailer.prepare(messageOf(this.links.urlOf(token)))
-    return async (tx) => {
-      await this.links.make(tx, token, { email, teamId: null, mailboxId, shownBy: null }, ms)
-      await message.sendIn(tx)
+    return (tx) => {
+      this.links.make(tx, token, { email, teamId: null, mailboxId, shownBy: null }, ms)
+      message.sendIn(tx)
     }
   }
 
@@ -137,34 +137,31 @@ export class People {
   async showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
     const email = checkPersonEmail(written)
     const token = this.links.newToken()
-    return this.#deps.db.write(async (tx) => {
-      if ((await this.members.of(email, tx)).every((member) => member.teamId !== teamId)) return undefined
-      await this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
+    return this.#deps.db.write((tx) => {
+      if (this.members.of(email, tx).every((member) => member.teamId !== teamId)) return undefined
+      this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
       return this.links.urlOf(token)
     })
   }
 
   /** The teams a session opens, the oldest membership first. */
-  async membershipsOf(
-    { email, teamId }: Pick<SignInScope, 'email' | 'teamId'>,
-    reader?: Reader,
-  ): Promise<TeamMember[]> {
-    const all = await this.members.of(email, reader)
+  membershipsOf({ email, teamId }: Pick<SignInScope, 'email' | 'teamId'>, reader?: Reader): TeamMember[] {
+    const all = this.members.of(email, reader)
     return teamId === null ? all : all.filter((member) => member.teamId === teamId)
   }
 
   /** Exchanges a link for a session; undefined for a link that has expired, was used, or opens no team. */
   async signIn(token: string): Promise<SignInSession | undefined> {
-    return this.#deps.db.write(async (tx) => {
-      const scope = await this.links.use(tx, token)
-      if (scope === undefined || (await this.membershipsOf(scope, tx)).length === 0) return undefined
+    return this.#deps.db.write((tx) => {
+      const scope = this.links.use(tx, token)
+      if (scope === undefined || this.membershipsOf(scope, tx).length === 0) return undefined
       return this.signInAs(tx, scope)
     })
   }
 
   /** Opens a session for a person who has just used a link. */
-  async signInAs(tx: Tx, scope: SignInScope): Promise<SignInSession> {
-    await this.members.noteSignIn(tx, scope)
+  signInAs(tx: Tx, scope: SignInScope): SignInSession {
+    this.members.noteSignIn(tx, scope)
     return this.sessions.open(tx, scope)
   }
 
@@ -179,8 +176,8 @@ export class People {
     role: MemberRole,
     check: (current: TeamMember) => void,
   ): Promise<TeamMember> {
-    return this.#deps.db.write(async (tx) => {
-      if (role !== 'owner') await this.#endShownTo(tx, id)
+    return this.#deps.db.write((tx) => {
+      if (role !== 'owner') this.#endShownTo(tx, id)
       return this.members.changeRole(tx, teamId, id, role, check)
     })
   }
@@ -192,30 +189,30 @@ export class People {
    * @throws ProductError not_found, conflict for the last owner
    */
   async remove(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      const { email } = await this.members.remove(tx, teamId, id, check)
-      await this.sessions.closeOf(tx, email)
-      await this.links.dropOf(tx, email)
-      await this.#endShownTo(tx, id)
+    await this.#deps.db.write((tx) => {
+      const { email } = this.members.remove(tx, teamId, id, check)
+      this.sessions.closeOf(tx, email)
+      this.links.dropOf(tx, email)
+      this.#endShownTo(tx, id)
     })
   }
 
   /** Ends the links mailed to a mailbox and their sessions, when its keys could read them or its address is reassigned. */
-  async endSignInsThrough(tx: Tx, mailboxId: string): Promise<void> {
-    await this.links.dropThrough(tx, mailboxId)
-    await this.sessions.closeThrough(tx, mailboxId)
+  endSignInsThrough(tx: Tx, mailboxId: string): void {
+    this.links.dropThrough(tx, mailboxId)
+    this.sessions.closeThrough(tx, mailboxId)
   }
 
-  async #endShownTo(tx: Tx, memberId: string): Promise<void> {
-    await this.links.dropShownTo(tx, memberId)
-    await this.sessions.closeShownTo(tx, memberId)
+  #endShownTo(tx: Tx, memberId: string): void {
+    this.links.dropShownTo(tx, memberId)
+    this.sessions.closeShownTo(tx, memberId)
   }
 
   /** Deletes expired links and sessions. @returns how many */
   async prune(): Promise<number> {
     // No write transaction when nothing is due.
-    if (!(await this.links.isDue()) && !(await this.sessions.isDue())) return 0
-    return this.#deps.db.write(async (tx) => (await this.links.prune(tx)) + (await this.sessions.prune(tx)))
+    if (!this.links.isDue() && !this.sessions.isDue()) return 0
+    return this.#deps.db.write((tx) => this.links.prune(tx) + this.sessions.prune(tx))
   }
 }
 

@@ -25,17 +25,17 @@ export class Sessions {
     this.#deps = deps
   }
 
-  async open(tx: Tx, scope: SignInScope): Promise<SignInSession> {
+  open(tx: Tx, scope: SignInScope): SignInSession {
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
     const expiresAt = this.#deps.clock.now() + SESSION_MS
-    await tx.insert('sessions', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
+    tx.insert('sessions', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
     return { token, ...scope }
   }
 
   /** Undefined for an invalid cookie and for an expired session. */
-  async read(token: string | null): Promise<SignInSession | undefined> {
+  read(token: string | null): SignInSession | undefined {
     if (token === null || !TOKEN_FORM.test(token)) return undefined
-    const row = await this.#deps.db.read.get('SELECT * FROM sessions WHERE hash = ? AND expires_at > ?', [
+    const row = this.#deps.db.read.get('SELECT * FROM sessions WHERE hash = ? AND expires_at > ?', [
       sha256(token),
       this.#deps.clock.now(),
     ])
@@ -47,29 +47,29 @@ export class Sessions {
   }
 
   /** Ends every session of a person. */
-  async closeOf(tx: Tx, email: string): Promise<void> {
-    await tx.run('DELETE FROM sessions WHERE email = ?', [email])
+  closeOf(tx: Tx, email: string): void {
+    tx.run('DELETE FROM sessions WHERE email = ?', [email])
   }
 
   /** Ends the sessions opened with links that were mailed to a mailbox. */
-  async closeThrough(tx: Tx, mailboxId: string): Promise<void> {
-    await tx.run('DELETE FROM sessions WHERE mailbox_id = ?', [mailboxId])
+  closeThrough(tx: Tx, mailboxId: string): void {
+    tx.run('DELETE FROM sessions WHERE mailbox_id = ?', [mailboxId])
   }
 
   /** Ends the sessions opened with links that were shown to an owner. */
-  async closeShownTo(tx: Tx, memberId: string): Promise<void> {
-    await tx.run('DELETE FROM sessions WHERE shown_by = ?', [memberId])
+  closeShownTo(tx: Tx, memberId: string): void {
+    tx.run('DELETE FROM sessions WHERE shown_by = ?', [memberId])
   }
 
   /** Whether `prune` has something to delete. */
-  async isDue(): Promise<boolean> {
+  isDue(): boolean {
     const sql = 'SELECT 1 AS due FROM sessions WHERE expires_at <= ? LIMIT 1'
-    return (await this.#deps.db.read.get(sql, [this.#deps.clock.now()])) !== undefined
+    return this.#deps.db.read.get(sql, [this.#deps.clock.now()]) !== undefined
   }
 
   /** Deletes expired sessions. */
-  async prune(tx: Tx): Promise<number> {
-    return (await tx.run('DELETE FROM sessions WHERE expires_at <= ?', [this.#deps.clock.now()])).changes
+  prune(tx: Tx): number {
+    return tx.run('DELETE FROM sessions WHERE expires_at <= ?', [this.#deps.clock.now()]).changes
   }
 
   /** The CSRF token of a form. @param bound the session or the link the form was rendered for */

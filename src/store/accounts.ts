@@ -72,17 +72,17 @@ export class Accounts {
   }
 
   /** Creates the account of a mailbox that has none yet. @returns its number */
-  async create(tx: Tx, mailboxId: string): Promise<number> {
+  create(tx: Tx, mailboxId: string): number {
     return tx.insert('accounts', { mailbox_id: mailboxId, created_at: this.#clock.now() })
   }
 
-  async byMailbox(mailboxId: string, reader: Reader = this.#db.read): Promise<Account | undefined> {
-    const row = await reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE mailbox_id = ?`, [mailboxId])
+  byMailbox(mailboxId: string, reader: Reader = this.#db.read): Account | undefined {
+    const row = reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE mailbox_id = ?`, [mailboxId])
     return row && present(row)
   }
 
-  async byNumber(n: number, reader: Reader = this.#db.read): Promise<Account | undefined> {
-    const row = await reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE n = ?`, [n])
+  byNumber(n: number, reader: Reader = this.#db.read): Account | undefined {
+    const row = reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE n = ?`, [n])
     return row && present(row)
   }
 
@@ -93,22 +93,22 @@ export class Accounts {
   }
 
   /** The accounts with these numbers, in one statement. */
-  async byNumbers(numbers: readonly number[]): Promise<Account[]> {
+  byNumbers(numbers: readonly number[]): Account[] {
     const sql = `SELECT ${COLUMNS} FROM accounts WHERE n IN (SELECT value FROM json_each(?))`
-    return (await this.#db.read.all<AccountRow>(sql, [JSON.stringify(numbers)])).map(present)
+    return this.#db.read.all<AccountRow>(sql, [JSON.stringify(numbers)]).map(present)
   }
 
   /** The mailbox id of an account. */
-  async mailboxOf(account: number): Promise<string | undefined> {
+  mailboxOf(account: number): string | undefined {
     const sql = 'SELECT mailbox_id FROM accounts WHERE n = ?'
-    return (await this.#db.read.get<{ mailbox_id: string }>(sql, [account]))?.mailbox_id
+    return this.#db.read.get<{ mailbox_id: string }>(sql, [account])?.mailbox_id
   }
 
   /** The accounts of several mailboxes, by mailbox id. */
-  async byMailboxes(mailboxIds: readonly string[]): Promise<Map<string, Account>> {
+  byMailboxes(mailboxIds: readonly string[]): Map<string, Account> {
     if (mailboxIds.length === 0) return new Map()
     const list = placeholders(mailboxIds)
-    const rows = await this.#db.read.all<AccountRow>(
+    const rows = this.#db.read.all<AccountRow>(
       `SELECT ${COLUMNS} FROM accounts WHERE mailbox_id IN (${list})`,
       mailboxIds,
     )
@@ -116,16 +116,14 @@ export class Accounts {
   }
 
   /** Sequence number of the last change. */
-  async seq(account: Account): Promise<number> {
-    const row = await this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])
+  seq(account: Account): number {
+    const row = this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])
     return row?.seq ?? 0
   }
 
   /** Sequence number of the last change of a type. */
-  async lastSeq(account: Account, type: ChangeType): Promise<number> {
-    const row = await this.#db.read.get<{ seq: number }>(`SELECT ${type}_seq AS seq FROM accounts WHERE n = ?`, [
-      account.n,
-    ])
+  lastSeq(account: Account, type: ChangeType): number {
+    const row = this.#db.read.get<{ seq: number }>(`SELECT ${type}_seq AS seq FROM accounts WHERE n = ?`, [account.n])
     return row?.seq ?? 0
   }
 
@@ -135,7 +133,7 @@ export class Accounts {
    * @returns null if it fits, else since when (ms) the mailbox is full
    */
   async fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
-    const account = await this.byMailbox(mailboxId)
+    const account = this.byMailbox(mailboxId)
     if (!account || account.usedBytes + sizeBytes <= quotaBytes) return null
     if (account.fullSince !== null) return account.fullSince
     const now = this.#clock.now()
@@ -148,8 +146,8 @@ export class Accounts {
    * its messages still refer to it.
    * @returns 1, or 0 if already reset. See `PurgeStep`.
    */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
-    const { changes } = await tx.run(
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
+    const { changes } = tx.run(
       `UPDATE accounts SET used_bytes = 0, message_count = 0, attachment_bytes = 0, is_away = 0, full_since = NULL,
          last_activity_at = NULL
        WHERE n = ? AND (used_bytes <> 0 OR message_count <> 0 OR attachment_bytes <> 0 OR is_away <> 0
@@ -160,12 +158,12 @@ export class Accounts {
   }
 
   /** Stores whether the mailbox's vacation response is active. */
-  async setAway(tx: Tx, account: number, isAway: boolean): Promise<void> {
-    await tx.run('UPDATE accounts SET is_away = ? WHERE n = ?', [isAway, account])
+  setAway(tx: Tx, account: number, isAway: boolean): void {
+    tx.run('UPDATE accounts SET is_away = ? WHERE n = ?', [isAway, account])
   }
 
-  async markFull(tx: Tx, account: number, now: number): Promise<void> {
-    await tx.run('UPDATE accounts SET full_since = ? WHERE n = ? AND full_since IS NULL', [now, account])
+  markFull(tx: Tx, account: number, now: number): void {
+    tx.run('UPDATE accounts SET full_since = ? WHERE n = ? AND full_since IS NULL', [now, account])
   }
 
   /**
@@ -173,14 +171,9 @@ export class Accounts {
    * after the commit.
    * @param change bytes and messages added (removed if negative)
    */
-  async advance(
-    tx: Tx,
-    account: number,
-    types: readonly ChangeType[],
-    change: { bytes: number; messages: number },
-  ): Promise<number> {
+  advance(tx: Tx, account: number, types: readonly ChangeType[], change: { bytes: number; messages: number }): number {
     const assignments = types.map((type) => `${type}_seq = seq + 1`)
-    const row = await tx.get<{ seq: number }>(
+    const row = tx.get<{ seq: number }>(
       `UPDATE accounts SET seq = seq + 1, ${assignments.join(', ')}, used_bytes = used_bytes + ?,
          message_count = message_count + ?, full_since = CASE WHEN ? > 0 THEN NULL ELSE full_since END, last_activity_at = ?
        WHERE n = ? RETURNING seq`,
@@ -191,15 +184,15 @@ export class Accounts {
   }
 
   /** Advances the sequence number without a change of any type, so that cached pages are read again: search results changed. */
-  async advanceSeq(tx: Tx, account: number): Promise<void> {
-    await tx.run('UPDATE accounts SET seq = seq + 1 WHERE n = ?', [account])
+  advanceSeq(tx: Tx, account: number): void {
+    tx.run('UPDATE accounts SET seq = seq + 1 WHERE n = ?', [account])
   }
 }
 
 /** The stored totals of all accounts. */
-export async function accountTotals(
+export function accountTotals(
   reader: Reader,
-): Promise<{ n: number; mailboxId: string; usedBytes: number; messageCount: number; attachmentBytes: number }[]> {
+): { n: number; mailboxId: string; usedBytes: number; messageCount: number; attachmentBytes: number }[] {
   return reader.all(
     `SELECT n, mailbox_id AS mailboxId, used_bytes AS usedBytes, message_count AS messageCount,
        attachment_bytes AS attachmentBytes
@@ -208,26 +201,26 @@ export async function accountTotals(
 }
 
 /** Time of the last change in any mailbox, ms; null if there was none. */
-export async function lastActivity(reader: Reader): Promise<number | null> {
-  return (await reader.get<{ at: number | null }>('SELECT max(last_activity_at) AS at FROM accounts'))?.at ?? null
+export function lastActivity(reader: Reader): number | null {
+  return reader.get<{ at: number | null }>('SELECT max(last_activity_at) AS at FROM accounts')?.at ?? null
 }
 
 /** Skips sequence numbers of all accounts: they may have been assigned by commits that were lost. */
-export async function skipNumbers(tx: Tx, count: number): Promise<void> {
-  await tx.run('UPDATE accounts SET seq = seq + ?', [count])
+export function skipNumbers(tx: Tx, count: number): void {
+  tx.run('UPDATE accounts SET seq = seq + ?', [count])
 }
 
 /** Skips sequence numbers of all accounts and their types. @returns the accounts with their new sequence numbers */
-export async function restartStates(tx: Tx, count: number): Promise<{ n: number; seq: number }[]> {
+export function restartStates(tx: Tx, count: number): { n: number; seq: number }[] {
   const states = CHANGE_TYPES.map((type) => `${type}_seq = seq + ?`).join(', ')
-  await tx.run(`UPDATE accounts SET ${states}, seq = seq + ?`, Array<number>(CHANGE_TYPES.length + 1).fill(count))
+  tx.run(`UPDATE accounts SET ${states}, seq = seq + ?`, Array<number>(CHANGE_TYPES.length + 1).fill(count))
   return tx.all('SELECT n, seq FROM accounts')
 }
 
 /** Adds the attachment bytes of a new message, or subtracts those of a deleted one (negative). */
-export async function countAttachments(tx: Tx, account: number, bytes: number): Promise<void> {
+export function countAttachments(tx: Tx, account: number, bytes: number): void {
   if (bytes === 0) return
-  await tx.run('UPDATE accounts SET attachment_bytes = attachment_bytes + ? WHERE n = ?', [bytes, account])
+  tx.run('UPDATE accounts SET attachment_bytes = attachment_bytes + ? WHERE n = ?', [bytes, account])
 }
 
 function present(row: AccountRow): Account {

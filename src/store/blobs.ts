@@ -6,7 +6,7 @@ import { zstdDecompress } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { Db, Reader, Steps, Tx } from '../db/db.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { Chunk } from '../mime/message.ts'
 
@@ -58,14 +58,14 @@ export class Blobs {
   /** {@link put} for several contents in one unit of work. */
   putAll(contents: readonly StoredContent[]): Promise<void> {
     const now = this.#clock.now()
-    return this.#db.write(async (tx) => {
-      for (const content of contents) await insertContent(tx, content, now)
+    return this.#db.writeInSteps(function* (tx) {
+      for (const content of contents) yield* insertContent(tx, content, now)
     })
   }
 
   /** Size in bytes; undefined if there is no such content. */
-  async size(hash: Uint8Array): Promise<number | undefined> {
-    const row = await this.#db.read.get<{ size_bytes: number }>('SELECT size_bytes FROM blobs WHERE hash = ?', [hash])
+  size(hash: Uint8Array): number | undefined {
+    const row = this.#db.read.get<{ size_bytes: number }>('SELECT size_bytes FROM blobs WHERE hash = ?', [hash])
     return row?.size_bytes
   }
 
@@ -123,13 +123,13 @@ export class Blobs {
       if (rows.length === 0) return
       after = rows.at(-1)!.hash
       const named = await findNamed(rows.map(({ hash }) => hash))
-      await this.#db.write(async (tx) => {
+      await this.#db.write((tx) => {
         for (const { hash, keptUntil } of rows) {
           const isOver = keptUntil !== null && keptUntil <= now
           if (isOver || named.has(Buffer.from(hash).toString('hex'))) {
-            await tx.run('DELETE FROM unclaimed_blobs WHERE hash = ?', [hash])
+            tx.run('DELETE FROM unclaimed_blobs WHERE hash = ?', [hash])
           } else if (keptUntil === null) {
-            await tx.run('UPDATE unclaimed_blobs SET kept_until = ? WHERE hash = ?', [
+            tx.run('UPDATE unclaimed_blobs SET kept_until = ? WHERE hash = ?', [
               ...[now + UNCLAIMED_RETENTION_MS, hash],
             ])
           }
@@ -140,12 +140,12 @@ export class Blobs {
 
   async #delete(hashes: Uint8Array[], cutoff: number): Promise<number> {
     if (hashes.length === 0) return 0
-    return this.#db.write(async (tx) => {
+    return this.#db.write((tx) => {
       let deleted = 0
       for (const hash of hashes) {
         // `stored_at` is checked again in the write: a delivery may have stored the same content in the meantime.
-        const { changes } = await tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, cutoff])
-        if (changes > 0) await tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
+        const { changes } = tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, cutoff])
+        if (changes > 0) tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
         deleted += changes
       }
       return deleted
@@ -159,18 +159,20 @@ export class Blobs {
   }
 }
 
-async function insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Promise<void> {
-  const { changes } = await tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
+/** Yields after each chunk: one of 1 MiB takes some milliseconds. */
+function* insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Steps<void> {
+  const { changes } = tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
     hash,
     sizeBytes,
     now,
   ])
   if (changes === 0) {
-    await tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
+    tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
     return
   }
   for (const { start, sizeBytes: size, zstd, data } of chunks) {
-    await tx.insert('chunks', { hash, start, size_bytes: size, zstd, data })
+    tx.insert('chunks', { hash, start, size_bytes: size, zstd, data })
+    yield
   }
 }
 
@@ -178,8 +180,8 @@ async function insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent,
  * Notes content stored since `since` (ms) as unclaimed: the rows that reference it may be in another copy of mail.db.
  * @param token the heartbeat by which that copy is recognized; null when there is none
  */
-export async function noteUnclaimed(tx: Tx, since: number, token: string | null): Promise<void> {
-  await tx.run(
+export function noteUnclaimed(tx: Tx, since: number, token: string | null): void {
+  tx.run(
     `INSERT INTO unclaimed_blobs (hash, token) SELECT hash, ? FROM blobs WHERE stored_at >= ?
      ON CONFLICT (hash) DO UPDATE SET token = coalesce(excluded.token, token), kept_until = NULL`,
     [token, since],
@@ -187,12 +189,12 @@ export async function noteUnclaimed(tx: Tx, since: number, token: string | null)
 }
 
 /** Whether content is unclaimed that a mail.db of this heartbeat may reference. */
-export async function isClaimedBy(reader: Reader, token: string): Promise<boolean> {
-  return (await reader.get('SELECT 1 FROM unclaimed_blobs WHERE token = ? LIMIT 1', [token])) !== undefined
+export function isClaimedBy(reader: Reader, token: string): boolean {
+  return reader.get('SELECT 1 FROM unclaimed_blobs WHERE token = ? LIMIT 1', [token]) !== undefined
 }
 
 /** The next contents after `after` (no bytes at first), at most `limit`: for a check of the whole file. */
-export function contentSizes(reader: Reader, after: Uint8Array, limit: number): Promise<ContentSize[]> {
+export function contentSizes(reader: Reader, after: Uint8Array, limit: number): ContentSize[] {
   return reader.all(
     `SELECT hash, size_bytes AS sizeBytes,
        (SELECT coalesce(sum(c.size_bytes), 0) FROM chunks c WHERE c.hash = b.hash) AS storedBytes
@@ -241,14 +243,14 @@ export async function isIntact(reader: Reader, { hash, sizeBytes }: ContentSize)
 }
 
 /** How many of these distinct hashes are stored. */
-export async function countStored(reader: Reader, hashes: readonly Uint8Array[]): Promise<number> {
+export function countStored(reader: Reader, hashes: readonly Uint8Array[]): number {
   const list = placeholders(hashes)
-  const row = await reader.get<{ count: number }>(`SELECT count(*) AS count FROM blobs WHERE hash IN (${list})`, hashes)
+  const row = reader.get<{ count: number }>(`SELECT count(*) AS count FROM blobs WHERE hash IN (${list})`, hashes)
   return row!.count
 }
 
 /** Reads the newest blob and chunk. @throws Error of SQLite if their pages are damaged */
-export async function readNewestContent(reader: Reader): Promise<void> {
-  await reader.all('SELECT hash FROM blobs ORDER BY stored_at DESC LIMIT 1')
-  await reader.all('SELECT * FROM chunks ORDER BY n DESC LIMIT 1')
+export function readNewestContent(reader: Reader): void {
+  reader.all('SELECT hash FROM blobs ORDER BY stored_at DESC LIMIT 1')
+  reader.all('SELECT * FROM chunks ORDER BY n DESC LIMIT 1')
 }

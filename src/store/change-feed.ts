@@ -82,9 +82,9 @@ export class ChangeFeed implements Service {
    * @returns unsubscribes
    * @throws ProductError service_unavailable while the appliance is shutting down
    */
-  async subscribe(account: Account, subscriber: ChangeSubscriber): Promise<() => void> {
+  subscribe(account: Account, subscriber: ChangeSubscriber): () => void {
     if (this.#lastEvent === null) {
-      const newest = await this.#deps.received.newest()
+      const newest = this.#deps.received.newest()
       this.#lastEvent ??= newest
     }
     if (this.#stopped) throw new ProductError('service_unavailable', 'The appliance is shutting down. Try again later.')
@@ -125,7 +125,7 @@ export class ChangeFeed implements Service {
     })
   }
 
-  #enqueue(work: () => Promise<void>): void {
+  #enqueue(work: () => void): void {
     this.#queue = this.#queue.then(work).catch((error: unknown) => {
       this.#deps.log.error(
         { event: 'changes.publish_failed', err: error },
@@ -135,18 +135,18 @@ export class ChangeFeed implements Service {
   }
 
   /** Finds changes without a notification. */
-  async #poll(): Promise<void> {
-    for (const account of await this.#deps.accounts.byNumbers([...this.#accounts.keys()])) {
+  #poll(): void {
+    for (const account of this.#deps.accounts.byNumbers([...this.#accounts.keys()])) {
       const last = this.#accounts.get(account.n)?.account
       if (last !== undefined && !isSame(last, account)) this.#mark(account.n)
     }
   }
 
-  async #publish(): Promise<void> {
+  #publish(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
-    await this.#readReceivedEvents()
-    for (const account of await this.#deps.accounts.byNumbers(changed)) {
+    this.#readReceivedEvents()
+    for (const account of this.#deps.accounts.byNumbers(changed)) {
       const subscribed = this.#accounts.get(account.n)
       if (subscribed === undefined) continue
       subscribed.account = account
@@ -156,13 +156,13 @@ export class ChangeFeed implements Service {
   }
 
   /** Reads new `message.received` events for all subscribers. */
-  async #readReceivedEvents(): Promise<void> {
+  #readReceivedEvents(): void {
     const byMailbox = new Map(
       [...this.#accounts.values()].map((subscribed) => [subscribed.account.mailboxId, subscribed]),
     )
     for (let more = true; more && this.#lastEvent !== null; ) {
       const from = this.#lastEvent
-      const page = await this.#deps.received.after(from, [...byMailbox.keys()])
+      const page = this.#deps.received.after(from, [...byMailbox.keys()])
       // In the meantime the last subscriber may have left and another one subscribed.
       if (this.#lastEvent !== from) return
       this.#lastEvent = page.last

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { AnyReader, Db, Reader, Tx } from '../db/db.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { Accounts } from './accounts.ts'
 import { CHANGE_TYPES, type ChangeType } from './records.ts'
@@ -57,7 +57,7 @@ export class ChangeHistory {
 
 /** Sequence number of the oldest change kept by RETAINED_MIN; undefined if nothing may be deleted. */
 async function firstRetainedSeq(
-  reader: Reader,
+  reader: AnyReader,
   account: number,
   type: ChangeType,
   before: number,
@@ -75,13 +75,13 @@ async function firstRetainedSeq(
 }
 
 /** Deletes a batch and raises the floor to its last change. @returns how many changes were deleted */
-async function deleteBatch(
+function deleteBatch(
   tx: Tx,
   account: number,
   type: ChangeType,
   { retainedFrom, before }: { retainedFrom: number; before: number },
-): Promise<number> {
-  const rows = await tx.all<{ n: number; seq: number; at: number }>(
+): number {
+  const rows = tx.all<{ n: number; seq: number; at: number }>(
     `SELECT n, changed_seq AS seq, changed_at AS at FROM changes WHERE account = ? AND type = ? AND changed_seq < ?
      ORDER BY changed_seq LIMIT ?`,
     [account, type, retainedFrom, BATCH_ROWS],
@@ -89,12 +89,12 @@ async function deleteBatch(
   const firstRecent = rows.findIndex(({ at }) => at >= before)
   const expired = firstRecent < 0 ? rows : rows.slice(0, firstRecent)
   if (expired.length === 0) return 0
-  await tx.run(`DELETE FROM changes WHERE account = ? AND type = ? AND n IN (${placeholders(expired)})`, [
+  tx.run(`DELETE FROM changes WHERE account = ? AND type = ? AND n IN (${placeholders(expired)})`, [
     account,
     type,
     ...expired.map(({ n }) => n),
   ])
-  await tx.run(
+  tx.run(
     `INSERT INTO change_floors (account, type, seq) VALUES (?, ?, ?)
      ON CONFLICT (account, type) DO UPDATE SET seq = max(change_floors.seq, excluded.seq)`,
     [account, type, expired.at(-1)!.seq],
@@ -103,20 +103,20 @@ async function deleteBatch(
 }
 
 /** The oldest state of a type, as a sequence number, for which all later changes are still recorded. */
-export async function floorOf(reader: Reader, account: number, type: ChangeType): Promise<number> {
+export function floorOf(reader: Reader, account: number, type: ChangeType): number {
   const sql = 'SELECT seq FROM change_floors WHERE account = ? AND type = ?'
-  return (await reader.get<{ seq: number }>(sql, [account, type]))?.seq ?? 0
+  return reader.get<{ seq: number }>(sql, [account, type])?.seq ?? 0
 }
 
 /** Deletes the floors of a deleted account. @returns how many */
-export async function deleteFloors(tx: Tx, account: number): Promise<number> {
-  return (await tx.run('DELETE FROM change_floors WHERE account = ?', [account])).changes
+export function deleteFloors(tx: Tx, account: number): number {
+  return tx.run('DELETE FROM change_floors WHERE account = ?', [account]).changes
 }
 
 /** Makes every state below the given sequence number of its account too old. */
-export async function raiseFloors(tx: Tx, accounts: readonly { n: number; seq: number }[]): Promise<void> {
+export function raiseFloors(tx: Tx, accounts: readonly { n: number; seq: number }[]): void {
   const floors = accounts.flatMap(({ n, seq }) => CHANGE_TYPES.map((type) => [n, type, seq]))
-  await tx.run(
+  tx.run(
     `INSERT INTO change_floors (account, type, seq)
        SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
      ON CONFLICT (account, type) DO UPDATE SET seq = max(change_floors.seq, excluded.seq)`,

@@ -56,7 +56,7 @@ export class ChangeLedger {
    * Records what one unit of work changed, under its sequence number. There is one row per object. An object whose history was
    * pruned is not reported as created when it changes again.
    */
-  async record(tx: Tx, account: number, seq: number, changes: readonly Change[], now: number): Promise<void> {
+  record(tx: Tx, account: number, seq: number, changes: readonly Change[], now: number): void {
     if (changes.length === 0) return
     const values: SqlValue[] = []
     for (const change of changes) {
@@ -67,7 +67,7 @@ export class ChangeLedger {
       values.push(account, change.type, change.n, change.object, created, seq, isDestroyed, now, altered)
     }
     const placeholders = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
-    await tx.run(
+    tx.run(
       `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at, altered_seq)
        VALUES ${placeholders}
        ON CONFLICT (account, type, n) DO UPDATE SET
@@ -84,20 +84,20 @@ export class ChangeLedger {
    * rows: an object created on one page and updated later must not be reported as updated without its creation.
    * @throws ProductError `conflict` if the state is unknown, in the future or too old
    */
-  async since(account: Account, type: ChangeType, since: string, max: number): Promise<Changes> {
+  since(account: Account, type: ChangeType, since: string, max: number): Changes {
     const from = readState(type, since)
-    const newest = await this.#accounts.lastSeq(account, type)
+    const newest = this.#accounts.lastSeq(account, type)
     if (from === null || from > newest) throw stateTooOld('since_state')
-    const { points, complete } = await this.#page(account.n, type, from, max)
+    const { points, complete } = this.#page(account.n, type, from, max)
     // Checked after the points are read: changes pruned in the meantime are missing from them.
-    if (from < (await floorOf(this.#db.read, account.n, type))) throw stateTooOld('since_state')
+    if (from < floorOf(this.#db.read, account.n, type)) throw stateTooOld('since_state')
     const last = complete ? newest : points.at(-1)!.seq
     return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...mergePoints(points) }
   }
 
   /** Deletes the next changes of a deleted account. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
-    const { changes } = await tx.run(
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
+    const { changes } = tx.run(
       `DELETE FROM changes WHERE (account, type, n) IN
          (SELECT account, type, n FROM changes WHERE account = ? LIMIT ?)`,
       [account.n, limit],
@@ -109,40 +109,34 @@ export class ChangeLedger {
    * Public ids of the objects created, updated or destroyed after `since`, and the current state.
    * @throws ProductError `conflict` if the state is unknown, in the future or too old, or if there are more than `max` ids
    */
-  async changedIds(
-    account: Account,
-    type: ChangeType,
-    since: string,
-    max: number,
-  ): Promise<{ ids: string[]; newState: string }> {
+  changedIds(account: Account, type: ChangeType, since: string, max: number): { ids: string[]; newState: string } {
     const from = readState(type, since)
-    const newest = await this.#accounts.lastSeq(account, type)
+    const newest = this.#accounts.lastSeq(account, type)
     if (from === null || from > newest) throw stateTooOld('since_query_state')
     const { sql, values } = changedSince(account.n, type, from, max + 1)
-    const rows = await this.#db.read.all<{ object: string }>(sql, values)
-    if (rows.length > max || from < (await floorOf(this.#db.read, account.n, type)))
-      throw stateTooOld('since_query_state')
+    const rows = this.#db.read.all<{ object: string }>(sql, values)
+    if (rows.length > max || from < floorOf(this.#db.read, account.n, type)) throw stateTooOld('since_query_state')
     return { ids: rows.map(({ object }) => object), newState: writeState(type, newest) }
   }
 
   // A page ends between units of work: a state cannot name a point inside one.
-  async #page(account: number, type: ChangeType, from: number, max: number) {
-    const points = await this.#points(account, type, from, Number.MAX_SAFE_INTEGER, max + 1)
+  #page(account: number, type: ChangeType, from: number, max: number) {
+    const points = this.#points(account, type, from, Number.MAX_SAFE_INTEGER, max + 1)
     if (points.length <= max) return { points, complete: true }
     const split = points[max]!.seq
     const complete = points.filter((point) => point.seq < split)
     if (complete.length > 0) return { points: complete, complete: false }
     // A unit of work larger than the page is returned in full: an empty page would make no progress.
-    return { points: await this.#points(account, type, from, split, Number.MAX_SAFE_INTEGER), complete: false }
+    return { points: this.#points(account, type, from, split, Number.MAX_SAFE_INTEGER), complete: false }
   }
 
-  async #points(account: number, type: ChangeType, from: number, to: number, max: number): Promise<ChangePoint[]> {
-    const created = await this.#db.read.all<{ object: string; seq: number }>(
+  #points(account: number, type: ChangeType, from: number, to: number, max: number): ChangePoint[] {
+    const created = this.#db.read.all<{ object: string; seq: number }>(
       `SELECT object, created_seq AS seq FROM changes WHERE account = ? AND type = ? AND created_seq > ? AND created_seq <= ?
        ORDER BY created_seq LIMIT ?`,
       [account, type, from, to, max],
     )
-    const changed = await this.#db.read.all<{ object: string; seq: number; gone: number; altered: number }>(
+    const changed = this.#db.read.all<{ object: string; seq: number; gone: number; altered: number }>(
       `SELECT object, changed_seq AS seq, gone, coalesce(altered_seq, changed_seq) AS altered FROM changes WHERE account = ? AND type = ? AND changed_seq > ? AND changed_seq <= ?
        AND (gone = 1 OR changed_seq > created_seq) ORDER BY changed_seq LIMIT ?`,
       [account, type, from, to, max],
@@ -181,24 +175,29 @@ export function changedSince(account: number, type: ChangeType, since: number, l
  * The highest object number of a type in the ledger, 0 for none. A number in the ledger is not assigned again: one row could not
  * record both the destruction of one object and the creation of another.
  */
-export async function lastNumber(reader: Reader, account: number, type: ChangeType): Promise<number> {
-  const row = await reader.get<{ last: number | null }>(
-    'SELECT max(n) AS last FROM changes WHERE account = ? AND type = ?',
-    [account, type],
-  )
+export function lastNumber(reader: Reader, account: number, type: ChangeType): number {
+  const row = reader.get<{ last: number | null }>('SELECT max(n) AS last FROM changes WHERE account = ? AND type = ?', [
+    account,
+    type,
+  ])
   return row?.last ?? 0
 }
 
+/** The statement of {@link lastNumber}, for a scalar subquery: null for none. */
+export function lastNumberOf(account: number, type: ChangeType): Fragment {
+  return { sql: 'SELECT max(n) FROM changes WHERE account = ? AND type = ?', values: [account, type] }
+}
+
 /** The sequence number of the last change of an object; 0 if the ledger has none. */
-export async function lastChangeSeq(reader: Reader, account: number, type: ChangeType, n: number): Promise<number> {
+export function lastChangeSeq(reader: Reader, account: number, type: ChangeType, n: number): number {
   const sql = 'SELECT changed_seq AS seq FROM changes WHERE account = ? AND type = ? AND n = ?'
-  return (await reader.get<{ seq: number }>(sql, [account, type, n]))?.seq ?? 0
+  return reader.get<{ seq: number }>(sql, [account, type, n])?.seq ?? 0
 }
 
 /** Whether the ledger has a row for an object number. */
-export async function isNumberRecorded(reader: Reader, account: number, type: ChangeType, n: number): Promise<boolean> {
+export function isNumberRecorded(reader: Reader, account: number, type: ChangeType, n: number): boolean {
   const sql = 'SELECT 1 AS found FROM changes WHERE account = ? AND type = ? AND n = ?'
-  return (await reader.get(sql, [account, type, n])) !== undefined
+  return reader.get(sql, [account, type, n]) !== undefined
 }
 
 /** created + updated = created; created + destroyed = nothing. */

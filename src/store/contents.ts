@@ -91,8 +91,8 @@ export class Contents {
   async find(account: Account, blobId: string): Promise<FoundContent | undefined> {
     await this.#nameAll(account)
     const { db, uploads } = this.#deps
-    const found = await contentByName(db.read, account, blobId)
-    if (found === undefined) return uploadContent(await uploads.byBlobId(account, blobId))
+    const found = contentByName(db.read, account, blobId)
+    if (found === undefined) return uploadContent(uploads.byBlobId(account, blobId))
     const { messageId, partId, ...content } = found
     const source: ContentSource =
       partId === null ? { kind: 'message', messageId } : { kind: 'attachment', messageId, partId }
@@ -100,10 +100,10 @@ export class Contents {
   }
 
   /** An attachment or upload by its id; undefined if the mailbox has none. */
-  async file(account: Account, id: string): Promise<StoredFile | undefined> {
-    const attachment: StoredAttachment | undefined = await attachmentById(this.#deps.db.read, account, id)
+  file(account: Account, id: string): StoredFile | undefined {
+    const attachment: StoredAttachment | undefined = attachmentById(this.#deps.db.read, account, id)
     if (attachment !== undefined) return { ...attachment, expiresAt: null }
-    const upload = await this.#deps.uploads.get(account, id)
+    const upload = this.#deps.uploads.get(account, id)
     return upload && uploadedFile(upload)
   }
 
@@ -111,13 +111,13 @@ export class Contents {
   async references(account: Account, blobId: string): Promise<ContentReferences> {
     await this.#nameAll(account)
     const { db, uploads } = this.#deps
-    const holders = await holdersOf(db.read, account, blobId, HOLDERS_MAX)
+    const holders = holdersOf(db.read, account, blobId, HOLDERS_MAX)
     if (holders.length === 0) {
-      const upload = await uploads.byBlobId(account, blobId)
+      const upload = uploads.byBlobId(account, blobId)
       return { found: upload !== undefined, messages: [], threads: [], folders: [] }
     }
-    const threads = await threadIdsOf(db.read, [...new Set(holders.map(({ thread }) => thread))])
-    const folders = await folderIdsOf(
+    const threads = threadIdsOf(db.read, [...new Set(holders.map(({ thread }) => thread))])
+    const folders = folderIdsOf(
       db.read,
       holders.map(({ n }) => n),
     )
@@ -146,8 +146,8 @@ export class Contents {
   async nameUnnamed(signal: AbortSignal): Promise<number> {
     let named = 0
     while (!signal.aborted) {
-      const n = await accountWithUnnamedContent(this.#deps.db.read)
-      const mailboxId = n === undefined ? undefined : await this.#deps.accounts.mailboxOf(n)
+      const n = accountWithUnnamedContent(this.#deps.db.read)
+      const mailboxId = n === undefined ? undefined : this.#deps.accounts.mailboxOf(n)
       if (n === undefined || mailboxId === undefined) break
       named += await this.#nameAll({ n, mailboxId }, signal)
     }
@@ -157,7 +157,7 @@ export class Contents {
   async #nameAll({ n, mailboxId }: Pick<Account, 'n' | 'mailboxId'>, signal?: AbortSignal): Promise<number> {
     const { db, names } = this.#deps
     let named = 0
-    while (signal?.aborted !== true && (await hasUnnamedContent(db.read, n))) {
+    while (signal?.aborted !== true && hasUnnamedContent(db.read, n)) {
       named += await db.write((tx) => nameNextContents(tx, n, names.of(mailboxId), NAMES_PER_BATCH))
     }
     return named
@@ -165,14 +165,10 @@ export class Contents {
 }
 
 /** The names among `names` that are of content in messages of the account. */
-export async function namesInUse(
-  reader: Reader,
-  account: Pick<Account, 'n'>,
-  names: readonly string[],
-): Promise<Set<string>> {
+export function namesInUse(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): Set<string> {
   const used = new Set<string>()
   for (let at = 0; at < names.length; at += NAMES_PER_QUERY) {
-    for (const name of await namesInMessages(reader, account, names.slice(at, at + NAMES_PER_QUERY))) used.add(name)
+    for (const name of namesInMessages(reader, account, names.slice(at, at + NAMES_PER_QUERY))) used.add(name)
   }
   return used
 }

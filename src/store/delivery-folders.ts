@@ -61,18 +61,18 @@ export function scriptEvidence(
  * If that fails, the message is filed as if there were no script (implicit keep, RFC 5228 §2.10.6).
  * @param defaultFolder folder for messages that no script files
  */
-export async function resolveFolders(
+export function resolveFolders(
   tx: Tx,
   deps: Deps,
   account: Account,
   { scriptOutcome, defaultFolder }: { scriptOutcome: SieveOutcome | null; defaultFolder: FolderKey },
-): Promise<DeliveryFolders> {
+): DeliveryFolders {
   const implicitKeep = (error: string | null): DeliveryFolders => ({ folders: [defaultFolder], keywords: [], error })
   if (scriptOutcome === null || scriptOutcome.error !== null) return implicitKeep(scriptOutcome?.error ?? null)
   const { targets, keywords } = scriptOutcome
   try {
     const folders = targets.some(({ kind }) => kind === 'folder')
-      ? await findOrCreateFolders(tx, deps, account, targets, defaultFolder)
+      ? findOrCreateFolders(tx, deps, account, targets, defaultFolder)
       : targets.map(() => defaultFolder)
     return { folders, keywords, error: null }
   } catch (error) {
@@ -82,19 +82,19 @@ export async function resolveFolders(
 }
 
 /** The paths of `paths` that name an existing folder. */
-export async function existingFolders(folders: Folders, account: Account, paths: readonly string[]): Promise<string[]> {
-  const index = indexFolders(await folders.paths(account))
+export function existingFolders(folders: Folders, account: Account, paths: readonly string[]): string[] {
+  const index = indexFolders(folders.paths(account))
   return paths.filter((path) => findFolder(index, path) !== undefined)
 }
 
-async function findOrCreateFolders(
+function findOrCreateFolders(
   tx: Tx,
   { folders, folderEdits }: Deps,
   account: Account,
   targets: readonly FilingTarget[],
   defaultFolder: FolderKey,
-): Promise<FolderKey[]> {
-  let index = indexFolders(await folders.paths(account, tx))
+): FolderKey[] {
+  let index = indexFolders(folders.paths(account, tx))
   // All targets are checked first, so that a script that fails creates no folder.
   const missing = targets.flatMap((target) => (target.kind === 'folder' ? missingFolders(index, target) : []))
   if (index.byPath.size + missing.length > FOLDERS_MAX)
@@ -103,8 +103,8 @@ async function findOrCreateFolders(
     const path = parent === '' ? name : `${parent}/${name}`
     if (findFolder(index, path)) continue
     const parentId = parent === '' ? null : findFolder(index, parent)!.id
-    await folderEdits.createIn(tx, account, { name, parentId })
-    index = indexFolders(await folders.paths(account, tx))
+    folderEdits.createIn(tx, account, { name, parentId })
+    index = indexFolders(folders.paths(account, tx))
   }
   const resolved = targets.map((target) => (target.kind === 'folder' ? findFolder(index, target.path)! : defaultFolder))
   return [...new Map(resolved.map(({ n, id, role }) => [n, { n, id, role }])).values()]

@@ -66,7 +66,7 @@ export interface DeliveryResult {
 }
 
 /** Invalidates sign-in links by their tokens, in the unit of work that makes the message readable. */
-export type CloseLinks = (tx: Tx, tokens: readonly string[]) => Promise<void>
+export type CloseLinks = (tx: Tx, tokens: readonly string[]) => void
 
 interface Deps {
   db: Db
@@ -97,30 +97,30 @@ export class Deliverer {
   async deliver(
     message: IncomingMessage,
     targets: readonly DeliveryTarget[],
-    record: (tx: Tx, results: DeliveryResult[]) => Promise<void>,
+    record: (tx: Tx, results: DeliveryResult[]) => void,
   ): Promise<DeliveryResult[]> {
     const { db, blobs, closeLinks } = this.#deps
     const { hash, sizeBytes, chunks, linkTokens } = message.inspection
     if (targets.some((target) => !isDiscarded(target))) await blobs.put(hash, sizeBytes, chunks)
-    return db.write(async (tx) => {
-      await this.#copies.prune(tx)
+    return db.write((tx) => {
+      this.#copies.prune(tx)
       // Forwarded messages too: a link that a mailbox key can read must not sign in a person.
-      if (linkTokens.length > 0) await closeLinks(tx, linkTokens)
+      if (linkTokens.length > 0) closeLinks(tx, linkTokens)
       const results: DeliveryResult[] = []
-      for (const target of targets) results.push(await this.#deliverCopy(tx, message, target))
-      await record(tx, results)
+      for (const target of targets) results.push(this.#deliverCopy(tx, message, target))
+      record(tx, results)
       return results
     })
   }
 
   /** Deletes the duplicate-detection rows of a deleted account. See `PurgeStep`. */
-  purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
     return this.#copies.purgeIn(tx, account.n, limit)
   }
 
-  async #deliverCopy(tx: Tx, message: IncomingMessage, target: DeliveryTarget): Promise<DeliveryResult> {
+  #deliverCopy(tx: Tx, message: IncomingMessage, target: DeliveryTarget): DeliveryResult {
     const { accounts, clock } = this.#deps
-    const account = await accounts.byMailbox(target.mailboxId, tx)
+    const account = accounts.byMailbox(target.mailboxId, tx)
     if (!account) throw new Error(`Mailbox ${target.mailboxId} has no account.`)
     const base = {
       mailboxId: target.mailboxId,
@@ -135,15 +135,18 @@ export class Deliverer {
       threadRef: null,
       isAway: account.isAway,
     }
-    const earlier = await this.#copies.find(tx, account.n, message)
-    if (earlier !== undefined) return { ...base, outcome: 'duplicate', messageId: earlier }
-    if (isDiscarded(target)) return { ...base, outcome: 'discarded' }
-    if (account.usedBytes + message.inspection.sizeBytes > target.quotaBytes) {
-      await accounts.markFull(tx, account.n, clock.now())
+    const isOver = account.usedBytes + message.inspection.sizeBytes > target.quotaBytes
+    if (isOver || isDiscarded(target)) {
+      const earlier = this.#copies.find(tx, account.n, message)
+      if (earlier !== undefined) return { ...base, outcome: 'duplicate', messageId: earlier }
+      if (isDiscarded(target)) return { ...base, outcome: 'discarded' }
+      accounts.markFull(tx, account.n, clock.now())
       return { ...base, outcome: 'full' }
     }
-    const { id, filing, attachmentIds, joined } = await this.#storeCopy(tx, account, message, target)
-    await this.#copies.remember(tx, account.n, message, id)
+    const id = newId('message')
+    const earlier = this.#copies.record(tx, account.n, message, id)
+    if (earlier !== undefined) return { ...base, outcome: 'duplicate', messageId: earlier }
+    const { filing, attachmentIds, joined } = this.#storeCopy(tx, id, account, message, target)
     return {
       ...base,
       outcome: 'stored',
@@ -158,20 +161,20 @@ export class Deliverer {
     }
   }
 
-  async #storeCopy(
+  #storeCopy(
     tx: Tx,
+    id: string,
     account: Account,
     message: IncomingMessage,
     target: DeliveryTarget,
-  ): Promise<{ id: string; filing: DeliveryFolders; attachmentIds: string[]; joined: JoinedThread }> {
+  ): { filing: DeliveryFolders; attachmentIds: string[]; joined: JoinedThread } {
     const { clock, folders, names } = this.#deps
     const { inspection, receivedAt } = message
-    const id = newId('message')
-    const defaultFolder = await folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
+    const defaultFolder = folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
     const { scriptOutcome = null } = target
-    const filing = await resolveFolders(tx, this.#deps, account, { scriptOutcome, defaultFolder })
+    const filing = resolveFolders(tx, this.#deps, account, { scriptOutcome, defaultFolder })
     const { keywords } = filing
-    const { attachmentIds, joined } = await storeMessage(tx, this.#deps, {
+    const { attachmentIds, joined } = storeMessage(tx, this.#deps, {
       id,
       account: account.n,
       folders: filing.folders,
@@ -188,7 +191,7 @@ export class Deliverer {
       receivedAt,
       createdAt: clock.now(),
     })
-    return { id, filing, attachmentIds, joined }
+    return { filing, attachmentIds, joined }
   }
 }
 

@@ -6,10 +6,11 @@ import type { Accounts } from './accounts.ts'
 import type { Change, ChangeLedger } from './changes.ts'
 import { type FolderKey, fileMessage, HIDDEN_ROLES, updateThreadOrder } from './folders.ts'
 import { insertMessage, type NewMessage } from './messages/insert.ts'
-import { type JoinedThread, joinThread, setLastMessage } from './threads/join.ts'
+import { nextNumber } from './messages/numbers.ts'
+import { type JoinedThread, joinThread } from './threads/join.ts'
 
 /** A new message and the folders it is filed in. */
-export interface MessageFiling extends Omit<NewMessage, 'thread' | 'listed'> {
+export interface MessageFiling extends Omit<NewMessage, 'n' | 'thread' | 'listed'> {
   /** At least one, each once. */
   folders: readonly FolderKey[]
   /** The mailbox's own addresses, lower-case. */
@@ -33,31 +34,27 @@ export interface FilingDeps {
 }
 
 /** Files one message, advances the account's counter and records the changes in the ledger. */
-export async function storeMessage(
-  tx: Tx,
-  { accounts, changes, clock }: FilingDeps,
-  filing: MessageFiling,
-): Promise<FiledMessage> {
-  const filed = await fileNewMessage(tx, filing)
+export function storeMessage(tx: Tx, { accounts, changes, clock }: FilingDeps, filing: MessageFiling): FiledMessage {
+  const filed = fileNewMessage(tx, filing)
   const types = ['messages', 'threads', 'folders', 'quotas'] as const
-  const seq = await accounts.advance(tx, filing.account, types, { bytes: filing.sizeBytes, messages: 1 })
-  await changes.record(tx, filing.account, seq, filed.changes, clock.now())
+  const seq = accounts.advance(tx, filing.account, types, { bytes: filing.sizeBytes, messages: 1 })
+  changes.record(tx, filing.account, seq, filed.changes, clock.now())
   return filed
 }
 
 /** Writes all rows of a message; the caller advances the account's counter and records the changes in the ledger. */
-export async function fileNewMessage(tx: Tx, filing: MessageFiling): Promise<FiledMessage> {
+export function fileNewMessage(tx: Tx, filing: MessageFiling): FiledMessage {
   const { folders, ownAddresses, knownThread, ...message } = filing
   const { account, parsed, receivedAt } = message
   const unread = !message.flags.seen
   const listed = folders.some(({ role }) => role === null || !HIDDEN_ROLES.includes(role))
-  const joined = await joinThread(tx, { account, parsed, receivedAt, unread, listed, ownAddresses, knownThread })
-  const { n, attachmentIds } = await insertMessage(tx, { ...message, thread: joined.n, listed })
-  if (joined.isLast) await setLastMessage(tx, joined, n)
+  const n = nextNumber(tx, account, receivedAt)
+  const joined = joinThread(tx, { n, account, parsed, receivedAt, unread, listed, ownAddresses, knownThread })
+  const attachmentIds = insertMessage(tx, { ...message, n, thread: joined.n, listed })
   const threadLastReceivedAt = joined.lastReceivedAt
   const filed = { n, thread: joined.n, receivedAt, filedAt: message.createdAt, unread, threadLastReceivedAt }
-  for (const folder of folders) await fileMessage(tx, folder.n, filed)
-  if (!joined.created) await updateThreadOrder(tx, joined.n, threadLastReceivedAt)
+  for (const folder of folders) fileMessage(tx, folder.n, filed)
+  if (!joined.created) updateThreadOrder(tx, joined.n, threadLastReceivedAt)
   const changes: Change[] = [
     { type: 'messages', n, object: message.id, kind: 'created' },
     { type: 'threads', n: joined.n, object: joined.id, kind: joined.created ? 'created' : 'updated' },

@@ -60,8 +60,8 @@ export class FolderEdits {
   }
 
   /** {@link create} inside a unit of work of the caller. */
-  async createIn(tx: Tx, account: Account, { name: requestedName, parentId, sortOrder }: NewFolder): Promise<string> {
-    const rows = await this.#rows(tx, account)
+  createIn(tx: Tx, account: Account, { name: requestedName, parentId, sortOrder }: NewFolder): string {
+    const rows = this.#rows(tx, account)
     if (rows.length >= FOLDERS_MAX) throw conflict(`A mailbox has at most ${FOLDERS_MAX} folders.`)
     const name = checkFolderName(requestedName)
     const parent = parentId === null ? null : parentOf(rows, parentId)
@@ -69,10 +69,10 @@ export class FolderEdits {
     assertNameFree(rows, parent, name, null)
     const now = this.#deps.clock.now()
     const id = newId('folder')
-    const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM folders')
+    const newest = tx.get<{ n: number | null }>('SELECT max(n) AS n FROM folders')
     // A number that the ledger records is not assigned again.
-    const n = Math.max(newest?.n ?? 0, await lastNumber(tx, account.n, 'folders')) + 1
-    await tx.insert('folders', {
+    const n = Math.max(newest?.n ?? 0, lastNumber(tx, account.n, 'folders')) + 1
+    tx.insert('folders', {
       ...{ n, id, account: account.n, parent: parent?.n ?? null, name },
       sort_order: sortOrder ?? Math.max(...rows.map((row) => row.sort_order)) + SORT_STEP,
       // RFC 9051 §2.3.1.1: a folder created later under the same name must have a greater value.
@@ -80,7 +80,7 @@ export class FolderEdits {
       created_at: now,
       updated_at: now,
     })
-    await this.#recordChanges(tx, account, [{ type: 'folders', n, object: id, kind: 'created' }])
+    this.#recordChanges(tx, account, [{ type: 'folders', n, object: id, kind: 'created' }])
     return id
   }
 
@@ -88,10 +88,10 @@ export class FolderEdits {
    * @param check checks a precondition inside the unit of work
    * @throws ProductError not_found, validation_error (also for a cycle), conflict (a folder with a role is renamed or moved, or the name is in use)
    */
-  async update(account: Account, id: string, change: FolderChange, check: (tx: Tx) => Promise<void>): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      await check(tx)
-      const rows = await this.#rows(tx, account)
+  async update(account: Account, id: string, change: FolderChange, check: (tx: Tx) => void): Promise<void> {
+    await this.#deps.db.write((tx) => {
+      check(tx)
+      const rows = this.#rows(tx, account)
       const row = rows.find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('folder')
       const name = change.name === undefined ? row.name : checkFolderName(change.name)
@@ -107,13 +107,13 @@ export class FolderEdits {
       }
       const newParent = parentN === null ? null : rows.find(({ n }) => n === parentN)!
       assertNameFree(rows, newParent, name, row.n)
-      await tx.run(
+      tx.run(
         `UPDATE folders SET name = ?, parent = ?, sort_order = ?, is_subscribed = coalesce(?, is_subscribed), updated_at = ? WHERE n = ?`,
         [name, parentN, change.sortOrder ?? row.sort_order, change.isSubscribed ?? null, this.#deps.clock.now(), row.n],
       )
       // The paths of its descendants change as well.
       const changed = isMoved || name !== row.name ? [row, ...descendantsOf(rows, row.n)] : [row]
-      await this.#recordChanges(
+      this.#recordChanges(
         tx,
         account,
         changed.map(({ n, id: object }): Change => ({ type: 'folders', n, object, kind: 'updated' })),
@@ -128,29 +128,24 @@ export class FolderEdits {
    * @returns how many messages were removed
    * @throws ProductError not_found, conflict (a folder with a role, with subfolders, or with messages if `onMessages` is `reject`)
    */
-  async remove(
-    account: Account,
-    id: string,
-    onMessages: OnMessages,
-    check: (tx: Tx) => Promise<void>,
-  ): Promise<number> {
+  async remove(account: Account, id: string, onMessages: OnMessages, check: (tx: Tx) => void): Promise<number> {
     const { db, edits } = this.#deps
     let lastSeq: number | null = null
     for (let removed = 0; ; ) {
-      const ids = await db.write(async (tx) => {
-        if (lastSeq === null) await check(tx)
-        const row = await this.#deletableFolder(tx, account, id)
+      const ids = await db.write((tx) => {
+        if (lastSeq === null) check(tx)
+        const row = this.#deletableFolder(tx, account, id)
         const currentSeq = () => lastChangeSeq(tx, account.n, 'folders', row.n)
-        if (lastSeq !== null && lastSeq !== (await currentSeq())) await check(tx)
+        if (lastSeq !== null && lastSeq !== currentSeq()) check(tx)
         if (row.total_messages > 0 && onMessages === 'reject')
           throw conflict('The folder contains messages. Set on_messages to trash or delete to remove them.')
-        const batch = await edits.messageIdsIn(tx, account, id, MESSAGES_PER_BATCH)
-        if (batch.length > 0) await edits.removeFromFolder(tx, account, id, batch, onMessages === 'trash')
+        const batch = edits.messageIdsIn(tx, account, id, MESSAGES_PER_BATCH)
+        if (batch.length > 0) edits.removeFromFolder(tx, account, id, batch, onMessages === 'trash')
         else {
-          await tx.run('DELETE FROM folders WHERE n = ?', [row.n])
-          await this.#recordChanges(tx, account, [{ type: 'folders', n: row.n, object: id, kind: 'destroyed' }])
+          tx.run('DELETE FROM folders WHERE n = ?', [row.n])
+          this.#recordChanges(tx, account, [{ type: 'folders', n: row.n, object: id, kind: 'destroyed' }])
         }
-        lastSeq = await currentSeq()
+        lastSeq = currentSeq()
         return batch
       })
       if (ids.length === 0) return removed
@@ -158,8 +153,8 @@ export class FolderEdits {
     }
   }
 
-  async #deletableFolder(tx: Tx, account: Account, id: string): Promise<Row> {
-    const rows = await this.#rows(tx, account)
+  #deletableFolder(tx: Tx, account: Account, id: string): Row {
+    const rows = this.#rows(tx, account)
     const row = rows.find((candidate) => candidate.id === id)
     if (row === undefined) throw notFound('folder')
     if (row.role !== null) throw conflict('A folder with a role cannot be deleted.')
@@ -168,14 +163,14 @@ export class FolderEdits {
     return row
   }
 
-  async #rows(tx: Tx, account: Account): Promise<Row[]> {
+  #rows(tx: Tx, account: Account): Row[] {
     return tx.all<Row>(`SELECT ${COLUMNS} FROM folders WHERE account = ?`, [account.n])
   }
 
-  async #recordChanges(tx: Tx, account: Account, recorded: readonly Change[]): Promise<void> {
+  #recordChanges(tx: Tx, account: Account, recorded: readonly Change[]): void {
     const { accounts, changes, clock } = this.#deps
-    const seq = await accounts.advance(tx, account.n, ['folders'], { bytes: 0, messages: 0 })
-    await changes.record(tx, account.n, seq, recorded, clock.now())
+    const seq = accounts.advance(tx, account.n, ['folders'], { bytes: 0, messages: 0 })
+    changes.record(tx, account.n, seq, recorded, clock.now())
   }
 }
 

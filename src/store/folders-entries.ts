@@ -1,16 +1,16 @@
 // Entries of messages in folders: adds and removes them, and updates the counts of folders and of threads in them.
 
 import type { WrongSpan } from '../base/clock-guard.ts'
-import type { Reader, Tx } from '../db/db.ts'
+import type { AnyReader, Reader, Tx } from '../db/db.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { FolderKey } from './folders.ts'
 import type { FolderRole } from './records.ts'
 
 /** The folders of each message, by message number. */
-export async function foldersByMessage(reader: Reader, messages: readonly number[]): Promise<Map<number, FolderKey[]>> {
+export function foldersByMessage(reader: Reader, messages: readonly number[]): Map<number, FolderKey[]> {
   const filed = new Map<number, FolderKey[]>(messages.map((n) => [n, []]))
   if (messages.length === 0) return filed
-  const rows = await reader.all<FolderKey & { message: number }>(
+  const rows = reader.all<FolderKey & { message: number }>(
     `SELECT f.message, folders.n, folders.id, folders.role FROM message_folders f JOIN folders ON folders.n = f.folder
      WHERE f.message IN (${placeholders(messages)})`,
     messages,
@@ -20,8 +20,8 @@ export async function foldersByMessage(reader: Reader, messages: readonly number
 }
 
 /** Messages of a folder in ascending order of UID. */
-export async function messagesIn(reader: Reader, folder: number, limit: number): Promise<number[]> {
-  const rows = await reader.all<{ message: number }>(
+export function messagesIn(reader: Reader, folder: number, limit: number): number[] {
+  const rows = reader.all<{ message: number }>(
     'SELECT message FROM message_folders WHERE folder = ? ORDER BY uid LIMIT ?',
     [folder, limit],
   )
@@ -29,17 +29,17 @@ export async function messagesIn(reader: Reader, folder: number, limit: number):
 }
 
 /** Adds a message to a folder under its next UID. The counts are updated by {@link updateFolderCounts}. */
-export async function insertFolderEntry(
+export function insertFolderEntry(
   tx: Tx,
   folder: number,
   message: { n: number; receivedAt: number },
   now: number,
-): Promise<void> {
-  const row = await tx.get<{ uid: number }>(
+): void {
+  const row = tx.get<{ uid: number }>(
     'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
     [folder],
   )
-  await tx.insert('message_folders', {
+  tx.insert('message_folders', {
     folder,
     uid: row!.uid,
     message: message.n,
@@ -49,8 +49,8 @@ export async function insertFolderEntry(
 }
 
 /** Removes a message from a folder, without updating counts. */
-export async function deleteFolderEntry(tx: Tx, folder: number, message: number): Promise<void> {
-  await tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
+export function deleteFolderEntry(tx: Tx, folder: number, message: number): void {
+  tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
 }
 
 /**
@@ -58,7 +58,7 @@ export async function deleteFolderEntry(tx: Tx, folder: number, message: number)
  * the filing time, so that the lowest UID is the oldest entry.
  */
 export async function foldersFiledBefore(
-  reader: Reader,
+  reader: AnyReader,
   roles: readonly FolderRole[],
   before: number,
   page: { after: number; limit: number },
@@ -72,13 +72,13 @@ export async function foldersFiledBefore(
 }
 
 /** Entries of a folder that were filed before a time (ms), in ascending order of UID. */
-export async function entriesFiledBefore(
+export function entriesFiledBefore(
   reader: Reader,
   folder: number,
   before: number,
   page: { after: number; limit: number },
-): Promise<{ uid: number; message: number }[]> {
-  const rows = await reader.all<{ uid: number; message: number; filed_at: number | null }>(
+): { uid: number; message: number }[] {
+  const rows = reader.all<{ uid: number; message: number; filed_at: number | null }>(
     'SELECT uid, message, filed_at FROM message_folders WHERE folder = ? AND uid > ? ORDER BY uid LIMIT ?',
     [folder, page.after, page.limit],
   )
@@ -99,12 +99,12 @@ export interface FilingLimits {
  * Sets the filing time of what was filed in folders with these roles while the clock was wrong to now: in the times it showed, before
  * the message was received, before the first team existed, or in the future. The filing time still grows with the UID.
  */
-export async function resetFiledAt(
+export function resetFiledAt(
   tx: Tx,
   roles: readonly FolderRole[],
   { now, earliest, slackMs, wrong }: FilingLimits,
-): Promise<number> {
-  const { changes } = await tx.run(
+): number {
+  const { changes } = tx.run(
     `UPDATE message_folders SET filed_at = ? WHERE folder IN (SELECT n FROM folders WHERE role IN (${placeholders(roles)}))
        AND (filed_at < ? OR filed_at < received_at - ? OR filed_at > ?${wrong.map(() => ' OR filed_at BETWEEN ? AND ?').join('')})`,
     [now, ...roles, earliest, slackMs, now + slackMs, ...wrong.flatMap(({ from, until }) => [from, until])],
@@ -113,13 +113,13 @@ export async function resetFiledAt(
 }
 
 /** Deletes the folder entries of messages without updating counts: the folders are deleted as well. */
-export async function deleteFolderEntries(tx: Tx, messages: readonly number[]): Promise<void> {
-  await tx.run(`DELETE FROM message_folders WHERE message IN (${placeholders(messages)})`, messages)
+export function deleteFolderEntries(tx: Tx, messages: readonly number[]): void {
+  tx.run(`DELETE FROM message_folders WHERE message IN (${placeholders(messages)})`, messages)
 }
 
 /** Deletes the per-folder counts of threads. */
-export async function deleteThreadFolders(tx: Tx, threads: readonly number[]): Promise<void> {
-  await tx.run(`DELETE FROM thread_folders WHERE thread IN (${placeholders(threads)})`, threads)
+export function deleteThreadFolders(tx: Tx, threads: readonly number[]): void {
+  tx.run(`DELETE FROM thread_folders WHERE thread IN (${placeholders(threads)})`, threads)
 }
 
 /** Counts of a thread's messages in one folder. */
@@ -134,23 +134,22 @@ export interface ThreadFolderCounts {
  * @param lastReceivedAt of the thread: its sort time in every folder
  * @returns the folders whose counts changed
  */
-export async function updateFolderCounts(
+export function updateFolderCounts(
   tx: Tx,
   thread: number,
   current: readonly ThreadFolderCounts[],
   lastReceivedAt: number,
-): Promise<number[]> {
-  const stored = await tx.all<ThreadFolderCounts>(
-    'SELECT folder, messages, unread FROM thread_folders WHERE thread = ?',
-    [thread],
-  )
+): number[] {
+  const stored = tx.all<ThreadFolderCounts>('SELECT folder, messages, unread FROM thread_folders WHERE thread = ?', [
+    thread,
+  ])
   const before = new Map(stored.map((counts) => [counts.folder, counts]))
   const after = new Map(current.map((counts) => [counts.folder, counts]))
   const changed: number[] = []
   for (const folder of new Set([...before.keys(), ...after.keys()])) {
-    if (await updateOneFolder(tx, thread, before.get(folder), after.get(folder), lastReceivedAt)) changed.push(folder)
+    if (updateOneFolder(tx, thread, before.get(folder), after.get(folder), lastReceivedAt)) changed.push(folder)
   }
-  await tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
+  tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
     lastReceivedAt,
     thread,
     lastReceivedAt,
@@ -158,18 +157,18 @@ export async function updateFolderCounts(
   return changed
 }
 
-async function updateOneFolder(
+function updateOneFolder(
   tx: Tx,
   thread: number,
   before: ThreadFolderCounts | undefined,
   after: ThreadFolderCounts | undefined,
   lastReceivedAt: number,
-): Promise<boolean> {
+): boolean {
   if (before?.messages === after?.messages && before?.unread === after?.unread) return false
   const folder = (before ?? after)!.folder
-  if (after === undefined) await tx.run('DELETE FROM thread_folders WHERE thread = ? AND folder = ?', [thread, folder])
+  if (after === undefined) tx.run('DELETE FROM thread_folders WHERE thread = ? AND folder = ?', [thread, folder])
   else {
-    await tx.run(
+    tx.run(
       `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (thread, folder) DO UPDATE SET messages = excluded.messages, unread = excluded.unread`,
       [thread, folder, after.messages, after.unread, lastReceivedAt],
@@ -177,7 +176,7 @@ async function updateOneFolder(
   }
   const difference = (count: (counts: ThreadFolderCounts) => number) =>
     (after === undefined ? 0 : count(after)) - (before === undefined ? 0 : count(before))
-  await tx.run(
+  tx.run(
     `UPDATE folders SET total_messages = total_messages + ?, unread_messages = unread_messages + ?,
        total_threads = total_threads + ?, unread_threads = unread_threads + ? WHERE n = ?`,
     [
@@ -192,9 +191,9 @@ async function updateOneFolder(
 }
 
 /** Counts the messages of a thread by folder. @param messages `seen` by message number */
-export async function countByFolder(tx: Tx, messages: ReadonlyMap<number, boolean>): Promise<ThreadFolderCounts[]> {
+export function countByFolder(tx: Tx, messages: ReadonlyMap<number, boolean>): ThreadFolderCounts[] {
   const byFolder = new Map<number, ThreadFolderCounts>()
-  for (const [message, folders] of await foldersByMessage(tx, [...messages.keys()])) {
+  for (const [message, folders] of foldersByMessage(tx, [...messages.keys()])) {
     for (const { n: folder } of folders) {
       const counts = byFolder.get(folder) ?? { folder, messages: 0, unread: 0 }
       counts.messages++

@@ -58,12 +58,12 @@ export class Folders {
   }
 
   /** Creates the six folders of a new account. */
-  async createInitial(tx: Tx, account: number): Promise<{ n: number; id: string }[]> {
+  createInitial(tx: Tx, account: number): { n: number; id: string }[] {
     const now = this.#clock.now()
     const created: { n: number; id: string }[] = []
     for (const [index, [role, name]] of INITIAL_FOLDERS.entries()) {
       const id = newId('folder')
-      const n = await tx.insert('folders', {
+      const n = tx.insert('folders', {
         id,
         account,
         name,
@@ -80,44 +80,41 @@ export class Folders {
   }
 
   /** All folders of the account by sort order and name. */
-  async list(account: Account): Promise<Folder[]> {
-    const rows = await this.#rows(account.n)
+  list(account: Account): Folder[] {
+    const rows = this.#rows(account.n)
     return rows.map((row) => present(row, rows))
   }
 
-  async byId(account: Account, id: string, reader: Reader = this.#db.read): Promise<Folder | undefined> {
-    const rows = await this.#rows(account.n, reader)
+  byId(account: Account, id: string, reader: Reader = this.#db.read): Folder | undefined {
+    const rows = this.#rows(account.n, reader)
     const row = rows.find((candidate) => candidate.id === id)
     return row && present(row, rows)
   }
 
-  async byRole(account: number, role: FolderRole, reader: Reader = this.#db.read): Promise<FolderKey> {
-    const row = await reader.get<FolderKey>('SELECT n, id, role FROM folders WHERE account = ? AND role = ?', [
-      account,
-      role,
-    ])
+  byRole(account: number, role: FolderRole, reader: Reader = this.#db.read): FolderKey {
+    const row = reader.get<FolderKey>('SELECT n, id, role FROM folders WHERE account = ? AND role = ?', [account, role])
     if (!row) throw new Error(`Account ${account} has no ${role} folder.`)
     return row
   }
 
   /** The keys of all folders of an account, to resolve folders by id, role or name. */
-  async keys(account: Account, reader: Reader = this.#db.read): Promise<(FolderKey & { name: string })[]> {
+  keys(account: Account, reader: Reader = this.#db.read): (FolderKey & { name: string })[] {
     return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
   }
 
   /** Deletes all folders of a deleted account; they must be empty. @returns how many. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
-    return (await tx.run('DELETE FROM folders WHERE account = ?', [account.n])).changes
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
+    return tx.run('DELETE FROM folders WHERE account = ?', [account.n]).changes
   }
 
   /** The keys of all folders of an account with their paths. */
-  async paths(account: Account, reader: Reader = this.#db.read): Promise<(FolderKey & { path: string })[]> {
-    const rows = await this.#rows(account.n, reader)
+  paths(account: Account, reader: Reader = this.#db.read): (FolderKey & { path: string })[] {
+    const rows = this.#rows(account.n, reader)
     const byKey = new Map(rows.map((row) => [row.n, row]))
     return rows.map((row) => ({ n: row.n, id: row.id, role: row.role, path: pathOf(row, byKey) }))
   }
 
-  async #rows(account: number, reader: Reader = this.#db.read): Promise<FolderRow[]> {
+  #rows(account: number, reader: Reader = this.#db.read): FolderRow[] {
     return reader.all<FolderRow>(
       `SELECT n, id, parent, name, role, sort_order, total_messages, unread_messages, total_threads, unread_threads,
          is_subscribed, created_at, updated_at
@@ -156,7 +153,7 @@ function present(row: FolderRow, all: readonly FolderRow[]): Folder {
 }
 
 /** Adds a new message to a folder: assigns its UID and updates the counts of the folder and of the thread in it. */
-export async function fileMessage(
+export function fileMessage(
   tx: Tx,
   folder: number,
   message: {
@@ -168,9 +165,9 @@ export async function fileMessage(
     unread: boolean
     threadLastReceivedAt: number
   },
-): Promise<void> {
+): void {
   const unread = message.unread ? 1 : 0
-  const inThread = await tx.get<{ messages: number; unread: number }>(
+  const inThread = tx.get<{ messages: number; unread: number }>(
     `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, 1, ?, ?)
      ON CONFLICT (thread, folder) DO UPDATE SET messages = messages + 1, unread = unread + excluded.unread
      RETURNING messages, unread`,
@@ -178,13 +175,13 @@ export async function fileMessage(
   )
   const newThread = inThread!.messages === 1 ? 1 : 0
   const newUnreadThread = unread === 1 && inThread!.unread === 1 ? 1 : 0
-  const row = await tx.get<{ uid: number }>(
+  const row = tx.get<{ uid: number }>(
     `UPDATE folders SET uid_next = uid_next + 1, total_messages = total_messages + 1, unread_messages = unread_messages + ?,
        total_threads = total_threads + ?, unread_threads = unread_threads + ?
      WHERE n = ? RETURNING uid_next - 1 AS uid`,
     [unread, newThread, newUnreadThread, folder],
   )
-  await tx.insert('message_folders', {
+  tx.insert('message_folders', {
     folder,
     uid: row!.uid,
     message: message.n,
@@ -194,8 +191,8 @@ export async function fileMessage(
 }
 
 /** Sets the sort time of a thread in all its folders. */
-export async function updateThreadOrder(tx: Tx, thread: number, lastReceivedAt: number): Promise<void> {
-  await tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
+export function updateThreadOrder(tx: Tx, thread: number, lastReceivedAt: number): void {
+  tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
     lastReceivedAt,
     thread,
     lastReceivedAt,
@@ -221,8 +218,8 @@ export function folderThreads(folder: number): Fragment {
 }
 
 /** Folder ids of each message, by message number. */
-export async function folderIdsOf(reader: Reader, messages: readonly number[]): Promise<Map<number, string[]>> {
-  const rows = await reader.all<{ key: number; id: string }>(
+export function folderIdsOf(reader: Reader, messages: readonly number[]): Map<number, string[]> {
+  const rows = reader.all<{ key: number; id: string }>(
     `SELECT f.message AS key, folders.id FROM message_folders f JOIN folders ON folders.n = f.folder
      WHERE f.message IN (${placeholders(messages)}) ORDER BY folders.sort_order, folders.n`,
     messages,
@@ -231,11 +228,11 @@ export async function folderIdsOf(reader: Reader, messages: readonly number[]): 
 }
 
 /** Folder ids of each thread, by thread number; without Junk and Trash for threads with `listed`. */
-export async function threadFolderIds(
+export function threadFolderIds(
   reader: Reader,
   threads: readonly { n: number; listed: boolean }[],
-): Promise<Map<number, string[]>> {
-  const rows = await reader.all<{ key: number; id: string; role: FolderRole | null }>(
+): Map<number, string[]> {
+  const rows = reader.all<{ key: number; id: string; role: FolderRole | null }>(
     `SELECT t.thread AS key, folders.id, folders.role FROM thread_folders t JOIN folders ON folders.n = t.folder
      WHERE t.thread IN (${placeholders(threads)}) ORDER BY folders.sort_order, folders.n`,
     threads.map((thread) => thread.n),
@@ -256,17 +253,17 @@ function grouped(rows: { key: number; id: string }[]): Map<number, string[]> {
 }
 
 /** Skips UIDs in all folders: they may have been assigned by commits that were lost (RFC 9051 §2.3.1.1). */
-export async function skipUids(tx: Tx, count: number): Promise<void> {
-  await tx.run('UPDATE folders SET uid_next = uid_next + ?', [count])
+export function skipUids(tx: Tx, count: number): void {
+  tx.run('UPDATE folders SET uid_next = uid_next + ?', [count])
 }
 
 /**
  * Gives every folder a new UIDVALIDITY, which invalidates what clients have cached. It increases even if the clock was set back.
  * @param now ms
  */
-export async function renewUidValidity(tx: Tx, now: number): Promise<void> {
-  const row = await tx.get<{ last: number | null }>('SELECT max(uid_validity) AS last FROM folders')
-  await tx.run('UPDATE folders SET uid_validity = ?', [Math.max(Math.floor(now / 1000), (row?.last ?? 0) + 1)])
+export function renewUidValidity(tx: Tx, now: number): void {
+  const row = tx.get<{ last: number | null }>('SELECT max(uid_validity) AS last FROM folders')
+  tx.run('UPDATE folders SET uid_validity = ?', [Math.max(Math.floor(now / 1000), (row?.last ?? 0) + 1)])
 }
 
 export interface FolderCounts {
@@ -277,11 +274,8 @@ export interface FolderCounts {
 }
 
 /** The folders of an account with their stored counts. */
-export async function shownFolders(
-  reader: Reader,
-  account: number,
-): Promise<{ n: number; id: string; counts: FolderCounts }[]> {
-  const rows = await reader.all<FolderCounts & { n: number; id: string }>(
+export function shownFolders(reader: Reader, account: number): { n: number; id: string; counts: FolderCounts }[] {
+  const rows = reader.all<FolderCounts & { n: number; id: string }>(
     `SELECT n, id, total_messages AS messages, unread_messages AS unread, total_threads AS threads,
        unread_threads AS unreadThreads
      FROM folders WHERE account = ? ORDER BY n`,
@@ -291,14 +285,14 @@ export async function shownFolders(
 }
 
 /** Counts the messages of a folder. @param messages all messages of the account, by number */
-export async function countFolder(
+export function countFolder(
   reader: Reader,
   folder: number,
   messages: ReadonlyMap<number, { thread: number; seen: number }>,
-): Promise<FolderCounts> {
+): FolderCounts {
   const threads = new Set<number>()
   const unreadThreads = new Set<number>()
-  const rows = await reader.all<{ message: number }>('SELECT message FROM message_folders WHERE folder = ?', [folder])
+  const rows = reader.all<{ message: number }>('SELECT message FROM message_folders WHERE folder = ?', [folder])
   let unread = 0
   for (const { message } of rows) {
     const counted = messages.get(message)

@@ -80,34 +80,34 @@ export class Identities {
   }
 
   /** Creates the primary identity of a new account; the caller records the change in the ledger. */
-  async createPrimary(tx: Tx, account: number, email: string): Promise<Change> {
-    const n = await nextNumber(tx, account)
+  createPrimary(tx: Tx, account: number, email: string): Change {
+    const n = nextNumber(tx, account)
     return this.#insert(tx, account, n, { email }, true)
   }
 
   /** The primary identity first, the others in order of creation. */
-  async list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Promise<Identity[]> {
-    return (await rowsOf(reader, account.n)).map(present)
+  list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Identity[] {
+    return rowsOf(reader, account.n).map(present)
   }
 
-  async get(account: Account, id: string): Promise<Identity | undefined> {
-    return (await this.list(account)).find((identity) => identity.id === id)
+  get(account: Account, id: string): Identity | undefined {
+    return this.list(account).find((identity) => identity.id === id)
   }
 
   /** Whether an identity still exists: it can be deleted while a message is composed. */
-  async has(reader: Reader, account: Account, id: string): Promise<boolean> {
+  has(reader: Reader, account: Account, id: string): boolean {
     const sql = 'SELECT 1 AS found FROM identities WHERE id = ? AND account = ?'
-    return (await reader.get(sql, [id, account.n])) !== undefined
+    return reader.get(sql, [id, account.n]) !== undefined
   }
 
   /** @returns its id @throws ProductError conflict if there are too many */
   create(account: Account, identity: NewIdentity): Promise<string> {
-    return this.#deps.db.write(async (tx) => {
-      if ((await rowsOf(tx, account.n)).length >= IDENTITIES_MAX) {
+    return this.#deps.db.write((tx) => {
+      if (rowsOf(tx, account.n).length >= IDENTITIES_MAX) {
         throw conflict(`A mailbox has at most ${IDENTITIES_MAX} identities.`)
       }
-      const change = await this.#insert(tx, account.n, await nextNumber(tx, account.n), identity, false)
-      await this.#recordChanges(tx, account, [change])
+      const change = this.#insert(tx, account.n, nextNumber(tx, account.n), identity, false)
+      this.#recordChanges(tx, account, [change])
       return change.object
     })
   }
@@ -115,8 +115,8 @@ export class Identities {
   /** @throws ProductError not_found */
   async update(account: Account, id: string, change: IdentityChange): Promise<void> {
     const now = this.#deps.clock.now()
-    await this.#deps.db.write(async (tx) => {
-      const rows = await rowsOf(tx, account.n)
+    await this.#deps.db.write((tx) => {
+      const rows = rowsOf(tx, account.n)
       const row = rows.find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('identity')
       const recorded: Change[] = [changeOf(row, 'updated')]
@@ -124,65 +124,65 @@ export class Identities {
       const becomesPrimary = change.isPrimary === true && primary !== row
       if (becomesPrimary) {
         // The current one first: a unique index allows only one.
-        await tx.run('UPDATE identities SET is_primary = 0, updated_at = ? WHERE n = ?', [now, primary.n])
+        tx.run('UPDATE identities SET is_primary = 0, updated_at = ? WHERE n = ?', [now, primary.n])
         recorded.push(changeOf(primary, 'updated'))
       }
       const columns = {
         ...columnsOf({ ...present(row), ...change }),
         is_primary: becomesPrimary || row.is_primary === 1,
       }
-      await tx.run(
+      tx.run(
         `UPDATE identities SET ${Object.keys(columns)
           .map((name) => `${name} = ?`)
           .join(', ')}, updated_at = ? WHERE n = ?`,
         [...Object.values(columns), now, row.n],
       )
-      await this.#recordChanges(tx, account, recorded)
+      this.#recordChanges(tx, account, recorded)
     })
   }
 
   /** @throws ProductError not_found, conflict for the primary one */
   async remove(account: Account, id: string): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      const row = (await rowsOf(tx, account.n)).find((candidate) => candidate.id === id)
+    await this.#deps.db.write((tx) => {
+      const row = rowsOf(tx, account.n).find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('identity')
       if (row.is_primary === 1)
         throw conflict('The primary identity cannot be deleted. Make another identity primary first.')
-      await tx.run('DELETE FROM identities WHERE n = ?', [row.n])
-      await this.#recordChanges(tx, account, [changeOf(row, 'destroyed')])
+      tx.run('DELETE FROM identities WHERE n = ?', [row.n])
+      this.#recordChanges(tx, account, [changeOf(row, 'destroyed')])
     })
   }
 
   /** Deletes the identities of a deleted account. @returns how many. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
-    const { changes } = await tx.run('DELETE FROM identities WHERE account = ?', [account.n])
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
+    const { changes } = tx.run('DELETE FROM identities WHERE account = ?', [account.n])
     return changes
   }
 
-  async #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Promise<Change> {
+  #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Change {
     const now = this.#deps.clock.now()
     const id = newId('identity')
-    await tx.insert('identities', {
+    tx.insert('identities', {
       ...{ n, id, account, email: identity.email, is_primary: isPrimary, created_at: now, updated_at: now },
       ...columnsOf({ name: '', replyTo: null, bcc: null, textSignature: '', htmlSignature: '', ...identity }),
     })
     return { type: 'identities', n, object: id, kind: 'created' }
   }
 
-  async #recordChanges(tx: Tx, account: Account, recorded: readonly Change[]): Promise<void> {
+  #recordChanges(tx: Tx, account: Account, recorded: readonly Change[]): void {
     const { accounts, changes, clock } = this.#deps
-    const seq = await accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
-    await changes.record(tx, account.n, seq, recorded, clock.now())
+    const seq = accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
+    changes.record(tx, account.n, seq, recorded, clock.now())
   }
 }
 
 /** A number that the ledger records is not assigned again. */
-async function nextNumber(tx: Tx, account: number): Promise<number> {
-  const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM identities')
-  return Math.max(newest?.n ?? 0, await lastNumber(tx, account, 'identities')) + 1
+function nextNumber(tx: Tx, account: number): number {
+  const newest = tx.get<{ n: number | null }>('SELECT max(n) AS n FROM identities')
+  return Math.max(newest?.n ?? 0, lastNumber(tx, account, 'identities')) + 1
 }
 
-async function rowsOf(reader: Reader, account: number): Promise<Row[]> {
+function rowsOf(reader: Reader, account: number): Row[] {
   return reader.all<Row>(`SELECT ${COLUMNS} FROM identities WHERE account = ? ORDER BY is_primary DESC, n`, [account])
 }
 

@@ -60,11 +60,7 @@ export class Imports {
   }
 
   /** Id of the newest message with exactly these bytes. */
-  async messageWithContent(
-    account: Account,
-    hash: Uint8Array,
-    reader: Reader = this.#deps.db.read,
-  ): Promise<string | undefined> {
+  messageWithContent(account: Account, hash: Uint8Array, reader: Reader = this.#deps.db.read): string | undefined {
     return messageWithContent(reader, account, hash)
   }
 
@@ -72,10 +68,10 @@ export class Imports {
    * The folders with these ids; the Inbox for null.
    * @throws ProductError validation_error on `folder_ids`
    */
-  async folders(account: Account, ids: readonly string[] | null, reader: Reader = this.#deps.db.read) {
+  folders(account: Account, ids: readonly string[] | null, reader: Reader = this.#deps.db.read) {
     const { folders } = this.#deps
-    if (ids === null) return [await folders.byRole(account.n, 'inbox', reader)]
-    const keys = await folders.keys(account, reader)
+    if (ids === null) return [folders.byRole(account.n, 'inbox', reader)]
+    const keys = folders.keys(account, reader)
     return ids.map((id, index): FolderKey => {
       const folder = keys.find((key) => key.id === id)
       if (folder === undefined)
@@ -88,20 +84,20 @@ export class Imports {
    * Stores a message unless the mailbox already has it.
    * @throws ProductError validation_error on `folder_ids`
    */
-  async import(tx: Tx, target: ImportTarget, imported: ImportedMessage): Promise<ImportResult> {
+  import(tx: Tx, target: ImportTarget, imported: ImportedMessage): ImportResult {
     const { account, ownAddresses, quotaBytes } = target
-    const existing = await this.messageWithContent(account, imported.hash, tx)
+    const existing = this.messageWithContent(account, imported.hash, tx)
     if (existing !== undefined) return { outcome: 'exists', id: existing }
-    const current = await this.#deps.accounts.byMailbox(account.mailboxId, tx)
+    const current = this.#deps.accounts.byMailbox(account.mailboxId, tx)
     // Decisions §10.9.
     if (current === undefined || current.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
     const { hash: blob, keywords, folderIds, ...rest } = imported
     const id = newId('message')
-    await storeMessage(tx, this.#deps, {
+    storeMessage(tx, this.#deps, {
       ...rest,
       id,
       account: account.n,
-      folders: await this.folders(account, folderIds, tx),
+      folders: this.folders(account, folderIds, tx),
       ownAddresses,
       blob,
       nameOf: this.#deps.names.of(account.mailboxId),

@@ -4,6 +4,8 @@ import type { WrongSpan } from '../base/clock-guard.ts'
 import { newId } from '../base/ids.ts'
 import { searchText, searchWords } from '../base/words.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import { DeferredWrites } from '../db/deferred-writes.ts'
+import { insertMany } from '../db/insert-many.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { redateRows } from '../db/redate.ts'
 import type { AuthResult } from '../mime/message.ts'
@@ -109,9 +111,14 @@ interface LogRow {
   created_at: number
 }
 
+/** See `Tx.atEnd`. */
+const ORDER = 0
+
 export class InboundLog {
   readonly #db: Db
   readonly #counters: Pick<Counters, 'count'>
+  /** The rows of a transaction are inserted together. */
+  readonly #rows = new DeferredWrites<Row>((tx, rows) => insertMany(tx, 'inbound_log', rows), ORDER)
 
   constructor(db: Db, counters: Pick<Counters, 'count'>) {
     this.#db = db
@@ -119,9 +126,9 @@ export class InboundLog {
   }
 
   /** Inserts rows as part of a unit of work, and counts them. */
-  async appendMany(tx: Tx, rows: readonly NewInboundRow[]): Promise<void> {
+  appendMany(tx: Tx, rows: readonly NewInboundRow[]): void {
     for (const row of rows) {
-      await tx.insert('inbound_log', { id: newId('inboundLog'), ...columnsOf(row) })
+      this.#rows.add(tx, { id: newId('inboundLog'), ...columnsOf(row) })
       const counts = countsOf(row)
       if (counts === null) continue
       this.#counters.count(tx, {
@@ -168,8 +175,8 @@ export class InboundLog {
     )
   }
 
-  async get(teamId: string, id: string): Promise<InboundRecord | undefined> {
-    const row = await this.#db.read.get<LogRow & { evidence: string }>(
+  get(teamId: string, id: string): InboundRecord | undefined {
+    const row = this.#db.read.get<LogRow & { evidence: string }>(
       `SELECT ${ROW_COLUMNS}, evidence FROM inbound_log WHERE id = ? AND team_id = ?`,
       [id, teamId],
     )
@@ -263,7 +270,7 @@ function present(row: LogRow): InboundRow {
 }
 
 /** When the newest row was written, ms; null if there is none. */
-export async function newestInbound(reader: Reader): Promise<number | null> {
+export function newestInbound(reader: Reader): number | null {
   const sql = 'SELECT created_at AS at FROM inbound_log ORDER BY n DESC LIMIT 1'
-  return (await reader.get<{ at: number }>(sql))?.at ?? null
+  return reader.get<{ at: number }>(sql)?.at ?? null
 }

@@ -32,7 +32,7 @@ export class PageCache<T> {
    */
   async page(account: Account, request: unknown, read: () => Promise<Page<T>>): Promise<Page<T>> {
     const key = `${account.n} ${JSON.stringify(request)}`
-    const seq = await this.#accounts.seq(account)
+    const seq = this.#accounts.seq(account)
     const cached = this.#cached.get(key)
     this.#evict(key)
     if (cached?.seq === seq) {

@@ -8,7 +8,7 @@ import type { Account } from './records.ts'
  * Deletes the next rows of one kind of a deleted account. Counts and the change ledger are not updated: no client can read them any more.
  * @returns how many, at most `limit`; 0 when none are left
  */
-export type PurgeStep = (tx: Tx, account: Pick<Account, 'n'>, limit: number) => Promise<number>
+export type PurgeStep = (tx: Tx, account: Pick<Account, 'n'>, limit: number) => number
 
 /** Rows deleted in one unit of work; a message is deleted with its attachments, keywords and search text. */
 const ROWS_PER_BATCH = 100
@@ -28,12 +28,12 @@ export class Purge {
    */
   async next(mailboxId: string): Promise<number> {
     const { db, accounts, steps } = this.#deps
-    return db.write(async (tx) => {
-      const account = await accounts.byMailbox(mailboxId, tx)
+    return db.write((tx) => {
+      const account = accounts.byMailbox(mailboxId, tx)
       // The inbox of an agent whose setup was never completed.
       if (account === undefined) return 0
       for (const step of steps) {
-        const deleted = await step(tx, account, ROWS_PER_BATCH)
+        const deleted = step(tx, account, ROWS_PER_BATCH)
         if (deleted > 0) return deleted
       }
       return 0

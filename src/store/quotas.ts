@@ -52,19 +52,19 @@ export class Quotas {
   }
 
   /** Creates the quotas of a new account; the caller records the changes in the ledger. */
-  async createAll(tx: Tx, account: number): Promise<Change[]> {
+  createAll(tx: Tx, account: number): Change[] {
     const created: Change[] = []
     for (const name of QUOTA_NAMES) {
       const id = newId('quota')
-      const n = await tx.insert('account_quotas', { id, account, name, updated_at: this.#deps.clock.now() })
+      const n = tx.insert('account_quotas', { id, account, name, updated_at: this.#deps.clock.now() })
       created.push({ type: 'quotas', n, object: id, kind: 'created' })
     }
     return created
   }
 
   /** In the order of {@link QUOTA_NAMES}. */
-  async list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Promise<Quota[]> {
-    return (await rowsOf(reader, account.n)).map(present)
+  list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Quota[] {
+    return rowsOf(reader, account.n).map(present)
   }
 
   /**
@@ -79,28 +79,28 @@ export class Quotas {
     hardOf: (name: QuotaName) => number | null,
   ): Promise<void> {
     const { db, clock } = this.#deps
-    await db.write(async (tx) => {
-      const row = (await rowsOf(tx, account.n)).find((candidate) => candidate.id === id)
+    await db.write((tx) => {
+      const row = rowsOf(tx, account.n).find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('quota')
       const soft = change.softLimit === undefined ? row.soft_limit : change.softLimit
       const warn = change.warnLimit === undefined ? row.warn_limit : change.warnLimit
       checkOrder({ warn, soft, hard: hardOf(row.name) })
-      await tx.run('UPDATE account_quotas SET soft_limit = ?, warn_limit = ?, updated_at = ? WHERE n = ?', [
+      tx.run('UPDATE account_quotas SET soft_limit = ?, warn_limit = ?, updated_at = ? WHERE n = ?', [
         ...[soft, warn],
         ...[clock.now(), row.n],
       ])
-      await this.#recordChange(tx, account.n, row)
+      this.#recordChange(tx, account.n, row)
     })
   }
 
   /** Records that the storage limit of a mailbox was changed by its team; does nothing without an account. */
-  async recordStorageLimitChange(tx: Tx, mailboxId: string): Promise<void> {
+  recordStorageLimitChange(tx: Tx, mailboxId: string): void {
     const { accounts, clock } = this.#deps
-    const account = await accounts.byMailbox(mailboxId, tx)
+    const account = accounts.byMailbox(mailboxId, tx)
     if (account === undefined) return
-    const row = (await rowsOf(tx, account.n)).find(({ name }) => name === 'storage')!
-    await tx.run('UPDATE account_quotas SET updated_at = ? WHERE n = ?', [clock.now(), row.n])
-    await this.#recordChange(tx, account.n, row)
+    const row = rowsOf(tx, account.n).find(({ name }) => name === 'storage')!
+    tx.run('UPDATE account_quotas SET updated_at = ? WHERE n = ?', [clock.now(), row.n])
+    this.#recordChange(tx, account.n, row)
   }
 
   /**
@@ -109,29 +109,27 @@ export class Quotas {
    * @returns `updatedProperties` is `["used"]` if no limit changed
    * @throws ProductError as {@link ChangeLedger.since}
    */
-  async changesSince(
-    account: Account,
-    since: string,
-    max: number,
-  ): Promise<Changes & { updatedProperties: string[] | null }> {
-    const recorded = await this.#deps.changes.since(account, 'quotas', since, max)
+  changesSince(account: Account, since: string, max: number): Changes & { updatedProperties: string[] | null } {
+    const recorded = this.#deps.changes.since(account, 'quotas', since, max)
     const isLater = readState('quotas', recorded.newState)! > readState('quotas', since)!
     if (!isLater || recorded.hasMoreChanges) return { ...recorded, updatedProperties: null }
-    const others = (await this.list(account)).map(({ id }) => id).filter((id) => !recorded.created.includes(id))
+    const others = this.list(account)
+      .map(({ id }) => id)
+      .filter((id) => !recorded.created.includes(id))
     const onlyUsed = recorded.updated.length === 0 && others.length > 0
     return { ...recorded, updated: others, updatedProperties: onlyUsed ? ['used'] : null }
   }
 
   /** Deletes the quotas of a deleted account. @returns how many. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
-    const { changes } = await tx.run('DELETE FROM account_quotas WHERE account = ?', [account.n])
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
+    const { changes } = tx.run('DELETE FROM account_quotas WHERE account = ?', [account.n])
     return changes
   }
 
-  async #recordChange(tx: Tx, account: number, { n, id }: Row): Promise<void> {
+  #recordChange(tx: Tx, account: number, { n, id }: Row): void {
     const { accounts, changes, clock } = this.#deps
-    const seq = await accounts.advance(tx, account, ['quotas'], { bytes: 0, messages: 0 })
-    await changes.record(tx, account, seq, [{ type: 'quotas', n, object: id, kind: 'updated' }], clock.now())
+    const seq = accounts.advance(tx, account, ['quotas'], { bytes: 0, messages: 0 })
+    changes.record(tx, account, seq, [{ type: 'quotas', n, object: id, kind: 'updated' }], clock.now())
   }
 }
 
@@ -144,7 +142,7 @@ function checkOrder({ warn, soft, hard }: Record<'warn' | 'soft' | 'hard', numbe
   if (above(warn, hard)) throw tooBig('warn_limit', 'the hard limit')
 }
 
-async function rowsOf(reader: Reader, account: number): Promise<Row[]> {
+function rowsOf(reader: Reader, account: number): Row[] {
   return reader.all<Row>(
     'SELECT n, id, name, soft_limit, warn_limit, updated_at FROM account_quotas WHERE account = ? ORDER BY n',
     [account],

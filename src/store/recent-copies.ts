@@ -32,52 +32,60 @@ export class RecentCopies {
   }
 
   /** @returns the id of the copy that the account already has */
-  async find(tx: Tx, account: number, message: DeliveryIdentity): Promise<string | undefined> {
+  find(tx: Tx, account: number, message: DeliveryIdentity): string | undefined {
     const now = this.#clock.now()
-    const row = await (message.emailId === undefined
-      ? tx.get<{ message_id: string }>(
-          'SELECT message_id FROM recent_deliveries WHERE account = ? AND digest = ? AND delivered_at > ?',
-          [account, digestOf(message), now - REPEAT_WINDOW_MS],
-        )
-      : tx.get<{ message_id: string }>('SELECT message_id FROM local_copies WHERE account = ? AND email_id = ?', [
-          account,
-          message.emailId,
-        ]))
+    const row =
+      message.emailId === undefined
+        ? tx.get<{ message_id: string }>(
+            'SELECT message_id FROM recent_deliveries WHERE account = ? AND digest = ? AND delivered_at > ?',
+            [account, digestOf(message), now - REPEAT_WINDOW_MS],
+          )
+        : tx.get<{ message_id: string }>('SELECT message_id FROM local_copies WHERE account = ? AND email_id = ?', [
+            account,
+            message.emailId,
+          ])
     return row?.message_id
   }
 
-  /** Records a copy, as part of the unit of work that stores it. */
-  async remember(tx: Tx, account: number, message: DeliveryIdentity, messageId: string): Promise<void> {
+  /**
+   * Records a copy, as part of the unit of work that stores it, unless the account has one already.
+   * @returns the id of the earlier copy; undefined when this one is recorded
+   */
+  record(tx: Tx, account: number, message: DeliveryIdentity, messageId: string): string | undefined {
     const now = this.#clock.now()
-    if (message.emailId !== undefined) {
-      const values = [account, message.emailId, messageId, now]
-      await tx.run('INSERT INTO local_copies (account, email_id, message_id, delivered_at) VALUES (?, ?, ?, ?)', values)
-      return
-    }
-    await tx.run(
-      `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at`,
-      [account, digestOf(message), messageId, now],
-    )
+    const recorded =
+      message.emailId === undefined
+        ? tx.get(
+            `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
+             ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at
+               WHERE delivered_at <= ? RETURNING account`,
+            [account, digestOf(message), messageId, now, now - REPEAT_WINDOW_MS],
+          )
+        : tx.get(
+            `INSERT INTO local_copies (account, email_id, message_id, delivered_at) VALUES (?, ?, ?, ?)
+             ON CONFLICT DO NOTHING RETURNING account`,
+            [account, message.emailId, messageId, now],
+          )
+    return recorded === undefined ? this.find(tx, account, message) : undefined
   }
 
   /** Deletes rows past their window, at most once a minute. */
-  async prune(tx: Tx): Promise<void> {
+  prune(tx: Tx): void {
     const now = this.#clock.now()
     if (now - this.#prunedAt < PRUNE_EVERY_MS) return
     this.#prunedAt = now
-    await tx.run('DELETE FROM recent_deliveries WHERE delivered_at <= ?', [now - REPEAT_WINDOW_MS])
-    await tx.run('DELETE FROM local_copies WHERE delivered_at <= ?', [now - LOCAL_WINDOW_MS])
+    tx.run('DELETE FROM recent_deliveries WHERE delivered_at <= ?', [now - REPEAT_WINDOW_MS])
+    tx.run('DELETE FROM local_copies WHERE delivered_at <= ?', [now - LOCAL_WINDOW_MS])
   }
 
   /** Deletes up to `limit` rows of a deleted account. @returns how many */
-  async purgeIn(tx: Tx, account: number, limit: number): Promise<number> {
-    const recent = await tx.run(
+  purgeIn(tx: Tx, account: number, limit: number): number {
+    const recent = tx.run(
       `DELETE FROM recent_deliveries WHERE (account, digest) IN
          (SELECT account, digest FROM recent_deliveries WHERE account = ? LIMIT ?)`,
       [account, limit],
     )
-    const local = await tx.run(
+    const local = tx.run(
       `DELETE FROM local_copies WHERE (account, email_id) IN
          (SELECT account, email_id FROM local_copies WHERE account = ? LIMIT ?)`,
       [account, limit - recent.changes],

@@ -18,19 +18,19 @@ export interface WrongCounts {
  * @param reader should be one snapshot; holds the messages of one mailbox in memory at a time
  * @param onCounted is called with the number of messages of each mailbox, for progress
  */
-export async function recount(reader: Reader, onCounted: (messages: number) => void = () => {}): Promise<WrongCounts> {
+export function recount(reader: Reader, onCounted: (messages: number) => void = () => {}): WrongCounts {
   const wrong: WrongCounts = { folders: [], threads: [], quotas: [] }
-  const files = await attachmentBytes(reader)
-  for (const { n, mailboxId, ...stored } of await accountTotals(reader)) {
-    const messages = await countedMessages(reader, n)
+  const files = attachmentBytes(reader)
+  for (const { n, mailboxId, ...stored } of accountTotals(reader)) {
+    const messages = countedMessages(reader, n)
     const usedBytes = sum([...messages.values()], ({ sizeBytes }) => sizeBytes)
     const counted = { usedBytes, messageCount: messages.size, attachmentBytes: files.get(n) ?? 0 }
     if (!isDeepStrictEqual(counted, stored)) wrong.quotas.push(mailboxId)
-    for (const { n: folder, id, counts } of await shownFolders(reader, n)) {
-      if (!isDeepStrictEqual(await countFolder(reader, folder, messages), counts)) wrong.folders.push(id)
+    for (const { n: folder, id, counts } of shownFolders(reader, n)) {
+      if (!isDeepStrictEqual(countFolder(reader, folder, messages), counts)) wrong.folders.push(id)
     }
     const byThread = Map.groupBy(messages.values(), ({ thread }) => thread)
-    for (const { n: thread, id, ...counts } of await shownThreads(reader, n)) {
+    for (const { n: thread, id, ...counts } of shownThreads(reader, n)) {
       if (!isDeepStrictEqual(countThread(byThread.get(thread) ?? []), counts)) wrong.threads.push(id)
       byThread.delete(thread)
     }

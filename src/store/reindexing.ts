@@ -40,7 +40,7 @@ export class Reindexing {
     const { db } = this.#deps
     const done: ReindexResult = { reindexed: 0, unreadable: 0 }
     for (let processed = 0; processed < MESSAGES_PER_RUN && !signal.aborted; ) {
-      const progress = await readProgress(db.read)
+      const progress = readProgress(db.read)
       if (progress === undefined) break
       const messages = await searchableMessagesAfter(db.read, progress, MESSAGES_PER_BATCH)
       if (messages.length === 0) await db.write(endReindexing)
@@ -64,10 +64,10 @@ export class Reindexing {
       chars += read?.message.searchText.length ?? 0
     }
     const { db, accounts } = this.#deps
-    await db.write(async (tx) => {
-      for (const message of changed) if (await messageExists(tx, message)) reindexAtEnd(tx, message)
-      for (const account of new Set(changed.map((message) => message.account))) await accounts.advanceSeq(tx, account)
-      await saveProgress(tx, messages[processed - 1]!.n)
+    await db.write((tx) => {
+      for (const message of changed) if (messageExists(tx, message)) reindexAtEnd(tx, message)
+      for (const account of new Set(changed.map((message) => message.account))) accounts.advanceSeq(tx, account)
+      saveProgress(tx, messages[processed - 1]!.n)
     })
     done.reindexed += changed.length
     return processed
@@ -88,8 +88,8 @@ export class Reindexing {
 
 /** Runs at the end of the transaction like all writes of the index, in order of message number. */
 function reindexAtEnd(tx: Tx, message: IndexedMessage): void {
-  tx.atEnd(async (end) => {
-    await unindexMessage(end, message.n)
-    await indexMessage(end, message)
+  tx.atEnd((end) => {
+    unindexMessage(end, message.n)
+    indexMessage(end, message)
   }, message.n)
 }

@@ -13,13 +13,13 @@ export const SKIPPED_AFTER_RESTORE = 1_000_000
 const SKIPPED_EACH_SECOND = 10_000
 
 /** After an unclean shutdown: commits that were not flushed may be lost while clients know their numbers. */
-export async function renumberAfterCrash(tx: Tx): Promise<void> {
-  await skipNumbers(tx, SKIPPED_AFTER_CRASH)
-  await skipUids(tx, SKIPPED_AFTER_CRASH)
+export function renumberAfterCrash(tx: Tx): void {
+  skipNumbers(tx, SKIPPED_AFTER_CRASH)
+  skipUids(tx, SKIPPED_AFTER_CRASH)
 }
 
 /** After a restore: clients know numbers assigned after the backup. @param now ms */
-export async function renumberAfterRestore(tx: Tx, now: number): Promise<void> {
-  await raiseFloors(tx, await restartStates(tx, SKIPPED_AFTER_RESTORE + Math.floor((now / 1000) * SKIPPED_EACH_SECOND)))
-  await renewUidValidity(tx, now)
+export function renumberAfterRestore(tx: Tx, now: number): void {
+  raiseFloors(tx, restartStates(tx, SKIPPED_AFTER_RESTORE + Math.floor((now / 1000) * SKIPPED_EACH_SECOND)))
+  renewUidValidity(tx, now)
 }

@@ -25,14 +25,10 @@ export async function scriptCalls(deps: Deps, recipients: readonly ScriptRecipie
   )
 }
 
-async function callFor(
-  { directory, store }: Deps,
-  mailbox: ScriptRecipient['mailbox'],
-  rcptTo: string,
-): Promise<ScriptCall | null> {
-  const script = await directory.sieveScripts.active(mailbox)
+function callFor({ directory, store }: Deps, mailbox: ScriptRecipient['mailbox'], rcptTo: string): ScriptCall | null {
+  const script = directory.sieveScripts.active(mailbox)
   if (script === null) return null
   const { content, asksFor } = script
-  const account = asksFor.length > 0 ? await store.accounts.byMailbox(mailbox.id) : undefined
-  return { content, rcptTo, folders: account ? await existingFolders(store.folders, account, asksFor) : [] }
+  const account = asksFor.length > 0 ? store.accounts.byMailbox(mailbox.id) : undefined
+  return { content, rcptTo, folders: account ? existingFolders(store.folders, account, asksFor) : [] }
 }

@@ -75,21 +75,21 @@ export class SentCopies {
   }
 
   /** Writes all records as part of the unit of work that accepts the message. The caller checks the quota. */
-  async record(tx: Tx, account: Account, sent: AcceptedSubmission): Promise<RecordedSubmission> {
+  record(tx: Tx, account: Account, sent: AcceptedSubmission): RecordedSubmission {
     const { accounts, changes, submissions, sentHours, clock } = this.#deps
     const { answers } = sent
     const recorded: Change[] = []
-    const copy = sent.copy && (await this.#copy(tx, account, sent, sent.copy, recorded))
+    const copy = sent.copy && this.#copy(tx, account, sent, sent.copy, recorded)
     const messageId = copy?.id ?? null
     const threadId = copy?.threadId ?? answers?.thread.id ?? null
-    const submission = await submissions.create(tx, {
+    const submission = submissions.create(tx, {
       ...sent,
       account: account.n,
       messageId,
       threadId,
     })
     recorded.push({ type: 'submissions', n: submission.n, object: submission.id, kind: 'created' })
-    if (answers !== null && (await markAnswered(tx, answers.n))) {
+    if (answers !== null && markAnswered(tx, answers.n)) {
       recorded.push({ type: 'messages', n: answers.n, object: answers.id, kind: 'updated' })
       // A thread shows the flags of its last message.
       const { n, id } = answers.thread
@@ -98,21 +98,21 @@ export class SentCopies {
       }
     }
     const added = { bytes: sent.copy?.sizeBytes ?? 0, messages: copy === null ? 0 : 1 }
-    await sentHours.add(tx, account.n, sent.envelope.rcptTo.length)
+    sentHours.add(tx, account.n, sent.envelope.rcptTo.length)
     const types = new Set(recorded.map(({ type }) => type)).add('quotas')
-    const seq = await accounts.advance(tx, account.n, [...types], added)
-    await changes.record(tx, account.n, seq, recorded, clock.now())
+    const seq = accounts.advance(tx, account.n, [...types], added)
+    changes.record(tx, account.n, seq, recorded, clock.now())
     return { submissionId: submission.id, messageId, threadId }
   }
 
-  async #copy(tx: Tx, account: Account, sent: AcceptedSubmission, content: SentContent, recorded: Change[]) {
+  #copy(tx: Tx, account: Account, sent: AcceptedSubmission, content: SentContent, recorded: Change[]) {
     const { folders, clock, names } = this.#deps
     const id = newId('message')
     const now = clock.now()
-    const { joined, changes } = await fileNewMessage(tx, {
+    const { joined, changes } = fileNewMessage(tx, {
       id,
       account: account.n,
-      folders: [await folders.byRole(account.n, 'sent', tx)],
+      folders: [folders.byRole(account.n, 'sent', tx)],
       ownAddresses: sent.ownAddresses,
       knownThread: sent.answers?.thread.n,
       blob: content.hash,

@@ -23,21 +23,21 @@ export class SentHours {
   }
 
   /** Counts a message in the unit of work that accepts it. The first one of an hour deletes the counts older than a day. */
-  async add(tx: Tx, account: number, recipients: number): Promise<void> {
+  add(tx: Tx, account: number, recipients: number): void {
     const hour = this.#hour
-    const row = await tx.get<{ mails: number }>(
+    const row = tx.get<{ mails: number }>(
       `INSERT INTO sent_hours (account, hour, mails, recipients) VALUES (?, ?, 1, ?)
        ON CONFLICT (account, hour) DO UPDATE SET mails = mails + 1, recipients = recipients + excluded.recipients
        RETURNING mails`,
       [account, hour, recipients],
     )
     if (row!.mails > 1) return
-    await tx.run('DELETE FROM sent_hours WHERE account = ? AND hour <= ?', [account, hour - HOURS_PER_DAY])
+    tx.run('DELETE FROM sent_hours WHERE account = ? AND hour <= ?', [account, hour - HOURS_PER_DAY])
   }
 
   /** Counts of the last 24 hours including the current one. */
-  async lastDay(account: Pick<Account, 'n'>, reader: Reader = this.#db.read): Promise<SentCount> {
-    const row = await reader.get<SentCount>(
+  lastDay(account: Pick<Account, 'n'>, reader: Reader = this.#db.read): SentCount {
+    const row = reader.get<SentCount>(
       `SELECT coalesce(sum(mails), 0) AS messages, coalesce(sum(recipients), 0) AS recipients FROM sent_hours
        WHERE account = ? AND hour > ?`,
       [account.n, this.#hour - HOURS_PER_DAY],
@@ -46,8 +46,8 @@ export class SentHours {
   }
 
   /** Deletes the counts of a deleted account. @returns how many rows. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>): Promise<number> {
-    const { changes } = await tx.run('DELETE FROM sent_hours WHERE account = ?', [account.n])
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
+    const { changes } = tx.run('DELETE FROM sent_hours WHERE account = ?', [account.n])
     return changes
   }
 

@@ -28,6 +28,7 @@ import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
 import { Counters } from './metrics/counters.ts'
 import { Reports } from './metrics/reports.ts'
 import { RollUp } from './metrics/roll-up.ts'
+import { TagCounts } from './metrics/tags.ts'
 import { Purge, type PurgeStep } from './purge.ts'
 import { Quotas } from './quotas.ts'
 import { Reindexing } from './reindexing.ts'
@@ -66,6 +67,7 @@ export interface Store {
   counters: Counters
   rollUp: RollUp
   reports: Reports
+  tagCounts: TagCounts
   /** Records of sent messages in the sender's mailbox. */
   sentCopies: SentCopies
   submissions: Submissions
@@ -87,12 +89,12 @@ export interface Store {
    * Creates the account of a new mailbox with its folders, its primary identity and its quotas, in the unit of work that creates
    * the mailbox.
    */
-  openAccount(tx: Tx, mailboxId: string, email: string): Promise<void>
+  openAccount(tx: Tx, mailboxId: string, email: string): void
   /** See {@link Deliverer.deliver}. */
   deliver(
     message: IncomingMessage,
     targets: readonly DeliveryTarget[],
-    record: (tx: Tx, results: DeliveryResult[]) => Promise<void>,
+    record: (tx: Tx, results: DeliveryResult[]) => void,
   ): Promise<DeliveryResult[]>
 }
 
@@ -145,6 +147,7 @@ export function openStore(deps: StoreDeps): Store {
     counters,
     rollUp: new RollUp({ db, clock }),
     reports: new Reports(db),
+    tagCounts: new TagCounts(db),
     sentCopies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
     submissions,
     trashRetention: new TrashRetention({ db, accounts, edits }),
@@ -187,17 +190,17 @@ function purgeSteps(parts: StoreParts): PurgeStep[] {
 }
 
 /** See {@link Store.openAccount}. */
-async function openAccount(
+function openAccount(
   tx: Tx,
   { accounts, folders, identities, quotas, changes }: StoreParts,
   clock: Clock,
   { mailboxId, email }: { mailboxId: string; email: string },
-): Promise<void> {
-  const account = await accounts.create(tx, mailboxId)
-  const made = await folders.createInitial(tx, account)
+): void {
+  const account = accounts.create(tx, mailboxId)
+  const made = folders.createInitial(tx, account)
   const rows: Change[] = made.map(({ n, id }) => ({ type: 'folders', n, object: id, kind: 'created' }))
-  rows.push(await identities.createPrimary(tx, account, email), ...(await quotas.createAll(tx, account)))
+  rows.push(identities.createPrimary(tx, account, email), ...quotas.createAll(tx, account))
   const types = ['folders', 'identities', 'quotas'] as const
-  const seq = await accounts.advance(tx, account, types, { bytes: 0, messages: 0 })
-  await changes.record(tx, account, seq, rows, clock.now())
+  const seq = accounts.advance(tx, account, types, { bytes: 0, messages: 0 })
+  changes.record(tx, account, seq, rows, clock.now())
 }

@@ -85,10 +85,10 @@ export class Submissions {
   }
 
   /** Inserts a submission as part of a unit of work; the caller records the change in the ledger. @returns its number and id */
-  async create(tx: Tx, submission: NewSubmission): Promise<{ n: number; id: string }> {
+  create(tx: Tx, submission: NewSubmission): { n: number; id: string } {
     const id = newId('submission')
     const now = this.#deps.clock.now()
-    const n = await tx.insert('submissions', {
+    const n = tx.insert('submissions', {
       id,
       account: submission.account,
       email_id: submission.emailId,
@@ -106,30 +106,39 @@ export class Submissions {
   }
 
   /** Records in the ledger that the submission of a sent message changed; does nothing for messages without one. */
-  async touch(tx: Tx, emailId: string): Promise<void> {
+  touch(tx: Tx, emailId: string): void {
     const { accounts, changes, clock } = this.#deps
     const now = clock.now()
-    const row = await tx.get<{ n: number; id: string; account: number }>(
+    const row = tx.get<{ n: number; id: string; account: number }>(
       'UPDATE submissions SET updated_at = ? WHERE email_id = ? RETURNING n, id, account',
       [now, emailId],
     )
     if (row === undefined) return
-    const seq = await accounts.advance(tx, row.account, ['submissions'], { bytes: 0, messages: 0 })
+    const seq = accounts.advance(tx, row.account, ['submissions'], { bytes: 0, messages: 0 })
     const change = { type: 'submissions', n: row.n, object: row.id, kind: 'updated' } as const
-    await changes.record(tx, row.account, seq, [change], now)
+    changes.record(tx, row.account, seq, [change], now)
   }
 
-  async get(account: Account, id: string): Promise<Submission | undefined> {
-    const row = await this.#deps.db.read.get<SubmissionRow>(
+  get(account: Account, id: string): Submission | undefined {
+    const row = this.#deps.db.read.get<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE id = ? AND account = ?`,
       [id, account.n],
     )
     return row && present(row)
   }
 
+  /** The submission of a message (`eml_…`). */
+  byEmail(account: Account, emailId: string): Submission | undefined {
+    const row = this.#deps.db.read.get<SubmissionRow>(
+      `SELECT ${COLUMNS} FROM submissions WHERE email_id = ? AND account = ?`,
+      [emailId, account.n],
+    )
+    return row && present(row)
+  }
+
   /** The submission whose copy in Sent is this message. */
-  async byMessage(account: Account, messageId: string): Promise<Submission | undefined> {
-    const row = await this.#deps.db.read.get<SubmissionRow>(
+  byMessage(account: Account, messageId: string): Submission | undefined {
+    const row = this.#deps.db.read.get<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`,
       [messageId, account.n],
     )
@@ -137,13 +146,13 @@ export class Submissions {
   }
 
   /** Newest first. */
-  async list(account: Account, { limit, cursor, ...filter }: SubmissionFilter): Promise<Page<Submission>> {
+  list(account: Account, { limit, cursor, ...filter }: SubmissionFilter): Page<Submission> {
     const where = new Where().add('account = ?', account.n)
     if (filter.after !== undefined) where.add('created_at >= ?', filter.after)
     if (filter.before !== undefined) where.add('created_at < ?', filter.before)
     if (filter.threadId !== undefined) where.add('thread_id = ?', filter.threadId)
     if (cursor !== null) where.add('(created_at, n) < (?, ?)', ...cursor)
-    const rows = await this.#deps.db.read.all<SubmissionRow>(
+    const rows = this.#deps.db.read.all<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, limit + 1],
     )
@@ -151,9 +160,9 @@ export class Submissions {
   }
 
   /** Marks a submission as cancelled. @returns false if it was already */
-  async cancel(tx: Tx, account: Account, id: string): Promise<boolean> {
+  cancel(tx: Tx, account: Account, id: string): boolean {
     const now = this.#deps.clock.now()
-    const { changes } = await tx.run(
+    const { changes } = tx.run(
       'UPDATE submissions SET canceled_at = ?, updated_at = ? WHERE id = ? AND account = ? AND canceled_at IS NULL',
       [now, now, id, account.n],
     )
@@ -161,8 +170,8 @@ export class Submissions {
   }
 
   /** Deletes the next submissions of a deleted account. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
-    const { changes } = await tx.run(
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
+    const { changes } = tx.run(
       'DELETE FROM submissions WHERE n IN (SELECT n FROM submissions WHERE account = ? LIMIT ?)',
       [account.n, limit],
     )

@@ -63,15 +63,15 @@ export class TrashRetention {
   /** Removes the next batch after a UID. */
   #removeBatch({ n, id, account }: ExpiredFolder, before: number, after: number) {
     const { db, accounts, edits } = this.#deps
-    return db.write(async (tx) => {
-      const owner = await accounts.byNumber(account, tx)
-      const rows = await entriesFiledBefore(tx, n, before, { after, limit: MESSAGES_PER_BATCH })
+    return db.write((tx) => {
+      const owner = accounts.byNumber(account, tx)
+      const rows = entriesFiledBefore(tx, n, before, { after, limit: MESSAGES_PER_BATCH })
       if (owner === undefined || rows.length === 0) return []
-      const ids = await idsOf(
+      const ids = idsOf(
         tx,
         rows.map(({ message }) => message),
       )
-      await edits.removeFromFolder(tx, owner, id, ids, false)
+      edits.removeFromFolder(tx, owner, id, ids, false)
       return rows
     })
   }

@@ -55,7 +55,7 @@ interface Deps {
   clock: Clock
   names: BlobNames
   /** The names among `names` that are of content in messages of an account. */
-  namesInUse(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): Promise<Set<string>>
+  namesInUse(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): Set<string>
 }
 
 const COLUMNS = 'n, id, account, blob_name, filename, content_type, size_bytes, sha256, created_at, expires_at'
@@ -71,8 +71,8 @@ export class Uploads {
    * Adds a file whose content is already in the blob store.
    * @throws ProductError conflict if too many uploads are pending and none of them is an hour old
    */
-  async add(tx: Tx, account: Account, upload: NewUpload): Promise<Upload> {
-    await this.#makeRoom(tx, account, upload.sizeBytes)
+  add(tx: Tx, account: Account, upload: NewUpload): Upload {
+    this.#makeRoom(tx, account, upload.sizeBytes)
     const now = this.#deps.clock.now()
     const row = {
       id: newId('attachment'),
@@ -85,22 +85,19 @@ export class Uploads {
       created_at: now,
       expires_at: now + UPLOAD_LIFE_MS,
     }
-    const n = await tx.insert('uploads', row)
+    const n = tx.insert('uploads', row)
     return this.#present(tx, account, { n, ...row })
   }
 
   /** Undefined if the mailbox has no such upload, or it has expired. */
-  async get(account: Account, id: string, reader: Reader = this.#deps.db.read): Promise<Upload | undefined> {
-    const row = await reader.get<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE id = ? AND account = ?`, [
-      id,
-      account.n,
-    ])
+  get(account: Account, id: string, reader: Reader = this.#deps.db.read): Upload | undefined {
+    const row = reader.get<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE id = ? AND account = ?`, [id, account.n])
     return row && this.#unlessExpired(reader, account, row)
   }
 
   /** The newest upload with a blob id. */
-  async byBlobId(account: Account, blobId: string, reader: Reader = this.#deps.db.read): Promise<Upload | undefined> {
-    const row = await reader.get<UploadRow>(
+  byBlobId(account: Account, blobId: string, reader: Reader = this.#deps.db.read): Upload | undefined {
+    const row = reader.get<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND blob_name = ? ORDER BY expires_at DESC, n DESC LIMIT 1`,
       [account.n, blobId],
     )
@@ -112,17 +109,17 @@ export class Uploads {
    * @param check checks a precondition on the current upload
    * @throws ProductError not_found; conflict while a message has its content
    */
-  async remove(tx: Tx, account: Account, id: string, check: (current: Upload) => void): Promise<void> {
-    const current = await this.get(account, id, tx)
+  remove(tx: Tx, account: Account, id: string, check: (current: Upload) => void): void {
+    const current = this.get(account, id, tx)
     if (current === undefined) throw notFound('attachment')
     check(current)
     if (current.expiresAt === null) throw conflict('A message uses this upload. It is deleted with the message.')
-    await tx.run('DELETE FROM uploads WHERE id = ?', [id])
+    tx.run('DELETE FROM uploads WHERE id = ?', [id])
   }
 
   /** Number and bytes of the uploads that no message uses. */
-  async pending(account: Account, reader: Reader = this.#deps.db.read): Promise<{ files: number; bytes: number }> {
-    const rows = await this.#pendingRows(reader, account)
+  pending(account: Account, reader: Reader = this.#deps.db.read): { files: number; bytes: number } {
+    const rows = this.#pendingRows(reader, account)
     return { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.size_bytes, 0) }
   }
 
@@ -148,37 +145,37 @@ export class Uploads {
   }
 
   /** Deletes the next uploads of a deleted account. See `PurgeStep`. */
-  async purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
-    const { changes } = await tx.run(
-      'DELETE FROM uploads WHERE n IN (SELECT n FROM uploads WHERE account = ? LIMIT ?)',
-      [account.n, limit],
-    )
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
+    const { changes } = tx.run('DELETE FROM uploads WHERE n IN (SELECT n FROM uploads WHERE account = ? LIMIT ?)', [
+      account.n,
+      limit,
+    ])
     return changes
   }
 
-  async #expireNext(tx: Tx): Promise<{ rows: number; deleted: number }> {
+  #expireNext(tx: Tx): { rows: number; deleted: number } {
     const now = this.#deps.clock.now()
-    const rows = await tx.all<UploadRow>(
-      `SELECT ${COLUMNS} FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`,
-      [now, ROWS_PER_BATCH],
-    )
+    const rows = tx.all<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`, [
+      now,
+      ROWS_PER_BATCH,
+    ])
     let deleted = 0
     for (const [account, own] of Map.groupBy(rows, (row) => row.account)) {
-      const inUse = await this.#namesInUse(tx, { n: account }, own)
+      const inUse = this.#namesInUse(tx, { n: account }, own)
       for (const { n, blob_name } of own) {
         if (inUse.has(blob_name)) {
-          await tx.run('UPDATE uploads SET expires_at = ? WHERE n = ?', [now + UPLOAD_LIFE_MS, n])
+          tx.run('UPDATE uploads SET expires_at = ? WHERE n = ?', [now + UPLOAD_LIFE_MS, n])
           continue
         }
-        await tx.run('DELETE FROM uploads WHERE n = ?', [n])
+        tx.run('DELETE FROM uploads WHERE n = ?', [n])
         deleted++
       }
     }
     return { rows: rows.length, deleted }
   }
 
-  async #makeRoom(tx: Tx, account: Account, bytes: number): Promise<void> {
-    const rows = await this.#pendingRows(tx, account)
+  #makeRoom(tx: Tx, account: Account, bytes: number): void {
+    const rows = this.#pendingRows(tx, account)
     let files = rows.length + 1
     let sum = rows.reduce((total, row) => total + row.size_bytes, bytes)
     const isFull = () => files > PENDING_FILES_MAX || sum > PENDING_BYTES_MAX
@@ -187,7 +184,7 @@ export class Uploads {
     for (const row of rows) {
       if (!isFull()) return
       if (row.created_at > old) break
-      await tx.run('DELETE FROM uploads WHERE n = ?', [row.n])
+      tx.run('DELETE FROM uploads WHERE n = ?', [row.n])
       files--
       sum -= row.size_bytes
     }
@@ -196,27 +193,27 @@ export class Uploads {
   }
 
   /** Unused uploads, oldest first. */
-  async #pendingRows(reader: Reader, account: Account): Promise<UploadRow[]> {
-    const rows = await reader.all<UploadRow>(
+  #pendingRows(reader: Reader, account: Account): UploadRow[] {
+    const rows = reader.all<UploadRow>(
       `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND expires_at > ? ORDER BY created_at, n`,
       [account.n, this.#deps.clock.now()],
     )
-    const inUse = await this.#namesInUse(reader, account, rows)
+    const inUse = this.#namesInUse(reader, account, rows)
     return rows.filter(({ blob_name }) => !inUse.has(blob_name))
   }
 
-  #namesInUse(reader: Reader, account: Pick<Account, 'n'>, rows: readonly UploadRow[]): Promise<Set<string>> {
+  #namesInUse(reader: Reader, account: Pick<Account, 'n'>, rows: readonly UploadRow[]): Set<string> {
     return this.#deps.namesInUse(reader, account, [...new Set(rows.map((row) => row.blob_name))])
   }
 
-  async #unlessExpired(reader: Reader, account: Account, row: UploadRow): Promise<Upload | undefined> {
-    const upload = await this.#present(reader, account, row)
+  #unlessExpired(reader: Reader, account: Account, row: UploadRow): Upload | undefined {
+    const upload = this.#present(reader, account, row)
     const isExpired = upload.expiresAt !== null && upload.expiresAt <= this.#deps.clock.now()
     return isExpired ? undefined : upload
   }
 
-  async #present(reader: Reader, account: Account, row: UploadRow): Promise<Upload> {
-    const isInUse = (await this.#namesInUse(reader, account, [row])).size > 0
+  #present(reader: Reader, account: Account, row: UploadRow): Upload {
+    const isInUse = this.#namesInUse(reader, account, [row]).size > 0
     return {
       id: row.id,
       blobId: row.blob_name,
@@ -231,6 +228,6 @@ export class Uploads {
 }
 
 /** The next contents of uploads after number `after` (0 at first), at most `limit`, for integrity checks. */
-export function uploadContents(reader: Reader, after: number, limit: number): Promise<NamedContent[]> {
+export function uploadContents(reader: Reader, after: number, limit: number): NamedContent[] {
   return reader.all('SELECT n, sha256 AS hash FROM uploads WHERE n > ? ORDER BY n LIMIT ?', [after, limit])
 }

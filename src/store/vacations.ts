@@ -92,11 +92,11 @@ export class Vacations {
   }
 
   /** Disabled and empty, with `updatedAt` null, until it is first set. */
-  async get(
+  get(
     account: Pick<Account, 'n'>,
     reader: Reader = this.#deps.db.read,
-  ): Promise<VacationResponse & { updatedAt: number | null }> {
-    const row = await reader.get<Row>(
+  ): VacationResponse & { updatedAt: number | null } {
+    const row = reader.get<Row>(
       'SELECT is_enabled, from_date, to_date, subject, text_body, html_body, updated_at FROM vacation_responses WHERE account = ?',
       [account.n],
     )
@@ -112,11 +112,11 @@ export class Vacations {
   }
 
   /** @param check checks a precondition inside the unit of work */
-  async set(account: Account, response: VacationResponse, check: (tx: Tx) => Promise<void>): Promise<void> {
+  async set(account: Account, response: VacationResponse, check: (tx: Tx) => void): Promise<void> {
     const { isEnabled, fromDate, toDate, subject, textBody, htmlBody } = response
-    await this.#deps.db.write(async (tx) => {
-      await check(tx)
-      await tx.run(
+    await this.#deps.db.write((tx) => {
+      check(tx)
+      tx.run(
         `INSERT INTO vacation_responses (account, is_enabled, from_date, to_date, subject, text_body, html_body, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (account) DO UPDATE SET is_enabled = excluded.is_enabled, from_date = excluded.from_date,
@@ -124,7 +124,7 @@ export class Vacations {
            html_body = excluded.html_body, updated_at = excluded.updated_at`,
         [account.n, isEnabled, fromDate, toDate, subject, textBody, htmlBody, this.#deps.clock.now()],
       )
-      await this.#deps.accounts.setAway(tx, account.n, isEnabled)
+      this.#deps.accounts.setAway(tx, account.n, isEnabled)
     })
   }
 
@@ -133,16 +133,15 @@ export class Vacations {
    * for mailboxes whose response is disabled.
    * @returns whether a reply was enqueued
    */
-  async enqueueReply(tx: Tx, { message, target, delivered }: StoredCopy): Promise<boolean> {
+  enqueueReply(tx: Tx, { message, target, delivered }: StoredCopy): boolean {
     if (!delivered.isAway || delivered.outcome !== 'stored' || target.junk || delivered.junk) return false
     const to = answerAddress(message.mailFrom, message.inspection)
-    const account = to === null ? undefined : await this.#deps.accounts.byMailbox(target.mailboxId, tx)
-    if (to === null || account === undefined || !isActiveAt(await this.get(account, tx), message.receivedAt))
-      return false
-    const identity = await this.#replyIdentity(tx, account, message, target)
-    if (identity === null || !(await this.#recordSender(tx, account, message))) return false
+    const account = to === null ? undefined : this.#deps.accounts.byMailbox(target.mailboxId, tx)
+    if (to === null || account === undefined || !isActiveAt(this.get(account, tx), message.receivedAt)) return false
+    const identity = this.#replyIdentity(tx, account, message, target)
+    if (identity === null || !this.#recordSender(tx, account, message)) return false
     const { subject, messageId, references } = message.inspection.message
-    await tx.insert('vacation_due', {
+    tx.insert('vacation_due', {
       account: account.n,
       identity_id: identity.id,
       to_email: to,
@@ -155,8 +154,8 @@ export class Vacations {
   }
 
   /** Due replies, oldest first. */
-  async dueReplies(after: number, limit: number): Promise<DueReply[]> {
-    const rows = await this.#deps.db.read.all<DueRow>(
+  dueReplies(after: number, limit: number): DueReply[] {
+    const rows = this.#deps.db.read.all<DueRow>(
       `SELECT n, account, identity_id, to_email, subject, message_id, refs, created_at FROM vacation_due
        WHERE n > ? ORDER BY n LIMIT ?`,
       [after, limit],
@@ -174,8 +173,8 @@ export class Vacations {
   }
 
   /** Removes a due reply that was sent or is no longer wanted. @returns false if it was removed before */
-  async complete(tx: Tx, n: number): Promise<boolean> {
-    const { changes } = await tx.run('DELETE FROM vacation_due WHERE n = ?', [n])
+  complete(tx: Tx, n: number): boolean {
+    const { changes } = tx.run('DELETE FROM vacation_due WHERE n = ?', [n])
     return changes > 0
   }
 
@@ -185,7 +184,7 @@ export class Vacations {
     const before = clock.now() - REPLY_INTERVAL_MS
     let deleted = 0
     while (!signal.aborted) {
-      const rows = await db.read.all<{ account: number; sender: string }>(
+      const rows = db.read.all<{ account: number; sender: string }>(
         'SELECT account, sender FROM vacation_senders WHERE answered_at <= ? ORDER BY answered_at LIMIT ?',
         [before, ROWS_PER_BATCH],
       )
@@ -197,27 +196,22 @@ export class Vacations {
   }
 
   /** Deletes the next rows of a deleted account. See `PurgeStep`. */
-  async purgeIn(tx: Tx, { n }: Pick<Account, 'n'>, limit: number): Promise<number> {
-    const senders = await tx.run(
+  purgeIn(tx: Tx, { n }: Pick<Account, 'n'>, limit: number): number {
+    const senders = tx.run(
       'DELETE FROM vacation_senders WHERE account = ? AND sender IN (SELECT sender FROM vacation_senders WHERE account = ? LIMIT ?)',
       [n, n, limit],
     )
-    const due = await tx.run(
-      'DELETE FROM vacation_due WHERE n IN (SELECT n FROM vacation_due WHERE account = ? LIMIT ?)',
-      [n, limit],
-    )
-    const response = await tx.run('DELETE FROM vacation_responses WHERE account = ?', [n])
+    const due = tx.run('DELETE FROM vacation_due WHERE n IN (SELECT n FROM vacation_due WHERE account = ? LIMIT ?)', [
+      n,
+      limit,
+    ])
+    const response = tx.run('DELETE FROM vacation_responses WHERE account = ?', [n])
     return senders.changes + due.changes + response.changes
   }
 
   /** The identity that replies: an address of the owner in To or Cc. Null if the owner is not named there, or is the sender (RFC 5230 §4.5). */
-  async #replyIdentity(
-    tx: Tx,
-    account: Account,
-    message: IncomingMessage,
-    target: DeliveryTarget,
-  ): Promise<Identity | null> {
-    const identities = await this.#deps.identities.list(account, tx)
+  #replyIdentity(tx: Tx, account: Account, message: IncomingMessage, target: DeliveryTarget): Identity | null {
+    const identities = this.#deps.identities.list(account, tx)
     const own = new Set([target.email, ...identities.map(({ email }) => email)].map(untagged))
     const rcptTo = target.rcptTo.toLowerCase()
     // Any other recipient address is an alias of the mailbox.
@@ -229,22 +223,22 @@ export class Vacations {
   }
 
   /** Stores that the sender gets a reply. @returns false if they had one within the interval, or too many senders are stored */
-  async #recordSender(tx: Tx, account: Account, message: IncomingMessage): Promise<boolean> {
+  #recordSender(tx: Tx, account: Account, message: IncomingMessage): boolean {
     const now = this.#deps.clock.now()
     const keys = senderKeys(message.mailFrom, message.inspection)
     const list = placeholders(keys)
-    const recent = await tx.get(
+    const recent = tx.get(
       `SELECT 1 AS known FROM vacation_senders WHERE account = ? AND sender IN (${list}) AND answered_at > ?`,
       [account.n, ...keys, now - REPLY_INTERVAL_MS],
     )
     if (recent !== undefined) return false
-    const row = await tx.get<{ count: number }>(
+    const row = tx.get<{ count: number }>(
       'SELECT count(*) AS count FROM (SELECT 1 FROM vacation_senders WHERE account = ? LIMIT ?)',
       [account.n, SENDERS_MAX],
     )
     if (row!.count >= SENDERS_MAX) return false
     for (const key of keys) {
-      await tx.run(
+      tx.run(
         `INSERT INTO vacation_senders (account, sender, answered_at) VALUES (?, ?, ?)
          ON CONFLICT (account, sender) DO UPDATE SET answered_at = excluded.answered_at`,
         [account.n, key, now],
@@ -259,14 +253,10 @@ export function isActiveAt({ isEnabled, fromDate, toDate }: VacationResponse, at
   return isEnabled && (fromDate === null || at >= fromDate) && (toDate === null || at < toDate)
 }
 
-async function deleteSenders(
-  tx: Tx,
-  rows: readonly { account: number; sender: string }[],
-  before: number,
-): Promise<void> {
+function deleteSenders(tx: Tx, rows: readonly { account: number; sender: string }[], before: number): void {
   for (const { account, sender } of rows) {
     // It may have got another reply in the meantime.
-    await tx.run('DELETE FROM vacation_senders WHERE account = ? AND sender = ? AND answered_at <= ?', [
+    tx.run('DELETE FROM vacation_senders WHERE account = ? AND sender = ? AND answered_at <= ?', [
       ...[account, sender],
       before,
     ])

@@ -1,5 +1,6 @@
 // Extracts the text of stored messages for the index: small ones inline, large ones in a worker thread.
 
+import { entryFile } from '../base/entry.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { Part } from '../mime/message.ts'
 import { bodyText } from '../mime/parse.ts'
@@ -14,7 +15,7 @@ const MEMORY = { young: 32, old: 256 }
 
 export class BodyTextReader {
   readonly #pool = new ThreadPool<BodyTask, string>({
-    file: new URL('./body-thread.ts', import.meta.url),
+    file: entryFile(new URL('./body-thread.ts', import.meta.url)),
     idleMs: IDLE_MS,
     memory: MEMORY,
   })

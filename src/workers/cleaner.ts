@@ -2,6 +2,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
+import { entryFile } from '../base/entry.ts'
 import { ProductError } from '../base/errors.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { CleanContent } from '../content/clean/content.ts'
@@ -19,7 +20,7 @@ const MEMORY = { young: 32, old: 256 }
 
 export class Cleaner {
   readonly #pool = new ThreadPool<CleanTask, CleanContent>({
-    file: new URL('./clean-thread.ts', import.meta.url),
+    file: entryFile(new URL('./clean-thread.ts', import.meta.url)),
     queueMax: QUEUE_MAX,
     idleMs: IDLE_MS,
     memory: MEMORY,

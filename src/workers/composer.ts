@@ -1,6 +1,7 @@
 // Composes messages: small ones inline, large ones in a worker thread.
 
 import { MINUTE_MS } from '../base/durations.ts'
+import { entryFile } from '../base/entry.ts'
 import { ProductError, productError } from '../base/errors.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import {
@@ -20,7 +21,7 @@ const MEMORY = { young: 32, old: 768 }
 
 export class Composer {
   readonly #pool = new ThreadPool<ComposeTask, ComposeResult>({
-    file: new URL('./compose-thread.ts', import.meta.url),
+    file: entryFile(new URL('./compose-thread.ts', import.meta.url)),
     idleMs: IDLE_MS,
     memory: MEMORY,
   })

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { entryFile } from '../base/entry.ts'
 import { ProductError } from '../base/errors.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import type { Extraction } from '../content/extract/extract.ts'
@@ -23,7 +24,7 @@ export interface ExtractorOptions {
   process?: SandboxedProcess<FileToRead, Extraction>
 }
 
-const PROCESS_FILE = fileURLToPath(new URL('./extract-process.ts', import.meta.url))
+const PROCESS_FILE = fileURLToPath(entryFile(new URL('./extract-process.ts', import.meta.url)))
 
 export class Extractor {
   readonly #process: SandboxedProcess<FileToRead, Extraction>

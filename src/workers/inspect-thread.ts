@@ -54,7 +54,7 @@ export async function viewTask({
   const { isMessage, message, sizeBytes } = readMessage(bytes)
   const { structure: root, textPart, htmlPart } = message
   const layout = { sizeBytes, root, textPart, htmlPart }
-  const read = async (start: number, end: number) => bytes.subarray(start, end)
+  const read = (start: number, end: number) => bytes.subarray(start, end)
   return {
     ...{ isMessage, sizeBytes, message: { ...message, searchText: '' } },
     bodies: chars === null ? undefined : await readBodies(read, layout, chars),

@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { entryFile } from '../base/entry.ts'
 import { ProductError } from '../base/errors.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
@@ -39,7 +40,7 @@ export class Inspector {
   constructor(options: InspectorOptions) {
     this.#clock = options.clock ?? systemClock
     this.#pool = new ThreadPool({
-      file: new URL('./inspect-thread.ts', import.meta.url),
+      file: entryFile(new URL('./inspect-thread.ts', import.meta.url)),
       task: 'inspectTask',
       threads: options.threads,
       tasksPerThread: TASKS_PER_THREAD,

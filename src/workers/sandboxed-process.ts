@@ -1,19 +1,19 @@
 // A child process with limited memory and permissions that handles one request after another.
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Clock, systemClock, type Timer } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
+import { CODE_FOLDER, PROJECT_FOLDER } from '../base/entry.ts'
 
 /** MiB. A thread that runs out of memory ends the whole process where native code allocates the memory (JSON.parse), hence a process of its own. */
 const MEMORY = ['--max-old-space-size=224', '--max-semi-space-size=16']
 /** An idle process, which takes about 50 MB, is stopped after this time. */
 const IDLE_MS = MINUTE_MS
-const ROOT = resolve(import.meta.dirname, '../..')
 /** It may read its own code: no writing, no child processes. */
 const RIGHTS = [
   '--permission',
-  ...['src', 'node_modules', 'package.json'].map((path) => `--allow-fs-read=${join(ROOT, path)}`),
+  ...[CODE_FOLDER, 'node_modules', 'package.json'].map((path) => `--allow-fs-read=${join(PROJECT_FOLDER, path)}`),
 ]
 
 export class SandboxedProcess<Request extends object, Answer> {

@@ -36,10 +36,10 @@ const agent = new AgentClient({
 async function approved(): Promise<{ registered: Json; token: string; reading: string }> {
   const registered = await agent.register()
   const { registrations, ownership } = appliance.app.agents
-  const registration = (await registrations.byId(appliance.app.db.read, registered.registration_id))!
-  await appliance.app.db.write(async (tx) => {
-    await ownership.accept(tx, registration, 'owner@people.example')
-    await ownership.approveSending(tx, registration.id)
+  const registration = registrations.byId(appliance.app.db.read, registered.registration_id)!
+  await appliance.app.db.write((tx) => {
+    ownership.accept(tx, registration, 'owner@people.example')
+    ownership.approveSending(tx, registration.id)
   })
   const token = (await agent.claim(registered.claim_token)).body.access_token
   return { registered, token, reading: await agent.readToken(registered.identity_assertion) }
@@ -57,7 +57,7 @@ test('an agent sends as itself, signed, with a copy in Sent, and the reply joins
   const sent = data<Json>(await agent.send(token, mail())).results[0]
   assert.equal(sent.status, 'queued', JSON.stringify(sent))
   await appliance.settle()
-  const got = remote.mails.at(-1)!.bytes.toString()
+  const got = remote.messages.at(-1)!.bytes.toString()
   assert.match(got, /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
   assert.match(got, new RegExp(`^From: .*${registered.mailbox.email}`, 'm'))
   const folders = data<Json[]>(await appliance.get('/mailbox/folders', reading))
@@ -145,14 +145,14 @@ test('an agent sends through the team accounts the operator names, if there is o
   const client = new AgentClient(other)
   const registered = await client.register()
   const { registrations, ownership } = other.app.agents
-  await other.app.db.write(async (tx) => {
-    await ownership.accept(tx, (await registrations.byId(tx, registered.registration_id))!, 'o@people.example')
-    await ownership.approveSending(tx, registered.registration_id)
+  await other.app.db.write((tx) => {
+    ownership.accept(tx, registrations.byId(tx, registered.registration_id)!, 'o@people.example')
+    ownership.approveSending(tx, registered.registration_id)
   })
   const token = (await client.claim(registered.claim_token)).body.access_token
   data(await client.send(token, mail()))
   await other.settle()
-  assert.equal(relay.mails.length, 1)
-  assert.match(relay.mails[0]!.bytes.toString(), /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
+  assert.equal(relay.messages.length, 1)
+  assert.match(relay.messages[0]!.bytes.toString(), /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
   await relay[Symbol.asyncDispose]()
 })

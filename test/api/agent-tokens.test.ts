@@ -28,10 +28,10 @@ async function own(registered: Json, approveSending: boolean): Promise<void> {
   const token = await agent.readToken(registered.identity_assertion)
   const email = `owner-${registered.registration_id}@people.test`
   assert.equal((await agent.invite(token, email)).status, 202)
-  const registration = (await agents.registrations.byId(appliance.app.db.read, registered.registration_id))!
-  await appliance.app.db.write(async (tx) => {
-    await agents.ownership.accept(tx, registration, email)
-    if (approveSending) await agents.ownership.approveSending(tx, registration.id)
+  const registration = agents.registrations.byId(appliance.app.db.read, registered.registration_id)!
+  await appliance.app.db.write((tx) => {
+    agents.ownership.accept(tx, registration, email)
+    if (approveSending) agents.ownership.approveSending(tx, registration.id)
   })
 }
 
@@ -118,8 +118,8 @@ test('the owner revokes sending: tokens expire immediately, queued messages are 
   const queued = (await agent.send(token, mail)).body.data.results[0]
   await appliance.app.db.write((tx) => agents.ownership.revokeSending(tx, registered.registration_id))
   failure(await agent.send(token, mail), 401, 'authentication_required')
-  const email = (await appliance.app.outbound.emails.byId(queued.message_id))!
-  const [delivery] = await appliance.app.outbound.emails.deliveriesOf(email.n)
+  const email = appliance.app.outbound.emails.byId(queued.message_id)!
+  const [delivery] = appliance.app.outbound.emails.deliveriesOf(email.n)
   assert.match(delivery!.statusReason!, /^sending_not_approved/)
   refusal(await agent.claim(registered.claim_token), 503, 'authorization_pending')
   const reading = await agent.readToken(registered.identity_assertion)
@@ -198,7 +198,7 @@ test('revoking any credential of an agent ends its registration, any number of t
     failure(await agent.send(again, {}), 401, 'authentication_required')
     refusal(await agent.claim(registered.claim_token), 400, 'invalid_grant')
     refusal(await agent.token({ grant_type: JWT_BEARER, assertion: granted.identity_assertion }), 400, 'invalid_grant')
-    const mailbox = await appliance.app.directory.mailboxes.byEmail(registered.mailbox.email)
+    const mailbox = appliance.app.directory.mailboxes.byEmail(registered.mailbox.email)
     assert.equal(mailbox?.status, 'suspended')
   }
   assert.equal((await agent.revoke('nothing of ours')).status, 200)
@@ -235,13 +235,13 @@ test('an unclaimed inbox ends with its claim token, and is deleted two weeks lat
   clock.leap(30 * DAY_MS)
   await agents.ownership.sweep(0)
   const read = () => agents.registrations.byId(appliance.app.db.read, registered.registration_id)
-  assert.equal((await read())?.state, 'expired')
+  assert.equal(read()?.state, 'expired')
   const mailbox = () => appliance.app.directory.mailboxes.byId(mailboxId)
-  const mailboxId = (await read())!.mailboxId
-  assert.equal((await mailbox())?.status, 'suspended')
+  const mailboxId = read()!.mailboxId
+  assert.equal(mailbox()?.status, 'suspended')
   clock.leap(14 * DAY_MS)
   await agents.ownership.sweep(0)
-  assert.equal((await mailbox())?.status, 'deleted')
+  assert.equal(mailbox()?.status, 'deleted')
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'expired_token')
 })
 
@@ -280,9 +280,9 @@ test('with durable tokens an agent needs no proof of work, reads with one token 
   failure(await client.send(token, {}), 403, 'insufficient_permissions')
   const { ownership, registrations } = other.app.agents
   assert.equal((await client.invite(token, 'ana@people.test')).status, 202)
-  await other.app.db.write(async (tx) => {
-    await ownership.accept(tx, (await registrations.byId(tx, id))!, 'ana@people.test')
-    await ownership.approveSending(tx, id)
+  await other.app.db.write((tx) => {
+    ownership.accept(tx, registrations.byId(tx, id)!, 'ana@people.test')
+    ownership.approveSending(tx, id)
   })
   const granted = await exchange({ resource: `${other.sendOrigin}/api/v1`, scope: 'email.send' })
   assert.equal(granted.body.issued_token_type, ACCESS_TOKEN)

@@ -179,7 +179,7 @@ test('an agent can end while its inbox is deleted, and an inbox is not reactivat
     appliance.call('POST', `http://127.0.0.1:${appliance.ports.operator}/operator/v1/agents/${id}/revoke`, secret)
   for (let round = 0; round < 5; round++) {
     const one: Json = await stranger().register()
-    const { teamId, mailboxId } = (await agents.registrations.byId(appliance.app.db.read, one.registration_id))!
+    const { teamId, mailboxId } = agents.registrations.byId(appliance.app.db.read, one.registration_id)!
     const [, ended] = await Promise.all([
       appliance.app.administration.mailboxes.delete(teamId, mailboxId),
       end(one.registration_id),
@@ -187,7 +187,7 @@ test('an agent can end while its inbox is deleted, and an inbox is not reactivat
     assert.equal(ended.status, 200, JSON.stringify(ended.body))
 
     const other: Json = await stranger().register()
-    const inbox = (await agents.registrations.byId(appliance.app.db.read, other.registration_id))!
+    const inbox = agents.registrations.byId(appliance.app.db.read, other.registration_id)!
     const { secret: key } = await appliance.app.directory.keys.issue({
       ...{ teamId: inbox.teamId, kind: 'root', name: 'test', role: 'root:full', createdBy: 'operator' },
     })
@@ -195,7 +195,7 @@ test('an agent can end while its inbox is deleted, and an inbox is not reactivat
       end(other.registration_id),
       appliance.call('POST', `/mailboxes/${inbox.mailboxId}/reactivate`, key),
     ])
-    assert.equal((await mailboxes.byId(inbox.mailboxId))!.status, 'suspended')
+    assert.equal(mailboxes.byId(inbox.mailboxId)!.status, 'suspended')
   }
 })
 

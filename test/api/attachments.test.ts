@@ -180,7 +180,7 @@ describe('uploads', () => {
   })
 })
 
-/** Begins an upload of bytes and stands still in the middle. */
+/** Begins an upload of bytes and pauses in the middle. */
 function begin() {
   const { port, hostname } = new URL(appliance.origin)
   const req = request({
@@ -340,7 +340,7 @@ describe('lifetime of uploads', () => {
     await appliance.app.store.uploads.expire(new AbortController().signal)
     await sweepContent(appliance, clock)
     assert.equal((await content(used.id)).body.toString(), 'that is sent')
-    assert.deepEqual(await appliance.app.db.read.all('SELECT id FROM uploads WHERE id = ?', [unused.id]), [])
+    assert.deepEqual(appliance.app.db.read.all('SELECT id FROM uploads WHERE id = ?', [unused.id]), [])
     failure(
       await appliance.call('POST', '/mailbox/messages/send', ana.key, {
         ...mail,
@@ -359,7 +359,7 @@ describe('lifetime of uploads', () => {
 
   test('pending uploads are limited: those older than an hour make room, younger ones do not', async () => {
     const box = await team.mailbox('full@shop.test')
-    const account = (await appliance.app.store.accounts.byMailbox(box.id))!
+    const account = appliance.app.store.accounts.byMailbox(box.id)!
     const { uploads, blobs } = appliance.app.store
     const first = await uploaded('first', 'first.txt', box.key)
     const add = (sizeBytes: number) =>
@@ -372,7 +372,7 @@ describe('lifetime of uploads', () => {
         }),
       )
     await add(PENDING_BYTES_MAX - 5)
-    assert.deepEqual(await uploads.pending(account), { files: 2, bytes: PENDING_BYTES_MAX })
+    assert.deepEqual(uploads.pending(account), { files: 2, bytes: PENDING_BYTES_MAX })
     failure(await upload({ filename: 'b.txt', content: 'Yg==' }, box.key), 409, 'conflict')
     clock.advance(HOUR)
     const second = await uploaded('b', 'b.txt', box.key)
@@ -380,9 +380,9 @@ describe('lifetime of uploads', () => {
     data(await appliance.get(`/mailbox/attachments/${second.id}`, box.key))
     await appliance.app.db.write((tx) => uploads.purgeIn(tx, account, 10))
     failure(await appliance.get(`/mailbox/attachments/${second.id}`, box.key), 404, 'not_found')
-    assert.ok(await blobs.size(Buffer.from(second.sha256, 'hex')), 'content goes with the sweep')
+    assert.ok(blobs.size(Buffer.from(second.sha256, 'hex')), 'content goes with the sweep')
     await sweepContent(appliance, clock)
-    assert.equal(await blobs.size(Buffer.from(second.sha256, 'hex')), undefined)
+    assert.equal(blobs.size(Buffer.from(second.sha256, 'hex')), undefined)
   })
 
   test('a full mailbox and a suspended one accept none', async () => {

@@ -1,4 +1,4 @@
-// Every operation × every kind of credential × ids of oneself, of others and of nobody. The walk follows the list of routes: a new one is
+// Every operation × every kind of credential × its own ids, ids of others and unknown ids. The walk follows the list of routes: a new one is
 // walked without being named here.
 
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ type Credential = make.Credential
 
 const SECRET = /\b(?:srk|smk|sok|sat|sax|clm)_[0-9A-Za-z]{20,}/g
 const LINK = /\/(?:owner\/session|invites)\/[\w-]{43}/
-/** Words that stand in what the other team has, and nowhere else. */
+/** Words that occur only in the data of the other team. */
 const MARK = 'FOREIGN-MARK'
 
 const clock = new ManualClock()
@@ -89,11 +89,11 @@ before(async () => {
   allBut = await make.allBut(appliance, mine)
   bad = await make.badCredentials(appliance, mine)
   const agents = [...(await make.agentTokens(appliance, false)), ...(await make.agentTokens(appliance, true))]
-  bad.push(...agents.filter(({ kind }) => kind === 'nobody'))
+  bad.push(...agents.filter(({ kind }) => kind === 'invalid'))
   callers = [
     ...(await make.teamKeys(appliance, mine)),
     ...(await make.mailboxKeys(appliance, mine, reader)),
-    ...agents.filter(({ kind }) => kind !== 'nobody'),
+    ...agents.filter(({ kind }) => kind !== 'invalid'),
     operator,
   ]
   signedIn = await make.people(appliance, mine)
@@ -127,7 +127,7 @@ async function call(route: Route, secret: string, ids: Ids, body?: unknown): Pro
   return { status, headers: got, body: '' }
 }
 
-/** What the route says of itself, judged here once more. */
+/** The access rules of the route, evaluated here a second time. */
 function isLetIn(
   { as, permission, surface = 'app' }: Route,
   { kind, permissions, surface: good }: Credential,
@@ -182,7 +182,7 @@ for (const route of api) {
   })
 }
 
-// What ends things comes last, so that there is something to gain before: first what lies in a mailbox, then the mailbox.
+// Deletions come last, so that the other operations find something: first the contents of a mailbox, then the mailbox.
 const harm = ({ method, as, path }: Route) =>
   /\/(suspend|cancel|revoke|drop)/.test(path) ? 1 : method !== 'DELETE' ? 0 : as === 'mailbox' ? 2 : 3 + 1 / path.length
 const byHarm = api.toSorted((one, other) => harm(one) - harm(other))
@@ -201,7 +201,7 @@ for (const route of byHarm) {
 }
 
 async function attempt(route: Route, credential: Credential, ids: Ids, body: unknown): Promise<void> {
-  const before = await authorityOf(appliance)
+  const before = authorityOf(appliance)
   const reply = await call(route, credential.secret, ids, body)
   const what = `${credential.name}: ${route.method} ${route.path} ${JSON.stringify(body)}: ${reply.status}`
   assert.ok(reply.status < 500 || reply.status === 503, `${what} ${JSON.stringify(reply.body)}`)
@@ -209,15 +209,15 @@ async function attempt(route: Route, credential: Credential, ids: Ids, body: unk
   if (reply.status < 300) done.add(route.operation)
   if (credential.kind === 'operator') return
   if (ids === foreignIds && kindsOf(route).size > 0) assert.ok(reply.status >= 400, `${what}: done to another team`)
-  assert.deepEqual(gains(before, await authorityOf(appliance), credential), [], what)
+  assert.deepEqual(gains(before, authorityOf(appliance), credential), [], what)
   const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
   assert.ok(!text.includes(MARK) && !LINK.test(text), what)
-  for (const [secret] of text.matchAll(SECRET)) await verify(secret, credential, what)
+  for (const [secret] of text.matchAll(SECRET)) verify(secret, credential, what)
 }
 
-/** A secret that is shown opens no more than the credential it is shown to; keys of mailboxes are judged by their rows. */
-async function verify(secret: string, { permissions, teamId }: Credential, what: string): Promise<void> {
-  const known = await appliance.app.directory.keys.recognise(secret)
+/** A secret in a response grants no more than the credential of the request; keys of mailboxes are checked by their rows. */
+function verify(secret: string, { permissions, teamId }: Credential, what: string): void {
+  const known = appliance.app.directory.keys.recognise(secret)
   assert.ok(known !== undefined, `${what} shows a secret of another kind`)
   assert.equal(known.principal.teamId, teamId, what)
   if (known.principal.kind === 'team') {
@@ -244,7 +244,7 @@ for (const route of FORMS) {
 
 async function attemptPage(route: Route, person: make.SignedIn, caller: Credential, ids: Ids, body: Json) {
   clock.advance(10_000)
-  const before = await authorityOf(appliance)
+  const before = authorityOf(appliance)
   const form = body && new URLSearchParams({ ...body, csrf: person.formToken })
   const headers = { cookie: person.cookie }
   const url = appliance.origin + pathOf(route, idsFor(route, ids))
@@ -255,7 +255,7 @@ async function attemptPage(route: Route, person: make.SignedIn, caller: Credenti
   assert.ok(!text.includes(MARK), what)
   if (ids === foreignIds && route.path.includes('{team_id}')) assert.ok(response.status >= 400, what)
   // An owner may see a link for a member of this one team.
-  const made = gains(before, await authorityOf(appliance), caller)
+  const made = gains(before, authorityOf(appliance), caller)
   const shown = new RegExp(`sign_in_links .*"team_id":"${mine.id}".*"shown_by":"${person.memberId}"`)
   assert.deepEqual(
     made.filter((one) => person.role !== 'owner' || !shown.test(one)),
@@ -263,7 +263,7 @@ async function attemptPage(route: Route, person: make.SignedIn, caller: Credenti
     what,
   )
   assert.ok(person.role === 'owner' || !LINK.test(text), what)
-  for (const [secret] of text.matchAll(SECRET)) await verify(secret, caller, what)
+  for (const [secret] of text.matchAll(SECRET)) verify(secret, caller, what)
 }
 
 test('most calls of the walk succeed for permitted credentials', () => {
@@ -320,14 +320,12 @@ test('the token endpoint exchanges only credentials issued for it, without gaini
 test('no message readable by a key contains a sign-in link', async () => {
   await appliance.settle()
   const { store, db } = appliance.app
-  const rows = await db.read.all<{ blob: Uint8Array; size: number }>(
-    'SELECT DISTINCT blob, size_bytes AS size FROM messages',
-  )
+  const rows = db.read.all<{ blob: Uint8Array; size: number }>('SELECT DISTINCT blob, size_bytes AS size FROM messages')
   for (const { blob, size } of rows) {
     const bytes = await store.blobs.bytes(blob, 0, size)
     for (const token of linkTokens(bytes, readMessage(bytes).message.structure)) {
-      assert.equal(await appliance.app.people.links.read(token), undefined)
-      assert.equal(await appliance.app.agents.invites.open(token), undefined)
+      assert.equal(appliance.app.people.links.read(token), undefined)
+      assert.equal(appliance.app.agents.invites.open(token), undefined)
     }
   }
 })

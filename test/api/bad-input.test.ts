@@ -43,11 +43,11 @@ before(async () => {
   const own = await appliance.call('POST', '/mailbox/folders', ana.key, { name: 'Own' })
   ids.set('message', message!.id).set('thread', message!.thread_id).set('folder', data<FolderJson>(own, 201).id)
   const later = { to: [{ email: ana.email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
-  const sent = data<{ submission_id: string }>(
+  const sent = data<{ submission_id: string; message_id: string }>(
     await appliance.call('POST', '/mailbox/messages/send', ana.key, later),
     202,
   )
-  ids.set('submission', sent.submission_id)
+  ids.set('submission', sent.submission_id).set('email', sent.message_id)
   ids.set('inboundLog', row!.id).set('key', key.id).set('team', team.id)
   const member = data<{ id: string }>(
     await appliance.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
@@ -254,8 +254,12 @@ for (const route of withQuery) {
     const body = route.body && sample(route.body)
     // A stream that is let in does not end.
     const asked = route.stream === true ? { ...route, method: 'HEAD' as never } : route
-    const reply = await call(asked, `?no_such_parameter=1&__proto__=x&constructor=y&=z&&${needed(route)}`, body)
+    const reply = await call(asked, `?&&${needed(route)}`, body)
     assert.equal(reply.status, route.status ?? 200, JSON.stringify(reply.body))
+    for (const name of ['no_such_parameter', '__proto__', 'constructor', '']) {
+      const { error } = (await call(route, `?${needed(route)}&${name}=1`, body)).body as { error: { param: string } }
+      assert.equal(error?.param, name, route.operation)
+    }
   })
 }
 

@@ -90,17 +90,15 @@ test('content of earlier versions has no name yet, is found anyway, and is named
   const file = message.attachments![0]!.blob_id
   const { db, store } = appliance.app
   const forget = () =>
-    db.write(async (tx) => {
-      await tx.run('UPDATE messages SET blob_name = NULL')
-      await tx.run('UPDATE attachments SET blob_name = NULL')
+    db.write((tx) => {
+      tx.run('UPDATE messages SET blob_name = NULL')
+      tx.run('UPDATE attachments SET blob_name = NULL')
     })
   await forget()
   const [match] = await lookUp([file], undefined, bob.key)
   assert.deepEqual(match!.matched.messages, [message.id])
   await forget()
-  const [{ rows }] = (await db.read.all<{ rows: number }>('SELECT count(*) AS rows FROM messages')) as [
-    { rows: number },
-  ]
+  const [{ rows }] = db.read.all<{ rows: number }>('SELECT count(*) AS rows FROM messages') as [{ rows: number }]
   assert.equal(await store.contents.nameUnnamed(new AbortController().signal), rows * 2)
   assert.equal(await store.contents.nameUnnamed(new AbortController().signal), 0)
 })
@@ -116,8 +114,8 @@ test('copies: files and whole messages, decoded, with their own ids in the other
   assert.notEqual(copied[file.blob_id], file.blob_id)
   const again = await copy(body, ana.key, bob.key, { 'idempotency-key': 'one' })
   assert.deepEqual(data(again), { copied, not_found })
-  const account = (await appliance.app.store.accounts.byMailbox(bob.id))!
-  assert.equal((await appliance.app.store.uploads.pending(account)).files, 2)
+  const account = appliance.app.store.accounts.byMailbox(bob.id)!
+  assert.equal(appliance.app.store.uploads.pending(account).files, 2)
   const held = await appliance.app.store.contents.find(account, copied[file.blob_id]!)
   assert.deepEqual([held!.filename, held!.type, held!.source.kind], ['a.zip', 'application/zip', 'upload'])
   const { bytes } = await appliance.app.store.contents.stored(held!.range)

@@ -16,7 +16,7 @@ const appliance = await startAppliance({ clock })
 after(() => appliance.close())
 const team = await appliance.team()
 const other = await appliance.team('Other')
-const { emails, transitions: fate, log } = appliance.app.outbound
+const { emails, transitions, log } = appliance.app.outbound
 const ACCOUNT = { id: newId('provider'), name: 'Primary' }
 
 /** Accepts a mail as the API does, and moves its deliveries. */
@@ -27,15 +27,15 @@ async function accept(
   mailboxId: string | null = null,
 ): Promise<string> {
   const id = newId('email')
-  await appliance.app.db.write(async (tx) => {
-    const { deliveries } = await emails.insert(tx, {
+  await appliance.app.db.write((tx) => {
+    const { deliveries } = emails.insert(tx, {
       ...{ id, teamId: team.id, mailboxId, source: 'batch_api', scope: { type: 'all' }, domainId: null },
       ...{ from: { email: 'news@shop.test', name: 'Shop' }, returnPath: null, subject, recipients },
       ...{ internetMessageId: `${id}@shop.test`, hash: sha256(id), sizeBytes: 4821, queuedAt: clock.now() },
       expiresAt: clock.now() + 2 * DAY,
     })
     for (const { n } of deliveries) {
-      if (outcome) await fate.apply(tx, n, outcome, ACCOUNT)
+      if (outcome) transitions.apply(tx, n, outcome, ACCOUNT)
     }
   })
   return id
@@ -50,29 +50,29 @@ const bounced: Outcome = {
 }
 const first = await accept(['ana@customer.test', 'ben@customer.test'], sent)
 clock.advance(DAY)
-await accept(['nobody@elsewhere.test'], bounced, 'Größe & Preis')
+await accept(['lost@elsewhere.test'], bounced, 'Größe & Preis')
 const list = (query = '') => walk<DeliveryLogJson>(appliance, `/emails/logs${query}`, team.key)
 const recipients = async (query: string) => (await list(query)).map((row) => row.to_email).sort()
 
 test('a row for each recipient, newest first', async () => {
   const rows = await list()
-  assert.equal(rows[0]!.to_email, 'nobody@elsewhere.test')
+  assert.equal(rows[0]!.to_email, 'lost@elsewhere.test')
   assert.deepEqual([rows[0]!.status, rows[0]!.status_reason], ['failed', 'bounced: 550 5.1.1 user unknown'])
   assert.deepEqual([rows[1]!.status, rows[1]!.message_id, rows[1]!.provider_name], ['sent', first, ACCOUNT.name])
   assert.equal(rows.length, 3)
 })
 
 test('filters and words narrow the list', async () => {
-  const [ana, ben, nobody] = ['ana@customer.test', 'ben@customer.test', 'nobody@elsewhere.test']
-  assert.deepEqual(await recipients('?status=failed'), [nobody])
+  const [ana, ben, absent] = ['ana@customer.test', 'ben@customer.test', 'lost@elsewhere.test']
+  assert.deepEqual(await recipients('?status=failed'), [absent])
   assert.deepEqual(await recipients(`?message_id=${first}`), [ana, ben])
   assert.deepEqual(await recipients('?domain=Customer.test'), [ana, ben])
   assert.deepEqual(await recipients('?search=ANA+customer'), [ana])
   assert.deepEqual(await recipients('?q=gr%C3%B6sse'), [])
-  assert.deepEqual(await recipients('?q=GR%C3%96%C3%9FE'), [nobody])
+  assert.deepEqual(await recipients('?q=GR%C3%96%C3%9FE'), [absent])
   assert.deepEqual(await recipients('?search=%25'), [])
   assert.deepEqual(await recipients('?to_date=2030-01-02'), [ana, ben])
-  assert.deepEqual(await recipients('?from_date=2030-01-03'), [nobody])
+  assert.deepEqual(await recipients('?from_date=2030-01-03'), [absent])
   assert.deepEqual(await recipients('?limit=1&status=sent'), [ana, ben])
 })
 
@@ -82,6 +82,36 @@ test('meta.filters repeats the filters; a range is bounded', async () => {
   assert.deepEqual(meta.filters, { search: 'ana', status: 'sent' })
   const wide = await appliance.get('/emails/logs?from_date=2028-01-01&to_date=2030-01-01', team.key)
   assert.equal(failure(wide, 400, 'invalid_parameter').param, 'to_date')
+})
+
+test('after, before and q are accepted under their former names', async () => {
+  const [ana, ben, lost] = ['ana@customer.test', 'ben@customer.test', 'lost@elsewhere.test']
+  assert.deepEqual(await recipients('?after=2030-01-03'), [lost])
+  assert.deepEqual(await recipients('?before=2030-01-03'), [ana, ben])
+  // A date alone is its first moment in `before`, and its end in `to_date`.
+  assert.deepEqual(await recipients('?before=2030-01-02'), [])
+  const both = await appliance.get('/emails/logs?q=ana&search=ben', team.key)
+  issues(both, 400, 'invalid_parameter', ['search duplicate'])
+  const times = await appliance.get('/emails/logs?after=2030-01-01&from_date=2030-01-01', team.key)
+  issues(times, 400, 'invalid_parameter', ['from_date duplicate'])
+  const wide = await appliance.get('/emails/logs?after=2028-01-01&before=2030-01-01', team.key)
+  assert.equal(failure(wide, 400, 'invalid_parameter').param, 'before')
+})
+
+test('an unknown filter is rejected with the nearest known one', async () => {
+  for (const [query, meant] of [
+    ['from_dat=2030-01-01', '`after`'],
+    ['provider=x', '`provider_id`'],
+    ['serach=x', '`q`'],
+    ['message_ids=x', '`message_id`'],
+  ] as const) {
+    const reply = await appliance.get(`/emails/logs?${query}`, team.key)
+    const { message, param } = failure(reply, 422, 'validation_error')
+    assert.deepEqual([param, message.split('Did you mean ')[1]], [query.replace(/=.*/, ''), `${meant}?`])
+  }
+  const { message } = failure(await appliance.get('/emails/logs?sender=ana', team.key), 422, 'validation_error')
+  assert.match(message, /This path takes `limit`, `cursor`, `status`, `after`, `before`, /)
+  failure(await appliance.get('/providers/stats?status=active', team.key), 422, 'validation_error')
 })
 
 test('an invalid filter is reported by its name', async () => {
@@ -116,10 +146,10 @@ test('a deferral shows when it is retried', async () => {
   const step = shown.timeline.at(-1)!
   assert.match(step.detail, /^451 4\.7\.1 x+…; next attempt at 2030-01-04T03:04:05\.000Z$/)
   assert.equal(step.detail.length, 300)
-  const email = (await emails.byId(id))!
-  await appliance.app.db.write(async (tx) => {
-    for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
-    await tx.run('DELETE FROM deliveries WHERE email = ?', [email.n])
+  const email = emails.byId(id)!
+  await appliance.app.db.write((tx) => {
+    for (const { n } of emails.deliveriesOf(email.n)) transitions.apply(tx, n, { kind: 'cancelled' }, null)
+    tx.run('DELETE FROM deliveries WHERE email = ?', [email.n])
   })
 })
 
@@ -160,8 +190,8 @@ test('rows are pruned after their retention, when their delivery has ended', asy
     (await list()).map((row) => row.message_id),
     [waiting],
   )
-  await appliance.app.db.write(async (tx) => {
-    const email = (await emails.byId(waiting))!
-    for (const { n } of await emails.deliveriesOf(email.n)) await fate.apply(tx, n, { kind: 'cancelled' }, null)
+  await appliance.app.db.write((tx) => {
+    const email = emails.byId(waiting)!
+    for (const { n } of emails.deliveriesOf(email.n)) transitions.apply(tx, n, { kind: 'cancelled' }, null)
   })
 })

@@ -55,14 +55,14 @@ const byTeam: Sender = { kind: 'team', teamId: team.id, source: 'batch_api' }
 const byAna: Sender = { kind: 'mailbox', teamId: team.id, mailboxId: ana.id, source: 'mailbox_api' }
 
 async function send(sender: Sender, from: string, ...to: string[]): Promise<string[]> {
-  const mails = to.map(
+  const messages = to.map(
     (email): NewMail => ({
       ...{ from: { email: from, name: '' }, to: [{ email, name: '' }], cc: [], bcc: [], replyTo: [], subject: 'Hello' },
       ...{ textBody: 'Hi.', htmlBody: null, headers: {}, attachments: [], returnPath: null, inReplyTo: null },
       ...{ sendAt: null, undoSeconds: 0, saveToSent: true },
     }),
   )
-  const made = await app.outbound.submitter.submit(sender, mails)
+  const made = await app.outbound.submitter.submit(sender, messages)
   await appliance.settle()
   return made.map((one) => (one.kind === 'accepted' ? one.emailId : assert.fail(JSON.stringify(one))))
 }
@@ -76,8 +76,8 @@ async function pass(hours: number): Promise<void> {
 
 /** A later event of a message. */
 async function report(emailId: string, outcome: Parameters<typeof app.outbound.transitions.apply>[2]): Promise<void> {
-  const email = (await app.outbound.emails.byId(emailId))!
-  const [delivery] = await app.outbound.emails.deliveriesOf(email.n)
+  const email = app.outbound.emails.byId(emailId)!
+  const [delivery] = app.outbound.emails.deliveriesOf(email.n)
   await app.db.write((tx) => app.outbound.transitions.apply(tx, delivery!.n, outcome, null))
 }
 
@@ -101,8 +101,8 @@ type Totals = Omit<Counts, 'bounced_hard' | 'bounced_soft'> & { bounced: number 
 const domainOf = (email: string) => email.split('@')[1]!
 
 /** All events of the delivery log of the team. */
-async function sentFacts(): Promise<ReportedEvent[]> {
-  const rows = await app.db.read.all<Record<string, string> & { created_at: number }>(
+function sentFacts(): ReportedEvent[] {
+  const rows = app.db.read.all<Record<string, string> & { created_at: number }>(
     `SELECT d.*, e.from_email FROM deliveries d JOIN emails e ON e.n = d.email
      WHERE d.team_id = ? AND e.source <> 'system' ORDER BY d.n`,
     [team.id],
@@ -137,8 +137,8 @@ async function sentFacts(): Promise<ReportedEvent[]> {
 }
 
 /** All events of the inbound log of the team. */
-async function receivedFacts(): Promise<ReportedEvent[]> {
-  const rows = await app.db.read.all<Record<string, string> & { created_at: number }>(
+function receivedFacts(): ReportedEvent[] {
+  const rows = app.db.read.all<Record<string, string> & { created_at: number }>(
     'SELECT * FROM inbound_log WHERE team_id = ? ORDER BY n',
     [team.id],
   )
@@ -154,7 +154,7 @@ async function receivedFacts(): Promise<ReportedEvent[]> {
   })
 }
 
-const recounted = async () => [...(await sentFacts()), ...(await receivedFacts())]
+const recounted = () => [...sentFacts(), ...receivedFacts()]
 
 function add(facts: readonly ReportedEvent[]): Totals {
   const { bounced_hard: _hard, bounced_soft: _soft, ...none } = zeroCounts()
@@ -178,7 +178,7 @@ const [FROM, TO] = [Date.UTC(2030, 0, 2, 3), Date.UTC(2030, 0, 13)]
 
 /** Every view of the span says what the logs say. */
 async function compare(): Promise<void> {
-  const facts = (await recounted()).filter(({ at }) => at >= FROM && at < TO)
+  const facts = recounted().filter(({ at }) => at >= FROM && at < TO)
   const whole = await read(`?${WHOLE}`)
   assert.deepEqual(withoutKinds(whole.totals), add(facts))
   const { points } = await read(`/timeseries?${WHOLE}&interval=hour`)
@@ -261,7 +261,7 @@ test('days summed from hours have the same counts', async () => {
   const before = await views()
   await pass(24)
   await app.store.rollUp.run(new AbortController().signal)
-  const made = await app.db.read.all('SELECT 1 FROM mail_counts WHERE hours = 24 AND team_id = ?', [team.id])
+  const made = app.db.read.all('SELECT 1 FROM mail_counts WHERE hours = 24 AND team_id = ?', [team.id])
   assert.ok(made.length > 0)
   assert.deepEqual(await views(), before)
   await compare()

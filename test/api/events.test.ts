@@ -18,7 +18,7 @@ import { EventClient } from '../support/event-client.ts'
 import { data, failure, receive } from './expect.ts'
 
 const clock = new ManualClock()
-// Who claims to write from there is not believed, and its mail lies in Junk.
+// A message that claims this domain is not authenticated and is filed in Junk.
 const zone = { 'prize.test': { TXT: ['v=spf1 -all'] }, '_dmarc.prize.test': { TXT: ['v=DMARC1; p=quarantine'] } }
 const appliance = await startAppliance({ clock, zone })
 after(() => appliance.close())
@@ -217,7 +217,7 @@ test('a change without a notification is found by polling', async (t) => {
   t.mock.method(appliance.app.notifier, 'notify', () => {})
   await receive(appliance, { to: ana.email })
   clock.advance(POLL_INTERVAL_MS)
-  await appliance.app.db.read.get('SELECT 1')
+  appliance.app.db.read.get('SELECT 1')
   for (let i = 0; i < 20; i++) await turn()
   clock.advance(COALESCE_MS)
   assert.deepEqual([(await client.next())!.event, (await client.next())!.event], ['message.received', 'state'])
@@ -226,7 +226,7 @@ test('a change without a notification is found by polling', async (t) => {
 
 test('the buffer for a slow client is bounded: it gets the state when it reads again, or is disconnected', async () => {
   const ana = await newBox()
-  const account = async () => (await appliance.app.store.accounts.byMailbox(ana.id))!
+  const account = () => appliance.app.store.accounts.byMailbox(ana.id)!
   const asked = {
     types: new Set(['messages', 'folders'] as const),
     pingSeconds: 30,
@@ -238,11 +238,11 @@ test('the buffer for a slow client is bounded: it gets the state when it reads a
     ...{ subject: 'x'.repeat(500), preview: '', isSpam: false },
   }
   const fill = async (stream: EventStream) => {
-    for (let i = 0; i < 10; i++) stream.accountChanged(await account(), Array(RECEIVED_MAX).fill(mail))
+    for (let i = 0; i < 10; i++) stream.accountChanged(account(), Array(RECEIVED_MAX).fill(mail))
     for (let i = 0; i < 50; i++) await turn()
     assert.ok(stream.readableLength >= STREAM_BUFFER_MAX && stream.readableLength < STREAM_BUFFER_MAX + 2000)
   }
-  const slow = await EventStream.open(appliance.app, await account(), asked, null)
+  const slow = await EventStream.open(appliance.app, account(), asked, null)
   await fill(slow)
   await newFolder(ana.key, 'Own')
   clock.advance(COALESCE_MS)

@@ -83,7 +83,7 @@ test('a folder with messages is deleted in three ways, and the changes report it
   const reported = data<Json>(await call('GET', `/changes?since_state=${since}`))
   assert.ok(
     !reported.created.includes(last.id) && !reported.destroyed.includes(last.id),
-    'what came and went is not told',
+    'a folder created and deleted in between is not reported',
   )
   assert.ok(reported.updated.includes((await role('trash')).id))
 })

@@ -65,7 +65,7 @@ test('counts of received messages, the queue, and the process', async () => {
   assert.ok(values.get('mailstead_resident_memory_bytes')! > 1e7)
   assert.ok(values.has('mailstead_event_loop_delay_seconds{quantile="0.99"}'))
   const text = [...values.keys()].join('\n')
-  assert.ok(!text.includes('shop.test') && !text.includes(team.id), 'nobody is named')
+  assert.ok(!text.includes('shop.test') && !text.includes(team.id), 'no domain and no team is named')
 })
 
 test('final outcomes of deliveries, by hour', async () => {
@@ -100,9 +100,9 @@ test('the age of the oldest due delivery', async () => {
     [1, 1],
   )
   // As if the workers had been idle for a while.
-  await appliance.app.db.write(async (tx) => {
-    await tx.run('UPDATE queue SET due_at = ?', [clock.now() - 90_000])
-    await tx.run('UPDATE webhook_queue SET due_at = ?', [clock.now() - 30_000])
+  await appliance.app.db.write((tx) => {
+    tx.run('UPDATE queue SET due_at = ?', [clock.now() - 90_000])
+    tx.run('UPDATE webhook_queue SET due_at = ?', [clock.now() - 30_000])
   })
   const values = await scrape()
   assert.equal(values.get('mailstead_queue_oldest_due_seconds'), 90)

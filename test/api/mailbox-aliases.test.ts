@@ -62,7 +62,7 @@ test('the filters of its domain apply to an alias at another domain', async () =
   const mail = { to: [{ email: 'far@strict.test' }], subject: 'Inside', text_body: 'x' }
   data(await appliance.call('POST', '/mailbox/messages/send', eve.key, mail), 202)
   await appliance.settle()
-  assert.equal((await storedMessages(appliance, box.id)).length, 1, 'mail between mailboxes here is judged alike')
+  assert.equal((await storedMessages(appliance, box.id)).length, 1, 'local messages pass the same filters')
 })
 
 test('an address is unique among mailboxes and aliases', async () => {

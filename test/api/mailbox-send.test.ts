@@ -58,7 +58,11 @@ describe('a sent message', () => {
     await appliance.settle()
     const copy = await read(sent.stored_message_id!)
     const { message_id, submission_id } = sent
-    assert.deepEqual(copy.delivery, { message_id, submission_id, status: 'partially_sent' }, 'nobody is called Eve')
+    assert.deepEqual(
+      copy.delivery,
+      { message_id, submission_id, status: 'partially_sent' },
+      'the address of Eve does not exist',
+    )
     assert.deepEqual(copy.from, { email: ana.email, name: 'Ana of the shop' })
     assert.deepEqual([copy.bcc, copy.flags.seen], [[{ email: 'eve@shop.test', name: 'Eve' }], true])
     assert.deepEqual([copy.untrusted_content, copy.text_body?.trim()], [false, 'Hello Ben'])
@@ -89,7 +93,7 @@ describe('a sent message', () => {
     assert.notEqual(during.submissions, before.submissions)
     assert.deepEqual([during.messages, during.folders], [before.messages, before.folders])
     await appliance.settle()
-    assert.notEqual((await states()).submissions, during.submissions, 'its fate changes the submission')
+    assert.notEqual((await states()).submissions, during.submissions, 'its outcome changes the submission')
     await send()
     const after = await states()
     for (const type of ['messages', 'threads', 'folders', 'quotas']) assert.notEqual(after[type], before[type], type)

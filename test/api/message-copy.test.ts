@@ -269,7 +269,7 @@ describe('changes while messages are read for their copies', () => {
     const { reply, id } = await copyWhile(async (target) => {
       const filler = await arrive(`${'x'.repeat(78)}\r\n`.repeat(132_000))
       await copied({ ids: [filler] }, { key: target.key })
-      const lowered = { quota_bytes: (await appliance.app.store.accounts.byMailbox(target.id))!.usedBytes }
+      const lowered = { quota_bytes: appliance.app.store.accounts.byMailbox(target.id)!.usedBytes }
       data(await appliance.call('PATCH', `/mailboxes/${target.id}`, team.key, lowered))
     })
     assert.equal(data<Copied>(reply).not_copied[0]?.message, 'The mailbox is full.')

@@ -37,11 +37,11 @@ const raw = (content: string | Buffer) => Buffer.from(content).toString('base64'
 const take = (body: object, key = ana.key, headers: Record<string, string> = {}) =>
   appliance.call('POST', '/mailbox/messages/import', key, body, headers)
 const rawOf = async (id: string) => data<RawMessage>(await appliance.get(`/mailbox/messages/${id}/raw`, ana.key)).raw
-const countOf = async (table: string) =>
-  (await appliance.app.db.read.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
+const countOf = (table: string) =>
+  appliance.app.db.read.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)!.rows
 
 test('a message is stored byte for byte, unread in the Inbox, is found by its words, and causes no webhook event', async () => {
-  const before = [await countOf('events'), await countOf('inbound_log')]
+  const before = [countOf('events'), countOf('inbound_log')]
   const content = mail(
     ['Received: from a by b; Tue, 02 Jan 2024 03:04:05 +0000', 'Received: old; Mon, 01 Jan 2024 00:00:00 +0000'],
     'peregrine\nbare line\r\n',
@@ -56,7 +56,7 @@ test('a message is stored byte for byte, unread in the Inbox, is found by its wo
   assert.deepEqual(found, made)
   const message = data<Message>(await appliance.get(`/mailbox/messages/${made.id}`, ana.key))
   assert.deepEqual([message.untrusted_content, message.authentication!.dkim, message.parsed], [true, 'none', true])
-  assert.deepEqual([await countOf('events'), await countOf('inbound_log')], before)
+  assert.deepEqual([countOf('events'), countOf('inbound_log')], before)
 })
 
 test('folders, keywords and the time are those of the request, and everything is counted', async () => {
@@ -177,9 +177,9 @@ test('invalid imports are reported by their member', async () => {
     [{ raw: content, folder_ids: [] }, 'folder_ids too_small'],
     [{ raw: content, keywords: ['a b'] }, 'keywords.0 invalid_format'],
   ]
-  const before = await countOf('messages')
+  const before = countOf('messages')
   for (const [body, issue] of cases) issues(await take(body), 422, 'validation_error', [issue])
-  assert.equal(await countOf('messages'), before)
+  assert.equal(countOf('messages'), before)
 })
 
 test('a large message is accepted, and read in a thread', async () => {
@@ -215,7 +215,7 @@ test('a mailbox that is suspended while a message is read accepts nothing', asyn
   }
   const body = { raw: raw(mail()) }
   failure(await take(body, late.key), 409, 'conflict')
-  assert.equal((await appliance.app.store.accounts.byMailbox(late.id))!.messageCount, 0)
+  assert.equal(appliance.app.store.accounts.byMailbox(late.id)!.messageCount, 0)
   await appliance.app.directory.mailboxes.reactivate(team.id, late.id)
   data(await take(body, late.key), 201)
 })

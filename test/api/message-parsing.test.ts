@@ -55,7 +55,7 @@ const ALL = ['headers', 'text_body', 'html_body', 'attachments', 'authentication
 
 test('content is shown like the message it would become, without ids', async () => {
   const id = await upload(MAIL)
-  const { parsed: mails, ...rest } = await parsed({ blob_ids: [id], include: ALL })
+  const { parsed: messages, ...rest } = await parsed({ blob_ids: [id], include: ALL })
   assert.deepEqual(rest, { not_parsable: [], not_found: [] })
   const made = await appliance.call('POST', '/mailbox/messages/import', ana.key, { blob_id: id })
   const message = data<Json>(
@@ -69,8 +69,8 @@ test('content is shown like the message it would become, without ids', async () 
     delete file.id
     delete file.blob_id
   }
-  assert.deepEqual(mails[id], message)
-  assert.equal(mails[id].text_body, 'Grüße an alle')
+  assert.deepEqual(messages[id], message)
+  assert.equal(messages[id].text_body, 'Grüße an alle')
   const short = (await parsed({ blob_ids: [id], include: ['text_body'], body_chars: 4 })).parsed[id]
   assert.deepEqual([short.text_body, short.body_truncated.text], ['Grüß', true])
   assert.ok(!('attachments' in short) && !('headers' in short) && !('html_body' in short))
@@ -83,8 +83,8 @@ test('a message attached to another one, and a stored message', async () => {
   const [summary] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=subject:outer', ana.key))
   const outer = data<Message>(await appliance.get(`/mailbox/messages/${summary!.id}`, ana.key))
   const inner = outer.attachments![0]!.blob_id
-  const { parsed: mails } = await parsed({ blob_ids: [inner, outer.blob_id] })
-  assert.deepEqual([mails[inner].subject, mails[outer.blob_id].subject], ['Grüße', 'Outer'])
+  const { parsed: messages } = await parsed({ blob_ids: [inner, outer.blob_id] })
+  assert.deepEqual([messages[inner].subject, messages[outer.blob_id].subject], ['Grüße', 'Outer'])
 })
 
 test('content that is not a message, is too large, or is missing', async () => {

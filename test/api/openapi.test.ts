@@ -237,6 +237,11 @@ test('the eight types of events are documented, and the agreed examples are vali
   }
 })
 
+/** Of different methods and listeners, and ids have a prefix: no request matches both. Only the joint document has both paths. */
+const KNOWN =
+  'warn no-ambiguous-paths Paths should resolve unambiguously. Found two ambiguous paths: `/emails/logs/{log_id}` and ' +
+  '`/emails/{message_id}/cancel`. #/paths/~1emails~1{message_id}~1cancel'
+
 test('an external linter finds no problem', async () => {
   const { createConfig, lintFromString } = await import('@redocly/openapi-core')
   const rules = await createConfig({
@@ -252,6 +257,7 @@ test('an external linter finds no problem', async () => {
     const found = problems.map(
       ({ severity, ruleId, message, location }) => `${severity} ${ruleId} ${message} ${location[0]?.pointer}`,
     )
-    assert.deepEqual(found.slice(0, 20), [], `${found.length} in ${surface}`)
+    const known = surface === 'combined' ? [KNOWN] : []
+    assert.deepEqual(found.slice(0, 20), known, `${found.length} in ${surface}`)
   }
 })

@@ -44,6 +44,14 @@ const team = await appliance.team()
 const secrets = { mailbox: '', mailboxKey: '', agent: '', assertion: '', proof: '' }
 const agentRequest = { mailbox_local_part: 'scout', client_name: 'Scout', idempotency_key: randomUUID() }
 
+/** A message of the mailbox that leaves tomorrow. @returns its id */
+async function laterEmail(): Promise<string> {
+  const mail = { to: 'eve@customer.test', subject: 'Later', text_body: 'Later.' }
+  const send_at = new Date(clock.now() + 86_400_000).toISOString()
+  const url = `${appliance.sendOrigin}/api/v1/emails/send`
+  return (await appliance.call('POST', url, secrets.mailbox, { ...mail, send_at })).body.data.message_id
+}
+
 /** What the examples cannot know, by operation. */
 const known: Record<string, () => Own | Promise<Own>> = {
   // What is active already cannot be activated; it is checked by itself once it is made.
@@ -59,6 +67,13 @@ const known: Record<string, () => Own | Promise<Own>> = {
   parseMessages: blobs,
   copyMessages: copies,
   sendMessage: () => ({ body: { send_at: new Date(clock.now() + 86_400_000).toISOString() } }),
+  sendEmail: () => ({ key: secrets.mailbox, body: { from: undefined } }),
+  async cancelSubmission() {
+    await laterEmail()
+    const [newest] = (await appliance.call('GET', '/mailbox/submissions', secrets.mailbox)).body.data
+    return { path: { submission_id: newest.id } }
+  },
+  cancelEmail: async () => ({ key: secrets.mailbox, path: { message_id: await laterEmail() } }),
   createAgentChallenge: () => ({ body: agentRequest }),
   registerAgent: () => ({
     body: { ...agentRequest, proof_of_work: secrets.proof },

@@ -75,14 +75,13 @@ test('a team and the invitation of its owner are created together, once, or not 
   assert.deepEqual([made.ses_enabled, made.ses_daily_limit], [false, null])
   assert.equal(data<OperatorTeam>(await create('First of Ida', 'once'), 201).id, made.id)
   const { people } = appliance.app
-  const member = async () =>
-    (await people.members.of('ida@people.test')).map(({ teamId, role, status }) => [teamId, role, status])
-  assert.deepEqual(await member(), [[made.id, 'owner', 'invited']])
+  const member = () => people.members.of('ida@people.test').map(({ teamId, role, status }) => [teamId, role, status])
+  assert.deepEqual(member(), [[made.id, 'owner', 'invited']])
   data(await create('Second'), 201)
   data(await create('Third'), 201)
-  // Whoever invites a person over and over fills her mailbox.
+  // Repeated invitations would fill the mailbox of a person.
   assert.equal(failure(await create('Fourth'), 429, 'rate_limit_exceeded').retryable, true)
-  assert.equal((await member()).length, 3)
+  assert.equal(member().length, 3)
   const names = data<OperatorTeam[]>(await ask('GET', '/teams')).map(({ name }) => name)
   assert.deepEqual([names.includes('Third'), names.includes('Fourth')], [true, false])
   failure(await ask('POST', '/teams', { name: 'Fifth', owner_email: 'no address' }), 422, 'validation_error')
@@ -96,14 +95,14 @@ test('a team is updated as a whole or not at all', async () => {
   const change = { name: 'After', status: 'suspended', ses_enabled: true }
   const path = `http://127.0.0.1:${bare.ports.operator}/operator/v1/teams/${id}`
   failure(await bare.call('PATCH', path, secret, change), 503, 'service_unavailable')
-  const { name, status } = (await bare.app.directory.teams.get(id))!
+  const { name, status } = bare.app.directory.teams.get(id)!
   assert.deepEqual([name, status], ['Before', 'active'])
 })
 
 test('a key of a team has the requested permissions and expiry', async () => {
   const path = `/teams/${team.id}/api-keys`
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
-  const wish = { name: 'narrow', permissions: ['domain.read', 'webhook.*'], expires_at }
+  const request = { name: 'narrow', permissions: ['domain.read', 'webhook.*'], expires_at }
   const made = data<{
     id: string
     key: string
@@ -111,12 +110,12 @@ test('a key of a team has the requested permissions and expiry', async () => {
     permissions: string[]
     expires_at: string
     created_by: string
-  }>(await ask('POST', path, wish), 201)
-  assert.deepEqual([made.role, made.permissions, made.expires_at], [null, wish.permissions, expires_at])
+  }>(await ask('POST', path, request), 201)
+  assert.deepEqual([made.role, made.permissions, made.expires_at], [null, request.permissions, expires_at])
   assert.equal(made.created_by, 'operator')
   data(await appliance.get('/domains', made.key))
   failure(await appliance.get('/mailboxes', made.key), 403, 'insufficient_permissions')
-  failure(await ask('POST', path, { ...wish, role: 'root:full' }), 422, 'validation_error')
+  failure(await ask('POST', path, { ...request, role: 'root:full' }), 422, 'validation_error')
   failure(await ask('POST', path, { name: 'x', permissions: ['nothing.read'] }), 422, 'validation_error')
   failure(await ask('POST', path, { name: 'x', expires_at: '2020-01-01T00:00:00Z' }), 422, 'validation_error')
 })
@@ -151,14 +150,14 @@ test('the shared account is enabled for a team, and its limit request is approve
 
 test('the queue is listed, and its messages are retried and dropped', async () => {
   await team.domain('shop.test')
-  const wish = {
+  const request = {
     from: { email: 'a@shop.test' },
     to: { email: 'b@nowhere.test' },
     subject: 'Hello',
     text_body: 'Hello.',
   }
   const batch = await appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send/batch`, team.key, {
-    messages: [wish],
+    messages: [request],
   })
   const [{ message_id: id }] = data<{ results: { message_id: string }[] }>(batch).results as [{ message_id: string }]
   await appliance.settle()

@@ -53,7 +53,7 @@ test('a successful test reports its last stage; once in ten seconds', async () =
   const again = await ask(id)
   failure(again, 429, 'rate_limit_exceeded')
   assert.equal(again.headers.get('retry-after'), '10')
-  // Another account has a pace of its own.
+  // Another account has a throttle of its own.
   data(await ask((await create()).id))
   clock.advance(10_000)
   data(await ask(id))
@@ -61,17 +61,17 @@ test('a successful test reports its last stage; once in ten seconds', async () =
 
 test('with an address it sends one message, from the account', async () => {
   const { id } = await create()
-  server.mails.length = 0
+  server.messages.length = 0
   const answer = data<ProviderTest>(await ask(id, { to_email: 'bob@else.test' }))
   assert.deepEqual([answer.success, answer.stage], [true, 'data'])
   assert.deepEqual(
-    server.mails.map(({ from, to }) => [from, to]),
+    server.messages.map(({ from, to }) => [from, to]),
     [['ann@shop.test', ['bob@else.test']]],
   )
   clock.advance(10_000)
   const refused = data<ProviderTest>(await ask(id, { to_email: 'gone@else.test' }))
   assert.deepEqual([refused.success, refused.stage, refused.smtp_code], [false, 'recipient', 550])
-  assert.equal(refused.provider.status, 'active', 'that nobody is there is no fault of the account')
+  assert.equal(refused.provider.status, 'active', 'an unreachable server is no failure of the account')
   clock.advance(10_000)
   const wrong = await ask(id, { to_email: 'a@b.test,c@d.test' })
   assert.ok([400, 422].includes(wrong.status))

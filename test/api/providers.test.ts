@@ -91,8 +91,8 @@ test('a change of the connection triggers a new check, and its password can be c
   const changed = data<ProviderJson>(reply)
   assert.deepEqual([changed.status, changed.has_smtp_password], ['pending', true])
   assert.ok(!JSON.stringify(reply.body).includes('secret words'))
-  const provider = (await appliance.app.outbound.providers.byId(made.id))!
-  assert.equal((await appliance.app.outbound.providers.secretsOf(provider)).smtpPassword, 'other secret words')
+  const provider = appliance.app.outbound.providers.byId(made.id)!
+  assert.equal(appliance.app.outbound.providers.secretsOf(provider).smtpPassword, 'other secret words')
 })
 
 test('an account is checked soon after its creation, without a request', async () => {

@@ -39,8 +39,8 @@ test('changes of a list: removed entries and new positions, by type and combined
   assert.deepEqual(apply(before.ids, reported), now.ids)
   assert.deepEqual([reported.old_query_state, reported.new_query_state, reported.total], [before.state, now.state, 3])
   assert.deepEqual(data(await get(`sync/query-changes?type=messages&${query}`)), reported)
-  const quiet = data<Json>(await get(`messages/query-changes?is_unread=true&since_query_state=${now.state}`))
-  assert.deepEqual([quiet.removed, quiet.added, quiet.total], [[], [], 3])
+  const unchanged = data<Json>(await get(`messages/query-changes?is_unread=true&since_query_state=${now.state}`))
+  assert.deepEqual([unchanged.removed, unchanged.added, unchanged.total], [[], [], 3])
 })
 
 test('a list of threads follows the message that represents each thread', async () => {

@@ -41,7 +41,7 @@ test('JSON has the whole message in base64, with its digest', async () => {
   assert.equal(whole.length, raw.size_bytes)
   assert.equal(raw.size_bytes, summary!.size_bytes)
   assert.equal(createHash('sha256').update(whole).digest('hex'), raw.sha256)
-  assert.ok(whole.subarray(-content.length).equals(content), 'the mail as it came lies behind the trace headers')
+  assert.ok(whole.subarray(-content.length).equals(content), 'the received bytes follow the trace headers')
   assert.match(
     whole.subarray(0, whole.length - content.length).toString(),
     /^Return-Path: <a@b\.test>\r\n(.+\r\n)*Received: /,

@@ -7,7 +7,7 @@ export interface Wrong {
   what: string
   value: unknown
   code: string
-  /** Path of the fault below the member, where it lies deeper. */
+  /** Path of the invalid value below the member, where it is nested. */
   below?: string
 }
 
@@ -55,7 +55,10 @@ export function sample(schema: TSchema): unknown {
 /** Values that break one rule each. */
 export function wrongValues(schema: TSchema): Wrong[] {
   const rules = schema as Rules
-  if (rules.anyOf !== undefined) return [{ what: 'none of the forms', value: [], code: 'invalid_union' }]
+  if (rules.anyOf !== undefined) {
+    const takesLists = rules.anyOf.some((form) => (form as Rules).type === 'array')
+    return [{ what: 'none of the forms', value: takesLists ? 7 : [], code: 'invalid_union' }]
+  }
   const isNullable = [rules.type].flat().includes('null')
   return wrongOnes(schema, rules).filter(({ value }) => value !== null || !isNullable)
 }

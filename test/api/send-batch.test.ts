@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
+import type { DomainJson } from '../../src/api/schemas/domain.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
 import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
-import { BATCH_MAX, BatchMessage } from '../../src/api/sending/batch-body.ts'
+import { BATCH_MAX } from '../../src/api/sending/batch-body.ts'
+import { OutgoingMessage } from '../../src/api/sending/outgoing-message.ts'
 import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, type Failure, failure, issues, walk } from './expect.ts'
@@ -159,7 +161,7 @@ describe('the request as a whole', () => {
 
 describe('an invalid message', () => {
   test('violates its schema, and is reported by member', async () => {
-    const wrongs = wrongObjects(BatchMessage).filter(({ below }) => below !== undefined)
+    const wrongs = wrongObjects(OutgoingMessage).filter(({ below }) => below !== undefined)
     for (let from = 0; from < wrongs.length; from += BATCH_MAX) {
       const part = wrongs.slice(from, from + BATCH_MAX)
       const { results } = await send(...part.map(({ value }) => value))
@@ -235,12 +237,12 @@ describe('the sender', () => {
       }),
       201,
     )
-    const wish = { messages: [message({ from: undefined })] }
-    const before = data<Results>(await post(wish, other.key)).results[0]!
+    const request = { messages: [message({ from: undefined })] }
+    const before = data<Results>(await post(request, other.key)).results[0]!
     assert.deepEqual([before.error?.code, before.error?.param], ['missing_parameter', 'from'])
-    const row = await appliance.app.outbound.providers.get(other.id, provider.id)
+    const row = appliance.app.outbound.providers.get(other.id, provider.id)
     await appliance.app.db.write((tx) => tx.run("UPDATE providers SET status = 'active' WHERE n = ?", [row!.n]))
-    const [queued] = data<Results>(await post(wish, other.key)).results
+    const [queued] = data<Results>(await post(request, other.key)).results
     const [logged] = await walk<DeliveryLogJson>(appliance, `/emails/logs?message_id=${queued!.message_id}`, other.key)
     assert.equal(logged!.from_email, 'desk@relay.example')
   })
@@ -248,12 +250,12 @@ describe('the sender', () => {
   test('is one of the identities of a mailbox, with a copy in Sent', async () => {
     const spring = { email: 'ana+spring@shop.test' }
     data(await appliance.call('POST', '/mailbox/identities', ana.key, spring), 201)
-    const wishes = [
+    const messages = [
       message({ from: undefined, subject: 'As myself', bcc: [{ email: 'eve@shop.test' }] }),
       message({ from: { email: 'Ana+spring@Shop.test', name: 'Ana in spring' }, subject: 'With a tag' }),
       message({ from: news, subject: 'As another' }),
     ]
-    const { results } = data<Results>(await post({ messages: wishes }, ana.key))
+    const { results } = data<Results>(await post({ messages }, ana.key))
     assert.deepEqual(
       results.map(({ status, error }) => error?.errors?.[0]?.code ?? status),
       ['queued', 'queued', 'forbidden_value'],
@@ -270,25 +272,46 @@ describe('the sender', () => {
     )
   })
 
-  test('must belong to the team: otherwise the message is accepted, and rejected with a reason', async () => {
-    const { results } = await send(message({ from: { email: 'ceo@bank.test' } }))
-    await appliance.settle()
-    const [row] = await logOf(results[0]!.message_id!)
-    assert.equal(row!.status, 'rejected')
-    assert.match(row!.status_reason!, /^(?:no_provider|unverified_domain): /)
+  test('must belong to the team: otherwise the message is not accepted', async () => {
+    const error = await wrong(message({ from: { email: 'ceo@bank.test' } }))
+    assert.deepEqual(
+      [error.code, error.param, error.errors![0]!.code],
+      ['validation_error', 'from.email', 'unverified_domain'],
+    )
+    assert.match(error.message, /^The domain bank\.test is not one of the team\./)
+  })
+
+  test('must be at a verified domain, or an account of the team may send for it', async () => {
+    const other = await appliance.team('Pending')
+    const domain = data<DomainJson>(
+      await appliance.call('POST', '/domains', other.key, { domain: 'pending.example.com' }),
+      201,
+    )
+    const { name, value } = domain.dns_records.verification
+    const from = { email: 'news@Pending.example.com' }
+    const [refused] = data<Results>(await post({ messages: [message({ from })] }, other.key)).results
+    assert.equal(refused!.status, 'failed')
+    assert.match(refused!.error!.message, /^The domain pending\.example\.com is not verified\./)
+    assert.ok(refused!.error!.message.includes(name) && refused!.error!.message.includes(value))
+    assert.deepEqual(await walk(appliance, '/emails', other.key), [])
+    const account = { name: 'Relay', smtp_host: 'relay.example', smtp_port: 587, smtp_protocol: 'starttls' }
+    const login = { smtp_username: 'u', smtp_password: 'p', from_email: 'news@pending.example.com' }
+    data(await appliance.call('POST', '/providers', other.key, { ...account, ...login }), 201)
+    const [queued] = data<Results>(await post({ messages: [message({ from })] }, other.key)).results
+    assert.equal(queued!.status, 'queued')
   })
 
   test('cannot be a suspended or full mailbox', async () => {
     const box = await team.mailbox('late@shop.test')
     await appliance.app.directory.mailboxes.suspend(team.id, box.id)
-    const wish = { messages: [message({ from: undefined })] }
-    const [suspended] = data<Results>(await post(wish, box.key)).results
+    const request = { messages: [message({ from: undefined })] }
+    const [suspended] = data<Results>(await post(request, box.key)).results
     assert.deepEqual([suspended!.error!.code, suspended!.error!.retryable], ['conflict', false])
     const small = await team.mailbox('small@shop.test', { quotaBytes: 10_485_760 })
     await appliance.app.db.write((tx) =>
       tx.run('UPDATE accounts SET used_bytes = ? WHERE mailbox_id = ?', [10_485_700, small.id]),
     )
-    const [full] = data<Results>(await post(wish, small.key)).results
+    const [full] = data<Results>(await post(request, small.key)).results
     assert.equal(full!.error!.code, 'conflict')
     assert.match(full!.error!.message, /no room for the copy/)
   })
@@ -313,9 +336,7 @@ test('a suppressed recipient is rejected immediately, the others get the message
     'GONE@shop.test rejected',
     'ben@shop.test sent',
   ])
-  const events = await appliance.app.db.read.all<{ body: string }>(
-    "SELECT body FROM events WHERE type = 'message.rejected'",
-  )
+  const events = appliance.app.db.read.all<{ body: string }>("SELECT body FROM events WHERE type = 'message.rejected'")
   const reported = events
     .map(({ body }) => JSON.parse(body).data)
     .filter(({ rejection }) => rejection.reason === 'suppressed')
@@ -327,40 +348,40 @@ test('a message only the shared account can send must be retried after its daily
   const domain = await shared.domain('shared.test')
   await appliance.app.db.write((tx) => tx.run("UPDATE domains SET ses_dkim_status = 'success' WHERE id = ?", [domain]))
   await appliance.app.outbound.sharedLimit.setDaily(shared.id, true, 0)
-  const wish = { messages: [message({ from: { email: 'news@shared.test' } })] }
-  const reply = await post(wish, shared.key, { 'idempotency-key': 'shared' })
+  const request = { messages: [message({ from: { email: 'news@shared.test' } })] }
+  const reply = await post(request, shared.key, { 'idempotency-key': 'shared' })
   const { error } = data<Results>(reply).results[0]!
   assert.deepEqual([error!.code, error!.retryable], ['rate_limit_exceeded', true])
   // With another route it is accepted, by the same request too.
   await appliance.app.outbound.sharedLimit.setDaily(shared.id, false, null)
-  const again = await post(wish, shared.key, { 'idempotency-key': 'shared' })
+  const again = await post(request, shared.key, { 'idempotency-key': 'shared' })
   assert.equal(data<Results>(again).summary.queued, 1)
   await appliance.settle()
 })
 
 describe('repetitions', () => {
-  const count = async () => (await appliance.app.db.read.all('SELECT n FROM emails')).length
+  const count = () => appliance.app.db.read.all('SELECT n FROM emails').length
 
   test('return the same response, failures included, and send nothing more', async () => {
     const body = { messages: [message({ subject: 'Once' }), message({ to: { email: 'x' } })] }
     const first = await post(body, team.key, { 'idempotency-key': 'once' })
-    const before = await count()
+    const before = count()
     const again = await post(body, team.key, { 'idempotency-key': 'once' })
     assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
     assert.deepEqual(again.body.data, first.body.data)
-    assert.equal(await count(), before)
+    assert.equal(count(), before)
     const other = await post({ messages: [message()] }, team.key, { 'idempotency-key': 'once' })
     failure(other, 409, 'idempotency_conflict')
     await appliance.settle()
   })
 
   test('fifty concurrent ones are one send', async () => {
-    const before = await count()
+    const before = count()
     const body = { messages: [message({ subject: 'Fifty' })] }
     const all = await Promise.all(
       Array.from({ length: 50 }, () => post(body, team.key, { 'idempotency-key': 'fifty' })),
     )
-    assert.equal((await count()) - before, 1)
+    assert.equal(count() - before, 1)
     const reported = all
       .filter(({ status }) => status === 200)
       .map(({ body: { data: given } }) => given.results[0].message_id)
@@ -394,7 +415,7 @@ describe('repetitions', () => {
       committed.resolve()
       return new Promise<never>(() => {})
     })
-    const before = await count()
+    const before = count()
     const leaving = new AbortController()
     const first = fetch(PATH, {
       method: 'POST',
@@ -408,7 +429,7 @@ describe('repetitions', () => {
     hanging.mock.restore()
     const again = await post(body, team.key, { 'idempotency-key': 'crash' })
     assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
-    assert.equal((await count()) - before, 1)
+    assert.equal(count() - before, 1)
     const [row] = await logOf(again.body.data.results[0].message_id)
     assert.equal(row!.subject, 'Crash')
     await appliance.settle()

@@ -126,7 +126,9 @@ test('a suspended mailbox can still be read and shows its status', async () => {
 
 test('usage is left out while the store cannot be read', async (t) => {
   const { accounts } = appliance.app.store
-  t.mock.method(accounts, 'byMailboxes', () => Promise.reject(new Error('the disk is gone')))
+  t.mock.method(accounts, 'byMailboxes', () => {
+    throw new Error('the disk is gone')
+  })
   const me = data<MailboxJson>(await appliance.get('/mailbox/me', ana.key))
   assert.ok(!('quota_used_bytes' in me))
   const admin = data<MailboxAdmin>(await appliance.get(`/mailboxes/${ana.id}`, team.key))
@@ -135,7 +137,7 @@ test('usage is left out while the store cannot be read', async (t) => {
 })
 
 test('a mailbox without its account yet returns a retryable error', async (t) => {
-  t.mock.method(appliance.app.store.accounts, 'byMailbox', () => Promise.resolve(undefined))
+  t.mock.method(appliance.app.store.accounts, 'byMailbox', () => undefined)
   for (const path of ['/mailbox/session', '/mailbox/threads', '/mailbox/messages', '/mailbox/folders']) {
     const reply = await appliance.get(path, ana.key)
     failure(reply, 503, 'service_unavailable')

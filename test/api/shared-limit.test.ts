@@ -83,6 +83,9 @@ test('the life of a request: created, shown, cancelled, created again, approved'
   )
   assert.deepEqual([all[0]!.approved_daily_limit, all[0]!.decision_note], [300, 'Welcome'])
   assert.deepEqual((await walk<LimitRequestJson>(appliance, `${PATH}s?status=pending`, team.key)).length, 0)
+  const canceled = await walk<LimitRequestJson>(appliance, `${PATH}s?status=canceled`, team.key)
+  assert.ok(canceled.length > 0)
+  assert.deepEqual(await walk(appliance, `${PATH}s?status=cancelled`, team.key), canceled)
 })
 
 test('the ETag of the limit changes with sent messages', async () => {
@@ -169,7 +172,7 @@ test('the SES records are checked in DNS as CNAMEs, and the SPF term too', async
   appliance.dns.zone[records.verification.name] = { TXT: [records.verification.value] }
   await sharedLimit.setDaily(team.id, true, 10)
   await appliance.app.administration.domains.verify(team.id, id)
-  const wanted = (await domains.get(team.id, id))!.records
+  const wanted = domains.get(team.id, id)!.records
   const failing = async () =>
     (await appliance.app.administration.domains.verify(team.id, id)).checks
       .filter(({ ok }) => !ok)
@@ -208,7 +211,7 @@ function hook(body: unknown, type = 'text/plain; charset=UTF-8') {
 
 test('the webhook accepts SNS messages, and verifies them', async () => {
   const signer = new SnsSigner()
-  // Its certificate lies in another region than the topic.
+  // Its certificate is from another region than the topic.
   const elsewhere = signer.notification('{}', { TopicArn: TOPIC.replace('eu-west-1', 'eu-west-9') })
   failure(await hook(elsewhere), 422, 'validation_error')
   const foreign = signer.notification('{}', { TopicArn: TOPIC.replace('123456789012', '999999999999') })

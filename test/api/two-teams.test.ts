@@ -59,7 +59,8 @@ async function following(route: Route, key: string, query: { name: string; id: s
   if (!('since_query_state' in (route.query?.properties ?? {}))) return needed(route)
   const type = query.name === 'parent_id' ? 'folders' : 'messages'
   const list = await appliance.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
-  return `&type=${type}&since_query_state=${list.body.meta.query_state ?? 'm0.00000000'}`
+  const since = `&since_query_state=${list.body.meta.query_state ?? 'm0.00000000'}`
+  return 'type' in (route.query?.properties ?? {}) ? `&type=${type}${since}` : since
 }
 
 async function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
@@ -67,7 +68,8 @@ async function call(route: Route, key: string, path: Ids, query?: { name: string
   const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
   const body = route.body && sample(route.body)
   const asked = query ? `?${query.name}=${query.id}${await following(route, key, query)}` : ''
-  return appliance.call(route.method, target + asked, key, body)
+  const origin = route.surface === 'send' ? `${appliance.sendOrigin}/api/v1` : ''
+  return appliance.call(route.method, origin + target + asked, key, body)
 }
 
 /** The same answer in everything but its request id. */
@@ -76,7 +78,7 @@ function same(one: Reply, other: Reply): void {
   assert.deepEqual(first, second)
 }
 
-/** Whoever may not see what the owner has, by whose credential the route takes. */
+/** The credential that must not see the data of the owner, by the audience of the route. */
 function keysOf(route: Route): string[] {
   return route.as === 'mailbox' ? [outsider.key, colleague.key] : [stranger.key]
 }

@@ -101,6 +101,6 @@ test('without an answer of the scanner nothing is accepted', async () => {
   daemon.close()
   failure(await inJson('clean'), 503, 'service_unavailable')
   failure(await asBytes(Buffer.alloc(1_000_000)), 503, 'service_unavailable')
-  const account = (await appliance.app.store.accounts.byMailbox(ana.id))!
-  assert.equal((await appliance.app.store.uploads.pending(account)).files, 2)
+  const account = appliance.app.store.accounts.byMailbox(ana.id)!
+  assert.equal(appliance.app.store.uploads.pending(account).files, 2)
 })

@@ -40,8 +40,8 @@ async function newAgent(members: Record<string, string> = {}): Promise<{ registe
 
 /** The text of the last message to a recipient, with its lines joined. */
 function lastMail(to: string): { raw: string; text: string } {
-  const mail = remote.mails.findLast((one) => one.to.includes(to))
-  assert.ok(mail, `nobody wrote to ${to}`)
+  const mail = remote.messages.findLast((one) => one.to.includes(to))
+  assert.ok(mail, `no message to ${to}`)
   const raw = mail.bytes.toString()
   return { raw, text: raw.replaceAll('=\r\n', '').replaceAll('=3D', '=') }
 }
@@ -52,8 +52,7 @@ function linkTo(to: string): string {
   return token
 }
 
-const state = async (registered: Json) =>
-  (await agents.registrations.byId(appliance.app.db.read, registered.registration_id))!.state
+const state = (registered: Json) => agents.registrations.byId(appliance.app.db.read, registered.registration_id)!.state
 
 test('a person gets one signed message with a link the agent never sees, and decides twice', async () => {
   const { registered, token } = await newAgent({ mailbox_local_part: 'scout', client_name: 'demo <b>' })
@@ -61,7 +60,7 @@ test('a person gets one signed message with a link the agent never sees, and dec
   assert.equal(reply.status, 202)
   assert.match(reply.body.invite_id, /^ainv_/)
   assert.deepEqual([reply.body.status, reply.body.expires_at], ['pending', '2026-01-08T00:00:00.000Z'])
-  assert.equal(await state(registered), 'invited')
+  assert.equal(state(registered), 'invited')
   await appliance.settle()
   const { raw, text } = lastMail('ana@people.example')
   assert.match(raw, /^DKIM-Signature: .*d=agents\.mailstead\.test/s)
@@ -78,7 +77,7 @@ test('a person gets one signed message with a link the agent never sees, and dec
     (await agents.invites.decide(link, { accept: false, approveSending: false, optOut: true })).decided,
     false,
   )
-  assert.equal(await state(registered), 'accepted')
+  assert.equal(state(registered), 'accepted')
   failure(await agent.invite(token, 'ben@people.example'), 409, 'conflict')
 })
 
@@ -91,13 +90,13 @@ test('a repeated invitation has a new link; an invitation of another person ends
   const again = await agent.invite(token, 'carl@people.example')
   assert.deepEqual(again.body, first.body)
   await appliance.settle()
-  assert.equal(await agents.invites.open(old), undefined)
+  assert.equal(agents.invites.open(old), undefined)
   assert.notEqual(linkTo('carl@people.example'), old)
   const other = await agent.invite(token, 'dora@people.example')
   assert.notEqual(other.body.invite_id, first.body.invite_id)
-  assert.equal((await agents.invites.open(linkTo('carl@people.example')))?.invite.state, 'revoked')
+  assert.equal(agents.invites.open(linkTo('carl@people.example'))?.invite.state, 'revoked')
   failure(await agent.invite(token, 'carl@people.example'), 429, 'rate_limit_exceeded')
-  assert.equal(await state(registered), 'invited')
+  assert.equal(state(registered), 'invited')
   clock.leap(DAY_MS)
   assert.equal(
     (await agent.invite(await agent.readToken(registered.identity_assertion), 'carl@people.example')).status,
@@ -123,12 +122,12 @@ test('a person who blocked invitations gets no more, and the agent cannot detect
   await appliance.settle()
   await agents.invites.decide(linkTo('fay@people.example'), { accept: false, approveSending: false, optOut: true })
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'access_denied')
-  assert.equal(await state(registered), 'unclaimed')
-  const before = remote.mails.length
+  assert.equal(state(registered), 'unclaimed')
+  const before = remote.messages.length
   const reply = await agent.invite(token, 'fay@people.example')
   assert.deepEqual([reply.status, reply.body.status], [202, 'pending'])
   await appliance.settle()
-  assert.equal(remote.mails.length, before)
+  assert.equal(remote.messages.length, before)
   clock.leap(7 * DAY_MS + 60_000)
   await agents.invites.expireDue()
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'expired_token')

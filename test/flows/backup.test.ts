@@ -107,7 +107,7 @@ test('a backup contains every message acknowledged before it began, byte for byt
   assert.equal(kept.size, KEPT)
   assert.deepEqual((await readdir(folder)).sort(), ['backup-0.tar.zst', 'backup-1.tar.zst', 'data'])
   for (const file of files) {
-    assert.equal((await stat(file)).mode & 0o077, 0, 'nobody else may read it')
+    assert.equal((await stat(file)).mode & 0o077, 0, 'only its owner may read it')
     await new Commands({ DATA_DIR: again }).json('restore', file)
     await using appliance = await startAppliance({ dataDir: again, clock })
     assert.deepEqual(await rawBySubject(appliance, box.key, 'Kept'), kept)

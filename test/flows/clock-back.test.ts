@@ -40,7 +40,7 @@ test('messages moved to Trash, or deleted, while the clock was years behind keep
   await run()
   clock.leap(25 * 3_600_000)
   await run()
-  const rows = await appliance.app.db.read.all<{ subject: string }>('SELECT subject FROM messages ORDER BY n')
+  const rows = appliance.app.db.read.all<{ subject: string }>('SELECT subject FROM messages ORDER BY n')
   assert.deepEqual(
     rows.map(({ subject }) => subject),
     ['Thrown', 'Of Bob'],
@@ -90,14 +90,17 @@ for (const days of [-200, -45, 45]) {
     await run()
     assert.equal(appliance.app.guard.isHeld(), false)
     const right = clock.now()
-    const subjects = async (sql: string) =>
-      (await appliance.app.db.read.all<{ subject: string }>(sql)).map(({ subject }) => subject).sort()
+    const subjects = (sql: string) =>
+      appliance.app.db.read
+        .all<{ subject: string }>(sql)
+        .map(({ subject }) => subject)
+        .sort()
     const logged = () => subjects(`SELECT subject FROM inbound_log WHERE subject NOT LIKE '%ail%'`)
     const mailed = () => subjects('SELECT subject FROM emails')
     const stored = () => subjects(`SELECT subject FROM messages WHERE subject NOT LIKE '%ail%'`)
     const events = () => appliance.app.db.read.all<{ n: number }>('SELECT n FROM events ORDER BY n')
-    const known = await events()
-    const young = await appliance.app.db.read.all<{ n: number }>('SELECT n FROM events WHERE created_at >= ?', [
+    const known = events()
+    const young = appliance.app.db.read.all<{ n: number }>('SELECT n FROM events WHERE created_at >= ?', [
       started - DAY_MS,
     ])
     assert.ok(known.length > 0)
@@ -106,16 +109,16 @@ for (const days of [-200, -45, 45]) {
       clock.leap(DAY_MS)
       await run()
     }
-    assert.deepEqual(await stored(), ['Before', 'Later', 'Meanwhile'])
-    assert.deepEqual(await logged(), ['Before', 'Later', 'Meanwhile'])
-    assert.deepEqual(await mailed(), ['Mail before', 'Mail meanwhile'])
-    assert.equal((await subjects(`SELECT subject FROM messages WHERE subject = 'Mail meanwhile'`)).length, 1)
-    assert.deepEqual(await events(), known)
+    assert.deepEqual(stored(), ['Before', 'Later', 'Meanwhile'])
+    assert.deepEqual(logged(), ['Before', 'Later', 'Meanwhile'])
+    assert.deepEqual(mailed(), ['Mail before', 'Mail meanwhile'])
+    assert.equal(subjects(`SELECT subject FROM messages WHERE subject = 'Mail meanwhile'`).length, 1)
+    assert.deepEqual(events(), known)
     // And no longer.
     while (clock.now() < right + 32 * DAY_MS) {
       clock.leap(DAY_MS)
       await run()
     }
-    assert.deepEqual([await stored(), await logged(), await mailed()], [[], [], []])
+    assert.deepEqual([stored(), logged(), mailed()], [[], [], []])
   })
 }

@@ -36,8 +36,8 @@ const agent = new AgentClient({
 /** The last path of the appliance in a message to a recipient. */
 async function linkFor(to: string): Promise<string> {
   await appliance.settle()
-  const mail = remote.mails.findLast((one) => one.to.includes(to))
-  assert.ok(mail, `nobody wrote to ${to}`)
+  const mail = remote.messages.findLast((one) => one.to.includes(to))
+  assert.ok(mail, `no message to ${to}`)
   const text = mail.bytes.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
   const [, path] = new RegExp(`${appliance.origin}(/[\\w/-]+)`).exec(text) ?? []
   assert.ok(path, text)
@@ -59,11 +59,11 @@ test('a member is invited by email, signs in without a password, creates a key a
   const path = await linkFor('ana@people.example')
   const looked = await browser.get(path)
   assert.match(looked.text, /sign in as <strong>ana@people\.example/)
-  assert.equal(browser.cookie, '', 'looking signs nobody in')
+  assert.equal(browser.cookie, '', 'opening the link does not sign in')
   const inside = await browser.submit(looked, path)
   assert.equal(inside.path, `/console/${team.id}`)
   assert.match(inside.text, /Shop &lt;b&gt;/)
-  assert.equal((await people.members.get(team.id, invited.id))?.status, 'active')
+  assert.equal(people.members.get(team.id, invited.id)?.status, 'active')
   const made = await browser.submit(inside, `/console/${team.id}/keys`, {
     name: 'from <the> console',
     role: 'root:readonly',
@@ -71,7 +71,7 @@ test('a member is invited by email, signs in without a password, creates a key a
   const [secret] = /srk_\w{46}/.exec(made.text) ?? []
   assert.equal((await appliance.get('/domains', secret)).status, 200)
   assert.match(made.text, /from &lt;the&gt; console/)
-  const { items } = await appliance.app.directory.keys.list(team.id, { limit: 10, after: null })
+  const { items } = appliance.app.directory.keys.list(team.id, { limit: 10, after: null })
   const key = items.find(({ name }) => name === 'from <the> console')!
   assert.equal(key.createdBy, invited.id)
   const revoke = `/console/${team.id}/keys/${key.id}/revoke`
@@ -112,7 +112,7 @@ test('pages are strict: no script, no frame, nothing from other origins, no forg
   assert.equal((await browser.get(`/console/${other.id}`)).status, 404)
   const forged = { csrf: 'x', name: 'mine', role: 'root:full' }
   assert.equal((await browser.post(`/console/${team.id}/keys`, forged)).status, 403)
-  const session = await people.sessions.read(browser.cookie.split('=')[1]!)
+  const session = people.sessions.read(browser.cookie.split('=')[1]!)
   const csrf = people.sessions.formToken(session!.token)
   assert.equal(
     (await browser.post(`/console/${team.id}/keys`, { ...forged, csrf })).status,
@@ -135,7 +135,7 @@ test('a trial on localhost: a person with a mailbox here is invited, gets no lin
   assert.equal(invited.body.meta.link_mailed, false)
   trial.app.people.mailLinkSoon('ana@home.test', assert.ifError)
   await trial.settle()
-  assert.equal((await trial.app.store.accounts.byMailbox(id))!.messageCount, 0)
+  assert.equal(trial.app.store.accounts.byMailbox(id)!.messageCount, 0)
   const link = new URL((await trial.app.people.showLink(team.id, 'ana@home.test', null))!).pathname
   const browser = new Browser(trial)
   assert.match((await browser.submit(await browser.get(link), link)).text, /API keys/)
@@ -163,7 +163,7 @@ test('a removed member is signed out, and their links are invalid, also when the
 
 test('an unknown person gets the same page and no message; at most three links an hour', async () => {
   const browser = new Browser(appliance, from())
-  const before = remote.mails.length
+  const before = remote.messages.length
   const known = await browser.post('/owner/sign-in', { email: 'vera@people.example' })
   await appliance.settle()
   const unknown = await new Browser(appliance, from()).post('/owner/sign-in', { email: 'nobody@people.example' })
@@ -172,7 +172,7 @@ test('an unknown person gets the same page and no message; at most three links a
     await new Browser(appliance, from()).post('/owner/sign-in', { email: 'vera@people.example' })
     await appliance.settle()
   }
-  assert.equal(remote.mails.length - before, 3)
+  assert.equal(remote.messages.length - before, 3)
 })
 
 test('an owner accepts on their page, allows sending, revokes it, and ends the agent', async () => {
@@ -201,7 +201,7 @@ test('an owner accepts on their page, allows sending, revokes it, and ends the a
   assert.match(ended.text, /Revoked/)
   assert.equal((await agent.claim(registered.claim_token)).body.error, 'invalid_grant')
   await appliance.settle()
-  const reported = remote.mails.filter(({ to }) => to.includes('olga@people.example'))
+  const reported = remote.messages.filter(({ to }) => to.includes('olga@people.example'))
   assert.deepEqual(
     reported.map(({ bytes }) => /^Subject: (.*?) [\w-]+@/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]),
     ['Request to become owner of', 'You own', 'Sending allowed for', 'Sending stopped for', 'Agent revoked:'],
@@ -217,14 +217,14 @@ test('an agent of another owner is not found; declining leaves the agent without
   const path = await linkFor('paul@people.example')
   const stranger = new Browser(appliance, from())
   await signIn(stranger, 'vera@people.example')
-  const session = await people.sessions.read(stranger.cookie.split('=')[1]!)
+  const session = people.sessions.read(stranger.cookie.split('=')[1]!)
   const csrf = people.sessions.formToken(session!.token)
   const theirs = `/owner/agents/${registered.registration_id}/approve-sending`
   assert.equal((await stranger.post(theirs, { csrf })).status, 404)
   const browser = new Browser(appliance, from())
   const declined = await browser.submit(await browser.get(path), path, { opt_out: 'yes' }, 1)
   assert.match(declined.text, /You declined/)
-  assert.equal((await agents.registrations.byId(appliance.app.db.read, registered.registration_id))?.state, 'unclaimed')
+  assert.equal(agents.registrations.byId(appliance.app.db.read, registered.registration_id)?.state, 'unclaimed')
   assert.equal(browser.cookie, '')
 })
 

@@ -23,7 +23,7 @@ for (const [suite, mails] of SUITES) {
   test(`${suite}: all of it`, { skip: fixturesMissing(suite) }, async () => {
     const box = await team.mailbox(`${suite}@shop.test`)
     const foreign = mails()
-    assert.ok(foreign.length > 50, `${foreign.length} mails`)
+    assert.ok(foreign.length > 50, `${foreign.length} messages`)
     const known = new Map<string, string>()
     const take = async ({ name, content }: ForeignMessage) => {
       const raw = content.toString('base64')
@@ -45,7 +45,7 @@ for (const [suite, mails] of SUITES) {
       }),
     )
     assert.equal(new Set(known.values()).size, known.size)
-    const account = (await appliance.app.store.accounts.byMailbox(box.id))!
+    const account = appliance.app.store.accounts.byMailbox(box.id)!
     assert.equal(account.messageCount, known.size)
     assert.equal(
       known.size,

@@ -36,9 +36,9 @@ for (const [suite, mails] of SUITES) {
   test(`${suite}: all of it`, { skip: fixturesMissing(suite) }, async () => {
     const box = await team.mailbox(`${suite}@shop.test`)
     const foreign = mails().map((mail) => ({ ...mail, content: onTheWire(mail.content) }))
-    assert.ok(foreign.length > 50, `${foreign.length} mails`)
+    assert.ok(foreign.length > 50, `${foreign.length} messages`)
     const taken = await handIn(foreign, box.email)
-    const account = (await appliance.app.store.accounts.byMailbox(box.id))!
+    const account = appliance.app.store.accounts.byMailbox(box.id)!
     assert.equal(account.messageCount, taken.length)
     const rows = await appliance.app.db.scan.all<{ id: string; blob: Uint8Array; size_bytes: number }>(
       'SELECT id, blob, size_bytes FROM messages WHERE account = ? ORDER BY rowid',
@@ -48,7 +48,7 @@ for (const [suite, mails] of SUITES) {
     for (const { id } of rows) {
       const raw = await bytesOf(`/mailbox/messages/${id}/raw`, box.key)
       const found = [...left].find(([, content]) => raw.subarray(-content.length).equals(content))
-      assert.ok(found !== undefined, `${id} is none of the mails that were sent`)
+      assert.ok(found !== undefined, `${id} is none of the messages that were sent`)
       left.delete(found[0])
       await isReadable(id, box.key, found[0])
     }

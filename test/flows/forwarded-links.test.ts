@@ -79,7 +79,7 @@ for (const [what, wrap] of forms) {
     await appliance.app.db.write((tx) => appliance.app.people.members.add(tx, team.id, { email, role: 'owner' }))
     await new Browser(appliance, source()).post('/owner/sign-in', { email })
     await appliance.settle()
-    const mail = remote.mails.findLast((one) => one.to.includes(email))!.bytes
+    const mail = remote.messages.findLast((one) => one.to.includes(email))!.bytes
     const path = /\/owner\/session\/[\w-]{43}/.exec(mail.toString().replaceAll('=\r\n', ''))![0]
     assert.equal((await new Browser(appliance, source()).get(path)).status, 200)
     await receiveRaw(appliance, { from: email, to, content: wrap(mail, appliance.origin + path) })

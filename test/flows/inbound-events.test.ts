@@ -54,8 +54,8 @@ interface ReportedEvent {
 let seen = 0
 
 /** Events since the last time this was asked. */
-async function news(): Promise<ReportedEvent[]> {
-  const rows = await appliance.app.db.read.all<Omit<ReportedEvent, 'body'> & { body: string }>(
+function news(): ReportedEvent[] {
+  const rows = appliance.app.db.read.all<Omit<ReportedEvent, 'body'> & { body: string }>(
     'SELECT type, mailbox_id, domain_id, body FROM events WHERE team_id = ? ORDER BY n',
     [team.id],
   )
@@ -79,7 +79,7 @@ test('each stored copy causes an event, with ids that resolve', async () => {
     text: 'Hello both',
     attachments: [{ filename: 'größe.txt', content: 'attached' }],
   })
-  const reported = await news()
+  const reported = news()
   assert.deepEqual(
     reported.map(({ type, mailbox_id, domain_id }) => [type, mailbox_id, domain_id]),
     [
@@ -112,7 +112,7 @@ test('each stored copy causes an event, with ids that resolve', async () => {
 test('a message in Junk causes a spam event, with its score', async () => {
   const content = plainMail({ from: 'win@prize.test', to: 'ana@in.test', subject: 'You won' })
   assert.equal(await hand({ from: 'win@prize.test', to: 'ana@in.test', content }), 250)
-  const [reported, ...more] = await news()
+  const [reported, ...more] = news()
   assert.deepEqual([reported!.type, more], ['message.received.spam', []])
   assert.deepEqual(reported!.body.data.authentication, { spf: 'fail', dkim: 'none', dmarc: 'fail' })
   const { score, reasons } = reported!.body.data.spam!
@@ -127,9 +127,9 @@ test('duplicate, filtered and rejected messages cause no event', async () => {
   const content = plainMail({ from: 'ann@out.test', to: 'ana@in.test', subject: 'Once' })
   const mail = { from: 'ann@out.test', to: 'ana@in.test', content }
   assert.equal(await hand(mail), 250)
-  assert.equal((await news()).length, 1)
+  assert.equal(news().length, 1)
   assert.equal(await hand(mail), 250)
   assert.equal(await hand({ from: 'ann@out.test', to: 'cleo@in.test', content }), 550)
   assert.equal(await hand({ from: 'ann@out.test', to: 'nobody@in.test', content }), 550)
-  assert.deepEqual(await news(), [])
+  assert.deepEqual(news(), [])
 })

@@ -123,7 +123,7 @@ test('when storing fails the message is deferred for all recipients, and the nex
 test('a failure in the middle of a delivery leaves nothing of it', async () => {
   const { inboundLog } = appliance.app.store
   const { appendMany } = inboundLog
-  inboundLog.appendMany = async () => {
+  inboundLog.appendMany = () => {
     throw new Error('disk I/O error')
   }
   assert.match(await offer(mail('Half')), /^451 4\.3\.0 /)
@@ -153,7 +153,7 @@ test('when inspecting or spooling fails the message is deferred and the server k
 test('when a recipient lookup fails the recipient is deferred', async () => {
   const { mailboxes } = appliance.app.directory
   const { receiver } = mailboxes
-  mailboxes.receiver = async () => {
+  mailboxes.receiver = () => {
     throw new Error('disk I/O error')
   }
   assert.match(await offer(mail('Later')), /^451 4\.3\.0 /)

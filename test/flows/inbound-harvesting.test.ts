@@ -40,7 +40,7 @@ async function patiently(answer: Promise<SmtpReply>): Promise<{ reply: SmtpReply
   for (;;) {
     // An answer that nothing holds back waits for its row in the log at most.
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
-    await appliance.app.db.write(async () => {})
+    await appliance.app.db.write(() => {})
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
     if (reply !== undefined) break
     clock.advance(1000)
@@ -83,7 +83,7 @@ test('a shared relay that mostly sends good mail is never throttled', async () =
     if (i % 10 === 0) clients.push(await greet('5.5.6.1'))
     const client = clients.at(-1)!
     const content = plainMail({ from: 'ann@out.test', to: ben.email, subject: `Mail ${i}` })
-    // Time stands still: what had to wait would never be answered.
+    // The clock does not advance: a delayed reply would never be sent.
     await client.command('MAIL FROM:<ann@out.test>', 250)
     await client.command(`RCPT TO:<gone${i}@in.test>`, 550)
     await client.command(`RCPT TO:<${ben.email}>`, 250)

@@ -83,8 +83,8 @@ test('hundreds of idle connections do not delay a message', async (context) => {
     content: plainMail({ from: 'a@out.test', to: box.email }),
   })
   assert.equal(reply.code, 250, reply.text)
-  const grown = (process.memoryUsage().rss - before) / 1024
-  context.diagnostic(`${Math.round(grown / 300)} KiB of memory a connection, both ends counted`)
+  const growth = (process.memoryUsage().rss - before) / 1024
+  context.diagnostic(`${Math.round(growth / 300)} KiB of memory a connection, both ends counted`)
   await drop(clients)
 })
 

@@ -91,7 +91,7 @@ test('messages are filed, flagged and discarded by the script, and events name t
     elsif header :is "x-level" "high" { addflag "\\\\Flagged"; fileinto :copy "Archive"; }`)
   await arrive(box, { subject: 'an offer' })
   assert.deepEqual([await only(box), await eventsOf(box)], ['nothing', []])
-  assert.deepEqual(await appliance.app.store.blobs.hashes(), [], 'nobody keeps its content')
+  assert.deepEqual(await appliance.app.store.blobs.hashes(), [], 'its content is not stored')
   const [thrown] = await rowsOf(box)
   assert.deepEqual([thrown!.status, thrown!.reason, thrown!.message_id], ['discarded', null, null])
   assert.match(thrown!.smtp_reply, /^250 2\.0\.0 /)
@@ -182,19 +182,19 @@ test('a failing script changes nothing, and the log shows the reason', async () 
 
 test('spam stays in Junk unless the script files or discards it', async () => {
   const spam = { from: 'boss@junk.test' }
-  const lies = async (content: string, mail: { from?: string } = spam) => {
+  const filed = async (content: string, mail: { from?: string } = spam) => {
     const box = await mailbox(`require ["fileinto", "imap4flags"]; ${content}`)
     await arrive(box, mail)
     const [row] = await rowsOf(box)
     return [await only(box), row!.status, row!.reason, (await eventsOf(box)).map(({ type }) => type).join()]
   }
-  assert.deepEqual(await lies(''), ['Junk $junk', 'junk', 'spam', 'message.received.spam'])
-  assert.deepEqual(await lies('addflag "x"; keep;'), ['Junk $junk x', 'junk', 'spam', 'message.received.spam'])
-  assert.deepEqual(await lies('fileinto "Nowhere";'), ['Junk $junk', 'junk', 'spam', 'message.received.spam'])
-  assert.deepEqual(await lies('fileinto "INBOX";'), ['Inbox', 'stored', null, 'message.received'])
-  assert.deepEqual(await lies('discard;'), ['nothing', 'discarded', null, ''])
+  assert.deepEqual(await filed(''), ['Junk $junk', 'junk', 'spam', 'message.received.spam'])
+  assert.deepEqual(await filed('addflag "x"; keep;'), ['Junk $junk x', 'junk', 'spam', 'message.received.spam'])
+  assert.deepEqual(await filed('fileinto "Nowhere";'), ['Junk $junk', 'junk', 'spam', 'message.received.spam'])
+  assert.deepEqual(await filed('fileinto "INBOX";'), ['Inbox', 'stored', null, 'message.received'])
+  assert.deepEqual(await filed('discard;'), ['nothing', 'discarded', null, ''])
   // Messages that are not spam can also be filed there.
-  assert.deepEqual(await lies('fileinto "Junk";', {}), ['Junk $junk', 'junk', null, 'message.received.spam'])
+  assert.deepEqual(await filed('fileinto "Junk";', {}), ['Junk $junk', 'junk', null, 'message.received.spam'])
 })
 
 test('with several recipients each script applies to its own recipient', async () => {

@@ -82,7 +82,7 @@ for (const attack of attacks) {
     seen += kept.length
     assert.ok(kept.length === 0 ? /^5/.test(codes.at(-1)!) : kept.length === 1, codes.join(' | '))
     for (const { from, authentication, role } of kept) {
-      context.diagnostic(`shown from ${from || 'nobody'} in ${role}, DMARC ${authentication.dmarc}`)
+      context.diagnostic(`shown from ${from || 'no address'} in ${role}, DMARC ${authentication.dmarc}`)
       if (!from.endsWith('legitimate.com')) continue
       assert.equal(authentication.fromAligned, false)
       assert.notEqual(authentication.dmarc, 'pass')

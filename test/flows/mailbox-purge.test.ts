@@ -67,17 +67,15 @@ async function signInThrough({ app }: TestAppliance, { id: mailboxId, email }: B
   const { registration } = await agents.registrations.register({ ...agent, source: email, key: email, proof: null })
   await agents.registrations.provisionDue()
   const invite = await agents.invites.send(registration.id, email)
-  await app.db.write(async (tx) => {
-    await people.links.make(tx, people.links.newToken(), scope, 60 * DAY_MS)
-    await people.signInAs(tx, scope)
-    await tx.run('UPDATE owner_invites SET mailbox_id = ? WHERE id = ?', [mailboxId, invite.id])
+  await app.db.write((tx) => {
+    people.links.make(tx, people.links.newToken(), scope, 60 * DAY_MS)
+    people.signInAs(tx, scope)
+    tx.run('UPDATE owner_invites SET mailbox_id = ? WHERE id = ?', [mailboxId, invite.id])
   })
 }
 
-async function contentsOf(appliance: TestAppliance, account: number): Promise<Uint8Array[]> {
-  const rows = await appliance.app.db.read.all<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE account = ?', [
-    account,
-  ])
+function contentsOf(appliance: TestAppliance, account: number): Uint8Array[] {
+  const rows = appliance.app.db.read.all<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE account = ?', [account])
   return rows.map(({ blob }) => blob)
 }
 
@@ -93,30 +91,30 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   await use(appliance, team, ana)
   await use(appliance, team, ben)
 
-  const [hers, his] = [await trace(appliance, ana.id), await trace(appliance, ben.id)]
-  for (const [table, rows] of await tracesOf(appliance, hers)) {
+  const [hers, his] = [trace(appliance, ana.id), trace(appliance, ben.id)]
+  for (const [table, rows] of tracesOf(appliance, hers)) {
     if (!NEVER.includes(table)) assert.ok(rows > 0, `this test must use what ${table} is for`)
   }
-  const before = await tracesOf(appliance, his)
+  const before = tracesOf(appliance, his)
   const shown = async () => [
     await walk<MessageSummaryJson>(appliance, '/mailbox/messages?q=list', ben.key),
     await walk<FolderJson>(appliance, '/mailbox/folders', ben.key),
   ]
   const seen = await shown()
-  const contents = await contentsOf(appliance, hers.account)
+  const contents = contentsOf(appliance, hers.account)
 
   const path = `/mailboxes/${ana.id}`
   data(await appliance.call('DELETE', path, team.key))
   clock.leap(30 * DAY_MS - 1)
   await purge(appliance)
-  assert.equal((await contentsOf(appliance, hers.account)).length, contents.length, 'not before its time')
+  assert.equal(contentsOf(appliance, hers.account).length, contents.length, 'not before its time')
   data(await appliance.call('DELETE', path, team.key))
   clock.leap(1)
   await purge(appliance)
 
-  const left = [...(await tracesOf(appliance, hers))].filter(([table, rows]) => rows > 0 && !STAYS.includes(table))
+  const left = [...tracesOf(appliance, hers)].filter(([table, rows]) => rows > 0 && !STAYS.includes(table))
   assert.deepEqual(left, [])
-  const after = await tracesOf(appliance, his)
+  const after = tracesOf(appliance, his)
   for (const [table, rows] of before) {
     // Webhook deliveries expire after some days, hourly metrics become daily ones, and after a week a sender may get
     // a vacation response again. No session lasts that long.
@@ -175,13 +173,13 @@ test('when killed after the first batch, the purge continues after the next star
   // As long ago as before: only the test triggers what is due at the start of this appliance.
   const clock = new ManualClock(LONG_AGO)
   await using appliance = await startAppliance({ dataDir, clock })
-  const left = await trace(appliance, ana.id)
+  const left = trace(appliance, ana.id)
   assert.equal(left.messages.length, MANY - 100)
   assert.equal(left.threads.length, MANY)
   clock.leap(40 * DAY_MS)
   await appliance.app.appliance.acceptClock()
   await Promise.all([purge(appliance), purge(appliance)])
-  const rows = [...(await tracesOf(appliance, left))].filter(([table, count]) => count > 0 && !STAYS.includes(table))
+  const rows = [...tracesOf(appliance, left)].filter(([table, count]) => count > 0 && !STAYS.includes(table))
   assert.deepEqual(rows, [])
   failure(await appliance.get(`/mailboxes/${ana.id}`, teamKey), 404, 'not_found')
   // The kill leaves content without a row, which a newer mail.db could reference: it is kept as long as one may be put back.

@@ -54,8 +54,8 @@ test('each message of a batch is delivered through the account, and the log show
   const reply = await appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages })
   const { results } = data<{ results: { message_id: string }[] }>(reply)
   await appliance.settle()
-  assert.deepEqual(relay.mails.flatMap(({ to }) => to).sort(), ['bob@customer.example', 'eve@customer.example'])
-  const mail = relay.mails.find(({ to }) => to[0]!.startsWith('bob'))!
+  assert.deepEqual(relay.messages.flatMap(({ to }) => to).sort(), ['bob@customer.example', 'eve@customer.example'])
+  const mail = relay.messages.find(({ to }) => to[0]!.startsWith('bob'))!
   assert.equal(mail.user, 'shop')
   assert.equal(headerOf(mail, 'From'), 'The shop <news@shop.test>')
   assert.equal(headerOf(mail, 'Message-ID'), `<${results[0]!.message_id}@shop.test>`)
@@ -77,7 +77,7 @@ test('each message of a batch is delivered through the account, and the log show
       ['bounced', 'relay.example', '127.0.0.1'],
     ],
   )
-  const events = await appliance.app.db.read.all<{ type: string }>('SELECT type FROM events ORDER BY type')
+  const events = appliance.app.db.read.all<{ type: string }>('SELECT type FROM events ORDER BY type')
   assert.deepEqual(
     events.map(({ type }) => type),
     ['message.bounced', 'message.delivered', 'message.delivered'],
@@ -85,7 +85,7 @@ test('each message of a batch is delivered through the account, and the log show
 })
 
 test('a customer writes, gets a reply from the mailbox, and writes again: one thread', async () => {
-  const { mails } = relay
+  const { messages } = relay
   const bob = 'bob@customer.example'
   const write = (id: string, more: string[] = []) =>
     receiveRaw(appliance, {
@@ -95,20 +95,20 @@ test('a customer writes, gets a reply from the mailbox, and writes again: one th
     })
   await write('q@customer.example')
   const [question] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?q=in:inbox', ana.key))
-  const wish = {
+  const request = {
     ...{ to: [{ email: bob }], bcc: [{ email: 'boss@customer.example' }], subject: 'Re: Where is it?' },
     ...{ text_body: 'On its way.', in_reply_to_message_id: question!.id, undo_seconds: 10 },
   }
   const sent = data<{ stored_message_id: string; message_id: string; status: string }>(
-    await appliance.call('POST', '/mailbox/messages/send', ana.key, wish, { 'idempotency-key': 'answer' }),
+    await appliance.call('POST', '/mailbox/messages/send', ana.key, request, { 'idempotency-key': 'answer' }),
     202,
   )
   await appliance.settle()
   assert.equal(sent.status, 'scheduled')
-  const before = mails.length
+  const before = messages.length
   clock.advance(10_000)
   await appliance.settle()
-  const [answer] = mails.slice(before)
+  const [answer] = messages.slice(before)
   assert.deepEqual(answer!.to.toSorted(), [bob, 'boss@customer.example'])
   assert.doesNotMatch(answer!.bytes.toString('latin1'), /boss@/)
   assert.equal(headerOf(answer!, 'In-Reply-To'), '<q@customer.example>')

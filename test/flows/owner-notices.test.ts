@@ -24,18 +24,18 @@ after(async () => {
   await ses[Symbol.asyncDispose]()
 })
 const team = await appliance.team()
-await appliance.app.db.write(async (tx) => {
+await appliance.app.db.write((tx) => {
   const { members } = appliance.app.people
-  await members.add(tx, team.id, { email: 'ana@people.example', role: 'owner' })
-  await members.add(tx, team.id, { email: 'vera@people.example', role: 'viewer' })
+  members.add(tx, team.id, { email: 'ana@people.example', role: 'owner' })
+  members.add(tx, team.id, { email: 'vera@people.example', role: 'viewer' })
 })
 
 /** Runs the job and gives the subjects owners got by it. */
 async function reported(): Promise<string[]> {
-  const before = remote.mails.length
+  const before = remote.messages.length
   await ownerNotices.run({ app: appliance.app, log: appliance.app.log, signal: new AbortController().signal })
   await appliance.settle()
-  return remote.mails
+  return remote.messages
     .slice(before)
     .map(({ to, bytes }) => `${to} ${/^Subject: (.*)$/m.exec(bytes.toString().replaceAll('\r\n ', ' '))?.[1]?.trim()}`)
 }
@@ -64,7 +64,7 @@ test('owners get a notice for a webhook disabled by the appliance, not for one d
   const [ours, theirs] = [await make(), await make()]
   await appliance.call('PATCH', `/webhooks/${theirs}`, team.key, { enabled: false })
   const { webhooks } = appliance.app.eventDispatch
-  const webhook = (await webhooks.get(team.id, ours))!
+  const webhook = webhooks.get(team.id, ours)!
   await appliance.app.db.write((tx) => webhooks.disable(tx, webhook.n, 'too_many_failures'))
   assert.deepEqual(await reported(), ['ana@people.example A webhook was disabled'])
   assert.deepEqual(await reported(), [])
@@ -79,7 +79,7 @@ test('owners get one notice for a decided limit request', async () => {
   assert.deepEqual(await reported(), [], 'nothing is decided')
   await sharedLimit.approve(first, { approvedDailyLimit: 300, note: 'Welcome\r\n\r\nPay here' })
   assert.deepEqual(await reported(), ['ana@people.example Your request for a higher limit was approved'])
-  const text = remote.mails.at(-1)!.bytes.toString().replaceAll('=\r\n', '')
+  const text = remote.messages.at(-1)!.bytes.toString().replaceAll('=\r\n', '')
   assert.match(text, /300 recipients a day/)
   assert.match(text, /The operator writes: Welcome Pay here/)
   assert.deepEqual(await reported(), [])

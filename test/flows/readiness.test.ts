@@ -111,7 +111,7 @@ for (const [file, table] of [
       await seed(appliance)
       const db = file === 'mail.db' ? appliance.app.db : appliance.app.blobsDb
       const sql = 'SELECT rootpage FROM sqlite_schema WHERE name = ?'
-      page = (await db.read.get<{ rootpage: number }>(sql, [table]))!.rootpage
+      page = db.read.get<{ rootpage: number }>(sql, [table])!.rootpage
     }
     await damage(join(dataDir, file), page)
     const appliance = await startAppliance({ dataDir, clock })
@@ -170,14 +170,14 @@ test('doctor --deep finds missing content and wrong counts while the appliance r
     [['ok', 'ok'], ['ok'], ['ok']],
   )
   const { db, blobsDb } = appliance.app
-  const counts = await db.write(async (tx) => {
-    const before = await tx.all('SELECT n, total_messages FROM folders')
-    await tx.run("UPDATE folders SET total_messages = total_messages + 1 WHERE role = 'inbox'")
-    await tx.run('UPDATE threads SET unread_count = unread_count + 1 WHERE n = (SELECT min(n) FROM threads)')
-    await tx.run('UPDATE accounts SET used_bytes = used_bytes + 1')
+  const counts = await db.write((tx) => {
+    const before = tx.all('SELECT n, total_messages FROM folders')
+    tx.run("UPDATE folders SET total_messages = total_messages + 1 WHERE role = 'inbox'")
+    tx.run('UPDATE threads SET unread_count = unread_count + 1 WHERE n = (SELECT min(n) FROM threads)')
+    tx.run('UPDATE accounts SET used_bytes = used_bytes + 1')
     return before
   })
-  const chunk = (await blobsDb.read.get<{ n: number; hash: Uint8Array }>('SELECT n, hash FROM chunks LIMIT 1'))!
+  const chunk = blobsDb.read.get<{ n: number; hash: Uint8Array }>('SELECT n, hash FROM chunks LIMIT 1')!
   await blobsDb.write((tx) => tx.run('UPDATE chunks SET size_bytes = size_bytes - 1 WHERE n = ?', [chunk.n]))
   const ill = await deep(dataDir)
   const saying = (check: string) => ill.find((finding) => finding.check === check)!
@@ -197,7 +197,7 @@ test('damaged content: the deep doctor names it, and reading it is 503 with a se
   await receive(appliance, { to: email, subject: 'Third', text: 'lorem ipsum '.repeat(1000) })
   const [message] = (await appliance.get('/mailbox/messages', key)).body.data
   const { blobsDb } = appliance.app
-  const chunks = await blobsDb.read.all<{ n: number; hash: Uint8Array; data: Uint8Array; zstd: number }>(
+  const chunks = blobsDb.read.all<{ n: number; hash: Uint8Array; data: Uint8Array; zstd: number }>(
     'SELECT n, hash, data, zstd FROM chunks',
   )
   const names = chunks.map(({ hash }) => Buffer.from(hash).toString('hex'))

@@ -7,7 +7,7 @@ import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 
 const MIB = 1_048_576
-// Time stands still, so that no timer of the appliance affects the measurement.
+// The clock does not advance, so that no timer of the appliance affects the measurement.
 const clock = new ManualClock()
 const appliance = await startAppliance({ clock })
 after(() => appliance.close())
@@ -21,7 +21,7 @@ const message = (more: Record<string, unknown>) => {
 const file = (mib: number, fill: number) => {
   return { filename: `${fill}.zip`, content: Buffer.alloc(mib * MIB, fill).toString('base64') }
 }
-const sentence = 'The quick brown fox jumps over the lazy dog, and nobody minds. '
+const sentence = 'The quick brown fox jumps over the lazy dog, and no one minds. '
 
 const batches: [name: string, messages: unknown[]][] = [
   [

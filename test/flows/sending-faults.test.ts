@@ -107,7 +107,7 @@ for (const saysSo of [true, false]) {
     assert.deepEqual([row.status, row.provider_name, row.attempts], ['sent', 'Wide', 1], JSON.stringify(row))
     assert.match(row.timeline.findLast(({ type }) => type === 'routed')!.detail ?? '', /; too large for: Narrow\.$/)
     assert.equal(data<ProviderJson>(await appliance.get(`/providers/${narrow.id}`, team.key)).status, 'active')
-    assert.equal(small.mails.length, 0)
+    assert.equal(small.messages.length, 0)
   })
 }
 
@@ -177,7 +177,7 @@ test('a certificate for another host is reported for the account', async () => {
   await secure[Symbol.asyncDispose]()
   assert.equal(wrong.status, 'error')
   assert.match(wrong.status_reason ?? '', /^tls: .*certificate/i)
-  assert.deepEqual(secure.mails, [])
+  assert.deepEqual(secure.messages, [])
 })
 
 test('a DNS failure is retried; a domain without mail service is not', async () => {
@@ -198,8 +198,8 @@ test('queued messages of a suspended team wait, and are sent when it is active a
   refusal = null
   await appliance.app.directory.teams.setStatus(team.id, 'suspended')
   await pass(30)
-  const email = (await appliance.app.outbound.emails.byId(id))!
-  const [held] = await appliance.app.outbound.emails.deliveriesOf(email.n)
+  const email = appliance.app.outbound.emails.byId(id)!
+  const [held] = appliance.app.outbound.emails.deliveriesOf(email.n)
   assert.deepEqual([held!.status, held!.attempts], ['pending', 1])
   await appliance.app.directory.teams.setStatus(team.id, 'active')
   await pass(3)

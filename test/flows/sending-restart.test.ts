@@ -56,17 +56,17 @@ test('accepted messages are delivered, however often the process is killed', { t
   for (const limit of [...KILL_AT, MAILS]) {
     const child = await serve(env)
     const ended = once(child, 'exit')
-    const arrived = () => new Set(remote.mails.map(({ to }) => to[0])).size
+    const arrived = () => new Set(remote.messages.map(({ to }) => to[0])).size
     while (arrived() < limit) await once(remote.events, 'mail')
     const isLast = limit === MAILS
     child.kill(isLast ? 'SIGTERM' : 'SIGKILL')
     assert.deepEqual(await ended, isLast ? [0, null] : [null, 'SIGKILL'])
   }
 
-  const counts = Map.groupBy(remote.mails, ({ to }) => to[0])
+  const counts = Map.groupBy(remote.messages, ({ to }) => to[0])
   assert.equal(counts.size, MAILS)
-  const doubles = remote.mails.length - MAILS
-  t.diagnostic(`${doubles} of ${MAILS} mails arrived twice: they were being handed over when the process was killed`)
+  const doubles = remote.messages.length - MAILS
+  t.diagnostic(`${doubles} of ${MAILS} messages arrived twice: they were in flight when the process was killed`)
   assert.ok(doubles <= KILL_AT.length * UNDER_WAY, `${doubles} doubles`)
   await using appliance = await startAppliance({ dataDir, zone, env: sending })
   const rows = await walk<DeliveryLogJson>(appliance, '/emails/logs?status=sent&limit=100', team.key)

@@ -63,18 +63,18 @@ test('a message goes directly to the server of its recipient, with a signed enve
   const [id] = await send(byTeam, mail('bob@customer.example'))
   const row = await outcome(id!)
   assert.deepEqual([row.status, row.provider_name, row.attempts], ['sent', 'Direct delivery', 1], JSON.stringify(row))
-  const got = remote.mails.at(-1)!
+  const got = remote.messages.at(-1)!
   assert.match(got.from, /^b\+[0-9a-z]{24}@bounce\.mx\.mailstead\.test$/)
   assert.deepEqual(got.to, ['bob@customer.example'])
   assert.match(got.bytes.toString(), /^DKIM-Signature: /)
 })
 
 test('a message to a mailbox here is delivered locally', async () => {
-  const before = remote.mails.length
+  const before = remote.messages.length
   const [id] = await send(byTeam, mail('ana@shop.test', { subject: 'Inside' }))
   const row = await outcome(id!)
   assert.deepEqual([row.status, row.provider_name], ['sent', 'Local delivery'], JSON.stringify(row))
-  assert.equal(remote.mails.length, before)
+  assert.equal(remote.messages.length, before)
   const messages = await walk<{ subject: string }>(appliance, '/mailbox/messages', ana.key)
   assert.ok(messages.some(({ subject }) => subject === 'Inside'))
 })

@@ -28,7 +28,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 const run = promisify(execFile)
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
-test('what is generated fits docs/openapi.json, and nobody edited it', () => {
+test('the generated types match docs/openapi.json and are unedited', () => {
   const [first, ...rest] = readFileSync(GENERATED, 'utf8').split('\n')
   assert.equal(first, headerOf(rest.join('\n')), 'run: npm run client')
 })
@@ -142,7 +142,7 @@ describe('at an appliance', () => {
   })
 })
 
-test('a request is repeated while it may succeed later, and waits as long as it is told', async () => {
+test('a request is repeated while it may succeed later, after the time in Retry-After', async () => {
   const envelope = { ok: false, error: { code: 'rate_limit_exceeded', message: 'Too many.', retryable: true } }
   const answers = [
     () => Promise.reject(new TypeError('fetch failed')),

@@ -76,7 +76,7 @@ async function compare(
   assert.equal(found.length, messages.length)
   assert.partialDeepStrictEqual(
     found,
-    messages.map(({ sha256: _, ...told }) => told),
+    messages.map(({ sha256: _, ...message }) => message),
   )
   for (const { id, sha256 } of messages) {
     const { raw } = await list(`/mailbox/messages/${id}/raw`)
@@ -113,7 +113,7 @@ for (const name of ['form-2', 'form-4']) {
   test(`a data folder of ${name} has all its messages, and works`, async (t) => {
     const { dataDir, old } = await folderOf(t, name)
     await using remote = await startMailServer()
-    const told = await (async () => {
+    const deliveredId = await (async () => {
       await using appliance = await open(dataDir, old, remote)
       // The second mailbox is met by the jobs first: asking names content as well.
       await compare(appliance, old.mailboxes[0]!)
@@ -123,7 +123,7 @@ for (const name of ['form-2', 'form-4']) {
     })()
     // What was brought to today's form stays in it.
     await using again = await open(dataDir, old, remote)
-    assert.equal((await again.get(`/mailbox/messages/${told}`, old.mailboxes[0]!.key)).status, 200)
+    assert.equal((await again.get(`/mailbox/messages/${deliveredId}`, old.mailboxes[0]!.key)).status, 200)
     assert.deepEqual(await again.app.db.scan.all('PRAGMA integrity_check'), [{ integrity_check: 'ok' }])
   })
 }
@@ -154,10 +154,10 @@ test('queued messages are sent, sealed values open, keys and subscriptions are u
   await using appliance = await open(dataDir, old, remote)
   await appliance.settle()
   assert.deepEqual(
-    remote.mails.map(({ to }) => to),
+    remote.messages.map(({ to }) => to),
     [['cleo@out.test']],
   )
-  assert.match(remote.mails[0]!.bytes.toString('latin1'), /^DKIM-Signature: .*?\bd=old\.test;/s)
+  assert.match(remote.messages[0]!.bytes.toString('latin1'), /^DKIM-Signature: .*?\bd=old\.test;/s)
   const { key } = old.team
   const { body } = await appliance.get('/emails/logs', key)
   assert.deepEqual([body.data[0].message_id, body.data[0].status], [old.sent!.message_id, 'sent'])
@@ -185,5 +185,5 @@ test('a folder of a newer version is refused with a clear error, and unchanged',
   })
   const left = new Db({ file: join(dataDir, 'mail.db') })
   t.after(() => left.close())
-  assert.deepEqual(await left.read.all('SELECT count(*) AS n FROM messages'), [{ n: 7 }])
+  assert.deepEqual(left.read.all('SELECT count(*) AS n FROM messages'), [{ n: 7 }])
 })

@@ -41,7 +41,7 @@ let ana: { id: string; email: string; key: string }
 beforeEach(async () => {
   ana = await team.mailbox(`ana${++made}@shop.test`)
   data(await put({ is_enabled: true, text_body: 'I am away.' }))
-  remote.mails.length = 0
+  remote.messages.length = 0
 })
 
 const path = '/mailbox/vacation-response'
@@ -70,13 +70,13 @@ async function arrives({ from = BOB, mailFrom = from, to, rcptTo = ana.email, su
 }
 
 /** Messages sent since the test began. */
-const answers = () => remote.mails.map(({ to }) => to.join())
+const answers = () => remote.messages.map(({ to }) => to.join())
 
 describe('a vacation response', () => {
   test('is sent to the envelope sender with the null sender, in the thread, marked as automatic', async () => {
     await arrives({ subject: 'Grüße', mailFrom: 'b+1@customer.example', more: ['References: <a@x> <b@y>'] })
     assert.deepEqual(answers(), ['b+1@customer.example'])
-    const { from, bytes } = remote.mails[0]!
+    const { from, bytes } = remote.messages[0]!
     const text = bytes.toString().replace(/\r\n[ \t]/g, ' ')
     assert.equal(from, '')
     for (const line of [
@@ -97,10 +97,10 @@ describe('a vacation response', () => {
 
   test('has the configured subject and bodies, and by default repeats the original subject', async () => {
     await arrives({ subject: 'Question' })
-    assert.match(remote.mails[0]!.bytes.toString(), /^Subject: Auto: Question\r$/m)
+    assert.match(remote.messages[0]!.bytes.toString(), /^Subject: Auto: Question\r$/m)
     data(await put({ is_enabled: true, subject: 'Away', html_body: '<p>Until <b>Monday</b></p>' }))
     await arrives({ from: 'carl@customer.example' })
-    const text = remote.mails[1]!.bytes.toString()
+    const text = remote.messages[1]!.bytes.toString()
     assert.match(text, /^Subject: Away\r$/m)
     assert.match(text, /multipart\/alternative/)
   })
@@ -110,7 +110,7 @@ describe('a vacation response', () => {
     data(await appliance.call('POST', '/mailbox/identities', ana.key, { email, name: 'Ana of sales' }), 201)
     await arrives({ rcptTo: email, to: `Sales <${email}>` })
     assert.match(
-      remote.mails[0]!.bytes.toString(),
+      remote.messages[0]!.bytes.toString(),
       new RegExp(`^From: Ana of sales <${email.replace('+', '\\+')}>\r$`, 'm'),
     )
   })
@@ -130,7 +130,7 @@ describe('a vacation response', () => {
     await arrives()
     assert.deepEqual(answers().slice(2), [BOB])
     // The job has forgotten the others meanwhile.
-    const kept = await appliance.app.db.read.all<{ sender: string }>(
+    const kept = appliance.app.db.read.all<{ sender: string }>(
       'SELECT s.sender FROM vacation_senders s JOIN accounts a ON a.n = s.account WHERE a.mailbox_id = ?',
       [ana.id],
     )
@@ -160,7 +160,9 @@ describe('a vacation response', () => {
 
   test('that could not be composed waits with its message, and is sent once', async (t) => {
     const { vacationReplies, emails } = appliance.app.outbound
-    const insert = t.mock.method(emails, 'insert', () => Promise.reject(new Error('The appliance stops here.')))
+    const insert = t.mock.method(emails, 'insert', () => {
+      throw new Error('The appliance stops here.')
+    })
     await arrives()
     assert.ok(insert.mock.callCount() > 0)
     assert.deepEqual(answers(), [])
@@ -172,13 +174,15 @@ describe('a vacation response', () => {
   })
 
   test('that could not be composed for a day is dropped', async (t) => {
-    const insert = t.mock.method(appliance.app.outbound.emails, 'insert', () => Promise.reject(new Error('Stopped.')))
+    const insert = t.mock.method(appliance.app.outbound.emails, 'insert', () => {
+      throw new Error('Stopped.')
+    })
     await arrives()
     insert.mock.restore()
     clock.leap(DAY_MS + 1)
     await appliance.settle()
     assert.deepEqual(answers(), [])
-    assert.deepEqual(await appliance.app.store.vacations.dueReplies(0, 1), [])
+    assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [])
   })
 })
 
@@ -202,7 +206,7 @@ describe('no response is sent', () => {
     }
     // A valid address this appliance has never written to.
     await arrives({ from: 'odd@customer.example', mailFrom: '"odd one"@customer.example' })
-    assert.deepEqual([answers(), await appliance.app.store.vacations.dueReplies(0, 1)], [[], []])
+    assert.deepEqual([answers(), appliance.app.store.vacations.dueReplies(0, 1)], [[], []])
     // It was the mail, not the mailbox.
     await arrives({ to: `friends@customer.example\r\nCc: ${ana.email.replace('@', '+tag@')}` })
     assert.deepEqual(answers(), [BOB])
@@ -255,7 +259,7 @@ describe('no response is sent', () => {
       held.mock.restore()
       await appliance.settle()
       assert.deepEqual(answers(), [], end)
-      assert.deepEqual(await appliance.app.store.vacations.dueReplies(0, 1), [], end)
+      assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [], end)
       if (end === 'suspend') await mailboxes.reactivate(team.id, ana.id)
       if (end === 'back') data(await put({ is_enabled: true, text_body: 'x' }))
     }
@@ -264,11 +268,11 @@ describe('no response is sent', () => {
   test('to a suppressed address, nor above the limit of responses', async () => {
     data(await appliance.call('POST', '/suppressions', team.key, { email: BOB }), 201)
     await arrives()
-    await appliance.app.db.write(async (tx) => {
-      const row = await tx.get<{ n: number }>('SELECT n FROM accounts WHERE mailbox_id = ?', [ana.id])
+    await appliance.app.db.write((tx) => {
+      const row = tx.get<{ n: number }>('SELECT n FROM accounts WHERE mailbox_id = ?', [ana.id])
       for (let n = 0; n < SENDERS_MAX; n++) {
         const sender = { account: row!.n, sender: `s${n}`, answered_at: clock.now() }
-        await tx.insert('vacation_senders', sender)
+        tx.insert('vacation_senders', sender)
       }
     })
     await arrives({ from: 'one-more@customer.example' })
@@ -312,10 +316,10 @@ describe('local messages', () => {
     })
     const written = data<Json>(await write(bob, bob.email), 202)
     await appliance.settle()
-    const addressOf = async (id: string) => bounceAddress(vault, config, (await outbound.emails.byId(id))!.n)
-    await arrives({ mailFrom: await addressOf(data<Json>(batch).results[0].message_id), from: 'x@out.test' })
-    assert.deepEqual(await appliance.app.store.vacations.dueReplies(0, 1), [])
-    await arrives({ mailFrom: await addressOf(written.message_id), from: 'y@out.test' })
+    const addressOf = (id: string) => bounceAddress(vault, config, outbound.emails.byId(id)!.n)
+    await arrives({ mailFrom: addressOf(data<Json>(batch).results[0].message_id), from: 'x@out.test' })
+    assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [])
+    await arrives({ mailFrom: addressOf(written.message_id), from: 'y@out.test' })
     const logged = data<Json[]>(await appliance.get(`/emails/logs?mailbox_id=${ana.id}`, team.key))
     assert.deepEqual(
       logged.map(({ to_email: to, status }) => [to, status]),
@@ -330,7 +334,7 @@ describe('local messages', () => {
     assert.equal(data<Json>(await appliance.get(path, token)).is_enabled, false)
     failure(await put({ is_enabled: true, text_body: 'x' }, token), 403, 'insufficient_permissions')
     assert.equal(data<Json>(await appliance.get('/mailbox/session', token)).gated.vacation_response, true)
-    const mailbox = (await appliance.app.directory.mailboxes.byEmail(registered.mailbox.email))!
+    const mailbox = appliance.app.directory.mailboxes.byEmail(registered.mailbox.email)!
     const key = await appliance.app.directory.keys.issue({
       ...{ teamId: mailbox.teamId, kind: 'mailbox', mailboxId: mailbox.id, name: 'x', createdBy: 'operator' },
     })
@@ -398,7 +402,7 @@ test('while the operator disables the feature no response is sent, whatever the 
     const content = `From: <${BOB}>\r\nTo: ${box.email}\r\nSubject: ${gated}\r\n\r\nHello\r\n`
     await receiveRaw(second, { from: BOB, to: box.email, content })
     await second.settle()
-    assert.equal((await second.app.db.read.get<{ count: number }>(count))!.count > 0, answered === 1)
+    assert.equal(second.app.db.read.get<{ count: number }>(count)!.count > 0, answered === 1)
   }
   assert.deepEqual(answers(), [BOB])
   await rm(dataDir, { recursive: true })

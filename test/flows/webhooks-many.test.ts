@@ -53,7 +53,7 @@ test('pending deliveries are stored on disk', async () => {
   data(await appliance.call('POST', '/webhooks', team.key, { url: hook.url(), event_types: ['*'] }), 201)
   const before = heap()
   for (let made = 0; made < EVENTS; made += AT_ONCE) {
-    await db.write(async (tx) => {
+    await db.write((tx) => {
       for (let n = 0; n < AT_ONCE; n++) {
         const event = {
           teamId: team.id,
@@ -62,7 +62,7 @@ test('pending deliveries are stored on disk', async () => {
           domainId: null,
           at: clock.now(),
         }
-        await outbox.record(tx, { ...event, data: { text: PADDING } })
+        outbox.record(tx, { ...event, data: { text: PADDING } })
       }
     })
   }
@@ -70,8 +70,8 @@ test('pending deliveries are stored on disk', async () => {
   while ((await count('SELECT count(*) AS count FROM events WHERE dispatched = 0')) > 0);
   assert.equal(await count('SELECT count(*) AS count FROM webhook_queue'), EVENTS)
   assert.ok((await count('SELECT count(*) AS count FROM webhook_queue WHERE lease IS NOT NULL')) <= 32)
-  const grown = heap() - before
-  assert.ok(grown < GROWTH_MAX, `${Math.round(grown / 1024)} KiB more for ${EVENTS} events`)
+  const growth = heap() - before
+  assert.ok(growth < GROWTH_MAX, `${Math.round(growth / 1024)} KiB more for ${EVENTS} events`)
   assert.ok(most <= 2 * 4, 'four at a time, and no more')
 
   hook.answer((_request, response) => response.end('ok'))

@@ -151,7 +151,7 @@ test('a rotated secret signs in addition to the old one during the grace period'
   await happen()
   await appliance.settle()
   const reported = hook.requests.at(-1)!
-  // The verifier knows the time of the machine alone: its signature is compared instead of its judgement.
+  // The verifier knows the time of the machine alone: its signature is compared instead of its result.
   const at = new Date(Number(reported.headers['webhook-timestamp']) * 1000)
   const expected = [turned, webhook].map(({ signing_secret }) =>
     new Verifier(signing_secret).sign(reported.headers['webhook-id']!, at, reported.body),

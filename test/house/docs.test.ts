@@ -1,13 +1,15 @@
 // The documentation names existing things: settings, permissions, commands, events of the log, metrics, paths of the API.
 
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { EVENT_TYPES } from '../../src/api/schemas/webhook.ts'
 import { settings } from '../../src/config/config.ts'
 import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/permissions.ts'
 import { Commands } from '../support/cli.ts'
 import { blocksOf, codeWordsOf, DOC_NAMES, readText } from '../support/docs.ts'
-import { sources } from '../support/source.ts'
+import { ROOT, sources } from '../support/source.ts'
 
 const files = ['README.md', ...DOC_NAMES.map((name) => `docs/${name}.md`)].map((path) => ({
   path,
@@ -120,6 +122,14 @@ test('the table of commands in docs/operations.md is complete', async () => {
   assert.deepEqual([...named].toSorted(), known.toSorted())
 })
 
+test('the sample of doctor in docs/operations.md', () => {
+  const sample = blocksOf(readText('docs/operations.md')).find(({ text }) => /^ {2}ok {4}/.test(text))!
+  const sentences = sample.text.split('\n').map((line) => line.trim().replace(/^(?:ok|warn) +[a-z]+: /, ''))
+  for (const sentence of sentences.filter((one) => one !== '')) {
+    assert.ok(literals.has(sentence) || literals.has(sentence.replace(/\d+/, `\${}`)), sentence)
+  }
+})
+
 test('paths of the API', () => {
   const { paths } = JSON.parse(readText('docs/openapi.json')) as { paths: object }
   const shape = (path: string) => path.replace(/\{[^}]*\}/g, '{}')
@@ -134,3 +144,35 @@ test('paths of the API', () => {
   )
   assert.deepEqual(wrong, [])
 })
+
+test('files and folders that src/README.md and docs/architecture.md name', () => {
+  /** Paths in the data folder and in the built program, and names before a renaming (the first column of the table of test files). */
+  const others = new Set(['restoring/', 'dist/', 'dist/build.json'])
+  const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: object }
+  const isPath = (word: string) =>
+    /^[\w.-]+(?:\/[\w.-]*)+$|^[\w-]+\.(?:ts|js|json|md)$/.test(word) && !(word in dependencies) && !others.has(word)
+  const exists = (word: string) =>
+    ['', 'src', 'test/units'].some((folder) =>
+      ['', '.ts', '.test.ts'].some((end) => existsSync(join(ROOT, folder, word + end))),
+    )
+  const documents: [string, string][] = [
+    ['src/README.md', readText('src/README.md').replace(/(\| Before \|[\s\S]*?)\n\n/, (table) => nowOf(table))],
+    ['docs/architecture.md', readText('docs/architecture.md')],
+  ]
+  const paths = documents.flatMap(([path, text]) =>
+    codeWordsOf(text)
+      .flatMap((words) => words.split(' '))
+      .filter(isPath)
+      .map((word) => ({ path, word })),
+  )
+  assert.ok(paths.length > 100)
+  assert.deepEqual(
+    paths.filter(({ word }) => !exists(word)).map(({ path, word }) => `${path}: ${word}`),
+    [],
+  )
+})
+
+/** A table without its first column. */
+function nowOf(table: string): string {
+  return table.replace(/^\|[^|]*\|/gm, '|')
+}

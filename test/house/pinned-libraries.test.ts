@@ -10,7 +10,6 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { test } from 'node:test'
-import knex from 'knex'
 import charset from 'libmime/lib/charset.js'
 import arc from 'mailauth/lib/arc/index.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
@@ -31,7 +30,7 @@ interface Manifest {
 const PUBLIC_ENTRIES =
   /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm)$/
 
-const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', knex: '3.3.0', libmime: '5.4.4' }
+const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', libmime: '5.4.4' }
 
 /** SHA-256 of the source of a function, its beginning. */
 function fingerprint(value: unknown): string {
@@ -205,34 +204,4 @@ test('libmime: the decoders of character sets', () => {
     normalizeCharset: '551051b1185e',
     decode: '933e7a01ca5f',
   })
-})
-
-test('knex: the methods of its client that open, query and close our connection', () => {
-  assert.deepEqual(
-    fingerprints(knex.Client.prototype, [
-      'constructor',
-      'acquireConnection',
-      'destroy',
-      'initializeDriver',
-      'initializePool',
-      'prepBindings',
-      'query',
-      'releaseConnection',
-      '_driver',
-      '_query',
-    ]),
-    {
-      constructor: '2858e96f600a',
-      acquireConnection: '2076577733df',
-      destroy: '36f844810407',
-      initializeDriver: '5f804b33ffc2',
-      initializePool: '0f3b37be6462',
-      prepBindings: 'a41af33bf1ec',
-      query: 'e0d5ffad46ce',
-      releaseConnection: '5c7e100b75fe',
-      // Ours alone: the public base class leaves them to the dialects.
-      _driver: 'undefined',
-      _query: 'undefined',
-    },
-  )
 })

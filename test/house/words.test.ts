@@ -83,6 +83,22 @@ test('no sentence of src, docs and the README contains a retired word', () => {
   assert.deepEqual(wrong, [])
 })
 
+test('no title, comment or helper of the tests of the API and the flows contains a retired word', () => {
+  const files = globSync(['test/{api,flows,support}/*.ts', 'test/units/http/*.ts'], { cwd: ROOT })
+  const wrong = files.flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        // The local part, user name and key `nobody` is data.
+        RETIRED_PROSE.test(line.replace(/(?:['" <])nobody(?=[@'"])/g, ''))
+          ? [`${path}:${index + 1} ${line.trim()}`]
+          : [],
+      ),
+  )
+  assert.ok(files.length > 100)
+  assert.deepEqual(wrong, [])
+})
+
 test('the name of an exported type is unique', () => {
   const files = new Map<string, Set<string>>()
   for (const { path, types } of all) {

@@ -41,7 +41,7 @@ interface AgentOptions {
 /** The invitation that came by mail. */
 async function invitation(appliance: TestAppliance, to: string): Promise<string> {
   await appliance.settle()
-  const mail = remote.mails.find((one) => one.to.includes(to))
+  const mail = remote.messages.find((one) => one.to.includes(to))
   assert.ok(mail)
   const [link] =
     new RegExp(`${appliance.origin}/invites/[\\w-]{43}`).exec(mail.bytes.toString().replaceAll('=\r\n', '')) ?? []
@@ -75,7 +75,7 @@ test('the example agent gets an inbox, a person clicks, and it answers its mail'
   await play(() => appliance.settle(), 1)
   assert.equal(said.at(-1), 'I have answered bob@people.example.')
   await appliance.settle()
-  const answer = remote.mails.findLast((one) => one.to.includes('bob@people.example'))
+  const answer = remote.messages.findLast((one) => one.to.includes('bob@people.example'))
   assert.match(answer!.bytes.toString(), /^Subject: Re: A question/m)
   await rm(folder, { recursive: true })
 })
@@ -110,15 +110,15 @@ test('the example agent works with a durable token, and reports what it waits fo
   assert.equal(second.filter((line) => line === 'carl@people.example wrote: Another question').length, 1)
   assert.ok(!second.some((line) => line.startsWith('I have answered')))
   const { ownership, registrations } = appliance.app.agents
-  await appliance.app.db.write(async (tx) => {
-    await ownership.accept(tx, (await registrations.byId(tx, id))!, 'olga@people.example')
-    await ownership.approveSending(tx, id)
+  await appliance.app.db.write((tx) => {
+    ownership.accept(tx, registrations.byId(tx, id)!, 'olga@people.example')
+    ownership.approveSending(tx, id)
   })
   const third = await play()
   assert.ok(third.includes('olga@people.example allows me to send.'))
   assert.equal(third.at(-1), 'I have answered carl@people.example.')
   await appliance.settle()
-  const answer = remote.mails.findLast((one) => one.to.includes('carl@people.example'))
+  const answer = remote.messages.findLast((one) => one.to.includes('carl@people.example'))
   assert.match(answer!.bytes.toString(), /^Subject: Re: Another question/m)
   await appliance.close()
   await assert.rejects(play, { message: `${appliance.origin} does not answer (ECONNREFUSED). Is it running?` })
@@ -199,9 +199,9 @@ test('oauth4webapi exchanges a durable token after the owner allows it', async (
   const exchange = () => oauth.genericTokenEndpointRequest(server, client, oauth.None(), EXCHANGE, wish, insecure)
   assert.equal((await exchange()).status, 503)
   const { ownership, registrations } = appliance.app.agents
-  await appliance.app.db.write(async (tx) => {
-    await ownership.accept(tx, (await registrations.byId(tx, body.registration_id))!, 'olga@people.example')
-    await ownership.approveSending(tx, body.registration_id)
+  await appliance.app.db.write((tx) => {
+    ownership.accept(tx, registrations.byId(tx, body.registration_id)!, 'olga@people.example')
+    ownership.approveSending(tx, body.registration_id)
   })
   const token = await oauth.processGenericTokenEndpointResponse(server, client, await exchange())
   assert.deepEqual([token.scope, token.issued_token_type], ['email.send', ACCESS_TOKEN])

@@ -102,7 +102,7 @@ test('Postfix accepts a message over verified STARTTLS and delivers it', { skip:
   assert.deepEqual(shortOutcomes(large), ['never content'])
   assert.equal(wordsOf(large), 'mx.postfix.test accepts messages of up to 5000000 bytes; this one has 6000000.')
   await account.close()
-  const [mail] = await arrived(postfix.mails)
+  const [mail] = await arrived(postfix.messages)
   const [trace, content] = [mail!.slice(0, -LINES.length), mail!.slice(-LINES.length)]
   assert.ok(content === LINES, 'nothing was added to it or left out')
   assert.match(trace, /^Return-Path: <b\+1@bounce\.house\.test>\n/)
@@ -120,7 +120,7 @@ test('Postfix is found by MX and accepts mail for its domain', { skip: POSTFIX }
   const handed = await direct.hand(handover())
   assert.match(wordsOf(handed), /^250 2\.0\.0 Ok: queued as [0-9A-F]+ \(TLSv1\.3, certificate (?:not )?verified\)$/)
   await direct.close()
-  assert.equal((await arrived(postfix.mails)).length, 1)
+  assert.equal((await arrived(postfix.messages)).length, 1)
 })
 
 test("a Postfix that checks sender ownership accepts messages with the account's address, and the check detects it", {
@@ -139,7 +139,7 @@ test("a Postfix that checks sender ownership accepts messages with the account's
   const recipients = ['bob@out.test', 'eve@out.test']
   assert.deepEqual(shortOutcomes(await account.hand(handover({ recipients }))), ['sent', 'never recipient'])
   await account.close()
-  const mails = await arrived(postfix.mails, 2)
+  const mails = await arrived(postfix.messages, 2)
   for (const mail of mails) assert.match(mail, /^Return-Path: <ann@house\.test>\n/)
 
   const foreign = openAccount({ ...given, fromEmail: 'boss@house.test' }, { resolver, password })

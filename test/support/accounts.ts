@@ -39,8 +39,8 @@ export async function openAccounts(env: Record<string, string>): Promise<Account
       const account = { teamId, type, name: 'Account', oauthEmail, refreshToken }
       return app.db.write((tx) => providers.createOAuth(tx, account))
     },
-    provider: async (id) => (await providers.byId(id))!,
-    refreshToken: async (provider) => (await providers.secretsOf(provider)).refreshToken,
+    provider: async (id) => providers.byId(id)!,
+    refreshToken: async (provider) => providers.secretsOf(provider).refreshToken,
     async [Symbol.asyncDispose]() {
       await app.close()
       await rm(folder, { recursive: true, force: true })

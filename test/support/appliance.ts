@@ -229,7 +229,7 @@ async function checkContent(app: Context): Promise<void> {
     `SELECT (SELECT count(*) FROM emails WHERE blob IS NULL) + (SELECT count(*) FROM queue) +
        (SELECT count(*) FROM changes WHERE type = 'messages' AND gone = 1) AS released`,
   )) as [{ released: number }]
-  assert.ok(orphans.length <= released, `${orphans.length} contents belong to no message, ${released} were let go of`)
+  assert.ok(orphans.length <= released, `${orphans.length} contents belong to no message, ${released} were released`)
 }
 
 /** Every event of a test has the documented format. */

@@ -23,10 +23,10 @@ const TABLES: Readonly<Record<string, string>> = {
 
 export type Authority = ReadonlyMap<string, { table: string; row: Row }>
 
-export async function authorityOf({ app }: TestAppliance): Promise<Authority> {
+export function authorityOf({ app }: TestAppliance): Authority {
   const all = new Map<string, { table: string; row: Row }>()
   for (const [table, sql] of Object.entries(TABLES)) {
-    for (const row of await app.db.read.all<Row>(sql)) all.set(`${table} ${row.id}`, { table, row })
+    for (const row of app.db.read.all<Row>(sql)) all.set(`${table} ${row.id}`, { table, row })
   }
   return all
 }

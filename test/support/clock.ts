@@ -1,4 +1,4 @@
-// A clock that stands still until a test advances it.
+// A clock that does not advance until a test advances it.
 
 import type { Clock, Timer } from '../../src/base/clock.ts'
 

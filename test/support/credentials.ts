@@ -10,8 +10,8 @@ import type { TestAppliance, TestTeam } from './appliance.ts'
 export interface Credential {
   name: string
   secret: string
-  /** Its kind; `nobody` for a credential that must be rejected everywhere. */
-  kind: 'team' | 'mailbox' | 'operator' | 'nobody' | 'suspended'
+  /** Its kind; `invalid` for a credential that must be rejected everywhere. */
+  kind: 'team' | 'mailbox' | 'operator' | 'invalid' | 'suspended'
   permissions: readonly string[]
   /** The resource of an agent's token; both for other credentials. */
   surface?: 'app' | 'send'
@@ -29,8 +29,8 @@ export interface SignedIn {
 
 type Mailbox = { id: string; email: string; key: string }
 
-const nobody = (name: string, secret: string): Credential => ({
-  ...{ name, secret, kind: 'nobody', permissions: [], teamId: null, mailboxId: null },
+const invalid = (name: string, secret: string): Credential => ({
+  ...{ name, secret, kind: 'invalid', permissions: [], teamId: null, mailboxId: null },
 })
 
 /** Root keys: each permission alone, and each role; those with most permissions last. */
@@ -81,7 +81,7 @@ export async function agentTokens(appliance: TestAppliance, approve: boolean): P
   const client = new AgentClient(appliance)
   const { agents } = appliance.app
   const registered = await client.register()
-  const registration = (await agents.registrations.byId(appliance.app.db.read, registered.registration_id))!
+  const registration = agents.registrations.byId(appliance.app.db.read, registered.registration_id)!
   const lasting = await durable(appliance)
   const common = { kind: 'mailbox' as const, teamId: registration.teamId, mailboxId: registration.mailboxId }
   const reading = { ...common, surface: 'app' as const, permissions: ['mailbox.read', 'email.receive'] }
@@ -89,13 +89,13 @@ export async function agentTokens(appliance: TestAppliance, approve: boolean): P
   const all: Credential[] = [
     { ...reading, name: 'agent token', secret: token },
     { ...reading, ...lasting, name: 'durable agent token' },
-    nobody('identity assertion', registered.identity_assertion),
-    nobody('claim token', registered.claim_token),
+    invalid('identity assertion', registered.identity_assertion),
+    invalid('claim token', registered.claim_token),
   ]
   if (!approve) return all
-  await appliance.app.db.write(async (tx) => {
-    await agents.ownership.accept(tx, registration, 'owner@people.example')
-    await agents.ownership.approveSending(tx, registration.id)
+  await appliance.app.db.write((tx) => {
+    agents.ownership.accept(tx, registration, 'proven@people.example')
+    agents.ownership.approveSending(tx, registration.id)
   })
   const sending = (await client.claim(registered.claim_token)).body.access_token
   return [...all, { ...common, surface: 'send', name: 'sending token', secret: sending, permissions: ['email.send'] }]
@@ -120,20 +120,20 @@ export async function badCredentials(appliance: TestAppliance, team: TestTeam): 
   const expired = await keys.issue({ ...input, expiresAt: appliance.app.clock.now() + 1 })
   const suspended = await appliance.team('Suspended')
   await teams.setStatus(suspended.id, 'suspended')
-  const email = 'door@people.example'
+  const email = 'proven@people.example'
   await appliance.app.db.write((tx) => people.members.add(tx, team.id, { email, role: 'owner' }))
   const link = (await people.showLink(team.id, email, null))!.split('/').at(-1)!
   const session = await appliance.app.db.write((tx) =>
     people.signInAs(tx, { email, teamId: null, mailboxId: null, shownBy: null }),
   )
   return [
-    nobody('none', ''),
-    nobody('never issued', newSecret('srk_')),
-    nobody('revoked', revoked.secret),
-    nobody('expired', expired.secret),
-    nobody('a link to sign in', link),
-    nobody('the cookie of an owner', session.token),
-    { ...nobody('of a suspended team', suspended.key), kind: 'suspended' },
+    invalid('none', ''),
+    invalid('never issued', newSecret('srk_')),
+    invalid('revoked', revoked.secret),
+    invalid('expired', expired.secret),
+    invalid('a link to sign in', link),
+    invalid('the cookie of an owner', session.token),
+    { ...invalid('of a suspended team', suspended.key), kind: 'suspended' },
   ]
 }
 
@@ -144,9 +144,9 @@ export async function people(appliance: TestAppliance, team: TestTeam): Promise<
   for (const role of MEMBER_ROLES) {
     const email = `${role}@people.example`
     all.push(
-      await appliance.app.db.write(async (tx) => {
-        const { id: memberId } = await members.add(tx, team.id, { email, role })
-        const { token } = await signInAs(tx, email)
+      await appliance.app.db.write((tx) => {
+        const { id: memberId } = members.add(tx, team.id, { email, role })
+        const { token } = signInAs(tx, email)
         return { role, memberId, cookie: `owner=${token}`, formToken: sessions.formToken(token) }
       }),
     )

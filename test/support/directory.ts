@@ -51,22 +51,22 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     join(folder, 'none'),
   )
   const accounts: string[] = []
-  const openAccount = async (_tx: unknown, mailboxId: string) => {
+  const openAccount = (_tx: unknown, mailboxId: string) => {
     if (appliance.accountFailure !== null) throw appliance.accountFailure
     accounts.push(mailboxId)
   }
   const directory = openDirectory({ db, clock, vault, resolver, config })
   const administration = openAdministration({
     ...{ db, directory },
-    store: { openAccount, quotas: { recordStorageLimitChange: async () => {} } },
+    store: { openAccount, quotas: { recordStorageLimitChange: () => {} } },
     outbound: {
       // There are no sending accounts here.
-      foreignIn: async (_reader, _team, scope) =>
+      foreignIn: (_reader, _team, scope) =>
         new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
       queuedMessages: { cancelOf: async () => {} },
       sesIdentities: { look: async () => null },
     },
-    agents: { endSignInsThrough: async () => {} },
+    agents: { endSignInsThrough: () => {} },
   })
   const appliance: TestDirectory = {
     directory,

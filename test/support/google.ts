@@ -34,7 +34,7 @@ export async function startGoogle(): Promise<Google> {
     clientSecret: 'google-secret',
     rotates: false,
     offline: (query) => query.get('access_type') === 'offline' && query.get('prompt') === 'consent',
-    told: (scopes) => scopes.join(' '),
+    grantedScopes: (scopes) => scopes.join(' '),
   })
   const taken: GoogleMessage[] = []
   const server = await startApi((asked) => answer(google, asked))

@@ -16,7 +16,7 @@ export interface WebhookRequest {
   body: Buffer
 }
 
-type Answer = (told: WebhookRequest, response: ServerResponse, request: IncomingMessage) => void
+type Answer = (received: WebhookRequest, response: ServerResponse, request: IncomingMessage) => void
 
 export interface Hook extends AsyncDisposable {
   port: number
@@ -38,7 +38,7 @@ export async function startHook(host = 'hooks.test'): Promise<Hook> {
   const { cert, key } = await selfSigned(host, now - 86_400_000, now + 86_400_000)
   const caFile = join(folder, 'hook.pem')
   await writeFile(caFile, cert)
-  const told: WebhookRequest[] = []
+  const requests: WebhookRequest[] = []
   const waiting: ((one: WebhookRequest) => void)[] = []
   let answer: Answer = (_told, response) => response.end('ok')
   const server = createServer({ cert, key }, async (request, response) => {
@@ -46,7 +46,7 @@ export async function startHook(host = 'hooks.test'): Promise<Hook> {
     for await (const part of request) parts.push(part as Buffer)
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
     const one = { path: request.url ?? '', headers, body: Buffer.concat(parts) }
-    told.push(one)
+    requests.push(one)
     waiting.shift()?.(one)
     answer(one, response, request)
   })
@@ -55,7 +55,7 @@ export async function startHook(host = 'hooks.test'): Promise<Hook> {
   return {
     port,
     caFile,
-    requests: told,
+    requests,
     url: (path = '/') => `https://${host}:${port}${path}`,
     answer(how) {
       answer = how

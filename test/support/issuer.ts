@@ -21,7 +21,7 @@ export interface IssuerRules {
   /** Additional parameters of the authorization request required for a refresh token. */
   offline(query: URLSearchParams): boolean
   /** Format of scopes in responses. */
-  told(scopes: string[]): string
+  grantedScopes(scopes: string[]): string
 }
 
 interface Grant {
@@ -121,7 +121,7 @@ export class Issuer {
       access_token: access,
       token_type: 'Bearer',
       expires_in: this.lifetime,
-      scope: this.#rules.told(grant.scopes),
+      scope: this.#rules.grantedScopes(grant.scopes),
       ...(withRefresh ? { refresh_token: refresh } : {}),
     }
     return { status: 200, body }

@@ -29,7 +29,7 @@ export interface ReceivedMail {
 
 export interface MailServer extends AsyncDisposable {
   port: number
-  mails: ReceivedMail[]
+  messages: ReceivedMail[]
   /** Emits `mail` for each message. */
   events: EventEmitter
   /** Connections made so far. */
@@ -38,7 +38,7 @@ export interface MailServer extends AsyncDisposable {
 
 /** The package smtp-server on loopback: accepts and records everything. */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
-  const mails: ReceivedMail[] = []
+  const messages: ReceivedMail[] = []
   const server = new SMTPServer({
     disableReverseLookup: true,
     authOptional: true,
@@ -57,7 +57,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
       stream.on('data', (part: Buffer) => parts.push(part))
       stream.on('end', () => {
         const { mailFrom, rcptTo } = session.envelope
-        mails.push({
+        messages.push({
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
           bytes: Buffer.concat(parts),
@@ -66,7 +66,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
           args: mailFrom === false ? {} : { ...(mailFrom.args as object) },
         })
         result.events.emit('mail')
-        done(null, `2.0.0 Ok: queued as ${mails.length}`)
+        done(null, `2.0.0 Ok: queued as ${messages.length}`)
       })
     },
     ...options,
@@ -77,7 +77,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   await once(listening, 'listening')
   const result: MailServer = {
     port: (listening.address() as { port: number }).port,
-    mails,
+    messages,
     events: new EventEmitter(),
     connections: 0,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(resolve)),
@@ -249,7 +249,7 @@ export async function startScript(
 ): Promise<ScriptServer> {
   const sockets = new Set<Socket>()
   const waiting = new Set<() => void>()
-  const tell = () => {
+  const notify = () => {
     for (const wake of waiting) wake()
   }
   const server: Server = createServer({ noDelay: true }, (socket) => {
@@ -260,12 +260,12 @@ export async function startScript(
     socket.on('close', () => {
       sockets.delete(socket)
       result.open--
-      tell()
+      notify()
     })
-    tell()
+    notify()
     const peer = new ScriptPeer(socket, (line) => {
       result.heard.push(line)
-      tell()
+      notify()
     })
     void script(peer, number)
   })

@@ -11,6 +11,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
 import { insertMessage } from '../../src/store/messages/insert.ts'
+import { nextNumber } from '../../src/store/messages/numbers.ts'
 import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { ManualClock } from './clock.ts'
@@ -29,14 +30,14 @@ export async function openTestStore(): Promise<TestStore> {
   const blobsDb = new Db({ file: join(folder, 'blobs.db') })
   await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
-  const wake = openNotifier(folder)
+  const notifier = openNotifier(folder)
   const store = openStore({
     db,
     blobsDb,
     clock,
     vault: new Vault(Buffer.alloc(32, 7)),
-    notifier: wake,
-    closeLinks: async () => {},
+    notifier,
+    closeLinks: () => {},
   })
   return {
     db,
@@ -44,7 +45,7 @@ export async function openTestStore(): Promise<TestStore> {
     store,
     clock,
     async [Symbol.asyncDispose]() {
-      wake.close()
+      notifier.close()
       await db.close()
       await blobsDb.close()
       await rm(folder, { recursive: true })
@@ -127,8 +128,8 @@ export class TestMailbox {
     const { db, store } = appliance
     const mailboxId = newId('mailbox')
     await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
-    const account = (await store.accounts.byMailbox(mailboxId))!
-    const keys = await store.folders.keys(account)
+    const account = store.accounts.byMailbox(mailboxId)!
+    const keys = store.folders.keys(account)
     return new TestMailbox(appliance, account, new Map(keys.map((key) => [key.role!, key])))
   }
 
@@ -143,17 +144,19 @@ export class TestMailbox {
   }
 
   async putAll(puts: readonly Put[]): Promise<string[]> {
-    const ids = await this.#db.write(async (tx) => {
+    const ids = await this.#db.write((tx) => {
       const made: string[] = []
       for (const put of puts) {
         const id = newId('message')
         made.push(id)
-        const thread = this.#threads.get(put.thread) ?? (await this.#openThread(tx, put))
+        const thread = this.#threads.get(put.thread) ?? this.#openThread(tx, put)
         this.#threads.set(put.thread, thread)
         const flags = { seen: false, flagged: false, draft: false, answered: false, ...put.flags }
         const listed = put.folders.some((role) => role !== 'junk' && role !== 'trash')
-        const { n } = await insertMessage(tx, {
+        const n = nextNumber(tx, this.account.n, put.receivedAt)
+        insertMessage(tx, {
           id,
+          n,
           account: this.account.n,
           thread,
           blob: put.blob ?? sha256(id),
@@ -171,7 +174,7 @@ export class TestMailbox {
         })
         for (const role of put.folders) {
           const folder = this.folder(role).n
-          await tx.run(
+          tx.run(
             `INSERT INTO message_folders (folder, uid, message, received_at)
              VALUES (?, (SELECT coalesce(max(uid), 0) + 1 FROM message_folders WHERE folder = ?), ?, ?)`,
             [folder, folder, n, put.receivedAt],
@@ -187,14 +190,14 @@ export class TestMailbox {
   /** Recounts threads from their messages (decisions §10.5). */
   async settle(): Promise<void> {
     const account = this.account.n
-    await this.#db.write(async (tx) => {
-      await this.#store.accounts.advance(tx, account, ['messages', 'threads'], { bytes: 0, messages: 0 })
+    await this.#db.write((tx) => {
+      this.#store.accounts.advance(tx, account, ['messages', 'threads'], { bytes: 0, messages: 0 })
       const inside = 'SELECT %s FROM messages m WHERE m.thread = threads.n AND m.listed = threads.listed'
-      await tx.run(
+      tx.run(
         'UPDATE threads SET listed = (SELECT max(m.listed) FROM messages m WHERE m.thread = threads.n) WHERE account = ?',
         [account],
       )
-      await tx.run(
+      tx.run(
         `UPDATE threads SET message_count = (${inside.replace('%s', 'count(*)')}),
            unread_count = (${inside.replace('%s', 'sum(1 - m.seen)')}),
            has_attachments = (${inside.replace('%s', 'max(m.has_attachments)')}),
@@ -203,8 +206,8 @@ export class TestMailbox {
          WHERE account = ?`,
         [account],
       )
-      await tx.run('DELETE FROM thread_folders WHERE thread IN (SELECT n FROM threads WHERE account = ?)', [account])
-      await tx.run(
+      tx.run('DELETE FROM thread_folders WHERE thread IN (SELECT n FROM threads WHERE account = ?)', [account])
+      tx.run(
         `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at)
          SELECT m.thread, f.folder, count(*), sum(1 - m.seen), (SELECT last_received_at FROM threads WHERE n = m.thread)
          FROM message_folders f JOIN messages m ON m.n = f.message WHERE m.account = ? GROUP BY m.thread, f.folder`,
@@ -213,7 +216,7 @@ export class TestMailbox {
     })
   }
 
-  async #openThread(tx: Parameters<Parameters<Db['write']>[0]>[0], put: Put): Promise<number> {
+  #openThread(tx: Parameters<Parameters<Db['write']>[0]>[0], put: Put): number {
     return tx.insert('threads', {
       id: newId('thread'),
       account: this.account.n,

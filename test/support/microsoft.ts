@@ -24,7 +24,7 @@ export async function startMicrosoft(): Promise<Microsoft> {
     rotates: true,
     offline: (query) => query.get('scope')!.split(' ').includes('offline_access'),
     // The platform names its own resource, and leaves out offline_access.
-    told: (scopes) =>
+    grantedScopes: (scopes) =>
       scopes
         .filter((scope) => scope !== 'offline_access')
         .map((scope) => `https://graph.microsoft.com/${scope}`)

@@ -38,8 +38,8 @@ export class ModelMailbox {
     return new ModelMailbox(appliance, mailboxId, random)
   }
 
-  async account(): Promise<Account> {
-    return (await this.appliance.store.accounts.byMailbox(this.mailboxId))!
+  account(): Account {
+    return this.appliance.store.accounts.byMailbox(this.mailboxId)!
   }
 
   /** One random operation. */
@@ -58,8 +58,8 @@ export class ModelMailbox {
   async #arrange(): Promise<void> {
     const random = this.#random
     const { folderEdits, folders } = this.appliance.store
-    const account = await this.account()
-    const all = await folders.list(account)
+    const account = this.account()
+    const all = folders.list(account)
     const own = all.filter(({ role }) => role === null)
     const free = FOLDERS.filter((name) => !own.some((folder) => folder.name === name))
     const one = own.length === 0 ? undefined : random.pick(own)
@@ -93,8 +93,8 @@ export class ModelMailbox {
   async #import(): Promise<void> {
     const random = this.#random
     const { store, db, clock } = this.appliance
-    const account = await this.account()
-    const folders = (await store.folders.list(account)).map(({ id }) => id)
+    const account = this.account()
+    const folders = store.folders.list(account).map(({ id }) => id)
     const chosen = random.some(folders, 0.3)
     const none = 'none' as const
     const imported = {
@@ -149,8 +149,8 @@ export class ModelMailbox {
 
   async #edit(): Promise<void> {
     const random = this.#random
-    const account = await this.account()
-    const folders = (await this.appliance.store.folders.list(account)).map(({ id }) => id)
+    const account = this.account()
+    const folders = this.appliance.store.folders.list(account).map(({ id }) => id)
     const ids = random.some(this.#known, Math.min(1, 4 / this.#known.length))
     const change: MessageChange = {}
     if (random.chance(0.7)) {
@@ -167,7 +167,7 @@ export class ModelMailbox {
   }
 
   async #erase(): Promise<void> {
-    const account = await this.account()
+    const account = this.account()
     const ids = this.#random.some(this.#known, Math.min(1, 2 / this.#known.length))
     await this.appliance.db.write((tx) => this.appliance.store.edits.deleteIn(tx, account, ids))
     this.#known = this.#known.filter((id) => !ids.includes(id))
@@ -176,7 +176,7 @@ export class ModelMailbox {
   /** Compares every stored count and summary with its rows. */
   async recount(): Promise<void> {
     const { db } = this.appliance
-    const account = await this.account()
+    const account = this.account()
     const one = async <T>(sql: string): Promise<T[]> => db.scan.all<T>(sql, [account.n])
     assert.deepEqual(
       await one(
@@ -252,33 +252,31 @@ export class ModelMailbox {
   /** The state as a client sees it that reads everything. */
   async view(): Promise<{ messages: Map<string, string>; threads: Map<string, string>; folders: Map<string, string> }> {
     const { store, db } = this.appliance
-    const account = await this.account()
+    const account = this.account()
     const ids = await db.scan.all<{ id: string }>('SELECT id FROM messages WHERE account = ?', [account.n])
     const threads = await db.scan.all<{ id: string }>('SELECT id FROM threads WHERE account = ?', [account.n])
     return {
-      messages: new Map(await Promise.all(ids.map(async ({ id }) => [id, await this.shown('messages', id)] as const))),
-      threads: new Map(
-        await Promise.all(threads.map(async ({ id }) => [id, await this.shown('threads', id)] as const)),
-      ),
-      folders: new Map((await store.folders.list(account)).map((folder) => [folder.id, counts(folder)])),
+      messages: new Map(await Promise.all(ids.map(async ({ id }) => [id, this.shown('messages', id)] as const))),
+      threads: new Map(await Promise.all(threads.map(async ({ id }) => [id, this.shown('threads', id)] as const))),
+      folders: new Map(store.folders.list(account).map((folder) => [folder.id, counts(folder)])),
     }
   }
 
   /** One object as a client sees it; "" when it is deleted. */
-  async shown(type: 'messages' | 'threads' | 'folders', id: string): Promise<string> {
+  shown(type: 'messages' | 'threads' | 'folders', id: string): string {
     const { store } = this.appliance
-    const account = await this.account()
+    const account = this.account()
     if (type === 'folders') {
-      const folder = await store.folders.byId(account, id)
+      const folder = store.folders.byId(account, id)
       return folder === undefined ? '' : counts(folder)
     }
     if (type === 'threads') {
-      const thread = await store.threads.get(account, id)
+      const thread = store.threads.get(account, id)
       if (thread === undefined) return ''
       const { messageCount, unreadCount, folderIds, messageIds, lastMessage } = thread
       return JSON.stringify([messageCount, unreadCount, [...folderIds].sort(), messageIds, lastMessage.id])
     }
-    const message = await store.messages.get(account, id)
+    const message = store.messages.get(account, id)
     return message === undefined
       ? ''
       : JSON.stringify([message.keywords, [...message.folderIds].sort(), message.threadId])

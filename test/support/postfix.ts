@@ -48,7 +48,7 @@ export interface Postfix extends ForeignServer {
   /** The file of its certificate for `mx.postfix.test`. */
   certificate: string
   /** The messages in the mailbox of `bob@out.test`. */
-  mails(): Promise<string[]>
+  messages(): Promise<string[]>
 }
 
 /**
@@ -72,7 +72,7 @@ export async function startPostfix(settings = ''): Promise<Postfix> {
     port,
     folder,
     certificate: pair.cert,
-    async mails() {
+    async messages() {
       const names = await readdir(box).catch(() => [])
       return Promise.all(names.map((name) => readFile(join(box, name), 'latin1')))
     },

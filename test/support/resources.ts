@@ -1,6 +1,7 @@
 // One object of every kind with an id, created for a team.
 
 import type { IdKind } from '../../src/base/ids.ts'
+import { Payload } from '../../src/events/webhooks/records.ts'
 import { data, receive } from '../api/expect.ts'
 import type { Json, TestAppliance, TestTeam } from './appliance.ts'
 
@@ -40,7 +41,8 @@ export async function resourcesOf(
   const mail = { to: { email: given.mailbox.email }, from: { email: given.mailbox.email }, subject: 'Hello' }
   const messages = [{ ...mail, text_body: 'Hello.' }]
   data(await appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages }))
-  owned.set('deliveryLog', data<{ id: string }[]>(await appliance.get('/emails/logs', team.key))[0]!.id)
+  const [logged] = data<Json[]>(await appliance.get('/emails/logs', team.key))
+  owned.set('deliveryLog', logged.id).set('email', logged.message_id)
   await webhookOf(appliance, team, owned)
   return owned
 }
@@ -67,15 +69,17 @@ async function ofMailbox(appliance: TestAppliance, team: TestTeam, { mailbox }: 
 async function webhookOf(appliance: TestAppliance, team: TestTeam, owned: Map<IdKind, string>): Promise<void> {
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   const { id } = data<{ id: string }>(await appliance.call('POST', '/webhooks', team.key, hook), 201)
-  const { eventDispatch: telling, outbox, db, clock } = appliance.app
-  const { n } = (await telling.webhooks.get(team.id, id))!
+  const { eventDispatch, outbox, db, clock } = appliance.app
+  const { n } = eventDispatch.webhooks.get(team.id, id)!
   const about = { teamId: team.id, type: 'service.test' as const, mailboxId: null, domainId: null, at: clock.now() }
-  const attempt = await db.write(async (tx) => {
-    const event = await outbox.recordDispatched(tx, { ...about, data: {} })
+  const attempt = await db.write((tx) => {
+    const made = outbox.recordDispatched(tx, { ...about, data: {} })
+    const event = { ...made, payload: new Payload(made.body) }
+    owned.set('event', event.id)
     const answer = { responseStatus: 200, responseMs: 1, responseBody: null, errorMessage: null, nextRetryAt: null }
     const counts = { attempt: 1, maxAttempts: 1, requestHeaders: {}, result: 'success' as const }
     const times = { payloadExpiresAt: clock.now() + 1000, createdAt: clock.now() }
-    return (await telling.attempts.insertAll(tx, [{ webhook: n, event, ...answer, ...counts, ...times }]))[0]!
+    return eventDispatch.attempts.insertAll(tx, [{ webhook: n, event, ...answer, ...counts, ...times }])[0]!
   })
   owned.set('webhook', id).set('webhookAttempt', attempt)
 }

@@ -56,14 +56,14 @@ export async function openSendingAppliance(): Promise<SendingAppliance> {
 /** Inside a running appliance. */
 export function sendingContextOf(app: Context, teamId: string): SendingContext {
   const { clock } = app
-  const { emails, transitions: fate, queue, suppressions, feedback, notices } = app.outbound
+  const { emails, transitions, queue, suppressions, feedback, notices } = app.outbound
   const accepted: SendingContext['accepted'] = async (recipients, from) => {
     const sender = from?.email ?? 'news@shop.test'
     const id = newId('email')
     const bytes = Buffer.from(`From: ${sender}\r\nSubject: Hello\r\nMessage-ID: <${id}@shop.test>\r\n\r\nHello\r\n`)
     await app.store.blobs.put(sha256(bytes), bytes.length, chunksOf(bytes))
-    return app.db.write(async (tx) => {
-      const { email, deliveries } = await emails.insert(tx, {
+    return app.db.write((tx) => {
+      const { email, deliveries } = emails.insert(tx, {
         id,
         teamId,
         mailboxId: from?.id ?? null,
@@ -80,14 +80,14 @@ export function sendingContextOf(app: Context, teamId: string): SendingContext {
         domainId: null,
         recipients,
       })
-      await queue.add(tx, email, deliveries, clock.now())
+      queue.add(tx, email, deliveries, clock.now())
       return email
     })
   }
   return {
     app,
     emails,
-    transitions: fate,
+    transitions,
     queue,
     suppressions,
     feedback,
@@ -97,9 +97,9 @@ export function sendingContextOf(app: Context, teamId: string): SendingContext {
     async sent(recipients, from) {
       const email = await accepted(recipients, from)
       const reply = { smtpCode: 250, enhancedCode: '2.0.0', text: 'Ok' }
-      await app.db.write(async (tx) => {
-        for (const { n } of await emails.deliveriesOf(email.n)) {
-          await fate.apply(tx, n, { kind: 'sent', reply, confirmation: 'recipient_mx' }, null)
+      await app.db.write((tx) => {
+        for (const { n } of emails.deliveriesOf(email.n)) {
+          transitions.apply(tx, n, { kind: 'sent', reply, confirmation: 'recipient_mx' }, null)
         }
       })
       return email
@@ -108,9 +108,9 @@ export function sendingContextOf(app: Context, teamId: string): SendingContext {
       const { id, email } = await app.administration.mailboxes.create(teamId, { email: address })
       return { id, email }
     },
-    deliveries: (email) => emails.deliveriesOf(email.n),
+    deliveries: async (email) => emails.deliveriesOf(email.n),
     async events() {
-      const rows = await app.db.read.all<{ body: string }>('SELECT body FROM events ORDER BY n')
+      const rows = app.db.read.all<{ body: string }>('SELECT body FROM events ORDER BY n')
       return rows.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
     },
   }

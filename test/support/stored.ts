@@ -81,10 +81,8 @@ export async function logOf(appliance: TestAppliance, teamId: string): Promise<L
 
 /** The stored bytes of a message. */
 export async function rawOf(appliance: TestAppliance, messageId: string): Promise<string> {
-  const row = await appliance.app.db.read.get<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE id = ?', [
-    messageId,
-  ])
-  const size = await appliance.app.store.blobs.size(row!.blob)
+  const row = appliance.app.db.read.get<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE id = ?', [messageId])
+  const size = appliance.app.store.blobs.size(row!.blob)
   return Buffer.from(await appliance.app.store.blobs.bytes(row!.blob, 0, size!)).toString('latin1')
 }
 

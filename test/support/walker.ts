@@ -99,15 +99,15 @@ export class Walker {
     const headers = { 'idempotency-key': randomUUID(), ...own.headers }
     const call = await this.#ready(operation, { ...own, headers })
     const replies = await Promise.all(Array.from({ length: times }, call))
-    const done = replies.filter(({ status, headers: told }) => status < 300 && !told.has('idempotent-replayed'))
+    const done = replies.filter(({ status, headers }) => status < 300 && !headers.has('idempotent-replayed'))
     assert.equal(done.length, 1, `${operation.operationId}: ${JSON.stringify(replies[0]!.body)}`)
     check(operation, done[0]!)
     for (const reply of [...replies, await call()]) {
       // In progress, or, for uploads, more than one mailbox may have at a time.
       if (reply.status === 409 || reply.status === 429) {
-        const told = [reply.body.error.code, reply.headers.has('retry-after')]
+        const error = [reply.body.error.code, reply.headers.has('retry-after')]
         const code = reply.status === 409 ? 'idempotency_conflict' : 'rate_limit_exceeded'
-        assert.deepEqual(told, [code, true], operation.operationId)
+        assert.deepEqual(error, [code, true], operation.operationId)
       } else assert.deepEqual(withoutMeta(reply), withoutMeta(done[0]!), operation.operationId)
     }
     this.#remember(operation, done[0]!)
@@ -181,13 +181,13 @@ function check({ operationId, responses }: Operation, reply: Reply): void {
   assert.ok(status.startsWith('2') && status in responses, `${operationId}: ${status} ${JSON.stringify(reply.body)}`)
   const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
   const content = responses[status].content as Record<string, Json>
-  const told = content[type] ?? content['*/*']
-  assert.ok(told, `${operationId}: ${type} is among ${Object.keys(content).join(', ')}`)
+  const described = content[type] ?? content['*/*']
+  assert.ok(described, `${operationId}: ${type} is among ${Object.keys(content).join(', ')}`)
   for (const name of Object.keys(responses[status].headers)) {
     if (name !== 'Location') assert.ok(reply.headers.has(name), `${operationId}: has the header ${name}`)
   }
   if (type !== 'application/json') return
-  const schema = told.schema as TSchema
+  const schema = described.schema as TSchema
   const known = checks.get(schema) ?? compileCheck(schema)
   checks.set(schema, known)
   assert.deepEqual(known.issues(reply.body), [], operationId)

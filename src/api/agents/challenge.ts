@@ -33,47 +33,52 @@ export const createChallenge = route({
   method: 'POST',
   path: `${AUTH_PATH}/agent/identity/challenge`,
   root: true,
-  operation: 'createAgentChallenge',
-  tag: 'Agents',
-  summary: 'Create a proof-of-work challenge for a registration',
-  description:
-    'Count up from 0 until PBKDF2 derives a key with the required prefix; send `{challenge, solution: {counter, derivedKey}}` ' +
-    'as base64 of JSON in `proof_of_work` of the registration, together with exactly the same members. A challenge expires ' +
-    'after ten minutes and can be used for one registration.',
-  as: 'none',
-  bare: true,
-  // The other variant requires no proof of work.
-  errors: ['not_found'],
-  throttle: { times: 20, seconds: 60 },
-  body: record('AgentChallengeRequest', 'The requested inbox.', requestMembers, {
-    type: 'anonymous',
-    mailbox_local_part: 'scout',
-    client_name: 'Scout',
-    idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
-  }),
-  reply: record('AgentChallengeAnswer', 'The challenge, and how its proof is sent.', {
-    challenge: Challenge,
-    expires_at: TimeOf('When the challenge expires.'),
-    payload_field: Type.Literal('proof_of_work', { description: 'Member of the registration that carries the proof.' }),
-    proof_format: Type.Literal('base64_json', { description: 'Encoding of the proof.' }),
-  }),
-  async handle({ body, app }) {
+  docs: {
+    operation: 'createAgentChallenge',
+    tag: 'Agents',
+    summary: 'Create a proof-of-work challenge for a registration',
+    description:
+      'Count up from 0 until PBKDF2 derives a key with the required prefix; send `{challenge, solution: {counter, derivedKey}}` ' +
+      'as base64 of JSON in `proof_of_work` of the registration, together with exactly the same members. A challenge expires ' +
+      'after ten minutes and can be used for one registration.',
+    // The other variant requires no proof of work.
+    errors: ['not_found'],
+  },
+  access: { as: 'none' },
+  reply: {
+    bare: true,
+    schema: record('AgentChallengeAnswer', 'The challenge, and how its proof is sent.', {
+      challenge: Challenge,
+      expires_at: TimeOf('When the challenge expires.'),
+      payload_field: Type.Literal('proof_of_work', {
+        description: 'Member of the registration that carries the proof.',
+      }),
+      proof_format: Type.Literal('base64_json', { description: 'Encoding of the proof.' }),
+    }),
+  },
+  limits: { throttle: { times: 20, seconds: 60 } },
+  body: {
+    schema: record('AgentChallengeRequest', 'The requested inbox.', requestMembers, {
+      type: 'anonymous',
+      mailbox_local_part: 'scout',
+      client_name: 'Scout',
+      idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
+    }),
+  },
+  handle({ body, app }) {
     const { agents } = app
     if (app.config.AGENT_VARIANT !== 'proof_of_work') throw notFound('path')
-    await requireOpen(app)
+    requireOpen(app)
     const request = readRequest(body)
     const { mailboxLocalPart } = request
     // Reported before the client computes the proof; the registration checks again.
     if (
       mailboxLocalPart !== undefined &&
-      !(await agents.registrations.isFree(agents.registrations.addressOf(mailboxLocalPart)))
+      !agents.registrations.isFree(agents.registrations.addressOf(mailboxLocalPart))
     ) {
       throw conflict('The address is in use. Choose another one.', 'mailbox_local_part')
     }
-    const { parameters, signature, expiresAt } = agents.proofOfWork.challenge(
-      request,
-      await agents.registrations.isBusy(),
-    )
+    const { parameters, signature, expiresAt } = agents.proofOfWork.challenge(request, agents.registrations.isBusy())
     return answer({
       data: {
         challenge: { parameters, signature },

@@ -80,24 +80,38 @@ export function metadataOf(config: Config) {
   }
 }
 
-const document = { method: 'GET', root: true, tag: 'Agents', as: 'none', bare: true, open: true } as const
+const document = {
+  method: 'GET',
+  root: true,
+  docs: {
+    tag: 'Agents',
+  },
+  access: { as: 'none', open: true },
+  reply: { bare: true },
+} as const
 
 const readMetadata = route({
   ...document,
   path: `/.well-known/oauth-authorization-server${AUTH_PATH}`,
-  operation: 'getAuthorizationServer',
-  summary: 'Get the authorization server metadata (RFC 8414)',
-  reply: Metadata,
-  handle: async ({ app }) => metadataOf(app.config),
+  docs: {
+    ...document.docs,
+    operation: 'getAuthorizationServer',
+    summary: 'Get the authorization server metadata (RFC 8414)',
+  },
+  reply: { ...document.reply, schema: Metadata },
+  handle: ({ app }) => metadataOf(app.config),
 })
 
 const readMetadataBelow = route({
   ...document,
   path: `${AUTH_PATH}/.well-known/oauth-authorization-server`,
-  operation: 'getAuthorizationServerLegacyPath',
-  summary: 'Get the authorization server metadata at the path some clients use',
-  reply: Metadata,
-  handle: async ({ app }) => metadataOf(app.config),
+  docs: {
+    ...document.docs,
+    operation: 'getAuthorizationServerLegacyPath',
+    summary: 'Get the authorization server metadata at the path some clients use',
+  },
+  reply: { ...document.reply, schema: Metadata },
+  handle: ({ app }) => metadataOf(app.config),
 })
 
 const Key = record('AgentSigningKey', 'A public key (RFC 7517).', {
@@ -113,20 +127,25 @@ const Key = record('AgentSigningKey', 'A public key (RFC 7517).', {
 const readKeys = route({
   ...document,
   path: `${AUTH_PATH}/oauth2/jwks`,
-  operation: 'getAgentKeys',
-  summary: 'Get the public keys that verify identity assertions',
-  reply: record('AgentSigningKeys', 'A key set.', { keys: Type.Array(Key) }),
+  docs: {
+    ...document.docs,
+    operation: 'getAgentKeys',
+    summary: 'Get the public keys that verify identity assertions',
+  },
+  reply: { ...document.reply, schema: record('AgentSigningKeys', 'A key set.', { keys: Type.Array(Key) }) },
   handle: async ({ app }) => app.agents.assertions.jwks(),
 })
 
 const readInstructions = route({
   ...document,
   path: '/auth.md',
-  operation: 'getAgentGuide',
-  summary: 'Get the registration instructions for agents',
-  produces: ['text/markdown'],
-  reply: Type.String(),
-  async handle({ app }) {
+  docs: {
+    ...document.docs,
+    operation: 'getAgentGuide',
+    summary: 'Get the registration instructions for agents',
+  },
+  reply: { ...document.reply, types: ['text/markdown'], schema: Type.String() },
+  handle({ app }) {
     const text = Buffer.from(agentInstructions(app.config))
     return bytes({
       type: 'text/markdown; charset=utf-8',

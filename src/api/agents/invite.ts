@@ -14,37 +14,42 @@ export const inviteOwner = route({
   method: 'POST',
   path: `${AUTH_PATH}/agent/identity/invite`,
   root: true,
-  operation: 'inviteAgentOwner',
-  tag: 'Agents',
-  summary: 'Invite a person to own this agent',
-  description:
-    'The person receives a message with a link the agent never sees. Accepting it makes the person the owner; allowing the ' +
-    'agent to send is a second, separate decision. The response is the same when the person has blocked invitations.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  bare: true,
+  docs: {
+    operation: 'inviteAgentOwner',
+    tag: 'Agents',
+    summary: 'Invite a person to own this agent',
+    description:
+      'The person receives a message with a link the agent never sees. Accepting it makes the person the owner; allowing the ' +
+      'agent to send is a second, separate decision. The response is the same when the person has blocked invitations.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: {
+    bare: true,
+    schema: record('OwnerInvite', 'The invitation.', {
+      invite_id: Id('ownerInvite'),
+      status: Words(['pending']),
+      expires_at: TimeOf('When the invitation expires.'),
+    }),
+    status: 202,
+  },
   idempotent: 'required',
-  body: record(
-    'OwnerInviteRequest',
-    'The person to invite.',
-    {
-      email: Type.String({
-        minLength: 3,
-        maxLength: 254,
-        description: 'Email address of the person.',
-        examples: ['ana@example.org'],
-      }),
-      requested_role: Type.Literal('owner', { description: 'The role the person is invited to.' }),
-      idempotency_key: requestMembers.idempotency_key,
-    },
-    { email: 'ana@example.org', requested_role: 'owner' },
-  ),
-  reply: record('OwnerInvite', 'The invitation.', {
-    invite_id: Id('ownerInvite'),
-    status: Words(['pending']),
-    expires_at: TimeOf('When the invitation expires.'),
-  }),
-  status: 202,
+  body: {
+    schema: record(
+      'OwnerInviteRequest',
+      'The person to invite.',
+      {
+        email: Type.String({
+          minLength: 3,
+          maxLength: 254,
+          description: 'Email address of the person.',
+          examples: ['ana@example.org'],
+        }),
+        requested_role: Type.Literal('owner', { description: 'The role the person is invited to.' }),
+        idempotency_key: requestMembers.idempotency_key,
+      },
+      { email: 'ana@example.org', requested_role: 'owner' },
+    ),
+  },
   async handle({ body, principal, app, request }) {
     const { agent } = principal
     if (agent === undefined) {

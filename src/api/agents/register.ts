@@ -26,56 +26,62 @@ export const registerAgent = route({
   method: 'POST',
   path: `${AUTH_PATH}/agent/identity`,
   root: true,
-  operation: 'registerAgent',
-  tag: 'Agents',
-  summary: 'Register an agent and create its inbox',
-  description:
-    'The members of the response depend on the variant that `x_service_variant` of the metadata names: `proof_of_work` returns ' +
-    'an assertion and a claim token, `durable_token` an access token that does not expire. The secrets are shown only here; the ' +
-    'same key and body return the same secrets for 24 hours, from the same client address only.',
-  as: 'none',
-  bare: true,
-  idempotent: 'required',
-  secret: true,
-  body: record(
-    'AgentRegistrationRequest',
-    'The members of the challenge request, and the proof.',
-    {
-      ...requestMembers,
-      proof_of_work: Type.Optional(
-        Type.String({ minLength: 1, maxLength: PROOF_MAX, description: 'Base64 of JSON {challenge, solution}.' }),
+  docs: {
+    operation: 'registerAgent',
+    tag: 'Agents',
+    summary: 'Register an agent and create its inbox',
+    description:
+      'The members of the response depend on the variant that `x_service_variant` of the metadata names: `proof_of_work` returns ' +
+      'an assertion and a claim token, `durable_token` an access token that does not expire. The secrets are shown only here; the ' +
+      'same key and body return the same secrets for 24 hours, from the same client address only.',
+  },
+  access: { as: 'none' },
+  reply: {
+    bare: true,
+    secret: true,
+    schema: record('AgentRegistration', 'The registration; its members depend on the variant.', {
+      registration_id: Id('agentRegistration'),
+      registration_type: Type.Literal('anonymous'),
+      identity_assertion: Type.Optional(Type.String({ description: 'Exchanged for access tokens (RFC 7523).' })),
+      assertion_expires: Type.Optional(TimeOf('When the assertion expires.')),
+      claim_token: Type.Optional(
+        Type.String({
+          description: 'Used to poll the token endpoint after an owner was invited. Shown once; send it nowhere else.',
+        }),
       ),
-    },
-    {
-      type: 'anonymous',
-      mailbox_local_part: 'scout',
-      client_name: 'Scout',
-      idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
-      proof_of_work: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319',
-    },
-  ),
-  reply: record('AgentRegistration', 'The registration; its members depend on the variant.', {
-    registration_id: Id('agentRegistration'),
-    registration_type: Type.Literal('anonymous'),
-    identity_assertion: Type.Optional(Type.String({ description: 'Exchanged for access tokens (RFC 7523).' })),
-    assertion_expires: Type.Optional(TimeOf('When the assertion expires.')),
-    claim_token: Type.Optional(
-      Type.String({
-        description: 'Used to poll the token endpoint after an owner was invited. Shown once; send it nowhere else.',
-      }),
+      claim_token_expires: Type.Optional(TimeOf('When the claim token expires.')),
+      pre_claim_scopes: Type.Optional(
+        Type.Array(Type.String(), { description: 'Scopes of the agent without an owner.' }),
+      ),
+      access_token: Type.Optional(Type.String({ description: 'Valid until it is revoked. Shown once.' })),
+      token_type: Type.Optional(Type.Literal('Bearer')),
+      scope: Type.Optional(Type.String({ description: 'Scopes of the token.' })),
+      mailbox: Inbox,
+    }),
+    status: 201,
+  },
+  idempotent: 'required',
+  body: {
+    schema: record(
+      'AgentRegistrationRequest',
+      'The members of the challenge request, and the proof.',
+      {
+        ...requestMembers,
+        proof_of_work: Type.Optional(
+          Type.String({ minLength: 1, maxLength: PROOF_MAX, description: 'Base64 of JSON {challenge, solution}.' }),
+        ),
+      },
+      {
+        type: 'anonymous',
+        mailbox_local_part: 'scout',
+        client_name: 'Scout',
+        idempotency_key: '0d0f9c0e-7f6b-4a53-9d0a-5f0f6b8b2f11',
+        proof_of_work: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319',
+      },
     ),
-    claim_token_expires: Type.Optional(TimeOf('When the claim token expires.')),
-    pre_claim_scopes: Type.Optional(
-      Type.Array(Type.String(), { description: 'Scopes of the agent without an owner.' }),
-    ),
-    access_token: Type.Optional(Type.String({ description: 'Valid until it is revoked. Shown once.' })),
-    token_type: Type.Optional(Type.Literal('Bearer')),
-    scope: Type.Optional(Type.String({ description: 'Scopes of the token.' })),
-    mailbox: Inbox,
-  }),
-  status: 201,
+  },
   async handle({ body, app, request }) {
-    await requireOpen(app)
+    requireOpen(app)
     const { agents } = app
     const key = request.idempotencyKey!
     requireSameKey(body.idempotency_key, key)
@@ -87,9 +93,9 @@ export const registerAgent = route({
     const assertion = proof === null ? null : await agents.assertions.sign(id, email, 1)
     const input = { id, email, clientName: wanted.clientName ?? null, source: request.source, key, proof }
     let shown: Answer | undefined
-    await agents.registrations.register(input, async (tx, registered) => {
+    await agents.registrations.register(input, (tx, registered) => {
       shown = { data: present(registered, assertion), status: 201, headers: { Pragma: 'no-cache' } }
-      await request.keep(tx, shown)
+      request.keep(tx, shown)
     })
     return answer(shown!)
   },

@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts'
 const CLOSED_RETRY_SECONDS = 3600
 
 /** @throws ProductError service_unavailable while the operator has disabled registration (decisions §2.4) */
-export async function requireOpen(app: Context): Promise<void> {
-  if (await app.agents.switches.isOpen()) return
+export function requireOpen(app: Context): void {
+  if (app.agents.switches.isOpen()) return
   throw new ProductError(
     'service_unavailable',
     'Registration of agents is disabled. Try again later or ask the operator.',

@@ -60,33 +60,39 @@ export const issueToken = route({
   method: 'POST',
   path: `${AUTH_PATH}/oauth2/token`,
   root: true,
-  operation: 'issueAgentToken',
-  tag: 'Agents',
-  summary: 'Issue an access token to an agent',
-  description:
-    'Errors have the form of RFC 6749 5.2, with `retry_after` in seconds where a retry can succeed: 503 `authorization_pending` ' +
-    'until an owner has accepted and allowed sending, 503 `temporarily_unavailable` while the inbox is being set up, 429 ' +
-    '`slow_down` when the client polls too often.',
-  as: 'none',
-  bare: true,
-  form: true,
-  renderError: showOAuthError,
-  errorFormat: { ...FORM_ERRORS, meanings: { ...FORM_ERRORS.meanings, ...MEANINGS } },
-  body: record('AgentTokenRequest', 'A grant.', members, {
-    grant_type: GRANT_TYPES.proof_of_work[0],
-    assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhcmVnX2ExYjJjM2Q0ZTVmNmc3aDhpOWowazFsMiJ9.c2lnbmF0dXJl',
-  }),
-  reply: record('AgentToken', 'An access token.', {
-    access_token: Type.String(),
-    issued_token_type: Type.Optional(Type.Literal(ACCESS_TOKEN)),
-    token_type: Type.Literal('Bearer'),
-    expires_in: Type.Integer({ description: 'Seconds.' }),
-    scope: Type.String(),
-    identity_assertion: Type.Optional(
-      Type.String({ description: 'A newer assertion, which can also be used for sending.' }),
-    ),
-    assertion_expires: Type.Optional(TimeOf('When that assertion expires.')),
-  }),
+  docs: {
+    operation: 'issueAgentToken',
+    tag: 'Agents',
+    summary: 'Issue an access token to an agent',
+    description:
+      'Errors have the form of RFC 6749 5.2, with `retry_after` in seconds where a retry can succeed: 503 `authorization_pending` ' +
+      'until an owner has accepted and allowed sending, 503 `temporarily_unavailable` while the inbox is being set up, 429 ' +
+      '`slow_down` when the client polls too often.',
+  },
+  access: { as: 'none' },
+  reply: {
+    bare: true,
+    renderError: showOAuthError,
+    errorFormat: { ...FORM_ERRORS, meanings: { ...FORM_ERRORS.meanings, ...MEANINGS } },
+    schema: record('AgentToken', 'An access token.', {
+      access_token: Type.String(),
+      issued_token_type: Type.Optional(Type.Literal(ACCESS_TOKEN)),
+      token_type: Type.Literal('Bearer'),
+      expires_in: Type.Integer({ description: 'Seconds.' }),
+      scope: Type.String(),
+      identity_assertion: Type.Optional(
+        Type.String({ description: 'A newer assertion, which can also be used for sending.' }),
+      ),
+      assertion_expires: Type.Optional(TimeOf('When that assertion expires.')),
+    }),
+  },
+  body: {
+    form: true,
+    schema: record('AgentTokenRequest', 'A grant.', members, {
+      grant_type: GRANT_TYPES.proof_of_work[0],
+      assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhcmVnX2ExYjJjM2Q0ZTVmNmc3aDhpOWowazFsMiJ9.c2lnbmF0dXJl',
+    }),
+  },
   async handle({ body, app }) {
     const granted = await grant(app, body as Form)
     if (granted.kind === 'refused') throw refusalOf(granted.why)

@@ -10,8 +10,8 @@ import type { Account } from '../../store/records.ts'
 const PROVISIONING_RETRY_SECONDS = 10
 
 /** @throws ProductError service_unavailable while the mailbox is still being set up (specification §3) */
-export async function accountOf(app: Context, principal: MailboxPrincipal): Promise<Account> {
-  const account = await app.store.accounts.byMailbox(principal.mailboxId)
+export function accountOf(app: Context, principal: MailboxPrincipal): Account {
+  const account = app.store.accounts.byMailbox(principal.mailboxId)
   if (account !== undefined) return account
   throw new ProductError('service_unavailable', 'The mailbox is still being set up. Try again in a few seconds.', {
     retryAfter: PROVISIONING_RETRY_SECONDS,
@@ -22,8 +22,8 @@ export async function accountOf(app: Context, principal: MailboxPrincipal): Prom
  * The account of a mailbox that is about to be changed.
  * @throws ProductError conflict for a mailbox that can only be read (decisions §10.1), service_unavailable as `accountOf`
  */
-export async function writableAccountOf(app: Context, principal: MailboxPrincipal): Promise<Account> {
-  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+export function writableAccountOf(app: Context, principal: MailboxPrincipal): Account {
+  const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox?.status === 'suspended')
     throw conflict(
       'The mailbox is suspended: it can be read, but not changed. Ask an administrator of the team to reactivate it.',
@@ -36,13 +36,8 @@ export async function writableAccountOf(app: Context, principal: MailboxPrincipa
  * @param called name of the mailbox in the error message
  * @throws ProductError conflict when it is now suspended or deleted
  */
-export async function writableMailbox(
-  tx: Reader,
-  app: Context,
-  { mailboxId }: Account,
-  called = 'The mailbox',
-): Promise<Mailbox> {
-  const mailbox = await app.directory.mailboxes.byId(mailboxId, tx)
+export function writableMailbox(tx: Reader, app: Context, { mailboxId }: Account, called = 'The mailbox'): Mailbox {
+  const mailbox = app.directory.mailboxes.byId(mailboxId, tx)
   if (mailbox?.status === 'suspended') throw conflict(`${called} is suspended: it can be read, but not changed.`)
   if (mailbox === undefined || mailbox.status === 'deleted') throw conflict(`${called} is deleted.`)
   return mailbox

@@ -16,16 +16,17 @@ const AT_ONCE = 4
 const parseAttachment = route({
   method: 'GET',
   path: '/mailbox/attachments/{attachment_id}/parsed',
-  operation: 'getParsedAttachment',
-  tag: 'Messages',
-  summary: 'Get the text of a file, the entries of an archive, or the size of a picture',
-  description:
-    'Reads text files, CSV and TSV, JSON, XML, HTML (without hidden text), calendars, messages, ZIP and tar archives (listed, ' +
-    'not unpacked), pictures, and the text of docx, xlsx, pptx and OpenDocument files; PDF where the operator has configured ' +
-    'it. 429 for more than 4 at a time.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  maxConcurrent: AT_ONCE,
+  docs: {
+    operation: 'getParsedAttachment',
+    tag: 'Messages',
+    summary: 'Get the text of a file, the entries of an archive, or the size of a picture',
+    description:
+      'Reads text files, CSV and TSV, JSON, XML, HTML (without hidden text), calendars, messages, ZIP and tar archives (listed, ' +
+      'not unpacked), pictures, and the text of docx, xlsx, pptx and OpenDocument files; PDF where the operator has configured ' +
+      'it. 429 for more than 4 at a time.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  limits: { maxConcurrent: AT_ONCE },
   params: Type.Object({ attachment_id: Id('attachment') }),
   query: Type.Object({
     body_chars: Default(
@@ -37,11 +38,10 @@ const parseAttachment = route({
       MAILBOX_LIMITS.message_body_chars_default,
     ),
   }),
-  reply: ParsedFile,
-  etag: true,
+  reply: { schema: ParsedFile, etag: true },
   async handle({ params: { attachment_id: id }, query, principal, app, request }) {
-    const account = await accountOf(app, principal)
-    const { filename, contentType: type, sizeBytes, range } = await fileOf(app, account, id)
+    const account = accountOf(app, principal)
+    const { filename, contentType: type, sizeBytes, range } = fileOf(app, account, id)
     const read = async (): Promise<FileToRead> => {
       const bytes = await readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
       return { bytes, filename, type, charset: range.charset }

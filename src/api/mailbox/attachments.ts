@@ -1,6 +1,7 @@
 // Files of a mailbox: upload, metadata, download with ranges, deletion.
 
 import { Type } from 'typebox'
+import { entryFile } from '../../base/entry.ts'
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { strongEtag } from '../../http/etag.ts'
@@ -24,43 +25,45 @@ const UPLOADS_AT_ONCE = 4
 const uploadAttachment = route({
   method: 'POST',
   path: '/mailbox/attachments',
-  operation: 'createAttachment',
-  tag: 'Messages',
-  summary: 'Upload a file, to send or import it by its `blob_id`',
-  description:
-    'As JSON, or as the bytes themselves under any other Content-Type with `?filename=`. An upload that no message uses is ' +
-    'deleted after 24 hours. 413 above `attachment_upload_bytes_max` bytes; 409 when the mailbox is full, or more than 100 MiB ' +
-    'or 1,000 uploads of the last hour are unused; 429 for more than 4 at a time.',
-  as: 'mailbox',
-  permission: ['mailbox.write', 'email.send'],
+  docs: {
+    operation: 'createAttachment',
+    tag: 'Messages',
+    summary: 'Upload a file, to send or import it by its `blob_id`',
+    description:
+      'As JSON, or as the bytes themselves under any other Content-Type with `?filename=`. An upload that no message uses is ' +
+      'deleted after 24 hours. 413 above `attachment_upload_bytes_max` bytes; 409 when the mailbox is full, or more than 100 MiB ' +
+      'or 1,000 uploads of the last hour are unused; 429 for more than 4 at a time.',
+  },
+  access: { as: 'mailbox', permission: ['mailbox.write', 'email.send'] },
   idempotent: true,
-  maxConcurrent: UPLOADS_AT_ONCE,
+  limits: { maxConcurrent: UPLOADS_AT_ONCE },
   query: Type.Object({
     filename: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'File name when the body is the file itself.' }),
     ),
   }),
-  body: NewUpload,
-  bodyLimit: UPLOAD_BODY_LIMIT,
-  reader: { ...reader, thread: new URL('./upload-body-thread.ts', import.meta.url).href },
-  raw,
-  reply: AttachmentFile,
-  status: 201,
+  body: {
+    schema: NewUpload,
+    limit: UPLOAD_BODY_LIMIT,
+    reader: { ...reader, thread: entryFile(new URL('./upload-body-thread.ts', import.meta.url)).href },
+    raw,
+  },
+  reply: { schema: AttachmentFile, status: 201 },
   async handle({ body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const { filename, contentType } = body
     const content = body.content instanceof Uint8Array ? await gather(app, body.content) : body.content
     const { hash: sha256, sizeBytes } = content
-    await requireRoom(app, account, sizeBytes)
+    requireRoom(app, account, sizeBytes)
     await app.store.blobs.putAll([content])
-    return app.db.write(async (tx) => {
-      await writableMailbox(tx, app, account)
-      const upload = await app.store.uploads.add(tx, account, { filename, contentType, sizeBytes, sha256 })
+    return app.db.write((tx) => {
+      writableMailbox(tx, app, account)
+      const upload = app.store.uploads.add(tx, account, { filename, contentType, sizeBytes, sha256 })
       const made = answer({
         data: show(app, account, uploadedFile(upload)),
         headers: { Location: `/api/v1/mailbox/attachments/${upload.id}` },
       })
-      await request.keep(tx, made)
+      request.keep(tx, made)
       return made
     })
   },
@@ -69,41 +72,41 @@ const uploadAttachment = route({
 const readAttachment = route({
   method: 'GET',
   path: '/mailbox/attachments/{attachment_id}',
-  operation: 'getAttachment',
-  tag: 'Messages',
-  summary: 'Get the metadata of a file: a part of a message, or an upload',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getAttachment',
+    tag: 'Messages',
+    summary: 'Get the metadata of a file: a part of a message, or an upload',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params,
-  reply: AttachmentFile,
-  etag: true,
-  async handle({ params: { attachment_id }, principal, app }) {
-    const account = await accountOf(app, principal)
-    return show(app, account, await fileOf(app, account, attachment_id))
+  reply: { schema: AttachmentFile, etag: true },
+  handle({ params: { attachment_id }, principal, app }) {
+    const account = accountOf(app, principal)
+    return show(app, account, fileOf(app, account, attachment_id))
   },
 })
 
 const downloadAttachment = route({
   method: 'GET',
   path: '/mailbox/attachments/{attachment_id}/content',
-  operation: 'getAttachmentContent',
-  tag: 'Messages',
-  summary: 'Download a file',
-  description:
-    'Supports ranges and has a strong ETag. The type is that of the file, but `application/octet-stream` for types a browser ' +
-    'would execute (HTML, SVG, XML, scripts). The bytes are decoded, unmodified and not scanned.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getAttachmentContent',
+    tag: 'Messages',
+    summary: 'Download a file',
+    description:
+      'Supports ranges and has a strong ETag. The type is that of the file, but `application/octet-stream` for types a browser ' +
+      'would execute (HTML, SVG, XML, scripts). The bytes are decoded, unmodified and not scanned.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params,
   query: Type.Object({
     disposition: Default(Words(['attachment', 'inline'], 'Value of Content-Disposition.'), 'attachment'),
   }),
-  produces: ['*/*'],
-  reply: Type.String({ description: 'The bytes.' }),
-  async handle({ params: { attachment_id }, query, principal, app }) {
-    const account = await accountOf(app, principal)
+  reply: { types: ['*/*'], schema: Type.String({ description: 'The bytes.' }) },
+  handle({ params: { attachment_id }, query, principal, app }) {
+    const account = accountOf(app, principal)
     const { contents } = app.store
-    const file = await fileOf(app, account, attachment_id)
+    const file = fileOf(app, account, attachment_id)
     return bytes({
       type: downloadType(file.contentType),
       sizeBytes: file.sizeBytes,
@@ -117,19 +120,19 @@ const downloadAttachment = route({
 const deleteAttachment = route({
   method: 'DELETE',
   path: '/mailbox/attachments/{attachment_id}',
-  operation: 'deleteAttachment',
-  tag: 'Messages',
-  summary: 'Delete an upload',
-  description:
-    '409 for a part of a message, and for an upload whose content a message uses: both are deleted with the message.',
-  as: 'mailbox',
-  permission: ['mailbox.write', 'email.send'],
+  docs: {
+    operation: 'deleteAttachment',
+    tag: 'Messages',
+    summary: 'Delete an upload',
+    description:
+      '409 for a part of a message, and for an upload whose content a message uses: both are deleted with the message.',
+  },
+  access: { as: 'mailbox', permission: ['mailbox.write', 'email.send'] },
   params,
-  reply: DeletedOf('attachment'),
-  etag: true,
+  reply: { schema: DeletedOf('attachment'), etag: true },
   async handle({ params: { attachment_id: id }, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
-    const file = await fileOf(app, account, id)
+    const account = writableAccountOf(app, principal)
+    const file = fileOf(app, account, id)
     if (file.messageId !== null) throw conflict('This file is part of a message. Delete the message instead.')
     const matches = (current: Upload) => request.matches(show(app, account, uploadedFile(current)))
     await app.db.write((tx) => app.store.uploads.remove(tx, account, id, matches))
@@ -138,8 +141,8 @@ const deleteAttachment = route({
 })
 
 /** @throws ProductError not_found */
-export async function fileOf(app: Context, account: Account, id: string): Promise<StoredFile> {
-  const file = await app.store.contents.file(account, id)
+export function fileOf(app: Context, account: Account, id: string): StoredFile {
+  const file = app.store.contents.file(account, id)
   if (file === undefined) throw notFound('attachment')
   return file
 }
@@ -154,8 +157,8 @@ function show(app: Context, account: Account, file: StoredFile): AttachmentFile 
 }
 
 /** Decisions §10.9: a full mailbox accepts no uploads. @throws ProductError conflict */
-export async function requireRoom(app: Context, account: Account, sizeBytes: number): Promise<void> {
-  const mailbox = await app.directory.mailboxes.byId(account.mailboxId)
+export function requireRoom(app: Context, account: Account, sizeBytes: number): void {
+  const mailbox = app.directory.mailboxes.byId(account.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
   if (account.usedBytes + sizeBytes > mailbox.quotaBytes)
     throw conflict('The mailbox is full. Delete messages or ask for a larger quota.')

@@ -37,31 +37,34 @@ const BlobMatch = record('BlobMatch', 'Types of objects that use a blob.', {
 const lookupBlobs = route({
   method: 'POST',
   path: '/mailbox/blobs/lookup',
-  operation: 'lookupBlobs',
-  tag: 'Messages',
-  summary: 'Find the messages, threads and folders that use blobs',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  body: record(
-    'BlobLookup',
-    'The blobs to look up.',
-    {
-      blob_ids: blobIds,
-      types: Default(
-        Type.Array(Words(TYPES), {
-          minItems: 1,
-          maxItems: TYPES.length,
-          uniqueItems: true,
-          description: 'Types to return.',
-        }),
-        ['messages'],
-      ),
-    },
-    { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], types: ['messages'] },
-  ),
-  reply: Type.Array(BlobMatch),
+  docs: {
+    operation: 'lookupBlobs',
+    tag: 'Messages',
+    summary: 'Find the messages, threads and folders that use blobs',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  body: {
+    schema: record(
+      'BlobLookup',
+      'The blobs to look up.',
+      {
+        blob_ids: blobIds,
+        types: Default(
+          Type.Array(Words(TYPES), {
+            minItems: 1,
+            maxItems: TYPES.length,
+            uniqueItems: true,
+            description: 'Types to return.',
+          }),
+          ['messages'],
+        ),
+      },
+      { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], types: ['messages'] },
+    ),
+  },
+  reply: { schema: Type.Array(BlobMatch) },
   async handle({ body, principal, app }): Promise<Static<typeof BlobMatch>[]> {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const wants = (type: (typeof TYPES)[number], ids: string[]) => (body.types.includes(type) ? ids : [])
     const matches = []
     for (const id of body.blob_ids) {
@@ -80,36 +83,40 @@ const lookupBlobs = route({
 const copyBlobs = route({
   method: 'POST',
   path: '/mailbox/blobs/copy',
-  operation: 'copyBlobs',
-  tag: 'Messages',
-  summary: 'Copy blobs of another mailbox of the team as uploads of this one',
-  description:
-    'A credential belongs to one mailbox: the credential of the source mailbox is sent in `X-Source-Authorization` and needs ' +
-    '`mailbox.read`. The copies are deleted after 24 hours unless they are used. 409 when the mailbox is full, or the copies ' +
-    'exceed the 100 MiB for uploads.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'copyBlobs',
+    tag: 'Messages',
+    summary: 'Copy blobs of another mailbox of the team as uploads of this one',
+    description:
+      'A credential belongs to one mailbox: the credential of the source mailbox is sent in `X-Source-Authorization` and needs ' +
+      '`mailbox.read`. The copies are deleted after 24 hours unless they are used. 409 when the mailbox is full, or the copies ' +
+      'exceed the 100 MiB for uploads.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write', fromMailbox: true },
   idempotent: true,
-  fromMailbox: true,
-  body: record(
-    'BlobCopy',
-    'The blobs to copy, and their mailbox.',
-    {
-      source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox to copy from.' },
-      blob_ids: blobIds,
-    },
-    { source_mailbox_id: 'mbx_a1b2c3d4e5f6g7h8i9j0k1l2', blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'] },
-  ),
-  reply: record('CopiedBlobs', 'The result of the copy.', {
-    copied: Type.Record(Type.String(), BlobId('Blob id in this mailbox.'), {
-      description: 'By blob id in the source mailbox.',
+  body: {
+    schema: record(
+      'BlobCopy',
+      'The blobs to copy, and their mailbox.',
+      {
+        source_mailbox_id: { ...Id('mailbox'), description: 'The mailbox to copy from.' },
+        blob_ids: blobIds,
+      },
+      { source_mailbox_id: 'mbx_a1b2c3d4e5f6g7h8i9j0k1l2', blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'] },
+    ),
+  },
+  reply: {
+    schema: record('CopiedBlobs', 'The result of the copy.', {
+      copied: Type.Record(Type.String(), BlobId('Blob id in this mailbox.'), {
+        description: 'By blob id in the source mailbox.',
+      }),
+      not_found: Type.Array(BlobId('Blob ids the source mailbox does not have.')),
     }),
-    not_found: Type.Array(BlobId('Blob ids the source mailbox does not have.')),
-  }),
+  },
   async handle({ body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const { source_mailbox_id: sourceId, blob_ids: ids } = body
-    const source = await sourceAccountOf(app, principal, request.sourceSecret, sourceId, ['mailbox.read'])
+    const source = sourceAccountOf(app, principal, request.sourceSecret, sourceId, ['mailbox.read'])
     const sources = await Promise.all(
       ids.map(async (id) => ({ id, content: await app.store.contents.find(source, id) })),
     )
@@ -117,18 +124,18 @@ const copyBlobs = route({
     const bytes = there.reduce((sum, { content }) => sum + content.sizeBytes, 0)
     if (bytes > PENDING_BYTES_MAX)
       throw conflict(`Copies of ${bytes} bytes exceed the space for uploads. Copy fewer blobs at once.`)
-    await requireRoom(app, account, bytes)
+    requireRoom(app, account, bytes)
     const uploads: { id: string; upload: NewUpload }[] = []
     for (const { id, content } of there) uploads.push({ id, upload: await copied(app, content) })
-    return app.db.write(async (tx) => {
-      await writableMailbox(tx, app, account)
+    return app.db.write((tx) => {
+      writableMailbox(tx, app, account)
       const names: [string, string][] = []
-      for (const { id, upload } of uploads) names.push([id, (await app.store.uploads.add(tx, account, upload)).blobId])
+      for (const { id, upload } of uploads) names.push([id, app.store.uploads.add(tx, account, upload).blobId])
       const data = {
         copied: Object.fromEntries(names),
         not_found: sources.filter(({ content }) => content === undefined).map(({ id }) => id),
       }
-      await request.keep(tx, { data })
+      request.keep(tx, { data })
       return answer({ data })
     })
   },

@@ -45,19 +45,19 @@ function cleanQuery(chars: number) {
 const readCleanContent = route({
   method: 'GET',
   path: '/mailbox/messages/{message_id}/clean-content',
-  operation: 'getCleanContent',
-  tag: 'Messages',
-  summary: 'Get the clean text of a message',
-  description: CUTS,
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getCleanContent',
+    tag: 'Messages',
+    summary: 'Get the clean text of a message',
+    description: CUTS,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ message_id: Id('message') }),
   query: Type.Object(cleanQuery(MAILBOX_LIMITS.message_body_chars_default)),
-  reply: CleanContentJson,
-  etag: true,
+  reply: { schema: CleanContentJson, etag: true },
   async handle({ params: { message_id }, query, principal, app }) {
-    const account = await accountOf(app, principal)
-    const message = await app.store.messages.get(account, message_id)
+    const account = accountOf(app, principal)
+    const message = app.store.messages.get(account, message_id)
     const cleaned = message && (await clean(app, account, message, optionsOf(query)))
     if (!cleaned) throw notFound('message')
     const version = { message_id, program: PROGRAM_VERSION }
@@ -83,12 +83,13 @@ const ThreadCleanContent = record('ThreadCleanContent', 'The clean text of the m
 const readThreadCleanContent = route({
   method: 'GET',
   path: '/mailbox/threads/{thread_id}/clean-content',
-  operation: 'getThreadCleanContent',
-  tag: 'Threads',
-  summary: 'Get the clean text of a thread, without repeated quotations',
-  description: CUTS,
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getThreadCleanContent',
+    tag: 'Threads',
+    summary: 'Get the clean text of a thread, without repeated quotations',
+    description: CUTS,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ thread_id: Id('thread') }),
   query: Type.Object({
     ...cleanQuery(MAILBOX_LIMITS.thread_body_chars_default),
@@ -98,16 +99,15 @@ const readThreadCleanContent = route({
       MAILBOX_PAGE,
     ),
   }),
-  reply: ThreadCleanContent,
-  etag: true,
+  reply: { schema: ThreadCleanContent, etag: true },
   async handle({ params: { thread_id }, query, principal, app }) {
-    const account = await accountOf(app, principal)
-    const thread = await app.store.threads.get(account, thread_id)
+    const account = accountOf(app, principal)
+    const thread = app.store.threads.get(account, thread_id)
     if (thread === undefined) throw notFound('thread')
     const ids = query.order === 'asc' ? thread.messageIds : thread.messageIds.toReversed()
     const messages = []
     for (const id of ids.slice(0, query.limit)) {
-      const message = await app.store.messages.get(account, id)
+      const message = app.store.messages.get(account, id)
       const cleaned = message && (await clean(app, account, message, optionsOf(query)))
       if (!cleaned) continue
       // Small messages are cleaned on this thread: let other requests run in between.

@@ -78,7 +78,7 @@ export class EventStream extends Readable implements ChangeSubscriber {
     await app.db.durable()
     stream.#begin(account, last)
     if (stream.#isOver) return stream
-    stream.#unfollow = await app.following.subscribe(account, stream)
+    stream.#unfollow = app.following.subscribe(account, stream)
     stream.#watch()
     return stream
   }
@@ -120,7 +120,7 @@ export class EventStream extends Readable implements ChangeSubscriber {
       // Single events come first: a client that receives the state has received all of them.
       if (this.#options.types.has('messages'))
         for (const mail of received) this.#event('message.received', mailOf(mail))
-      if (this.#options.types.has('submissions')) await this.#sendSubmissions(account)
+      if (this.#options.types.has('submissions')) this.#sendSubmissions(account)
       this.#sendChanges(account)
     })
   }
@@ -131,12 +131,12 @@ export class EventStream extends Readable implements ChangeSubscriber {
     else this.#finish('shutdown')
   }
 
-  async #sendSubmissions(account: Account): Promise<void> {
+  #sendSubmissions(account: Account): void {
     const since = this.#knownStates.submissions
     if (since === account.states.submissions || this.#fullSince !== null) return
-    const { created, updated } = await this.#app.store.changes.since(account, 'submissions', since, SUBMISSIONS_MAX)
+    const { created, updated } = this.#app.store.changes.since(account, 'submissions', since, SUBMISSIONS_MAX)
     for (const id of [...created, ...updated].slice(0, SUBMISSIONS_MAX)) {
-      const status = await submissionNow(this.#app, account, id)
+      const status = submissionNow(this.#app, account, id)
       if (status !== undefined) this.#event('submission.updated', { id, status })
     }
   }

@@ -18,18 +18,19 @@ const EVERY_TYPE = '*'
 export const readEvents = route({
   method: 'GET',
   path: '/mailbox/events',
-  operation: 'streamMailboxEvents',
-  tag: 'Mailbox',
-  summary: 'Stream the events of the mailbox as Server-Sent Events',
-  description:
-    '`state` {mailbox_id, changed: {type: state}} lists the types that changed, at most every 250 ms. To resume, send its `id` ' +
-    'in Last-Event-ID; the stream then begins with the difference. `message.received` {mailbox_id, message_id, thread_id, ' +
-    'folder_ids, from, subject, preview, is_spam, untrusted_content} and `submission.updated` {id, status} describe single ' +
-    'changes while the client keeps up; a slow client receives `state` only. `ping` {interval} is sent after a time without ' +
-    'other events. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last event: a stream ' +
-    'lasts at most one hour. At most 5 streams of a mailbox are open at a time (429).',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'streamMailboxEvents',
+    tag: 'Mailbox',
+    summary: 'Stream the events of the mailbox as Server-Sent Events',
+    description:
+      '`state` {mailbox_id, changed: {type: state}} lists the types that changed, at most every 250 ms. To resume, send its `id` ' +
+      'in Last-Event-ID; the stream then begins with the difference. `message.received` {mailbox_id, message_id, thread_id, ' +
+      'folder_ids, from, subject, preview, is_spam, untrusted_content} and `submission.updated` {id, status} describe single ' +
+      'changes while the client keeps up; a slow client receives `state` only. `ping` {interval} is sent after a time without ' +
+      'other events. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last event: a stream ' +
+      'lasts at most one hour. At most 5 streams of a mailbox are open at a time (429).',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: Type.Object({
     types: Default(
       {
@@ -46,17 +47,19 @@ export const readEvents = route({
     ),
     close_after: Default(Words(['state', 'no'], '`state` ends the stream after the first event `state`.'), 'no'),
   }),
-  produces: ['text/event-stream'],
-  stream: true,
-  maxConcurrent: STREAMS_MAX,
-  reply: Type.String({
-    description: 'Frames of the event stream format of the HTML standard (Server-Sent Events).',
-    examples: [
-      'event: state\nid: m1ka.f1a0.t1ka.s9z.i2.q1ka\ndata: {"mailbox_id":"mbx_…","changed":{"messages":"m1ka"}}\n\n',
-    ],
-  }),
-  async handle({ query, principal, app, request }) {
-    const account = await accountOf(app, principal)
+  reply: {
+    types: ['text/event-stream'],
+    stream: true,
+    schema: Type.String({
+      description: 'Frames of the event stream format of the HTML standard (Server-Sent Events).',
+      examples: [
+        'event: state\nid: m1ka.f1a0.t1ka.s9z.i2.q1ka\ndata: {"mailbox_id":"mbx_…","changed":{"messages":"m1ka"}}\n\n',
+      ],
+    }),
+  },
+  limits: { maxConcurrent: STREAMS_MAX },
+  handle({ query, principal, app, request }) {
+    const account = accountOf(app, principal)
     const options = {
       types: typesOf(query.types),
       pingSeconds: query.ping === 0 ? PING.usual : Math.min(Math.max(query.ping, PING.least), PING.most),
@@ -79,7 +82,7 @@ function typesOf(names: readonly string[]): ReadonlySet<ChangeType> {
 async function refusal(app: Context, principal: MailboxPrincipal, request: RequestFacts): Promise<EndReason | null> {
   const status = await request.credentialStatus()
   if (status === 'suspended') return 'mailbox_suspended'
-  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (status === 'out' || mailbox === undefined || mailbox.status === 'deleted') return 'credential_revoked'
   return mailbox.status === 'suspended' ? 'mailbox_suspended' : null
 }

@@ -29,12 +29,12 @@ export const folderFilters = {
  * All folders that match the filters, in order.
  * @throws ProductError not_found for a parent of another mailbox
  */
-export async function listedFolders(
+export function listedFolders(
   app: Context,
   account: Account,
   { parent_id: parent, role }: { parent_id?: string; role?: string },
-): Promise<StoredFolder[]> {
-  const folders = await app.store.folders.list(account)
+): StoredFolder[] {
+  const folders = app.store.folders.list(account)
   if (parent !== undefined && !folders.some(({ id }) => id === parent)) throw notFound('folder')
   return folders
     .filter((folder) => parent === undefined || folder.parentId === parent)
@@ -45,23 +45,24 @@ export async function listedFolders(
 const listFolders = route({
   method: 'GET',
   path: '/mailbox/folders',
-  operation: 'listFolders',
-  tag: 'Folders',
-  summary: 'List folders with their counts',
-  description:
-    'Ordered by `sort_order`, then by name. `meta.state` is the state of the folders; `meta.query_state` is that of this list ' +
-    'with its filters.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listFolders',
+    tag: 'Folders',
+    summary: 'List folders with their counts',
+    description:
+      'Ordered by `sort_order`, then by name. `meta.state` is the state of the folders; `meta.query_state` is that of this list ' +
+      'with its filters.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...folderFilters,
   }),
-  reply: listOf(FolderJson),
-  async handle({ query, after, principal, app }) {
-    const account = await accountOf(app, principal)
+  reply: { schema: listOf(FolderJson) },
+  handle({ query, after, principal, app }) {
+    const account = accountOf(app, principal)
     const { folders: state } = account.states
-    const all = await listedFolders(app, account, query)
+    const all = listedFolders(app, account, query)
     const wanted = all.filter((folder) => after === null || compareKeys(keyOf(folder), after) > 0)
     const shown = wanted.slice(0, query.limit)
     const next = wanted.length > shown.length ? keyOf(shown.at(-1)!) : null
@@ -74,17 +75,17 @@ const listFolders = route({
 const readFolder = route({
   method: 'GET',
   path: '/mailbox/folders/{folder_id}',
-  operation: 'getFolder',
-  tag: 'Folders',
-  summary: 'Get a folder',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getFolder',
+    tag: 'Folders',
+    summary: 'Get a folder',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ folder_id: Id('folder') }),
-  reply: FolderJson,
-  etag: true,
-  async handle({ params, principal, app }) {
-    const account = await accountOf(app, principal)
-    const folder = await app.store.folders.byId(account, params.folder_id)
+  reply: { schema: FolderJson, etag: true },
+  handle({ params, principal, app }) {
+    const account = accountOf(app, principal)
+    const folder = app.store.folders.byId(account, params.folder_id)
     if (folder === undefined) throw notFound('folder')
     return presentFolder(folder)
   },
@@ -101,73 +102,75 @@ const Order = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Posit
 const createFolder = route({
   method: 'POST',
   path: '/mailbox/folders',
-  operation: 'createFolder',
-  tag: 'Folders',
-  summary: 'Create a folder',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'createFolder',
+    tag: 'Folders',
+    summary: 'Create a folder',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   idempotent: true,
-  body: record(
-    'FolderCreate',
-    'The new folder.',
-    {
-      name: Name,
-      parent_id: Type.Optional(Parent),
-      sort_order: Type.Optional(Order),
-    },
-    { name: 'Projects' },
-  ),
-  reply: FolderJson,
-  status: 201,
+  body: {
+    schema: record(
+      'FolderCreate',
+      'The new folder.',
+      {
+        name: Name,
+        parent_id: Type.Optional(Parent),
+        sort_order: Type.Optional(Order),
+      },
+      { name: 'Projects' },
+    ),
+  },
+  reply: { schema: FolderJson, status: 201 },
   async handle({ body, principal, app }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const id = await app.store.folderEdits.create(account, {
       name: body.name,
       parentId: body.parent_id ?? null,
       sortOrder: body.sort_order,
     })
-    return answer({ data: await shown(app, account, id), headers: { Location: `/api/v1/mailbox/folders/${id}` } })
+    return answer({ data: shown(app, account, id), headers: { Location: `/api/v1/mailbox/folders/${id}` } })
   },
 })
 
 const updateFolder = route({
   method: 'PATCH',
   path: '/mailbox/folders/{folder_id}',
-  operation: 'updateFolder',
-  tag: 'Folders',
-  summary: 'Rename, move or reorder a folder',
-  description: 'The name and the parent of a folder with a role cannot be changed (409).',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'updateFolder',
+    tag: 'Folders',
+    summary: 'Rename, move or reorder a folder',
+    description: 'The name and the parent of a folder with a role cannot be changed (409).',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params: Type.Object({ folder_id: Id('folder') }),
-  body: Type.Object(
-    {
-      name: Type.Optional(Name),
-      parent_id: Type.Optional(Parent),
-      sort_order: Type.Optional(Order),
-      is_subscribed: Type.Optional(Type.Boolean({ description: 'Whether clients show it by default.' })),
-    },
-    {
-      title: 'FolderUpdate',
-      description: 'The changes.',
-      additionalProperties: false,
-      minProperties: 1,
-      examples: [{ name: 'Projects of this year' }],
-    },
-  ),
-  reply: FolderJson,
-  etag: true,
+  body: {
+    schema: Type.Object(
+      {
+        name: Type.Optional(Name),
+        parent_id: Type.Optional(Parent),
+        sort_order: Type.Optional(Order),
+        is_subscribed: Type.Optional(Type.Boolean({ description: 'Whether clients show it by default.' })),
+      },
+      {
+        title: 'FolderUpdate',
+        description: 'The changes.',
+        additionalProperties: false,
+        minProperties: 1,
+        examples: [{ name: 'Projects of this year' }],
+      },
+    ),
+  },
+  reply: { schema: FolderJson, etag: true },
   async handle({ params: { folder_id: id }, body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const change = {
       name: body.name,
       parentId: body.parent_id,
       sortOrder: body.sort_order,
       isSubscribed: body.is_subscribed,
     }
-    await app.store.folderEdits.update(account, id, change, async (tx) =>
-      request.matches(await shown(app, account, id, tx)),
-    )
+    await app.store.folderEdits.update(account, id, change, (tx) => request.matches(shown(app, account, id, tx)))
     return shown(app, account, id)
   },
 })
@@ -175,35 +178,38 @@ const updateFolder = route({
 const deleteFolder = route({
   method: 'DELETE',
   path: '/mailbox/folders/{folder_id}',
-  operation: 'deleteFolder',
-  tag: 'Folders',
-  summary: 'Delete a folder',
-  description:
-    '`on_messages` says what happens to messages that are in no other folder: `reject` fails with 409, `trash` moves them to ' +
-    'Trash, `delete` erases them.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'deleteFolder',
+    tag: 'Folders',
+    summary: 'Delete a folder',
+    description:
+      '`on_messages` says what happens to messages that are in no other folder: `reject` fails with 409, `trash` moves them to ' +
+      'Trash, `delete` erases them.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params: Type.Object({ folder_id: Id('folder') }),
   query: Type.Object({
     on_messages: Default(Words(['reject', 'trash', 'delete'], 'What happens to its messages.'), 'reject'),
   }),
-  reply: record('FolderDeleted', 'It is gone.', {
-    deleted: Type.Literal(true),
-    id: Id('folder'),
-    moved: Type.Integer({ minimum: 0, description: 'Messages that were removed from it.' }),
-  }),
-  etag: true,
+  reply: {
+    schema: record('FolderDeleted', 'It is gone.', {
+      deleted: Type.Literal(true),
+      id: Id('folder'),
+      moved: Type.Integer({ minimum: 0, description: 'Messages that were removed from it.' }),
+    }),
+    etag: true,
+  },
   async handle({ params: { folder_id: id }, query, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
-    const moved = await app.store.folderEdits.remove(account, id, query.on_messages, async (tx) =>
-      request.matches(await shown(app, account, id, tx)),
+    const account = writableAccountOf(app, principal)
+    const moved = await app.store.folderEdits.remove(account, id, query.on_messages, (tx) =>
+      request.matches(shown(app, account, id, tx)),
     )
     return { deleted: true, id, moved }
   },
 })
 
-async function shown(app: Context, account: Account, id: string, tx?: Tx) {
-  const folder = await app.store.folders.byId(account, id, tx)
+function shown(app: Context, account: Account, id: string, tx?: Tx) {
+  const folder = app.store.folders.byId(account, id, tx)
   if (folder === undefined) throw notFound('folder')
   return presentFolder(folder)
 }

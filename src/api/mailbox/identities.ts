@@ -50,17 +50,17 @@ const members = {
 const listIdentities = route({
   method: 'GET',
   path: '/mailbox/identities',
-  operation: 'listIdentities',
-  tag: 'Submissions',
-  summary: 'List identities',
-  description: 'All identities, the primary one first. `meta.state` is the state of the identities.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  list: 'whole',
-  reply: listOf(Identity),
-  async handle({ principal, app }) {
-    const account = await accountOf(app, principal)
-    const items = (await app.store.identities.list(account)).map(present)
+  docs: {
+    operation: 'listIdentities',
+    tag: 'Submissions',
+    summary: 'List identities',
+    description: 'All identities, the primary one first. `meta.state` is the state of the identities.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { list: 'whole', schema: listOf(Identity) },
+  handle({ principal, app }) {
+    const account = accountOf(app, principal)
+    const items = app.store.identities.list(account).map(present)
     return { items, next: null, meta: { state: account.states.identities } }
   },
 })
@@ -68,56 +68,61 @@ const listIdentities = route({
 const createIdentity = route({
   method: 'POST',
   path: '/mailbox/identities',
-  operation: 'createIdentity',
-  tag: 'Submissions',
-  summary: 'Create an identity',
-  description:
-    'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above 20 identities.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'createIdentity',
+    tag: 'Submissions',
+    summary: 'Create an identity',
+    description:
+      'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above 20 identities.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   idempotent: true,
-  body: record(
-    'IdentityCreate',
-    'The new identity.',
-    { email: Person.properties.email, ...members },
-    { email: 'ana+sales@shop.example', name: 'Ana, sales', reply_to: [{ email: 'sales@shop.example' }] },
-  ),
-  reply: Identity,
-  status: 201,
+  body: {
+    schema: record(
+      'IdentityCreate',
+      'The new identity.',
+      { email: Person.properties.email, ...members },
+      { email: 'ana+sales@shop.example', name: 'Ana, sales', reply_to: [{ email: 'sales@shop.example' }] },
+    ),
+  },
+  reply: { schema: Identity, status: 201 },
   async handle({ body, principal, app }) {
-    const account = await writableAccountOf(app, principal)
-    const email = await ownAddress(app, principal, body.email)
+    const account = writableAccountOf(app, principal)
+    const email = ownAddress(app, principal, body.email)
     const { isPrimary: _, ...change } = changeOf(body)
     const id = await app.store.identities.create(account, { email, ...change })
-    return answer({ data: await shown(app, account, id), headers: { Location: '/api/v1/mailbox/identities' } })
+    return answer({ data: shown(app, account, id), headers: { Location: '/api/v1/mailbox/identities' } })
   },
 })
 
 const updateIdentity = route({
   method: 'PATCH',
   path: '/mailbox/identities/{identity_id}',
-  operation: 'updateIdentity',
-  tag: 'Submissions',
-  summary: 'Update an identity; its address cannot be changed',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'updateIdentity',
+    tag: 'Submissions',
+    summary: 'Update an identity; its address cannot be changed',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params,
-  body: Type.Object(
-    {
-      ...members,
-      is_primary: Type.Optional(Type.Literal(true, { description: 'Replaces the present default identity.' })),
-    },
-    {
-      title: 'IdentityUpdate',
-      description: 'The changes.',
-      additionalProperties: false,
-      minProperties: 1,
-      examples: [{ name: 'Ana of sales', text_signature: 'Ana\nSales' }],
-    },
-  ),
-  reply: Identity,
+  body: {
+    schema: Type.Object(
+      {
+        ...members,
+        is_primary: Type.Optional(Type.Literal(true, { description: 'Replaces the present default identity.' })),
+      },
+      {
+        title: 'IdentityUpdate',
+        description: 'The changes.',
+        additionalProperties: false,
+        minProperties: 1,
+        examples: [{ name: 'Ana of sales', text_signature: 'Ana\nSales' }],
+      },
+    ),
+  },
+  reply: { schema: Identity },
   async handle({ params: { identity_id: id }, body, principal, app }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     await app.store.identities.update(account, id, changeOf(body))
     return shown(app, account, id)
   },
@@ -126,27 +131,28 @@ const updateIdentity = route({
 const deleteIdentity = route({
   method: 'DELETE',
   path: '/mailbox/identities/{identity_id}',
-  operation: 'deleteIdentity',
-  tag: 'Submissions',
-  summary: 'Delete an identity; 409 for the primary one',
-  description: 'Messages that were already accepted are still sent under it.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'deleteIdentity',
+    tag: 'Submissions',
+    summary: 'Delete an identity; 409 for the primary one',
+    description: 'Messages that were already accepted are still sent under it.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params,
-  reply: DeletedOf('identity'),
+  reply: { schema: DeletedOf('identity') },
   async handle({ params: { identity_id: id }, principal, app }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     await app.store.identities.remove(account, id)
     return { deleted: true, id }
   },
 })
 
 /** @throws ProductError validation_error for an address this mailbox cannot send from */
-async function ownAddress(app: Context, principal: MailboxPrincipal, given: string): Promise<string> {
+function ownAddress(app: Context, principal: MailboxPrincipal, given: string): string {
   const email = checkEmail('email', given).toLowerCase()
-  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
-  if (await app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)) return email
+  if (app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)) return email
   const message = `The address does not belong to this mailbox. Use ${mailbox.email}, that with a +tag, or an alias of it.`
   throw invalid('email', 'forbidden_value', message)
 }
@@ -179,8 +185,8 @@ function addressesOf(field: string, given: readonly Person[] | null): MailAddres
   return given.map((person, index) => checkRecipient(`${field}.${index}`, person))
 }
 
-async function shown(app: Context, account: Account, id: string): Promise<Static<typeof Identity>> {
-  const kept = await app.store.identities.get(account, id)
+function shown(app: Context, account: Account, id: string): Static<typeof Identity> {
+  const kept = app.store.identities.get(account, id)
   if (kept === undefined) throw notFound('identity')
   return present(kept)
 }

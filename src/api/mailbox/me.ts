@@ -9,21 +9,21 @@ import { accountOf } from './account.ts'
 export const readMe = route({
   method: 'GET',
   path: '/mailbox/me',
-  operation: 'getMailboxMe',
-  tag: 'Mailbox',
-  summary: 'Get the mailbox of this credential',
-  description:
-    'Clients call it once at the start to learn the mailbox id. The ETag covers all members, so it changes with ' +
-    '`quota_used_bytes`. 403 for a root key.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  reply: MailboxJson,
-  etag: true,
-  async handle({ principal, app }) {
-    await accountOf(app, principal)
-    const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+  docs: {
+    operation: 'getMailboxMe',
+    tag: 'Mailbox',
+    summary: 'Get the mailbox of this credential',
+    description:
+      'Clients call it once at the start to learn the mailbox id. The ETag covers all members, so it changes with ' +
+      '`quota_used_bytes`. 403 for a root key.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { schema: MailboxJson, etag: true },
+  handle({ principal, app }) {
+    accountOf(app, principal)
+    const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
     if (mailbox === undefined) throw notFound('mailbox')
-    const usage = await usageOf(app, [mailbox.id])
+    const usage = usageOf(app, [mailbox.id])
     return presentMailbox(mailbox, usage.get(mailbox.id))
   },
 })

@@ -51,29 +51,29 @@ export async function showMessage(
   { include, chars }: { include: ReadonlySet<MessagePart>; chars: number },
 ): Promise<Message | undefined> {
   const { messages: state } = account.states
-  const message = await app.store.messages.get(account, id)
+  const message = app.store.messages.get(account, id)
   if (message === undefined) return undefined
   const content = await readContent(app, account, id, include, chars)
   return presentMessage(message, include, content, {
     state,
     blobId: app.store.blobNames.of(account.mailboxId),
-    sent: await sentAs(app, account, id),
+    sent: sentAs(app, account, id),
   })
 }
 
 /** `delivery` of a message, as {@link showMessage} shows it. */
-export async function deliveryOf(app: Context, account: Account, id: string): Promise<Message['delivery']> {
-  return presentSent(await sentAs(app, account, id))
+export function deliveryOf(app: Context, account: Account, id: string): Message['delivery'] {
+  return presentSent(sentAs(app, account, id))
 }
 
 /** Delivery status of a message this mailbox sent; null for one it received. */
-async function sentAs(app: Context, account: Account, id: string): Promise<MessageContext['sent']> {
+function sentAs(app: Context, account: Account, id: string): MessageContext['sent'] {
   const { emails } = app.outbound
-  const submission = await app.store.submissions.byMessage(account, id)
+  const submission = app.store.submissions.byMessage(account, id)
   if (submission === undefined) return null
   const { emailId, id: submissionId } = submission
-  const email = await emails.byId(emailId)
-  const deliveries = email === undefined ? [] : await emails.deliveriesOf(email.n)
+  const email = emails.byId(emailId)
+  const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
   const status = deliveries.length === 0 ? null : submissionStatus(submission, deliveries, app.clock.now())
   return { emailId, submissionId, status }
 }

@@ -55,39 +55,41 @@ interface NotCopied {
 export const copyMessages = route({
   method: 'POST',
   path: '/mailbox/messages/copy',
-  operation: 'copyMessages',
-  tag: 'Messages',
-  summary: 'Copy or move messages of another mailbox of the team into this one',
-  description:
-    'A credential belongs to one mailbox: the credential of the source mailbox is sent in `X-Source-Authorization` and needs ' +
-    '`mailbox.read`, and `mailbox.write` for `delete_source`. Copies have the same bytes, time of receipt and sender ' +
-    'authentication results; they cause no `message.received` event. A message that does not fit, or whose bytes are already in ' +
-    'this mailbox, is not copied (and not deleted from the source). At most 200 MiB are copied at once; the rest is listed in ' +
-    '`not_copied`. All changes are one transaction; 429 for more than 2 at a time.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'copyMessages',
+    tag: 'Messages',
+    summary: 'Copy or move messages of another mailbox of the team into this one',
+    description:
+      'A credential belongs to one mailbox: the credential of the source mailbox is sent in `X-Source-Authorization` and needs ' +
+      '`mailbox.read`, and `mailbox.write` for `delete_source`. Copies have the same bytes, time of receipt and sender ' +
+      'authentication results; they cause no `message.received` event. A message that does not fit, or whose bytes are already in ' +
+      'this mailbox, is not copied (and not deleted from the source). At most 200 MiB are copied at once; the rest is listed in ' +
+      '`not_copied`. All changes are one transaction; 429 for more than 2 at a time.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write', fromMailbox: true },
   idempotent: true,
-  fromMailbox: true,
-  maxConcurrent: COPIES_AT_ONCE,
-  body: MessageCopy,
-  reply: record('CopiedMessages', 'The result of the copy.', {
-    copied: Type.Array(
-      record('CopiedMessage', 'A source message and its copy.', {
-        source_id: SourceId,
-        id: { ...Id('message'), description: 'The copy.' },
-      }),
-    ),
-    not_found: Type.Array({ ...Id('message'), description: 'Ids the source mailbox does not have.' }),
-    not_copied: Type.Array(
-      record('MessageNotCopied', 'Why a message was not copied.', {
-        source_id: SourceId,
-        code: Type.String(),
-        message: Type.String(),
-      }),
-    ),
-  }),
+  limits: { maxConcurrent: COPIES_AT_ONCE },
+  body: { schema: MessageCopy },
+  reply: {
+    schema: record('CopiedMessages', 'The result of the copy.', {
+      copied: Type.Array(
+        record('CopiedMessage', 'A source message and its copy.', {
+          source_id: SourceId,
+          id: { ...Id('message'), description: 'The copy.' },
+        }),
+      ),
+      not_found: Type.Array({ ...Id('message'), description: 'Ids the source mailbox does not have.' }),
+      not_copied: Type.Array(
+        record('MessageNotCopied', 'Why a message was not copied.', {
+          source_id: SourceId,
+          code: Type.String(),
+          message: Type.String(),
+        }),
+      ),
+    }),
+  },
   async handle({ body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const { source_mailbox_id: sourceId, ids, folder_ids: folderIds = null, delete_source: isMove } = body
     if (sourceId === account.mailboxId) {
       throw invalid(
@@ -97,28 +99,28 @@ export const copyMessages = route({
       )
     }
     const permissions = ['mailbox.read', ...(isMove ? ['mailbox.write'] : [])]
-    const source = await sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
-    if (isMove) await writableMailbox(app.db.read, app, source, SOURCE)
-    await app.store.imports.folders(account, folderIds)
+    const source = sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
+    if (isMove) writableMailbox(app.db.read, app, source, SOURCE)
+    app.store.imports.folders(account, folderIds)
     const prepared = new Map<string, Prepared | 'later'>()
     let bytes = 0
     for (const id of ids) {
-      const message = await app.store.messages.get(source, id)
+      const message = app.store.messages.get(source, id)
       if (message === undefined) continue
       const isLater = bytes > 0 && bytes + message.sizeBytes > COPY_BYTES_MAX
       prepared.set(id, isLater ? 'later' : await prepare(app, message, folderIds))
       if (!isLater) bytes += message.sizeBytes
     }
-    return app.db.write(async (tx) => {
-      if (isMove) await writableMailbox(tx, app, source, SOURCE)
-      const into = await intoOf(tx, app, account)
+    return app.db.write((tx) => {
+      if (isMove) writableMailbox(tx, app, source, SOURCE)
+      const into = intoOf(tx, app, account)
       const keywords = body.keywords && lower(body.keywords)
-      const data = await copyIn(tx, app, { source, into, ids, prepared, keywords })
+      const data = copyIn(tx, app, { source, into, ids, prepared, keywords })
       if (isMove) {
         const gone = data.copied.map(({ source_id }) => source_id)
-        await app.store.edits.deleteIn(tx, source, gone)
+        app.store.edits.deleteIn(tx, source, gone)
       }
-      await request.keep(tx, { data })
+      request.keep(tx, { data })
       return answer({ data })
     })
   },
@@ -142,7 +144,7 @@ const REASONS = {
   later: 'One request copies at most 200 MiB. Request this message again.',
 }
 
-async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }: Copying) {
+function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }: Copying) {
   const { imports, messages } = app.store
   const copied: { source_id: string; id: string }[] = []
   const missing: string[] = []
@@ -150,7 +152,7 @@ async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywo
   for (const id of ids) {
     const read = prepared.get(id)
     // The message may have been deleted or edited meanwhile.
-    const there = read && (await messages.summary(source, id, tx))
+    const there = read && messages.summary(source, id, tx)
     if (read === undefined || there === undefined) {
       missing.push(id)
       continue
@@ -158,7 +160,7 @@ async function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywo
     const taken =
       read === 'later'
         ? ({ outcome: 'later' } as const)
-        : await imports.import(tx, into, { ...read, keywords: keywords ?? there.keywords })
+        : imports.import(tx, into, { ...read, keywords: keywords ?? there.keywords })
     if (taken.outcome === 'new') copied.push({ source_id: id, id: taken.id })
     else refused.push({ source_id: id, code: 'conflict', message: REASONS[taken.outcome] })
   }

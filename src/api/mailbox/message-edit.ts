@@ -48,103 +48,113 @@ const MessageUpdate = Type.Object(
 const updateKeywords = route({
   method: 'PATCH',
   path: '/mailbox/messages/{message_id}/keywords',
-  operation: 'updateMessageKeywords',
-  tag: 'Messages',
-  summary: 'Add, remove or set keywords of a message',
-  description: `\`$junk\` moves the message to Junk, \`$notjunk\` from Junk to the Inbox. ${TAGGED}`,
-  as: 'mailbox',
-  permission: WRITERS,
+  docs: {
+    operation: 'updateMessageKeywords',
+    tag: 'Messages',
+    summary: 'Add, remove or set keywords of a message',
+    description: `\`$junk\` moves the message to Junk, \`$notjunk\` from Junk to the Inbox. ${TAGGED}`,
+  },
+  access: { as: 'mailbox', permission: WRITERS },
   params,
-  body: record(
-    'KeywordsUpdate',
-    'Either `add` and `remove`, or `set`.',
-    {
-      add: Type.Optional(Keywords('To be added.')),
-      remove: Type.Optional(Keywords('Keywords to remove.')),
-      set: Type.Optional(Keywords('All keywords of the message.', KEYWORDS_MAX)),
-    },
-    { add: ['$seen', 'invoice'], remove: ['todo'] },
-  ),
-  reply: record('MessageKeywords', 'The keywords of a message.', {
-    id: Id('message'),
-    keywords: MessageSummaryJson.properties.keywords,
-    flags: MessageSummaryJson.properties.flags,
-    state: State,
-  }),
-  etag: true,
+  body: {
+    schema: record(
+      'KeywordsUpdate',
+      'Either `add` and `remove`, or `set`.',
+      {
+        add: Type.Optional(Keywords('To be added.')),
+        remove: Type.Optional(Keywords('Keywords to remove.')),
+        set: Type.Optional(Keywords('All keywords of the message.', KEYWORDS_MAX)),
+      },
+      { add: ['$seen', 'invoice'], remove: ['todo'] },
+    ),
+  },
+  reply: {
+    schema: record('MessageKeywords', 'The keywords of a message.', {
+      id: Id('message'),
+      keywords: MessageSummaryJson.properties.keywords,
+      flags: MessageSummaryJson.properties.flags,
+      state: State,
+    }),
+    etag: true,
+  },
   async handle({ params: { message_id: id }, body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     await changeOne(app, account, id, { keywords: keywordsOf(body) }, request, {
       keywords: body.set === undefined ? 'add' : 'set',
     })
-    const { data, version } = await changedMessage(app, account, id)
+    const { data, version } = changedMessage(app, account, id)
     const { keywords, flags } = data
-    return answer({ data: { id, keywords, flags, state: await stateOf(app, account) }, version })
+    return answer({ data: { id, keywords, flags, state: stateOf(app, account) }, version })
   },
 })
 
 const updateMessage = route({
   method: 'PATCH',
   path: '/mailbox/messages/{message_id}',
-  operation: 'updateMessage',
-  tag: 'Messages',
-  summary: 'Update the keywords, flags or folders of a message',
-  description: TAGGED,
-  as: 'mailbox',
-  permission: WRITERS,
+  docs: {
+    operation: 'updateMessage',
+    tag: 'Messages',
+    summary: 'Update the keywords, flags or folders of a message',
+    description: TAGGED,
+  },
+  access: { as: 'mailbox', permission: WRITERS },
   params,
-  body: MessageUpdate,
-  reply: MessageSummaryJson,
-  etag: true,
+  body: { schema: MessageUpdate },
+  reply: { schema: MessageSummaryJson, etag: true },
   async handle({ params: { message_id: id }, body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const change = { keywords: flaggedKeywords(body), folders: body.folder_ids && { set: body.folder_ids } }
     await changeOne(app, account, id, change, request, {
       keywords: body.keywords === undefined ? 'flags' : 'keywords',
     })
-    return answer(await changedMessage(app, account, id))
+    return answer(changedMessage(app, account, id))
   },
 })
 
 const updateMessages = route({
   method: 'POST',
   path: '/mailbox/messages/batch-update',
-  operation: 'updateMessages',
-  tag: 'Messages',
-  summary: 'Update the keywords and folders of up to 100 messages',
-  description: 'All changes are one transaction; an error of one message does not affect the others.',
-  as: 'mailbox',
-  permission: WRITERS,
-  body: record(
-    'MessageBatchUpdate',
-    'The messages and the changes.',
-    {
-      ids: Type.Array(Id('message'), {
-        ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-        description: 'Messages of this mailbox.',
-      }),
-      add_keywords: Type.Optional(Keywords('To be added.')),
-      remove_keywords: Type.Optional(Keywords('Keywords to remove.')),
-      set_folder_ids: Type.Optional(FolderIds('All folders of the messages.', 1)),
-      add_folder_ids: Type.Optional(FolderIds('Folders to add.')),
-      remove_folder_ids: Type.Optional(FolderIds('Folders to remove.')),
-    },
-    { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], add_keywords: ['$seen'] },
-  ),
-  reply: record('MessageBatchUpdated', 'The result by message.', {
-    updated: Type.Array(Id('message')),
-    not_found: Type.Array(Id('message')),
-    not_updated: Type.Array(
-      record('MessageNotUpdated', 'Why a message was not changed.', {
-        id: Id('message'),
-        code: Type.String(),
-        message: Type.String(),
-      }),
+  docs: {
+    operation: 'updateMessages',
+    tag: 'Messages',
+    summary: 'Update the keywords and folders of up to 100 messages',
+    description: 'All changes are one transaction; an error of one message does not affect the others.',
+  },
+  access: { as: 'mailbox', permission: WRITERS },
+  body: {
+    schema: record(
+      'MessageBatchUpdate',
+      'The messages and the changes.',
+      {
+        ids: Type.Array(Id('message'), {
+          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+          description: 'Messages of this mailbox.',
+        }),
+        add_keywords: Type.Optional(Keywords('To be added.')),
+        remove_keywords: Type.Optional(Keywords('Keywords to remove.')),
+        set_folder_ids: Type.Optional(FolderIds('All folders of the messages.', 1)),
+        add_folder_ids: Type.Optional(FolderIds('Folders to add.')),
+        remove_folder_ids: Type.Optional(FolderIds('Folders to remove.')),
+      },
+      { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], add_keywords: ['$seen'] },
     ),
-    state: State,
-  }),
+  },
+  reply: {
+    schema: record('MessageBatchUpdated', 'The result by message.', {
+      updated: Type.Array(Id('message')),
+      not_found: Type.Array(Id('message')),
+      not_updated: Type.Array(
+        record('MessageNotUpdated', 'Why a message was not changed.', {
+          id: Id('message'),
+          code: Type.String(),
+          message: Type.String(),
+        }),
+      ),
+      state: State,
+    }),
+  },
   async handle({ body, principal, app }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const { set_folder_ids: set, add_folder_ids: add, remove_folder_ids: remove } = body
     if (set !== undefined && (add ?? remove) !== undefined) {
       throw invalid(
@@ -158,27 +168,30 @@ const updateMessages = route({
     const edited = await app.store.edits.change(account, body.ids, { keywords, folders })
     const { updated, notFound: missing, notUpdated } = edited
     const refused = notUpdated.map(({ id, code, message }) => ({ id, code, message }))
-    return { updated, not_found: missing, not_updated: refused, state: await stateOf(app, account) }
+    return { updated, not_found: missing, not_updated: refused, state: stateOf(app, account) }
   },
 })
 
 const deleteMessage = route({
   method: 'DELETE',
   path: '/mailbox/messages/{message_id}',
-  operation: 'deleteMessage',
-  tag: 'Messages',
-  summary: 'Move a message to Trash, or delete it permanently',
-  description: `Permanent deletion (\`permanent=true\`) needs the scope mailbox.write and cannot be undone. ${TAGGED}`,
-  as: 'mailbox',
-  permission: WRITERS,
+  docs: {
+    operation: 'deleteMessage',
+    tag: 'Messages',
+    summary: 'Move a message to Trash, or delete it permanently',
+    description: `Permanent deletion (\`permanent=true\`) needs the scope mailbox.write and cannot be undone. ${TAGGED}`,
+  },
+  access: { as: 'mailbox', permission: WRITERS },
   params,
   query: Type.Object({ permanent: Type.Optional(Type.Boolean({ description: 'Deletes it permanently.' })) }),
-  reply: record('MessageDeleted', 'What was done.', {
-    deleted: Type.Literal(true),
-    id: Id('message'),
-    permanent: Type.Boolean({ description: 'True when its content was deleted.' }),
-  }),
-  etag: true,
+  reply: {
+    schema: record('MessageDeleted', 'What was done.', {
+      deleted: Type.Literal(true),
+      id: Id('message'),
+      permanent: Type.Boolean({ description: 'True when its content was deleted.' }),
+    }),
+    etag: true,
+  },
   async handle({ params: { message_id: id }, query, principal, app, request }) {
     const permanent = query.permanent === true
     if (permanent && !allows(principal.permissions, 'mailbox.write')) {
@@ -187,13 +200,13 @@ const deleteMessage = route({
         'The permission mailbox.write is missing. Use a key that has it, or leave out permanent.',
       )
     }
-    const account = await writableAccountOf(app, principal)
-    const trash = (await app.store.folders.keys(account)).find(({ role }) => role === 'trash')!
-    const expect = await expectationOf(app, account, id, request)
-    await app.db.write(async (tx) => {
-      await expect(tx)
-      if (permanent) await app.store.edits.deleteIn(tx, account, [id])
-      else requireUpdated(await app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
+    const account = writableAccountOf(app, principal)
+    const trash = app.store.folders.keys(account).find(({ role }) => role === 'trash')!
+    const expect = expectationOf(app, account, id, request)
+    await app.db.write((tx) => {
+      expect(tx)
+      if (permanent) app.store.edits.deleteIn(tx, account, [id])
+      else requireUpdated(app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
     })
     return { deleted: true, id, permanent }
   },
@@ -232,15 +245,10 @@ function flaggedKeywords({
  * Checks `If-Match` in the unit of work that changes the message. The delivery status is read before: no change made here depends on
  * it.
  */
-async function expectationOf(
-  app: Context,
-  account: Account,
-  id: string,
-  request: RequestFacts,
-): Promise<(tx: Tx) => Promise<void>> {
-  const delivery = request.conditional ? await deliveryOf(app, account, id) : null
-  return async (tx) => {
-    const found = await app.store.messages.summary(account, id, tx)
+function expectationOf(app: Context, account: Account, id: string, request: RequestFacts): (tx: Tx) => void {
+  const delivery = request.conditional ? deliveryOf(app, account, id) : null
+  return (tx) => {
+    const found = app.store.messages.summary(account, id, tx)
     if (found === undefined) throw notFound('message')
     request.matches(messageVersion(presentSummary(found), delivery))
   }
@@ -254,9 +262,9 @@ async function changeOne(
   request: RequestFacts,
   members: { keywords?: string },
 ): Promise<void> {
-  const expect = await expectationOf(app, account, id, request)
-  const edited = await app.db.write(async (tx) => {
-    await expect(tx)
+  const expect = expectationOf(app, account, id, request)
+  const edited = await app.db.write((tx) => {
+    expect(tx)
     return app.store.edits.changeIn(tx, account, [id], change)
   })
   requireUpdated(edited, members)
@@ -271,15 +279,15 @@ function requireUpdated({ notFound: missing, notUpdated }: EditResult, { keyword
 }
 
 /** A message after a change, with its new version. */
-async function changedMessage(app: Context, account: Account, id: string) {
-  const found = await app.store.messages.summary(account, id)
+function changedMessage(app: Context, account: Account, id: string) {
+  const found = app.store.messages.summary(account, id)
   if (found === undefined) throw notFound('message')
   const data = presentSummary(found)
-  return { data, version: messageVersion(data, await deliveryOf(app, account, id)) }
+  return { data, version: messageVersion(data, deliveryOf(app, account, id)) }
 }
 
-async function stateOf(app: Context, account: Account): Promise<string> {
-  return (await app.store.accounts.byMailbox(account.mailboxId))!.states.messages
+function stateOf(app: Context, account: Account): string {
+  return app.store.accounts.byMailbox(account.mailboxId)!.states.messages
 }
 
 export const messageEdits = [updateKeywords, updateMessage, updateMessages, deleteMessage]

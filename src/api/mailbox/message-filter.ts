@@ -74,14 +74,10 @@ const Filters = Type.Partial(Type.Object(messageFilters))
  * Reads the filters of a query; a folder or thread of another mailbox counts as missing.
  * @throws ProductError not_found
  */
-export async function readFilter(
-  app: Context,
-  account: Account,
-  query: Static<typeof Filters>,
-): Promise<MessageFilter> {
+export function readFilter(app: Context, account: Account, query: Static<typeof Filters>): MessageFilter {
   const { folder_id: folderId, thread_id: threadId } = query
-  if (folderId !== undefined && !(await app.store.folders.byId(account, folderId))) throw notFound('folder')
-  if (threadId !== undefined && !(await app.store.threads.get(account, threadId))) throw notFound('thread')
+  if (folderId !== undefined && !app.store.folders.byId(account, folderId)) throw notFound('folder')
+  if (threadId !== undefined && !app.store.threads.get(account, threadId)) throw notFound('thread')
   return {
     q: query.q,
     folderId,

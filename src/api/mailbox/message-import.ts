@@ -1,6 +1,7 @@
 // Imports a message unchanged (decisions §10.15).
 
 import { DAY_MS } from '../../base/durations.ts'
+import { entryFile } from '../../base/entry.ts'
 import { conflict, invalid } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
@@ -32,34 +33,39 @@ const UNCHECKED: MessageAuthentication = {
 export const importMessage = route({
   method: 'POST',
   path: '/mailbox/messages/import',
-  operation: 'importMessage',
-  tag: 'Messages',
-  summary: 'Import a message unchanged',
-  description:
-    'The message passes no filters and causes no event. A message whose bytes the mailbox already has is not stored again: the ' +
-    'response is then 200 with the existing message, unchanged. 409 when the mailbox is full; 422 for content without a message ' +
-    'header (RFC 5322) or with more than 52,428,800 bytes; 429 for more than 4 at a time.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'importMessage',
+    tag: 'Messages',
+    summary: 'Import a message unchanged',
+    description:
+      'The message passes no filters and causes no event. A message whose bytes the mailbox already has is not stored again: the ' +
+      'response is then 200 with the existing message, unchanged. 409 when the mailbox is full; 422 for content without a message ' +
+      'header (RFC 5322) or with more than 52,428,800 bytes; 429 for more than 4 at a time.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   idempotent: true,
-  maxConcurrent: IMPORTS_AT_ONCE,
-  body: NewImport,
-  bodyLimit: IMPORT_BODY_LIMIT,
-  reader: { ...reader, thread: new URL('./import-body-thread.ts', import.meta.url).href },
-  reply: MessageSummaryJson,
-  status: 201,
-  otherwise: 'The mailbox already has these bytes: the existing message.',
+  limits: { maxConcurrent: IMPORTS_AT_ONCE },
+  body: {
+    schema: NewImport,
+    limit: IMPORT_BODY_LIMIT,
+    reader: { ...reader, thread: entryFile(new URL('./import-body-thread.ts', import.meta.url)).href },
+  },
+  reply: {
+    schema: MessageSummaryJson,
+    status: 201,
+    otherwise: 'The mailbox already has these bytes: the existing message.',
+  },
   async handle({ body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     const { imports, messages, blobs } = app.store
     const receivedAt = timeOf(body.receivedAt, app.clock.now())
-    await imports.folders(account, body.folderIds)
+    imports.folders(account, body.folderIds)
     const reading = await read(app, account, body)
     const { hash, sizeBytes, message: parsed, arrivedAt } = reading
-    if ((await imports.messageWithContent(account, hash)) === undefined) await requireRoom(app, account, sizeBytes)
+    if (imports.messageWithContent(account, hash) === undefined) requireRoom(app, account, sizeBytes)
     await blobs.putAll([reading])
-    return app.db.write(async (tx) => {
-      const taken = await imports.import(tx, await intoOf(tx, app, account), {
+    return app.db.write((tx) => {
+      const taken = imports.import(tx, intoOf(tx, app, account), {
         ...{ parsed, hash, sizeBytes, folderIds: body.folderIds, keywords: body.keywords },
         receivedAt: receivedAt ?? plausibleTime(arrivedAt, app.clock.now()),
         authentication: UNCHECKED,
@@ -69,19 +75,19 @@ export const importMessage = route({
       if (taken.outcome === 'full') throw conflict('The mailbox is full. Delete messages or ask for a larger quota.')
       const { id, outcome } = taken
       const made = answer({
-        data: presentSummary((await messages.summary(account, id, tx))!),
+        data: presentSummary(messages.summary(account, id, tx)!),
         status: outcome === 'new' ? 201 : 200,
         headers: { Location: `/api/v1/mailbox/messages/${id}` },
       })
-      await request.keep(tx, made)
+      request.keep(tx, made)
       return made
     })
   },
 })
 
 /** The destination of an import with its remaining space. @throws ProductError conflict when it is now suspended or deleted */
-export async function intoOf(tx: Tx, app: Context, account: Account): Promise<ImportTarget> {
-  const mailbox = await writableMailbox(tx, app, account)
+export function intoOf(tx: Tx, app: Context, account: Account): ImportTarget {
+  const mailbox = writableMailbox(tx, app, account)
   return { account, ownAddresses: [mailbox.email.toLowerCase()], quotaBytes: mailbox.quotaBytes }
 }
 

@@ -17,31 +17,36 @@ const State = Type.String({ description: 'Opaque state of the messages of the ma
 const batchGet = route({
   method: 'POST',
   path: '/mailbox/messages/batch-get',
-  operation: 'batchGetMessages',
-  tag: 'Messages',
-  summary: 'Get several messages in full',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  body: record(
-    'MessageBatchGet',
-    'The messages, and the members to return.',
-    {
-      ids: Type.Array(Id('message'), {
-        ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-        description: 'Messages of this mailbox; unknown ids are listed in `not_found`.',
-      }),
-      body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
-      include: includeList,
-    },
-    { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], include: ['text_body'] },
-  ),
-  reply: record('MessageBatch', 'The messages that were found, in the requested order.', {
-    list: Type.Array(Message),
-    not_found: Type.Array(Type.String()),
-    state: State,
-  }),
+  docs: {
+    operation: 'batchGetMessages',
+    tag: 'Messages',
+    summary: 'Get several messages in full',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  body: {
+    schema: record(
+      'MessageBatchGet',
+      'The messages, and the members to return.',
+      {
+        ids: Type.Array(Id('message'), {
+          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+          description: 'Messages of this mailbox; unknown ids are listed in `not_found`.',
+        }),
+        body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
+        include: includeList,
+      },
+      { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], include: ['text_body'] },
+    ),
+  },
+  reply: {
+    schema: record('MessageBatch', 'The messages that were found, in the requested order.', {
+      list: Type.Array(Message),
+      not_found: Type.Array(Type.String()),
+      state: State,
+    }),
+  },
   async handle({ body, principal, app }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const how = { include: new Set<MessagePart>(body.include), chars: body.body_chars }
     const list: Message[] = []
     const missing: string[] = []
@@ -57,21 +62,24 @@ const batchGet = route({
 const countMessages = route({
   method: 'GET',
   path: '/mailbox/messages/count',
-  operation: 'getMessageCount',
-  tag: 'Messages',
-  summary: 'Count the messages that match the filters',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getMessageCount',
+    tag: 'Messages',
+    summary: 'Count the messages that match the filters',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: Type.Partial(Type.Object(messageFilters)),
-  reply: record('MessageCount', 'Number and total size of the messages.', {
-    count: Type.Integer({ minimum: 0 }),
-    unread_count: Type.Integer({ minimum: 0 }),
-    total_size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the messages as stored.' }),
-    state: State,
-  }),
+  reply: {
+    schema: record('MessageCount', 'Number and total size of the messages.', {
+      count: Type.Integer({ minimum: 0 }),
+      unread_count: Type.Integer({ minimum: 0 }),
+      total_size_bytes: Type.Integer({ minimum: 0, description: 'Bytes of the messages as stored.' }),
+      state: State,
+    }),
+  },
   async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
-    const filter = await readFilter(app, account, query)
+    const account = accountOf(app, principal)
+    const filter = readFilter(app, account, query)
     const { count, unread, sizeBytes } = await app.store.messages.count(account, filter)
     return { count, unread_count: unread, total_size_bytes: sizeBytes, state: account.states.messages }
   },

@@ -18,35 +18,40 @@ const AT_ONCE = 2
 export const parseMessages = route({
   method: 'POST',
   path: '/mailbox/messages/parse',
-  operation: 'parseMessages',
-  tag: 'Messages',
-  summary: 'Parse stored content as messages, without importing it',
-  description:
-    'Content without a message header (RFC 5322), or with more than 52,428,800 bytes, is not parsable. The sender is not ' +
-    'authenticated: `authentication` in `include` adds nothing. 429 for more than 2 at a time.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  maxConcurrent: AT_ONCE,
-  body: record(
-    'MessageParsing',
-    'The blobs, and the members to return.',
-    {
-      blob_ids: Type.Array(BlobId('An upload, or a message attached to another one.'), {
-        ...{ minItems: 1, maxItems: BLOBS_MAX, uniqueItems: true },
-        description: 'Blob ids, each once.',
-      }),
-      body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
-      include: includeList,
-    },
-    { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], body_chars: 4000, include: ['text_body', 'attachments'] },
-  ),
-  reply: record('ParsedMessages', 'The parsed messages.', {
-    parsed: Type.Record(Type.String(), ParsedMessage, { description: 'By blob id.' }),
-    not_parsable: Type.Array(BlobId('Content that is not a message.')),
-    not_found: Type.Array(BlobId('Ids the mailbox does not have.')),
-  }),
+  docs: {
+    operation: 'parseMessages',
+    tag: 'Messages',
+    summary: 'Parse stored content as messages, without importing it',
+    description:
+      'Content without a message header (RFC 5322), or with more than 52,428,800 bytes, is not parsable. The sender is not ' +
+      'authenticated: `authentication` in `include` adds nothing. 429 for more than 2 at a time.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  limits: { maxConcurrent: AT_ONCE },
+  body: {
+    schema: record(
+      'MessageParsing',
+      'The blobs, and the members to return.',
+      {
+        blob_ids: Type.Array(BlobId('An upload, or a message attached to another one.'), {
+          ...{ minItems: 1, maxItems: BLOBS_MAX, uniqueItems: true },
+          description: 'Blob ids, each once.',
+        }),
+        body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
+        include: includeList,
+      },
+      { blob_ids: ['blob_a1b2c3d4e5f6g7h8i9j0k1l2'], body_chars: 4000, include: ['text_body', 'attachments'] },
+    ),
+  },
+  reply: {
+    schema: record('ParsedMessages', 'The parsed messages.', {
+      parsed: Type.Record(Type.String(), ParsedMessage, { description: 'By blob id.' }),
+      not_parsable: Type.Array(BlobId('Content that is not a message.')),
+      not_found: Type.Array(BlobId('Ids the mailbox does not have.')),
+    }),
+  },
   async handle({ body, principal, app }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const include = new Set<MessagePart>(body.include)
     const wantsBody = include.has('text_body') || include.has('html_body')
     const showing = { chars: wantsBody ? body.body_chars : null, headers: include.has('headers') }

@@ -22,55 +22,60 @@ import { presentOnce } from './shown.ts'
 const listMessages = route({
   method: 'GET',
   path: '/mailbox/messages',
-  operation: 'listMessages',
-  tag: 'Messages',
-  summary: 'List messages',
-  description:
-    'Newest first by default. `meta.state` is the state of the messages; `meta.query_state` is that of this list with its ' +
-    'filters and order.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listMessages',
+    tag: 'Messages',
+    summary: 'List messages',
+    description:
+      'Newest first by default. `meta.state` is the state of the messages; `meta.query_state` is that of this list with its ' +
+      'filters and order.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...messageFilters,
     ...messageOrder,
     collapse_threads: collapseThreads,
   }),
-  reply: listOf(MessageSummaryJson),
+  reply: { schema: listOf(MessageSummaryJson) },
   async handle({ query, after, principal, app }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     // The state is read first: a later change is then reported again by the changes, never missed.
     const { messages: state } = account.states
-    const filter = await readFilter(app, account, query)
-    const names = await app.store.messages.folderReferences(account, filter)
+    const filter = readFilter(app, account, query)
+    const names = app.store.messages.folderReferences(account, filter)
     const { sort, sort_direction: direction, limit, collapse_threads: collapse = false } = query
     const cut = { sort, direction, limit, after, collapseThreads: collapse }
     const page = await app.store.messages.list(account, filter, cut)
     const meta = { state, query_state: writeQueryState(state, { fields: messageFields, query, names }) }
-    return { items: presentOnce(page, state, presentSummary), next: page.next, meta }
+    return {
+      items: presentOnce(page, state, (items) => Object.freeze(items.map(presentSummary))),
+      next: page.next,
+      meta,
+    }
   },
 })
 
 const readMessage = route({
   method: 'GET',
   path: '/mailbox/messages/{message_id}',
-  operation: 'getMessage',
-  tag: 'Messages',
-  summary: 'Get a message with its bodies',
-  description:
-    'Reading does not set `$seen`. The message is untrusted content and authorises nothing. The ETag is that of the message, ' +
-    'independent of `include` and `body_chars`; it does not cover `state`.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getMessage',
+    tag: 'Messages',
+    summary: 'Get a message with its bodies',
+    description:
+      'Reading does not set `$seen`. The message is untrusted content and authorises nothing. The ETag is that of the message, ' +
+      'independent of `include` and `body_chars`; it does not cover `state`.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ message_id: Id('message') }),
   query: Type.Object({
     body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
     include,
   }),
-  reply: Message,
-  etag: true,
+  reply: { schema: Message, etag: true },
   async handle({ params: { message_id }, query, principal, app }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const how = { include: new Set<MessagePart>(query.include), chars: query.body_chars }
     const shown = await showMessage(app, account, message_id, how)
     if (shown === undefined) throw notFound('message')

@@ -36,10 +36,10 @@ const SyncQuery = Type.Object({
 })
 
 async function messageChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof MessageQuery>) {
-  const account = await accountOf(app, principal)
-  const filter = await readFilter(app, account, query)
+  const account = accountOf(app, principal)
+  const filter = readFilter(app, account, query)
   const { messages } = app.store
-  const list = { fields: messageFields, query, names: await messages.folderReferences(account, filter) }
+  const list = { fields: messageFields, query, names: messages.folderReferences(account, filter) }
   const since = readQueryState(query.since_query_state, list)
   const { sort, sort_direction: direction, collapse_threads: collapse = false, limit, up_to_id: last } = query
   const order = { sort, direction, collapseThreads: collapse }
@@ -47,13 +47,13 @@ async function messageChanges(app: Context, principal: MailboxPrincipal, query: 
   return present(query.since_query_state, changes, list)
 }
 
-async function folderChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof FolderQuery>) {
+function folderChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof FolderQuery>) {
   const list = { fields: Object.keys(folderFilters), query, names: '' }
   for (let tries = 0; tries < TRIES; tries++) {
-    const account = await accountOf(app, principal)
-    const all = (await listedFolders(app, account, query)).map(({ id }) => id)
+    const account = accountOf(app, principal)
+    const all = listedFolders(app, account, query).map(({ id }) => id)
     const since = readQueryState(query.since_query_state, list)
-    const { ids, newState } = await app.store.changes.changedIds(account, 'folders', since, query.limit)
+    const { ids, newState } = app.store.changes.changedIds(account, 'folders', since, query.limit)
     // An index is valid only for the state it belongs to.
     if (newState !== account.states.folders) continue
     const last = query.up_to_id === undefined ? -1 : all.indexOf(query.up_to_id)
@@ -78,42 +78,45 @@ const HOW =
 const listMessageQueryChanges = route({
   method: 'GET',
   path: '/mailbox/messages/query-changes',
-  operation: 'listMessageQueryChanges',
-  tag: 'Messages',
-  summary: 'List the changes of a message list since a state',
-  description: HOW,
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listMessageQueryChanges',
+    tag: 'Messages',
+    summary: 'List the changes of a message list since a state',
+    description: HOW,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: MessageQuery,
-  reply: QueryChanges,
+  reply: { schema: QueryChanges },
   handle: ({ query, principal, app }) => messageChanges(app, principal, query),
 })
 
 const listFolderQueryChanges = route({
   method: 'GET',
   path: '/mailbox/folders/query-changes',
-  operation: 'listFolderQueryChanges',
-  tag: 'Folders',
-  summary: 'List the changes of a folder list since a state',
-  description: HOW,
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listFolderQueryChanges',
+    tag: 'Folders',
+    summary: 'List the changes of a folder list since a state',
+    description: HOW,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: FolderQuery,
-  reply: QueryChanges,
+  reply: { schema: QueryChanges },
   handle: ({ query, principal, app }) => folderChanges(app, principal, query),
 })
 
 const listSyncQueryChanges = route({
   method: 'GET',
   path: '/mailbox/sync/query-changes',
-  operation: 'listSyncQueryChanges',
-  tag: 'Sync',
-  summary: 'List the changes of a message or folder list since a state',
-  description: HOW,
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listSyncQueryChanges',
+    tag: 'Sync',
+    summary: 'List the changes of a message or folder list since a state',
+    description: HOW,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: SyncQuery,
-  reply: QueryChanges,
+  reply: { schema: QueryChanges },
   handle: ({ query, principal, app }) =>
     query.type === 'messages' ? messageChanges(app, principal, query) : folderChanges(app, principal, query),
 })

@@ -62,64 +62,67 @@ const QUOTA_DOCS: Readonly<Record<QuotaName, Pick<Static<typeof Quota>, 'resourc
 const listQuotas = route({
   method: 'GET',
   path: '/mailbox/quotas',
-  operation: 'listQuotas',
-  tag: 'Usage',
-  summary: 'List quotas with their limits and usage',
-  description: '`meta.state` is the state of the quotas: it changes when a message is stored, deleted or sent.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  list: 'whole',
-  reply: listOf(Quota),
-  async handle({ principal, app }) {
-    const account = await accountOf(app, principal)
-    return { items: await shown(app, principal, account), next: null, meta: { state: account.states.quotas } }
+  docs: {
+    operation: 'listQuotas',
+    tag: 'Usage',
+    summary: 'List quotas with their limits and usage',
+    description: '`meta.state` is the state of the quotas: it changes when a message is stored, deleted or sent.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { list: 'whole', schema: listOf(Quota) },
+  handle({ principal, app }) {
+    const account = accountOf(app, principal)
+    return { items: shown(app, principal, account), next: null, meta: { state: account.states.quotas } }
   },
 })
 
 const updateQuota = route({
   method: 'PATCH',
   path: '/mailbox/quotas/{quota_id}',
-  operation: 'updateQuota',
-  tag: 'Usage',
-  summary: 'Set the warning limits of a quota',
-  description: 'warn_limit < soft_limit < hard_limit, where they are set; an administrator sets the hard limit.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'updateQuota',
+    tag: 'Usage',
+    summary: 'Set the warning limits of a quota',
+    description: 'warn_limit < soft_limit < hard_limit, where they are set; an administrator sets the hard limit.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params: Type.Object({ quota_id: Id('quota') }),
-  body: Type.Object(
-    { warn_limit: Type.Optional(Limit), soft_limit: Type.Optional(Limit) },
-    {
-      title: 'QuotaUpdate',
-      description: 'The changes.',
-      additionalProperties: false,
-      minProperties: 1,
-      examples: [{ warn_limit: 4_294_967_296, soft_limit: 5_000_000_000 }],
-    },
-  ),
-  reply: Quota,
+  body: {
+    schema: Type.Object(
+      { warn_limit: Type.Optional(Limit), soft_limit: Type.Optional(Limit) },
+      {
+        title: 'QuotaUpdate',
+        description: 'The changes.',
+        additionalProperties: false,
+        minProperties: 1,
+        examples: [{ warn_limit: 4_294_967_296, soft_limit: 5_000_000_000 }],
+      },
+    ),
+  },
+  reply: { schema: Quota },
   async handle({ params: { quota_id: id }, body, principal, app }) {
-    const account = await writableAccountOf(app, principal)
-    const hard = await hardLimits(app, principal)
+    const account = writableAccountOf(app, principal)
+    const hard = hardLimits(app, principal)
     const change = { warnLimit: body.warn_limit, softLimit: body.soft_limit }
     await app.store.quotas.update(account, id, change, (name) => hard[name])
-    return (await shown(app, principal, account)).find((quota) => quota.id === id)!
+    return shown(app, principal, account).find((quota) => quota.id === id)!
   },
 })
 
 const readUsage = route({
   method: 'GET',
   path: '/mailbox/usage',
-  operation: 'getMailboxUsage',
-  tag: 'Usage',
-  summary: 'Get the storage and sending usage of the mailbox',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  reply: Usage,
-  etag: true,
+  docs: {
+    operation: 'getMailboxUsage',
+    tag: 'Usage',
+    summary: 'Get the storage and sending usage of the mailbox',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { schema: Usage, etag: true },
   async handle({ principal, app }) {
     const { store } = app
-    const account = await accountOf(app, principal)
-    const { storage } = await hardLimits(app, principal)
+    const account = accountOf(app, principal)
+    const { storage } = hardLimits(app, principal)
     const [{ messages }, { bytes }] = await Promise.all([
       store.sentHours.lastDay(account),
       store.uploads.pending(account),
@@ -129,7 +132,7 @@ const readUsage = route({
       quota_used_bytes: account.usedBytes,
       quota_used_ratio: Math.round((account.usedBytes / storage!) * RATIO_STEPS) / RATIO_STEPS,
       message_count: account.messageCount,
-      folder_count: (await store.folders.keys(account)).length,
+      folder_count: store.folders.keys(account).length,
       attachment_bytes: account.attachmentBytes,
       upload_bytes_pending: bytes,
       sent_last_24h: messages,
@@ -141,8 +144,8 @@ const readUsage = route({
 const RATIO_STEPS = 10_000
 
 /** What the appliance allows; null where it sets no bound (only agents have one for a day, decisions §11.9). */
-async function hardLimits(app: Context, principal: MailboxPrincipal): Promise<Record<QuotaName, number | null>> {
-  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+function hardLimits(app: Context, principal: MailboxPrincipal): Record<QuotaName, number | null> {
+  const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
   return {
     storage: mailbox.quotaBytes,
@@ -151,11 +154,11 @@ async function hardLimits(app: Context, principal: MailboxPrincipal): Promise<Re
   }
 }
 
-async function shown(app: Context, principal: MailboxPrincipal, account: Account): Promise<Static<typeof Quota>[]> {
-  const hard = await hardLimits(app, principal)
-  const { recipients } = await app.store.sentHours.lastDay(account)
+function shown(app: Context, principal: MailboxPrincipal, account: Account): Static<typeof Quota>[] {
+  const hard = hardLimits(app, principal)
+  const { recipients } = app.store.sentHours.lastDay(account)
   const used = { storage: account.usedBytes, messages: account.messageCount, daily_recipients: recipients }
-  return (await app.store.quotas.list(account)).map((quota) => present(quota, used[quota.name], hard[quota.name]))
+  return app.store.quotas.list(account).map((quota) => present(quota, used[quota.name], hard[quota.name]))
 }
 
 function present(quota: Kept, used: number, hard: number | null): Static<typeof Quota> {

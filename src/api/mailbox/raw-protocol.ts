@@ -7,13 +7,14 @@ import { route } from '../../http/route.ts'
 export const rawProtocol = route({
   method: 'POST',
   path: '/mailbox/jmap',
-  operation: 'callRawProtocol',
-  tag: 'Mailbox',
-  summary: 'Reserved.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  hidden: true,
-  reply: Type.Object({}, { additionalProperties: false }),
+  docs: {
+    operation: 'callRawProtocol',
+    tag: 'Mailbox',
+    summary: 'Reserved.',
+    hidden: true,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { schema: Type.Object({}, { additionalProperties: false }) },
   handle() {
     throw new ProductError('insufficient_permissions', 'The feature raw_protocol is disabled on this appliance.')
   },

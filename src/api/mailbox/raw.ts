@@ -13,20 +13,19 @@ const RAW_TYPE = 'message/rfc822'
 const readRaw = route({
   method: 'GET',
   path: '/mailbox/messages/{message_id}/raw',
-  operation: 'getRawMessage',
-  tag: 'Messages',
-  summary: 'Get the raw message, trace headers included',
-  description:
-    'With `Accept: message/rfc822` the bytes, with ranges and a strong ETag; otherwise JSON with the bytes in base64.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getRawMessage',
+    tag: 'Messages',
+    summary: 'Get the raw message, trace headers included',
+    description:
+      'With `Accept: message/rfc822` the bytes, with ranges and a strong ETag; otherwise JSON with the bytes in base64.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ message_id: Id('message') }),
-  produces: ['application/json', RAW_TYPE],
-  reply: RawMessage,
-  etag: true,
-  async handle({ params: { message_id }, request, principal, app }) {
+  reply: { types: ['application/json', RAW_TYPE], schema: RawMessage, etag: true },
+  handle({ params: { message_id }, request, principal, app }) {
     const { messages, blobs } = app.store
-    const message = await messages.get(await accountOf(app, principal), message_id)
+    const message = messages.get(accountOf(app, principal), message_id)
     if (message === undefined) throw notFound('message')
     const { id, blobHash, sizeBytes } = message
     const read = (start: number, end: number) => blobs.read(blobHash, start, end)

@@ -15,17 +15,18 @@ const { q, ...others } = messageFilters
 export const listSearchSnippets = route({
   method: 'GET',
   path: '/mailbox/messages/search-snippets',
-  operation: 'listSearchSnippets',
-  tag: 'Messages',
-  summary: 'Highlight search words in messages',
-  description:
-    'Takes the messages in `ids`, whether the search matches them or not, or else the first `limit` messages of a list with the ' +
-    'same filters. Words of `q` and `subject` are marked as the search matches them: case and accents are ignored, phrases are ' +
-    'marked as a whole, negated words are not marked. Ids of other mailboxes are left out. At most 16 MiB of bodies are read. ' +
-    '429 for more than 4 at a time.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  maxConcurrent: AT_ONCE,
+  docs: {
+    operation: 'listSearchSnippets',
+    tag: 'Messages',
+    summary: 'Highlight search words in messages',
+    description:
+      'Takes the messages in `ids`, whether the search matches them or not, or else the first `limit` messages of a list with the ' +
+      'same filters. Words of `q` and `subject` are marked as the search matches them: case and accents are ignored, phrases are ' +
+      'marked as a whole, negated words are not marked. Ids of other mailboxes are left out. At most 16 MiB of bodies are read. ' +
+      '429 for more than 4 at a time.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  limits: { maxConcurrent: AT_ONCE },
   query: Type.Object({
     q,
     ids: Type.Optional({
@@ -38,16 +39,16 @@ export const listSearchSnippets = route({
     ),
     ...Type.Partial(Type.Object(others)).properties,
   }),
-  reply: Type.Array(SearchSnippet),
+  reply: { schema: Type.Array(SearchSnippet) },
   async handle({ query, principal, app }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const { ids, limit, ...filters } = query
     if (ids !== undefined && Object.keys(filters).some((name) => name !== 'q')) {
       throw new ProductError('invalid_parameter', 'ids cannot be combined with filters. Send either of them.', {
         param: 'ids',
       })
     }
-    const filter = await readFilter(app, account, filters)
+    const filter = readFilter(app, account, filters)
     const { messages } = app.store
     const cut = { sort: 'received_at', direction: 'desc', limit, after: null, collapseThreads: false } as const
     const named = ids ?? (await messages.list(account, filter, cut)).items.map(({ id }) => id)

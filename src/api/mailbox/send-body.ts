@@ -3,15 +3,17 @@
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
 import type { BodyReader } from '../../http/body-plan.ts'
-import { Default, Id, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { Default, Id, parseTime } from '../../http/schema.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { NewMail } from '../../outbound/submit/new-message.ts'
 import {
   addressesOf,
   addressOf,
-  fileMembers,
+  delayMembers,
   fileOf,
   HtmlBody,
+  labelMembers,
+  MailAttachment,
   mailMembers,
   Person,
   people,
@@ -22,27 +24,6 @@ import { MAILBOX_LIMITS } from './limits.ts'
 
 const FILES_MAX = 10
 const REPLY_TO_MAX = 10
-const UNDO_SECONDS_MAX = 120
-const CONTENT_ID_MAX = 255
-
-const MailAttachment = record('MailAttachment', 'A file: its `content`, or the `blob_id` of content of the mailbox.', {
-  ...fileMembers,
-  content: Type.Optional(
-    Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
-  ),
-  blob_id: Type.Optional(
-    Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'A message of this mailbox, or a file in one.' }),
-  ),
-  disposition: Type.Optional(Words(['attachment', 'inline'], 'As an attachment, or shown inside the HTML body.')),
-  content_id: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: CONTENT_ID_MAX,
-      description: 'Content-ID by which the HTML body refers to it as `cid:…`.',
-    }),
-  ),
-})
-type MailAttachment = Static<typeof MailAttachment>
 
 export const NewMessage = record(
   'NewMessage',
@@ -59,15 +40,8 @@ export const NewMessage = record(
       description:
         'The message of this mailbox that is answered: sets In-Reply-To, References and the thread, and marks it as answered.',
     }),
-    send_at: Type.Optional({ ...TimeQuery, description: 'When it is sent: 5 seconds to 30 days ahead.' }),
-    undo_seconds: Default(
-      Type.Integer({
-        minimum: 0,
-        maximum: UNDO_SECONDS_MAX,
-        description: 'Seconds before it is sent, during which it can be cancelled.',
-      }),
-      0,
-    ),
+    ...labelMembers,
+    ...delayMembers,
     save_to_sent: Default(Type.Boolean({ description: 'Store a copy in Sent.' }), true),
   },
   {
@@ -81,17 +55,17 @@ export const NewMessage = record(
 type NewMessage = Static<typeof NewMessage>
 
 /** The message, and the attachments whose content is still to be loaded by `blob_id`. */
-export interface ReadMessage {
+export interface ReadMailboxMessage {
   mail: NewMail
   uploads: { index: number; blobId: string }[]
 }
 
-export const reader: BodyReader<ReadMessage> = {
+export const reader: BodyReader<ReadMailboxMessage> = {
   schema: NewMessage,
   read: (body) => readMessage(body as NewMessage),
 }
 
-function readMessage(given: NewMessage): ReadMessage {
+function readMessage(given: NewMessage): ReadMailboxMessage {
   const { from, attachments = [], send_at: sendAt } = given
   const mail: NewMail = {
     from: from === undefined ? null : addressOf(from),
@@ -107,8 +81,10 @@ function readMessage(given: NewMessage): ReadMessage {
     returnPath: null,
     inReplyTo: given.in_reply_to_message_id ?? null,
     sendAt: sendAt === undefined ? null : parseTime(sendAt, { param: 'send_at' }),
-    undoSeconds: given.undo_seconds,
+    undoSeconds: given.undo_seconds ?? 0,
     saveToSent: given.save_to_sent,
+    tags: given.tags,
+    metadata: given.metadata,
   }
   const uploads = attachments.flatMap(({ blob_id: blobId }, index) => (blobId === undefined ? [] : [{ index, blobId }]))
   return { mail, uploads }

@@ -1,6 +1,7 @@
 // Sending from a mailbox.
 
 import { isoTime } from '../../base/clock.ts'
+import { entryFile } from '../../base/entry.ts'
 import { invalid } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { answer, route } from '../../http/route.ts'
@@ -12,7 +13,7 @@ import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
-import { NewMessage, type ReadMessage, reader } from './send-body.ts'
+import { NewMessage, type ReadMailboxMessage, reader } from './send-body.ts'
 
 const BODY_LIMIT = 67_108_864
 
@@ -30,30 +31,32 @@ const SentMessage = record('SentMessage', 'An accepted message.', {
 export const sendMessage = route({
   method: 'POST',
   path: '/mailbox/messages/send',
-  operation: 'sendMessage',
-  tag: 'Messages',
-  summary: 'Send a message from this mailbox',
-  description:
-    '`from` is one of the identities of the mailbox, by default the primary one; name, `reply_to` and `bcc` default to those of ' +
-    'the identity (an empty list means none); clients append the signature themselves. The response is sent after the message ' +
-    'and its copy in Sent are on disk. Recipients on this appliance are delivered through the same queue and log. 409 while the ' +
-    'mailbox is suspended, or has no space for the copy; 413 when the composed message has more than ' +
-    '`outbound_raw_message_bytes_max` bytes.',
-  as: 'mailbox',
-  permission: 'email.send',
+  docs: {
+    operation: 'sendMessage',
+    tag: 'Messages',
+    summary: 'Send a message from this mailbox',
+    description:
+      '`from` is one of the identities of the mailbox, by default the primary one; name, `reply_to` and `bcc` default to those of ' +
+      'the identity (an empty list means none); clients append the signature themselves. The response is sent after the message ' +
+      'and its copy in Sent are on disk. Recipients on this appliance are delivered through the same queue and log. 409 while the ' +
+      'mailbox is suspended, or has no space for the copy; 413 when the composed message has more than ' +
+      '`outbound_raw_message_bytes_max` bytes.',
+  },
+  access: { as: 'mailbox', permission: 'email.send' },
   idempotent: true,
-  body: NewMessage,
-  bodyLimit: BODY_LIMIT,
-  reader: { ...reader, thread: new URL('./send-body-thread.ts', import.meta.url).href },
-  reply: SentMessage,
-  status: 202,
+  body: {
+    schema: NewMessage,
+    limit: BODY_LIMIT,
+    reader: { ...reader, thread: entryFile(new URL('./send-body-thread.ts', import.meta.url)).href },
+  },
+  reply: { schema: SentMessage, status: 202 },
   async handle({ body, principal, app, request }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const mail = { ...body.mail, attachments: await withUploads(app, account, body) }
     const [submitted] = await app.outbound.submitter.submit(
       { ...principal, source: 'mailbox_api' },
       [mail],
-      async (tx, [one]) => request.keep(tx, present(one!)),
+      (tx, [one]) => request.keep(tx, present(one!)),
     )
     return answer(present(submitted!))
   },
@@ -74,10 +77,10 @@ function present(submitted: Submitted) {
 }
 
 /** Loads the content of attachments given by `blob_id`. @throws ProductError validation_error not_found */
-async function withUploads(
+export async function withUploads(
   app: Context,
   account: Account,
-  { mail, uploads }: ReadMessage,
+  { mail, uploads }: ReadMailboxMessage,
 ): Promise<EncodedAttachment[]> {
   const attachments = [...mail.attachments]
   const { contents } = app.store

@@ -25,19 +25,19 @@ export function sessionRoute(others: readonly Route[]): Route {
   const self: Route = route({
     method: 'GET',
     path: '/mailbox/session',
-    operation: 'getMailboxSession',
-    tag: 'Mailbox',
-    summary: 'Get the capabilities and limits of this credential in its mailbox',
-    description:
-      'A capability is true when this credential can use it now; a gate is true when the feature is disabled. `endpoints` lists ' +
-      'the permitted operations. The ETag covers `states`, so it changes with every change in the mailbox.',
-    as: 'mailbox',
-    permission: 'mailbox.read',
-    reply: Session,
-    etag: true,
-    async handle({ principal, app }): Promise<Static<typeof Session>> {
-      const account = await accountOf(app, principal)
-      const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+    docs: {
+      operation: 'getMailboxSession',
+      tag: 'Mailbox',
+      summary: 'Get the capabilities and limits of this credential in its mailbox',
+      description:
+        'A capability is true when this credential can use it now; a gate is true when the feature is disabled. `endpoints` lists ' +
+        'the permitted operations. The ETag covers `states`, so it changes with every change in the mailbox.',
+    },
+    access: { as: 'mailbox', permission: 'mailbox.read' },
+    reply: { schema: Session, etag: true },
+    handle({ principal, app }): Static<typeof Session> {
+      const account = accountOf(app, principal)
+      const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
       if (mailbox === undefined) throw notFound('mailbox')
       const { id, email, displayName } = mailbox
       const { messages, folders, threads, submissions, identities, quotas } = account.states

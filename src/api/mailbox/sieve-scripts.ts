@@ -27,16 +27,17 @@ const WRONG = '422 with `line` and `column` in `errors` for every error in the s
 const listScripts = route({
   method: 'GET',
   path: '/mailbox/sieve-scripts',
-  operation: 'listSieveScripts',
-  tag: 'Mailbox',
-  summary: 'List Sieve scripts',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listSieveScripts',
+    tag: 'Mailbox',
+    summary: 'List Sieve scripts',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({ limit: MAILBOX_PAGE }),
-  reply: listOf(SieveScriptJson),
-  async handle({ query, after, principal, app }) {
-    await accountOf(app, principal)
-    const page = await app.directory.sieveScripts.list(principal.mailboxId, { limit: query.limit, after })
+  reply: { schema: listOf(SieveScriptJson) },
+  handle({ query, after, principal, app }) {
+    accountOf(app, principal)
+    const page = app.directory.sieveScripts.list(principal.mailboxId, { limit: query.limit, after })
     return { items: page.items.map(presentScript), next: page.next }
   },
 })
@@ -44,33 +45,35 @@ const listScripts = route({
 const createScript = route({
   method: 'POST',
   path: '/mailbox/sieve-scripts',
-  operation: 'createSieveScript',
-  tag: 'Mailbox',
-  summary: 'Create a Sieve script',
-  description:
-    'The active script is run for every received message, after the sender filters and the spam score. `keep` stores the ' +
-    'message in the Inbox, or in Junk when it is spam; `fileinto` stores it in the named folder. When a script fails, the ' +
-    `message is stored as without the script; the inbound log has the reason. ${WRONG} 409 when the name is in use or the ` +
-    'mailbox has ten scripts.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'createSieveScript',
+    tag: 'Mailbox',
+    summary: 'Create a Sieve script',
+    description:
+      'The active script is run for every received message, after the sender filters and the spam score. `keep` stores the ' +
+      'message in the Inbox, or in Junk when it is spam; `fileinto` stores it in the named folder. When a script fails, the ' +
+      `message is stored as without the script; the inbound log has the reason. ${WRONG} 409 when the name is in use or the ` +
+      'mailbox has ten scripts.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   idempotent: true,
-  body: record(
-    'SieveScriptCreate',
-    'A new script.',
-    {
-      name: ScriptName,
-      content: ScriptContent,
-      activate: Type.Optional(
-        Default(Type.Boolean({ description: 'Activate it in place of the script that is active now.' }), false),
-      ),
-    },
-    { name: 'Lists', content: SCRIPT, activate: true },
-  ),
-  reply: SieveScriptDetail,
-  status: 201,
+  body: {
+    schema: record(
+      'SieveScriptCreate',
+      'A new script.',
+      {
+        name: ScriptName,
+        content: ScriptContent,
+        activate: Type.Optional(
+          Default(Type.Boolean({ description: 'Activate it in place of the script that is active now.' }), false),
+        ),
+      },
+      { name: 'Lists', content: SCRIPT, activate: true },
+    ),
+  },
+  reply: { schema: SieveScriptDetail, status: 201 },
   async handle({ body, principal, app }) {
-    await writableAccountOf(app, principal)
+    writableAccountOf(app, principal)
     const { name, content, activate = false } = body
     const script = await app.directory.sieveScripts.create(principal.mailboxId, { name, content, activate })
     const headers = { Location: `/api/v1/mailbox/sieve-scripts/${script.id}` }
@@ -81,15 +84,16 @@ const createScript = route({
 const validateScript = route({
   method: 'POST',
   path: '/mailbox/sieve-scripts/validate',
-  operation: 'validateSieveScript',
-  tag: 'Mailbox',
-  summary: 'Validate a Sieve script without storing it',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  body: record('SieveScriptText', 'The text of a script.', { content: ScriptContent }, { content: SCRIPT }),
-  reply: ScriptCheck,
-  async handle({ body, principal, app }) {
-    await accountOf(app, principal)
+  docs: {
+    operation: 'validateSieveScript',
+    tag: 'Mailbox',
+    summary: 'Validate a Sieve script without storing it',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  body: { schema: record('SieveScriptText', 'The text of a script.', { content: ScriptContent }, { content: SCRIPT }) },
+  reply: { schema: ScriptCheck },
+  handle({ body, principal, app }) {
+    accountOf(app, principal)
     const { problems } = compileScript(body.content)
     return { valid: problems === null, errors: problems ?? [] }
   },
@@ -98,40 +102,42 @@ const validateScript = route({
 const readScript = route({
   method: 'GET',
   path: '/mailbox/sieve-scripts/{script_id}',
-  operation: 'getSieveScript',
-  tag: 'Mailbox',
-  summary: 'Get a Sieve script with its text',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getSieveScript',
+    tag: 'Mailbox',
+    summary: 'Get a Sieve script with its text',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params,
-  reply: SieveScriptDetail,
-  etag: true,
-  async handle({ params: { script_id: id }, principal, app }) {
-    await accountOf(app, principal)
-    return presentScriptDetail(await app.directory.sieveScripts.get(principal.mailboxId, id))
+  reply: { schema: SieveScriptDetail, etag: true },
+  handle({ params: { script_id: id }, principal, app }) {
+    accountOf(app, principal)
+    return presentScriptDetail(app.directory.sieveScripts.get(principal.mailboxId, id))
   },
 })
 
 const replaceScript = route({
   method: 'PUT',
   path: '/mailbox/sieve-scripts/{script_id}',
-  operation: 'replaceSieveScript',
-  tag: 'Mailbox',
-  summary: 'Replace the name and text of a Sieve script; it stays active if it was',
-  description: `${WRONG} 409 when the name is in use.`,
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'replaceSieveScript',
+    tag: 'Mailbox',
+    summary: 'Replace the name and text of a Sieve script; it stays active if it was',
+    description: `${WRONG} 409 when the name is in use.`,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params,
-  body: record(
-    'SieveScriptReplace',
-    'The new name and text.',
-    { name: ScriptName, content: ScriptContent },
-    { name: 'Lists', content: SCRIPT },
-  ),
-  reply: SieveScriptDetail,
-  etag: true,
+  body: {
+    schema: record(
+      'SieveScriptReplace',
+      'The new name and text.',
+      { name: ScriptName, content: ScriptContent },
+      { name: 'Lists', content: SCRIPT },
+    ),
+  },
+  reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, body, principal, app, request }) {
-    await writableAccountOf(app, principal)
+    writableAccountOf(app, principal)
     const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, body, (current) =>
       request.matches(presentScriptDetail(current)),
     )
@@ -142,16 +148,16 @@ const replaceScript = route({
 const activateScript = route({
   method: 'POST',
   path: '/mailbox/sieve-scripts/{script_id}/activate',
-  operation: 'activateSieveScript',
-  tag: 'Mailbox',
-  summary: 'Activate a Sieve script in place of the active one',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'activateSieveScript',
+    tag: 'Mailbox',
+    summary: 'Activate a Sieve script in place of the active one',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params,
-  reply: SieveScriptDetail,
-  etag: true,
+  reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
-    await writableAccountOf(app, principal)
+    writableAccountOf(app, principal)
     const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
     return presentScriptDetail(await app.directory.sieveScripts.activate(principal.mailboxId, id, matches))
   },
@@ -160,16 +166,16 @@ const activateScript = route({
 const deactivateScript = route({
   method: 'POST',
   path: '/mailbox/sieve-scripts/{script_id}/deactivate',
-  operation: 'deactivateSieveScript',
-  tag: 'Mailbox',
-  summary: 'Deactivate a Sieve script without deleting it',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'deactivateSieveScript',
+    tag: 'Mailbox',
+    summary: 'Deactivate a Sieve script without deleting it',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params,
-  reply: SieveScriptDetail,
-  etag: true,
+  reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
-    await writableAccountOf(app, principal)
+    writableAccountOf(app, principal)
     const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
     return presentScriptDetail(await app.directory.sieveScripts.deactivate(principal.mailboxId, id, matches))
   },
@@ -178,16 +184,16 @@ const deactivateScript = route({
 const deleteScript = route({
   method: 'DELETE',
   path: '/mailbox/sieve-scripts/{script_id}',
-  operation: 'deleteSieveScript',
-  tag: 'Mailbox',
-  summary: 'Delete a Sieve script; 409 while it is active',
-  as: 'mailbox',
-  permission: 'mailbox.write',
+  docs: {
+    operation: 'deleteSieveScript',
+    tag: 'Mailbox',
+    summary: 'Delete a Sieve script; 409 while it is active',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
   params,
-  reply: DeletedOf('sieveScript'),
-  etag: true,
+  reply: { schema: DeletedOf('sieveScript'), etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
-    await writableAccountOf(app, principal)
+    writableAccountOf(app, principal)
     await app.directory.sieveScripts.remove(principal.mailboxId, id, (current) =>
       request.matches(presentScriptDetail(current)),
     )

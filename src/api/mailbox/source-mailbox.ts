@@ -16,14 +16,14 @@ const SECRET_MAX = 256
  * @param permissions required permissions of the second credential
  * @throws ProductError not_found for a mailbox of another team, or a credential that is not for it; insufficient_permissions
  */
-export async function sourceAccountOf(
+export function sourceAccountOf(
   app: Context,
   principal: MailboxPrincipal,
   secret: string,
   mailboxId: string,
   permissions: readonly string[],
-): Promise<Account> {
-  const known = secret.length > SECRET_MAX ? undefined : await app.directory.keys.recognise(secret)
+): Account {
+  const known = secret.length > SECRET_MAX ? undefined : app.directory.keys.recognise(secret)
   const source = known?.principal
   if (source?.kind !== 'mailbox' || source.mailboxId !== mailboxId || source.teamId !== principal.teamId) {
     throw notFound('mailbox')

@@ -51,14 +51,15 @@ const Submission = record('Submission', 'A message that was submitted from this 
 const listSubmissions = route({
   method: 'GET',
   path: '/mailbox/submissions',
-  operation: 'listSubmissions',
-  tag: 'Submissions',
-  summary: 'List submissions, newest first',
-  description:
-    '`meta.state` is the state of the submissions. With `status`, a page may have fewer than `limit` entries, or none, while ' +
-    '`has_more` is true, because one request examines a limited number of submissions.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listSubmissions',
+    tag: 'Submissions',
+    summary: 'List submissions, newest first',
+    description:
+      '`meta.state` is the state of the submissions. With `status`, a page may have fewer than `limit` entries, or none, while ' +
+      '`has_more` is true, because one request examines a limited number of submissions.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({
     limit: MAILBOX_PAGE,
     status: Words(STATUSES, 'Only submissions with this status.'),
@@ -66,12 +67,11 @@ const listSubmissions = route({
     before: { ...TimeQuery, description: 'Submitted before this time.' },
     thread_id: { ...Id('thread'), description: 'Submissions of this thread; 404 when it is not of this mailbox.' },
   }),
-  reply: listOf(Submission),
-  async handle({ query, after, principal, app }) {
-    const account = await accountOf(app, principal)
+  reply: { schema: listOf(Submission) },
+  handle({ query, after, principal, app }) {
+    const account = accountOf(app, principal)
     const { submissions: state } = account.states
-    if (query.thread_id !== undefined && !(await app.store.threads.get(account, query.thread_id)))
-      throw notFound('thread')
+    if (query.thread_id !== undefined && !app.store.threads.get(account, query.thread_id)) throw notFound('thread')
     const filter = {
       after: query.after === undefined ? undefined : parseTime(query.after),
       before: query.before === undefined ? undefined : parseTime(query.before),
@@ -82,9 +82,9 @@ const listSubmissions = route({
     const items: Static<typeof Submission>[] = []
     let from = after
     for (let looked = 0; looked < LOOKED_MAX; ) {
-      const page = await app.store.submissions.list(account, { ...filter, limit, cursor: from })
+      const page = app.store.submissions.list(account, { ...filter, limit, cursor: from })
       for (const kept of page.items) {
-        const one = await present(app, kept)
+        const one = present(app, kept)
         if (status !== undefined && one.status !== status) continue
         items.push(one)
         if (items.length === limit) {
@@ -103,50 +103,50 @@ const listSubmissions = route({
 const readSubmission = route({
   method: 'GET',
   path: '/mailbox/submissions/{submission_id}',
-  operation: 'getSubmission',
-  tag: 'Submissions',
-  summary: 'Get a submission with its recipients',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'getSubmission',
+    tag: 'Submissions',
+    summary: 'Get a submission with its recipients',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params,
-  reply: Submission,
-  etag: true,
-  async handle({ params: { submission_id: id }, principal, app }) {
-    return shown(app, await accountOf(app, principal), id)
+  reply: { schema: Submission, etag: true },
+  handle({ params: { submission_id: id }, principal, app }) {
+    return shown(app, accountOf(app, principal), id)
   },
 })
 
 const cancelSubmission = route({
   method: 'POST',
   path: '/mailbox/submissions/{submission_id}/cancel',
-  operation: 'cancelSubmission',
-  tag: 'Submissions',
-  summary: 'Cancel a submission that has not been sent; its copy moves to Drafts',
-  description: '409 after delivery of any recipient has begun, or `send_at` has passed.',
-  as: 'mailbox',
-  permission: 'email.send',
+  docs: {
+    operation: 'cancelSubmission',
+    tag: 'Submissions',
+    summary: 'Cancel a submission that has not been sent; its copy moves to Drafts',
+    description: '409 after delivery of any recipient has begun, or `send_at` has passed.',
+  },
+  access: { as: 'mailbox', permission: 'email.send' },
   params,
-  reply: Submission,
-  etag: true,
+  reply: { schema: Submission, etag: true },
   async handle({ params: { submission_id: id }, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
+    const account = writableAccountOf(app, principal)
     // Of two concurrent requests with the same tag, the second fails because the submission is cancelled already.
-    if (request.conditional) request.matches(await shown(app, account, id))
+    if (request.conditional) request.matches(shown(app, account, id))
     await app.outbound.cancelling.cancel(account, id)
     return shown(app, account, id)
   },
 })
 
-async function shown(app: Context, account: Account, id: string): Promise<Static<typeof Submission>> {
-  const kept = await app.store.submissions.get(account, id)
+function shown(app: Context, account: Account, id: string): Static<typeof Submission> {
+  const kept = app.store.submissions.get(account, id)
   if (kept === undefined) throw notFound('submission')
   return present(app, kept)
 }
 
-async function present(app: Context, kept: Kept): Promise<Static<typeof Submission>> {
+function present(app: Context, kept: Kept): Static<typeof Submission> {
   const { emails } = app.outbound
-  const email = await emails.byId(kept.emailId)
-  const deliveries = email === undefined ? [] : await emails.deliveriesOf(email.n)
+  const email = emails.byId(kept.emailId)
+  const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
   const now = app.clock.now()
   const status = statusOf(kept, deliveries, now)
   const isOpen = status === 'scheduled' && deliveries.every(({ attempts }) => attempts === 0)
@@ -174,12 +174,12 @@ async function present(app: Context, kept: Kept): Promise<Static<typeof Submissi
 }
 
 /** The status of a submission; undefined when there is none with this id. */
-export async function submissionNow(app: Context, account: Account, id: string) {
-  const kept = await app.store.submissions.get(account, id)
+export function submissionNow(app: Context, account: Account, id: string) {
+  const kept = app.store.submissions.get(account, id)
   if (kept === undefined) return undefined
   const { emails } = app.outbound
-  const email = await emails.byId(kept.emailId)
-  return statusOf(kept, email === undefined ? [] : await emails.deliveriesOf(email.n), app.clock.now())
+  const email = emails.byId(kept.emailId)
+  return statusOf(kept, email === undefined ? [] : emails.deliveriesOf(email.n), app.clock.now())
 }
 
 function statusOf(kept: Kept, deliveries: Parameters<typeof submissionStatus>[1], now: number) {

@@ -28,13 +28,16 @@ const ChangesByType = record('ChangesByType', 'Changes since several states.', {
 const listSyncChanges = route({
   method: 'GET',
   path: '/mailbox/sync/changes',
-  operation: 'listSyncChanges',
-  tag: 'Sync',
-  summary: 'List the changes of one or several types since a state',
-  description:
-    'Either `type` with `since_state`, or `since` for several. A state that is too old is answered with 409.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listSyncChanges',
+    tag: 'Sync',
+    summary: 'List the changes of one or several types since a state',
+    description:
+      'Either `type` with `since_state`, or `since` for several. A state that is too old is answered with 409.',
+    // For both forms at once.
+    errors: ['validation_error'],
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: Type.Object({
     type: Type.Optional(Words(SYNC_TYPES, 'Of what.')),
     since_state: Type.Optional(changesQuery.properties.since_state),
@@ -45,14 +48,12 @@ const listSyncChanges = route({
     }),
     limit: changesQuery.properties.limit,
   }),
-  reply: Type.Union([Changes, CountedChanges, ChangesByType]),
-  // For both forms at once.
-  errors: ['validation_error'],
+  reply: { schema: Type.Union([Changes, CountedChanges, ChangesByType]) },
   async handle({ query, principal, app }) {
     const sinceByType = readSince(query)
-    const account = await accountOf(app, principal)
-    const readPage = async ([type, state]: [SyncType, string]) =>
-      [type, await changesOf(app, account, type, { since: state, limit: query.limit })] as const
+    const account = accountOf(app, principal)
+    const readPage = ([type, state]: [SyncType, string]) =>
+      [type, changesOf(app, account, type, { since: state, limit: query.limit })] as const
     const pages = await Promise.all([...sinceByType].map(readPage))
     return query.since === undefined ? pages[0]![1] : { changes: Object.fromEntries(pages) }
   },

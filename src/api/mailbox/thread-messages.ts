@@ -17,15 +17,16 @@ export const PAGE_CHARS = 2_000_000
 const listThreadMessages = route({
   method: 'GET',
   path: '/mailbox/threads/{thread_id}/messages',
-  operation: 'listThreadMessages',
-  tag: 'Threads',
-  summary: 'List the messages of a thread with their bodies, oldest first',
-  description:
-    'Returns the messages that the counts of the thread include: messages in Trash or Junk are left out unless all of the ' +
-    'thread is there. A page also ends when its bodies exceed 2,000,000 characters together, and then has fewer than `limit` ' +
-    'entries; the next page continues after it.',
-  as: 'mailbox',
-  permission: 'mailbox.read',
+  docs: {
+    operation: 'listThreadMessages',
+    tag: 'Threads',
+    summary: 'List the messages of a thread with their bodies, oldest first',
+    description:
+      'Returns the messages that the counts of the thread include: messages in Trash or Junk are left out unless all of the ' +
+      'thread is there. A page also ends when its bodies exceed 2,000,000 characters together, and then has fewer than `limit` ' +
+      'entries; the next page continues after it.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ thread_id: Id('thread') }),
   query: pageQuery({
     limit: MAILBOX_PAGE,
@@ -33,11 +34,11 @@ const listThreadMessages = route({
     include,
     sort_direction: Default(Words(['asc', 'desc'], 'By the time of receipt.'), 'asc'),
   }),
-  reply: listOf(Message),
+  reply: { schema: listOf(Message) },
   async handle({ params: { thread_id }, query, after, principal, app }) {
-    const account = await accountOf(app, principal)
+    const account = accountOf(app, principal)
     const { limit, sort_direction: direction } = query
-    const entries = await app.store.threads.messages(account, thread_id, { direction, limit, after })
+    const entries = app.store.threads.messages(account, thread_id, { direction, limit, after })
     if (entries === undefined) throw notFound('thread')
     const how = { include: new Set<MessagePart>(query.include), chars: query.body_chars }
     const items: Message[] = []

@@ -38,32 +38,33 @@ export function changesRoute(type: ChangeType): Route {
   return route({
     method: 'GET',
     path: `/mailbox/${type}/changes`,
-    operation,
-    tag,
-    summary: `List the changes of ${type} since a state`,
-    description: counts === undefined ? tooOld : `${counts} ${tooOld}`,
-    as: 'mailbox',
-    permission: 'mailbox.read',
+    docs: {
+      operation,
+      tag,
+      summary: `List the changes of ${type} since a state`,
+      description: counts === undefined ? tooOld : `${counts} ${tooOld}`,
+    },
+    access: { as: 'mailbox', permission: 'mailbox.read' },
     query: changesQuery,
-    reply: counts === undefined ? Changes : CountedChanges,
-    async handle({ query: { since_state: since, limit }, principal, app }) {
-      return changesOf(app, await accountOf(app, principal), type, { since, limit })
+    reply: { schema: counts === undefined ? Changes : CountedChanges },
+    handle({ query: { since_state: since, limit }, principal, app }) {
+      return changesOf(app, accountOf(app, principal), type, { since, limit })
     },
   })
 }
 
 /** @throws ProductError conflict for a state that is malformed, in the future, or too old */
-export async function changesOf(
+export function changesOf(
   app: Context,
   account: Account,
   type: ChangeType,
   { since, limit }: { since: string; limit: number },
-): Promise<Shown> {
+): Shown {
   if (type === 'quotas') {
-    const changes = await app.store.quotas.changesSince(account, since, limit)
+    const changes = app.store.quotas.changesSince(account, since, limit)
     return presentCounted(changes, changes.updatedProperties)
   }
-  const changes = await app.store.changes.since(account, type, since, limit)
+  const changes = app.store.changes.since(account, type, since, limit)
   if (type !== 'folders') return presentChanges(changes)
   return presentCounted(changes, changes.countsOnly ? FOLDER_COUNTS : null)
 }

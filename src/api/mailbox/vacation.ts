@@ -56,45 +56,45 @@ const NewResponse = record(
 const readVacation = route({
   method: 'GET',
   path: '/mailbox/vacation-response',
-  operation: 'getVacationResponse',
-  tag: 'Mailbox',
-  summary: 'Get the vacation response',
-  as: 'mailbox',
-  permission: 'mailbox.read',
-  reply: VacationResponse,
-  etag: true,
-  async handle({ principal, app }) {
-    return shown(app, await accountOf(app, principal))
+  docs: {
+    operation: 'getVacationResponse',
+    tag: 'Mailbox',
+    summary: 'Get the vacation response',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { schema: VacationResponse, etag: true },
+  handle({ principal, app }) {
+    return shown(app, accountOf(app, principal))
   },
 })
 
 const replaceVacation = route({
   method: 'PUT',
   path: '/mailbox/vacation-response',
-  operation: 'replaceVacationResponse',
-  tag: 'Mailbox',
-  summary: 'Replace the vacation response',
-  description:
-    'A sender is answered once in 7 days, at the envelope sender address. Not answered are mailing lists, bulk, automatic and ' +
-    'junk messages, the null sender, role and no-reply addresses, messages whose sender is not authenticated (DMARC, SPF), and ' +
-    'messages that do not name an address of the mailbox in To or Cc. 403 for the inbox of an agent.',
-  as: 'mailbox',
-  permission: 'mailbox.write',
-  body: NewResponse,
-  reply: VacationResponse,
-  etag: true,
+  docs: {
+    operation: 'replaceVacationResponse',
+    tag: 'Mailbox',
+    summary: 'Replace the vacation response',
+    description:
+      'A sender is answered once in 7 days, at the envelope sender address. Not answered are mailing lists, bulk, automatic and ' +
+      'junk messages, the null sender, role and no-reply addresses, messages whose sender is not authenticated (DMARC, SPF), and ' +
+      'messages that do not name an address of the mailbox in To or Cc. 403 for the inbox of an agent.',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.write' },
+  body: { schema: NewResponse },
+  reply: { schema: VacationResponse, etag: true },
   async handle({ body, principal, app, request }) {
-    const account = await writableAccountOf(app, principal)
-    await refuseAgent(app, principal)
+    const account = writableAccountOf(app, principal)
+    refuseAgent(app, principal)
     const response = responseOf(body)
-    await app.store.vacations.set(account, response, async (tx) => request.matches(await shown(app, account, tx)))
+    await app.store.vacations.set(account, response, (tx) => request.matches(shown(app, account, tx)))
     return shown(app, account)
   },
 })
 
 /** An agent must not send automatically (decisions §10.13), whichever key is used for its inbox. */
-async function refuseAgent(app: Context, principal: MailboxPrincipal): Promise<void> {
-  const mailbox = await app.directory.mailboxes.byId(principal.mailboxId)
+function refuseAgent(app: Context, principal: MailboxPrincipal): void {
+  const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox?.isAgent !== true) return
   throw new ProductError('insufficient_permissions', 'The inbox of an agent cannot have a vacation response.')
 }
@@ -117,8 +117,8 @@ function responseOf(body: Static<typeof NewResponse>): Kept {
   }
 }
 
-async function shown(app: Context, account: Account, tx?: Tx): Promise<Static<typeof VacationResponse>> {
-  const kept = await app.store.vacations.get(account, tx)
+function shown(app: Context, account: Account, tx?: Tx): Static<typeof VacationResponse> {
+  const kept = app.store.vacations.get(account, tx)
   return {
     is_enabled: kept.isEnabled,
     from_date: isoTimeOrNull(kept.fromDate),

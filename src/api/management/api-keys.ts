@@ -26,19 +26,20 @@ const params = Type.Object({ key_id: Id('key') })
 const listKeys = route({
   method: 'GET',
   path: '/api-keys',
-  operation: 'listApiKeys',
-  tag: 'API keys',
-  summary: 'List the API keys of the team and its mailboxes, newest first',
-  as: 'team',
-  permission: 'apikey.read',
+  docs: {
+    operation: 'listApiKeys',
+    tag: 'API keys',
+    summary: 'List the API keys of the team and its mailboxes, newest first',
+  },
+  access: { as: 'team', permission: 'apikey.read' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     status: KeyStatus,
     kind: Words(['root', 'mailbox'], 'Keys of the team itself, or of its mailboxes.'),
   }),
-  reply: listOf(ApiKeyJson),
-  async handle({ query: { status, kind, limit }, after, principal, app }) {
-    const page = await app.directory.keys.list(principal.teamId, { status, kind, limit, after })
+  reply: { schema: listOf(ApiKeyJson) },
+  handle({ query: { status, kind, limit }, after, principal, app }) {
+    const page = app.directory.keys.list(principal.teamId, { status, kind, limit, after })
     return { items: page.items.map(presentKey), next: page.next }
   },
 })
@@ -46,18 +47,17 @@ const listKeys = route({
 const createKey = route({
   method: 'POST',
   path: '/api-keys',
-  operation: 'createApiKey',
-  tag: 'API keys',
-  summary: 'Create an API key of the team',
-  description:
-    'The secret is shown in this response only. A key cannot create a key with more permissions than it has (403).',
-  as: 'team',
-  permission: 'apikey.create',
+  docs: {
+    operation: 'createApiKey',
+    tag: 'API keys',
+    summary: 'Create an API key of the team',
+    description:
+      'The secret is shown in this response only. A key cannot create a key with more permissions than it has (403).',
+  },
+  access: { as: 'team', permission: 'apikey.create' },
   idempotent: true,
-  secret: true,
-  body: ApiKeyCreate,
-  reply: NewApiKey,
-  status: 201,
+  reply: { secret: true, schema: NewApiKey, status: 201 },
+  body: { schema: ApiKeyCreate },
   async handle({ body, principal, app }) {
     // A missing key is reported before a missing permission.
     requireSubset(principal, checkPermissions({ kind: 'root', role: body.role, permissions: body.permissions }))
@@ -77,16 +77,16 @@ const createKey = route({
 const readKey = route({
   method: 'GET',
   path: '/api-keys/{key_id}',
-  operation: 'getApiKey',
-  tag: 'API keys',
-  summary: 'Get an API key',
-  as: 'team',
-  permission: 'apikey.read',
+  docs: {
+    operation: 'getApiKey',
+    tag: 'API keys',
+    summary: 'Get an API key',
+  },
+  access: { as: 'team', permission: 'apikey.read' },
   params,
-  reply: ApiKeyJson,
-  etag: true,
-  async handle({ params: { key_id: id }, principal, app }) {
-    const key = await app.directory.keys.get(principal.teamId, id)
+  reply: { schema: ApiKeyJson, etag: true },
+  handle({ params: { key_id: id }, principal, app }) {
+    const key = app.directory.keys.get(principal.teamId, id)
     if (key === undefined) throw notFound('API key')
     return presentKey(key)
   },
@@ -95,27 +95,29 @@ const readKey = route({
 const updateKey = route({
   method: 'PATCH',
   path: '/api-keys/{key_id}',
-  operation: 'updateApiKey',
-  tag: 'API keys',
-  summary: 'Rename an API key, or shorten its lifetime',
-  as: 'team',
-  permission: 'apikey.update',
+  docs: {
+    operation: 'updateApiKey',
+    tag: 'API keys',
+    summary: 'Rename an API key, or shorten its lifetime',
+  },
+  access: { as: 'team', permission: 'apikey.update' },
   params,
-  body: Type.Object(
-    {
-      name: Type.Optional(KeyName),
-      expires_at: Type.Optional({ ...KeyExpiry, description: 'Earlier than the present expiry, or the first one.' }),
-    },
-    {
-      title: 'ApiKeyUpdate',
-      description: 'The changes.',
-      additionalProperties: false,
-      minProperties: 1,
-      examples: [{ name: 'Shop, reading' }],
-    },
-  ),
-  reply: ApiKeyJson,
-  etag: true,
+  body: {
+    schema: Type.Object(
+      {
+        name: Type.Optional(KeyName),
+        expires_at: Type.Optional({ ...KeyExpiry, description: 'Earlier than the present expiry, or the first one.' }),
+      },
+      {
+        title: 'ApiKeyUpdate',
+        description: 'The changes.',
+        additionalProperties: false,
+        minProperties: 1,
+        examples: [{ name: 'Shop, reading' }],
+      },
+    ),
+  },
+  reply: { schema: ApiKeyJson, etag: true },
   async handle({ params: { key_id: id }, body, principal, app, request }) {
     const change = {
       name: body.name,
@@ -132,20 +134,18 @@ const updateKey = route({
 const rotateKey = route({
   method: 'POST',
   path: '/api-keys/{key_id}/rotate',
-  operation: 'rotateApiKey',
-  tag: 'API keys',
-  summary: 'Rotate the secret of an API key',
-  description:
-    'The new secret is shown in this response only; 409 when the key is not active, or belongs to a mailbox.',
-  as: 'team',
-  permission: 'apikey.update',
+  docs: {
+    operation: 'rotateApiKey',
+    tag: 'API keys',
+    summary: 'Rotate the secret of an API key',
+    description:
+      'The new secret is shown in this response only; 409 when the key is not active, or belongs to a mailbox.',
+  },
+  access: { as: 'team', permission: 'apikey.update' },
   idempotent: true,
-  secret: true,
+  reply: { secret: true, schema: NewApiKey, etag: true },
   params,
-  body: rotationBody('ApiKeyRotate'),
-  bodyOptional: true,
-  reply: NewApiKey,
-  etag: true,
+  body: { schema: rotationBody('ApiKeyRotate'), optional: true },
   async handle({ params: { key_id: id }, body, principal, app, request }) {
     const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, (current) => {
       requireOwn(principal, current)
@@ -158,14 +158,14 @@ const rotateKey = route({
 const deleteKey = route({
   method: 'DELETE',
   path: '/api-keys/{key_id}',
-  operation: 'deleteApiKey',
-  tag: 'API keys',
-  summary: 'Revoke an API key immediately',
-  as: 'team',
-  permission: 'apikey.delete',
+  docs: {
+    operation: 'deleteApiKey',
+    tag: 'API keys',
+    summary: 'Revoke an API key immediately',
+  },
+  access: { as: 'team', permission: 'apikey.delete' },
   params,
-  reply: DeletedOf('key'),
-  etag: true,
+  reply: { schema: DeletedOf('key'), etag: true },
   async handle({ params: { key_id: id }, principal, app, request }) {
     await app.directory.keys.revoke(principal.teamId, id, (current) => {
       requireOwn(principal, current)

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
-import { Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { Id, listOf, pageQuery, Words } from '../../http/schema.ts'
 import {
   BillingSummary,
   presentSummary,
@@ -11,6 +11,7 @@ import {
   TransactionJson,
   TransactionType,
 } from '../schemas/billing.ts'
+import { replacedBy, timeFilters, timeRange } from '../schemas/list-filters.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const PERIODS = ['7', '30', '90'] as const
@@ -18,16 +19,17 @@ const PERIODS = ['7', '30', '90'] as const
 const readSummary = route({
   method: 'GET',
   path: '/billing/summary',
-  operation: 'getBillingSummary',
-  tag: 'Billing',
-  summary: 'Get a summary of recent credits and usage',
-  as: 'team',
-  permission: 'billing.read',
+  docs: {
+    operation: 'getBillingSummary',
+    tag: 'Billing',
+    summary: 'Get a summary of recent credits and usage',
+  },
+  access: { as: 'team', permission: 'billing.read' },
   query: Type.Object({
     period_days: Type.Optional(Words(PERIODS, 'Days back from now; default 30.')),
-    days: Type.Optional(Words(PERIODS, 'Alias of `period_days`, which takes precedence.')),
+    days: Type.Optional(replacedBy('period_days', Words(PERIODS), ' `period_days` takes precedence.')),
   }),
-  reply: BillingSummary,
+  reply: { schema: BillingSummary },
   async handle({ query, principal, app }) {
     const days = Number(query.period_days ?? query.days ?? 30)
     return presentSummary(days, await app.outbound.ledger.summary(principal.teamId, days))
@@ -37,23 +39,21 @@ const readSummary = route({
 const listTransactions = route({
   method: 'GET',
   path: '/billing/transactions',
-  operation: 'listBillingTransactions',
-  tag: 'Billing',
-  summary: 'List the credit transactions of the team, newest first',
-  as: 'team',
-  permission: 'billing.read',
+  docs: {
+    operation: 'listBillingTransactions',
+    tag: 'Billing',
+    summary: 'List the credit transactions of the team, newest first',
+  },
+  access: { as: 'team', permission: 'billing.read' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     type: TransactionType,
-    from_date: { ...TimeQuery, description: 'At or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
-    to_date: { ...TimeQuery, description: 'Before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
+    ...timeFilters('Booked'),
   }),
-  reply: listOf(TransactionJson),
+  reply: { schema: listOf(TransactionJson) },
   async handle({ query, after, principal, app }) {
     const { type, limit } = query
-    const from = query.from_date === undefined ? undefined : parseTime(query.from_date)
-    const to = query.to_date === undefined ? undefined : parseTime(query.to_date, { endOfDay: true })
-    const page = await app.outbound.ledger.list(principal.teamId, { type, from, to, limit, after })
+    const page = await app.outbound.ledger.list(principal.teamId, { type, ...timeRange(query), limit, after })
     return { items: page.items.map(presentTransaction), next: page.next }
   },
 })
@@ -61,16 +61,16 @@ const listTransactions = route({
 const readTransaction = route({
   method: 'GET',
   path: '/billing/transactions/{transaction_id}',
-  operation: 'getBillingTransaction',
-  tag: 'Billing',
-  summary: 'Get a credit transaction',
-  as: 'team',
-  permission: 'billing.read',
+  docs: {
+    operation: 'getBillingTransaction',
+    tag: 'Billing',
+    summary: 'Get a credit transaction',
+  },
+  access: { as: 'team', permission: 'billing.read' },
   params: Type.Object({ transaction_id: Id('transaction') }),
-  reply: TransactionJson,
-  etag: true,
-  async handle({ params: { transaction_id }, principal, app }) {
-    const found = await app.outbound.ledger.get(principal.teamId, transaction_id)
+  reply: { schema: TransactionJson, etag: true },
+  handle({ params: { transaction_id }, principal, app }) {
+    const found = app.outbound.ledger.get(principal.teamId, transaction_id)
     if (found === undefined) throw notFound('transaction')
     return presentTransaction(found)
   },

@@ -20,15 +20,16 @@ const params = Type.Object({ group_id: Id('deliveryGroup') })
 const listGroups = route({
   method: 'GET',
   path: '/delivery-groups',
-  operation: 'listDeliveryGroups',
-  tag: 'Delivery groups',
-  summary: 'List delivery groups, newest first',
-  as: 'team',
-  permission: 'provider.read',
+  docs: {
+    operation: 'listDeliveryGroups',
+    tag: 'Delivery groups',
+    summary: 'List delivery groups, newest first',
+  },
+  access: { as: 'team', permission: 'provider.read' },
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
-  reply: listOf(DeliveryGroupJson),
-  async handle({ query: { limit }, after, principal, app }) {
-    const page = await app.outbound.groups.list(principal.teamId, { limit, after })
+  reply: { schema: listOf(DeliveryGroupJson) },
+  handle({ query: { limit }, after, principal, app }) {
+    const page = app.outbound.groups.list(principal.teamId, { limit, after })
     return { items: page.items.map(presentGroup), next: page.next }
   },
 })
@@ -36,16 +37,16 @@ const listGroups = route({
 const createGroup = route({
   method: 'POST',
   path: '/delivery-groups',
-  operation: 'createDeliveryGroup',
-  tag: 'Delivery groups',
-  summary: 'Create a delivery group',
-  description: '409 when the name is in use; 422 `not_found` for an account that is not of the team.',
-  as: 'team',
-  permission: 'provider.create',
+  docs: {
+    operation: 'createDeliveryGroup',
+    tag: 'Delivery groups',
+    summary: 'Create a delivery group',
+    description: '409 when the name is in use; 422 `not_found` for an account that is not of the team.',
+  },
+  access: { as: 'team', permission: 'provider.create' },
   idempotent: true,
-  body: DeliveryGroupCreate,
-  reply: DeliveryGroupJson,
-  status: 201,
+  body: { schema: DeliveryGroupCreate },
+  reply: { schema: DeliveryGroupJson, status: 201 },
   async handle({ body, principal, app }) {
     const input = { name: body.name, strategy: body.strategy, members: body.members.map(readMember) }
     const group = await app.outbound.groups.create(principal.teamId, input)
@@ -56,16 +57,16 @@ const createGroup = route({
 const readGroup = route({
   method: 'GET',
   path: '/delivery-groups/{group_id}',
-  operation: 'getDeliveryGroup',
-  tag: 'Delivery groups',
-  summary: 'Get a delivery group',
-  as: 'team',
-  permission: 'provider.read',
+  docs: {
+    operation: 'getDeliveryGroup',
+    tag: 'Delivery groups',
+    summary: 'Get a delivery group',
+  },
+  access: { as: 'team', permission: 'provider.read' },
   params,
-  reply: DeliveryGroupJson,
-  etag: true,
-  async handle({ params: { group_id }, principal, app }) {
-    const group = await app.outbound.groups.get(principal.teamId, group_id)
+  reply: { schema: DeliveryGroupJson, etag: true },
+  handle({ params: { group_id }, principal, app }) {
+    const group = app.outbound.groups.get(principal.teamId, group_id)
     if (group === undefined) throw notFound('delivery group')
     return presentGroup(group)
   },
@@ -74,15 +75,15 @@ const readGroup = route({
 const updateGroup = route({
   method: 'PATCH',
   path: '/delivery-groups/{group_id}',
-  operation: 'updateDeliveryGroup',
-  tag: 'Delivery groups',
-  summary: 'Update a delivery group; a list of members replaces the present one',
-  as: 'team',
-  permission: 'provider.update',
+  docs: {
+    operation: 'updateDeliveryGroup',
+    tag: 'Delivery groups',
+    summary: 'Update a delivery group; a list of members replaces the present one',
+  },
+  access: { as: 'team', permission: 'provider.update' },
   params,
-  body: DeliveryGroupUpdate,
-  reply: DeliveryGroupJson,
-  etag: true,
+  body: { schema: DeliveryGroupUpdate },
+  reply: { schema: DeliveryGroupJson, etag: true },
   async handle({ params: { group_id }, body, principal, app, request }) {
     const change = { name: body.name, strategy: body.strategy, members: body.members?.map(readMember) }
     const matches = (current: GroupRecord) => request.matches(presentGroup(current))
@@ -93,15 +94,15 @@ const updateGroup = route({
 const deleteGroup = route({
   method: 'DELETE',
   path: '/delivery-groups/{group_id}',
-  operation: 'deleteDeliveryGroup',
-  tag: 'Delivery groups',
-  summary: 'Delete a delivery group; its accounts stay',
-  description: '409 while the send_scope of a mailbox uses it.',
-  as: 'team',
-  permission: 'provider.delete',
+  docs: {
+    operation: 'deleteDeliveryGroup',
+    tag: 'Delivery groups',
+    summary: 'Delete a delivery group; its accounts stay',
+    description: '409 while the send_scope of a mailbox uses it.',
+  },
+  access: { as: 'team', permission: 'provider.delete' },
   params,
-  reply: DeletedOf('deliveryGroup'),
-  etag: true,
+  reply: { schema: DeletedOf('deliveryGroup'), etag: true },
   async handle({ params: { group_id }, principal, app, request }) {
     const matches = (current: GroupRecord) => request.matches(presentGroup(current))
     await app.outbound.groups.remove(principal.teamId, group_id, matches)

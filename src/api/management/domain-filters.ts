@@ -12,15 +12,15 @@ const filters = senderFilterOf('domain', (app, teamId, id) => app.directory.doma
 const readDomainFilters = route({
   method: 'GET',
   path: '/domains/{domain_id}/filters',
-  operation: 'getDomainFilters',
-  tag: 'Domains',
-  summary: 'Get the sender filter of a domain',
-  as: 'team',
-  permission: 'domain.read',
+  docs: {
+    operation: 'getDomainFilters',
+    tag: 'Domains',
+    summary: 'Get the sender filter of a domain',
+  },
+  access: { as: 'team', permission: 'domain.read' },
   params,
-  reply: FilterStateJson,
-  etag: true,
-  async handle({ params: { domain_id }, principal, app }) {
+  reply: { schema: FilterStateJson, etag: true },
+  handle({ params: { domain_id }, principal, app }) {
     return filters.read(app, principal.teamId, domain_id)
   },
 })
@@ -28,18 +28,18 @@ const readDomainFilters = route({
 const replaceDomainFilters = route({
   method: 'PUT',
   path: '/domains/{domain_id}/filters',
-  operation: 'replaceDomainFilters',
-  tag: 'Domains',
-  summary: 'Replace the sender filter of a domain',
-  description:
-    'Applies to mail received from now on. With the ETag of a GET in `If-Match`, the filter is replaced only if it has not ' +
-    'changed since (409 otherwise). Messages of blocked senders are rejected during the SMTP session and not stored.',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'replaceDomainFilters',
+    tag: 'Domains',
+    summary: 'Replace the sender filter of a domain',
+    description:
+      'Applies to mail received from now on. With the ETag of a GET in `If-Match`, the filter is replaced only if it has not ' +
+      'changed since (409 otherwise). Messages of blocked senders are rejected during the SMTP session and not stored.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
-  body: FilterStateJson,
-  reply: FilterStateJson,
-  etag: true,
+  body: { schema: FilterStateJson },
+  reply: { schema: FilterStateJson, etag: true },
   async handle({ params: { domain_id }, body, request, principal, app }) {
     return filters.replace(app, principal.teamId, domain_id, body, request)
   },

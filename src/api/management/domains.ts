@@ -13,6 +13,7 @@ import {
   presentVerification,
   VerificationStatus,
 } from '../schemas/domain.ts'
+import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -21,20 +22,21 @@ const params = Type.Object({ domain_id: Id('domain') })
 const listDomains = route({
   method: 'GET',
   path: '/domains',
-  operation: 'listDomains',
-  tag: 'Domains',
-  summary: 'List domains, newest first',
-  as: 'team',
-  permission: 'domain.read',
+  docs: {
+    operation: 'listDomains',
+    tag: 'Domains',
+    summary: 'List domains, newest first',
+  },
+  access: { as: 'team', permission: 'domain.read' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     verification_status: VerificationStatus,
-    search: Type.String({ minLength: 1, maxLength: 253, description: 'Part of the name.' }),
+    ...searchFilters('Part of the name.', 253),
   }),
-  reply: listOf(DomainJson),
-  async handle({ query, after, principal, app }) {
-    const { verification_status: status, search, limit } = query
-    const page = await app.directory.domains.list(principal.teamId, { status, search, limit, after })
+  reply: { schema: listOf(DomainJson) },
+  handle({ query, after, principal, app }) {
+    const { verification_status: status, limit } = query
+    const page = app.directory.domains.list(principal.teamId, { status, search: searchOf(query), limit, after })
     return { items: page.items.map(presentDomain), next: page.next }
   },
 })
@@ -42,30 +44,32 @@ const listDomains = route({
 const createDomain = route({
   method: 'POST',
   path: '/domains',
-  operation: 'createDomain',
-  tag: 'Domains',
-  summary: 'Create a domain and return its DNS records',
-  description:
-    'The domain is pending until its verification record is found in DNS; names under `test`, `example`, `invalid` and ' +
-    '`localhost` are verified immediately. 409 when the team already has it, or another team has verified it.',
-  as: 'team',
-  permission: 'domain.create',
+  docs: {
+    operation: 'createDomain',
+    tag: 'Domains',
+    summary: 'Create a domain and return its DNS records',
+    description:
+      'The domain is pending until its verification record is found in DNS; names under `test`, `example`, `invalid` and ' +
+      '`localhost` are verified immediately. 409 when the team already has it, or another team has verified it.',
+  },
+  access: { as: 'team', permission: 'domain.create' },
   idempotent: true,
-  body: record(
-    'DomainCreate',
-    'The new domain.',
-    {
-      domain: Type.String({
-        minLength: 4,
-        maxLength: 253,
-        description: 'A host name with at least two labels; labels with non-ASCII letters are converted to A-labels.',
-        examples: ['shop.example'],
-      }),
-    },
-    { domain: 'shop.example' },
-  ),
-  reply: DomainJson,
-  status: 201,
+  body: {
+    schema: record(
+      'DomainCreate',
+      'The new domain.',
+      {
+        domain: Type.String({
+          minLength: 4,
+          maxLength: 253,
+          description: 'A host name with at least two labels; labels with non-ASCII letters are converted to A-labels.',
+          examples: ['shop.example'],
+        }),
+      },
+      { domain: 'shop.example' },
+    ),
+  },
+  reply: { schema: DomainJson, status: 201 },
   async handle({ body, principal, app }) {
     const domain = await app.directory.domains.create(principal.teamId, body.domain)
     return answer({ data: presentDomain(domain), headers: { Location: `/api/v1/domains/${domain.id}` } })
@@ -75,16 +79,16 @@ const createDomain = route({
 const readDomain = route({
   method: 'GET',
   path: '/domains/{domain_id}',
-  operation: 'getDomain',
-  tag: 'Domains',
-  summary: 'Get a domain',
-  as: 'team',
-  permission: 'domain.read',
+  docs: {
+    operation: 'getDomain',
+    tag: 'Domains',
+    summary: 'Get a domain',
+  },
+  access: { as: 'team', permission: 'domain.read' },
   params,
-  reply: DomainJson,
-  etag: true,
-  async handle({ params: { domain_id }, principal, app }) {
-    const domain = await app.directory.domains.get(principal.teamId, domain_id)
+  reply: { schema: DomainJson, etag: true },
+  handle({ params: { domain_id }, principal, app }) {
+    const domain = app.directory.domains.get(principal.teamId, domain_id)
     if (domain === undefined) throw notFound('domain')
     return presentDomain(domain)
   },
@@ -93,18 +97,18 @@ const readDomain = route({
 const verifyDomain = route({
   method: 'POST',
   path: '/domains/{domain_id}/verify',
-  operation: 'verifyDomain',
-  tag: 'Domains',
-  summary: 'Check the DNS records of a domain now, without a cache',
-  description:
-    'Only the verification record is decisive; the other results help to correct the records. Once in 10 seconds for each ' +
-    'domain (429). 503 when no name server answers: then nothing changes.',
-  as: 'team',
-  permission: 'domain.verify',
-  throttle: { times: 1, seconds: 10 },
+  docs: {
+    operation: 'verifyDomain',
+    tag: 'Domains',
+    summary: 'Check the DNS records of a domain now, without a cache',
+    description:
+      'Only the verification record is decisive; the other results help to correct the records. Once in 10 seconds for each ' +
+      'domain (429). 503 when no name server answers: then nothing changes.',
+  },
+  access: { as: 'team', permission: 'domain.verify' },
+  limits: { throttle: { times: 1, seconds: 10 } },
   params,
-  reply: DomainVerificationJson,
-  etag: true,
+  reply: { schema: DomainVerificationJson, etag: true },
   async handle({ params: { domain_id }, principal, app, request }) {
     const matches = (current: Domain) => request.matches(presentDomain(current))
     const { domain, checks } = await app.administration.domains.verify(principal.teamId, domain_id, matches)
@@ -115,17 +119,17 @@ const verifyDomain = route({
 const removeDomain = route({
   method: 'DELETE',
   path: '/domains/{domain_id}',
-  operation: 'deleteDomain',
-  tag: 'Domains',
-  summary: 'Delete a domain, its filters and its keys',
-  description:
-    '409 while an active or suspended mailbox has an address at the domain. After the deletion mail to the domain is refused, ' +
-    'and queued messages from it are rejected. Logs stay; a team that creates the domain again gets new records to publish.',
-  as: 'team',
-  permission: 'domain.delete',
+  docs: {
+    operation: 'deleteDomain',
+    tag: 'Domains',
+    summary: 'Delete a domain, its filters and its keys',
+    description:
+      '409 while an active or suspended mailbox has an address at the domain. After the deletion mail to the domain is refused, ' +
+      'and queued messages from it are rejected. Logs stay; a team that creates the domain again gets new records to publish.',
+  },
+  access: { as: 'team', permission: 'domain.delete' },
   params,
-  reply: DeletedOf('domain'),
-  etag: true,
+  reply: { schema: DeletedOf('domain'), etag: true },
   async handle({ params: { domain_id }, principal, app, request }) {
     const matches = (current: Domain) => request.matches(presentDomain(current))
     await app.directory.domains.delete(principal.teamId, domain_id, matches)

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { DAY_MS } from '../../base/durations.ts'
 import { notFound, ProductError } from '../../base/errors.ts'
 import { route } from '../../http/route.ts'
-import { FilterId, Id, listOf, pageQuery, parseTime, TimeQuery } from '../../http/schema.ts'
+import { FilterId, Id, listOf, pageQuery } from '../../http/schema.ts'
 import {
   DeliveryLogDetail,
   DeliveryLogJson,
@@ -12,45 +12,41 @@ import {
   presentDelivery,
   presentDeliveryDetail,
 } from '../schemas/delivery-log.ts'
+import { readTag, TagQuery } from '../schemas/labels.ts'
+import { endName, searchFilters, searchOf, timeFilters, timeRange } from '../schemas/list-filters.ts'
 import { LOG_PAGE } from './pages.ts'
 
 const RANGE_MAX_MS = 366 * DAY_MS
-const Search = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  description: 'Words that all occur in the addresses, the subject or the message id.',
-})
-
 const query = pageQuery({
   limit: LOG_PAGE,
   status: DeliveryStatus,
-  from_date: { ...TimeQuery, description: 'Accepted at or after: RFC 3339 time, or YYYY-MM-DD meaning 00:00:00Z.' },
-  to_date: { ...TimeQuery, description: 'Accepted before: RFC 3339 time, or YYYY-MM-DD meaning the end of that day.' },
+  ...timeFilters('Accepted'),
   provider_id: { ...FilterId('provider'), description: 'Messages sent through this sending account.' },
   mailbox_id: { ...Id('mailbox'), description: 'Messages sent from this mailbox; 404 when it is not of the team.' },
   message_id: { ...FilterId('email'), description: 'The recipients of one message.' },
   domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
-  search: Search,
-  q: { ...Search, description: 'Alias of `search`.' },
+  tag: TagQuery,
+  ...searchFilters('Words that all occur in the addresses, the subject or the message id.'),
 })
 
 const listEmailLogs = route({
   method: 'GET',
   path: '/emails/logs',
-  operation: 'listEmailLogs',
-  tag: 'Delivery log',
-  summary: 'List the delivery log, newest first',
-  description:
-    'One row for each recipient of each message. from_date and to_date are at most 366 days apart. Rows are kept for ' +
-    '`LOG_RETENTION_DAYS`. `meta.filters` repeats the filters.',
-  as: 'team',
-  permission: 'logs.read',
+  docs: {
+    operation: 'listEmailLogs',
+    tag: 'Delivery log',
+    summary: 'List the delivery log, newest first',
+    description:
+      'One row for each recipient of each message. `after` and `before` are at most 366 days apart. Rows are kept for ' +
+      '`LOG_RETENTION_DAYS`. `meta.filters` repeats the filters.',
+  },
+  access: { as: 'team', permission: 'logs.read' },
   query,
-  reply: listOf(DeliveryLogJson),
+  reply: { schema: listOf(DeliveryLogJson) },
   async handle({ query: filters, after, principal, app }) {
     const { mailboxes } = app.directory
     const { mailbox_id: mailboxId, limit } = filters
-    if (mailboxId !== undefined && !(await mailboxes.wasOf(principal.teamId, mailboxId))) throw notFound('mailbox')
+    if (mailboxId !== undefined && !mailboxes.wasOf(principal.teamId, mailboxId)) throw notFound('mailbox')
     const filter = {
       ...rangeOf(filters),
       mailboxId,
@@ -58,7 +54,8 @@ const listEmailLogs = route({
       providerId: filters.provider_id,
       emailId: filters.message_id,
       domain: filters.domain,
-      search: filters.search ?? filters.q,
+      tag: filters.tag === undefined ? undefined : readTag(filters.tag),
+      search: searchOf(filters),
     }
     const page = await app.outbound.log.list(principal.teamId, filter, { limit, after })
     return { items: page.items.map(presentDelivery), next: page.next, meta: { filters: filtersOf(filters) } }
@@ -68,28 +65,27 @@ const listEmailLogs = route({
 const readEmailLog = route({
   method: 'GET',
   path: '/emails/logs/{log_id}',
-  operation: 'getEmailLog',
-  tag: 'Delivery log',
-  summary: 'Get a delivery log row with its events',
-  as: 'team',
-  permission: 'logs.read',
+  docs: {
+    operation: 'getEmailLog',
+    tag: 'Delivery log',
+    summary: 'Get a delivery log row with its events',
+  },
+  access: { as: 'team', permission: 'logs.read' },
   params: Type.Object({ log_id: Id('deliveryLog') }),
-  reply: DeliveryLogDetail,
-  etag: true,
-  async handle({ params: { log_id }, principal, app }) {
-    const row = await app.outbound.log.get(principal.teamId, log_id)
+  reply: { schema: DeliveryLogDetail, etag: true },
+  handle({ params: { log_id }, principal, app }) {
+    const row = app.outbound.log.get(principal.teamId, log_id)
     if (row === undefined) throw notFound('delivery log row')
     return presentDeliveryDetail(row)
   },
 })
 
 /** @throws ProductError invalid_parameter for a range that is too long */
-function rangeOf({ from_date, to_date }: Static<typeof query>): { from?: number; to?: number } {
-  const from = from_date === undefined ? undefined : parseTime(from_date)
-  const to = to_date === undefined ? undefined : parseTime(to_date, { endOfDay: true })
+function rangeOf(filters: Static<typeof query>): { from?: number; to?: number } {
+  const { from, to } = timeRange(filters)
   if (from !== undefined && to !== undefined && to - from > RANGE_MAX_MS) {
     throw new ProductError('invalid_parameter', 'The range is longer than 366 days. Choose a shorter one.', {
-      param: 'to_date',
+      param: endName(filters),
     })
   }
   return { from, to }

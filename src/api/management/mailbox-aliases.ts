@@ -16,18 +16,19 @@ const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
 const listAliases = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}/aliases',
-  operation: 'listMailboxAliases',
-  tag: 'Mailboxes',
-  summary: 'List the aliases of a mailbox, newest first',
-  as: 'team',
-  permission: 'mailbox.admin.read',
+  docs: {
+    operation: 'listMailboxAliases',
+    tag: 'Mailboxes',
+    summary: 'List the aliases of a mailbox, newest first',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.read' },
   params: ofMailbox,
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
-  reply: listOf(AliasJson),
-  async handle({ params: { mailbox_id: id }, query: { limit }, after, principal, app }) {
+  reply: { schema: listOf(AliasJson) },
+  handle({ params: { mailbox_id: id }, query: { limit }, after, principal, app }) {
     const { mailboxes, aliases } = app.directory
-    if ((await mailboxes.get(principal.teamId, id)) === undefined) throw notFound('mailbox')
-    const page = await aliases.list(id, { limit, after })
+    if (mailboxes.get(principal.teamId, id) === undefined) throw notFound('mailbox')
+    const page = aliases.list(id, { limit, after })
     return { items: page.items.map(presentAlias), next: page.next }
   },
 })
@@ -35,32 +36,34 @@ const listAliases = route({
 const createAlias = route({
   method: 'POST',
   path: '/mailboxes/{mailbox_id}/aliases',
-  operation: 'createMailboxAlias',
-  tag: 'Mailboxes',
-  summary: 'Create an alias of a mailbox',
-  description:
-    `The mailbox immediately receives mail to the alias and can send from it. At most ${ALIASES_MAX} for each mailbox. 409 when ` +
-    'a mailbox or an alias has the address; 422 when the domain is not of the team (`not_found`) or not verified ' +
-    '(`unverified_domain`).',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'createMailboxAlias',
+    tag: 'Mailboxes',
+    summary: 'Create an alias of a mailbox',
+    description:
+      `The mailbox immediately receives mail to the alias and can send from it. At most ${ALIASES_MAX} for each mailbox. 409 when ` +
+      'a mailbox or an alias has the address; 422 when the domain is not of the team (`not_found`) or not verified ' +
+      '(`unverified_domain`).',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   idempotent: true,
   params: ofMailbox,
-  body: record(
-    'MailboxAliasCreate',
-    'The new alias.',
-    {
-      email: Type.String({
-        minLength: 3,
-        maxLength: EMAIL_TEXT_MAX,
-        description: 'At a verified domain of the team, in the form of a mailbox address.',
-        examples: ['orders@shop.example'],
-      }),
-    },
-    { email: 'orders@shop.example' },
-  ),
-  reply: AliasJson,
-  status: 201,
+  body: {
+    schema: record(
+      'MailboxAliasCreate',
+      'The new alias.',
+      {
+        email: Type.String({
+          minLength: 3,
+          maxLength: EMAIL_TEXT_MAX,
+          description: 'At a verified domain of the team, in the form of a mailbox address.',
+          examples: ['orders@shop.example'],
+        }),
+      },
+      { email: 'orders@shop.example' },
+    ),
+  },
+  reply: { schema: AliasJson, status: 201 },
   async handle({ params: { mailbox_id: id }, body, principal, app }) {
     const alias = await app.directory.aliases.add(principal.teamId, id, body.email)
     return answer({
@@ -73,13 +76,14 @@ const createAlias = route({
 const deleteAlias = route({
   method: 'DELETE',
   path: '/mailboxes/{mailbox_id}/aliases/{alias_id}',
-  operation: 'deleteMailboxAlias',
-  tag: 'Mailboxes',
-  summary: 'Delete an alias: mail to it is refused, and the address is free immediately',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'deleteMailboxAlias',
+    tag: 'Mailboxes',
+    summary: 'Delete an alias: mail to it is refused, and the address is free immediately',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params: Type.Object({ mailbox_id: Id('mailbox'), alias_id: Id('alias') }),
-  reply: DeletedOf('alias'),
+  reply: { schema: DeletedOf('alias') },
   async handle({ params: { mailbox_id, alias_id: id }, principal, app }) {
     await app.administration.mailboxes.removeAlias(principal.teamId, mailbox_id, id)
     return { deleted: true, id }

@@ -12,15 +12,15 @@ const filters = senderFilterOf('mailbox', (app, teamId, id) => app.directory.mai
 const readMailboxFilters = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}/filters',
-  operation: 'getMailboxFilters',
-  tag: 'Mailboxes',
-  summary: 'Get the sender filter of a mailbox',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'getMailboxFilters',
+    tag: 'Mailboxes',
+    summary: 'Get the sender filter of a mailbox',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
-  reply: FilterStateJson,
-  etag: true,
-  async handle({ params: { mailbox_id }, principal, app }) {
+  reply: { schema: FilterStateJson, etag: true },
+  handle({ params: { mailbox_id }, principal, app }) {
     return filters.read(app, principal.teamId, mailbox_id)
   },
 })
@@ -28,18 +28,18 @@ const readMailboxFilters = route({
 const replaceMailboxFilters = route({
   method: 'PUT',
   path: '/mailboxes/{mailbox_id}/filters',
-  operation: 'replaceMailboxFilters',
-  tag: 'Mailboxes',
-  summary: 'Replace the sender filter of a mailbox',
-  description:
-    'Evaluated before the filter of the domain; applies to mail received from now on. With the ETag of a GET in `If-Match`, the ' +
-    'filter is replaced only if it has not changed since (409 otherwise).',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'replaceMailboxFilters',
+    tag: 'Mailboxes',
+    summary: 'Replace the sender filter of a mailbox',
+    description:
+      'Evaluated before the filter of the domain; applies to mail received from now on. With the ETag of a GET in `If-Match`, the ' +
+      'filter is replaced only if it has not changed since (409 otherwise).',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
-  body: FilterStateJson,
-  reply: FilterStateJson,
-  etag: true,
+  body: { schema: FilterStateJson },
+  reply: { schema: FilterStateJson, etag: true },
   async handle({ params: { mailbox_id }, body, request, principal, app }) {
     return filters.replace(app, principal.teamId, mailbox_id, body, request)
   },

@@ -21,18 +21,19 @@ const ofKey = Type.Object({ mailbox_id: Id('mailbox'), key_id: Id('key') })
 const listMailboxKeys = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}/api-keys',
-  operation: 'listMailboxKeys',
-  tag: 'Mailboxes',
-  summary: 'List the API keys of a mailbox, newest first',
-  description: 'Secrets are not included.',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'listMailboxKeys',
+    tag: 'Mailboxes',
+    summary: 'List the API keys of a mailbox, newest first',
+    description: 'Secrets are not included.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params: ofMailbox,
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
-  reply: listOf(ApiKeyJson),
-  async handle({ params: { mailbox_id }, query: { status, limit }, after, principal, app }) {
-    const { id: mailboxId } = await mailboxOf(app, principal.teamId, mailbox_id)
-    const page = await app.directory.keys.list(principal.teamId, { mailboxId, status, limit, after })
+  reply: { schema: listOf(ApiKeyJson) },
+  handle({ params: { mailbox_id }, query: { status, limit }, after, principal, app }) {
+    const { id: mailboxId } = mailboxOf(app, principal.teamId, mailbox_id)
+    const page = app.directory.keys.list(principal.teamId, { mailboxId, status, limit, after })
     return { items: page.items.map(presentKey), next: page.next }
   },
 })
@@ -40,45 +41,45 @@ const listMailboxKeys = route({
 const createMailboxKey = route({
   method: 'POST',
   path: '/mailboxes/{mailbox_id}/api-keys',
-  operation: 'createMailboxKey',
-  tag: 'Mailboxes',
-  summary: 'Create an API key of a mailbox',
-  description:
-    `The secret is shown in this response only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` ` +
-    'takes the ETag of the mailbox.',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'createMailboxKey',
+    tag: 'Mailboxes',
+    summary: 'Create an API key of a mailbox',
+    description:
+      `The secret is shown in this response only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` ` +
+      'takes the ETag of the mailbox.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   idempotent: true,
-  secret: true,
+  reply: { secret: true, schema: NewApiKey, status: 201, etag: true },
   params: ofMailbox,
-  body: record(
-    'MailboxKeyCreate',
-    'The new API key.',
-    {
-      name: Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: 'A note for the list of keys.',
-        examples: ['Reading assistant'],
-      }),
-      permissions: Type.Optional(
-        Type.Array(Words(MAILBOX_SCOPES), {
-          minItems: 1,
-          maxItems: MAILBOX_SCOPES.length,
-          uniqueItems: true,
-          description: 'Default: all scopes.',
+  body: {
+    schema: record(
+      'MailboxKeyCreate',
+      'The new API key.',
+      {
+        name: Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'A note for the list of keys.',
+          examples: ['Reading assistant'],
         }),
-      ),
-      expires_at: Type.Optional({
-        ...TimeQuery,
-        description: 'In the future, at most 5 years ahead. Default: never.',
-      }),
-    },
-    { name: 'Reading assistant', permissions: ['mailbox.read', 'email.receive'] },
-  ),
-  reply: NewApiKey,
-  status: 201,
-  etag: true,
+        permissions: Type.Optional(
+          Type.Array(Words(MAILBOX_SCOPES), {
+            minItems: 1,
+            maxItems: MAILBOX_SCOPES.length,
+            uniqueItems: true,
+            description: 'Default: all scopes.',
+          }),
+        ),
+        expires_at: Type.Optional({
+          ...TimeQuery,
+          description: 'In the future, at most 5 years ahead. Default: never.',
+        }),
+      },
+      { name: 'Reading assistant', permissions: ['mailbox.read', 'email.receive'] },
+    ),
+  },
   async handle({ params: { mailbox_id }, body, principal, app, request }) {
     const input = {
       name: body.name,
@@ -86,7 +87,7 @@ const createMailboxKey = route({
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
       createdBy: principal.keyId,
     }
-    const matches = await mailboxMatch(app, mailbox_id, request)
+    const matches = mailboxMatch(app, mailbox_id, request)
     const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches)
     const Location = `/api/v1/mailboxes/${mailbox_id}/api-keys/${issued.record.id}`
     return answer({ data: presentNewKey(issued), headers: { Location } })
@@ -96,22 +97,20 @@ const createMailboxKey = route({
 const rotateMailboxKey = route({
   method: 'POST',
   path: '/mailboxes/{mailbox_id}/api-keys/{key_id}/rotate',
-  operation: 'rotateMailboxKey',
-  tag: 'Mailboxes',
-  summary: 'Rotate the secret of an API key of a mailbox',
-  description:
-    'Id, name, permissions and expiry stay. The new secret is shown in this response only; 409 when the key is not active.',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'rotateMailboxKey',
+    tag: 'Mailboxes',
+    summary: 'Rotate the secret of an API key of a mailbox',
+    description:
+      'Id, name, permissions and expiry stay. The new secret is shown in this response only; 409 when the key is not active.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   idempotent: true,
-  secret: true,
+  reply: { secret: true, schema: NewApiKey, etag: true },
   params: ofKey,
-  body: rotationBody('MailboxKeyRotate'),
-  bodyOptional: true,
-  reply: NewApiKey,
-  etag: true,
+  body: { schema: rotationBody('MailboxKeyRotate'), optional: true },
   async handle({ params: { mailbox_id, key_id }, body, principal, app, request }) {
-    const { id } = await keyOf(app, principal.teamId, mailbox_id, key_id)
+    const { id } = keyOf(app, principal.teamId, mailbox_id, key_id)
     const matches = (current: KeyRecord) => request.matches(presentKey(current))
     const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches)
     return rotated(issued)
@@ -121,30 +120,30 @@ const rotateMailboxKey = route({
 const deleteMailboxKey = route({
   method: 'DELETE',
   path: '/mailboxes/{mailbox_id}/api-keys/{key_id}',
-  operation: 'deleteMailboxKey',
-  tag: 'Mailboxes',
-  summary: 'Revoke an API key of a mailbox immediately',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'deleteMailboxKey',
+    tag: 'Mailboxes',
+    summary: 'Revoke an API key of a mailbox immediately',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params: ofKey,
-  reply: DeletedOf('key'),
-  etag: true,
+  reply: { schema: DeletedOf('key'), etag: true },
   async handle({ params: { mailbox_id, key_id }, principal, app, request }) {
-    const key = await keyOf(app, principal.teamId, mailbox_id, key_id)
+    const key = keyOf(app, principal.teamId, mailbox_id, key_id)
     await app.directory.keys.revoke(principal.teamId, key.id, (current) => request.matches(presentKey(current)))
     return { deleted: true, id: key.id }
   },
 })
 
-async function mailboxOf(app: Context, teamId: string, id: string): Promise<Mailbox> {
-  const mailbox = await app.directory.mailboxes.get(teamId, id)
+function mailboxOf(app: Context, teamId: string, id: string): Mailbox {
+  const mailbox = app.directory.mailboxes.get(teamId, id)
   if (mailbox === undefined) throw notFound('mailbox')
   return mailbox
 }
 
-async function keyOf(app: Context, teamId: string, mailboxId: string, id: string): Promise<KeyRecord> {
-  await mailboxOf(app, teamId, mailboxId)
-  const key = await app.directory.keys.get(teamId, id)
+function keyOf(app: Context, teamId: string, mailboxId: string, id: string): KeyRecord {
+  mailboxOf(app, teamId, mailboxId)
+  const key = app.directory.keys.get(teamId, id)
   if (key === undefined || key.mailboxId !== mailboxId) throw notFound('API key')
   return key
 }

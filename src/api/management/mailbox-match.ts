@@ -8,15 +8,11 @@ import { presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { usageOf } from '../usage.ts'
 
 /** Checks `If-Match` against a mailbox in the unit of work that changes it or its parts. */
-export async function mailboxMatch(
-  app: Context,
-  id: string,
-  request: RequestFacts,
-): Promise<(current: Mailbox, tx: Tx) => Promise<void>> {
-  if (!request.conditional) return async () => {}
-  const usage = await usageOf(app, [id])
-  return async (current, tx) => {
-    const keys = await app.directory.keys.countByMailbox([id], tx)
+export function mailboxMatch(app: Context, id: string, request: RequestFacts): (current: Mailbox, tx: Tx) => void {
+  if (!request.conditional) return () => {}
+  const usage = usageOf(app, [id])
+  return (current, tx) => {
+    const keys = app.directory.keys.countByMailbox([id], tx)
     request.matches(presentMailboxAdmin(current, usage.get(id), keys.get(id) ?? 0))
   }
 }

@@ -15,6 +15,7 @@ import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
+import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
 import { readSendScope, SendScopeJson } from '../schemas/send-scope.ts'
@@ -28,28 +29,28 @@ export const EMAIL_TEXT_MAX = 320
 const listMailboxes = route({
   method: 'GET',
   path: '/mailboxes',
-  operation: 'listMailboxes',
-  tag: 'Mailboxes',
-  summary: 'List mailboxes, newest first',
-  description: 'Active and suspended mailboxes unless `status` is given.',
-  as: 'team',
-  permission: 'mailbox.admin.read',
+  docs: {
+    operation: 'listMailboxes',
+    tag: 'Mailboxes',
+    summary: 'List mailboxes, newest first',
+    description: 'Active and suspended mailboxes unless `status` is given.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.read' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     status: MailboxStatus,
     domain_id: { ...Id('domain'), description: 'Mailboxes at this domain; 404 when it is not of the team.' },
-    search: Type.String({ minLength: 1, maxLength: 255, description: 'Part of the address or of the display name.' }),
+    ...searchFilters('Part of the address or of the display name.'),
     is_agent: Type.Boolean({ description: 'Whether an agent registered it.' }),
   }),
-  reply: listOf(MailboxAdmin),
+  reply: { schema: listOf(MailboxAdmin) },
   async handle({ query, after, principal, app }) {
-    const { status, domain_id: domainId, search, is_agent: isAgent, limit } = query
+    const { status, domain_id: domainId, is_agent: isAgent, limit } = query
     const { domains, mailboxes } = app.directory
-    if (domainId !== undefined && (await domains.get(principal.teamId, domainId)) === undefined)
-      throw notFound('domain')
-    const statuses = status && [status]
+    if (domainId !== undefined && domains.get(principal.teamId, domainId) === undefined) throw notFound('domain')
+    const [statuses, search] = [status && [status], searchOf(query)]
     const page = await mailboxes.list(principal.teamId, { statuses, domainId, search, isAgent, limit, after })
-    return { items: await present(app, page.items), next: page.next }
+    return { items: present(app, page.items), next: page.next }
   },
 })
 
@@ -105,26 +106,25 @@ const MailboxUpdate = Type.Object(
 const createMailbox = route({
   method: 'POST',
   path: '/mailboxes',
-  operation: 'createMailbox',
-  tag: 'Mailboxes',
-  summary: 'Create a mailbox',
-  description:
-    'It receives mail immediately and has the folders Inbox, Drafts, Sent, Junk, Trash and Archive. 409 when the address is in ' +
-    'use; 422 when the domain is not of the team (`not_found`) or not verified (`unverified_domain`).',
-  as: 'team',
-  permission: 'mailbox.admin.create',
+  docs: {
+    operation: 'createMailbox',
+    tag: 'Mailboxes',
+    summary: 'Create a mailbox',
+    description:
+      'It receives mail immediately and has the folders Inbox, Drafts, Sent, Junk, Trash and Archive. 409 when the address is in ' +
+      'use; 422 when the domain is not of the team (`not_found`) or not verified (`unverified_domain`).',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.create' },
   idempotent: true,
-  secret: true,
-  body: MailboxCreate,
-  reply: NewMailbox,
-  status: 201,
+  reply: { secret: true, schema: NewMailbox, status: 201 },
+  body: { schema: MailboxCreate },
   async handle({ body, principal, app }) {
     const { mailboxes } = app.administration
     const input = inputOf(body)
     const { mailbox, key } = body.create_api_key
       ? await mailboxes.createWithKey(principal.teamId, input, principal.keyId)
       : { mailbox: await mailboxes.create(principal.teamId, input), key: null }
-    const [shown] = await present(app, [mailbox])
+    const [shown] = present(app, [mailbox])
     const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${mailbox.id}` } })
   },
@@ -133,18 +133,18 @@ const createMailbox = route({
 const readMailbox = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}',
-  operation: 'getMailbox',
-  tag: 'Mailboxes',
-  summary: 'Get a mailbox',
-  as: 'team',
-  permission: 'mailbox.admin.read',
+  docs: {
+    operation: 'getMailbox',
+    tag: 'Mailboxes',
+    summary: 'Get a mailbox',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.read' },
   params: Type.Object({ mailbox_id: Id('mailbox') }),
-  reply: MailboxAdmin,
-  etag: true,
-  async handle({ params: { mailbox_id }, principal, app }) {
-    const mailbox = await app.directory.mailboxes.get(principal.teamId, mailbox_id)
+  reply: { schema: MailboxAdmin, etag: true },
+  handle({ params: { mailbox_id }, principal, app }) {
+    const mailbox = app.directory.mailboxes.get(principal.teamId, mailbox_id)
     if (mailbox === undefined) throw notFound('mailbox')
-    const [shown] = await present(app, [mailbox])
+    const [shown] = present(app, [mailbox])
     return shown
   },
 })
@@ -154,29 +154,29 @@ const params = Type.Object({ mailbox_id: Id('mailbox') })
 const updateMailbox = route({
   method: 'PATCH',
   path: '/mailboxes/{mailbox_id}',
-  operation: 'updateMailbox',
-  tag: 'Mailboxes',
-  summary: 'Update the name, the quota or the send scope of a mailbox',
-  description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than the usage of the mailbox.',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'updateMailbox',
+    tag: 'Mailboxes',
+    summary: 'Update the name, the quota or the send scope of a mailbox',
+    description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than the usage of the mailbox.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
-  body: MailboxUpdate,
-  reply: MailboxAdmin,
-  etag: true,
+  body: { schema: MailboxUpdate },
+  reply: { schema: MailboxAdmin, etag: true },
   async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
-    const before = await app.directory.mailboxes.get(principal.teamId, id)
+    const before = app.directory.mailboxes.get(principal.teamId, id)
     if (before === undefined) throw notFound('mailbox')
-    const usage = await usageOf(app, [id])
+    const usage = usageOf(app, [id])
     const change = {
       displayName: body.display_name,
       quotaBytes: body.quota_bytes,
       sendScope: body.send_scope && readSendScope(body.send_scope),
     }
     const used = usage.get(id)?.usedBytes ?? 0
-    const matches = await mailboxMatch(app, id, request)
+    const matches = mailboxMatch(app, id, request)
     const mailbox = await app.administration.mailboxes.update(principal.teamId, id, change, used, matches)
-    const [shown] = await present(app, [mailbox])
+    const [shown] = present(app, [mailbox])
     return shown
   },
 })
@@ -184,29 +184,31 @@ const updateMailbox = route({
 const suspendMailbox = route({
   method: 'POST',
   path: '/mailboxes/{mailbox_id}/suspend',
-  operation: 'suspendMailbox',
-  tag: 'Mailboxes',
-  summary: 'Suspend a mailbox: mail to it is refused, it cannot send, it can be read',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'suspendMailbox',
+    tag: 'Mailboxes',
+    summary: 'Suspend a mailbox: mail to it is refused, it cannot send, it can be read',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
-  body: record(
-    'MailboxSuspend',
-    'Why.',
-    {
-      reason: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 255, description: 'Reason, shown with the mailbox.' }),
-      ),
-    },
-    { reason: 'Left the team.' },
-  ),
-  bodyOptional: true,
-  reply: MailboxAdmin,
-  etag: true,
+  body: {
+    schema: record(
+      'MailboxSuspend',
+      'Why.',
+      {
+        reason: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 255, description: 'Reason, shown with the mailbox.' }),
+        ),
+      },
+      { reason: 'Left the team.' },
+    ),
+    optional: true,
+  },
+  reply: { schema: MailboxAdmin, etag: true },
   async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
-    const matches = await mailboxMatch(app, id, request)
+    const matches = mailboxMatch(app, id, request)
     const suspended = await app.directory.mailboxes.suspend(principal.teamId, id, body.reason, matches)
-    const [shown] = await present(app, [suspended])
+    const [shown] = present(app, [suspended])
     return shown
   },
 })
@@ -214,22 +216,22 @@ const suspendMailbox = route({
 const reactivateMailbox = route({
   method: 'POST',
   path: '/mailboxes/{mailbox_id}/reactivate',
-  operation: 'reactivateMailbox',
-  tag: 'Mailboxes',
-  summary: 'Reactivate a suspended mailbox and send its queued messages',
-  as: 'team',
-  permission: 'mailbox.admin.manage',
+  docs: {
+    operation: 'reactivateMailbox',
+    tag: 'Mailboxes',
+    summary: 'Reactivate a suspended mailbox and send its queued messages',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
-  reply: MailboxAdmin,
-  etag: true,
+  reply: { schema: MailboxAdmin, etag: true },
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
-    const matches = await mailboxMatch(app, id, request)
+    const matches = mailboxMatch(app, id, request)
     const isLiving = livingAgentOf(app)
-    const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, async (current, tx) => {
-      await matches(current, tx)
-      await isLiving(current, tx)
+    const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, (current, tx) => {
+      matches(current, tx)
+      isLiving(current, tx)
     })
-    const [shown] = await present(app, [reactivated])
+    const [shown] = present(app, [reactivated])
     return shown
   },
 })
@@ -237,28 +239,28 @@ const reactivateMailbox = route({
 const deleteMailbox = route({
   method: 'DELETE',
   path: '/mailboxes/{mailbox_id}',
-  operation: 'deleteMailbox',
-  tag: 'Mailboxes',
-  summary: 'Delete a mailbox, its keys and aliases; its addresses are free immediately',
-  description:
-    'The content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; after that the mailbox is not found. Until then deleting it ' +
-    'again succeeds.',
-  as: 'team',
-  permission: 'mailbox.admin.delete',
+  docs: {
+    operation: 'deleteMailbox',
+    tag: 'Mailboxes',
+    summary: 'Delete a mailbox, its keys and aliases; its addresses are free immediately',
+    description:
+      'The content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; after that the mailbox is not found. Until then deleting it ' +
+      'again succeeds.',
+  },
+  access: { as: 'team', permission: 'mailbox.admin.delete' },
   params,
-  reply: DeletedOf('mailbox'),
-  etag: true,
+  reply: { schema: DeletedOf('mailbox'), etag: true },
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
-    await app.administration.mailboxes.delete(principal.teamId, id, await mailboxMatch(app, id, request))
+    await app.administration.mailboxes.delete(principal.teamId, id, mailboxMatch(app, id, request))
     return { deleted: true, id }
   },
 })
 
 /** Decisions §5.2: the inbox of an ended registration cannot be reactivated. The check throws conflict. */
 export function livingAgentOf(app: Context) {
-  return async ({ agentRegistrationId }: Mailbox, tx: Tx): Promise<void> => {
+  return ({ agentRegistrationId }: Mailbox, tx: Tx): void => {
     if (agentRegistrationId === null) return
-    const registration = await app.agents.registrations.byId(tx, agentRegistrationId)
+    const registration = app.agents.registrations.byId(tx, agentRegistrationId)
     if (registration?.state === 'revoked' || registration?.state === 'expired') {
       throw conflict(
         `The registration of this agent is ${registration.state}. A mailbox of an ended registration cannot be reactivated.`,
@@ -276,10 +278,10 @@ function inputOf(body: Static<typeof MailboxCreate>): MailboxInput {
   }
 }
 
-async function present(app: Context, mailboxes: readonly Mailbox[]): Promise<MailboxAdmin[]> {
+function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
-  const usage = await usageOf(app, ids)
-  const keys = await app.directory.keys.countByMailbox(ids)
+  const usage = usageOf(app, ids)
+  const keys = app.directory.keys.countByMailbox(ids)
   return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
 }
 

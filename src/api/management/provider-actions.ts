@@ -14,16 +14,16 @@ const TEST_RATE = { times: 1, seconds: 10 }
 const activateProvider = route({
   method: 'POST',
   path: '/providers/{provider_id}/activate',
-  operation: 'activateProvider',
-  tag: 'Providers',
-  summary: 'Activate a sending account',
-  description:
-    'Messages are routed to it immediately when a test succeeded in the last 24 hours, else after a check succeeds.',
-  as: 'team',
-  permission: 'provider.manage',
+  docs: {
+    operation: 'activateProvider',
+    tag: 'Providers',
+    summary: 'Activate a sending account',
+    description:
+      'Messages are routed to it immediately when a test succeeded in the last 24 hours, else after a check succeeds.',
+  },
+  access: { as: 'team', permission: 'provider.manage' },
   params,
-  reply: ProviderJson,
-  etag: true,
+  reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
     return presentProvider(await app.outbound.providers.activate(principal.teamId, provider_id, matches))
@@ -33,14 +33,14 @@ const activateProvider = route({
 const deactivateProvider = route({
   method: 'POST',
   path: '/providers/{provider_id}/deactivate',
-  operation: 'deactivateProvider',
-  tag: 'Providers',
-  summary: 'Deactivate a sending account; queued messages are routed to others',
-  as: 'team',
-  permission: 'provider.manage',
+  docs: {
+    operation: 'deactivateProvider',
+    tag: 'Providers',
+    summary: 'Deactivate a sending account; queued messages are routed to others',
+  },
+  access: { as: 'team', permission: 'provider.manage' },
   params,
-  reply: ProviderJson,
-  etag: true,
+  reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
     return presentProvider(await app.outbound.providers.deactivate(principal.teamId, provider_id, matches))
@@ -50,37 +50,39 @@ const deactivateProvider = route({
 const testProvider = route({
   method: 'POST',
   path: '/providers/{provider_id}/test',
-  operation: 'testProvider',
-  tag: 'Providers',
-  summary: 'Test a sending account now',
-  description:
-    'Connects, starts TLS and signs in; with an address it also sends a one-line message. The status is 200 also when the test ' +
-    'fails. Takes at most 15 seconds; once in 10 seconds.',
-  as: 'team',
-  permission: 'provider.manage',
+  docs: {
+    operation: 'testProvider',
+    tag: 'Providers',
+    summary: 'Test a sending account now',
+    description:
+      'Connects, starts TLS and signs in; with an address it also sends a one-line message. The status is 200 also when the test ' +
+      'fails. Takes at most 15 seconds; once in 10 seconds.',
+  },
+  access: { as: 'team', permission: 'provider.manage' },
   params,
-  throttle: TEST_RATE,
-  body: record(
-    'ProviderTestInput',
-    'Optional recipient of a test message.',
-    {
-      to_email: Type.Optional(
-        Nullable(
-          Type.String({
-            minLength: 3,
-            maxLength: 254,
-            pattern: '^[^@\\s]+@[^@\\s]+$',
-            description: 'Receives a one-line message; without it the test ends after signing in.',
-            examples: ['me@shop.example'],
-          }),
+  limits: { throttle: TEST_RATE },
+  body: {
+    schema: record(
+      'ProviderTestInput',
+      'Optional recipient of a test message.',
+      {
+        to_email: Type.Optional(
+          Nullable(
+            Type.String({
+              minLength: 3,
+              maxLength: 254,
+              pattern: '^[^@\\s]+@[^@\\s]+$',
+              description: 'Receives a one-line message; without it the test ends after signing in.',
+              examples: ['me@shop.example'],
+            }),
+          ),
         ),
-      ),
-    },
-    { to_email: 'me@shop.example' },
-  ),
-  bodyOptional: true,
-  reply: ProviderTest,
-  etag: true,
+      },
+      { to_email: 'me@shop.example' },
+    ),
+    optional: true,
+  },
+  reply: { schema: ProviderTest, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
     const { providers } = app.outbound

@@ -11,38 +11,43 @@ import { TimeOf } from '../schemas/time.ts'
 const authorize = route({
   method: 'POST',
   path: '/providers/oauth/authorize',
-  operation: 'authorizeProvider',
-  tag: 'Providers',
-  summary: 'Start to connect a Google or Microsoft account',
-  description:
-    'A person opens `authorization_url`, signs in to the account and allows sending; the account then becomes a provider. ' +
-    'Connecting the same account again renews its connection. 503 when the operator has configured no OAuth client.',
-  as: 'team',
-  permission: 'provider.create',
+  docs: {
+    operation: 'authorizeProvider',
+    tag: 'Providers',
+    summary: 'Start to connect a Google or Microsoft account',
+    description:
+      'A person opens `authorization_url`, signs in to the account and allows sending; the account then becomes a provider. ' +
+      'Connecting the same account again renews its connection. 503 when the operator has configured no OAuth client.',
+  },
+  access: { as: 'team', permission: 'provider.create' },
   idempotent: true,
-  secret: true,
-  body: record(
-    'ProviderAuthorize',
-    'The account to connect, and its name.',
-    {
-      type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
-      name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
-      redirect_after: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: REDIRECT_MAX,
-          description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
-          examples: ['/providers'],
-        }),
-      ),
-    },
-    { type: 'gmail_api', name: 'Ana at Gmail' },
-  ),
-  reply: record('ProviderAuthorization', 'Where a person authorises the connection.', {
-    authorization_url: Type.String({ description: 'Open it in a browser. It works once.' }),
-    state_expires_at: TimeOf('When the authorization expires.'),
-  }),
-  status: 201,
+  reply: {
+    secret: true,
+    schema: record('ProviderAuthorization', 'Where a person authorises the connection.', {
+      authorization_url: Type.String({ description: 'Open it in a browser. It works once.' }),
+      state_expires_at: TimeOf('When the authorization expires.'),
+    }),
+    status: 201,
+  },
+  body: {
+    schema: record(
+      'ProviderAuthorize',
+      'The account to connect, and its name.',
+      {
+        type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
+        name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
+        redirect_after: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: REDIRECT_MAX,
+            description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
+            examples: ['/providers'],
+          }),
+        ),
+      },
+      { type: 'gmail_api', name: 'Ana at Gmail' },
+    ),
+  },
   async handle({ body, principal, app }) {
     const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(principal.teamId, {
       type: body.type,

@@ -22,15 +22,16 @@ const params = Type.Object({ provider_id: Id('provider') })
 const listProviders = route({
   method: 'GET',
   path: '/providers',
-  operation: 'listProviders',
-  tag: 'Providers',
-  summary: 'List sending accounts, newest first',
-  as: 'team',
-  permission: 'provider.read',
+  docs: {
+    operation: 'listProviders',
+    tag: 'Providers',
+    summary: 'List sending accounts, newest first',
+  },
+  access: { as: 'team', permission: 'provider.read' },
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: ProviderStatus, type: ProviderType }),
-  reply: listOf(ProviderJson),
-  async handle({ query: { status, type, limit }, after, principal, app }) {
-    const page = await app.outbound.providers.list(principal.teamId, { status, type, limit, after })
+  reply: { schema: listOf(ProviderJson) },
+  handle({ query: { status, type, limit }, after, principal, app }) {
+    const page = app.outbound.providers.list(principal.teamId, { status, type, limit, after })
     return { items: page.items.map(presentProvider), next: page.next }
   },
 })
@@ -38,30 +39,31 @@ const listProviders = route({
 const readStats = route({
   method: 'GET',
   path: '/providers/stats',
-  operation: 'getProviderStats',
-  tag: 'Providers',
-  summary: 'Count the sending accounts of the team',
-  as: 'team',
-  permission: 'provider.read',
-  reply: ProviderStats,
-  async handle({ principal, app }) {
-    return presentStats(await app.outbound.providers.stats(principal.teamId))
+  docs: {
+    operation: 'getProviderStats',
+    tag: 'Providers',
+    summary: 'Count the sending accounts of the team',
+  },
+  access: { as: 'team', permission: 'provider.read' },
+  reply: { schema: ProviderStats },
+  handle({ principal, app }) {
+    return presentStats(app.outbound.providers.stats(principal.teamId))
   },
 })
 
 const createProvider = route({
   method: 'POST',
   path: '/providers',
-  operation: 'createProvider',
-  tag: 'Providers',
-  summary: 'Create an SMTP sending account',
-  description: 'It is checked immediately and used after the check succeeds. 409 when the team has 100 accounts.',
-  as: 'team',
-  permission: 'provider.create',
+  docs: {
+    operation: 'createProvider',
+    tag: 'Providers',
+    summary: 'Create an SMTP sending account',
+    description: 'It is checked immediately and used after the check succeeds. 409 when the team has 100 accounts.',
+  },
+  access: { as: 'team', permission: 'provider.create' },
   idempotent: true,
-  body: ProviderCreate,
-  reply: ProviderJson,
-  status: 201,
+  body: { schema: ProviderCreate },
+  reply: { schema: ProviderJson, status: 201 },
   async handle({ body, principal, app }) {
     const provider = await app.outbound.providers.create(principal.teamId, readNewProvider(body))
     return answer({ data: presentProvider(provider), headers: { Location: `/api/v1/providers/${provider.id}` } })
@@ -71,16 +73,16 @@ const createProvider = route({
 const readOne = route({
   method: 'GET',
   path: '/providers/{provider_id}',
-  operation: 'getProvider',
-  tag: 'Providers',
-  summary: 'Get a sending account',
-  as: 'team',
-  permission: 'provider.read',
+  docs: {
+    operation: 'getProvider',
+    tag: 'Providers',
+    summary: 'Get a sending account',
+  },
+  access: { as: 'team', permission: 'provider.read' },
   params,
-  reply: ProviderJson,
-  etag: true,
-  async handle({ params: { provider_id }, principal, app }) {
-    const provider = await app.outbound.providers.get(principal.teamId, provider_id)
+  reply: { schema: ProviderJson, etag: true },
+  handle({ params: { provider_id }, principal, app }) {
+    const provider = app.outbound.providers.get(principal.teamId, provider_id)
     if (provider === undefined) throw notFound('provider')
     return presentProvider(provider)
   },
@@ -89,17 +91,17 @@ const readOne = route({
 const updateProvider = route({
   method: 'PATCH',
   path: '/providers/{provider_id}',
-  operation: 'updateProvider',
-  tag: 'Providers',
-  summary: 'Update a sending account; members left out stay',
-  description:
-    'After a change of host, port, protocol, user name or password it is checked again. 409 when the operator manages it.',
-  as: 'team',
-  permission: 'provider.update',
+  docs: {
+    operation: 'updateProvider',
+    tag: 'Providers',
+    summary: 'Update a sending account; members left out stay',
+    description:
+      'After a change of host, port, protocol, user name or password it is checked again. 409 when the operator manages it.',
+  },
+  access: { as: 'team', permission: 'provider.update' },
   params,
-  body: ProviderUpdate,
-  reply: ProviderJson,
-  etag: true,
+  body: { schema: ProviderUpdate },
+  reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
     const change = readProvider(body)
@@ -110,15 +112,15 @@ const updateProvider = route({
 const deleteProvider = route({
   method: 'DELETE',
   path: '/providers/{provider_id}',
-  operation: 'deleteProvider',
-  tag: 'Providers',
-  summary: 'Delete a sending account; the delivery log keeps its name',
-  description: '409 when it is shared, or a delivery group or the send_scope of a mailbox uses it.',
-  as: 'team',
-  permission: 'provider.delete',
+  docs: {
+    operation: 'deleteProvider',
+    tag: 'Providers',
+    summary: 'Delete a sending account; the delivery log keeps its name',
+    description: '409 when it is shared, or a delivery group or the send_scope of a mailbox uses it.',
+  },
+  access: { as: 'team', permission: 'provider.delete' },
   params,
-  reply: DeletedOf('provider'),
-  etag: true,
+  reply: { schema: DeletedOf('provider'), etag: true },
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
     await app.outbound.providers.remove(principal.teamId, provider_id, matches)

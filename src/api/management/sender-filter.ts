@@ -6,19 +6,19 @@ import type { RequestFacts } from '../../http/route.ts'
 import { type FilterStateJson, presentFilter } from '../schemas/filter-state.ts'
 
 /** Finds what a filter belongs to, among the resources of a team. */
-type FindOwner = (app: Context, teamId: string, id: string) => Promise<{ id: string } | undefined>
+type FindOwner = (app: Context, teamId: string, id: string) => { id: string } | undefined
 
 /** @param noun what is named when there is no such owner */
 export function senderFilterOf(noun: 'domain' | 'mailbox', find: FindOwner) {
-  const ownerOf = async (app: Context, teamId: string, id: string): Promise<string> => {
-    const owner = await find(app, teamId, id)
+  const ownerOf = (app: Context, teamId: string, id: string): string => {
+    const owner = find(app, teamId, id)
     if (owner === undefined) throw notFound(noun)
     return owner.id
   }
   return {
     /** @throws ProductError not_found */
-    async read(app: Context, teamId: string, id: string): Promise<FilterStateJson> {
-      return presentFilter(await app.directory.filters.get(await ownerOf(app, teamId, id)))
+    read(app: Context, teamId: string, id: string): FilterStateJson {
+      return presentFilter(app.directory.filters.get(ownerOf(app, teamId, id)))
     },
     /** @throws ProductError not_found, conflict when the filter is not the one of If-Match, validation_error */
     async replace(
@@ -28,7 +28,7 @@ export function senderFilterOf(noun: 'domain' | 'mailbox', find: FindOwner) {
       filter: FilterStateJson,
       request: Pick<RequestFacts, 'matches'>,
     ) {
-      const owner = await ownerOf(app, teamId, id)
+      const owner = ownerOf(app, teamId, id)
       const kept = await app.directory.filters.put(owner, filter, (now) => request.matches(presentFilter(now)))
       return presentFilter(kept)
     },

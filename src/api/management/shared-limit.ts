@@ -7,9 +7,10 @@ import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
 import { record } from '../schemas/record.ts'
 import {
+  LimitRequestFilter,
   LimitRequestJson,
-  LimitRequestStatus,
   LimitState,
+  limitStatusOf,
   presentLimit,
   presentLimitRequest,
   RequestedLimit,
@@ -22,14 +23,14 @@ const TAG = 'Providers'
 const readLimit = route({
   method: 'GET',
   path: PATH,
-  operation: 'getSharedLimit',
-  tag: TAG,
-  summary: 'Get the daily limit at the shared Amazon SES account, and the pending request',
-  as: 'team',
-  permission: 'provider.read',
-  reply: LimitState,
-  etag: true,
-  async handle({ principal, app }) {
+  docs: {
+    operation: 'getSharedLimit',
+    tag: TAG,
+    summary: 'Get the daily limit at the shared Amazon SES account, and the pending request',
+  },
+  access: { as: 'team', permission: 'provider.read' },
+  reply: { schema: LimitState, etag: true },
+  handle({ principal, app }) {
     return limitState(app, principal.teamId)
   },
 })
@@ -37,15 +38,21 @@ const readLimit = route({
 const listRequests = route({
   method: 'GET',
   path: `${PATH}s`,
-  operation: 'listLimitRequests',
-  tag: TAG,
-  summary: 'List requests for a higher limit, newest first',
-  as: 'team',
-  permission: 'provider.read',
-  query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestStatus }),
-  reply: listOf(LimitRequestJson),
-  async handle({ query: { status, limit }, after, principal, app }) {
-    const page = await app.outbound.sharedLimit.list({ teamId: principal.teamId, status, limit, after })
+  docs: {
+    operation: 'listLimitRequests',
+    tag: TAG,
+    summary: 'List requests for a higher limit, newest first',
+  },
+  access: { as: 'team', permission: 'provider.read' },
+  query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestFilter }),
+  reply: { schema: listOf(LimitRequestJson) },
+  handle({ query: { status, limit }, after, principal, app }) {
+    const page = app.outbound.sharedLimit.list({
+      teamId: principal.teamId,
+      status: limitStatusOf(status),
+      limit,
+      after,
+    })
     return { items: page.items.map(presentLimitRequest), next: page.next }
   },
 })
@@ -53,35 +60,36 @@ const listRequests = route({
 const createRequest = route({
   method: 'POST',
   path: PATH,
-  operation: 'createLimitRequest',
-  tag: TAG,
-  summary: 'Request a higher daily limit',
-  description:
-    '409 while another request is pending, within 24 hours after one was denied, when the account is not enabled for the team, ' +
-    'and when it has no limit.',
-  as: 'team',
-  permission: 'provider.manage',
+  docs: {
+    operation: 'createLimitRequest',
+    tag: TAG,
+    summary: 'Request a higher daily limit',
+    description:
+      '409 while another request is pending, within 24 hours after one was denied, when the account is not enabled for the team, ' +
+      'and when it has no limit.',
+  },
+  access: { as: 'team', permission: 'provider.manage' },
   idempotent: true,
-  bodyOptional: true,
-  body: record(
-    'LimitRequestCreate',
-    'The request to the operator; the reason is shown to the operator only.',
-    {
-      reason: Type.Optional(
-        Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why a higher limit is needed.' }),
-      ),
-      requested_daily_limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the present limit.' }),
-      ),
-    },
-    { reason: 'The shop opens in a second country.', requested_daily_limit: 5000 },
-  ),
-  reply: RequestedLimit,
-  status: 201,
-  etag: true,
+  body: {
+    optional: true,
+    schema: record(
+      'LimitRequestCreate',
+      'The request to the operator; the reason is shown to the operator only.',
+      {
+        reason: Type.Optional(
+          Type.String({ minLength: 1, maxLength: NOTE_MAX, description: 'Why a higher limit is needed.' }),
+        ),
+        requested_daily_limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: DAILY_MAX, description: 'More than the present limit.' }),
+        ),
+      },
+      { reason: 'The shop opens in a second country.', requested_daily_limit: 5000 },
+    ),
+  },
+  reply: { schema: RequestedLimit, status: 201, etag: true },
   async handle({ body, principal, app, request: facts }) {
     // Only one request can be pending: of two concurrent ones with the same tag, the second fails for that reason.
-    if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
+    if (facts.conditional) facts.matches(limitState(app, principal.teamId))
     const { request, limit } = await app.outbound.sharedLimit.create(principal.teamId, {
       reason: body.reason ?? null,
       requestedDailyLimit: body.requested_daily_limit ?? null,
@@ -94,28 +102,28 @@ const createRequest = route({
 const cancelRequest = route({
   method: 'POST',
   path: `${PATH}/{request_id}/cancel`,
-  operation: 'cancelLimitRequest',
-  tag: TAG,
-  summary: 'Cancel a pending request',
-  description: '409 when it is no longer pending.',
-  as: 'team',
-  permission: 'provider.manage',
+  docs: {
+    operation: 'cancelLimitRequest',
+    tag: TAG,
+    summary: 'Cancel a pending request',
+    description: '409 when it is no longer pending.',
+  },
+  access: { as: 'team', permission: 'provider.manage' },
   params: Type.Object({ request_id: Id('limitRequest') }),
-  reply: RequestedLimit,
-  etag: true,
+  reply: { schema: RequestedLimit, etag: true },
   async handle({ params: { request_id }, principal, app, request: facts }) {
-    if (facts.conditional) facts.matches(await limitState(app, principal.teamId))
+    if (facts.conditional) facts.matches(limitState(app, principal.teamId))
     const { request, limit } = await app.outbound.sharedLimit.cancel(principal.teamId, request_id)
     const data = { request: presentLimitRequest(request), limit: presentLimit(limit) }
-    return answer({ data, version: await limitState(app, principal.teamId) })
+    return answer({ data, version: limitState(app, principal.teamId) })
   },
 })
 
-async function limitState(app: Context, teamId: string): Promise<Static<typeof LimitState>> {
+function limitState(app: Context, teamId: string): Static<typeof LimitState> {
   const { sharedLimit } = app.outbound
-  const pending = await sharedLimit.pendingOf(teamId)
+  const pending = sharedLimit.pendingOf(teamId)
   return {
-    limit: presentLimit(await sharedLimit.limitOf(teamId)),
+    limit: presentLimit(sharedLimit.limitOf(teamId)),
     pending_request: pending === undefined ? null : presentLimitRequest(pending),
   }
 }

@@ -5,6 +5,7 @@ import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { NOTE_MAX } from '../../outbound/suppressions.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
+import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import { presentSuppression, SuppressionJson, SuppressionReason } from '../schemas/suppression.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
@@ -15,20 +16,26 @@ const EMAIL_TEXT_MAX = 320
 const listSuppressions = route({
   method: 'GET',
   path: '/suppressions',
-  operation: 'listSuppressions',
-  tag: 'Suppressions',
-  summary: 'List suppressed addresses, newest first',
-  as: 'team',
-  permission: 'suppression.read',
+  docs: {
+    operation: 'listSuppressions',
+    tag: 'Suppressions',
+    summary: 'List suppressed addresses, newest first',
+  },
+  access: { as: 'team', permission: 'suppression.read' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
-    search: Type.String({ minLength: 1, maxLength: 255, description: 'Part of the address; case is ignored.' }),
+    ...searchFilters('Part of the address; case is ignored.'),
     reason: SuppressionReason,
   }),
-  reply: listOf(SuppressionJson),
+  reply: { schema: listOf(SuppressionJson) },
   async handle({ query, after, principal, app }) {
-    const { search, reason, limit } = query
-    const page = await app.outbound.suppressions.list(principal.teamId, { search, reason, limit, after })
+    const { reason, limit } = query
+    const page = await app.outbound.suppressions.list(principal.teamId, {
+      search: searchOf(query),
+      reason,
+      limit,
+      after,
+    })
     return { items: page.items.map(presentSuppression), next: page.next }
   },
 })
@@ -36,30 +43,31 @@ const listSuppressions = route({
 const createSuppression = route({
   method: 'POST',
   path: '/suppressions',
-  operation: 'createSuppression',
-  tag: 'Suppressions',
-  summary: 'Suppress an address: the team sends it no more messages',
-  description: 'An address that is already suppressed does not change: the response is 200 with that record.',
-  as: 'team',
-  permission: 'suppression.manage',
+  docs: {
+    operation: 'createSuppression',
+    tag: 'Suppressions',
+    summary: 'Suppress an address: the team sends it no more messages',
+    description: 'An address that is already suppressed does not change: the response is 200 with that record.',
+  },
+  access: { as: 'team', permission: 'suppression.manage' },
   idempotent: true,
-  body: record(
-    'SuppressionCreate',
-    'The address, and the reason.',
-    {
-      email: Type.String({
-        minLength: 3,
-        maxLength: EMAIL_TEXT_MAX,
-        description: 'Address that receives no more messages of the team.',
-        examples: ['gone@customer.example'],
-      }),
-      note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'A note for the list.' }))),
-    },
-    { email: 'gone@customer.example', note: 'Asked by telephone.' },
-  ),
-  reply: SuppressionJson,
-  status: 201,
-  otherwise: 'The address is already suppressed: the existing record.',
+  body: {
+    schema: record(
+      'SuppressionCreate',
+      'The address, and the reason.',
+      {
+        email: Type.String({
+          minLength: 3,
+          maxLength: EMAIL_TEXT_MAX,
+          description: 'Address that receives no more messages of the team.',
+          examples: ['gone@customer.example'],
+        }),
+        note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'A note for the list.' }))),
+      },
+      { email: 'gone@customer.example', note: 'Asked by telephone.' },
+    ),
+  },
+  reply: { schema: SuppressionJson, status: 201, otherwise: 'The address is already suppressed: the existing record.' },
   async handle({ body, principal, app }) {
     const { suppressions } = app.outbound
     const { record, created } = await suppressions.create(principal.teamId, body.email, body.note ?? null)
@@ -71,14 +79,15 @@ const createSuppression = route({
 const deleteSuppression = route({
   method: 'DELETE',
   path: '/suppressions/{suppression_id}',
-  operation: 'deleteSuppression',
-  tag: 'Suppressions',
-  summary: 'Delete a suppression: the team can send to the address again',
-  description: 'If a server rejects the address again as unknown, the next message suppresses it again.',
-  as: 'team',
-  permission: 'suppression.manage',
+  docs: {
+    operation: 'deleteSuppression',
+    tag: 'Suppressions',
+    summary: 'Delete a suppression: the team can send to the address again',
+    description: 'If a server rejects the address again as unknown, the next message suppresses it again.',
+  },
+  access: { as: 'team', permission: 'suppression.manage' },
   params: Type.Object({ suppression_id: Id('suppression') }),
-  reply: DeletedOf('suppression'),
+  reply: { schema: DeletedOf('suppression') },
   async handle({ params: { suppression_id }, principal, app }) {
     await app.outbound.suppressions.remove(principal.teamId, suppression_id)
     return { deleted: true, id: suppression_id }

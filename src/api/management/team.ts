@@ -48,15 +48,15 @@ const Member = record('Member', 'A member of the team.', {
 const readTeam = route({
   method: 'GET',
   path: '/team',
-  operation: 'getTeam',
-  tag: 'Team',
-  summary: 'Get the team of this key',
-  as: 'team',
-  permission: 'team.read',
-  reply: Team,
-  etag: true,
-  async handle({ principal, app }) {
-    const team = await app.directory.teams.get(principal.teamId)
+  docs: {
+    operation: 'getTeam',
+    tag: 'Team',
+    summary: 'Get the team of this key',
+  },
+  access: { as: 'team', permission: 'team.read' },
+  reply: { schema: Team, etag: true },
+  handle({ principal, app }) {
+    const team = app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
     return presentTeam(team)
   },
@@ -65,21 +65,23 @@ const readTeam = route({
 const updateTeam = route({
   method: 'PATCH',
   path: '/team',
-  operation: 'updateTeam',
-  tag: 'Team',
-  summary: 'Rename the team of this key',
-  as: 'team',
-  permission: 'team.manage',
-  body: record(
-    'TeamUpdate',
-    'The new name.',
-    {
-      name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
-    },
-    { name: 'The shop' },
-  ),
-  reply: Team,
-  etag: true,
+  docs: {
+    operation: 'updateTeam',
+    tag: 'Team',
+    summary: 'Rename the team of this key',
+  },
+  access: { as: 'team', permission: 'team.manage' },
+  body: {
+    schema: record(
+      'TeamUpdate',
+      'The new name.',
+      {
+        name: Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['Shop'] }),
+      },
+      { name: 'The shop' },
+    ),
+  },
+  reply: { schema: Team, etag: true },
   async handle({ body, principal, app, request }) {
     const matches = (current: TeamRecord) => request.matches(presentTeam(current))
     return presentTeam(await app.directory.teams.rename(principal.teamId, body.name, matches))
@@ -89,15 +91,16 @@ const updateTeam = route({
 const listMembers = route({
   method: 'GET',
   path: '/team/members',
-  operation: 'listMembers',
-  tag: 'Team',
-  summary: 'List the members of the team, the first invited first',
-  as: 'team',
-  permission: 'team.read',
+  docs: {
+    operation: 'listMembers',
+    tag: 'Team',
+    summary: 'List the members of the team, the first invited first',
+  },
+  access: { as: 'team', permission: 'team.read' },
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
-  reply: listOf(Member),
-  async handle({ query: { limit }, after, principal, app }) {
-    const page = await app.people.members.list(principal.teamId, { limit, after })
+  reply: { schema: listOf(Member) },
+  handle({ query: { limit }, after, principal, app }) {
+    const page = app.people.members.list(principal.teamId, { limit, after })
     return { items: page.items.map(present), next: page.next }
   },
 })
@@ -105,27 +108,34 @@ const listMembers = route({
 const inviteMember = route({
   method: 'POST',
   path: '/team/members',
-  operation: 'inviteMember',
-  tag: 'Team',
-  summary: 'Invite a person by email; the link is valid for seven days',
-  description: `${NO_MORE} ${NO_LINK}`,
-  as: 'team',
-  permission: 'team.manage',
+  docs: {
+    operation: 'inviteMember',
+    tag: 'Team',
+    summary: 'Invite a person by email; the link is valid for seven days',
+    description: `${NO_MORE} ${NO_LINK}`,
+  },
+  access: { as: 'team', permission: 'team.manage' },
   idempotent: true,
-  body: record(
-    'MemberInvite',
-    'The person and the role.',
-    {
-      email: Type.String({ minLength: 3, maxLength: 254, description: 'Her address.', examples: ['ana@example.org'] }),
-      role: Role,
-    },
-    { email: 'bob@example.org', role: 'admin' },
-  ),
-  reply: Member,
-  status: 202,
+  body: {
+    schema: record(
+      'MemberInvite',
+      'The person and the role.',
+      {
+        email: Type.String({
+          minLength: 3,
+          maxLength: 254,
+          description: 'Her address.',
+          examples: ['ana@example.org'],
+        }),
+        role: Role,
+      },
+      { email: 'bob@example.org', role: 'admin' },
+    ),
+  },
+  reply: { schema: Member, status: 202 },
   async handle({ body, principal, app, request }) {
     requireRole(principal, body.role)
-    const team = await app.directory.teams.get(principal.teamId)
+    const team = app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
     const reply = (invited: InvitedMember) => ({
       ...{ data: present(invited), status: 202 as const, meta: { link_mailed: invited.isMailed } },
@@ -138,15 +148,16 @@ const inviteMember = route({
 const updateMember = route({
   method: 'PATCH',
   path: '/team/members/{member_id}',
-  operation: 'updateMember',
-  tag: 'Team',
-  summary: 'Change the role of a member; a team keeps an owner (409)',
-  description: NO_MORE,
-  as: 'team',
-  permission: 'team.manage',
+  docs: {
+    operation: 'updateMember',
+    tag: 'Team',
+    summary: 'Change the role of a member; a team keeps an owner (409)',
+    description: NO_MORE,
+  },
+  access: { as: 'team', permission: 'team.manage' },
   params,
-  body: record('MemberUpdate', 'The new role.', { role: Role }, { role: 'viewer' }),
-  reply: Member,
+  body: { schema: record('MemberUpdate', 'The new role.', { role: Role }, { role: 'viewer' }) },
+  reply: { schema: Member },
   async handle({ params: { member_id: id }, body, principal, app }) {
     requireRole(principal, body.role)
     const { people } = app
@@ -157,14 +168,15 @@ const updateMember = route({
 const deleteMember = route({
   method: 'DELETE',
   path: '/team/members/{member_id}',
-  operation: 'deleteMember',
-  tag: 'Team',
-  summary: 'Remove a member from the team; a team keeps an owner (409)',
-  description: NO_MORE,
-  as: 'team',
-  permission: 'team.manage',
+  docs: {
+    operation: 'deleteMember',
+    tag: 'Team',
+    summary: 'Remove a member from the team; a team keeps an owner (409)',
+    description: NO_MORE,
+  },
+  access: { as: 'team', permission: 'team.manage' },
   params,
-  reply: DeletedOf('member'),
+  reply: { schema: DeletedOf('member') },
   async handle({ params: { member_id: id }, principal, app }) {
     await app.people.remove(principal.teamId, id, ({ role }) => requireRole(principal, role))
     return { deleted: true, id }

@@ -23,26 +23,32 @@ const TESTS_PER_MINUTE = 6
 const testWebhook = route({
   method: 'POST',
   path: '/webhooks/{webhook_id}/test',
-  operation: 'testWebhook',
-  tag: 'Webhooks',
-  summary: 'Send a `service.test` event to a webhook now',
-  description:
-    'Independent of the event types of the webhook. Makes one attempt and waits for its response. 409 when the webhook is ' +
-    `disabled; at most ${TESTS_PER_MINUTE} a minute.`,
-  as: 'team',
-  permission: 'webhook.manage',
+  docs: {
+    operation: 'testWebhook',
+    tag: 'Webhooks',
+    summary: 'Send a `service.test` event to a webhook now',
+    description:
+      'Independent of the event types of the webhook. Makes one attempt and waits for its response. 409 when the webhook is ' +
+      `disabled; at most ${TESTS_PER_MINUTE} a minute.`,
+  },
+  access: { as: 'team', permission: 'webhook.manage' },
   params: ofWebhook,
-  throttle: { times: TESTS_PER_MINUTE, seconds: 60 },
-  reply: record('WebhookTest', 'The result of the test event.', { event_id: Id('event'), delivery: WebhookDelivery }),
-  etag: true,
+  limits: { throttle: { times: TESTS_PER_MINUTE, seconds: 60 } },
+  reply: {
+    schema: record('WebhookTest', 'The result of the test event.', {
+      event_id: Id('event'),
+      delivery: WebhookDelivery,
+    }),
+    etag: true,
+  },
   async handle({ params: { webhook_id }, principal, app, request }) {
-    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    const webhook = webhookOf(app, principal.teamId, webhook_id)
     request.matches(presentWebhook(webhook))
     const { eventId, attemptId } = await app.eventDispatch.test(webhook, principal.keyId)
     const now = app.clock.now()
-    const attempt = await app.eventDispatch.attempts.get(webhook.n, attemptId, now)
+    const attempt = app.eventDispatch.attempts.get(webhook.n, attemptId, now)
     if (attempt === undefined) throw notFound('webhook')
-    const version = presentWebhook(await webhookOf(app, principal.teamId, webhook_id))
+    const version = presentWebhook(webhookOf(app, principal.teamId, webhook_id))
     return answer({ data: { event_id: eventId, delivery: presentDelivery(attempt, now) }, version })
   },
 })
@@ -50,11 +56,12 @@ const testWebhook = route({
 const listWebhookDeliveries = route({
   method: 'GET',
   path: '/webhooks/{webhook_id}/deliveries',
-  operation: 'listWebhookDeliveries',
-  tag: 'Webhooks',
-  summary: 'List the delivery attempts of a webhook, newest first',
-  as: 'team',
-  permission: 'webhook.read',
+  docs: {
+    operation: 'listWebhookDeliveries',
+    tag: 'Webhooks',
+    summary: 'List the delivery attempts of a webhook, newest first',
+  },
+  access: { as: 'team', permission: 'webhook.read' },
   params: ofWebhook,
   query: pageQuery({
     limit: LOG_PAGE,
@@ -62,9 +69,9 @@ const listWebhookDeliveries = route({
     result: DeliveryResult,
     event_id: { ...FilterId('event'), description: 'Attempts of this event.' },
   }),
-  reply: listOf(WebhookDelivery),
+  reply: { schema: listOf(WebhookDelivery) },
   async handle({ params: { webhook_id }, query, after, principal, app }) {
-    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    const webhook = webhookOf(app, principal.teamId, webhook_id)
     const { event_type: eventType, event_id: eventId, result, limit } = query
     const page = await app.eventDispatch.attempts.list(webhook.n, { eventType, eventId, result, limit, after })
     const now = app.clock.now()
@@ -75,18 +82,18 @@ const listWebhookDeliveries = route({
 const readWebhookDelivery = route({
   method: 'GET',
   path: '/webhooks/{webhook_id}/deliveries/{delivery_id}',
-  operation: 'getWebhookDelivery',
-  tag: 'Webhooks',
-  summary: 'Get a delivery attempt with its headers and exact body',
-  as: 'team',
-  permission: 'webhook.read',
+  docs: {
+    operation: 'getWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'Get a delivery attempt with its headers and exact body',
+  },
+  access: { as: 'team', permission: 'webhook.read' },
   params: ofDelivery,
-  reply: WebhookDeliveryDetail,
-  etag: true,
-  async handle({ params: { webhook_id, delivery_id }, principal, app }) {
-    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+  reply: { schema: WebhookDeliveryDetail, etag: true },
+  handle({ params: { webhook_id, delivery_id }, principal, app }) {
+    const webhook = webhookOf(app, principal.teamId, webhook_id)
     const now = app.clock.now()
-    const attempt = await app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
+    const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
     if (attempt === undefined) throw notFound('webhook delivery')
     return presentDeliveryDetail(attempt, now)
   },
@@ -95,25 +102,28 @@ const readWebhookDelivery = route({
 const replayWebhookDelivery = route({
   method: 'POST',
   path: '/webhooks/{webhook_id}/deliveries/{delivery_id}/replay',
-  operation: 'replayWebhookDelivery',
-  tag: 'Webhooks',
-  summary: 'Deliver the event of an attempt again, under the same event id',
-  description: '409 when the payload has expired or the webhook is disabled.',
-  as: 'team',
-  permission: 'webhook.manage',
+  docs: {
+    operation: 'replayWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'Deliver the event of an attempt again, under the same event id',
+    description: '409 when the payload has expired or the webhook is disabled.',
+  },
+  access: { as: 'team', permission: 'webhook.manage' },
   params: ofDelivery,
   idempotent: true,
-  reply: record('WebhookReplay', 'The event, and when it is delivered.', {
-    event_id: Id('event'),
-    scheduled_at: Timestamp,
-  }),
-  status: 202,
-  etag: true,
+  reply: {
+    schema: record('WebhookReplay', 'The event, and when it is delivered.', {
+      event_id: Id('event'),
+      scheduled_at: Timestamp,
+    }),
+    status: 202,
+    etag: true,
+  },
   async handle({ params: { webhook_id, delivery_id }, principal, app, request }) {
-    const webhook = await webhookOf(app, principal.teamId, webhook_id)
+    const webhook = webhookOf(app, principal.teamId, webhook_id)
     if (request.conditional) {
       const now = app.clock.now()
-      const attempt = await app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
+      const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
       if (attempt === undefined) throw notFound('webhook delivery')
       request.matches(presentDeliveryDetail(attempt, now))
     }

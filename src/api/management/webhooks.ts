@@ -38,15 +38,16 @@ const OPTIONAL = {
 const listWebhooks = route({
   method: 'GET',
   path: '/webhooks',
-  operation: 'listWebhooks',
-  tag: 'Webhooks',
-  summary: 'List webhooks, newest first',
-  as: 'team',
-  permission: 'webhook.read',
+  docs: {
+    operation: 'listWebhooks',
+    tag: 'Webhooks',
+    summary: 'List webhooks, newest first',
+  },
+  access: { as: 'team', permission: 'webhook.read' },
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: WebhookStatus }),
-  reply: listOf(WebhookJson),
-  async handle({ query: { status, limit }, after, principal, app }) {
-    const page = await app.eventDispatch.webhooks.list(principal.teamId, { status, limit, after })
+  reply: { schema: listOf(WebhookJson) },
+  handle({ query: { status, limit }, after, principal, app }) {
+    const page = app.eventDispatch.webhooks.list(principal.teamId, { status, limit, after })
     return { items: page.items.map(presentWebhook), next: page.next }
   },
 })
@@ -54,31 +55,32 @@ const listWebhooks = route({
 const createWebhook = route({
   method: 'POST',
   path: '/webhooks',
-  operation: 'createWebhook',
-  tag: 'Webhooks',
-  summary: 'Subscribe an https URL to events',
-  description:
-    'The signing secret is shown in this response only. 422 `forbidden_value` when the URL resolves to no public address; 409 ' +
-    'above 20 webhooks.',
-  as: 'team',
-  permission: 'webhook.create',
+  docs: {
+    operation: 'createWebhook',
+    tag: 'Webhooks',
+    summary: 'Subscribe an https URL to events',
+    description:
+      'The signing secret is shown in this response only. 422 `forbidden_value` when the URL resolves to no public address; 409 ' +
+      'above 20 webhooks.',
+  },
+  access: { as: 'team', permission: 'webhook.create' },
   idempotent: true,
-  secret: true,
-  body: record(
-    'WebhookCreate',
-    'The new webhook.',
-    {
-      url: WebhookUrl,
-      event_types: EventTypes,
-      ...OPTIONAL,
-      enabled: Default(Type.Boolean({ description: 'False creates it disabled.' }), true),
-    },
-    { url: 'https://93.184.215.14/hooks/mail', event_types: ['message.delivered', 'message.bounced'] },
-  ),
-  reply: NewWebhook,
-  status: 201,
+  reply: { secret: true, schema: NewWebhook, status: 201 },
+  body: {
+    schema: record(
+      'WebhookCreate',
+      'The new webhook.',
+      {
+        url: WebhookUrl,
+        event_types: EventTypes,
+        ...OPTIONAL,
+        enabled: Default(Type.Boolean({ description: 'False creates it disabled.' }), true),
+      },
+      { url: 'https://93.184.215.14/hooks/mail', event_types: ['message.delivered', 'message.bounced'] },
+    ),
+  },
   async handle({ body, principal, app }) {
-    await checkNarrowing(app, principal.teamId, body)
+    checkNarrowing(app, principal.teamId, body)
     const { webhook, secret } = await app.eventDispatch.webhooks.create(principal.teamId, {
       url: body.url,
       eventTypes: checkTypes(body.event_types),
@@ -95,44 +97,46 @@ const createWebhook = route({
 const readWebhook = route({
   method: 'GET',
   path: '/webhooks/{webhook_id}',
-  operation: 'getWebhook',
-  tag: 'Webhooks',
-  summary: 'Get a webhook',
-  as: 'team',
-  permission: 'webhook.read',
+  docs: {
+    operation: 'getWebhook',
+    tag: 'Webhooks',
+    summary: 'Get a webhook',
+  },
+  access: { as: 'team', permission: 'webhook.read' },
   params,
-  reply: WebhookJson,
-  etag: true,
-  async handle({ params: { webhook_id }, principal, app }) {
-    return presentWebhook(await webhookOf(app, principal.teamId, webhook_id))
+  reply: { schema: WebhookJson, etag: true },
+  handle({ params: { webhook_id }, principal, app }) {
+    return presentWebhook(webhookOf(app, principal.teamId, webhook_id))
   },
 })
 
 const updateWebhook = route({
   method: 'PATCH',
   path: '/webhooks/{webhook_id}',
-  operation: 'updateWebhook',
-  tag: 'Webhooks',
-  summary: 'Update a webhook; members left out stay',
-  description: 'Enabling a webhook resets its failure count. Disabling it drops its pending deliveries.',
-  as: 'team',
-  permission: 'webhook.update',
+  docs: {
+    operation: 'updateWebhook',
+    tag: 'Webhooks',
+    summary: 'Update a webhook; members left out stay',
+    description: 'Enabling a webhook resets its failure count. Disabling it drops its pending deliveries.',
+  },
+  access: { as: 'team', permission: 'webhook.update' },
   params,
-  body: record(
-    'WebhookUpdate',
-    'The changes.',
-    {
-      url: Type.Optional(WebhookUrl),
-      event_types: Type.Optional(EventTypes),
-      ...OPTIONAL,
-      enabled: Type.Optional(Type.Boolean({ description: 'Whether it receives events.' })),
-    },
-    { description: 'The shop.', event_types: ['*'] },
-  ),
-  reply: WebhookJson,
-  etag: true,
+  body: {
+    schema: record(
+      'WebhookUpdate',
+      'The changes.',
+      {
+        url: Type.Optional(WebhookUrl),
+        event_types: Type.Optional(EventTypes),
+        ...OPTIONAL,
+        enabled: Type.Optional(Type.Boolean({ description: 'Whether it receives events.' })),
+      },
+      { description: 'The shop.', event_types: ['*'] },
+    ),
+  },
+  reply: { schema: WebhookJson, etag: true },
   async handle({ params: { webhook_id }, body, principal, app, request }) {
-    await checkNarrowing(app, principal.teamId, body)
+    checkNarrowing(app, principal.teamId, body)
     const input = {
       url: body.url,
       eventTypes: body.event_types === undefined ? undefined : checkTypes(body.event_types),
@@ -149,14 +153,14 @@ const updateWebhook = route({
 const deleteWebhook = route({
   method: 'DELETE',
   path: '/webhooks/{webhook_id}',
-  operation: 'deleteWebhook',
-  tag: 'Webhooks',
-  summary: 'Delete a webhook and drop its pending deliveries',
-  as: 'team',
-  permission: 'webhook.delete',
+  docs: {
+    operation: 'deleteWebhook',
+    tag: 'Webhooks',
+    summary: 'Delete a webhook and drop its pending deliveries',
+  },
+  access: { as: 'team', permission: 'webhook.delete' },
   params,
-  reply: record('DeletedWebhook', 'It is gone.', { deleted: Type.Literal(true) }),
-  etag: true,
+  reply: { schema: record('DeletedWebhook', 'It is gone.', { deleted: Type.Literal(true) }), etag: true },
   async handle({ params: { webhook_id }, principal, app, request }) {
     const matches = (current: Webhook) => request.matches(presentWebhook(current))
     await app.eventDispatch.webhooks.remove(principal.teamId, webhook_id, matches)
@@ -167,35 +171,36 @@ const deleteWebhook = route({
 const rotateWebhookSecret = route({
   method: 'POST',
   path: '/webhooks/{webhook_id}/rotate-secret',
-  operation: 'rotateWebhookSecret',
-  tag: 'Webhooks',
-  summary: 'Rotate the signing secret of a webhook',
-  description:
-    'The secret is shown in this response only. During the grace period requests carry a second signature under the old secret: ' +
-    'in `X-Service-Signature-Previous`, and as a second value in `webhook-signature`.',
-  as: 'team',
-  permission: 'webhook.manage',
+  docs: {
+    operation: 'rotateWebhookSecret',
+    tag: 'Webhooks',
+    summary: 'Rotate the signing secret of a webhook',
+    description:
+      'The secret is shown in this response only. During the grace period requests carry a second signature under the old secret: ' +
+      'in `X-Service-Signature-Previous`, and as a second value in `webhook-signature`.',
+  },
+  access: { as: 'team', permission: 'webhook.manage' },
   idempotent: true,
-  secret: true,
+  reply: { secret: true, schema: NewWebhook, etag: true },
   params,
-  body: record(
-    'WebhookRotate',
-    'How the old secret expires.',
-    {
-      grace_seconds: Default(
-        Type.Integer({
-          minimum: 0,
-          maximum: GRACE_SECONDS_MAX,
-          description: 'Seconds for which requests are also signed with the old secret.',
-        }),
-        86_400,
-      ),
-    },
-    { grace_seconds: 3600 },
-  ),
-  bodyOptional: true,
-  reply: NewWebhook,
-  etag: true,
+  body: {
+    schema: record(
+      'WebhookRotate',
+      'How the old secret expires.',
+      {
+        grace_seconds: Default(
+          Type.Integer({
+            minimum: 0,
+            maximum: GRACE_SECONDS_MAX,
+            description: 'Seconds for which requests are also signed with the old secret.',
+          }),
+          86_400,
+        ),
+      },
+      { grace_seconds: 3600 },
+    ),
+    optional: true,
+  },
   async handle({ params: { webhook_id }, body, principal, app, request }) {
     const matches = (current: Webhook) => request.matches(presentWebhook(current))
     const { webhooks } = app.eventDispatch
@@ -206,8 +211,8 @@ const rotateWebhookSecret = route({
 })
 
 /** @throws ProductError not_found */
-export async function webhookOf(app: Context, teamId: string, id: string): Promise<Webhook> {
-  const webhook = await app.eventDispatch.webhooks.get(teamId, id)
+export function webhookOf(app: Context, teamId: string, id: string): Webhook {
+  const webhook = app.eventDispatch.webhooks.get(teamId, id)
   if (webhook === undefined) throw notFound('webhook')
   return webhook
 }
@@ -220,18 +225,18 @@ function checkTypes(types: readonly string[]): readonly string[] {
 }
 
 /** A mailbox or domain of another team is reported like a missing one. */
-async function checkNarrowing(
+function checkNarrowing(
   app: Context,
   teamId: string,
   body: { mailbox_ids?: string[] | null; domain_ids?: string[] | null },
-): Promise<void> {
+): void {
   const { mailboxes, domains } = app.directory
   for (const [index, id] of (body.mailbox_ids ?? []).entries()) {
-    if (await mailboxes.get(teamId, id)) continue
+    if (mailboxes.get(teamId, id)) continue
     throw invalid(`mailbox_ids.${index}`, 'not_found', 'The team has no mailbox with this id.')
   }
   for (const [index, id] of (body.domain_ids ?? []).entries()) {
-    if (await domains.get(teamId, id)) continue
+    if (domains.get(teamId, id)) continue
     throw invalid(`domain_ids.${index}`, 'not_found', 'The team has no domain with this id.')
   }
 }

@@ -10,20 +10,22 @@ const listAgents = route({
   method: 'GET',
   surface: 'operator',
   path: '/agents',
-  operation: 'listAgents',
-  tag: 'Agents',
-  summary: 'List registrations of agents, newest first',
-  as: 'operator',
+  docs: {
+    operation: 'listAgents',
+    tag: 'Agents',
+    summary: 'List registrations of agents, newest first',
+  },
+  access: { as: 'operator' },
   query: pageQuery({
     limit: 50,
     state: Words(AGENT_STATES, 'Only these.'),
     created_after: { ...TimeQuery, description: 'Registered at or after this time.' },
   }),
-  reply: listOf(OperatorAgent),
-  async handle({ query, after, app }) {
+  reply: { schema: listOf(OperatorAgent) },
+  handle({ query, after, app }) {
     const { state, created_after: since, limit } = query
     const createdAfter = since === undefined ? undefined : parseTime(since)
-    const page = await app.agents.registrations.list({ state, createdAfter, limit, after })
+    const page = app.agents.registrations.list({ state, createdAfter, limit, after })
     return { items: page.items.map(presentAgent), next: page.next }
   },
 })
@@ -32,17 +34,19 @@ const revokeAgent = route({
   method: 'POST',
   surface: 'operator',
   path: '/agents/{registration_id}/revoke',
-  operation: 'revokeAgent',
-  tag: 'Agents',
-  summary:
-    'End a registration: revoke its tokens and invitations, drop its queued messages, suspend and later delete its inbox',
-  as: 'operator',
+  docs: {
+    operation: 'revokeAgent',
+    tag: 'Agents',
+    summary:
+      'End a registration: revoke its tokens and invitations, drop its queued messages, suspend and later delete its inbox',
+  },
+  access: { as: 'operator' },
   params: Type.Object({ registration_id: Id('agentRegistration') }),
-  reply: OperatorAgent,
+  reply: { schema: OperatorAgent },
   async handle({ params: { registration_id: id }, app }) {
     const { ownership, registrations } = app.agents
     await app.db.write((tx) => ownership.revoke(tx, id))
-    return presentAgent((await registrations.byId(app.db.read, id))!)
+    return presentAgent(registrations.byId(app.db.read, id)!)
   },
 })
 
@@ -50,23 +54,29 @@ const revokeAll = route({
   method: 'POST',
   surface: 'operator',
   path: '/agents/revoke-all',
-  operation: 'revokeAllAgents',
-  tag: 'Agents',
-  summary: 'End every registration made since a time',
-  as: 'operator',
-  body: record(
-    'RevokeAllAgents',
-    'Which.',
-    {
-      created_after: { ...TimeQuery, description: 'Registrations made at or after this time.' },
-      dry_run: Default(Type.Boolean({ description: 'Only count them.' }), false),
-    },
-    { created_after: '2030-01-01T00:00:00Z', dry_run: true },
-  ),
-  reply: record('RevokedAgents', 'How many.', {
-    revoked: Type.Integer({ minimum: 0, description: 'Registrations that were ended, or would be.' }),
-    dry_run: Type.Boolean(),
-  }),
+  docs: {
+    operation: 'revokeAllAgents',
+    tag: 'Agents',
+    summary: 'End every registration made since a time',
+  },
+  access: { as: 'operator' },
+  body: {
+    schema: record(
+      'RevokeAllAgents',
+      'Which.',
+      {
+        created_after: { ...TimeQuery, description: 'Registrations made at or after this time.' },
+        dry_run: Default(Type.Boolean({ description: 'Only count them.' }), false),
+      },
+      { created_after: '2030-01-01T00:00:00Z', dry_run: true },
+    ),
+  },
+  reply: {
+    schema: record('RevokedAgents', 'How many.', {
+      revoked: Type.Integer({ minimum: 0, description: 'Registrations that were ended, or would be.' }),
+      dry_run: Type.Boolean(),
+    }),
+  },
   async handle({ body, app }) {
     const { created_after: since, dry_run: dryRun } = body
     const revoked = await app.agents.ownership.revokeAll(parseTime(since), dryRun)
@@ -87,16 +97,18 @@ const switchRegistration = route({
   method: 'PUT',
   surface: 'operator',
   path: '/agents/registration',
-  operation: 'setAgentRegistration',
-  tag: 'Agents',
-  summary: 'Enable or disable registration of agents; AGENT_REGISTRATION=off overrides it',
-  as: 'operator',
-  body: Switch,
-  reply: Switch,
+  docs: {
+    operation: 'setAgentRegistration',
+    tag: 'Agents',
+    summary: 'Enable or disable registration of agents; AGENT_REGISTRATION=off overrides it',
+  },
+  access: { as: 'operator' },
+  body: { schema: Switch },
+  reply: { schema: Switch },
   async handle({ body, app }) {
     const { switches } = app.agents
     await switches.setOpen(body.enabled)
-    return { enabled: await switches.isOpen() }
+    return { enabled: switches.isOpen() }
   },
 })
 

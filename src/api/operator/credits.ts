@@ -13,39 +13,42 @@ export const operatorCredits = route({
   method: 'POST',
   surface: 'operator',
   path: '/teams/{team_id}/credits',
-  operation: 'createCredit',
-  tag: 'Teams',
-  summary: 'Add a purchase, an adjustment or a refund to the ledger of a team',
-  as: 'operator',
+  docs: {
+    operation: 'createCredit',
+    tag: 'Teams',
+    summary: 'Add a purchase, an adjustment or a refund to the ledger of a team',
+  },
+  access: { as: 'operator' },
   idempotent: true,
   params: Type.Object({ team_id: Id('team') }),
-  body: record(
-    'CreditCreate',
-    'The new transaction.',
-    {
-      amount: Type.String({
-        pattern: AMOUNT_PATTERN,
-        description: 'Positive; a refund reduces the balance, and an adjustment may be negative.',
-        examples: ['25.00'],
-      }),
-      type: Default(Words(CREDIT_TYPES, '`refund`: credits paid back to the team.'), 'purchase'),
-      description: Type.String({ minLength: 1, maxLength: 500, description: 'Purpose of the transaction.' }),
-    },
-    { type: 'purchase', amount: '25.00', description: 'Invoice 2030-117.' },
-  ),
-  reply: TransactionJson,
-  status: 201,
+  body: {
+    schema: record(
+      'CreditCreate',
+      'The new transaction.',
+      {
+        amount: Type.String({
+          pattern: AMOUNT_PATTERN,
+          description: 'Positive; a refund reduces the balance, and an adjustment may be negative.',
+          examples: ['25.00'],
+        }),
+        type: Default(Words(CREDIT_TYPES, '`refund`: credits paid back to the team.'), 'purchase'),
+        description: Type.String({ minLength: 1, maxLength: 500, description: 'Purpose of the transaction.' }),
+      },
+      { type: 'purchase', amount: '25.00', description: 'Invoice 2030-117.' },
+    ),
+  },
+  reply: { schema: TransactionJson, status: 201 },
   async handle({ params: { team_id }, body, app, request }) {
-    if ((await app.directory.teams.get(team_id)) === undefined) throw notFound('team')
+    if (app.directory.teams.get(team_id) === undefined) throw notFound('team')
     const { type, description } = body
     const credit = { type, description, amount: parseAmount(body.amount, 'amount') }
     // Stored with the entry: a lost response must not add the credit twice.
-    return app.db.write(async (tx) => {
+    return app.db.write((tx) => {
       const made = answer({
-        data: presentTransaction(await app.outbound.ledger.creditIn(tx, team_id, credit)),
+        data: presentTransaction(app.outbound.ledger.creditIn(tx, team_id, credit)),
         status: 201,
       })
-      await request.keep(tx, made)
+      request.keep(tx, made)
       return made
     })
   },

@@ -6,7 +6,12 @@ import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
 import { record } from '../schemas/record.ts'
-import { LimitRequestStatus, OperatorLimitRequest, presentOperatorLimitRequest } from '../schemas/shared-limit.ts'
+import {
+  LimitRequestFilter,
+  limitStatusOf,
+  OperatorLimitRequest,
+  presentOperatorLimitRequest,
+} from '../schemas/shared-limit.ts'
 
 const params = Type.Object({ request_id: Id('limitRequest') })
 const Note = Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'Shown to the team.' })))
@@ -15,18 +20,20 @@ const listRequests = route({
   method: 'GET',
   surface: 'operator',
   path: '/limit-requests',
-  operation: 'listAllLimitRequests',
-  tag: 'Limit requests',
-  summary: 'List the limit requests of all teams, newest first',
-  as: 'operator',
+  docs: {
+    operation: 'listAllLimitRequests',
+    tag: 'Limit requests',
+    summary: 'List the limit requests of all teams, newest first',
+  },
+  access: { as: 'operator' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
-    status: LimitRequestStatus,
+    status: LimitRequestFilter,
     team_id: { ...Id('team'), description: 'Requests of this team.' },
   }),
-  reply: listOf(OperatorLimitRequest),
-  async handle({ query: { status, team_id: teamId, limit }, after, app }) {
-    const page = await app.outbound.sharedLimit.list({ teamId, status, limit, after })
+  reply: { schema: listOf(OperatorLimitRequest) },
+  handle({ query: { status, team_id: teamId, limit }, after, app }) {
+    const page = app.outbound.sharedLimit.list({ teamId, status: limitStatusOf(status), limit, after })
     return { items: page.items.map(presentOperatorLimitRequest), next: page.next }
   },
 })
@@ -35,25 +42,29 @@ const approveRequest = route({
   method: 'POST',
   surface: 'operator',
   path: '/limit-requests/{request_id}/approve',
-  operation: 'approveLimitRequest',
-  tag: 'Limit requests',
-  summary: 'Approve a limit request; the new limit applies immediately',
-  as: 'operator',
+  docs: {
+    operation: 'approveLimitRequest',
+    tag: 'Limit requests',
+    summary: 'Approve a limit request; the new limit applies immediately',
+  },
+  access: { as: 'operator' },
   params,
-  body: record(
-    'LimitApproval',
-    'The new limit.',
-    {
-      approved_daily_limit: Type.Integer({
-        minimum: 1,
-        maximum: DAILY_MAX,
-        description: 'Recipients a day, more than the present limit.',
-      }),
-      decision_note: Note,
-    },
-    { approved_daily_limit: 5000 },
-  ),
-  reply: OperatorLimitRequest,
+  body: {
+    schema: record(
+      'LimitApproval',
+      'The new limit.',
+      {
+        approved_daily_limit: Type.Integer({
+          minimum: 1,
+          maximum: DAILY_MAX,
+          description: 'Recipients a day, more than the present limit.',
+        }),
+        decision_note: Note,
+      },
+      { approved_daily_limit: 5000 },
+    ),
+  },
+  reply: { schema: OperatorLimitRequest },
   async handle({ params: { request_id }, body, app }) {
     const decision = { approvedDailyLimit: body.approved_daily_limit, note: body.decision_note ?? null }
     return presentOperatorLimitRequest(await app.outbound.sharedLimit.approve(request_id, decision))
@@ -64,19 +75,23 @@ const denyRequest = route({
   method: 'POST',
   surface: 'operator',
   path: '/limit-requests/{request_id}/deny',
-  operation: 'denyLimitRequest',
-  tag: 'Limit requests',
-  summary: 'Deny a limit request; the team can send a new one after a day',
-  as: 'operator',
+  docs: {
+    operation: 'denyLimitRequest',
+    tag: 'Limit requests',
+    summary: 'Deny a limit request; the team can send a new one after a day',
+  },
+  access: { as: 'operator' },
   params,
-  body: record(
-    'LimitDenial',
-    'An optional note for the team.',
-    { decision_note: Note },
-    { decision_note: 'Too early; ask again in a month.' },
-  ),
-  bodyOptional: true,
-  reply: OperatorLimitRequest,
+  body: {
+    schema: record(
+      'LimitDenial',
+      'An optional note for the team.',
+      { decision_note: Note },
+      { decision_note: 'Too early; ask again in a month.' },
+    ),
+    optional: true,
+  },
+  reply: { schema: OperatorLimitRequest },
   async handle({ params: { request_id }, body, app }) {
     const note = body?.decision_note ?? null
     return presentOperatorLimitRequest(await app.outbound.sharedLimit.deny(request_id, { note }))

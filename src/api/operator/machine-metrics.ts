@@ -26,9 +26,9 @@ async function readMetrics(app: Context): Promise<string> {
   await inbound(app, registry)
   await hourly(app, registry)
   await agents(app, registry)
-  const { waiting, inHand, oldestDueAt } = await app.outbound.queue.depth()
-  gauge('queue_deliveries', 'Deliveries in the queue.', waiting)
-  gauge('queue_in_hand', 'Deliveries with an attempt in progress.', inHand)
+  const { queued, leased, oldestDueAt } = await app.outbound.queue.depth()
+  gauge('queue_deliveries', 'Deliveries in the queue.', queued)
+  gauge('queue_in_hand', 'Deliveries with an attempt in progress.', leased)
   const age = oldestDueAt === null ? 0 : Math.max(0, app.clock.now() - oldestDueAt) / 1000
   gauge('queue_oldest_due_seconds', 'Age of the oldest due delivery since it became due.', age)
   const hooks = await app.eventDispatch.backlog()
@@ -114,12 +114,13 @@ export const machineMetrics = route({
   method: 'GET',
   surface: 'operator',
   path: '/metrics',
-  operation: 'getMetrics',
-  tag: 'Service',
-  summary: 'Get the metrics of the appliance in the Prometheus text format',
-  as: 'operator',
-  produces: ['text/plain'],
-  reply: Type.Unknown(),
+  docs: {
+    operation: 'getMetrics',
+    tag: 'Service',
+    summary: 'Get the metrics of the appliance in the Prometheus text format',
+  },
+  access: { as: 'operator' },
+  reply: { types: ['text/plain'], schema: Type.Unknown() },
   async handle({ app }) {
     const text = Buffer.from(await readMetrics(app))
     return bytes({

@@ -30,16 +30,18 @@ const listQueue = route({
   method: 'GET',
   surface: 'operator',
   path: '/queue',
-  operation: 'listQueue',
-  tag: 'Queue',
-  summary: 'List the queue, the earliest due delivery first',
-  as: 'operator',
+  docs: {
+    operation: 'listQueue',
+    tag: 'Queue',
+    summary: 'List the queue, the earliest due delivery first',
+  },
+  access: { as: 'operator' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
     team_id: { ...Id('team'), description: 'Messages of this team.' },
     domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
   }),
-  reply: listOf(QueueEntry),
+  reply: { schema: listOf(QueueEntry) },
   async handle({ query: { team_id: teamId, domain, limit }, after, app }) {
     const page = await app.outbound.queuedMessages.list({ teamId, lane: domain?.toLowerCase(), limit, after })
     return { items: page.items.map(present), next: page.next }
@@ -50,12 +52,14 @@ const retryQueuedMessage = route({
   method: 'POST',
   surface: 'operator',
   path: '/queue/{email_id}/retry',
-  operation: 'retryQueuedMessage',
-  tag: 'Queue',
-  summary: 'Retry a queued message now',
-  as: 'operator',
+  docs: {
+    operation: 'retryQueuedMessage',
+    tag: 'Queue',
+    summary: 'Retry a queued message now',
+  },
+  access: { as: 'operator' },
   params,
-  reply: Changed('QueueRetried', 'Number of its deliveries that are now due.'),
+  reply: { schema: Changed('QueueRetried', 'Number of its deliveries that are now due.') },
   async handle({ params: { email_id }, app }) {
     return { message_id: email_id, deliveries: await app.outbound.queuedMessages.retry(email_id) }
   },
@@ -65,12 +69,14 @@ const dropQueuedMessage = route({
   method: 'DELETE',
   surface: 'operator',
   path: '/queue/{email_id}',
-  operation: 'dropQueuedMessage',
-  tag: 'Queue',
-  summary: 'Drop a queued message; its log shows `cancelled`',
-  as: 'operator',
+  docs: {
+    operation: 'dropQueuedMessage',
+    tag: 'Queue',
+    summary: 'Drop a queued message; its log shows `cancelled`',
+  },
+  access: { as: 'operator' },
   params,
-  reply: Changed('QueueDropped', 'Number of its deliveries that were dropped.'),
+  reply: { schema: Changed('QueueDropped', 'Number of its deliveries that were dropped.') },
   async handle({ params: { email_id }, app }) {
     return { message_id: email_id, deliveries: await app.outbound.queuedMessages.drop(email_id) }
   },

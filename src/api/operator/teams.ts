@@ -16,13 +16,15 @@ const listTeams = route({
   method: 'GET',
   surface: 'operator',
   path: '/teams',
-  operation: 'listTeams',
-  tag: 'Teams',
-  summary: 'List teams, oldest first',
-  as: 'operator',
-  reply: listOf(OperatorTeam),
+  docs: {
+    operation: 'listTeams',
+    tag: 'Teams',
+    summary: 'List teams, oldest first',
+  },
+  access: { as: 'operator' },
+  reply: { schema: listOf(OperatorTeam) },
   async handle({ app }) {
-    const teams = await app.directory.teams.list()
+    const teams = app.directory.teams.list()
     return Promise.all(teams.map((team) => operatorTeam(app, team)))
   },
 })
@@ -31,30 +33,33 @@ const createTeam = route({
   method: 'POST',
   surface: 'operator',
   path: '/teams',
-  operation: 'createTeam',
-  tag: 'Teams',
-  summary: 'Create a team',
-  as: 'operator',
+  docs: {
+    operation: 'createTeam',
+    tag: 'Teams',
+    summary: 'Create a team',
+  },
+  access: { as: 'operator' },
   idempotent: true,
-  body: record(
-    'TeamCreate',
-    'The new team.',
-    {
-      name: Name,
-      owner_email: Type.Optional(
-        Type.String({
-          minLength: 3,
-          maxLength: 254,
-          description:
-            'Email address of the owner to invite; for an address of this appliance use mailstead login-link.',
-          examples: ['ana@example.org'],
-        }),
-      ),
-    },
-    { name: 'The shop', owner_email: 'ana@example.org' },
-  ),
-  reply: OperatorTeam,
-  status: 201,
+  body: {
+    schema: record(
+      'TeamCreate',
+      'The new team.',
+      {
+        name: Name,
+        owner_email: Type.Optional(
+          Type.String({
+            minLength: 3,
+            maxLength: 254,
+            description:
+              'Email address of the owner to invite; for an address of this appliance use mailstead login-link.',
+            examples: ['ana@example.org'],
+          }),
+        ),
+      },
+      { name: 'The shop', owner_email: 'ana@example.org' },
+    ),
+  },
+  reply: { schema: OperatorTeam, status: 201 },
   async handle({ body, app, request }) {
     const input = { name: body.name, ownerEmail: body.owner_email }
     const team = await newTeam(app, input, (tx, made) => request.keep(tx, { data: presentNewTeam(made), status: 201 }))
@@ -66,31 +71,37 @@ const updateTeam = route({
   method: 'PATCH',
   surface: 'operator',
   path: '/teams/{team_id}',
-  operation: 'updateAnyTeam',
-  tag: 'Teams',
-  summary: 'Update a team; members left out stay',
-  as: 'operator',
+  docs: {
+    operation: 'updateAnyTeam',
+    tag: 'Teams',
+    summary: 'Update a team; members left out stay',
+  },
+  access: { as: 'operator' },
   params,
-  body: record(
-    'OperatorTeamUpdate',
-    'The changes.',
-    {
-      name: Type.Optional(Name),
-      status: Type.Optional(TeamStatus),
-      ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it can use the shared Amazon SES account.' })),
-      ses_daily_limit: Type.Optional(
-        Nullable(Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' })),
-      ),
-    },
-    { name: 'The other shop' },
-  ),
-  reply: OperatorTeam,
+  body: {
+    schema: record(
+      'OperatorTeamUpdate',
+      'The changes.',
+      {
+        name: Type.Optional(Name),
+        status: Type.Optional(TeamStatus),
+        ses_enabled: Type.Optional(Type.Boolean({ description: 'Whether it can use the shared Amazon SES account.' })),
+        ses_daily_limit: Type.Optional(
+          Nullable(
+            Type.Integer({ minimum: 0, maximum: DAILY_MAX, description: 'Recipients a day; null for no limit.' }),
+          ),
+        ),
+      },
+      { name: 'The other shop' },
+    ),
+  },
+  reply: { schema: OperatorTeam },
   async handle({ params: { team_id: id }, body, app }) {
     const { name, status, ses_enabled: enabled, ses_daily_limit: limit } = body
-    const team = await app.db.write(async (tx) => {
-      const changed = await app.directory.teams.changeIn(tx, id, { name, status })
+    const team = await app.db.write((tx) => {
+      const changed = app.directory.teams.changeIn(tx, id, { name, status })
       if (enabled !== undefined || limit !== undefined) {
-        await app.outbound.sharedLimit.setDailyIn(tx, id, { enabled, limit })
+        app.outbound.sharedLimit.setDailyIn(tx, id, { enabled, limit })
       }
       return changed
     })
@@ -102,23 +113,25 @@ const createTeamKey = route({
   method: 'POST',
   surface: 'operator',
   path: '/teams/{team_id}/api-keys',
-  operation: 'createTeamKey',
-  tag: 'Teams',
-  summary: 'Create a root key of a team',
-  as: 'operator',
+  docs: {
+    operation: 'createTeamKey',
+    tag: 'Teams',
+    summary: 'Create a root key of a team',
+  },
+  access: { as: 'operator' },
   idempotent: true,
-  secret: true,
+  reply: { secret: true, schema: NewApiKey, status: 201 },
   params,
-  body: record(
-    'TeamKeyCreate',
-    'At most one of `role` and `permissions`; default: the role `root:full`.',
-    ApiKeyCreate.properties,
-    { name: 'First key', role: 'root:full' },
-  ),
-  reply: NewApiKey,
-  status: 201,
+  body: {
+    schema: record(
+      'TeamKeyCreate',
+      'At most one of `role` and `permissions`; default: the role `root:full`.',
+      ApiKeyCreate.properties,
+      { name: 'First key', role: 'root:full' },
+    ),
+  },
   async handle({ params: { team_id: id }, body, app }) {
-    if ((await app.directory.teams.get(id)) === undefined) throw notFound('team')
+    if (app.directory.teams.get(id) === undefined) throw notFound('team')
     const issued = await app.directory.keys.issue({
       teamId: id,
       kind: 'root',

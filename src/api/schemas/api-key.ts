@@ -2,7 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import type { IssuedKey, ApiKey as KeyRecord } from '../../directory/keys.ts'
+import type { IssuedKey } from '../../directory/key-record.ts'
+import type { ApiKey as KeyRecord } from '../../directory/keys.ts'
 import { PERMISSIONS, ROLES, type Role } from '../../directory/permissions.ts'
 import { Id, Nullable, TimeQuery, Words } from '../../http/schema.ts'
 import { record } from './record.ts'

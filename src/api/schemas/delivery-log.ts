@@ -6,6 +6,7 @@ import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { DeliveryRecord, DeliveryRow } from '../../outbound/log/delivery-log.ts'
 import { DETAIL_MAX, type Step } from '../../outbound/log/timeline.ts'
+import { labelFields } from './labels.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
@@ -30,6 +31,7 @@ const MEMBERS = {
   sent_at: TimeOrNull('When the next server accepted it.'),
   size_bytes: Type.Integer({ minimum: 0 }),
   created_at: TimeOf('When it was accepted.'),
+  ...labelFields,
 }
 
 const EXAMPLE = {
@@ -93,11 +95,17 @@ export function presentDelivery(row: DeliveryRow): DeliveryLogJson {
     sent_at: isoTimeOrNull(row.sentAt),
     size_bytes: row.sizeBytes,
     created_at: isoTime(row.createdAt),
+    ...(row.tags && { tags: row.tags }),
+    ...(row.metadata && { metadata: row.metadata }),
   }
 }
 
 export function presentDeliveryDetail(row: DeliveryRecord): DeliveryLogDetail {
-  const timeline = row.timeline.map((step) => {
+  return { ...presentDelivery(row), timeline: presentSteps(row.timeline) }
+}
+
+export function presentSteps(steps: readonly Step[]): DeliveryLogDetail['timeline'] {
+  return steps.map((step) => {
     return {
       at: isoTime(step.at),
       type: step.type,
@@ -107,7 +115,6 @@ export function presentDeliveryDetail(row: DeliveryRecord): DeliveryLogDetail {
       remote_address: step.server?.address ?? null,
     }
   })
-  return { ...presentDelivery(row), timeline }
 }
 
 /** The detail of an event, for a deferral with the time of the next attempt. */

@@ -4,6 +4,7 @@ import { type TProperties, Type } from 'typebox'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { AddressJson } from './address.ts'
 import { AuthResult } from './auth-result.ts'
+import { labelFields } from './labels.ts'
 import { record } from './record.ts'
 
 const API_VERSION = '1.0.0'
@@ -25,6 +26,7 @@ const sent = {
   internet_message_id: Text('Message-ID in angle brackets.'),
   queued_at: Timestamp,
   attempt: Type.Integer({ minimum: 0, description: 'Delivery attempts so far.' }),
+  ...labelFields,
 }
 
 const Attachment = record('EventAttachment', 'An attachment of the message.', {

@@ -1,10 +1,11 @@
 // A message to send, as in request bodies: the members common to both ways of sending.
 
 import { type Static, Type } from 'typebox'
-import { Words } from '../../http/schema.ts'
+import { TimeQuery, Words } from '../../http/schema.ts'
 import { decodeContent } from '../../mime/compose/attachment-rules.ts'
 import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address as MailAddress } from '../../mime/message.ts'
+import { TAG_MAX, TAGS_MAX } from '../../outbound/submit/message-labels.ts'
 import { record } from './record.ts'
 
 const ADDRESSES_MAX = 50
@@ -15,6 +16,8 @@ const BODY_MAX = 10_485_760
 const SUBJECT_MAX = 998
 const HEADERS_MAX = 50
 const HEADER_VALUE_MAX = 998
+const UNDO_SECONDS_MAX = 120
+const CONTENT_ID_MAX = 255
 /** Characters from which a text is passed as bytes between threads. */
 const LONG_TEXT = 32_768
 
@@ -69,6 +72,61 @@ export const fileMembers = {
   ),
   encoding: Type.Optional(Words(['base64'], 'Encoding of `content`.')),
 }
+
+/** Returned with the message wherever it is shown. */
+export const labelMembers = {
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: TAG_MAX, pattern: '^[^\\x00-\\x1f\\x7f]*$' }), {
+      maxProperties: TAGS_MAX,
+      description:
+        'Values by name, for filters and metrics; returned in the log and in events. A name has 1 to 64 letters, digits, "_", "-" ' +
+        'and ".".',
+      examples: [{ campaign: 'may' }],
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Any JSON object of at most 4096 bytes; returned in the log and in events. The recipient does not see it.',
+      examples: [{ order: 117 }],
+    }),
+  ),
+}
+
+/** When a message is sent. */
+export const delayMembers = {
+  send_at: Type.Optional({ ...TimeQuery, description: 'When it is sent: 5 seconds to 30 days ahead.' }),
+  undo_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: UNDO_SECONDS_MAX,
+      description: 'Seconds before it is sent, during which it can be cancelled. Default: 0.',
+    }),
+  ),
+}
+
+export const MailAttachment = record(
+  'MailAttachment',
+  'A file: its `content`, or the `blob_id` of content of the mailbox.',
+  {
+    ...fileMembers,
+    content: Type.Optional(
+      Type.String({ minLength: 1, contentEncoding: 'base64', description: 'Base64 with padding, on one line.' }),
+    ),
+    blob_id: Type.Optional(
+      Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'A message of this mailbox, or a file in one.' }),
+    ),
+    disposition: Type.Optional(Words(['attachment', 'inline'], 'As an attachment, or shown inside the HTML body.')),
+    content_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CONTENT_ID_MAX,
+        description: 'Content-ID by which the HTML body refers to it as `cid:…`.',
+      }),
+    ),
+  },
+)
+export type MailAttachment = Static<typeof MailAttachment>
 
 export function HtmlBody(minLength: number) {
   return Type.Optional(

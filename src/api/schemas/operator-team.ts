@@ -24,9 +24,9 @@ export const OperatorTeam = record('OperatorTeam', 'A team, with its permission 
 export type OperatorTeam = Static<typeof OperatorTeam>
 
 /** A team with its present limit. */
-export async function operatorTeam({ outbound: { sharedLimit } }: Context, team: Team): Promise<OperatorTeam> {
-  const { dailyLimit } = await sharedLimit.limitOf(team.id)
-  return present(team, await sharedLimit.isEnabled(team.id), dailyLimit)
+export function operatorTeam({ outbound: { sharedLimit } }: Context, team: Team): OperatorTeam {
+  const { dailyLimit } = sharedLimit.limitOf(team.id)
+  return present(team, sharedLimit.isEnabled(team.id), dailyLimit)
 }
 
 /** A team that was just created: it has no limit record yet. */

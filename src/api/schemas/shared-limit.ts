@@ -44,6 +44,17 @@ export const LimitRequestStatus = Words(
   'The operator approves or denies, the team may cancel; all three are final.',
 )
 
+/** Filter of lists; read with {@link limitStatusOf}. */
+export const LimitRequestFilter = Words(
+  ['pending', 'approved', 'denied', 'canceled', 'cancelled'],
+  'Requests with this status. `cancelled` is the former spelling of `canceled` and deprecated here; records show it.',
+)
+
+/** The status of records that a filter selects. */
+export function limitStatusOf(status: Static<typeof LimitRequestFilter> | undefined) {
+  return status === 'canceled' ? 'cancelled' : status
+}
+
 const LIMIT_REQUEST = {
   id: Id('limitRequest'),
   status: LimitRequestStatus,

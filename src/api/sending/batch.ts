@@ -1,13 +1,18 @@
 // Sending in batches: up to 100 messages, each accepted or rejected independently.
 
 import { type Static, Type } from 'typebox'
-import { type ProductError, productError } from '../../base/errors.ts'
+import { entryFile } from '../../base/entry.ts'
+import { ProductError, plainError, productError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Principal } from '../../directory/principal.ts'
 import { ERRORS, errorMember } from '../../http/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { ErrorIssue, Id, Nullable, Words } from '../../http/schema.ts'
 import type { Submitted } from '../../outbound/submit/new-message.ts'
 import { record } from '../schemas/record.ts'
 import { Batch, type Read, reader } from './batch-body.ts'
+import type { ReadMessage } from './outgoing-message.ts'
+import { loadContent } from './stored-content.ts'
 
 const BODY_LIMIT = 67_108_864
 
@@ -42,25 +47,29 @@ export const sendBatch = route({
   method: 'POST',
   path: '/emails/send/batch',
   surface: 'send',
-  operation: 'sendBatch',
-  tag: 'Sending',
-  summary: 'Queue up to 100 messages independently of each other',
-  description:
-    'An error of one message is in its result, in the form of an API error; only an error of the request as a whole has another ' +
-    'status. A queued message is on disk; `GET /emails/logs?message_id=…` shows the outcome for each recipient. `from` is ' +
-    'optional: a mailbox sends as itself and stores a copy in Sent; a root key sends as the default address of one of the ' +
-    'sending accounts.',
-  as: 'any',
-  permission: 'email.send',
+  docs: {
+    operation: 'sendBatch',
+    tag: 'Sending',
+    summary: 'Queue up to 100 messages independently of each other',
+    description:
+      'An error of one message is in its result, in the form of an API error; only an error of the request as a whole has another ' +
+      'status. A queued message is on disk; `GET /emails/logs?message_id=…` shows the outcome for each recipient. `from` is ' +
+      'optional: a mailbox sends as itself and stores a copy in Sent; a root key sends as the default address of one of the ' +
+      'sending accounts.',
+  },
+  access: { as: 'any', permission: 'email.send' },
   idempotent: true,
-  body: Batch,
-  bodyLimit: BODY_LIMIT,
-  reader: { ...reader, thread: new URL('./batch-body-thread.ts', import.meta.url).href },
-  reply: BatchResults,
+  body: {
+    schema: Batch,
+    limit: BODY_LIMIT,
+    reader: { ...reader, thread: entryFile(new URL('./batch-body-thread.ts', import.meta.url)).href },
+  },
+  reply: { schema: BatchResults },
   async handle({ body, principal, app, request }) {
     const { messages } = body
-    const messagesToSend = messages.flatMap((one) => ('mail' in one ? [one.mail] : []))
-    const present = (submitted: readonly Submitted[]) => presentResults(messages, submitted, app.config.APP_ORIGIN)
+    const read = await Promise.all(messages.map((one) => ('mail' in one ? withContent(app, principal, one) : one)))
+    const messagesToSend = read.flatMap((one) => ('mail' in one ? [one.mail] : []))
+    const present = (submitted: readonly Submitted[]) => presentResults(read, submitted, app.config.APP_ORIGIN)
     const submitted = await app.outbound.submitter.submit(
       { ...principal, source: 'batch_api' },
       messagesToSend,
@@ -89,6 +98,16 @@ function presentResults(
   })
   const queued = results.filter(({ status }) => status === 'queued').length
   return { results, summary: { total: results.length, queued, failed: results.length - queued } }
+}
+
+/** The message with the content it names, or why it cannot be loaded. */
+async function withContent(app: Context, principal: Principal, message: ReadMessage): Promise<Read> {
+  try {
+    return { ...message, mail: await loadContent(app, principal, message) }
+  } catch (error) {
+    if (error instanceof ProductError) return { refused: plainError(error) }
+    throw error
+  }
 }
 
 function isRetryable(one: Submitted): boolean {

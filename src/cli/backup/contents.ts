@@ -30,33 +30,33 @@ const NAMED_IN = new Map([
  * Reads both databases of `folder` wholly.
  * @throws ProductError service_unavailable when one is damaged, or when content that is named is not there
  */
-export async function inspectDatabases(folder: string, progress: Progress): Promise<BackupContents> {
+export function inspectDatabases(folder: string, progress: Progress): BackupContents {
   const mail = new DatabaseFile(join(folder, 'mail.db'))
   const blobs = new DatabaseFile(join(folder, 'blobs.db'))
   try {
     progress.begin('Checking the pages of mail.db')
-    await requireIntact(mail, 'mail.db')
+    requireIntact(mail, 'mail.db')
     progress.begin('Checking the pages of blobs.db')
-    await requireIntact(blobs, 'blobs.db')
+    requireIntact(blobs, 'blobs.db')
     progress.begin('Checking contents', 'contents')
-    const counts = await countContents(blobs.read, progress)
-    const tables = await mail.tables()
+    const counts = countContents(blobs.read, progress)
+    const tables = mail.tables()
     let messages = 0
     for (const [table, named] of NAMED_IN) {
       if (!tables.has(table)) continue
       progress.begin(`Looking up the contents of ${table}`, 'contents')
-      const rows = await requireStored(mail.read, blobs.read, named, progress)
+      const rows = requireStored(mail.read, blobs.read, named, progress)
       if (table === 'messages') messages = rows
     }
-    const id = await applianceOf(mail, blobs)
+    const id = applianceOf(mail, blobs)
     return {
       ...(id === undefined ? {} : { appliance_id: id }),
-      forms: { mail: await formOf(mail.read), blobs: await formOf(blobs.read) },
+      forms: { mail: formOf(mail.read), blobs: formOf(blobs.read) },
       counts: { messages, ...counts },
     }
   } finally {
-    await mail.close()
-    await blobs.close()
+    mail.close()
+    blobs.close()
   }
 }
 
@@ -70,23 +70,32 @@ export function isSame(found: BackupContents, said: BackupContents): boolean {
  * The id both databases have; undefined for those of a version that gave none.
  * @throws ProductError service_unavailable when they are of different appliances
  */
-async function applianceOf(mail: DatabaseFile, blobs: DatabaseFile): Promise<string | undefined> {
-  const own = (await mail.tables()).has('appliance') ? await readApplianceId(mail.read) : undefined
-  const owner = (await blobs.tables()).has('content_owner') ? await readOwnerId(blobs.read) : undefined
+function applianceOf(mail: DatabaseFile, blobs: DatabaseFile): string | undefined {
+  const own = mail.tables().has('appliance') ? readApplianceId(mail.read) : undefined
+  const owner = blobs.tables().has('content_owner') ? readOwnerId(blobs.read) : undefined
   if (own !== owner) throw damaged('mail.db and blobs.db belong to different appliances.')
   return own
 }
 
-async function requireIntact(file: DatabaseFile, name: string): Promise<void> {
-  const damage = await file.damage().catch((error: Error) => error.message)
+/** The damage found, or why the file cannot be read at all. */
+function damageOf(check: () => string | undefined): string | undefined {
+  try {
+    return check()
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function requireIntact(file: DatabaseFile, name: string): void {
+  const damage = damageOf(() => file.damage())
   if (damage !== undefined) throw damaged(`${name} is damaged: ${damage.split('\n')[0]}.`)
 }
 
-async function countContents(blobs: Reader, progress: Progress): Promise<{ contents: number; content_bytes: number }> {
+function countContents(blobs: Reader, progress: Progress): { contents: number; content_bytes: number } {
   const counts = { contents: 0, content_bytes: 0 }
   let after: Uint8Array = new Uint8Array(0)
   for (;;) {
-    const rows = await contentSizes(blobs, after, ROWS_AT_ONCE)
+    const rows = contentSizes(blobs, after, ROWS_AT_ONCE)
     if (rows.length === 0) return counts
     after = rows.at(-1)!.hash
     for (const { hash, sizeBytes, storedBytes: heldBytes } of rows) {
@@ -101,21 +110,21 @@ async function countContents(blobs: Reader, progress: Progress): Promise<{ conte
 }
 
 /** @returns how many rows name content */
-async function requireStored(
+function requireStored(
   mail: Reader,
   blobs: Reader,
-  named: (reader: Reader, after: number, limit: number) => Promise<NamedContent[]>,
+  named: (reader: Reader, after: number, limit: number) => NamedContent[],
   progress: Progress,
-): Promise<number> {
+): number {
   let count = 0
   for (let after = 0; ; ) {
-    const rows = await named(mail, after, ROWS_AT_ONCE)
+    const rows = named(mail, after, ROWS_AT_ONCE)
     if (rows.length === 0) return count
     after = rows.at(-1)!.n
     count += rows.length
     progress.add(rows.length)
     const hashes = [...new Map(rows.map(({ hash }) => [hex(hash), hash])).values()]
-    const missing = hashes.length - (await countStored(blobs, hashes))
+    const missing = hashes.length - countStored(blobs, hashes)
     if (missing > 0) throw damaged(`${missing} contents that mail.db names are not in blobs.db.`)
   }
 }
@@ -129,7 +138,7 @@ export async function missingContents(
   const whole = new Set<string>()
   progress.begin('Checking contents', 'contents')
   for (let after: Uint8Array = new Uint8Array(0); ; ) {
-    const rows = await contentSizes(blobs.read, after, ROWS_AT_ONCE)
+    const rows = contentSizes(blobs.read, after, ROWS_AT_ONCE)
     if (rows.length === 0) break
     after = rows.at(-1)!.hash
     for (const row of rows) {
@@ -142,7 +151,7 @@ export async function missingContents(
   for (const [table, named] of NAMED_IN) {
     progress.begin(`Looking up the contents of ${table}`, 'contents')
     for (let after = 0; ; ) {
-      const rows = await named(mail.read, after, ROWS_AT_ONCE)
+      const rows = named(mail.read, after, ROWS_AT_ONCE)
       if (rows.length === 0) break
       after = rows.at(-1)!.n
       count += rows.length

@@ -10,7 +10,7 @@ export function explainDiskError(error: unknown, path: string, room: string): un
   if (error instanceof ProductError) return error
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code ?? '') || [SQLITE_FULL, SQLITE_IOERR].includes(errcode % 256)) {
-    return diskError(`The disk has no room for ${path}: ${room} is needed. Nothing was left behind.`, error)
+    return diskError(`The disk has no room for ${path}: it needs ${room}. No partial file remains.`, error)
   }
   if (code === 'ENOENT') return diskError(`The folder of ${path} does not exist.`, error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {

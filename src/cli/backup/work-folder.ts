@@ -1,4 +1,4 @@
-// A private folder for temporary files, locked by one process, emptied before it is used and removed afterwards.
+// A private working folder: locked by one process, emptied before use and removed afterwards.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

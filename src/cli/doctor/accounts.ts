@@ -10,8 +10,8 @@ const UNCHECKED_MS = HOUR_MS
 /** Accounts that are named; the others are counted. */
 const NAMED_MAX = 50
 
-export async function checkAccounts({ outbound, clock }: Context): Promise<Finding[]> {
-  const { working, troubled } = await outbound.providers.health.overview()
+export function checkAccounts({ outbound, clock }: Context): Finding[] {
+  const { working, troubled } = outbound.providers.health.overview()
   return accountFindings(troubled, working, clock.now())
 }
 

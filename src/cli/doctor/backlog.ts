@@ -9,10 +9,10 @@ const LATE_MS = 15 * MINUTE_MS
 const STUCK_MS = DAY_MS
 
 export async function checkBacklog(app: Context): Promise<Finding[]> {
-  const { waiting, oldestDueAt } = await app.outbound.queue.depth()
+  const { queued, oldestDueAt } = await app.outbound.queue.depth()
   const { undispatched, pending, lagMs } = await app.eventDispatch.backlog()
   const late = oldestDueAt === null ? 0 : app.clock.now() - oldestDueAt
-  return [queueFinding(waiting, late), webhookFinding(undispatched + pending, lagMs)]
+  return [queueFinding(queued, late), webhookFinding(undispatched + pending, lagMs)]
 }
 
 /** @param late how long the oldest delivery has been due, in ms; below 0 when none is */

@@ -7,6 +7,7 @@ export function checkClockGuard({ guard }: Pick<Context, 'guard'>): Finding {
   const complaint = guard.complaint()
   if (complaint === null)
     return fine('clock_jump', 'The clock agrees with what was last seen; retention and expiry run.')
-  const advice = 'Set the clock, or run mailstead clock accept if it is right (the appliance was off that long, say).'
+  const advice =
+    'Set the clock, or run mailstead clock accept if it is right (for example when the appliance was off that long).'
   return warning('clock_jump', complaint, advice)
 }

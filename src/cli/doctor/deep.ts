@@ -13,47 +13,55 @@ const RESTORE = 'Restore the newest whole backup: mailstead restore <file> into 
 /** Works without opening the appliance: damaged files may keep it from being opened. */
 export async function checkDatabases(folder: string, progress: Progress): Promise<Finding[]> {
   // Content is erased only after its last name is: both moments, in this order, fit.
-  const mail = await openFile(folder, 'mail.db')
-  const blobs = await openFile(folder, 'blobs.db')
+  const mail = openFile(folder, 'mail.db')
+  const blobs = openFile(folder, 'blobs.db')
   try {
     const pages = [
-      mail.finding ?? (await checkPages(mail.file, 'mail.db', progress)),
-      blobs.finding ?? (await checkPages(blobs.file, 'blobs.db', progress)),
+      mail.finding ?? checkPages(mail.file, 'mail.db', progress),
+      blobs.finding ?? checkPages(blobs.file, 'blobs.db', progress),
     ]
     // What is read from damaged pages says nothing.
     if (pages.some(({ level }) => level === 'fail')) return pages
     return [
       ...pages,
       missingContentFinding(await missingContents(mail.file, blobs.file, progress)),
-      countsFinding(await recountMessages(mail.file, progress)),
+      countsFinding(recountMessages(mail.file, progress)),
     ]
   } catch (error) {
     return [damagedFinding('A database', reasonOf(error))]
   } finally {
-    await mail.file.close()
-    await blobs.file.close()
+    mail.file.close()
+    blobs.file.close()
   }
 }
 
 /** A file at one moment; the finding says why it cannot be read. */
-async function openFile(folder: string, name: string): Promise<{ file: DatabaseFile; finding?: Finding }> {
+function openFile(folder: string, name: string): { file: DatabaseFile; finding?: Finding } {
   const file = new DatabaseFile(join(folder, name))
   try {
-    await file.hold()
+    file.hold()
     return { file }
   } catch (error) {
     return { file, finding: damagedFinding(name, reasonOf(error)) }
   }
 }
 
-function recountMessages(mail: DatabaseFile, progress: Progress): Promise<WrongCounts> {
+function recountMessages(mail: DatabaseFile, progress: Progress): WrongCounts {
   progress.begin('Counting messages', 'messages')
   return recount(mail.read, (messages) => progress.add(messages))
 }
 
-async function checkPages(file: DatabaseFile, name: string, progress: Progress): Promise<Finding> {
+function damageOf(file: DatabaseFile): string | undefined {
+  try {
+    return file.quickDamage()
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+function checkPages(file: DatabaseFile, name: string, progress: Progress): Finding {
   progress.begin(`Checking the pages of ${name}`)
-  const damage = await file.quickDamage().catch(reasonOf)
+  const damage = damageOf(file)
   if (damage === undefined) return fine('database', `${name} has no damaged pages.`)
   return damagedFinding(name, damage)
 }

@@ -12,7 +12,7 @@ const AT_ONCE = 10
 const DOMAINS_MAX = 500
 
 export async function checkDomains(app: Context): Promise<Finding[]> {
-  const domains = await everyDomain(app)
+  const domains = everyDomain(app)
   const findings: Finding[] = []
   for (let at = 0; at < Math.min(domains.length, DOMAINS_MAX); at += AT_ONCE) {
     const group = domains.slice(at, Math.min(at + AT_ONCE, DOMAINS_MAX))
@@ -26,13 +26,13 @@ export async function checkDomains(app: Context): Promise<Finding[]> {
 }
 
 /** All domains but reserved names, which do not exist in public DNS. */
-async function everyDomain({ directory }: Context): Promise<Domain[]> {
+function everyDomain({ directory }: Context): Domain[] {
   const found: Domain[] = []
-  const teams = (await directory.teams.list()).map(({ id }) => id)
+  const teams = directory.teams.list().map(({ id }) => id)
   for (const team of [SYSTEM_TEAM_ID, ...teams]) {
     let after: Parameters<typeof directory.domains.list>[1]['after'] = null
     do {
-      const page = await directory.domains.list(team, { limit: PAGE, after })
+      const page = directory.domains.list(team, { limit: PAGE, after })
       found.push(...page.items.filter(({ name }) => !isReserved(name)))
       after = page.next as typeof after
     } while (after !== null && found.length <= DOMAINS_MAX)

@@ -54,7 +54,7 @@ async function greet(host: string, address: string, port: number): Promise<Findi
 /** Greets a mail server of others and leaves. Many providers of networks close this port. */
 export async function checkOutboundPort(resolver: Resolver, config: Config): Promise<Finding[]> {
   if (isReserved(config.MAIL_HOSTS[0]!)) return []
-  if (!config.DIRECT_DELIVERY) return [fine('port_25_out', 'Mail leaves through sending accounts alone.')]
+  if (!config.DIRECT_DELIVERY) return [fine('port_25_out', 'Messages are sent through sending accounts only.')]
   const failures: string[] = []
   for (const domain of OTHERS) {
     const [first] = (await ask<MailExchange>(resolver, domain, 'MX')).sort((a, b) => a.priority - b.priority)

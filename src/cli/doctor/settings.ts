@@ -14,7 +14,7 @@ export function checkSettings(config: Config): Finding[] {
 function checkLinks(config: Config): Finding[] {
   if (!config.SIGN_IN_LINKS_TO_LOCAL) return []
   const says =
-    'Links that sign in are mailed to mailboxes of this appliance: a key of such a mailbox is enough to sign in as its owner.'
+    'Sign-in links are sent to mailboxes of this appliance: a key of such a mailbox is enough to sign in as its owner.'
   return [warning('settings', says, 'Set SIGN_IN_LINKS_TO_LOCAL to false, and sign in with mailstead login-link.')]
 }
 

@@ -22,6 +22,7 @@ import { signInBounds } from './0019-sign-in-bounds.ts'
 import { heartbeatTokens } from './0020-heartbeat-tokens.ts'
 import { wrongTimeTable } from './0021-wrong-times.ts'
 import { plainNames } from './0022-plain-names.ts'
+import { messageLabels } from './0023-message-labels.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -49,5 +50,6 @@ export const mailMigrations = [
   heartbeatTokens,
   wrongTimeTable,
   plainNames,
+  messageLabels,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -1,19 +1,19 @@
 // Webhook delivery attempts: one immutable row each, kept for thirty days.
 
-import { createHash } from 'node:crypto'
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import { newId } from '../../base/ids.ts'
-import type { Db, Row, Tx } from '../../db/db.ts'
+import type { Db, Row, SqlValue, Tx } from '../../db/db.ts'
+import { inPieces } from '../../db/many-rows.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
-import { placeholders, Where } from '../../db/sql-text.ts'
+import { Where } from '../../db/sql-text.ts'
 import type { EventType } from '../outbox.ts'
-import type { Attempt, AttemptDetail, AttemptResult } from './records.ts'
+import type { Attempt, AttemptDetail, AttemptResult, DispatchedEvent } from './records.ts'
 
 /** The values of a new attempt row. */
 export interface NewAttempt {
   webhook: number
-  event: { n: number; id: string; type: EventType; body: string }
+  event: DispatchedEvent
   result: AttemptResult
   responseStatus: number
   responseMs: number
@@ -48,15 +48,14 @@ export class Attempts {
     this.#db = db
   }
 
-  /** Inserts attempts in one statement. @returns the ids of their rows, in the order given */
-  async insertAll(tx: Tx, all: readonly NewAttempt[]): Promise<string[]> {
+  /** Inserts attempts with few statements. @returns the ids of their rows, in the order given */
+  insertAll(tx: Tx, all: readonly NewAttempt[]): string[] {
     if (all.length === 0) return []
     const rows = all.map(rowOf)
-    const names = Object.keys(rows[0]!)
-    const marks = `(${placeholders(names)})`
-    await tx.run(
-      `INSERT INTO webhook_attempts (${names.join(', ')}) VALUES ${rows.map(() => marks).join(', ')}`,
-      rows.flatMap((row) => Object.values(row)),
+    const names = Object.keys(rows[0]!).join(', ')
+    inPieces(
+      rows.map((row) => Object.values<SqlValue>(row)),
+      (marks, values) => tx.run(`INSERT INTO webhook_attempts (${names}) VALUES ${marks}`, values),
     )
     return rows.map(({ id }) => id)
   }
@@ -77,8 +76,8 @@ export class Attempts {
   }
 
   /** An attempt with its request. @param now ms; an expired payload is null */
-  async get(webhook: number, id: string, now: number): Promise<AttemptDetail | undefined> {
-    const row = await this.#db.read.get(
+  get(webhook: number, id: string, now: number): AttemptDetail | undefined {
+    const row = this.#db.read.get(
       `SELECT ${COLUMNS}, a.request_headers, e.body FROM webhook_attempts a LEFT JOIN events e ON e.n = a.event AND e.id = a.event_id
        WHERE a.id = ? AND a.webhook = ?`,
       [id, webhook],
@@ -131,8 +130,8 @@ function rowOf(made: NewAttempt) {
     response_body: made.responseBody,
     request_headers: JSON.stringify(made.requestHeaders),
     payload_expires_at: made.payloadExpiresAt,
-    payload_bytes: Buffer.byteLength(made.event.body),
-    payload_sha256: createHash('sha256').update(made.event.body).digest(),
+    payload_bytes: made.event.payload.bytes.length,
+    payload_sha256: made.event.payload.sha256,
     created_at: made.createdAt,
   }
 }

@@ -31,14 +31,14 @@ export class Courier {
   /** Sends one event immediately and once, regardless of the filters of the subscription. @returns the id of the attempt */
   async test({ n }: Webhook, event: PendingDelivery['event']): Promise<string> {
     const { db, webhooks, attempts } = this.#deps
-    const to = await webhooks.target(n)
+    const to = webhooks.target(n)
     const outcome = to === undefined ? GONE : await this.#post(to, event, 1)
     const verdict = resultOf(outcome.answer)
     const result = verdict === 'retrying' ? 'failed' : verdict
-    return db.write(async (tx) => {
-      await webhooks.noteAttempt(tx, n, result === 'success')
+    return db.write((tx) => {
+      webhooks.noteAttempt(tx, n, result === 'success')
       const written = { result, nextRetryAt: null, maxAttempts: 1 }
-      const [id] = await attempts.insertAll(tx, [this.#outcomes.attemptOf(n, { event, attempt: 1 }, outcome, written)])
+      const [id] = attempts.insertAll(tx, [this.#outcomes.attemptOf(n, { event, attempt: 1 }, outcome, written)])
       return id!
     })
   }
@@ -49,14 +49,15 @@ export class Courier {
     attempt: number,
   ): Promise<AttemptOutcome> {
     const { clock, fetch } = this.#deps
-    const headers = headersOf({ event, attempt, now: clock.now(), ...secrets })
+    const { id, type, payload } = event
+    const headers = headersOf({ event: { id, type, body: payload.bytes }, attempt, now: clock.now(), ...secrets })
     const began = clock.now()
     try {
       checkUrl(webhook.url)
     } catch {
       return { answer: NOT_VALID, ms: 0, headers }
     }
-    const answer = await fetch.post(webhook.url, headers, event.body)
+    const answer = await fetch.post(webhook.url, headers, payload.bytes)
     return { answer, ms: clock.now() - began, headers }
   }
 }

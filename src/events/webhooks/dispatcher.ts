@@ -14,11 +14,12 @@ import type { Webhooks } from './subscriptions.ts'
 const PER_WEBHOOK = 4
 /** Concurrent requests in total. */
 const IN_ALL = 400
-/** Deliveries claimed ahead for one subscription: enough to keep a fast endpoint busy until the next poll, few enough that a silent one
- * times out on all of them before their leases end. */
+/** Deliveries claimed ahead for one subscription: at first, and while its endpoint uses them up before {@link QUICK_MS} are over. */
 const AHEAD = 16
-/** When this many claimed deliveries are left, the next ones are claimed. */
-const FEW = 4
+const AHEAD_MAX = 128
+const QUICK_MS = 1000
+/** When this share of the claimed deliveries is left, the next ones are claimed. */
+const FEW = 0.25
 /** Subscriptions for which deliveries are claimed concurrently. */
 const LANES_AT_ONCE = 64
 /** Poll interval, ms: the delay after a lost notification. */
@@ -30,6 +31,9 @@ interface WebhookLane {
   inFlight: number
   claimed: PendingDelivery[]
   claiming: boolean
+  /** How many are claimed ahead, and when (ms) they were last claimed. */
+  ahead: number
+  claimedAt: number
 }
 
 interface Deps {
@@ -83,8 +87,7 @@ export class Dispatcher implements Service {
       this.#poll()
       await this.#untilIdle()
       const { pending } = this.#deps
-      if ((await pending.countUndispatched()) === 0 && (await pending.due()).length === 0 && this.#running.size === 0)
-        return
+      if (pending.countUndispatched() === 0 && pending.due().length === 0 && this.#running.size === 0) return
     }
   }
 
@@ -111,37 +114,53 @@ export class Dispatcher implements Service {
       this.#pollAgain = false
       const { more } = await this.#deps.pending.fanOut()
       if (more) this.#pollAgain = true
-      const due = await this.#deps.pending.due()
-      // Concurrent claims are written in one transaction by group commit.
+      const due = this.#deps.pending.due()
       for (let at = 0; at < due.length; at += LANES_AT_ONCE) {
-        await Promise.all(due.slice(at, at + LANES_AT_ONCE).map((n) => this.#fill(this.#laneOf(n))))
+        await this.#fill(due.slice(at, at + LANES_AT_ONCE).map((n) => this.#laneOf(n)))
       }
     }
   }
 
   #laneOf(n: number): WebhookLane {
-    const lane = this.#lanes.get(n) ?? { n, inFlight: 0, claimed: [], claiming: false }
+    const lane = this.#lanes.get(n) ?? {
+      ...{ n, inFlight: 0, claimed: [], claiming: false, ahead: AHEAD, claimedAt: 0 },
+    }
     this.#lanes.set(n, lane)
     return lane
   }
 
-  async #fill(lane: WebhookLane): Promise<void> {
-    if (lane.claimed.length > FEW || lane.claiming || this.#stopped) return
-    lane.claiming = true
+  /** Claims deliveries of the subscriptions that have few left, in one unit of work. */
+  async #fill(all: readonly WebhookLane[]): Promise<void> {
+    const lanes = all.filter((lane) => lane.claimed.length <= lane.ahead * FEW && !lane.claiming)
+    if (lanes.length === 0 || this.#stopped) return
+    for (const lane of lanes) lane.claiming = true
     try {
-      const { webhooks, pending } = this.#deps
-      const webhook = await webhooks.byN(lane.n)
-      if (webhook === undefined || webhook.status !== 'enabled') {
-        await pending.dropFor(lane.n)
-      } else {
-        const claimed = await pending.claim(lane.n, AHEAD - lane.claimed.length, this.#lease)
-        lane.claimed.push(...claimed)
-        this.#serve()
+      const enabled: WebhookLane[] = []
+      for (const lane of lanes) {
+        if (this.#deps.webhooks.byN(lane.n)?.status === 'enabled') enabled.push(lane)
+        else await this.#deps.pending.dropFor(lane.n)
       }
+      if (enabled.length > 0) await this.#claim(enabled)
     } finally {
-      lane.claiming = false
-      if (lane.inFlight === 0 && lane.claimed.length === 0) this.#lanes.delete(lane.n)
+      for (const lane of lanes) {
+        lane.claiming = false
+        if (lane.inFlight === 0 && lane.claimed.length === 0) this.#lanes.delete(lane.n)
+      }
     }
+  }
+
+  async #claim(lanes: readonly WebhookLane[]): Promise<void> {
+    const { pending, clock } = this.#deps
+    const now = clock.now()
+    for (const lane of lanes) {
+      const isQuick = now - lane.claimedAt < QUICK_MS
+      lane.ahead = isQuick ? Math.min(lane.ahead * 2, AHEAD_MAX) : AHEAD
+      lane.claimedAt = now
+    }
+    const requests = lanes.map(({ n, ahead, claimed }) => ({ webhook: n, limit: ahead - claimed.length }))
+    const claimed = await pending.claim(requests, this.#lease)
+    for (const lane of lanes) lane.claimed.push(...(claimed.get(lane.n) ?? []))
+    this.#serve()
   }
 
   /** Starts requests round-robin over the subscriptions, so that a silent endpoint does not block the others. */
@@ -169,7 +188,7 @@ export class Dispatcher implements Service {
     let writeOutcome: (() => Promise<void>) | undefined
     try {
       // Read for each request: the subscription may have been disabled or got another URL since the claim.
-      const to = await webhooks.target(lane.n)
+      const to = webhooks.target(lane.n)
       if (to?.webhook.status === 'enabled') writeOutcome = await courier.send(to, delivery)
       else lane.claimed = []
     } catch (error) {
@@ -179,7 +198,7 @@ export class Dispatcher implements Service {
       this.#inFlight--
       this.#serve()
     }
-    if (lane.claimed.length <= FEW) this.#poll()
+    if (lane.claimed.length <= lane.ahead * FEW) this.#poll()
     // The next request does not wait for the disk.
     await writeOutcome?.().catch((error: unknown) =>
       log.error(

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
 import { DAY_MS } from '../../base/durations.ts'
 import type { PostResult } from '../../base/safe-fetch.ts'
+import { WriteBatches } from '../../base/write-batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { Attempts, NewAttempt } from './attempts.ts'
 import type { PendingDeliveries } from './pending.ts'
@@ -12,7 +13,7 @@ import { ATTEMPTS_MAX, nextAttemptAt, retryAfterMs } from './schedule.ts'
 import type { Webhooks } from './subscriptions.ts'
 
 /** Outcomes written in one unit of work. */
-const BATCH_MAX = 32
+const BATCH_MAX = 128
 
 /** The response to one request. */
 export interface AttemptOutcome {
@@ -26,12 +27,6 @@ interface FinishedAttempt {
   webhook: number
   delivery: PendingDelivery
   outcome: AttemptOutcome
-}
-
-interface PendingWrite {
-  finished: FinishedAttempt
-  resolve(): void
-  reject(error: unknown): void
 }
 
 export interface OutcomeWriterDeps {
@@ -59,19 +54,22 @@ interface WriteBatch {
 
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps
-  readonly #queue: PendingWrite[] = []
-  #writing = false
+  readonly #batches: WriteBatches<FinishedAttempt>
 
   constructor(deps: OutcomeWriterDeps) {
     this.#deps = deps
+    this.#batches = new WriteBatches({
+      most: BATCH_MAX,
+      write: (take) => {
+        const all = take()
+        return deps.db.write((tx) => this.#writeBatch(tx, all))
+      },
+    })
   }
 
   /** Records the outcome of a request and its consequences. Resolves when the record is durable. */
   write(webhook: number, delivery: PendingDelivery, outcome: AttemptOutcome): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ finished: { webhook, delivery, outcome }, resolve, reject })
-      void this.#writeAll()
-    })
+    return this.#batches.write({ webhook, delivery, outcome })
   }
 
   /** The attempt row of one request. */
@@ -97,44 +95,19 @@ export class OutcomeWriter {
     }
   }
 
-  async #writeAll(): Promise<void> {
-    if (this.#writing) return
-    this.#writing = true
-    while (this.#queue.length > 0) {
-      const writes = this.#queue.splice(0, BATCH_MAX)
-      // One outcome that cannot be written must not block the others: retry them one by one.
-      if (!(await this.#write(writes, writes.length === 1))) {
-        for (const one of writes) await this.#write([one], true)
-      }
-    }
-    this.#writing = false
-  }
-
-  /** @returns false when the batch failed and its callers are not rejected yet */
-  async #write(writes: readonly PendingWrite[], isLast: boolean): Promise<boolean> {
-    try {
-      await this.#deps.db.write((tx) => this.#writeBatch(tx, writes))
-    } catch (error) {
-      if (!isLast) return false
-      for (const one of writes) one.reject(error)
-      return true
-    }
-    for (const one of writes) one.resolve()
-    return true
-  }
-
-  async #writeBatch(tx: Tx, writes: readonly PendingWrite[]): Promise<void> {
+  #writeBatch(tx: Tx, all: readonly FinishedAttempt[]): undefined[] {
     const { attempts, pending } = this.#deps
     const batch: WriteBatch = { webhooks: new Map(), lastSucceeded: new Set(), attempts: [], done: [] }
-    for (const { finished } of writes) await this.#writeOne(tx, batch, finished)
-    await attempts.insertAll(tx, batch.attempts)
-    await pending.drop(tx, batch.done)
+    for (const finished of all) this.#writeOne(tx, batch, finished)
+    attempts.insertAll(tx, batch.attempts)
+    pending.drop(tx, batch.done)
+    return all.map(() => undefined)
   }
 
   /** Reads the subscription again: it may have been deleted or disabled during the request. */
-  async #writeOne(tx: Tx, batch: WriteBatch, { webhook: n, delivery, outcome }: FinishedAttempt): Promise<void> {
+  #writeOne(tx: Tx, batch: WriteBatch, { webhook: n, delivery, outcome }: FinishedAttempt): void {
     const { webhooks, pending, clock, guard, random = Math.random } = this.#deps
-    if (!batch.webhooks.has(n)) batch.webhooks.set(n, await webhooks.byN(n, tx))
+    if (!batch.webhooks.has(n)) batch.webhooks.set(n, webhooks.byN(n, tx))
     const webhook = batch.webhooks.get(n)
     if (webhook === undefined) {
       batch.done.push(delivery.n)
@@ -154,28 +127,25 @@ export class OutcomeWriter {
     batch.attempts.push(
       this.attemptOf(n, delivery, outcome, { result, nextRetryAt: nextAt, maxAttempts: ATTEMPTS_MAX }),
     )
-    if (!batch.lastSucceeded.has(n)) await webhooks.noteAttempt(tx, n, result === 'success')
+    if (!batch.lastSucceeded.has(n)) webhooks.noteAttempt(tx, n, result === 'success')
     if (result === 'success') batch.lastSucceeded.add(n)
     else batch.lastSucceeded.delete(n)
-    if (nextAt !== null) return pending.postpone(tx, delivery.n, delivery.attempt + 1, nextAt)
+    if (nextAt !== null) {
+      pending.postpone(tx, delivery.n, delivery.attempt + 1, nextAt)
+      return
+    }
     batch.done.push(delivery.n)
-    if (result !== 'success') await this.#noteFailure(tx, batch, webhook, result, answer)
+    if (result !== 'success') this.#noteFailure(tx, batch, webhook, result, answer)
   }
 
-  async #noteFailure(
-    tx: Tx,
-    batch: WriteBatch,
-    webhook: Webhook,
-    result: AttemptResult,
-    answer: PostResult,
-  ): Promise<void> {
+  #noteFailure(tx: Tx, batch: WriteBatch, webhook: Webhook, result: AttemptResult, answer: PostResult): void {
     const { webhooks } = this.#deps
     // The calls below may disable it.
     batch.webhooks.delete(webhook.n)
     if (result === 'permanent_failure' && answer.problem === 'address_not_allowed') {
-      if (webhook.status === 'enabled') await webhooks.disable(tx, webhook.n, 'url_not_allowed')
+      if (webhook.status === 'enabled') webhooks.disable(tx, webhook.n, 'url_not_allowed')
     } else {
-      await webhooks.noteExhausted(tx, webhook.n)
+      webhooks.noteExhausted(tx, webhook.n)
     }
   }
 }

@@ -2,10 +2,11 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
+import { TOTAL_MS } from '../../base/safe-fetch.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { placeholders } from '../../db/sql-text.ts'
+import { inPieces } from '../../db/many-rows.ts'
 import type { EventType } from '../outbox.ts'
-import type { PendingDelivery, Webhook } from './records.ts'
+import { type DispatchedEvent, Payload, type PendingDelivery, type Webhook } from './records.ts'
 import { LIFETIME_MS } from './schedule.ts'
 import type { Webhooks } from './subscriptions.ts'
 
@@ -13,9 +14,9 @@ import type { Webhooks } from './subscriptions.ts'
 const FAN_OUT_MAX = 500
 /** Lease of a claimed delivery, ms: well above the timeout of a request. */
 const LEASE_MS = MINUTE_MS
+/** Added for each claimed delivery: a silent endpoint times out on all of them, some at a time, before the lease ends. */
+const LEASE_PER_DELIVERY_MS = TOTAL_MS
 const DROP_BATCH = 1000
-/** Deliveries inserted by one statement. */
-const ADD_MAX = 100
 
 interface EventRow {
   n: number
@@ -28,13 +29,16 @@ interface EventRow {
 
 interface PendingRow {
   n: number
+  webhook: number
   attempt: number
   ends_at: number
   event: number
-  id: string
-  type: EventType
-  body: string
-  created_at: number
+}
+
+/** How many due deliveries of a subscription to claim. */
+export interface ClaimRequest {
+  webhook: number
+  limit: number
 }
 
 /** A delivery to insert. */
@@ -61,34 +65,32 @@ export class PendingDeliveries {
   /** Inserts deliveries for the oldest undispatched events. @returns how many events, and whether there may be more */
   async fanOut(): Promise<{ events: number; more: boolean }> {
     // Usually there is none, and a read costs less than a write transaction.
-    const first = await this.#deps.db.read.get('SELECT n FROM events WHERE dispatched = 0 LIMIT 1')
+    const first = this.#deps.db.read.get('SELECT n FROM events WHERE dispatched = 0 LIMIT 1')
     if (first === undefined) return { events: 0, more: false }
-    return this.#deps.db.write(async (tx) => {
-      const events = await tx.all<EventRow>(
+    return this.#deps.db.write((tx) => {
+      const events = tx.all<EventRow>(
         'SELECT n, team_id, type, mailbox_id, domain_id, created_at FROM events WHERE dispatched = 0 ORDER BY n LIMIT ?',
         [FAN_OUT_MAX],
       )
       const subscribers = new Map<string, Webhook[]>()
       const deliveries: NewPendingDelivery[] = []
       for (const event of events) {
-        const all = subscribers.get(event.team_id) ?? (await this.#deps.webhooks.enabledOf(tx, event.team_id))
+        const all = subscribers.get(event.team_id) ?? this.#deps.webhooks.enabledOf(tx, event.team_id)
         subscribers.set(event.team_id, all)
         for (const webhook of all)
           if (isSubscribed(webhook, event))
             deliveries.push({ webhook: webhook.n, event: event.n, since: event.created_at })
       }
-      for (let at = 0; at < deliveries.length; at += ADD_MAX) await this.#add(tx, deliveries.slice(at, at + ADD_MAX))
+      this.#add(tx, deliveries)
       const last = events.at(-1)
-      if (last !== undefined) await tx.run('UPDATE events SET dispatched = 1 WHERE dispatched = 0 AND n <= ?', [last.n])
+      if (last !== undefined) tx.run('UPDATE events SET dispatched = 1 WHERE dispatched = 0 AND n <= ?', [last.n])
       return { events: events.length, more: events.length === FAN_OUT_MAX }
     })
   }
 
   /** The number of events not dispatched yet. */
-  async countUndispatched(): Promise<number> {
-    const row = await this.#deps.db.read.get<{ count: number }>(
-      'SELECT count(*) AS count FROM events WHERE dispatched = 0',
-    )
+  countUndispatched(): number {
+    const row = this.#deps.db.read.get<{ count: number }>('SELECT count(*) AS count FROM events WHERE dispatched = 0')
     return row!.count
   }
 
@@ -102,13 +104,13 @@ export class PendingDeliveries {
   }
 
   /** Queues an event again for one subscription, with a new series of attempts. */
-  async requeue(tx: Tx, webhook: number, event: number): Promise<void> {
-    await this.#add(tx, [{ webhook, event, since: this.#deps.clock.now() }])
+  requeue(tx: Tx, webhook: number, event: number): void {
+    this.#add(tx, [{ webhook, event, since: this.#deps.clock.now() }])
   }
 
   /** The subscriptions with due deliveries. */
-  async due(): Promise<number[]> {
-    const rows = await this.#deps.db.read.all<{ webhook: number }>(
+  due(): number[] {
+    const rows = this.#deps.db.read.all<{ webhook: number }>(
       // Skip scan: one index step per subscription, regardless of the length of its queue.
       `WITH RECURSIVE each(webhook) AS (
          SELECT min(webhook) FROM webhook_queue
@@ -122,40 +124,46 @@ export class PendingDeliveries {
     return rows.map(({ webhook }) => webhook)
   }
 
-  /** Claims due deliveries of one subscription, the earliest first; the lease keeps others from claiming them. */
-  async claim(webhook: number, limit: number, lease: string): Promise<PendingDelivery[]> {
+  /**
+   * Claims due deliveries of subscriptions in one unit of work, the earliest of each first; the lease keeps others from claiming them.
+   * @param requests how many for which subscription
+   * @returns the deliveries by subscription; those of one event share its payload
+   */
+  async claim(requests: readonly ClaimRequest[], lease: string): Promise<Map<number, PendingDelivery[]>> {
     const { db, clock } = this.#deps
-    return db.write(async (tx) => {
+    return db.write((tx) => {
       const now = clock.now()
-      const rows = await tx.all<PendingRow>(
-        `SELECT q.n, q.attempt, q.ends_at, q.event, e.id, e.type, e.body, e.created_at
-         FROM webhook_queue q JOIN events e ON e.n = q.event
-         WHERE q.webhook = ? AND q.due_at <= ? ORDER BY q.due_at, q.n LIMIT ?`,
-        [webhook, now, limit],
+      const rows = requests.flatMap(({ webhook, limit }) =>
+        tx.all<PendingRow>(
+          `SELECT n, webhook, attempt, ends_at, event FROM webhook_queue
+           WHERE webhook = ? AND due_at <= ? ORDER BY due_at, n LIMIT ?`,
+          [webhook, now, limit],
+        ),
       )
-      if (rows.length > 0) {
-        const ns = rows.map(({ n }) => n)
-        await tx.run(`UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n IN (${placeholders(ns)})`, [
-          ...[now + LEASE_MS, lease],
-          ...ns,
-        ])
-      }
-      return rows.map(({ n, attempt, ends_at, event, id, type, body, created_at }) => ({
-        n,
-        event: { n: event, id, type, body, createdAt: created_at },
-        attempt,
-        endsAt: ends_at,
-      }))
+      if (rows.length === 0) return new Map()
+      const until = now + LEASE_MS + rows.length * LEASE_PER_DELIVERY_MS
+      tx.run('UPDATE webhook_queue SET due_at = ?, lease = ? WHERE n IN (SELECT value FROM json_each(?))', [
+        ...[until, lease],
+        JSON.stringify(rows.map(({ n }) => n)),
+      ])
+      const events = eventsOf(tx, new Set(rows.map(({ event }) => event)))
+      const deliveries = rows.flatMap(({ n, webhook, attempt, ends_at: endsAt, event: key }) => {
+        const event = events.get(key)
+        return event === undefined ? [] : [{ webhook, delivery: { n, event, attempt, endsAt } }]
+      })
+      const byWebhook = Map.groupBy(deliveries, ({ webhook }) => webhook)
+      return new Map([...byWebhook].map(([webhook, all]) => [webhook, all.map(({ delivery }) => delivery)]))
     })
   }
 
   /** Removes delivered and failed deliveries. */
-  async drop(tx: Tx, ns: readonly number[]): Promise<void> {
-    if (ns.length > 0) await tx.run(`DELETE FROM webhook_queue WHERE n IN (${placeholders(ns)})`, ns)
+  drop(tx: Tx, ns: readonly number[]): void {
+    if (ns.length === 0) return
+    tx.run('DELETE FROM webhook_queue WHERE n IN (SELECT value FROM json_each(?))', [JSON.stringify(ns)])
   }
 
-  async postpone(tx: Tx, n: number, attempt: number, dueAt: number): Promise<void> {
-    await tx.run('UPDATE webhook_queue SET attempt = ?, due_at = ?, lease = NULL WHERE n = ?', [attempt, dueAt, n])
+  postpone(tx: Tx, n: number, attempt: number, dueAt: number): void {
+    tx.run('UPDATE webhook_queue SET attempt = ?, due_at = ?, lease = NULL WHERE n = ?', [attempt, dueAt, n])
   }
 
   /** Releases claimed deliveries that were not sent. @param lease default: every lease, for the start of the process */
@@ -205,13 +213,27 @@ export class PendingDeliveries {
     return dropped
   }
 
-  async #add(tx: Tx, deliveries: readonly NewPendingDelivery[]): Promise<void> {
+  #add(tx: Tx, deliveries: readonly NewPendingDelivery[]): void {
     const now = this.#deps.clock.now()
-    await tx.run(
-      `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at) VALUES ${deliveries.map(() => '(?, ?, 1, ?, ?)').join(', ')}`,
-      deliveries.flatMap(({ webhook, event, since }) => [webhook, event, since + LIFETIME_MS, now]),
+    inPieces(
+      deliveries.map(({ webhook, event, since }) => [webhook, event, 1, since + LIFETIME_MS, now]),
+      (marks, values) =>
+        tx.run(`INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at) VALUES ${marks}`, values),
     )
   }
+}
+
+function eventsOf(tx: Tx, keys: ReadonlySet<number>): Map<number, DispatchedEvent> {
+  const rows = tx.all<{ n: number; id: string; type: EventType; body: string; created_at: number }>(
+    'SELECT n, id, type, body, created_at FROM events WHERE n IN (SELECT value FROM json_each(?))',
+    [JSON.stringify([...keys])],
+  )
+  return new Map(
+    rows.map(({ n, id, type, body, created_at: createdAt }) => [
+      n,
+      { n, id, type, payload: new Payload(body), createdAt },
+    ]),
+  )
 }
 
 /** Whether an event matches a subscription. `service.test` is only sent by the test route. */

@@ -1,5 +1,6 @@
 // Records of webhooks: subscriptions, delivery attempts and pending deliveries; times are ms.
 
+import { hash } from 'node:crypto'
 import type { EventType } from '../outbox.ts'
 
 export type { Page, PageKey } from '../../db/page.ts'
@@ -63,10 +64,34 @@ export interface AttemptDetail extends Attempt {
   payload: string | null
 }
 
+/** The body of all requests of one event: encoded and hashed once, whatever the number of subscriptions. */
+export class Payload {
+  readonly bytes: Buffer
+  #sha256: Buffer | undefined
+
+  constructor(body: string) {
+    this.bytes = Buffer.from(body)
+  }
+
+  get sha256(): Buffer {
+    this.#sha256 ??= hash('sha256', this.bytes, 'buffer')
+    return this.#sha256
+  }
+}
+
+/** An event that is sent to subscriptions. */
+export interface DispatchedEvent {
+  n: number
+  id: string
+  type: EventType
+  payload: Payload
+  createdAt: number
+}
+
 /** An event queued for one subscription. */
 export interface PendingDelivery {
   n: number
-  event: { n: number; id: string; type: EventType; body: string; createdAt: number }
+  event: DispatchedEvent
   /** Number of the next attempt, from 1. */
   attempt: number
   /** No attempt starts after it. */

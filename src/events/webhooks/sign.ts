@@ -20,19 +20,19 @@ export function newSigningSecret(): string {
 }
 
 /** Decisions §9.3: keyed with the UTF-8 bytes of the whole secret, prefix included. */
-export function signature(secret: string, body: string): string {
+export function signature(secret: string, body: Uint8Array | string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
 /** The signature of Standard Webhooks, version v1: https://www.standardwebhooks.com. */
-function standardSignature(secret: string, id: string, seconds: number, body: string): string {
+function standardSignature(secret: string, id: string, seconds: number, body: Uint8Array | string): string {
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
-  return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
+  return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.`).update(body).digest('base64')}`
 }
 
 /** The input of the headers and signatures of a request. */
 export interface SignatureInput {
-  event: { id: string; type: string; body: string }
+  event: { id: string; type: string; body: Uint8Array | string }
   attempt: number
   /** ms */
   now: number

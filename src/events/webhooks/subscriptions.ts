@@ -6,7 +6,7 @@ import { conflict, invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
-import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { Where } from '../../db/sql-text.ts'
 import type { DisabledReason, Webhook, WebhookTarget } from './records.ts'
@@ -45,6 +45,8 @@ interface Deps {
 export class Webhooks {
   readonly #deps: Deps
   readonly #secrets = new Map<string, string>()
+  /** Rows of subscriptions as of one version of the database. */
+  #rows = { version: -1, byN: new Map<number, Row | undefined>() }
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -63,10 +65,10 @@ export class Webhooks {
     const secret = newSigningSecret()
     const id = newId('webhook')
     const enabled = input.enabled ?? true
-    const webhook = await db.write(async (tx) => {
-      const row = await tx.get<{ count: number }>('SELECT count(*) AS count FROM webhooks WHERE team_id = ?', [teamId])
+    const webhook = await db.write((tx) => {
+      const row = tx.get<{ count: number }>('SELECT count(*) AS count FROM webhooks WHERE team_id = ?', [teamId])
       if (row!.count >= PER_TEAM_MAX) throw conflict(`The team already has ${PER_TEAM_MAX} webhooks.`)
-      await tx.insert('webhooks', {
+      tx.insert('webhooks', {
         id,
         team_id: teamId,
         url,
@@ -81,24 +83,24 @@ export class Webhooks {
         created_at: clock.now(),
         updated_at: clock.now(),
       })
-      return (await this.#byId(tx, teamId, id))!
+      return this.#byId(tx, teamId, id)!
     })
     return { webhook, secret }
   }
 
-  async get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Promise<Webhook | undefined> {
+  get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Webhook | undefined {
     return this.#byId(reader, teamId, id)
   }
 
   /** Newest first. */
-  async list(
+  list(
     teamId: string,
     filter: { status?: 'enabled' | 'disabled'; limit: number; after: PageKey | null },
-  ): Promise<Page<Webhook>> {
+  ): Page<Webhook> {
     const where = new Where().add('team_id = ?', teamId)
     if (filter.status !== undefined) where.add('status = ?', filter.status)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM webhooks WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
@@ -117,8 +119,8 @@ export class Webhooks {
     precondition: (current: Webhook) => void = () => {},
   ): Promise<Webhook> {
     const url = input.url === undefined ? undefined : await this.#checkAddress(input.url)
-    return this.#deps.db.write(async (tx) => {
-      const current = await this.#byId(tx, teamId, id)
+    return this.#deps.db.write((tx) => {
+      const current = this.#byId(tx, teamId, id)
       if (current === undefined) throw notFound(NAME)
       precondition(current)
       const next = {
@@ -128,25 +130,25 @@ export class Webhooks {
         mailbox_ids: listOrNull(input.mailboxIds === undefined ? current.mailboxIds : input.mailboxIds),
         domain_ids: listOrNull(input.domainIds === undefined ? current.domainIds : input.domainIds),
       }
-      await tx.run(
+      tx.run(
         `UPDATE webhooks SET url = ?, description = ?, event_types = ?, mailbox_ids = ?, domain_ids = ?, updated_at = ?
          WHERE n = ?`,
         [...Object.values(next), this.#deps.clock.now(), current.n],
       )
-      if (input.enabled === true) await this.#enable(tx, current.n)
-      if (input.enabled === false && current.status === 'enabled') await this.disable(tx, current.n, 'by_user')
-      return (await this.#byId(tx, teamId, id))!
+      if (input.enabled === true) this.#enable(tx, current.n)
+      if (input.enabled === false && current.status === 'enabled') this.disable(tx, current.n, 'by_user')
+      return this.#byId(tx, teamId, id)!
     })
   }
 
   /** Deletes a subscription and its pending deliveries. @throws ProductError not_found, and what the precondition throws */
   async remove(teamId: string, id: string, precondition: (current: Webhook) => void = () => {}): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      const current = await this.#byId(tx, teamId, id)
+    await this.#deps.db.write((tx) => {
+      const current = this.#byId(tx, teamId, id)
       if (current === undefined) throw notFound(NAME)
       precondition(current)
       // Retention deletes its deliveries and attempts later: a long list must not block other writes.
-      await tx.run('DELETE FROM webhooks WHERE n = ?', [current.n])
+      tx.run('DELETE FROM webhooks WHERE n = ?', [current.n])
     })
   }
 
@@ -162,12 +164,12 @@ export class Webhooks {
   ): Promise<{ webhook: Webhook; secret: string }> {
     const { db, clock, vault } = this.#deps
     const secret = newSigningSecret()
-    const webhook = await db.write(async (tx) => {
+    const webhook = await db.write((tx) => {
       const now = clock.now()
-      const current = await this.#byId(tx, teamId, id)
+      const current = this.#byId(tx, teamId, id)
       if (current === undefined) throw notFound(NAME)
       precondition(current)
-      await tx.run(
+      tx.run(
         `UPDATE webhooks SET previous_secret_sealed = CASE WHEN ? > 0 THEN secret_sealed END,
            previous_until = CASE WHEN ? > 0 THEN ? END, secret_sealed = ?, secret_hint = ?, secret_rotated_at = ?,
            updated_at = ?
@@ -183,15 +185,15 @@ export class Webhooks {
           current.n,
         ],
       )
-      return (await this.#byId(tx, teamId, id))!
+      return this.#byId(tx, teamId, id)!
     })
     return { webhook, secret }
   }
 
-  /** The subscription and its valid secrets in one read; undefined when it was deleted. */
-  async target(n: number): Promise<WebhookTarget | undefined> {
-    const { db, clock } = this.#deps
-    const row = await db.read.get('SELECT * FROM webhooks WHERE n = ?', [n])
+  /** The subscription and its valid secrets; undefined when it was deleted. */
+  target(n: number): WebhookTarget | undefined {
+    const { clock } = this.#deps
+    const row = this.#current(n)
     if (row === undefined) return undefined
     const until = row.previous_until as number | null
     const inGrace = until !== null && until > clock.now()
@@ -200,6 +202,16 @@ export class Webhooks {
       previousSecret: inGrace ? this.#opened(row.previous_secret_sealed as Uint8Array) : null,
     }
     return { webhook: presentWebhook(row), secrets }
+  }
+
+  /** Reads a row again only after a commit, of any process: most requests follow others of the same subscription. */
+  #current(n: number): Row | undefined {
+    const { read } = this.#deps.db
+    // https://sqlite.org/pragma.html#pragma_data_version
+    const version = read.get<{ data_version: number }>('PRAGMA data_version')!.data_version
+    if (version !== this.#rows.version) this.#rows = { version, byN: new Map() }
+    if (!this.#rows.byN.has(n)) this.#rows.byN.set(n, read.get('SELECT * FROM webhooks WHERE n = ?', [n]))
+    return this.#rows.byN.get(n)
   }
 
   /** Cached by the sealed form: decryption costs more than signing a request. */
@@ -214,61 +226,59 @@ export class Webhooks {
   }
 
   /** The enabled subscriptions of a team. */
-  async enabledOf(reader: Reader, teamId: string): Promise<Webhook[]> {
-    const rows = await reader.all(`SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [
-      teamId,
-    ])
+  enabledOf(reader: Reader, teamId: string): Webhook[] {
+    const rows = reader.all(`SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [teamId])
     return rows.map(presentWebhook)
   }
 
-  async byN(n: number, reader: Reader = this.#deps.db.read): Promise<Webhook | undefined> {
-    const row = await reader.get('SELECT * FROM webhooks WHERE n = ?', [n])
+  byN(n: number, reader: Reader = this.#deps.db.read): Webhook | undefined {
+    const row = reader.get('SELECT * FROM webhooks WHERE n = ?', [n])
     return row && presentWebhook(row)
   }
 
   /** Records the time and success of an attempt. */
-  async noteAttempt(tx: Tx, n: number, success: boolean): Promise<void> {
+  noteAttempt(tx: Tx, n: number, success: boolean): void {
     const now = this.#deps.clock.now()
     const cleared = success ? ', last_success_at = ?, consecutive_failures = 0, failing_since = NULL' : ''
-    await tx.run(`UPDATE webhooks SET last_delivery_at = ?${cleared} WHERE n = ?`, success ? [now, now, n] : [now, n])
+    tx.run(`UPDATE webhooks SET last_delivery_at = ?${cleared} WHERE n = ?`, success ? [now, now, n] : [now, n])
   }
 
   /**
    * Counts an event whose last attempt failed, and disables the subscription after too many of them.
    * @returns true when this call disabled it
    */
-  async noteExhausted(tx: Tx, n: number): Promise<boolean> {
+  noteExhausted(tx: Tx, n: number): boolean {
     const now = this.#deps.clock.now()
-    const row = await tx.get<{ consecutive_failures: number; failing_since: number; status: string }>(
+    const row = tx.get<{ consecutive_failures: number; failing_since: number; status: string }>(
       `UPDATE webhooks SET consecutive_failures = consecutive_failures + 1, failing_since = coalesce(failing_since, ?)
        WHERE n = ? RETURNING consecutive_failures, failing_since, status`,
       [now, n],
     )
     if (row === undefined || row.status !== 'enabled') return false
     if (row.consecutive_failures < FAILURES_MAX || now - row.failing_since < FAILING_FOR_MS) return false
-    await this.disable(tx, n, 'too_many_failures')
+    this.disable(tx, n, 'too_many_failures')
     return true
   }
 
   /** Disables a subscription; the dispatcher drops its pending deliveries. */
-  async disable(tx: Tx, n: number, reason: DisabledReason): Promise<void> {
-    await tx.run(`UPDATE webhooks SET status = 'disabled', disabled_reason = ?, updated_at = ? WHERE n = ?`, [
+  disable(tx: Tx, n: number, reason: DisabledReason): void {
+    tx.run(`UPDATE webhooks SET status = 'disabled', disabled_reason = ?, updated_at = ? WHERE n = ?`, [
       reason,
       this.#deps.clock.now(),
       n,
     ])
   }
 
-  async #enable(tx: Tx, n: number): Promise<void> {
-    await tx.run(
+  #enable(tx: Tx, n: number): void {
+    tx.run(
       `UPDATE webhooks SET status = 'enabled', disabled_reason = NULL, consecutive_failures = 0, failing_since = NULL
        WHERE n = ?`,
       [n],
     )
   }
 
-  async #byId(reader: Reader, teamId: string, id: string): Promise<Webhook | undefined> {
-    const row = await reader.get('SELECT * FROM webhooks WHERE id = ? AND team_id = ?', [id, teamId])
+  #byId(reader: Reader, teamId: string, id: string): Webhook | undefined {
+    const row = reader.get('SELECT * FROM webhooks WHERE id = ? AND team_id = ?', [id, teamId])
     return row && presentWebhook(row)
   }
 
@@ -289,8 +299,8 @@ export class Webhooks {
 }
 
 /** Subscriptions that were disabled because of failures, not by a user (decisions §9.5). */
-export async function autoDisabledWebhooks(reader: Reader): Promise<Webhook[]> {
-  const rows = await reader.all(
+export function autoDisabledWebhooks(reader: Reader): Webhook[] {
+  const rows = reader.all(
     `SELECT * FROM webhooks WHERE status = 'disabled' AND disabled_reason IN ('too_many_failures', 'url_not_allowed')`,
   )
   return rows.map(presentWebhook)

@@ -15,7 +15,7 @@ import { Attempts } from './attempts.ts'
 import { Courier } from './courier.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { PendingDeliveries } from './pending.ts'
-import type { Webhook } from './records.ts'
+import { Payload, type Webhook } from './records.ts'
 import { type WebhookInput, Webhooks } from './subscriptions.ts'
 
 export interface EventDispatchDeps {
@@ -72,7 +72,7 @@ export class EventDispatch {
     input: WebhookInput,
     precondition: (current: Webhook) => void,
   ): Promise<Webhook> {
-    const before = await this.webhooks.get(teamId, id)
+    const before = this.webhooks.get(teamId, id)
     if (before?.status === 'disabled' && input.enabled === true) await this.#pending.dropFor(before.n)
     return this.webhooks.update(teamId, id, input, precondition)
   }
@@ -96,7 +96,10 @@ export class EventDispatch {
         data: { message: 'Test event', triggered_by: triggeredBy },
       }),
     )
-    return { eventId: event.id, attemptId: await this.#courier.test(webhook, event) }
+    return {
+      eventId: event.id,
+      attemptId: await this.#courier.test(webhook, { ...event, payload: new Payload(event.body) }),
+    }
   }
 
   /** Resets the times of pending deliveries after the clock was wrong. */
@@ -107,7 +110,7 @@ export class EventDispatch {
 
   /** Undispatched events, pending deliveries, and for how long (ms) the oldest has been due. */
   async backlog(): Promise<{ undispatched: number; pending: number; lagMs: number }> {
-    return { undispatched: await this.#pending.countUndispatched(), ...(await this.#pending.backlog()) }
+    return { undispatched: this.#pending.countUndispatched(), ...(await this.#pending.backlog()) }
   }
 
   /**
@@ -117,12 +120,12 @@ export class EventDispatch {
    */
   async replay(webhook: Webhook, attemptId: string): Promise<{ eventId: string; scheduledAt: string }> {
     const { db, clock, notifier } = this.#deps
-    const attempt = await this.attempts.get(webhook.n, attemptId, clock.now())
+    const attempt = this.attempts.get(webhook.n, attemptId, clock.now())
     if (attempt === undefined) throw notFound('webhook delivery')
     if (webhook.status !== 'enabled') throw conflict('The webhook is disabled. Enable it first.')
     if (attempt.payload === null) throw conflict('The payload of this delivery has expired.')
-    await db.write(async (tx) => {
-      await this.#pending.requeue(tx, webhook.n, attempt.event)
+    await db.write((tx) => {
+      this.#pending.requeue(tx, webhook.n, attempt.event)
       tx.afterCommit(() => notifier.notify('webhooks'))
     })
     return { eventId: attempt.eventId, scheduledAt: isoTime(clock.now()) }

@@ -76,17 +76,17 @@ export class Ledger {
   }
 
   /** Like `credit`, inside a unit of work. @throws ProductError validation_error, conflict */
-  async creditIn(tx: Tx, teamId: string, credit: Credit): Promise<Transaction> {
+  creditIn(tx: Tx, teamId: string, credit: Credit): Transaction {
     checkCredit(credit)
     const amount = credit.type === 'refund' ? -credit.amount : credit.amount
     return this.enter(tx, teamId, { ...credit, amount, quantity: null, unitPrice: null })
   }
 
   /** Enters one change; units of work run one at a time, so the resulting balance is exact. @throws ProductError conflict */
-  async enter(tx: Tx, teamId: string, entry: Entry): Promise<Transaction> {
-    const balance = (await this.balance(tx, teamId)) + entry.amount
+  enter(tx: Tx, teamId: string, entry: Entry): Transaction {
+    const balance = this.balance(tx, teamId) + entry.amount
     if (!Number.isSafeInteger(balance)) throw conflict('The resulting balance is too large.')
-    await tx.run(
+    tx.run(
       `INSERT INTO billing_accounts (team_id, balance_micro) VALUES (?, ?)
        ON CONFLICT (team_id) DO UPDATE SET balance_micro = excluded.balance_micro`,
       [teamId, balance],
@@ -99,16 +99,15 @@ export class Ledger {
       reference: null,
       createdAt: this.#clock.now(),
     }
-    await tx.insert('billing_transactions', rowOf(teamId, made))
+    tx.insert('billing_transactions', rowOf(teamId, made))
     return made
   }
 
   /** Millionths of the currency; 0 for a team without entries. */
-  async balance(reader: Reader, teamId: string): Promise<number> {
-    const row = await reader.get<{ balance_micro: number }>(
-      'SELECT balance_micro FROM billing_accounts WHERE team_id = ?',
-      [teamId],
-    )
+  balance(reader: Reader, teamId: string): number {
+    const row = reader.get<{ balance_micro: number }>('SELECT balance_micro FROM billing_accounts WHERE team_id = ?', [
+      teamId,
+    ])
     return row?.balance_micro ?? 0
   }
 
@@ -132,8 +131,8 @@ export class Ledger {
     }
   }
 
-  async get(teamId: string, id: string): Promise<Transaction | undefined> {
-    const row = await this.#db.read.get('SELECT * FROM billing_transactions WHERE id = ? AND team_id = ?', [id, teamId])
+  get(teamId: string, id: string): Transaction | undefined {
+    const row = this.#db.read.get('SELECT * FROM billing_transactions WHERE id = ? AND team_id = ?', [id, teamId])
     return row && transactionOf(row)
   }
 

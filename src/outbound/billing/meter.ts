@@ -51,29 +51,27 @@ export class Meter {
    * Checks whether the balance, minus pending recipients and usage not entered yet, covers more recipients.
    * @returns the error to report when it does not; null when it does or billing is not enforced
    */
-  async refusal(tx: Tx, teamId: string, recipients: number): Promise<ProductError | null> {
+  refusal(tx: Tx, teamId: string, recipients: number): ProductError | null {
     if (!this.#deps.config.BILLING_ENFORCE || this.#price === 0) return null
-    const owed = (await this.#owed(tx, teamId)) + recipients
-    if ((await this.#deps.ledger.balance(tx, teamId)) >= owed * this.#price) return null
+    const owed = this.#owed(tx, teamId) + recipients
+    if (this.#deps.ledger.balance(tx, teamId) >= owed * this.#price) return null
     return conflict('The balance of the team does not cover this message. Ask the operator for credit.')
   }
 
   /** Holds recipients against the balance until their deliveries end. */
-  async hold(tx: Tx, teamId: string, recipients: number): Promise<void> {
-    await tx.run(`${COUNT} VALUES (?, ?, '', '', ?) ${ADD}`, [teamId, PENDING_HOUR, recipients])
+  hold(tx: Tx, teamId: string, recipients: number): void {
+    tx.run(`${COUNT} VALUES (?, ?, '', '', ?) ${ADD}`, [teamId, PENDING_HOUR, recipients])
   }
 
   /**
    * Ends the hold of one recipient.
    * @param carrier the provider that accepted the message; null if none did, then nothing is charged
    */
-  async settle(
-    tx: Tx,
-    teamId: string,
-    carrier: { id: string | null; name: string | null } | null,
-    at: number,
-  ): Promise<void> {
-    if (carrier === null) return this.hold(tx, teamId, -1)
+  settle(tx: Tx, teamId: string, carrier: { id: string | null; name: string | null } | null, at: number): void {
+    if (carrier === null) {
+      this.hold(tx, teamId, -1)
+      return
+    }
     const name = carrier.name ?? 'direct delivery'
     this.#sent.add(tx, {
       team_id: teamId,
@@ -84,7 +82,7 @@ export class Meter {
   }
 
   /** Moves recipients from pending to sent. The amount owed stays the same, so the write can wait for the end of the transaction. */
-  async #writeSent(tx: Tx, all: readonly Sent[]): Promise<void> {
+  #writeSent(tx: Tx, all: readonly Sent[]): void {
     const rows = new Map<string, MeterRow>()
     const count = (row: Sent, quantity: number) => {
       const key = `${row.team_id} ${row.hour} ${row.provider_id}`
@@ -98,7 +96,7 @@ export class Meter {
     const list = [...rows.values()]
     for (let at = 0; at < list.length; at += ROWS_MAX) {
       const some = list.slice(at, at + ROWS_MAX)
-      await tx.run(
+      tx.run(
         `${COUNT} VALUES ${some.map(() => '(?, ?, ?, ?, ?)').join(', ')} ${ADD}`,
         some.flatMap(({ team_id, hour, provider_id, provider_name, quantity }) => [
           ...[team_id, hour, provider_id, provider_name, quantity],
@@ -116,7 +114,7 @@ export class Meter {
     const now = this.#deps.clock.now()
     let entered = 0
     while (!signal.aborted) {
-      const rows = await this.#deps.db.read.all<MeterRow>(
+      const rows = this.#deps.db.read.all<MeterRow>(
         'SELECT * FROM billing_meters WHERE hour > ? AND hour <= ? ORDER BY hour LIMIT ?',
         [PENDING_HOUR, now - HOUR_MS - GRACE_MS, BATCH],
       )
@@ -127,15 +125,12 @@ export class Meter {
     return entered
   }
 
-  async #enterOne(tx: Tx, { team_id, hour, provider_id }: MeterRow): Promise<void> {
+  #enterOne(tx: Tx, { team_id, hour, provider_id }: MeterRow): void {
     const key = [team_id, hour, provider_id]
-    const row = await tx.get<MeterRow>(
-      'SELECT * FROM billing_meters WHERE team_id = ? AND hour = ? AND provider_id = ?',
-      key,
-    )
+    const row = tx.get<MeterRow>('SELECT * FROM billing_meters WHERE team_id = ? AND hour = ? AND provider_id = ?', key)
     if (row === undefined) return
-    await tx.run('DELETE FROM billing_meters WHERE team_id = ? AND hour = ? AND provider_id = ?', key)
-    await this.#deps.ledger.enter(tx, team_id, {
+    tx.run('DELETE FROM billing_meters WHERE team_id = ? AND hour = ? AND provider_id = ?', key)
+    this.#deps.ledger.enter(tx, team_id, {
       type: 'consumption',
       amount: 0 - row.quantity * this.#price,
       quantity: row.quantity,
@@ -145,8 +140,8 @@ export class Meter {
   }
 
   /** Pending recipients, plus sent ones that are not in the ledger yet. */
-  async #owed(reader: Reader, teamId: string): Promise<number> {
-    const row = await reader.get<{ owed: number }>(
+  #owed(reader: Reader, teamId: string): number {
+    const row = reader.get<{ owed: number }>(
       'SELECT coalesce(sum(quantity), 0) AS owed FROM billing_meters WHERE team_id = ?',
       [teamId],
     )

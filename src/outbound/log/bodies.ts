@@ -3,6 +3,7 @@
 import { isoTime } from '../../base/clock.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { Carrier, EmailSource, Outcome } from '../records.ts'
+import { labelsOf } from './labels.ts'
 import { DETAIL_MAX, replyLine } from './timeline.ts'
 
 /** The message and the delivery of an event. */
@@ -20,6 +21,9 @@ export interface EventSubject {
   queuedAt: number
   expiresAt: number
   attempts: number
+  /** JSON; null without any. */
+  tags?: string | null
+  metadata?: string | null
 }
 
 /** The outcome of the delivery. */
@@ -49,6 +53,7 @@ export function bodyOf(about: EventSubject, fact: EventFact): Record<string, unk
     internet_message_id: `<${about.internetMessageId}>`,
     queued_at: isoTime(about.queuedAt),
     attempt: about.attempts,
+    ...labelsOf(about),
     ...detailsOf(about, fact),
   }
 }

@@ -8,11 +8,12 @@ import { redateRows } from '../../db/redate.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Delivery, DeliveryStatus, Page } from '../records.ts'
+import { type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
 import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
 import { type Step, stepsOf } from './timeline.ts'
 
 /** The log row of one message to one recipient. */
-export interface DeliveryRow extends Omit<Delivery, 'n' | 'email'> {
+export interface DeliveryRow extends Omit<Delivery, 'n' | 'email'>, Labels {
   /** `eml_…` */
   emailId: string
   mailboxId: string | null
@@ -37,6 +38,7 @@ export interface DeliveryFilter {
   emailId?: string
   /** Domain of the recipient. */
   domain?: string
+  tag?: TagFilter
   /** Words that must all occur in the addresses, the subject or the id of the message. */
   search?: string
 }
@@ -47,9 +49,12 @@ interface ShownRow extends DeliveryColumns {
   from_email: string
   subject: string
   size_bytes: number
+  tags: string | null
+  metadata: string | null
 }
 
-const SHOWN = `${DELIVERY_COLUMNS}, d.mailbox_id, e.id AS email_id, e.from_email, e.subject, e.size_bytes`
+const SHOWN = `${DELIVERY_COLUMNS}, d.mailbox_id, e.id AS email_id, e.from_email, e.subject, e.size_bytes,
+  e.tags, e.metadata`
 /** Messages per query. */
 const PRUNE_BATCH = 200
 
@@ -68,14 +73,16 @@ export class DeliveryLog {
   ): Promise<Page<DeliveryRow>> {
     const { sql, values } = listStatement(teamId, filter, page)
     // Filters other than team, mailbox and message may match few rows, so that the query scans many.
-    const isShort = [filter.status, filter.providerId, filter.domain, filter.search].every((one) => one === undefined)
+    const isShort = [filter.status, filter.providerId, filter.domain, filter.search, filter.tag].every(
+      (one) => one === undefined,
+    )
     const rows = await (isShort ? this.#db.read : this.#db.scan).all<ShownRow>(sql, values)
     return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
   }
 
   /** One row with its timeline; undefined when the team has no such row. */
-  async get(teamId: string, id: string): Promise<DeliveryRecord | undefined> {
-    const row = await this.#db.read.get<ShownRow & { timeline: string }>(
+  get(teamId: string, id: string): DeliveryRecord | undefined {
+    const row = this.#db.read.get<ShownRow & { timeline: string }>(
       `SELECT ${SHOWN}, d.timeline FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.id = ? AND d.team_id = ?`,
       [id, teamId],
     )
@@ -114,10 +121,10 @@ export class DeliveryLog {
 
   #erase(messages: readonly number[]): Promise<number> {
     const marks = placeholders(messages)
-    return this.#db.write(async (tx) => {
-      await tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, messages)
-      const { changes } = await tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, messages)
-      await tx.run(`DELETE FROM emails WHERE n IN (${marks})`, messages)
+    return this.#db.write((tx) => {
+      tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, messages)
+      const { changes } = tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, messages)
+      tx.run(`DELETE FROM emails WHERE n IN (${marks})`, messages)
       return changes
     })
   }
@@ -144,6 +151,10 @@ export function listStatement(
   if (filter.domain !== undefined) add('d.domain = ?', filter.domain.toLowerCase())
   if (filter.from !== undefined) add('d.created_at >= ?', filter.from)
   if (filter.to !== undefined) add('d.created_at < ?', filter.to)
+  if (filter.tag !== undefined) {
+    const tagged = tagCondition('e.tags', filter.tag)
+    add(tagged.sql, ...tagged.values)
+  }
   for (const word of searchWords(filter.search ?? '')) add('instr(d.words, ?) > 0', word)
   if (page.after) add('(d.created_at, d.n) < (?, ?)', page.after[0], page.after[1])
   // CROSS JOIN fixes the join order: deliveries first, then the message of each.
@@ -161,5 +172,6 @@ function present(row: ShownRow): DeliveryRow {
     fromEmail: row.from_email,
     subject: row.subject,
     sizeBytes: row.size_bytes,
+    ...labelsOf(row),
   }
 }

@@ -2,16 +2,18 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
-import type { Tx } from '../../db/db.ts'
+import type { SqlValue, Tx } from '../../db/db.ts'
+import { inPieces } from '../../db/many-rows.ts'
+import type { NewEvent } from '../../events/outbox.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
 import type { Meter } from '../billing/meter.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Queue } from '../queue.ts'
 import type { Carrier, DeliveryStatus, EmailSource, Outcome } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
-import { bodyOf } from './bodies.ts'
+import { bodyOf, type EventFact } from './bodies.ts'
 import { countedAs, factOf } from './facts.ts'
-import { countOpen } from './open-content.ts'
+import { countOpenOf } from './open-content.ts'
 import { stepsOf, withStep } from './timeline.ts'
 import { type DeliveryTransition, transitionOf } from './transition-rules.ts'
 
@@ -23,7 +25,7 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
     counters: Pick<Counters, 'count'>
     submissions: {
       /** Marks the submission of a message as changed for clients of the mailbox. */
-      touch(tx: Tx, emailId: string): Promise<unknown>
+      touch(tx: Tx, emailId: string): unknown
     }
   }
 }
@@ -36,6 +38,7 @@ const TIME_MAX = 253_402_300_799_999
 
 /** A delivery joined with its message. */
 interface Row {
+  n: number
   id: string
   email: number
   team_id: string
@@ -58,15 +61,41 @@ interface Row {
   internet_message_id: string
   queued_at: number
   expires_at: number
+  tags: string | null
+  metadata: string | null
 }
 
-const READ = `SELECT d.id, d.email, d.team_id, d.mailbox_id, d.to_email, d.provider_id, d.provider_name, d.status,
+const READ = `SELECT d.n, d.id, d.email, d.team_id, d.mailbox_id, d.to_email, d.provider_id, d.provider_name, d.status,
     d.status_reason, d.attempts, d.sent_at, d.delay_reported_at, d.timeline, e.id AS email_id, e.domain_id, e.source,
-    e.from_email, e.from_name, e.subject, e.internet_message_id, e.queued_at, e.expires_at
-  FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.n = ?`
+    e.from_email, e.from_name, e.subject, e.internet_message_id, e.queued_at, e.expires_at,
+    e.tags, e.metadata
+  FROM deliveries d JOIN emails e ON e.n = d.email WHERE d.n IN (SELECT value FROM json_each(?))`
 
-const WRITE = `UPDATE deliveries SET status = ?, status_reason = ?, provider_id = ?, provider_name = ?, sent_at = ?,
-    delay_reported_at = ?, notice_due = ?, timeline = ? WHERE n = ?`
+const WRITE = `UPDATE deliveries SET status = new.status, status_reason = new.status_reason, provider_id = new.provider_id,
+    provider_name = new.provider_name, sent_at = new.sent_at, delay_reported_at = new.delay_reported_at,
+    notice_due = new.notice_due, timeline = new.timeline
+  FROM new WHERE deliveries.n = new.n`
+const WRITTEN = 'n, status, status_reason, provider_id, provider_name, sent_at, delay_reported_at, notice_due, timeline'
+
+/** The outcome of one delivery. */
+export interface DeliveryOutcome {
+  /** Key of the delivery. */
+  delivery: number
+  outcome: Outcome
+  /** The carrier of the attempt; null without one, which keeps the stored carrier. */
+  carrier: Carrier | null
+}
+
+/** The writes of several transitions, gathered for one statement per table. */
+interface Writes {
+  deliveries: SqlValue[][]
+  /** Keys of deliveries that leave the queue. */
+  dropped: number[]
+  postponed: { delivery: number; dueAt: number }[]
+  /** By key of the message: the change of the number of deliveries that need its content. */
+  open: Map<number, number>
+  events: NewEvent[]
+}
 
 export class DeliveryTransitions {
   readonly #deps: Deps
@@ -79,31 +108,46 @@ export class DeliveryTransitions {
 
   /**
    * Applies an outcome (decisions §6.2) in a unit of work: status, timeline, queue row, event, suppression and submission.
-   * @param carrier the carrier of the attempt; null without one, which keeps the stored carrier
+   * @param carrier see {@link DeliveryOutcome}
    * @returns false when the table has no such transition (final states stay final): then nothing is changed
    */
-  async apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> {
-    const row = await tx.get<Row>(READ, [deliveryN])
-    if (!row) return false
-    const fact = bounded(outcome)
-    const steps = fact.kind === 'complained' ? stepsOf(row.timeline) : []
+  apply(tx: Tx, delivery: number, outcome: Outcome, carrier: Carrier | null): boolean {
+    return this.applyAll(tx, [{ delivery, outcome, carrier }])[0]!
+  }
+
+  /** The same for several deliveries, each at most once, with one statement per table. @returns for each what {@link apply} returns */
+  applyAll(tx: Tx, outcomes: readonly DeliveryOutcome[]): boolean[] {
+    if (outcomes.length === 0) return []
+    const rows = tx.all<Row>(READ, [JSON.stringify(outcomes.map(({ delivery }) => delivery))])
+    const byN = new Map(rows.map((row) => [row.n, row]))
+    const writes: Writes = { deliveries: [], dropped: [], postponed: [], open: new Map(), events: [] }
+    const applied = outcomes.map(({ delivery, outcome, carrier }) => {
+      const row = byN.get(delivery)
+      return row !== undefined && this.#applyOne(tx, writes, row, bounded(outcome), carrier)
+    })
+    this.#write(tx, writes)
+    return applied
+  }
+
+  #applyOne(tx: Tx, writes: Writes, row: Row, outcome: Outcome, carrier: Carrier | null): boolean {
+    const steps = outcome.kind === 'complained' ? stepsOf(row.timeline) : []
     const { status, status_reason: statusReason, attempts } = row
-    const transition = transitionOf({ status, statusReason, attempts, steps }, fact)
+    const transition = transitionOf({ status, statusReason, attempts, steps }, outcome)
     if (transition === null) return false
     const moved = carrier === null ? row : { ...row, provider_id: carrier.id, provider_name: carrier.name }
-    await this.#write(tx, deliveryN, moved, fact, transition)
+    this.#gather(tx, writes, moved, outcome, transition)
     return true
   }
 
-  async #write(tx: Tx, n: number, row: Row, outcome: Outcome, transition: DeliveryTransition): Promise<void> {
-    const { queue, store } = this.#deps
+  #gather(tx: Tx, writes: Writes, row: Row, outcome: Outcome, transition: DeliveryTransition): void {
     const now = this.#clock.now()
     const isReported =
       transition.event !== null &&
       row.source !== 'system' &&
       (transition.status !== 'pending' || isLate(row, transition, now))
     const needsDsn = row.source === 'mailbox_api' && isFailure(outcome)
-    await tx.run(WRITE, [
+    writes.deliveries.push([
+      row.n,
       transition.status,
       transition.statusReason,
       row.provider_id,
@@ -112,20 +156,32 @@ export class DeliveryTransitions {
       isReported && transition.status === 'pending' ? now : row.delay_reported_at,
       needsDsn,
       withStep(row.timeline, { at: now, ...transition.step }),
-      n,
     ])
-    if (transition.step.nextAt !== null) await queue.postpone(tx, n, transition.step.nextAt)
-    else if (row.status === 'pending') await queue.drop(tx, n)
-    if (row.status === 'pending' && transition.status !== 'pending' && row.source !== 'system') {
-      const carrier = { id: row.provider_id, name: row.provider_name }
-      await this.#deps.meter.settle(tx, row.team_id, transition.status === 'sent' ? carrier : null, now)
-    }
+    const { nextAt } = transition.step
+    if (nextAt !== null) writes.postponed.push({ delivery: row.n, dueAt: nextAt })
+    else if (row.status === 'pending') writes.dropped.push(row.n)
+    this.#settle(tx, row, transition, now)
     this.#count(tx, row, outcome, now)
     const change = contentUsers(transition.status, needsDsn) - contentUsers(row.status, false)
-    if (change !== 0) await countOpen(tx, row.email, change)
-    const suppressed = await this.#suppress(tx, row, transition)
-    if (isReported) await this.#recordEvent(tx, row, transition, { outcome, at: now, suppressed })
-    if (row.mailbox_id !== null) await store.submissions.touch(tx, row.email_id)
+    if (change !== 0) writes.open.set(row.email, (writes.open.get(row.email) ?? 0) + change)
+    const suppressed = this.#suppress(tx, row, transition)
+    if (isReported) writes.events.push(eventOf(row, transition, { outcome, at: now, suppressed }))
+    if (row.mailbox_id !== null) this.#deps.store.submissions.touch(tx, row.email_id)
+  }
+
+  #write(tx: Tx, { deliveries, dropped, postponed, open, events }: Writes): void {
+    const { queue, outbox } = this.#deps
+    inPieces(deliveries, (marks, values) => tx.run(`WITH new (${WRITTEN}) AS (VALUES ${marks}) ${WRITE}`, values))
+    for (const { delivery, dueAt } of postponed) queue.postpone(tx, delivery, dueAt)
+    queue.drop(tx, dropped)
+    countOpenOf(tx, open)
+    outbox.recordAll(tx, events)
+  }
+
+  #settle(tx: Tx, row: Row, { status }: DeliveryTransition, now: number): void {
+    if (row.status !== 'pending' || status === 'pending' || row.source === 'system') return
+    const carrier = { id: row.provider_id, name: row.provider_name }
+    this.#deps.meter.settle(tx, row.team_id, status === 'sent' ? carrier : null, now)
   }
 
   #count(tx: Tx, row: Row, outcome: Outcome, at: number): void {
@@ -135,13 +191,13 @@ export class DeliveryTransitions {
     const counted = countedAs({ status: row.status, statusReason: row.status_reason }, outcome)
     if (fact === null || counted === null) return
     const provider = row.provider_id === null ? null : { id: row.provider_id, name: row.provider_name }
-    this.#deps.store.counters.count(tx, { ...fact, ...counted, provider })
+    this.#deps.store.counters.count(tx, { ...fact, ...counted, tags: row.tags, provider })
   }
 
   /** Only messages of the team cause suppressions, not messages of the appliance itself. */
-  async #suppress(tx: Tx, row: Row, { suppress, step }: DeliveryTransition): Promise<boolean> {
+  #suppress(tx: Tx, row: Row, { suppress, step }: DeliveryTransition): boolean {
     if (suppress === null || row.source === 'system') return false
-    await this.#deps.suppressions.add(tx, {
+    this.#deps.suppressions.add(tx, {
       teamId: row.team_id,
       email: row.to_email.toLowerCase(),
       reason: suppress,
@@ -150,21 +206,16 @@ export class DeliveryTransitions {
     })
     return true
   }
+}
 
-  async #recordEvent(
-    tx: Tx,
-    row: Row,
-    { event }: DeliveryTransition,
-    fact: { outcome: Outcome; at: number; suppressed: boolean },
-  ) {
-    await this.#deps.outbox.record(tx, {
-      teamId: row.team_id,
-      type: event!,
-      mailboxId: row.mailbox_id,
-      domainId: row.domain_id,
-      at: fact.at,
-      data: bodyOf(subjectOf(row), fact),
-    })
+function eventOf(row: Row, { event }: DeliveryTransition, fact: EventFact): NewEvent {
+  return {
+    teamId: row.team_id,
+    type: event!,
+    mailboxId: row.mailbox_id,
+    domainId: row.domain_id,
+    at: fact.at,
+    data: bodyOf(subjectOf(row), fact),
   }
 }
 
@@ -204,5 +255,7 @@ function subjectOf(row: Row) {
     queuedAt: row.queued_at,
     expiresAt: row.expires_at,
     attempts: row.attempts,
+    tags: row.tags,
+    metadata: row.metadata,
   }
 }

@@ -9,6 +9,7 @@ import { domainOf } from '../../mime/address.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
+import { type MessageLabels, NO_LABELS } from '../submit/message-labels.ts'
 import { factOf } from './facts.ts'
 import { countOpen } from './open-content.ts'
 import {
@@ -29,6 +30,9 @@ export interface NewEmail extends Omit<Email, 'n' | 'hash'> {
   domainId: string | null
   /** Envelope recipients, at least one, each once. */
   recipients: readonly string[]
+  /** Earliest time of the first attempt (ms); by default when it was queued. */
+  sendAt?: number
+  labels?: MessageLabels
 }
 
 /** An accepted message and its deliveries, in the order of its recipients. */
@@ -64,13 +68,14 @@ export class Emails {
   }
 
   /** Inserts a message and a pending delivery per recipient in a unit of work. */
-  async insert(tx: Tx, { domainId, recipients, ...email }: NewEmail): Promise<Accepted> {
+  insert(tx: Tx, { domainId, recipients, sendAt, labels = NO_LABELS, ...email }: NewEmail): Accepted {
     const open = recipients.length
-    const n = await tx.insert('emails', { ...emailRow(email), domain_id: domainId, open_deliveries: open })
+    const more = { domain_id: domainId, open_deliveries: open, send_at: sendAt ?? email.queuedAt, ...labels }
+    const n = tx.insert('emails', { ...emailRow(email), ...more })
     const deliveries: Accepted['deliveries'] = []
     for (const to of recipients) {
       const id = newId('deliveryLog')
-      const delivery = await tx.insert('deliveries', {
+      const delivery = tx.insert('deliveries', {
         id,
         email: n,
         team_id: email.teamId,
@@ -84,61 +89,70 @@ export class Emails {
       })
       deliveries.push({ n: delivery, id, to })
       const fact = factOf({ ...email, domainId, to }, email.queuedAt)
-      if (fact !== null) this.#counters.count(tx, { ...fact, provider: null, reason: null, counts: { accepted: 1 } })
+      const counts = { accepted: 1 }
+      if (fact !== null) this.#counters.count(tx, { ...fact, tags: labels.tags, provider: null, reason: null, counts })
     }
     return { email: { n, ...email }, deliveries }
   }
 
   /** The messages with these keys, unordered; unknown keys are omitted. */
-  async byN(ns: readonly number[]): Promise<Email[]> {
+  byN(ns: readonly number[]): Email[] {
     if (ns.length === 0) return []
-    const rows = await this.#db.read.all<EmailRow>(
-      `SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${placeholders(ns)})`,
-      ns,
-    )
+    const rows = this.#db.read.all<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${placeholders(ns)})`, ns)
     return rows.map(presentEmail)
   }
 
   /** The pending deliveries of a message, with their number of attempts. */
-  async pendingOfEmail(reader: Reader, email: number): Promise<{ n: number; attempts: number }[]> {
+  pendingOfEmail(reader: Reader, email: number): { n: number; attempts: number }[] {
     return reader.all(`SELECT n, attempts FROM deliveries WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
   }
 
+  /** Records when (ms) a message was canceled. */
+  markCanceled(tx: Tx, email: number, at: number): void {
+    tx.run('UPDATE emails SET canceled_at = ? WHERE n = ?', [at, email])
+  }
+
   /** Keys of the pending deliveries of a mailbox, oldest first, at most `limit`. Reads by index. */
-  async pendingOf(reader: Reader, mailboxId: string, limit = Number.MAX_SAFE_INTEGER): Promise<number[]> {
-    const rows = await reader.all<{ n: number }>(
+  pendingOf(reader: Reader, mailboxId: string, limit = Number.MAX_SAFE_INTEGER): number[] {
+    const rows = reader.all<{ n: number }>(
       `SELECT n FROM deliveries WHERE mailbox_id = ? AND status = 'pending' ORDER BY n LIMIT ?`,
       [mailboxId, limit],
     )
     return rows.map(({ n }) => n)
   }
 
-  async byId(id: string): Promise<Email | undefined> {
-    const row = await this.#db.read.get<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE id = ?`, [id])
+  byId(id: string): Email | undefined {
+    const row = this.#db.read.get<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE id = ?`, [id])
     return row && presentEmail(row)
   }
 
   /** @param internetMessageId without angle brackets; ours are `eml_…@from-domain` (decisions §8.2) */
-  async byMessageId(internetMessageId: string): Promise<Email | undefined> {
+  byMessageId(internetMessageId: string): Email | undefined {
     if (!internetMessageId.startsWith(ID_PREFIX.email)) return undefined
-    const email = await this.byId(internetMessageId.slice(0, internetMessageId.indexOf('@')))
+    const email = this.byId(internetMessageId.slice(0, internetMessageId.indexOf('@')))
     return email?.internetMessageId === internetMessageId ? email : undefined
   }
 
   /** The newest message to which a provider assigned that id. */
-  async byRemoteId(remoteId: string): Promise<Email | undefined> {
-    const row = await this.#db.read.get<{ email: number }>(
+  byRemoteId(remoteId: string): Email | undefined {
+    const row = this.#db.read.get<{ email: number }>(
       'SELECT email FROM remote_ids WHERE remote_id = ? ORDER BY email DESC LIMIT 1',
       [remoteId],
     )
-    return row && (await this.byN([row.email]))[0]
+    return row && this.byN([row.email])[0]
   }
 
   /** All deliveries of a message, in the order of its recipients. */
-  async deliveriesOf(emailN: number): Promise<DeliveryState[]> {
-    const rows = await this.#db.read.all<DeliveryColumns & { notice_due: number; timeline: string }>(
-      `SELECT ${DELIVERY_COLUMNS}, d.notice_due, d.timeline FROM deliveries d WHERE d.email = ? ORDER BY d.n`,
-      [emailN],
+  deliveriesOf(emailN: number): DeliveryState[] {
+    return this.deliveriesOfAll([emailN])
+  }
+
+  /** All deliveries of some messages, in the order of the recipients of each. */
+  deliveriesOfAll(emailNs: readonly number[]): DeliveryState[] {
+    const rows = this.#db.read.all<DeliveryColumns & { notice_due: number; timeline: string }>(
+      `SELECT ${DELIVERY_COLUMNS}, d.notice_due, d.timeline FROM deliveries d
+       WHERE d.email IN (SELECT value FROM json_each(?)) ORDER BY d.n`,
+      [JSON.stringify(emailNs)],
     )
     return rows.map((row) => {
       const steps = stepsOf(row.timeline)
@@ -152,39 +166,39 @@ export class Emails {
   }
 
   /** Counts an attempt, before the hand-over. @param carrier null while none is chosen */
-  async countAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): Promise<void> {
+  countAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): void {
     if (deliveryNs.length === 0) return
     const chosen = carrier === null ? '' : ', provider_id = ?, provider_name = ?'
-    await tx.run(
-      `UPDATE deliveries SET attempts = attempts + 1${chosen} WHERE n IN (${placeholders(deliveryNs)})`,
-      carrier === null ? deliveryNs : [carrier.id, carrier.name, ...deliveryNs],
+    tx.run(
+      `UPDATE deliveries SET attempts = attempts + 1${chosen} WHERE n IN (SELECT value FROM json_each(?))`,
+      carrier === null ? [JSON.stringify(deliveryNs)] : [carrier.id, carrier.name, JSON.stringify(deliveryNs)],
     )
   }
 
   /** Records the carrier of the next hand-over. @param reason one sentence for the timeline */
-  async recordRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): Promise<void> {
+  recordRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): void {
     if (deliveryNs.length === 0) return
     const at = this.#clock.now()
     const line = stepLine({ at, type: 'routed', detail: reason, smtpCode: null, nextAt: null })
-    await tx.run(
+    tx.run(
       `UPDATE deliveries SET provider_id = ?, provider_name = ?,
          timeline = CASE WHEN length(timeline) < ? THEN timeline || ? ELSE timeline END
-       WHERE n IN (${placeholders(deliveryNs)})`,
-      [carrier?.id ?? null, carrier?.name ?? null, TIMELINE_MAX, line, ...deliveryNs],
+       WHERE n IN (SELECT value FROM json_each(?))`,
+      [carrier?.id ?? null, carrier?.name ?? null, TIMELINE_MAX, line, JSON.stringify(deliveryNs)],
     )
   }
 
   /** Stores the ids a provider assigned to a message, because reports may refer to them. Longer strings are ignored. */
-  async addRemoteIds(tx: Tx, emailN: number, remoteIds: readonly string[]): Promise<void> {
+  addRemoteIds(tx: Tx, emailN: number, remoteIds: readonly string[]): void {
     const ids = remoteIds.filter((id) => id !== '' && id.length <= REMOTE_ID_MAX).slice(0, REMOTE_IDS_MAX)
     for (const id of ids) {
-      await tx.run('INSERT INTO remote_ids (remote_id, email) VALUES (?, ?) ON CONFLICT DO NOTHING', [id, emailN])
+      tx.run('INSERT INTO remote_ids (remote_id, email) VALUES (?, ?) ON CONFLICT DO NOTHING', [id, emailN])
     }
   }
 
   /** Keys of messages with a due DSN, oldest first. */
-  async noticesDue(limit: number): Promise<number[]> {
-    const rows = await this.#db.read.all<{ email: number }>(
+  noticesDue(limit: number): number[] {
+    const rows = this.#db.read.all<{ email: number }>(
       'SELECT DISTINCT email FROM deliveries WHERE notice_due = 1 ORDER BY email LIMIT ?',
       [limit],
     )
@@ -192,21 +206,21 @@ export class Emails {
   }
 
   /** Clears the due mark of deliveries: the DSN is queued, or its mailbox is deleted. */
-  async clearNoticeDue(tx: Tx, emailN: number, deliveryNs: readonly number[]): Promise<void> {
+  clearNoticeDue(tx: Tx, emailN: number, deliveryNs: readonly number[]): void {
     if (deliveryNs.length === 0) return
-    const { changes } = await tx.run(
+    const { changes } = tx.run(
       `UPDATE deliveries SET notice_due = 0 WHERE notice_due = 1 AND email = ? AND n IN (${placeholders(deliveryNs)})`,
       [emailN, ...deliveryNs],
     )
-    if (changes > 0) await countOpen(tx, emailN, -changes)
+    if (changes > 0) countOpen(tx, emailN, -changes)
   }
 
   /** Limits the expiry of messages to a range of times (ms). @returns their new expiry */
-  async limitExpiry(
+  limitExpiry(
     tx: Tx,
     ns: readonly number[],
     { earliest, latest, instead }: { earliest: number; latest: number; instead: number },
-  ): Promise<{ n: number; expiresAt: number }[]> {
+  ): { n: number; expiresAt: number }[] {
     if (ns.length === 0) return []
     return tx.all(
       `UPDATE emails SET expires_at = CASE WHEN expires_at > ? THEN ? ELSE max(expires_at, ?) END

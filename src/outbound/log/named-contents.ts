@@ -4,7 +4,7 @@ import type { Reader } from '../../db/db.ts'
 import type { NamedContent } from '../../store/blobs.ts'
 
 /** The next contents of messages after key `after` (0 at first), at most `limit`. */
-export function mailContents(reader: Reader, after: number, limit: number): Promise<NamedContent[]> {
+export function mailContents(reader: Reader, after: number, limit: number): NamedContent[] {
   return reader.all('SELECT n, blob AS hash FROM emails WHERE n > ? AND blob IS NOT NULL ORDER BY n LIMIT ?', [
     after,
     limit,
@@ -12,6 +12,6 @@ export function mailContents(reader: Reader, after: number, limit: number): Prom
 }
 
 /** Reads all columns of the newest message and its deliveries. @throws Error of SQLite when their pages are damaged */
-export async function readNewestEmail(reader: Reader): Promise<void> {
-  await reader.all('SELECT * FROM emails e JOIN deliveries d ON d.email = e.n ORDER BY e.n DESC LIMIT 1')
+export function readNewestEmail(reader: Reader): void {
+  reader.all('SELECT * FROM emails e JOIN deliveries d ON d.email = e.n ORDER BY e.n DESC LIMIT 1')
 }

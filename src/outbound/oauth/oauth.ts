@@ -19,7 +19,7 @@ export interface OAuthDeps extends OutboundDeps {
     createOAuth(
       tx: Tx,
       account: { teamId: string; type: ConnectedType; name: string; oauthEmail: string; refreshToken: string },
-    ): Promise<Provider>
+    ): Provider
   }
 }
 

@@ -41,9 +41,9 @@ export class OAuthStates {
     const expiresAt = now + STATE_MS
     const open = `${expiresAt.toString(36)}.${randomBytes(32).toString('base64url')}`
     const state = `${open}.${this.#macOf(begun.type, open)}`
-    await db.write(async (tx) => {
-      await tx.run('DELETE FROM oauth_states WHERE expires_at <= ?', [now])
-      await tx.insert('oauth_states', {
+    await db.write((tx) => {
+      tx.run('DELETE FROM oauth_states WHERE expires_at <= ?', [now])
+      tx.insert('oauth_states', {
         hash: sha256(state),
         team_id: begun.teamId,
         type: begun.type,
@@ -63,10 +63,10 @@ export class OAuthStates {
     if (end === undefined || !sameText(this.#macOf(type, `${end}.${random}`), mac!)) return { kind: 'unknown' }
     if (Number.parseInt(end, 36) <= clock.now()) return { kind: 'expired' }
     const hash = sha256(state)
-    return db.write(async (tx) => {
-      const row = await tx.get('SELECT * FROM oauth_states WHERE hash = ?', [hash])
+    return db.write((tx) => {
+      const row = tx.get('SELECT * FROM oauth_states WHERE hash = ?', [hash])
       if (row === undefined) return { kind: 'used' }
-      await tx.run('DELETE FROM oauth_states WHERE hash = ?', [hash])
+      tx.run('DELETE FROM oauth_states WHERE hash = ?', [hash])
       const begun = {
         teamId: row.team_id as string,
         type,

@@ -34,11 +34,9 @@ export class Connections {
   }
 
   /** Decrypts the current secrets; reads the row on every call, because another thread may have changed it. */
-  async secretsOf(
-    provider: Pick<Provider, 'id'>,
-  ): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
+  secretsOf(provider: Pick<Provider, 'id'>): { smtpPassword: string | null; refreshToken: string | null } {
     const { db, vault } = this.#deps
-    const row = await db.read.get<{ password: Uint8Array | null; token: Uint8Array | null }>(
+    const row = db.read.get<{ password: Uint8Array | null; token: Uint8Array | null }>(
       'SELECT smtp_password_sealed AS password, refresh_token_sealed AS token FROM providers WHERE id = ?',
       [provider.id],
     )
@@ -51,16 +49,17 @@ export class Connections {
    * `pending` and is checked immediately; an inactive one stays inactive.
    * @throws ProductError conflict (too many accounts)
    */
-  async createOAuth(tx: Tx, account: ConnectedAccount, most: number): Promise<Provider> {
+  createOAuth(tx: Tx, account: ConnectedAccount, most: number): Provider {
     const { teamId, type, oauthEmail } = account
     const now = this.#deps.clock.now()
     const sealed = this.seal(account.refreshToken)
-    const known = await tx.get<{ n: number }>(
-      'SELECT n FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?',
-      [teamId, type, oauthEmail],
-    )
+    const known = tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?', [
+      teamId,
+      type,
+      oauthEmail,
+    ])
     if (known !== undefined) {
-      await tx.run(
+      tx.run(
         `UPDATE providers SET refresh_token_sealed = ?, connection_version = connection_version + 1, updated_at = ?,
            failures = 0, checked_ok_at = NULL, status_reason = NULL,
            status = CASE status WHEN 'inactive' THEN 'inactive' ELSE 'pending' END,
@@ -69,8 +68,8 @@ export class Connections {
         [sealed, now, now, known.n],
       )
     } else {
-      await this.checkRoom(tx, teamId, most)
-      await tx.insert('providers', {
+      this.checkRoom(tx, teamId, most)
+      tx.insert('providers', {
         id: newId('provider'),
         team_id: teamId,
         type,
@@ -85,7 +84,7 @@ export class Connections {
         updated_at: now,
       })
     }
-    const row = await tx.get('SELECT * FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?', [
+    const row = tx.get('SELECT * FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?', [
       teamId,
       type,
       oauthEmail,
@@ -95,17 +94,17 @@ export class Connections {
   }
 
   /** Stores a rotated refresh token; the connection version stays the same. */
-  async keepRotated(tx: Tx, id: string, refreshToken: string): Promise<void> {
-    await tx.run('UPDATE providers SET refresh_token_sealed = ? WHERE id = ?', [this.seal(refreshToken), id])
+  keepRotated(tx: Tx, id: string, refreshToken: string): void {
+    tx.run('UPDATE providers SET refresh_token_sealed = ? WHERE id = ?', [this.seal(refreshToken), id])
   }
 
   /** Creates or activates the team's row of the shared account, or deactivates it. */
-  async ensureShared(tx: Tx, teamId: string, enabled: boolean): Promise<void> {
+  ensureShared(tx: Tx, teamId: string, enabled: boolean): void {
     const now = this.#deps.clock.now()
-    const row = await tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
+    const row = tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
     if (row === undefined) {
       if (!enabled) return
-      await tx.insert('providers', {
+      tx.insert('providers', {
         id: newId('provider'),
         team_id: teamId,
         type: 'amazon_ses',
@@ -118,21 +117,21 @@ export class Connections {
       })
       return
     }
-    await tx.run(
+    tx.run(
       `UPDATE providers SET status = ?, status_reason = ?, failures = 0, check_due_at = NULL, check_wait_ms = NULL,
          updated_at = ? WHERE n = ?`,
       [enabled ? 'active' : 'inactive', enabled ? null : NOT_ENABLED, now, row.n],
     )
   }
 
-  async sharedOf(teamId: string): Promise<Provider | undefined> {
-    const row = await this.#deps.db.read.get('SELECT * FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
+  sharedOf(teamId: string): Provider | undefined {
+    const row = this.#deps.db.read.get('SELECT * FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
     return row && presentProvider(row)
   }
 
   /** @throws ProductError conflict when the team has reached its limit of accounts */
-  async checkRoom(tx: Tx, teamId: string, most: number): Promise<void> {
-    const row = await tx.get<{ count: number }>('SELECT count(*) AS count FROM providers WHERE team_id = ?', [teamId])
+  checkRoom(tx: Tx, teamId: string, most: number): void {
+    const row = tx.get<{ count: number }>('SELECT count(*) AS count FROM providers WHERE team_id = ?', [teamId])
     if (row!.count >= most) throw conflict(`The team already has ${most} providers.`)
   }
 }

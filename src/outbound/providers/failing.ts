@@ -4,6 +4,6 @@ import type { Reader } from '../../db/db.ts'
 import type { Provider } from '../records.ts'
 import { presentProvider } from './row.ts'
 
-export async function failingProviders(reader: Reader): Promise<Provider[]> {
-  return (await reader.all(`SELECT * FROM providers WHERE status = 'error'`)).map(presentProvider)
+export function failingProviders(reader: Reader): Provider[] {
+  return reader.all(`SELECT * FROM providers WHERE status = 'error'`).map(presentProvider)
 }

@@ -45,10 +45,10 @@ export class Health {
   }
 
   /** Across all teams: the number of active accounts, and the accounts in `error` or `pending`, oldest first. */
-  async overview(): Promise<{ working: number; troubled: Provider[] }> {
+  overview(): { working: number; troubled: Provider[] } {
     const { read } = this.#deps.db
-    const row = await read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
-    const troubled = await read.all(`SELECT * FROM providers WHERE status IN ('error', 'pending') ORDER BY n`)
+    const row = read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
+    const troubled = read.all(`SELECT * FROM providers WHERE status IN ('error', 'pending') ORDER BY n`)
     return { working: row!.working, troubled: troubled.map(presentProvider) }
   }
 
@@ -58,9 +58,9 @@ export class Health {
   }
 
   /** Applies a changed connection: invalidates the open transport, and schedules a check unless the account is inactive. */
-  async reconnect(tx: Tx, n: number, status: ProviderStatus): Promise<void> {
+  reconnect(tx: Tx, n: number, status: ProviderStatus): void {
     const due = status === 'pending' ? this.#deps.clock.now() : null
-    await tx.run(
+    tx.run(
       `UPDATE providers SET connection_version = connection_version + 1, status = ?, status_reason = NULL, failures = 0,
          checked_ok_at = NULL, check_due_at = ?, check_wait_ms = NULL, takes_verp = 0 WHERE n = ?`,
       [status, due, n],
@@ -68,17 +68,13 @@ export class Health {
     this.checkSoon(tx)
   }
 
-  async activate(
-    tx: Tx,
-    provider: Provider,
-    decide: (checkedOkAt: number | null, now: number) => ProviderStatus,
-  ): Promise<void> {
+  activate(tx: Tx, provider: Provider, decide: (checkedOkAt: number | null, now: number) => ProviderStatus): void {
     const now = this.#deps.clock.now()
-    const row = await tx.get<{ checked_ok_at: number | null }>('SELECT checked_ok_at FROM providers WHERE n = ?', [
+    const row = tx.get<{ checked_ok_at: number | null }>('SELECT checked_ok_at FROM providers WHERE n = ?', [
       provider.n,
     ])
     const status = decide(row!.checked_ok_at, now)
-    await tx.run(
+    tx.run(
       `UPDATE providers SET status = ?, status_reason = NULL, failures = 0, check_due_at = ?, check_wait_ms = NULL,
          updated_at = ? WHERE n = ?`,
       [status, status === 'pending' ? now : null, now, provider.n],
@@ -86,8 +82,8 @@ export class Health {
     this.checkSoon(tx)
   }
 
-  async deactivate(tx: Tx, n: number): Promise<void> {
-    await tx.run(
+  deactivate(tx: Tx, n: number): void {
+    tx.run(
       `UPDATE providers SET status = 'inactive', status_reason = NULL, failures = 0, check_due_at = NULL,
          check_wait_ms = NULL, updated_at = ? WHERE n = ?`,
       [this.#deps.clock.now(), n],
@@ -107,7 +103,7 @@ export class Health {
    * @returns the number of checks started
    */
   async checkDue(signal?: AbortSignal): Promise<number> {
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       'SELECT * FROM providers WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?',
       [this.#deps.clock.now(), CHECKS_MAX],
     )
@@ -131,14 +127,14 @@ export class Health {
     if (stage === 'sender' && (smtpCode ?? 0) >= 500) return this.refuse(provider, text, stage)
     if (!countsAsFailure(stage)) return
     this.#clean.delete(provider.n)
-    await this.#deps.db.write(async (tx) => {
+    await this.#deps.db.write((tx) => {
       // Ignore failures of an older connection version.
-      const row = await tx.get<{ failures: number; status: ProviderStatus }>(
+      const row = tx.get<{ failures: number; status: ProviderStatus }>(
         'UPDATE providers SET failures = failures + 1 WHERE n = ? AND connection_version = ? RETURNING failures, status',
         [provider.n, provider.connectionVersion],
       )
       if (row?.status !== 'active' || row.failures < FAILURES_MAX) return
-      await this.#fail(tx, provider, reasonOf(stage, text))
+      this.#fail(tx, provider, reasonOf(stage, text))
     })
   }
 
@@ -167,13 +163,13 @@ export class Health {
 
   /** Puts the account into `error` when the issuer rejects its token or the server its sender; rechecks may recover it. */
   async refuse(provider: Provider, text: string, stage: Stage = 'auth'): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      const row = await tx.get<{ status: ProviderStatus }>(
+    await this.#deps.db.write((tx) => {
+      const row = tx.get<{ status: ProviderStatus }>(
         'SELECT status FROM providers WHERE n = ? AND connection_version = ?',
         [provider.n, provider.connectionVersion],
       )
       if (row === undefined || row.status === 'inactive' || row.status === 'error') return
-      await this.#fail(tx, provider, reasonOf(stage, text))
+      this.#fail(tx, provider, reasonOf(stage, text))
     })
   }
 
@@ -207,8 +203,8 @@ export class Health {
     return { result, latencyMs: testedAt - began, testedAt }
   }
 
-  async #apply(tx: Tx, provider: Provider, { result, testedAt }: Tested): Promise<void> {
-    const row = await tx.get<{ status: ProviderStatus }>(
+  #apply(tx: Tx, provider: Provider, { result, testedAt }: Tested): void {
+    const row = tx.get<{ status: ProviderStatus }>(
       'UPDATE providers SET last_tested_at = ? WHERE n = ? AND connection_version = ? RETURNING status',
       [testedAt, provider.n, provider.connectionVersion],
     )
@@ -216,25 +212,25 @@ export class Health {
     if (row === undefined) return
     const status = checked(row.status, result)
     if (result.success) {
-      await tx.run(
+      tx.run(
         `UPDATE providers SET status = ?, status_reason = CASE ? WHEN 'inactive' THEN status_reason END, failures = 0,
            checked_ok_at = ?, check_due_at = NULL, check_wait_ms = NULL, takes_verp = coalesce(?, takes_verp) WHERE n = ?`,
         [status, status, testedAt, result.verp ?? null, provider.n],
       )
     } else if (status === 'error') {
-      await this.#fail(tx, provider, reasonOf(result.stage, result.message))
+      this.#fail(tx, provider, reasonOf(result.stage, result.message))
     }
   }
 
-  async #fail(tx: Tx, provider: Provider, reason: string): Promise<void> {
+  #fail(tx: Tx, provider: Provider, reason: string): void {
     this.#deps.log.warn(
       { event: 'provider.failing', provider: provider.id, team_id: provider.teamId, reason },
       'Sending account set to error',
     )
-    await tx.run(`UPDATE providers SET status = 'error', status_reason = ? WHERE n = ?`, [reason, provider.n])
+    tx.run(`UPDATE providers SET status = 'error', status_reason = ? WHERE n = ?`, [reason, provider.n])
     const now = this.#deps.clock.now()
     // Repeated manual tests must not postpone the next background check.
-    await tx.run(
+    tx.run(
       `UPDATE providers SET check_wait_ms = min(coalesce(check_wait_ms * 2, ?), ?),
          check_due_at = ? + min(coalesce(check_wait_ms * 2, ?), ?)
        WHERE n = ? AND (check_due_at IS NULL OR check_due_at <= ?)`,

@@ -47,7 +47,7 @@ export interface ProvidersDeps extends OutboundDeps {
   /** Opens the transport of an account for checks and tests. */
   openTransport: OpenTransport
   /** What references an account: a text such as "the delivery group News", and the referencing field; null if nothing does. */
-  namedBy(tx: Tx, provider: Provider): Promise<{ field: string; what: string } | null>
+  namedBy(tx: Tx, provider: Provider): { field: string; what: string } | null
 }
 
 /** Maximum number of accounts per team (decisions §3.1). */
@@ -73,11 +73,11 @@ export class Providers {
     const { db, clock, config } = this.#deps
     const input = checkChange(given, config.ALLOW_PRIVATE_SMTP_HOSTS)
     const quotas = mergeQuotas(NO_QUOTAS, input.quotas)
-    return db.write(async (tx) => {
-      await this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
+    return db.write((tx) => {
+      this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
       const now = clock.now()
       const id = newId('provider')
-      await tx.insert('providers', {
+      tx.insert('providers', {
         id,
         team_id: teamId,
         type: 'smtp',
@@ -89,26 +89,26 @@ export class Providers {
         updated_at: now,
       })
       this.health.checkSoon(tx)
-      return (await this.#find(tx, teamId, id))!
+      return this.#find(tx, teamId, id)!
     })
   }
 
-  get(teamId: string, id: string): Promise<Provider | undefined> {
+  get(teamId: string, id: string): Provider | undefined {
     return this.#find(this.#deps.db.read, teamId, id)
   }
 
-  async byId(id: string): Promise<Provider | undefined> {
-    const row = await this.#deps.db.read.get('SELECT * FROM providers WHERE id = ?', [id])
+  byId(id: string): Provider | undefined {
+    const row = this.#deps.db.read.get('SELECT * FROM providers WHERE id = ?', [id])
     return row && presentProvider(row)
   }
 
   /** Newest first. */
-  async list(teamId: string, filter: ProviderFilter): Promise<Page<Provider>> {
+  list(teamId: string, filter: ProviderFilter): Page<Provider> {
     const where = new Where().add('team_id = ?', teamId)
     if (filter.status !== undefined) where.add('status = ?', filter.status)
     if (filter.type !== undefined) where.add('type = ?', filter.type)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = await this.#deps.db.read.all(
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM providers WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
@@ -116,13 +116,13 @@ export class Providers {
   }
 
   /** The active accounts of a team. */
-  async activeOf(teamId: string): Promise<Provider[]> {
-    return (await this.switchedOn(teamId)).filter(({ status }) => status === 'active')
+  activeOf(teamId: string): Provider[] {
+    return this.switchedOn(teamId).filter(({ status }) => status === 'active')
   }
 
   /** The accounts of a team that are active, or become active when a check succeeds. */
-  async switchedOn(teamId: string): Promise<Provider[]> {
-    const rows = await this.#deps.db.read.all(
+  switchedOn(teamId: string): Provider[] {
+    const rows = this.#deps.db.read.all(
       `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`,
       [teamId],
     )
@@ -130,16 +130,16 @@ export class Providers {
   }
 
   /** The subset of the ids that are accounts of the team. */
-  async own(reader: Reader, teamId: string, ids: readonly string[]): Promise<Set<string>> {
-    const rows = await reader.all<{ id: string }>(
+  own(reader: Reader, teamId: string, ids: readonly string[]): Set<string> {
+    const rows = reader.all<{ id: string }>(
       `SELECT id FROM providers WHERE team_id = ? AND id IN (${placeholders(ids)})`,
       [teamId, ...ids],
     )
     return new Set(rows.map(({ id }) => id))
   }
 
-  async stats(teamId: string): Promise<ProviderStats> {
-    const rows = await this.#deps.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
+  stats(teamId: string): ProviderStats {
+    const rows = this.#deps.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
       'SELECT type, status, count(*) AS count FROM providers WHERE team_id = ? GROUP BY type, status',
       [teamId],
     )
@@ -168,8 +168,8 @@ export class Providers {
   ): Promise<Provider> {
     const { db, clock, config } = this.#deps
     const change = checkChange(given, config.ALLOW_PRIVATE_SMTP_HOSTS)
-    return db.write(async (tx) => {
-      const current = await this.#allowed(tx, teamId, id, 'update', precondition)
+    return db.write((tx) => {
+      const current = this.#allowed(tx, teamId, id, 'update', precondition)
       if (current.type !== 'smtp') refuseForeign(change)
       const columns = {
         ...this.#columnsOf(change),
@@ -177,41 +177,41 @@ export class Providers {
         updated_at: clock.now(),
       }
       const marks = Object.keys(columns).map((name) => `${name} = ?`)
-      await tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
-      if (touchesConnection(change, current)) await this.health.reconnect(tx, current.n, reconnected(current.status))
-      return (await this.#find(tx, teamId, id))!
+      tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
+      if (touchesConnection(change, current)) this.health.reconnect(tx, current.n, reconnected(current.status))
+      return this.#find(tx, teamId, id)!
     })
   }
 
   /** @throws ProductError not_found, conflict (shared, or referenced by a group or mailbox), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: Precondition = () => {}): Promise<void> {
-    await this.#deps.db.write(async (tx) => {
-      const current = await this.#allowed(tx, teamId, id, 'delete', precondition)
-      const named = await this.#deps.namedBy(tx, current)
+    await this.#deps.db.write((tx) => {
+      const current = this.#allowed(tx, teamId, id, 'delete', precondition)
+      const named = this.#deps.namedBy(tx, current)
       if (named !== null) {
         const message = `The provider is still used by ${named.what}.`
         throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
       }
-      await tx.run('DELETE FROM providers WHERE n = ?', [current.n])
-      await forgetCounts(tx, current.n)
+      tx.run('DELETE FROM providers WHERE n = ?', [current.n])
+      forgetCounts(tx, current.n)
     })
   }
 
   /** @throws ProductError not_found, conflict */
   async activate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
-    return this.#deps.db.write(async (tx) => {
-      const current = await this.#allowed(tx, teamId, id, 'activate', precondition)
-      await this.health.activate(tx, current, (checkedOkAt, now) => activated(current, checkedOkAt, now))
-      return (await this.#find(tx, teamId, id))!
+    return this.#deps.db.write((tx) => {
+      const current = this.#allowed(tx, teamId, id, 'activate', precondition)
+      this.health.activate(tx, current, (checkedOkAt, now) => activated(current, checkedOkAt, now))
+      return this.#find(tx, teamId, id)!
     })
   }
 
   /** Queued messages use another route at their next attempt. @throws ProductError not_found, conflict */
   async deactivate(teamId: string, id: string, precondition?: Precondition): Promise<Provider> {
-    return this.#deps.db.write(async (tx) => {
-      const current = await this.#allowed(tx, teamId, id, 'deactivate', precondition)
-      await this.health.deactivate(tx, current.n)
-      return (await this.#find(tx, teamId, id))!
+    return this.#deps.db.write((tx) => {
+      const current = this.#allowed(tx, teamId, id, 'deactivate', precondition)
+      this.health.deactivate(tx, current.n)
+      return this.#find(tx, teamId, id)!
     })
   }
 
@@ -227,34 +227,34 @@ export class Providers {
     precondition: Precondition = () => {},
   ): Promise<Tested & { provider: Provider }> {
     const recipient = to === null ? null : checkEmail('to_email', to)
-    const before = await this.get(teamId, id)
+    const before = this.get(teamId, id)
     if (before === undefined) throw notFound(WHAT)
     precondition(before)
     if (!allowedActions(before).test) throw conflict('The provider is not connected: there is nothing to test.')
     const tested = await this.health.test(before, recipient)
-    const provider = await this.get(teamId, id)
+    const provider = this.get(teamId, id)
     if (provider === undefined) throw notFound(WHAT)
     return { ...tested, provider }
   }
 
   /** Decrypts the secrets of an account; null where there is none. */
-  secretsOf(provider: Pick<Provider, 'id'>): Promise<{ smtpPassword: string | null; refreshToken: string | null }> {
+  secretsOf(provider: Pick<Provider, 'id'>): { smtpPassword: string | null; refreshToken: string | null } {
     return this.connections.secretsOf(provider)
   }
 
   /** See {@link Connections.createOAuth}. */
-  createOAuth(tx: Tx, account: ConnectedAccount): Promise<Provider> {
+  createOAuth(tx: Tx, account: ConnectedAccount): Provider {
     return this.connections.createOAuth(tx, account, PER_TEAM_MAX)
   }
 
-  async #allowed(
+  #allowed(
     tx: Tx,
     teamId: string,
     id: string,
     action: 'update' | 'delete' | 'activate' | 'deactivate',
     precondition: Precondition = () => {},
-  ): Promise<Provider> {
-    const current = await this.#find(tx, teamId, id)
+  ): Provider {
+    const current = this.#find(tx, teamId, id)
     if (current === undefined) throw notFound(WHAT)
     precondition(current)
     if (!allowedActions(current)[action]) {
@@ -263,8 +263,8 @@ export class Providers {
     return current
   }
 
-  async #find(reader: Reader, teamId: string, id: string): Promise<Provider | undefined> {
-    const row = await reader.get('SELECT * FROM providers WHERE id = ? AND team_id = ?', [id, teamId])
+  #find(reader: Reader, teamId: string, id: string): Provider | undefined {
+    const row = reader.get('SELECT * FROM providers WHERE id = ? AND team_id = ?', [id, teamId])
     return row && presentProvider(row)
   }
 

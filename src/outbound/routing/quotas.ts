@@ -13,8 +13,8 @@ const WINDOWS = [
 ] as const satisfies readonly (readonly [keyof ProviderQuotas, string, number])[]
 
 /** Must be called when an account is deleted, because SQLite may reuse its key. */
-export async function forgetCounts(tx: Tx, provider: number): Promise<void> {
-  await tx.run('DELETE FROM quota_counts WHERE provider = ?', [provider])
+export function forgetCounts(tx: Tx, provider: number): void {
+  tx.run('DELETE FROM quota_counts WHERE provider = ?', [provider])
 }
 
 export class QuotaCounts {
@@ -33,7 +33,7 @@ export class QuotaCounts {
    * Reserves quota for a hand-over in every window, or in none.
    * @returns null when reserved, else when (ms) the last of the full windows ends
    */
-  async take(tx: Tx, provider: Provider, recipients: number): Promise<number | null> {
+  take(tx: Tx, provider: Provider, recipients: number): number | null {
     const now = this.#deps.clock.now()
     const room: { window: string; start: number; count: number }[] = []
     let opensAt: number | null = null
@@ -41,7 +41,7 @@ export class QuotaCounts {
       const range = provider.quotas[member]
       if (range === null) continue
       const start = now - (now % lengthMs)
-      const count = await this.#count(tx, provider.n, window, start)
+      const count = this.#count(tx, provider.n, window, start)
       const cap = this.capOf(provider.id, range, window, start)
       // A message with more recipients than the cap uses an empty window alone: otherwise it would wait forever.
       if (count > 0 && count + recipients > cap) opensAt = Math.max(opensAt ?? 0, start + lengthMs)
@@ -49,7 +49,7 @@ export class QuotaCounts {
     }
     if (opensAt !== null) return opensAt
     for (const { window, start, count } of room) {
-      await tx.run(
+      tx.run(
         `INSERT INTO quota_counts (provider, window, start, count) VALUES (?, ?, ?, ?)
          ON CONFLICT (provider, window) DO UPDATE SET start = excluded.start, count = excluded.count`,
         [provider.n, window, start, count],
@@ -65,8 +65,8 @@ export class QuotaCounts {
     return min + Math.floor((drawn / 2 ** 48) * (max - min + 1))
   }
 
-  async #count(tx: Tx, provider: number, window: string, start: number): Promise<number> {
-    const row = await tx.get<{ start: number; count: number }>(
+  #count(tx: Tx, provider: number, window: string, start: number): number {
+    const row = tx.get<{ start: number; count: number }>(
       'SELECT start, count FROM quota_counts WHERE provider = ? AND window = ?',
       [provider, window],
     )

@@ -47,7 +47,7 @@ export class Router {
     tooSmall: ReadonlySet<string> = new Set(),
   ): Promise<Decision> {
     const { config, clock } = this.#deps
-    const { domain, groups, inScope, able: all } = await this.#accountsFor(email, found)
+    const { domain, groups, inScope, able: all } = this.#accountsFor(email, found)
     const able = all.filter(({ id }) => !tooSmall.has(id))
     const skipped = { failed: accountsIn(able, exclude), tooSmall: accountsIn(all, tooSmall) }
     const candidates = able.filter(({ id, provider }) => provider.status === 'active' && !exclude.has(id))
@@ -57,8 +57,8 @@ export class Router {
   }
 
   /** An account whose From address is the default for a message without one; a weighted choice. */
-  async defaultFrom(teamId: string): Promise<Provider | undefined> {
-    const accounts = await this.#deps.providers.activeOf(teamId)
+  defaultFrom(teamId: string): Provider | undefined {
+    const accounts = this.#deps.providers.activeOf(teamId)
     const named = accounts.filter(({ fromEmail, oauthEmail }) => (oauthEmail ?? fromEmail) !== null)
     const candidates = candidatesOf(named, { type: 'all' }, [])
     return orderOf(candidates, 'weighted', 0, this.#random)[0]?.provider
@@ -68,23 +68,28 @@ export class Router {
    * When messages can be accepted again (ms), if only the shared account may carry them and its daily limit is used up; null
    * otherwise. Messages accepted earlier wait until then (decisions §3.5, §8.2).
    */
-  async sharedFullUntil(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): Promise<number | null> {
+  sharedFullUntil(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): number | null {
     const { sharedLimit, clock } = this.#deps
-    const { able } = await this.#accountsFor(message, null)
+    const { able } = this.#accountsFor(message, null)
     if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
-    const { dailyLimit, sentToday } = await sharedLimit.limitOf(message.teamId)
+    const { dailyLimit, sentToday } = sharedLimit.limitOf(message.teamId)
     return dailyLimit === null || sentToday < dailyLimit ? null : nextDay(clock.now())
   }
 
+  /** Whether an account of the sender may use the From address, whatever state the account is in. */
+  hasAccountFor(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): boolean {
+    return this.#accountsFor(message, null).able.length > 0
+  }
+
   /** The accounts in the sender's scope, and those of them that may use the From address. */
-  async #accountsFor(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: KnownDomainStatus) {
+  #accountsFor(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: KnownDomainStatus) {
     const { scope, from } = message
     const { providers, groups: kept, directory, db, config } = this.#deps
-    const domain = found === null ? await directory.domains.statusFor(db.read, message, from.email) : found.found
+    const domain = found === null ? directory.domains.statusFor(db.read, message, from.email) : found.found
     // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (decisions §11.9).
     const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : message.teamId
-    const groups = scope.type === 'group' ? await kept.many(teamId, scope.groupIds) : []
-    const inScope = candidatesOf(await providers.switchedOn(teamId), scope, groups)
+    const groups = scope.type === 'group' ? kept.many(teamId, scope.groupIds) : []
+    const inScope = candidatesOf(providers.switchedOn(teamId), scope, groups)
     const able = inScope.filter(({ provider }) => mayCarry(provider, from.email, domain))
     return { domain, groups, inScope, able }
   }
@@ -119,9 +124,9 @@ export class Router {
   async #reserve(provider: Provider, recipients: number): Promise<number | null> {
     if (provider.type !== 'amazon_ses' && this.#quotas.isFree(provider)) return null
     const { db, sharedLimit, clock } = this.#deps
-    return db.write(async (tx) => {
+    return db.write((tx) => {
       if (provider.type !== 'amazon_ses') return this.#quotas.take(tx, provider, recipients)
-      if (await sharedLimit.take(tx, provider.teamId, recipients)) return null
+      if (sharedLimit.take(tx, provider.teamId, recipients)) return null
       return nextDay(clock.now())
     })
   }

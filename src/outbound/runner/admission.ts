@@ -1,6 +1,7 @@
 // Whether a due message may still be sent: its sender can be suspended or deleted after the submission.
 
 import type { Email } from '../records.ts'
+import type { BatchReads } from './batch-reads.ts'
 import type { KnownDomainStatus, RunnerDeps } from './deps.ts'
 import { expiryOf, isExpired } from './schedule.ts'
 
@@ -16,20 +17,19 @@ export type Admission =
   | { kind: 'cancelled' }
 
 /** Reads by key only. */
-export async function admit(deps: RunnerDeps, email: Email): Promise<Admission> {
-  const { directory, db, clock } = deps
+export function admit(deps: RunnerDeps, reads: BatchReads, email: Email): Admission {
+  const { directory, clock } = deps
   // Applies to held messages, too: none stays queued forever.
   if (isExpired(clock.now(), expiryOf(deps, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
-    const mailbox = await directory.mailboxes.byId(email.mailboxId)
+    const mailbox = directory.mailboxes.byId(email.mailboxId)
     // Decisions §5.4.
     if (mailbox === undefined || mailbox.status === 'deleted') return { kind: 'cancelled' }
     if (mailbox.status === 'suspended') return { kind: 'hold', why: 'The mailbox is suspended.' }
   }
-  const team = await directory.teams.get(email.teamId)
-  if (team?.status !== 'active') return { kind: 'hold', why: 'The team is suspended.' }
+  if (!reads.isActive(email.teamId)) return { kind: 'hold', why: 'The team is suspended.' }
   // Messages of the appliance itself are from its own host names, which belong to no team.
   if (email.source === 'system') return { kind: 'go', isProven: true, domain: null }
-  const found = await directory.domains.statusFor(db.read, email, email.from.email)
+  const found = reads.statusOf(email)
   return { kind: 'go', isProven: found?.verificationStatus === 'verified', domain: { found } }
 }

@@ -5,7 +5,9 @@ import { Semaphore } from '../../base/semaphore.ts'
 /** Concurrent transfers in total and per team; waiting for a connection to a remote mail server does not count. */
 const TRANSFERS_MAX = 200
 const PER_TEAM = 100
+/** Bytes of messages in memory: in total, and of one team, so that its slow transfers leave room for those of others. */
 const BYTES_MAX = 48 * 1024 * 1024
+const BYTES_PER_TEAM = BYTES_MAX / 2
 /** Per sending account, per recipient domain, and for local delivery. */
 const PER_PROVIDER = 10
 const PER_DOMAIN = 5
@@ -48,9 +50,12 @@ export class DeliveryLimits {
     }
   }
 
-  /** Waits until `count` more bytes fit in the memory limit. @returns a function that releases them */
-  acquireBytes(count: number): Promise<() => void> {
-    return this.#bytes.acquire(count)
+  /** Waits until `count` more bytes fit in the memory limits of the team and of all. @returns a function that releases them */
+  async acquireBytes(team: string, count: number): Promise<() => void> {
+    const releases = [await this.#acquireOne(`bytes ${team}`, BYTES_PER_TEAM, count), await this.#bytes.acquire(count)]
+    return () => {
+      for (const release of releases.toReversed()) release()
+    }
   }
 
   /** True when the waiting list of the carrier is full. */
@@ -63,10 +68,10 @@ export class DeliveryLimits {
     return (this.#semaphores.get(keyOf(key))?.waiting ?? 0) > 0
   }
 
-  async #acquireOne(key: string, count: number): Promise<() => void> {
-    const semaphore = this.#semaphores.get(key) ?? new Semaphore(count)
+  async #acquireOne(key: string, total: number, amount = 1): Promise<() => void> {
+    const semaphore = this.#semaphores.get(key) ?? new Semaphore(total)
     this.#semaphores.set(key, semaphore)
-    const release = await semaphore.acquire(1)
+    const release = await semaphore.acquire(amount)
     return () => {
       release()
       if (semaphore.isIdle) this.#semaphores.delete(key)

@@ -8,8 +8,11 @@ import type { RunnerDeps } from './deps.ts'
 
 interface Loaded {
   bytes: Uint8Array
+  /** Forgets the bytes and gives their memory back. */
   release(): void
 }
+
+const NO_BYTES = new Uint8Array()
 
 export class SignedContent {
   readonly #deps: Pick<RunnerDeps, 'store' | 'signer'>
@@ -25,33 +28,49 @@ export class SignedContent {
   }
 
   /**
-   * Lends the bytes while `use` runs. Callers must hold a slot at a carrier: bytes lent to a caller that still waits for a slot
-   * could deadlock the callers that hold one.
+   * Lends the bytes while `use` runs, or until it calls `done` because it needs them no more: the reply to the end of data may take ten
+   * minutes. Later users read and sign the message again. Callers must hold a slot at a carrier: bytes lent to a caller that still waits
+   * for a slot could deadlock the callers that hold one.
    * @throws Error when the content is missing or damaged
    */
-  async lend<T>(use: (bytes: Uint8Array) => Promise<T>): Promise<T> {
+  async lend<T>(use: (bytes: Uint8Array, done: () => void) => Promise<T>): Promise<T> {
     this.#users++
     this.#loading ??= this.#load()
     const loading = this.#loading
+    let isDone = false
+    const done = () => {
+      if (!isDone) this.#leave(loading)
+      isDone = true
+    }
     try {
-      return await use((await loading).bytes)
+      return await use((await loading).bytes, done)
     } finally {
-      this.#users--
-      if (this.#users === 0) {
-        this.#loading = undefined
-        await loading.then(({ release }) => release()).catch(() => {})
-      }
+      done()
     }
   }
 
+  #leave(loading: Promise<Loaded>): void {
+    this.#users--
+    if (this.#users > 0) return
+    this.#loading = undefined
+    void loading.then(({ release }) => release()).catch(() => {})
+  }
+
   async #load(): Promise<Loaded> {
-    const { hash, sizeBytes } = this.#email
+    const { hash, sizeBytes, teamId } = this.#email
     if (hash === null) throw new Error('The content of a queued message is missing.')
     // The composed and the signed bytes are in memory at the same time.
-    const release = await this.#limits.acquireBytes(2 * sizeBytes)
+    const release = await this.#limits.acquireBytes(teamId, 2 * sizeBytes)
     try {
       const composed = await this.#deps.store.blobs.bytes(hash, 0, sizeBytes)
-      return { bytes: await this.#deps.signer.sign(this.#email, composed), release }
+      const loaded: Loaded = {
+        bytes: await this.#deps.signer.sign(this.#email, composed),
+        release: () => {
+          loaded.bytes = NO_BYTES
+          release()
+        },
+      }
+      return loaded
     } catch (error) {
       release()
       throw error

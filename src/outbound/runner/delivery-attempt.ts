@@ -3,6 +3,7 @@
 import type { Tx } from '../../db/db.ts'
 import { bounceAddress } from '../bounce-address.ts'
 import { envelopeSender } from '../envelope-sender.ts'
+import type { DeliveryOutcome } from '../log/delivery-transitions.ts'
 import type { DeliveryState } from '../log/emails.ts'
 import type { QueuedDelivery } from '../queue.ts'
 import type { Carrier, Email, Outcome, Provider, RejectionReason, RemoteReply } from '../records.ts'
@@ -17,6 +18,7 @@ import type {
   Transport,
   Unavailable,
 } from '../transports/transport.ts'
+import type { AttemptWrites } from './attempt-writes.ts'
 import type { DeliveryLimits, LimitKey } from './concurrency.ts'
 import { hiddenOf, SignedContent } from './content.ts'
 import type { RunnerDeps } from './deps.ts'
@@ -33,8 +35,7 @@ export interface AttemptItem {
 export interface WorkerDeps {
   deps: RunnerDeps
   limits: DeliveryLimits
-  /** Token of the runner's leases. */
-  token: string
+  writes: AttemptWrites
   /** True when the runner stops and starts no more hand-overs. */
   isStopping(): boolean
   /** Aborted when the time for hand-overs in progress ends during the shutdown. */
@@ -154,9 +155,13 @@ export class DeliveryAttempt {
       const end = once(await limits.acquireTransfer(route.limitKey.team))
       try {
         if (isStopping()) return null
-        return await this.#content.lend(async (bytes) => {
+        return await this.#content.lend(async (bytes, done) => {
           if (marked.length === 0) marked.push(...(await this.#mark(items, route)))
-          return marked.length === 0 ? null : use(bytes, recipientsOf(marked), end)
+          const onSent = () => {
+            done()
+            end()
+          }
+          return marked.length === 0 ? null : use(bytes, recipientsOf(marked), onSent)
         })
       } finally {
         end()
@@ -186,15 +191,9 @@ export class DeliveryAttempt {
 
   /** Marks deliveries as handed over before the first byte is sent: after a crash their outcome is unknown. */
   async #mark(items: readonly AttemptItem[], { carrier, reason }: DeliveryRoute<unknown>): Promise<AttemptItem[]> {
-    const { db, queue, emails } = this.#deps
     const byN = new Map(items.map((item) => [item.delivery.n, item]))
-    const held = await db.write(async (tx) => {
-      const ns = await queue.markHanded(tx, this.#worker.token, [...byN.keys()])
-      const uncounted = ns.filter((n) => !this.#counted.has(n))
-      await emails.countAttempt(tx, uncounted, null)
-      await emails.recordRoute(tx, ns, carrier, reason)
-      return ns
-    })
+    const start = { deliveries: [...byN.keys()], counted: this.#counted, carrier, reason }
+    const held = await this.#worker.writes.start(start)
     return held.map((n) => {
       const item = byN.get(n)!
       if (!this.#counted.has(n)) item.delivery = { ...item.delivery, attempts: item.delivery.attempts + 1 }
@@ -275,31 +274,29 @@ export class DeliveryAttempt {
     return { attempts: delivery.attempts, now, expiresAt: expiryOf(this.#deps, this.#email) }
   }
 
-  /** Records the outcomes of all recipients in one unit of work, which shares a group commit with other messages. */
+  /** Records the outcomes of all recipients in one unit of work, together with those of other messages. */
   async recordOutcomes(
     items: readonly AttemptItem[],
     outcomes: readonly Outcome[],
     carrier: Carrier | null,
     remoteIds: readonly string[] = [],
   ): Promise<void> {
-    const { db, emails } = this.#deps
     if (items.length === 0) return
-    await db.write(async (tx: Tx) => {
-      await emails.addRemoteIds(tx, this.#email.n, remoteIds)
-      await this.#apply(tx, items, outcomes, carrier)
-    })
+    const said = outcomesFor(items, outcomes, carrier)
+    await this.#worker.writes.record({ email: this.#email.n, outcomes: said, remoteIds })
   }
 
-  async #apply(
-    tx: Tx,
-    items: readonly AttemptItem[],
-    outcomes: readonly Outcome[],
-    carrier: Carrier | null,
-  ): Promise<void> {
-    const { transitions } = this.#deps
-    for (const [index, { delivery }] of items.entries())
-      await transitions.apply(tx, delivery.n, outcomes[index]!, carrier)
+  #apply(tx: Tx, items: readonly AttemptItem[], outcomes: readonly Outcome[], carrier: Carrier | null): void {
+    this.#deps.transitions.applyAll(tx, outcomesFor(items, outcomes, carrier))
   }
+}
+
+function outcomesFor(
+  items: readonly AttemptItem[],
+  outcomes: readonly Outcome[],
+  carrier: Carrier | null,
+): DeliveryOutcome[] {
+  return items.map(({ delivery }, index) => ({ delivery: delivery.n, outcome: outcomes[index]!, carrier }))
 }
 
 function once(release: () => void): () => void {
@@ -318,7 +315,7 @@ function isRejectedFor(reason: RejectionReason, outcome: Outcome): boolean {
   return outcome.kind === 'rejected' && outcome.reason === reason
 }
 
-/** Runs `run` for each element, sequentially. */
-export async function each<T>(list: readonly T[], run: (one: T) => Promise<unknown>): Promise<void> {
-  for (const one of list) await run(one)
+/** Runs `run` for each element. */
+export function each<T>(list: readonly T[], run: (one: T) => unknown): void {
+  for (const one of list) run(one)
 }

@@ -25,8 +25,8 @@ export type KnownDomainStatus = { found: DomainStatus | undefined } | null
 
 export interface RunnerDeps extends OutboundDeps {
   queue: Queue
-  emails: Pick<Emails, 'byN' | 'deliveriesOf' | 'countAttempt' | 'recordRoute' | 'addRemoteIds'>
-  transitions: Pick<DeliveryTransitions, 'apply'>
+  emails: Pick<Emails, 'byN' | 'deliveriesOfAll' | 'countAttempt' | 'recordRoute' | 'addRemoteIds'>
+  transitions: Pick<DeliveryTransitions, 'apply' | 'applyAll'>
   router: {
     decide(
       email: Email,

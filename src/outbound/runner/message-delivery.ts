@@ -2,12 +2,14 @@
 
 import { randomInt } from 'node:crypto'
 import { MINUTE_MS } from '../../base/durations.ts'
+import type { DeliveryState } from '../log/emails.ts'
 import type { QueuedDelivery } from '../queue.ts'
 import type { Carrier, Email, Outcome, Provider, RemoteReply } from '../records.ts'
 import type { NotTried, Unavailable } from '../transports/transport.ts'
 import { admit } from './admission.ts'
+import type { BatchReads } from './batch-reads.ts'
 import type { LimitKey } from './concurrency.ts'
-import { type AccountRoute, type AttemptItem, DeliveryAttempt, each, type WorkerDeps } from './delivery-attempt.ts'
+import { type AccountRoute, type AttemptItem, DeliveryAttempt, type WorkerDeps } from './delivery-attempt.ts'
 import type { Decision, KnownDomainStatus, RunnerDeps } from './deps.ts'
 import { deferOrExpire, deferUntil, ownReply } from './outcomes.ts'
 import { expiryOf } from './schedule.ts'
@@ -57,17 +59,23 @@ export class MessageDelivery {
   /**
    * Attempts the due deliveries of the message. The caller returns the result to the queue; the other deliveries are settled,
    * or, during a shutdown, still leased.
+   * @param deliveries the deliveries of the message, as just read
    */
-  async run(queued: readonly QueuedDelivery[]): Promise<UnsentDeliveries> {
-    const items = await this.#itemsOf(queued)
-    const admission = await admit(this.#deps, this.#email)
+  async run(
+    queued: readonly QueuedDelivery[],
+    deliveries: readonly DeliveryState[],
+    reads: BatchReads,
+  ): Promise<UnsentDeliveries> {
+    const items = itemsOf(queued, deliveries)
+    if (items.length < queued.length) await this.#dropEnded(queued, items)
+    const admission = admit(this.#deps, reads, this.#email)
     if (admission.kind === 'hold') return unsentOf(items, this.#deps.clock.now() + HOLD_MS)
     if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' })
     if (admission.kind === 'expired') {
       const text = items[0]?.delivery.lastReply ?? 'No attempt was possible for two days.'
       return this.#settleAll(items, { kind: 'expired', reply: ownReply(text) })
     }
-    const [local, remote] = await this.#split(items, admission.isProven)
+    const [local, remote] = this.#split(items, admission.isProven, reads)
     // A failure of one path must not leave the other one unawaited.
     const [, rest] = await allOf([
       this.#deliverLocally(local),
@@ -76,26 +84,23 @@ export class MessageDelivery {
     return rest!
   }
 
-  async #itemsOf(queued: readonly QueuedDelivery[]): Promise<AttemptItem[]> {
-    const { emails, queue, db } = this.#deps
-    const states = new Map((await emails.deliveriesOf(this.#email.n)).map((delivery) => [delivery.n, delivery]))
-    const isOpen = (one: QueuedDelivery) => states.get(one.delivery)?.status === 'pending'
-    const ended = queued.filter((one) => !isOpen(one))
-    // Deliveries in a final state leave the queue.
-    if (ended.length > 0) await db.write((tx) => each(ended, (one) => queue.drop(tx, one.delivery)))
-    return queued.filter(isOpen).map((one) => ({ queued: one, delivery: states.get(one.delivery)! }))
+  /** Deliveries in a final state leave the queue. */
+  async #dropEnded(queued: readonly QueuedDelivery[], items: readonly AttemptItem[]): Promise<void> {
+    const { queue, db } = this.#deps
+    const open = new Set(items.map(({ delivery }) => delivery.n))
+    const ended = queued.flatMap(({ delivery }) => (open.has(delivery) ? [] : [delivery]))
+    await db.write((tx) => queue.drop(tx, ended))
   }
 
   /** Only messages from a verified domain are delivered locally; others are sent out and come back over SMTP. */
-  async #split(items: readonly AttemptItem[], isProven: boolean): Promise<[near: AttemptItem[], far: AttemptItem[]]> {
+  #split(
+    items: readonly AttemptItem[],
+    isProven: boolean,
+    reads: BatchReads,
+  ): [near: AttemptItem[], far: AttemptItem[]] {
     if (!isProven) return [[], [...items]]
-    const { domains } = this.#deps.directory
-    const here = new Set<string>()
-    for (const name of new Set(items.map(({ queued }) => queued.lane))) {
-      if ((await domains.byName(name)) !== undefined) here.add(name)
-    }
     const { near: local = [], far: remote = [] } = Object.groupBy(items, ({ queued }) =>
-      here.has(queued.lane) ? 'near' : 'far',
+      reads.isLocal(queued.lane) ? 'near' : 'far',
     )
     return [local, remote]
   }
@@ -210,6 +215,17 @@ export class MessageDelivery {
     await this.#attempt.recordOutcomes(items, Array<Outcome>(items.length).fill(outcome), null)
     return NONE_UNSENT
   }
+}
+
+/** The queued deliveries that are pending. */
+function itemsOf(queued: readonly QueuedDelivery[], deliveries: readonly DeliveryState[]): AttemptItem[] {
+  const open = new Map(
+    deliveries.filter(({ status }) => status === 'pending').map((delivery) => [delivery.n, delivery]),
+  )
+  return queued.flatMap((one) => {
+    const delivery = open.get(one.delivery)
+    return delivery === undefined ? [] : [{ queued: one, delivery }]
+  })
 }
 
 function unsentOf(items: readonly AttemptItem[], until: number | null): UnsentDeliveries {

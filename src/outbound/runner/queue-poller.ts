@@ -22,7 +22,7 @@ interface QueueWork {
   /** @param isFullPoll also reads the pages behind deliveries that cannot be taken now */
   claimDue(isFullPoll: boolean): Promise<PollResult>
   /** When (ms) the next delivery becomes due; null when none will. */
-  nextDueAt(): Promise<number | null>
+  nextDueAt(): number | null
 }
 
 export class QueuePoller {
@@ -120,13 +120,13 @@ export class QueuePoller {
       this.#pauseUntil = clock.now() + queryMs * PAUSES
     } while (this.#wanted !== 'nothing' && !this.#stopped && clock.now() >= this.#pauseUntil)
     this.#runNotices()
-    await this.#setAlarm()
+    this.#setAlarm()
   }
 
   /** Sets a timer for deliveries that become due before the next tick. */
-  async #setAlarm(): Promise<void> {
+  #setAlarm(): void {
     const { clock } = this.#deps
-    const next = await this.#work.nextDueAt()
+    const next = this.#work.nextDueAt()
     this.#due?.cancel()
     const ms = next === null ? POLL_EVERY_MS : next - clock.now()
     if (ms < POLL_EVERY_MS && !this.#stopped) this.#due = clock.after(Math.max(ms, 1), () => this.request('all'))

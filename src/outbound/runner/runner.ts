@@ -6,6 +6,8 @@ import { randomName } from '../../base/ids.ts'
 import type { Service } from '../../base/lifecycle.ts'
 import { laneOf, type QueuedDelivery } from '../queue.ts'
 import type { Email } from '../records.ts'
+import { AttemptWrites } from './attempt-writes.ts'
+import { BatchReads } from './batch-reads.ts'
 import { DeliveryLimits } from './concurrency.ts'
 import type { WorkerDeps } from './delivery-attempt.ts'
 import type { RunnerDeps } from './deps.ts'
@@ -48,7 +50,8 @@ export class Runner implements Service {
   constructor(deps: RunnerDeps) {
     this.#deps = deps
     const { signal } = this.#shutdown
-    this.#workerDeps = { deps, limits: this.#limits, token: this.#token, isStopping: () => this.#isStopping, signal }
+    const isStopping = () => this.#isStopping
+    this.#workerDeps = { deps, limits: this.#limits, writes: new AttemptWrites(deps, this.#token), isStopping, signal }
     this.#poller = new QueuePoller(deps, {
       claimDue: (isFullPoll) => this.#claimDue(isFullPoll),
       nextDueAt: () => this.#nextAt(),
@@ -86,7 +89,7 @@ export class Runner implements Service {
       await this.#whenDelivered()
       // Finished messages may have freed capacity or caused a DSN.
       await this.#poller.pollNow()
-    } while (this.#running.size > 0 || (await queue.due(clock.now(), 1, this.#exclusions(), null)).length > 0)
+    } while (this.#running.size > 0 || queue.due(clock.now(), 1, this.#exclusions(), null).length > 0)
   }
 
   async #whenDelivered(): Promise<void> {
@@ -100,7 +103,7 @@ export class Runner implements Service {
     const result = { behind: 0, queryMs: 0 }
     for (let after: QueuedDelivery | null = null; !this.#isStopping; ) {
       const now = clock.now()
-      const page: QueuedDelivery[] = await queue.due(now, limit, this.#exclusions(), after)
+      const page: QueuedDelivery[] = queue.due(now, limit, this.#exclusions(), after)
       result.queryMs += clock.now() - now
       const ns = [...new Set(page.filter((delivery) => this.#inFlight.add(delivery)).map(({ email }) => email))]
       for (let at = 0; at < ns.length; at += CLAIM_MAX) await this.#claim(ns.slice(at, at + CLAIM_MAX), now)
@@ -115,10 +118,13 @@ export class Runner implements Service {
     const { queue, emails } = this.#deps
     try {
       const claimed = await queue.claim({ token: this.#token, until: now + LEASE_MS }, ns, now)
-      const known = new Map((await emails.byN(ns)).map((email) => [email.n, email]))
-      for (const [n, deliveries] of Map.groupBy(claimed, ({ email }) => email)) {
-        const email = known.get(n)
-        if (email !== undefined) this.#startDelivery(email, deliveries)
+      const queued = Map.groupBy(claimed, ({ email }) => email)
+      const states = Map.groupBy(emails.deliveriesOfAll(ns), ({ email }) => email)
+      const reads = new BatchReads(this.#deps)
+      for (const email of emails.byN(ns)) {
+        const deliver = () =>
+          new MessageDelivery(this.#workerDeps, email).run(queued.get(email.n)!, states.get(email.n) ?? [], reads)
+        if (queued.has(email.n)) this.#startDelivery(email, deliver)
       }
     } finally {
       // The message may have been dropped in the meantime.
@@ -126,8 +132,8 @@ export class Runner implements Service {
     }
   }
 
-  #startDelivery(email: Email, deliveries: readonly QueuedDelivery[]): void {
-    const work = this.#deliver(email, deliveries).finally(() => {
+  #startDelivery(email: Email, deliver: () => Promise<UnsentDeliveries>): void {
+    const work = this.#deliver(email, deliver).finally(() => {
       this.#running.delete(email.n)
       this.#inFlight.remove(email.n)
       if (this.#running.size === 0) this.#poller.request('all')
@@ -136,10 +142,10 @@ export class Runner implements Service {
     this.#running.set(email.n, work)
   }
 
-  async #deliver(email: Email, deliveries: readonly QueuedDelivery[]): Promise<void> {
+  async #deliver(email: Email, deliver: () => Promise<UnsentDeliveries>): Promise<void> {
     const { log } = this.#deps
     try {
-      await this.#requeue(await new MessageDelivery(this.#workerDeps, email).run(deliveries))
+      await this.#requeue(await deliver())
     } catch (error) {
       log.error(
         { event: 'queue.delivery_failed', err: error, email: email.id },
@@ -169,11 +175,11 @@ export class Runner implements Service {
     const now = clock.now()
     const nextAt = now + Math.min(Math.max(now - email.queuedAt, ERROR_RETRY_MS), ERROR_RETRY_MAX_MS)
     const reply = ownReply('Internal error of the appliance; its log has the cause.')
-    await db.write(async (tx) => {
-      for (const row of await queue.ofEmail(tx, email.n)) {
+    await db.write((tx) => {
+      for (const row of queue.ofEmail(tx, email.n)) {
         if (!row.isLeased) continue
-        if (row.uncertain) await queue.requeue(tx, this.#token, [{ ...row, dueAt: nextAt }])
-        else await transitions.apply(tx, row.delivery, { kind: 'deferred', reply, cause: 'transient', nextAt }, null)
+        if (row.uncertain) queue.requeue(tx, this.#token, [{ ...row, dueAt: nextAt }])
+        else transitions.apply(tx, row.delivery, { kind: 'deferred', reply, cause: 'transient', nextAt }, null)
       }
     })
   }
@@ -183,8 +189,8 @@ export class Runner implements Service {
     return this.#inFlight.exclusions(this.#deps.clock.now(), hasWaiting)
   }
 
-  async #nextAt(): Promise<number | null> {
-    const due = await this.#deps.queue.nextDueAt(this.#deps.clock.now())
+  #nextAt(): number | null {
+    const due = this.#deps.queue.nextDueAt(this.#deps.clock.now())
     const times = [due, this.#inFlight.nextOriginAt].filter((at) => at !== null)
     return times.length === 0 ? null : Math.min(...times)
   }

@@ -15,11 +15,11 @@ import { readSesEvent, type SesEvent } from './ses-event.ts'
 
 export interface SnsDeps extends OutboundDeps {
   emails: {
-    byId(id: string): Promise<Email | undefined>
-    byRemoteId(remoteId: string): Promise<Email | undefined>
-    deliveriesOf(emailN: number): Promise<Delivery[]>
+    byId(id: string): Email | undefined
+    byRemoteId(remoteId: string): Email | undefined
+    deliveriesOf(emailN: number): Delivery[]
   }
-  transitions: { apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): Promise<boolean> }
+  transitions: { apply(tx: Tx, deliveryN: number, outcome: Outcome, carrier: Carrier | null): boolean }
 }
 
 const EMAIL_ID = new RegExp(idPattern('email'))
@@ -83,23 +83,23 @@ export class Sns {
 
   async #apply(event: SesEvent): Promise<number> {
     const { db, emails, transitions } = this.#deps
-    const email = await this.#messageOf(event)
+    const email = this.#messageOf(event)
     if (email === undefined) return 0
-    const byAddress = new Map((await emails.deliveriesOf(email.n)).map((delivery) => [keyOf(delivery.to), delivery]))
-    return db.write(async (tx) => {
+    const byAddress = new Map(emails.deliveriesOf(email.n).map((delivery) => [keyOf(delivery.to), delivery]))
+    return db.write((tx) => {
       let moved = 0
       for (const { recipient, outcome } of event.outcomes) {
         const delivery = byAddress.get(keyOf(recipient))
-        if (delivery !== undefined && (await transitions.apply(tx, delivery.n, outcome, null))) moved++
+        if (delivery !== undefined && transitions.apply(tx, delivery.n, outcome, null)) moved++
       }
       return moved
     })
   }
 
   /** Finds the message by our tag, which works even if the response with the SES id was lost; otherwise by that id. */
-  async #messageOf({ emailId, messageId }: SesEvent): Promise<Email | undefined> {
+  #messageOf({ emailId, messageId }: SesEvent): Email | undefined {
     const { config, emails } = this.#deps
-    const marked = emailId !== null && EMAIL_ID.test(emailId) ? await emails.byId(emailId) : undefined
+    const marked = emailId !== null && EMAIL_ID.test(emailId) ? emails.byId(emailId) : undefined
     return marked ?? emails.byRemoteId(sesMessageId(config.SES_REGION, messageId))
   }
 

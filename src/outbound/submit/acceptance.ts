@@ -2,7 +2,7 @@
 
 import { HOUR_MS } from '../../base/durations.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
-import type { Tx } from '../../db/db.ts'
+import type { Steps, Tx } from '../../db/db.ts'
 import type { ComposedContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import type { OriginalMessage } from '../../store/messages/original.ts'
@@ -14,6 +14,7 @@ import type { Accepted, Emails } from '../log/emails.ts'
 import type { Queue } from '../queue.ts'
 import type { Email } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
+import type { MessageLabels } from './message-labels.ts'
 import type { MadeSubmission, Submitted } from './new-message.ts'
 import { type SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
 
@@ -36,6 +37,7 @@ export interface Ready {
   /** `idn_…` of the sending mailbox's identity. */
   identityId: string | null
   sendAt: number
+  labels: MessageLabels
   /** Its content is stored in the blob store. `message` is set when a copy in Sent is requested. */
   written: ComposedContent
 }
@@ -60,53 +62,51 @@ export class Acceptance {
   }
 
   /** @returns the result of each message, in their order; a message whose copy exceeds the mailbox quota fails */
-  async accept(tx: Tx, context: SenderContext, messages: readonly Ready[]): Promise<Submitted[]> {
+  *accept(tx: Tx, context: SenderContext, messages: readonly Ready[]): Steps<Submitted[]> {
     const { suppressions, notifier } = this.#deps
     const recipients = new Set(messages.flatMap(({ recipients }) => recipients))
-    const suppressed = await suppressions.of(tx, context.sender.teamId, [...recipients])
+    const suppressed = suppressions.of(tx, context.sender.teamId, [...recipients])
     const submitted: Submitted[] = []
-    for (const message of messages) submitted.push(await this.#acceptOne(tx, context, message, suppressed))
+    for (const message of messages) {
+      submitted.push(this.#acceptOne(tx, context, message, suppressed))
+      yield
+    }
     tx.afterCommit(() => notifier.notify('deliver'))
     return submitted
   }
 
-  async #acceptOne(
-    tx: Tx,
-    context: SenderContext,
-    message: Ready,
-    suppressed: ReadonlySet<string>,
-  ): Promise<Submitted> {
+  #acceptOne(tx: Tx, context: SenderContext, message: Ready, suppressed: ReadonlySet<string>): Submitted {
     const { emails, transitions, queue, meter, clock } = this.#deps
     // The identity may have been removed while the message was composed.
-    if (context.box !== null && !(await this.#hasIdentity(tx, context.box, message))) {
+    if (context.box !== null && !this.#hasIdentity(tx, context.box, message)) {
       return { kind: 'failed', error: unknownIdentity() }
     }
-    if (context.box !== null && !hasRoom(await this.#withUsage(tx, context.box), message.written)) {
+    if (context.box !== null && !hasRoom(this.#withUsage(tx, context.box), message.written)) {
       return { kind: 'failed', error: mailboxFull() }
     }
-    const unpaid = await meter.refusal(tx, context.sender.teamId, message.recipients.length)
+    const unpaid = meter.refusal(tx, context.sender.teamId, message.recipients.length)
     if (unpaid !== null) return { kind: 'failed', error: unpaid }
     if (context.box?.mailbox.isAgent === true) {
       const { allowance } = this.#deps
-      const refused = await allowance.take(tx, context.box.mailbox.id, message.recipients.length)
+      const refused = allowance.take(tx, context.box.mailbox.id, message.recipients.length)
       if (refused !== null) return { kind: 'failed', error: refused }
     }
-    const accepted = await emails.insert(tx, this.#rowOf(context, message))
-    await meter.hold(tx, context.sender.teamId, accepted.deliveries.length)
-    const submission = context.box && (await this.#createSubmission(tx, context.box, message, accepted.email))
+    const accepted = emails.insert(tx, this.#rowOf(context, message))
+    meter.hold(tx, context.sender.teamId, accepted.deliveries.length)
+    const submission = context.box && this.#createSubmission(tx, context.box, message, accepted.email)
     const open: Accepted['deliveries'] = []
     for (const delivery of accepted.deliveries) {
       if (!suppressed.has(delivery.to.toLowerCase())) open.push(delivery)
-      else await transitions.apply(tx, delivery.n, { kind: 'rejected', reason: 'suppressed', detail: SUPPRESSED }, null)
+      else transitions.apply(tx, delivery.n, { kind: 'rejected', reason: 'suppressed', detail: SUPPRESSED }, null)
     }
-    await queue.add(tx, accepted.email, open, message.sendAt)
+    queue.add(tx, accepted.email, open, message.sendAt)
     const waits = message.sendAt > clock.now() ? 'scheduled' : 'queued'
     const state = open.length === 0 ? 'rejected' : waits
     return { kind: 'accepted', emailId: message.id, sendAt: message.sendAt, state, submission }
   }
 
   #rowOf({ sender, scope }: SenderContext, message: Ready) {
-    const { id, from, returnPath, subject, internetMessageId, domainId, recipients, sendAt, written } = message
+    const { id, from, returnPath, subject, internetMessageId, domainId, recipients, sendAt, labels, written } = message
     return {
       id,
       teamId: sender.teamId,
@@ -123,28 +123,25 @@ export class Acceptance {
       queuedAt: this.#deps.clock.now(),
       expiresAt: sendAt + LIFETIME_MS,
       recipients,
+      sendAt,
+      labels,
     }
   }
 
-  #hasIdentity(tx: Tx, { account }: SendingMailbox, { identityId }: Ready): Promise<boolean> {
+  #hasIdentity(tx: Tx, { account }: SendingMailbox, { identityId }: Ready): boolean {
     return this.#deps.store.identities.has(tx, account, identityId!)
   }
 
   /** The mailbox with its current usage, read in the transaction. */
-  async #withUsage(tx: Tx, { mailbox }: SendingMailbox): Promise<SendingMailbox> {
-    return { mailbox, account: (await this.#deps.store.accounts.byMailbox(mailbox.id, tx))! }
+  #withUsage(tx: Tx, { mailbox }: SendingMailbox): SendingMailbox {
+    return { mailbox, account: this.#deps.store.accounts.byMailbox(mailbox.id, tx)! }
   }
 
-  async #createSubmission(
-    tx: Tx,
-    { mailbox, account }: SendingMailbox,
-    message: Ready,
-    email: Email,
-  ): Promise<MadeSubmission> {
+  #createSubmission(tx: Tx, { mailbox, account }: SendingMailbox, message: Ready, email: Email): MadeSubmission {
     const { store, vault, config } = this.#deps
     const { written, bcc, original, recipients, subject, sendAt } = message
     const { hash, sizeBytes, message: read } = written
-    const kept = await store.sentCopies.record(tx, account, {
+    const kept = store.sentCopies.record(tx, account, {
       emailId: email.id,
       subject,
       copy: read && { parsed: read, bcc, hash, sizeBytes },

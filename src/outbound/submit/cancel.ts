@@ -1,19 +1,22 @@
-// Cancels a submission of a mailbox before any hand-over (decisions §10.7).
+// Cancels a message, or a submission of a mailbox, before any hand-over (decisions §10.7).
 
 import { conflict, notFound } from '../../base/errors.ts'
+import type { Tx } from '../../db/db.ts'
 import type { Account } from '../../store/records.ts'
+import type { Submission } from '../../store/submissions.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
 import type { Queue } from '../queue.ts'
+import type { Email } from '../records.ts'
 
 interface Deps extends OutboundDeps {
-  emails: Pick<Emails, 'byId' | 'pendingOfEmail'>
+  emails: Pick<Emails, 'byId' | 'pendingOfEmail' | 'markCanceled'>
   transitions: Pick<DeliveryTransitions, 'apply'>
   queue: Pick<Queue, 'ofEmail'>
 }
 
-const NOT_PENDING = 'The submission can no longer be cancelled.'
+const NOT_PENDING = 'The message can no longer be cancelled.'
 
 export class Cancelling {
   readonly #deps: Deps
@@ -28,28 +31,59 @@ export class Cancelling {
    * @throws ProductError not_found, conflict once a delivery was handed over or its send time has passed
    */
   async cancel(account: Account, id: string): Promise<void> {
-    const { db, clock, store, emails, transitions, queue } = this.#deps
-    const submission = await store.submissions.get(account, id)
+    const { db, clock, store, emails } = this.#deps
+    const submission = store.submissions.get(account, id)
     if (submission === undefined) throw notFound('submission')
-    const email = await emails.byId(submission.emailId)
+    const email = emails.byId(submission.emailId)
     if (email === undefined) throw conflict(NOT_PENDING)
-    await db.write(async (tx) => {
-      const now = clock.now()
-      const waiting = await emails.pendingOfEmail(tx, email.n)
-      const inQueue = await queue.ofEmail(tx, email.n)
-      const isUntouched = waiting.length > 0 && waiting.every(({ attempts }) => attempts === 0)
-      if (!isUntouched || inQueue.some(({ isLeased }) => isLeased) || submission.sendAt <= now)
-        throw conflict(NOT_PENDING)
-      if (!(await store.submissions.cancel(tx, account, id))) throw conflict(NOT_PENDING)
-      for (const { n } of waiting) await transitions.apply(tx, n, { kind: 'cancelled' }, null)
-      if (submission.messageId !== null) await this.#toDrafts(tx, account, submission.messageId)
+    await db.write((tx) => {
+      if (submission.sendAt <= clock.now()) throw conflict(NOT_PENDING)
+      this.#cancelIn(tx, email)
+      this.#cancelSubmission(tx, account, submission)
     })
   }
 
-  async #toDrafts(tx: Parameters<Parameters<OutboundDeps['db']['write']>[0]>[0], account: Account, messageId: string) {
+  /**
+   * Cancels a message, and its submission when a mailbox sent it.
+   * @param mailboxId of the caller; null for one who may cancel all messages of the team
+   * @param id `eml_…`
+   * @returns when, ms
+   * @throws ProductError not_found, conflict once a delivery was handed over
+   */
+  async cancelEmail(teamId: string, mailboxId: string | null, id: string): Promise<number> {
+    const { db, clock, store, emails } = this.#deps
+    const email = emails.byId(id)
+    const isTheirs = email?.teamId === teamId && (mailboxId === null || email.mailboxId === mailboxId)
+    if (email === undefined || !isTheirs || email.source === 'system') throw notFound('message')
+    return db.write((tx) => {
+      const at = clock.now()
+      this.#cancelIn(tx, email)
+      const account = email.mailboxId === null ? undefined : store.accounts.byMailbox(email.mailboxId, tx)
+      const submission = account && store.submissions.byEmail(account, id)
+      if (submission) this.#cancelSubmission(tx, account, submission)
+      return at
+    })
+  }
+
+  /** @throws ProductError conflict */
+  #cancelIn(tx: Tx, { n: email }: Email): void {
+    const { clock, emails, transitions, queue } = this.#deps
+    const waiting = emails.pendingOfEmail(tx, email)
+    const isUntouched = waiting.length > 0 && waiting.every(({ attempts }) => attempts === 0)
+    if (!isUntouched || queue.ofEmail(tx, email).some(({ isLeased }) => isLeased)) throw conflict(NOT_PENDING)
+    emails.markCanceled(tx, email, clock.now())
+    for (const { n } of waiting) transitions.apply(tx, n, { kind: 'cancelled' }, null)
+  }
+
+  #cancelSubmission(tx: Tx, account: Account, { id, messageId }: Submission): void {
+    if (!this.#deps.store.submissions.cancel(tx, account, id)) throw conflict(NOT_PENDING)
+    if (messageId !== null) this.#toDrafts(tx, account, messageId)
+  }
+
+  #toDrafts(tx: Tx, account: Account, messageId: string) {
     const { store } = this.#deps
-    const drafts = await store.folders.byRole(account.n, 'drafts', tx)
-    await store.edits.changeIn(tx, account, [messageId], {
+    const drafts = store.folders.byRole(account.n, 'drafts', tx)
+    store.edits.changeIn(tx, account, [messageId], {
       folders: { set: [drafts.id] },
       keywords: { add: ['$draft'] },
     })

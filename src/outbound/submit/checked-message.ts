@@ -7,6 +7,7 @@ import { checkRecipient, checkSubject } from '../../mime/compose/draft-rules.ts'
 import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rules.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
+import { checkLabels, type MessageLabels } from './message-labels.ts'
 import type { NewMail } from './new-message.ts'
 
 /** Maximum number of different addresses in To, Cc and Bcc together. */
@@ -28,6 +29,7 @@ export interface CheckedMail extends CheckedHeaders {
   recipients: string[]
   /** Earliest time of the first attempt, ms. */
   sendAt: number
+  labels: MessageLabels
 }
 
 /** What the rules depend on besides the message. */
@@ -36,13 +38,16 @@ export interface Rules {
   now: number
   /** Additional file extensions that the operator allows. */
   extra: readonly string[]
-  /** True when the API's `to` is one address, not a list. */
+  /** True when the API's `to` is one address, not a list, unless the message has `singles`. */
   oneTo: boolean
 }
 
 /** @throws ProductError missing_parameter, validation_error, payload_too_large */
 export function checkMail(message: NewMail, { now, extra, oneTo }: Rules): CheckedMail {
-  const to = message.to.map((address, index) => checkRecipient(oneTo ? 'to' : `to.${index}`, address))
+  const singles = message.singles ?? (oneTo ? ['to'] : [])
+  const listOf = (field: string, addresses: readonly Address[]) =>
+    addresses.map((address, index) => checkRecipient(singles.includes(field) ? field : `${field}.${index}`, address))
+  const to = listOf('to', message.to)
   const [cc, bcc] = [listOf('cc', message.cc), listOf('bcc', message.bcc ?? [])]
   const checked = checkHeaders('custom_headers', message.headers)
   refuseConflicts(message, checked)
@@ -56,11 +61,8 @@ export function checkMail(message: NewMail, { now, extra, oneTo }: Rules): Check
     attachments: attached(message, extra),
     recipients: recipientsOf([...to, ...cc, ...bcc]),
     sendAt: sendTimeOf(message, now),
+    labels: checkLabels(message),
   }
-}
-
-function listOf(field: string, addresses: readonly Address[]): Address[] {
-  return addresses.map((address, index) => checkRecipient(`${field}.${index}`, address))
 }
 
 function recipientsOf(addresses: readonly Address[]): string[] {

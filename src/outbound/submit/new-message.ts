@@ -36,6 +36,11 @@ export interface NewMail {
   undoSeconds: number
   /** Mailboxes only: keeps a copy in Sent. */
   saveToSent: boolean
+  /** Members given as one address instead of a list: their errors have no index. By default `to` in a batch. */
+  singles?: readonly string[]
+  /** By name. */
+  tags?: Readonly<Record<string, string>>
+  metadata?: Readonly<Record<string, unknown>>
 }
 
 /** The submission of a mailbox that was created for a message. */

@@ -1,9 +1,12 @@
 // The sender of a request: its scope, identities and domains, and the checks of a message that depend on them.
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
+import type { DnsRecord } from '../../directory/dns-records.ts'
+import { domainName } from '../../directory/domain-name.ts'
 import type { DomainStatus } from '../../directory/domains.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
+import { domainOf } from '../../mime/address.ts'
 import { checkEmail, checkRecipient } from '../../mime/compose/draft-rules.ts'
 import { LIKE_ADDRESS, looksLikeAddress } from '../../mime/display-name.ts'
 import type { Address } from '../../mime/message.ts'
@@ -31,7 +34,7 @@ export interface From {
   identityId: string | null
 }
 
-type Deps = OutboundDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil'> }
+type Deps = OutboundDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
 
 const PROVISIONING_RETRY_SECONDS = 10
 
@@ -41,9 +44,10 @@ export class SenderContext {
   readonly box: SendingMailbox | null
   readonly #deps: Deps
   /** Caches for the request, because a batch repeats few senders and domains. */
-  #identities: Promise<Identity[]> | undefined
-  readonly #full = new Map<string, Promise<number | null>>()
-  readonly #domains = new Map<string, Promise<DomainStatus | undefined>>()
+  #identities: Identity[] | undefined
+  readonly #full = new Map<string, number | null>()
+  readonly #known = new Set<string>()
+  readonly #domains = new Map<string, DomainStatus | undefined>()
 
   private constructor(deps: Deps, sender: Sender, box: SendingMailbox | null) {
     this.#deps = deps
@@ -52,12 +56,12 @@ export class SenderContext {
   }
 
   /** @throws ProductError conflict for a mailbox that may not send now, service_unavailable while it is being set up */
-  static async open(deps: Deps, sender: Sender): Promise<SenderContext> {
+  static open(deps: Deps, sender: Sender): SenderContext {
     if (sender.kind === 'team') return new SenderContext(deps, sender, null)
-    const mailbox = await deps.directory.mailboxes.byId(sender.mailboxId)
+    const mailbox = deps.directory.mailboxes.byId(sender.mailboxId)
     if (mailbox === undefined) throw notFound('mailbox')
     if (mailbox.status !== 'active') throw conflict(`The mailbox is ${mailbox.status} and cannot send.`)
-    const account = await deps.store.accounts.byMailbox(mailbox.id)
+    const account = deps.store.accounts.byMailbox(mailbox.id)
     if (account !== undefined) return new SenderContext(deps, sender, { mailbox, account })
     throw new ProductError('service_unavailable', 'The mailbox is still being set up.', {
       retryAfter: PROVISIONING_RETRY_SECONDS,
@@ -79,7 +83,7 @@ export class SenderContext {
     const checked = given && checkRecipient('from', given)
     if (this.box !== null) return this.#ownFrom(this.box, checked)
     if (checked !== null) return { from: checked, replyTo: [], bcc: [], identityId: null }
-    const provider = await this.#deps.router.defaultFrom(this.sender.teamId)
+    const provider = this.#deps.router.defaultFrom(this.sender.teamId)
     const email = provider?.oauthEmail ?? provider?.fromEmail
     if (!provider || !email) {
       const message = 'A `from` address is required: no active sending account of the team has its own address.'
@@ -97,11 +101,11 @@ export class SenderContext {
   async #ownFrom({ mailbox, account }: SendingMailbox, given: Address | null): Promise<From> {
     const { directory, store, db } = this.#deps
     this.#identities ??= store.identities.list(account)
-    const identities = await this.#identities
+    const identities = this.#identities
     // The primary identity is first, even if several have the same address.
     const email = given?.email.toLowerCase()
     const identity = identities.find((one) => email === undefined || one.email === email)
-    if (!identity || !(await directory.aliases.mayWriteAs(db.read, mailbox, identity.email))) throw unknownIdentity()
+    if (!identity || !directory.aliases.mayWriteAs(db.read, mailbox, identity.email)) throw unknownIdentity()
     const name = given?.name || identity.name || mailbox.displayName || ''
     return {
       from: { email: identity.email, name },
@@ -125,9 +129,9 @@ export class SenderContext {
   /** @throws ProductError rate_limit_exceeded while only the shared account could carry it and its daily limit is reached */
   async requireRoom(from: Address, sendAt: number): Promise<void> {
     const { router, clock } = this.#deps
-    const pending = this.#full.get(from.email) ?? router.sharedFullUntil({ ...this.#who, scope: this.scope, from })
-    this.#full.set(from.email, pending)
-    const until = await pending
+    const known = this.#full.get(from.email)
+    const until = known === undefined ? router.sharedFullUntil({ ...this.#who, scope: this.scope, from }) : known
+    this.#full.set(from.email, until)
     if (until === null || sendAt >= until) return
     throw new ProductError('rate_limit_exceeded', 'The daily limit of the shared Amazon SES account is reached.', {
       retryAfter: Math.ceil((until - clock.now()) / 1000),
@@ -135,31 +139,58 @@ export class SenderContext {
   }
 
   /** The team's own row for the domain of an address. */
-  domainOf(email: string): Promise<DomainStatus | undefined> {
-    const known = this.#domains.get(email)
-    if (known !== undefined) return known
+  domainOf(email: string): DomainStatus | undefined {
+    if (this.#domains.has(email)) return this.#domains.get(email)
     const { directory, db } = this.#deps
-    const pending = directory.domains.statusFor(db.read, this.#who, email)
-    this.#domains.set(email, pending)
-    return pending
+    const status = directory.domains.statusFor(db.read, this.#who, email)
+    this.#domains.set(email, status)
+    return status
+  }
+
+  /**
+   * A message whose sender domain is not verified can only leave through an account that may use the address.
+   * @throws ProductError validation_error on `from.email` with the domain and its missing record
+   */
+  requireSendable(from: Address): void {
+    const email = from.email.toLowerCase()
+    if (this.#known.has(email)) return
+    const domain = this.domainOf(from.email)
+    const { router, directory } = this.#deps
+    const isVerified = domain?.verificationStatus === 'verified'
+    if (!isVerified && !router.hasAccountFor({ ...this.#who, scope: this.scope, from })) {
+      const record = domain && directory.domains.get(domain.teamId, domain.id)?.records.verification
+      throw invalid(
+        'from.email',
+        'unverified_domain',
+        unverified(domainName(domainOf(email)) ?? domainOf(email), record),
+      )
+    }
+    this.#known.add(email)
   }
 
   /** The return path must be at a verified domain of the team. @throws ProductError validation_error on `return_path` */
-  async returnPath(given: string): Promise<string> {
+  returnPath(given: string): string {
     const email = checkEmail('return_path', given)
-    const domain = await this.domainOf(email)
+    const domain = this.domainOf(email)
     if (domain?.verificationStatus === 'verified') return email
     const message = 'The return_path must be at a verified domain of the team.'
     throw invalid('return_path', 'unverified_domain', message)
   }
 
   /** The message that this one replies to. @throws ProductError validation_error on `in_reply_to_message_id` */
-  async original({ inReplyTo }: NewMail): Promise<OriginalMessage | null> {
+  original({ inReplyTo }: NewMail): OriginalMessage | null {
     if (inReplyTo === null) return null
-    const found = this.box && (await this.#deps.store.messages.original(this.box.account, inReplyTo))
+    const found = this.box && this.#deps.store.messages.original(this.box.account, inReplyTo)
     if (found) return found
     throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
   }
+}
+
+function unverified(domain: string, record: DnsRecord | undefined): string {
+  const other = 'or connect a sending account that may use the address.'
+  if (record === undefined) return `The domain ${domain} is not one of the team. Add it with POST /domains, ${other}`
+  const missing = `Its TXT record ${record.name} with the value ${record.value} is missing`
+  return `The domain ${domain} is not verified. ${missing}: publish it and verify the domain, ${other}`
 }
 
 /** The error for a From address that is none of the mailbox's identities. */

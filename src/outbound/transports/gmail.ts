@@ -17,7 +17,7 @@ const UPLOAD_MS = 120_000
 const SENT_SEARCHED = 100
 const CONCURRENT_READS = 4
 
-export async function openGmail(deps: AccountDeps, provider: Provider): Promise<Transport> {
+export function openGmail(deps: AccountDeps, provider: Provider): Transport {
   const base = deps.config.GOOGLE_API_BASE
   const users = `${base}/gmail/v1/users/me`
   const dialect: Dialect = {

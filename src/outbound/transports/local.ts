@@ -68,14 +68,14 @@ class Local implements LocalTransport {
     const stored = accepted.map(({ recipient }) => recipient)
     const targets = accepted.map(({ recipient, scriptOutcome }) => ({ ...targetOf(recipient, message), scriptOutcome }))
     const { db, store, vacationReplies } = this.#deps
-    const record = async (tx: Tx, delivered: readonly DeliveryResult[]) => {
+    const record = (tx: Tx, delivered: readonly DeliveryResult[]) => {
       const results = withCopies(all, delivered)
-      await store.inboundLog.appendMany(tx, this.#rows(message, results))
+      store.inboundLog.appendMany(tx, this.#rows(message, results))
       // Decisions §9.4: messages the appliance generates itself (null sender) raise no event.
-      if (message.mailFrom !== '') await this.#recordEvents(tx, message, stored, targets, delivered)
+      if (message.mailFrom !== '') this.#recordEvents(tx, message, stored, targets, delivered)
       const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
-      await vacationReplies.note(tx, copies)
-      await handover.record(tx, this.#answered(verdictsOf(results)))
+      vacationReplies.note(tx, copies)
+      handover.record(tx, this.#answered(verdictsOf(results)))
     }
     if (targets.length === 0) await db.write((tx) => record(tx, []))
     const delivered = targets.length === 0 ? [] : await store.deliver(message, targets, record)
@@ -86,17 +86,17 @@ class Local implements LocalTransport {
     return { kind: 'answered', verdicts, confirmation: 'local', remoteIds: [], peer: this.#deps.config.MAIL_HOSTS[0]! }
   }
 
-  async #recordEvents(
+  #recordEvents(
     tx: Tx,
     message: IncomingMessage,
     stored: readonly LocalRecipient[],
     targets: readonly DeliveryTarget[],
     delivered: readonly DeliveryResult[],
-  ): Promise<void> {
+  ): void {
     for (const [index, copy] of delivered.entries()) {
       const { teamId, domainId } = stored[index]!.mailbox!
       const target = { ...targets[index]!, junk: copy.junk }
-      await recordReceived(tx, this.#deps.outbox, { teamId, domainId, message, target, delivered: copy })
+      recordReceived(tx, this.#deps.outbox, { teamId, domainId, message, target, delivered: copy })
     }
   }
 

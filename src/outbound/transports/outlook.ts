@@ -18,7 +18,7 @@ import type { Handover, Transport } from './transport.ts'
 export const OUTLOOK_MAX = 3_145_728
 const SEND_MS = MINUTE_MS
 
-export async function openOutlook(deps: AccountDeps, provider: Provider): Promise<Transport> {
+export function openOutlook(deps: AccountDeps, provider: Provider): Transport {
   const me = `${deps.config.MICROSOFT_API_BASE}/v1.0/me`
   const dialect: Dialect = {
     peer: new URL(deps.config.MICROSOFT_API_BASE).hostname,

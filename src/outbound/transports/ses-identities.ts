@@ -26,7 +26,7 @@ const STATUSES = new Map<string, SesDkimStatus>([
 export interface SesIdentitiesDeps {
   config: Config
   log: Log
-  sharedLimit: { isEnabled(teamId: string): Promise<boolean> }
+  sharedLimit: { isEnabled(teamId: string): boolean }
 }
 
 export class SesIdentities {
@@ -44,7 +44,7 @@ export class SesIdentities {
    */
   async look(teamId: string, name: string, verified: boolean): Promise<SesFinding> {
     const { config, log, sharedLimit } = this.#deps
-    if (config.SES_ACCESS_KEY_ID === '' || !(await sharedLimit.isEnabled(teamId))) return null
+    if (config.SES_ACCESS_KEY_ID === '' || !sharedLimit.isEnabled(teamId)) return null
     try {
       return (await this.#read(name)) ?? (verified ? await this.#create(name) : UNKNOWN)
     } catch (error) {

@@ -63,7 +63,7 @@ class SesCarrier implements Transport {
     const timeout = sesTimeout(undefined, CHECK_MS)
     const account = await this.#readAccount(timeout)
     if (to === null || (account.success === false && account.final)) return account.result
-    const from = await this.#testSender()
+    const from = this.#testSender()
     if (from === null) return failed('sender', 'No domain of the team is verified at Amazon SES yet.')
     try {
       const { SendEmailCommand } = await import('@aws-sdk/client-sesv2')
@@ -156,10 +156,10 @@ class SesCarrier implements Transport {
     }
   }
 
-  async #testSender(): Promise<string | null> {
+  #testSender(): string | null {
     const { directory } = this.#deps
     const filter = { status: 'verified' as const, limit: 100, after: null }
-    const { items } = await directory.domains.list(this.#provider.teamId, filter)
+    const { items } = directory.domains.list(this.#provider.teamId, filter)
     const ready = items.find(({ sesDkimStatus }) => sesDkimStatus === 'success')
     return ready === undefined ? null : `postmaster@${ready.name}`
   }

@@ -29,7 +29,7 @@ export interface LocalHandover extends Handover {
   /**
    * Records the outcomes of the recipients in the unit of work that stores the copies: after a crash both exist or neither.
    */
-  record(tx: Tx, answered: Answered): Promise<void>
+  record(tx: Tx, answered: Answered): void
 }
 
 /** A message for mail servers that must be found and connected to first. Its bytes are loaded only then. */
@@ -38,7 +38,7 @@ export interface DirectHandover extends Omit<Handover, 'bytes'> {
   isUrgent: boolean
   /**
    * Loads the bytes for one transfer over a ready connection.
-   * @param use also receives the recipients that are still pending
+   * @param use also receives the recipients that are still pending; it calls `onSent` when it needs the bytes no more
    * @returns null when the message must no longer be sent
    */
   lend<T>(use: (bytes: Uint8Array, recipients: readonly string[], onSent: () => void) => Promise<T>): Promise<T | null>
@@ -118,4 +118,4 @@ export interface DirectTransport extends Omit<Transport, 'hand'> {
 }
 
 /** Opens the transport of one version of a provider; only this decrypts its secrets. */
-export type OpenTransport = (provider: Provider) => Promise<Transport>
+export type OpenTransport = (provider: Provider) => Transport | Promise<Transport>

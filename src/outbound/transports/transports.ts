@@ -11,7 +11,7 @@ import type { DirectTransport, LocalTransport, OpenTransport, Transport } from '
 
 export interface TransportsDeps extends OutboundDeps {
   /** Decrypts the secrets of a provider. */
-  secretsOf(provider: Provider): Promise<{ smtpPassword: string | null }>
+  secretsOf(provider: Provider): { smtpPassword: string | null }
   /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>
@@ -83,7 +83,7 @@ export class Transports {
   async #open(provider: Provider): Promise<Transport> {
     const { secretsOf, accounts } = this.#deps
     if (provider.type !== 'smtp') return accounts[provider.type](provider)
-    return openSmtp(this.#deps, provider, (await secretsOf(provider)).smtpPassword)
+    return openSmtp(this.#deps, provider, secretsOf(provider).smtpPassword)
   }
 
   #closeUnused(now: number): void {

@@ -76,12 +76,12 @@ export class DataFolderIdentity {
     const lastSeenAt = Math.min(appliance.lastSeenAt, owner.lastSeenAt)
     const since = isClean ? lastSeenAt : lastSeenAt - SWEEP_GRACE_MS
     await blobsDb.write((tx) => noteUnclaimed(tx, since, mailState === 'current' ? null : owner.token))
-    await db.write(async (tx) => {
+    await db.write((tx) => {
       if (mailState === 'returned') {
-        await renumberAfterRestore(tx, clock.now())
-        await adoptHeartbeat(tx, owner)
-      } else if (!isClean) await renumberAfterCrash(tx)
-      await markOpen(tx)
+        renumberAfterRestore(tx, clock.now())
+        adoptHeartbeat(tx, owner)
+      } else if (!isClean) renumberAfterCrash(tx)
+      markOpen(tx)
     })
     this.#isOpen = true
     return !isClean
@@ -100,34 +100,40 @@ export class DataFolderIdentity {
     const { db, blobsDb } = this.#deps
     // A full disk does not keep an appliance from starting.
     await this.ensureOpen()
-    const row = await readAppliance(db.read)
+    const row = readAppliance(db.read)
     if (row === undefined) return
     await this.#compare(row)
     const [lastSeenAt, isClockHeld] = [Math.round(this.guard.expected()), this.guard.isHeld()]
     // Both from mail.db: after any number of heartbeats that reached blobs.db alone, it still knows the last one of mail.db.
     const record = { generation: row.generation + 1, token: randomName(), previousToken: row.token, lastSeenAt }
     await blobsDb.write((tx) => writeOwnerHeartbeat(tx, record))
-    await db.write(async (tx) => {
+    await db.write((tx) => {
       // An operator may have accepted the clock meanwhile: the next heartbeat finds that.
-      const known = await readAppliance(tx)
+      const known = readAppliance(tx)
       const isAccepted = known !== undefined && known.lastSeenAt !== row.lastSeenAt
-      await writeHeartbeat(tx, {
+      writeHeartbeat(tx, {
         ...{ ...record, isClockHeld, isClosed: isClosing },
         lastSeenAt: isAccepted ? known.lastSeenAt : lastSeenAt,
       })
-      if (isClockHeld) await noteWrongTime(tx, { now: this.#deps.clock.now(), since: row.lastSeenAt })
-      else await forgetWrongTimes(tx)
+      if (isClockHeld) noteWrongTime(tx, { now: this.#deps.clock.now(), since: row.lastSeenAt })
+      else forgetWrongTimes(tx)
     })
   }
 
   /** For a process that writes no heartbeats: it checks whether the process that does opened the databases and trusts the clock. */
-  async refresh(): Promise<void> {
-    if (this.#isOpen && !this.guard.isHeld()) return this.guard.trust()
-    const row = await readAppliance(this.#deps.db.read)
+  refresh(): void {
+    if (this.#isOpen && !this.guard.isHeld()) {
+      this.guard.trust()
+      return
+    }
+    const row = readAppliance(this.#deps.db.read)
     if (row === undefined) return
     // The first heartbeat follows the opening.
     if (row.generation > this.#found.appliance.generation) this.#isOpen = true
-    if (!this.guard.isHeld()) return this.guard.trust()
+    if (!this.guard.isHeld()) {
+      this.guard.trust()
+      return
+    }
     if (!row.isClockHeld && isNear(this.#deps.clock.now() - row.lastSeenAt)) this.guard.trust()
   }
 
@@ -141,14 +147,14 @@ export class DataFolderIdentity {
     const { guard } = this
     const isRight = isNear(guard.aheadMs()) || isNear(this.#deps.clock.now() - lastSeenAt)
     if (!isRight) return
-    if (guard.isHeld()) await this.#mend(await this.#wrongTimes())
+    if (guard.isHeld()) await this.#mend(this.#wrongTimes())
     guard.trust()
   }
 
   /** Without those of a clock that an operator accepted: what it dated is right. */
-  async #wrongTimes(): Promise<WrongSpan[]> {
+  #wrongTimes(): WrongSpan[] {
     const now = this.#deps.clock.now()
-    const spans = await readWrongTimes(this.#deps.db.read)
+    const spans = readWrongTimes(this.#deps.db.read)
     return spans.filter(({ from, until }) => now < from - CLOCK_JUMP_MS || now > until + CLOCK_JUMP_MS)
   }
 }

@@ -67,7 +67,7 @@ async function openFiles(options: DatabaseOptions, opened: Db[]): Promise<Omit<D
   const writtenAt = await checkFiles(mailFile, blobsFile)
   const db = await open(mailFile, mailMigrations)
   // The first team comes after both files: before it a start that was cut short is taken up again.
-  const isInUse = (await new Teams({ db, clock }).list()).length > 0
+  const isInUse = new Teams({ db, clock }).list().length > 0
   if (isInUse && !existsSync(blobsFile)) throw missing(blobsFile, mailFile)
   if (isInUse) await checkBlobsFile(mailFile, blobsFile)
   const blobsDb = await open(blobsFile, blobMigrations)

@@ -36,21 +36,21 @@ export interface FolderIdentityDeps {
   /** Whether mail.db has been set up: without a team it names no content. */
   isInUse: boolean
   /** The time of a first heartbeat, where there is none yet. ms */
-  lastSeenAt(): Promise<number>
+  lastSeenAt(): number
 }
 
 /** @throws ProductError service_unavailable with a sentence that says what does not fit and what to do */
 export async function checkIdentity(deps: FolderIdentityDeps): Promise<FolderIdentity> {
   for (let attempt = 1; ; attempt++) {
     // Heartbeats are written to blobs.db first: read in this order, mail.db is not behind because of the reading.
-    const owner = await readOwner(deps.blobsDb.read)
-    const appliance = await readAppliance(deps.db.read)
+    const owner = readOwner(deps.blobsDb.read)
+    const appliance = readAppliance(deps.db.read)
     if (appliance === undefined || owner === undefined) {
       await tie(deps, appliance, owner)
       continue
     }
     const isOneAppliance = appliance.id === owner.id
-    const mailState = isOneAppliance ? await stateOf(deps, appliance, owner) : null
+    const mailState = isOneAppliance ? stateOf(deps, appliance, owner) : null
     // The secret of another appliance's mail.db is not asked for.
     if (isOneAppliance) checkSecret(deps, appliance)
     if (mailState !== null) return { appliance, owner, mailState }
@@ -63,15 +63,11 @@ export async function checkIdentity(deps: FolderIdentityDeps): Promise<FolderIde
  * an earlier version; the count tells its heartbeats apart.
  * @returns null when the databases do not have one history
  */
-async function stateOf(
-  { blobsDb }: FolderIdentityDeps,
-  mail: ApplianceRow,
-  owner: OwnerRow,
-): Promise<MailState | null> {
+function stateOf({ blobsDb }: FolderIdentityDeps, mail: ApplianceRow, owner: OwnerRow): MailState | null {
   const apart = owner.generation - mail.generation
   if (apart === 0 && mail.token === owner.token) return 'current'
   if (apart === 1 && mail.token === owner.previousToken) return 'behind'
-  const isReturned = mail.token !== null && (await isClaimedBy(blobsDb.read, mail.token))
+  const isReturned = mail.token !== null && isClaimedBy(blobsDb.read, mail.token)
   return isReturned ? 'returned' : null
 }
 
@@ -110,33 +106,33 @@ async function tie(
   const { db, blobsDb } = deps
   if (appliance === undefined) {
     if (owner !== undefined) throw refused(`${db.file} is new or an older copy, unlike ${blobsDb.file}. ${ADVICE}`)
-    await checkUntied(deps)
-    await db.write(async (tx) => makeAppliance(tx, await firstRow(deps)))
+    checkUntied(deps)
+    await db.write((tx) => makeAppliance(tx, firstRow(deps)))
     return
   }
   // The first heartbeat comes after both rows: a database that lost its row is another file.
   if (appliance.generation > 0) throw refused(`${blobsDb.file} is new or an older copy, unlike ${db.file}. ${ADVICE}`)
   checkSecret(deps, appliance)
-  await checkUntied(deps)
+  checkUntied(deps)
   await blobsDb.write((tx) => makeOwner(tx, appliance))
 }
 
-async function firstRow({ vault, isInUse, lastSeenAt }: FolderIdentityDeps): Promise<ApplianceRow> {
+function firstRow({ vault, isInUse, lastSeenAt }: FolderIdentityDeps): ApplianceRow {
   const id = randomName()
   const canary = vault.seal(CANARY_PURPOSE, id)
   // How an earlier version ended is not known.
-  const heartbeat = { generation: 0, token: randomName(), previousToken: null, lastSeenAt: await lastSeenAt() }
+  const heartbeat = { generation: 0, token: randomName(), previousToken: null, lastSeenAt: lastSeenAt() }
   return { id, canary, ...heartbeat, isClockHeld: false, isClosed: !isInUse }
 }
 
 /** Files of an earlier version have no id: what they hold must do. */
-async function checkUntied(deps: FolderIdentityDeps): Promise<void> {
+function checkUntied(deps: FolderIdentityDeps): void {
   const { db, blobsDb, isInUse } = deps
-  if (!(await opensDkimKeys(db.read, deps.vault))) throw wrongSecret(deps)
-  const isEmpty = (await contentSizes(blobsDb.read, new Uint8Array(0), 1)).length === 0
+  if (!opensDkimKeys(db.read, deps.vault)) throw wrongSecret(deps)
+  const isEmpty = contentSizes(blobsDb.read, new Uint8Array(0), 1).length === 0
   if (!isInUse && !isEmpty) throw refused(`${db.file} is empty although ${blobsDb.file} holds messages. ${ADVICE}`)
-  const hashes = await newestContents(db.read)
-  if (hashes.length > 0 && (await countStored(blobsDb.read, hashes)) === 0) {
+  const hashes = newestContents(db.read)
+  if (hashes.length > 0 && countStored(blobsDb.read, hashes) === 0) {
     throw refused(`${blobsDb.file} lacks the content of the newest messages of ${db.file}. ${ADVICE}`)
   }
 }

@@ -28,14 +28,14 @@ export async function openDataFolderIdentity({ writtenAt, ...deps }: OpenDeps): 
   const now = deps.clock.now()
   const identity = await checkIdentity({
     ...deps,
-    lastSeenAt: async () => firstSeen(await newestRow(deps.db), writtenAt, now),
+    lastSeenAt: () => firstSeen(newestRow(deps.db), writtenAt, now),
   })
   return new DataFolderIdentity(deps, identity)
 }
 
 /** When (ms) the newest row of the tables that grow was written; null where there is none. */
-async function newestRow({ read }: Db): Promise<number | null> {
-  const times = [await newestInbound(read), await newestEvent(read), await lastActivity(read)]
+function newestRow({ read }: Db): number | null {
+  const times = [newestInbound(read), newestEvent(read), lastActivity(read)]
   const known = times.filter((at) => at !== null)
   return known.length === 0 ? null : Math.max(...known)
 }

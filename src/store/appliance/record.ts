@@ -31,8 +31,8 @@ export type OwnerRow = HeartbeatRecord & Pick<ApplianceRow, 'id'>
 const HEARTBEAT_COLUMNS = 'generation, token, previous_token AS previousToken, last_seen_at AS lastSeenAt'
 const SET_HEARTBEAT = 'generation = ?, token = ?, previous_token = ?, last_seen_at = ?'
 
-export async function readAppliance(mail: Reader): Promise<ApplianceRow | undefined> {
-  const row = await mail.get<Omit<ApplianceRow, 'isClosed' | 'isClockHeld'> & { held: number; closed: number }>(
+export function readAppliance(mail: Reader): ApplianceRow | undefined {
+  const row = mail.get<Omit<ApplianceRow, 'isClosed' | 'isClockHeld'> & { held: number; closed: number }>(
     `SELECT id, canary, ${HEARTBEAT_COLUMNS}, is_clock_held AS held, is_closed AS closed FROM appliance`,
   )
   if (row === undefined) return undefined
@@ -40,56 +40,56 @@ export async function readAppliance(mail: Reader): Promise<ApplianceRow | undefi
   return { ...rest, isClockHeld: held === 1, isClosed: closed === 1 }
 }
 
-export function readOwner(blobs: Reader): Promise<OwnerRow | undefined> {
+export function readOwner(blobs: Reader): OwnerRow | undefined {
   return blobs.get<OwnerRow>(`SELECT id, ${HEARTBEAT_COLUMNS} FROM content_owner`)
 }
 
 /** The id in mail.db, also of an earlier schema version that has the table. */
-export async function readApplianceId(mail: Reader): Promise<string | undefined> {
-  return (await mail.get<{ id: string }>('SELECT id FROM appliance'))?.id
+export function readApplianceId(mail: Reader): string | undefined {
+  return mail.get<{ id: string }>('SELECT id FROM appliance')?.id
 }
 
 /** The same of blobs.db. */
-export async function readOwnerId(blobs: Reader): Promise<string | undefined> {
-  return (await blobs.get<{ id: string }>('SELECT id FROM content_owner'))?.id
+export function readOwnerId(blobs: Reader): string | undefined {
+  return blobs.get<{ id: string }>('SELECT id FROM content_owner')?.id
 }
 
 /** Writes the row of mail.db where there is none; another process may have been faster. */
-export async function makeAppliance(tx: Tx, row: ApplianceRow): Promise<void> {
-  if ((await readAppliance(tx)) !== undefined) return
+export function makeAppliance(tx: Tx, row: ApplianceRow): void {
+  if (readAppliance(tx) !== undefined) return
   const { id, canary, isClockHeld, isClosed } = row
-  await tx.insert('appliance', {
+  tx.insert('appliance', {
     ...{ id, canary, ...heartbeatColumns(row) },
     ...{ is_clock_held: isClockHeld, is_closed: isClosed },
   })
 }
 
 /** Writes the row of blobs.db where there is none. */
-export async function makeOwner(tx: Tx, row: OwnerRow): Promise<void> {
-  if ((await readOwner(tx)) !== undefined) return
-  await tx.insert('content_owner', { id: row.id, ...heartbeatColumns(row) })
+export function makeOwner(tx: Tx, row: OwnerRow): void {
+  if (readOwner(tx) !== undefined) return
+  tx.insert('content_owner', { id: row.id, ...heartbeatColumns(row) })
 }
 
 function heartbeatColumns({ generation, token, previousToken, lastSeenAt }: HeartbeatRecord) {
   return { generation, token, previous_token: previousToken, last_seen_at: lastSeenAt }
 }
 
-export async function markOpen(tx: Tx): Promise<void> {
-  await tx.run('UPDATE appliance SET is_closed = 0')
+export function markOpen(tx: Tx): void {
+  tx.run('UPDATE appliance SET is_closed = 0')
 }
 
-export async function writeHeartbeat(
+export function writeHeartbeat(
   tx: Tx,
   { isClockHeld, isClosed, ...record }: HeartbeatRecord & Pick<ApplianceRow, 'isClockHeld' | 'isClosed'>,
-): Promise<void> {
-  await tx.run(`UPDATE appliance SET ${SET_HEARTBEAT}, is_clock_held = ?, is_closed = ?`, [
+): void {
+  tx.run(`UPDATE appliance SET ${SET_HEARTBEAT}, is_clock_held = ?, is_closed = ?`, [
     ...heartbeatValues(record),
     ...[isClockHeld, isClosed],
   ])
 }
 
-export async function writeOwnerHeartbeat(tx: Tx, record: HeartbeatRecord): Promise<void> {
-  await tx.run(`UPDATE content_owner SET ${SET_HEARTBEAT}`, heartbeatValues(record))
+export function writeOwnerHeartbeat(tx: Tx, record: HeartbeatRecord): void {
+  tx.run(`UPDATE content_owner SET ${SET_HEARTBEAT}`, heartbeatValues(record))
 }
 
 function heartbeatValues({ generation, token, previousToken, lastSeenAt }: HeartbeatRecord) {
@@ -97,10 +97,10 @@ function heartbeatValues({ generation, token, previousToken, lastSeenAt }: Heart
 }
 
 /** Makes the last heartbeat of blobs.db that of mail.db, without the time. */
-export async function adoptHeartbeat(tx: Tx, { generation, token }: HeartbeatRecord): Promise<void> {
-  await tx.run('UPDATE appliance SET generation = ?, previous_token = token, token = ?', [generation, token])
+export function adoptHeartbeat(tx: Tx, { generation, token }: HeartbeatRecord): void {
+  tx.run('UPDATE appliance SET generation = ?, previous_token = token, token = ?', [generation, token])
 }
 
-export async function writeLastSeen(tx: Tx, lastSeenAt: number): Promise<void> {
-  await tx.run('UPDATE appliance SET last_seen_at = ?', [lastSeenAt])
+export function writeLastSeen(tx: Tx, lastSeenAt: number): void {
+  tx.run('UPDATE appliance SET last_seen_at = ?', [lastSeenAt])
 }

@@ -9,22 +9,22 @@ const SPANS_MAX = 20
 const SLACK_MS = 2 * 60_000
 
 /** Notes what a clock in doubt shows. @param times ms; since: when it was last right */
-export async function noteWrongTime(tx: Tx, { now, since }: { now: number; since: number }): Promise<void> {
-  const spans = await readWrongTimes(tx)
+export function noteWrongTime(tx: Tx, { now, since }: { now: number; since: number }): void {
+  const spans = readWrongTimes(tx)
   const near = spans.find(({ from, until }) => now >= from - CLOCK_JUMP_MS && now <= until + CLOCK_JUMP_MS)
   const [from, until] = [Math.floor(now) - SLACK_MS, Math.ceil(now) + SLACK_MS]
   if (near !== undefined) {
     const sql = 'UPDATE wrong_times SET from_at = min(from_at, ?), until_at = max(until_at, ?) WHERE from_at = ?'
-    await tx.run(sql, [from, until, near.from])
+    tx.run(sql, [from, until, near.from])
   } else if (spans.length < SPANS_MAX) {
-    await tx.insert('wrong_times', { since: Math.floor(spans[0]?.since ?? since), from_at: from, until_at: until })
+    tx.insert('wrong_times', { since: Math.floor(spans[0]?.since ?? since), from_at: from, until_at: until })
   }
 }
 
-export async function readWrongTimes(reader: Reader): Promise<WrongSpan[]> {
+export function readWrongTimes(reader: Reader): WrongSpan[] {
   return reader.all<WrongSpan>('SELECT since, from_at AS "from", until_at AS until FROM wrong_times ORDER BY rowid')
 }
 
-export async function forgetWrongTimes(tx: Tx): Promise<void> {
-  await tx.run('DELETE FROM wrong_times')
+export function forgetWrongTimes(tx: Tx): void {
+  tx.run('DELETE FROM wrong_times')
 }

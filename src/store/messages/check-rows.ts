@@ -16,11 +16,11 @@ export interface CountedMessage {
 const ROWS_PER_QUERY = 5000
 
 /** All messages of an account, by number. */
-export async function countedMessages(reader: Reader, account: number): Promise<Map<number, CountedMessage>> {
+export function countedMessages(reader: Reader, account: number): Map<number, CountedMessage> {
   const { low, high } = numberRange(account)
   const messages = new Map<number, CountedMessage>()
   for (let after = low - 1; ; ) {
-    const rows = await reader.all<CountedMessage>(
+    const rows = reader.all<CountedMessage>(
       `SELECT n, thread, size_bytes AS sizeBytes, listed, seen FROM messages WHERE n > ? AND n <= ? ORDER BY n LIMIT ?`,
       [after, high, ROWS_PER_QUERY],
     )
@@ -31,8 +31,8 @@ export async function countedMessages(reader: Reader, account: number): Promise<
 }
 
 /** Decoded bytes of all attachments, by account. */
-export async function attachmentBytes(reader: Reader): Promise<Map<number, number>> {
-  const rows = await reader.all<{ account: number; bytes: number }>(
+export function attachmentBytes(reader: Reader): Map<number, number> {
+  const rows = reader.all<{ account: number; bytes: number }>(
     'SELECT account, sum(size_bytes) AS bytes FROM attachments GROUP BY account',
   )
   return new Map(rows.map(({ account, bytes }) => [account, bytes]))
@@ -41,13 +41,13 @@ export async function attachmentBytes(reader: Reader): Promise<Map<number, numbe
 const NEWEST_MAX = 5
 
 /** The next contents of messages after number `after` (0 at first), at most `limit`. */
-export function messageContents(reader: Reader, after: number, limit: number): Promise<NamedContent[]> {
+export function messageContents(reader: Reader, after: number, limit: number): NamedContent[] {
   return reader.all('SELECT n, blob AS hash FROM messages WHERE n > ? ORDER BY n LIMIT ?', [after, limit])
 }
 
 /** The contents of the newest messages of the mailboxes that received one most recently. */
-export async function newestContents(reader: Reader): Promise<Uint8Array[]> {
-  const rows = await reader.all<{ hash: Uint8Array }>(
+export function newestContents(reader: Reader): Uint8Array[] {
+  const rows = reader.all<{ hash: Uint8Array }>(
     `SELECT DISTINCT blob AS hash FROM messages WHERE n IN (SELECT max(n) FROM messages GROUP BY account)
      ORDER BY created_at DESC LIMIT ?`,
     [NEWEST_MAX],
@@ -56,6 +56,6 @@ export async function newestContents(reader: Reader): Promise<Uint8Array[]> {
 }
 
 /** Reads all columns of the newest message. @throws Error of SQLite if their pages are damaged */
-export async function readNewestMessage(reader: Reader): Promise<void> {
-  await reader.all('SELECT * FROM messages ORDER BY n DESC LIMIT 1')
+export function readNewestMessage(reader: Reader): void {
+  reader.all('SELECT * FROM messages ORDER BY n DESC LIMIT 1')
 }

@@ -58,22 +58,18 @@ interface AttachmentRow extends FileRow {
 }
 
 /** The newest content with a blob name. */
-export async function contentByName(
-  reader: Reader,
-  account: Account,
-  name: string,
-): Promise<MessageOrFileContent | undefined> {
-  const file = await reader.get<FileRow>(
+export function contentByName(reader: Reader, account: Account, name: string): MessageOrFileContent | undefined {
+  const file = reader.get<FileRow>(
     `SELECT m.id AS message_id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256
      FROM attachments a JOIN messages m ON m.n = a.message
      WHERE a.account = ? AND a.blob_name = ? ORDER BY a.n DESC LIMIT 1`,
     [account.n, name],
   )
-  return (file && (await fileContent(reader, account, file))) ?? messageByName(reader, account, name)
+  return (file && fileContent(reader, account, file)) ?? messageByName(reader, account, name)
 }
 
-async function fileContent(reader: Reader, account: Account, row: FileRow): Promise<MessageOrFileContent | undefined> {
-  const range = await rangeOf(reader, account, row.message_id, row.part_id)
+function fileContent(reader: Reader, account: Account, row: FileRow): MessageOrFileContent | undefined {
+  const range = rangeOf(reader, account, row.message_id, row.part_id)
   return (
     range && {
       messageId: row.message_id,
@@ -87,12 +83,8 @@ async function fileContent(reader: Reader, account: Account, row: FileRow): Prom
   )
 }
 
-async function messageByName(
-  reader: Reader,
-  account: Account,
-  name: string,
-): Promise<MessageOrFileContent | undefined> {
-  const message = await reader.get<{ id: string; blob: Uint8Array; size_bytes: number }>(
+function messageByName(reader: Reader, account: Account, name: string): MessageOrFileContent | undefined {
+  const message = reader.get<{ id: string; blob: Uint8Array; size_bytes: number }>(
     'SELECT id, blob, size_bytes FROM messages WHERE account = ? AND blob_name = ? ORDER BY n DESC LIMIT 1',
     [account.n, name],
   )
@@ -106,18 +98,14 @@ async function messageByName(
 }
 
 /** An attachment by its id; undefined if no message of this mailbox has it. */
-export async function attachmentById(
-  reader: Reader,
-  account: Account,
-  id: string,
-): Promise<StoredAttachment | undefined> {
-  const row = await reader.get<AttachmentRow>(
+export function attachmentById(reader: Reader, account: Account, id: string): StoredAttachment | undefined {
+  const row = reader.get<AttachmentRow>(
     `SELECT m.id AS message_id, m.created_at, a.id, a.part_id, a.filename, a.content_type, a.size_bytes, a.sha256, a.disposition,
        a.content_id, a.inline
      FROM attachments a JOIN messages m ON m.n = a.message WHERE a.id = ? AND a.account = ?`,
     [id, account.n],
   )
-  const range = row && (await rangeOf(reader, account, row.message_id, row.part_id))
+  const range = row && rangeOf(reader, account, row.message_id, row.part_id)
   return (
     range && {
       id: row.id,
@@ -136,13 +124,8 @@ export async function attachmentById(
   )
 }
 
-async function rangeOf(
-  reader: Reader,
-  account: Account,
-  messageId: string,
-  partId: string,
-): Promise<BlobRange | undefined> {
-  const stored = await storedStructure(reader, account, messageId)
+function rangeOf(reader: Reader, account: Account, messageId: string, partId: string): BlobRange | undefined {
+  const stored = storedStructure(reader, account, messageId)
   return stored && rangeOfPart(stored, partId)
 }
 
@@ -154,13 +137,9 @@ function rangeOfPart({ root, blob }: StoredStructure, partId: string): BlobRange
 }
 
 /** Id of the newest message with exactly these bytes. */
-export async function messageWithContent(
-  reader: Reader,
-  account: Pick<Account, 'n'>,
-  hash: Uint8Array,
-): Promise<string | undefined> {
+export function messageWithContent(reader: Reader, account: Pick<Account, 'n'>, hash: Uint8Array): string | undefined {
   // Few mailboxes have the same message, but a mailbox has many messages: the plus makes SQLite use the index on `blob`.
-  const row = await reader.get<{ id: string }>(
+  const row = reader.get<{ id: string }>(
     'SELECT id FROM messages WHERE blob = ? AND +account = ? ORDER BY n DESC LIMIT 1',
     [hash, account.n],
   )
@@ -176,12 +155,7 @@ export interface ContentHolder {
 }
 
 /** The newest messages with content of that name, at most `limit`. */
-export async function holdersOf(
-  reader: Reader,
-  account: Account,
-  name: string,
-  limit: number,
-): Promise<ContentHolder[]> {
+export function holdersOf(reader: Reader, account: Account, name: string, limit: number): ContentHolder[] {
   return reader.all<{ n: number; messageId: string; thread: number }>(
     `SELECT m.n, m.id AS messageId, m.thread FROM messages m WHERE m.account = ? AND m.blob_name = ?
      UNION SELECT m.n, m.id AS messageId, m.thread FROM attachments a JOIN messages m ON m.n = a.message
@@ -191,13 +165,9 @@ export async function holdersOf(
 }
 
 /** The names among `names` (at most a few hundred) that are of content in messages of the account. */
-export async function namesInMessages(
-  reader: Reader,
-  account: Pick<Account, 'n'>,
-  names: readonly string[],
-): Promise<string[]> {
+export function namesInMessages(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): string[] {
   if (names.length === 0) return []
-  const rows = await reader.all<{ name: string }>(
+  const rows = reader.all<{ name: string }>(
     `WITH asked (name) AS (VALUES ${names.map(() => '(?)').join(', ')})
      SELECT name FROM asked WHERE EXISTS (SELECT 1 FROM attachments a WHERE a.account = ? AND a.blob_name = asked.name)
        OR EXISTS (SELECT 1 FROM messages m WHERE m.account = ? AND m.blob_name = asked.name)`,
@@ -207,8 +177,8 @@ export async function namesInMessages(
 }
 
 /** An account with content of earlier versions that has no name yet. */
-export async function accountWithUnnamedContent(reader: Reader): Promise<number | undefined> {
-  const row = await reader.get<{ account: number }>(
+export function accountWithUnnamedContent(reader: Reader): number | undefined {
+  const row = reader.get<{ account: number }>(
     `SELECT account FROM messages WHERE blob_name IS NULL
      UNION ALL SELECT account FROM attachments WHERE blob_name IS NULL LIMIT 1`,
   )
@@ -216,8 +186,8 @@ export async function accountWithUnnamedContent(reader: Reader): Promise<number 
 }
 
 /** Whether content of this account has no name yet. */
-export async function hasUnnamedContent(reader: Reader, account: number): Promise<boolean> {
-  const row = await reader.get(
+export function hasUnnamedContent(reader: Reader, account: number): boolean {
+  const row = reader.get(
     `SELECT 1 FROM messages WHERE account = ? AND blob_name IS NULL
      UNION ALL SELECT 1 FROM attachments WHERE account = ? AND blob_name IS NULL LIMIT 1`,
     [account, account],
@@ -226,16 +196,16 @@ export async function hasUnnamedContent(reader: Reader, account: number): Promis
 }
 
 /** Names the next contents of an account without a name. @returns how many; 0 if all have one */
-export async function nameNextContents(tx: Tx, account: number, nameOf: BlobNamer, limit: number): Promise<number> {
-  const messages = await tx.all<{ n: number; hash: Uint8Array }>(
+export function nameNextContents(tx: Tx, account: number, nameOf: BlobNamer, limit: number): number {
+  const messages = tx.all<{ n: number; hash: Uint8Array }>(
     'SELECT n, blob AS hash FROM messages WHERE account = ? AND blob_name IS NULL LIMIT ?',
     [account, limit],
   )
-  for (const { n, hash } of messages) await tx.run('UPDATE messages SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
-  const files = await tx.all<{ n: number; hash: Uint8Array }>(
+  for (const { n, hash } of messages) tx.run('UPDATE messages SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
+  const files = tx.all<{ n: number; hash: Uint8Array }>(
     'SELECT n, sha256 AS hash FROM attachments WHERE account = ? AND blob_name IS NULL LIMIT ?',
     [account, limit - messages.length],
   )
-  for (const { n, hash } of files) await tx.run('UPDATE attachments SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
+  for (const { n, hash } of files) tx.run('UPDATE attachments SET blob_name = ? WHERE n = ?', [nameOf(hash), n])
   return messages.length + files.length
 }

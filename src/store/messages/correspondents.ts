@@ -1,6 +1,7 @@
 // Correspondents of an account: the distinct names and addresses in its messages, for filters by part of a name or address.
 
 import type { Reader, Tx } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
 import type { Address, ParsedMessage } from '../../mime/message.ts'
 import type { Fragment } from '../folders.ts'
 import type { CorrespondentField, CorrespondentsByField } from '../search/text.ts'
@@ -11,40 +12,34 @@ export const CORRESPONDENTS_PER_MESSAGE = 250
 export const CORRESPONDENTS_PER_FILTER = 100
 
 /** Records the correspondents of a message. @returns their numbers by header field */
-export async function recordCorrespondents(
-  tx: Tx,
-  account: number,
-  { from, to, cc }: ParsedMessage,
-): Promise<CorrespondentsByField> {
-  const byKey = new Map<string, number>()
-  const numbersOf = async (addresses: Address[]) => {
-    const numbers = new Set<number>()
-    for (const address of addresses) {
-      const folded = foldedAddress(address)
-      if (!byKey.has(folded) && byKey.size >= CORRESPONDENTS_PER_MESSAGE) break
-      const n = byKey.get(folded) ?? (await correspondentNumber(tx, account, folded))
-      byKey.set(folded, n)
-      numbers.add(n)
-    }
-    return [...numbers]
+export function recordCorrespondents(tx: Tx, account: number, { from, to, cc }: ParsedMessage): CorrespondentsByField {
+  const distinct = new Set([...from, ...to, ...cc].map(foldedAddress))
+  const keys = [...distinct].slice(0, CORRESPONDENTS_PER_MESSAGE)
+  const numbers = knownCorrespondents(tx, account, keys)
+  for (const folded of keys) {
+    if (!numbers.has(folded)) numbers.set(folded, tx.insert('correspondents', { account, folded }))
   }
-  return { from: await numbersOf(from), to: await numbersOf(to), cc: await numbersOf(cc) }
+  const numbersOf = (addresses: Address[]) => [
+    ...new Set(addresses.flatMap((address) => numbers.get(foldedAddress(address)) ?? [])),
+  ]
+  return { from: numbersOf(from), to: numbersOf(to), cc: numbersOf(cc) }
 }
 
-async function correspondentNumber(tx: Tx, account: number, folded: string): Promise<number> {
-  const existing = await tx.get<{ n: number }>('SELECT n FROM correspondents WHERE account = ? AND folded = ?', [
-    account,
-    folded,
-  ])
-  return existing ? existing.n : tx.insert('correspondents', { account, folded })
+function knownCorrespondents(tx: Tx, account: number, keys: readonly string[]): Map<string, number> {
+  if (keys.length === 0) return new Map()
+  const rows = tx.all<{ n: number; folded: string }>(
+    `SELECT n, folded FROM correspondents WHERE account = ? AND folded IN (${placeholders(keys)})`,
+    [account, ...keys],
+  )
+  return new Map(rows.map(({ n, folded }) => [folded, n]))
 }
 
 /**
  * Correspondents whose address or name contains `text`, ignoring letter case.
  * @returns null if there are more than PEOPLE_PER_FILTER
  */
-export async function correspondentsLike(reader: Reader, account: number, text: string): Promise<number[] | null> {
-  const rows = await reader.all<{ n: number }>(
+export function correspondentsLike(reader: Reader, account: number, text: string): number[] | null {
+  const rows = reader.all<{ n: number }>(
     'SELECT n FROM correspondents WHERE account = ? AND instr(folded, ?) > 0 LIMIT ?',
     [account, fold(text), CORRESPONDENTS_PER_FILTER + 1],
   )

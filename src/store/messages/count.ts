@@ -1,6 +1,6 @@
 // Counts of the messages a search matches, and their total size.
 
-import type { Reader } from '../../db/db.ts'
+import type { AnyReader, Reader } from '../../db/db.ts'
 import { matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import { every } from '../search/sql.ts'
@@ -16,7 +16,7 @@ export interface MessageCount {
 const ZERO: MessageCount = { count: 0, unread: 0, sizeBytes: 0 }
 
 /** Counts from the stored totals (migration 15), which takes a few rows; undefined if the search has conditions beyond them. */
-export async function countTotals(reader: Reader, search: Search): Promise<MessageCount | undefined> {
+export function countTotals(reader: Reader, search: Search): MessageCount | undefined {
   const { never, text, others, received, hidden, path, account } = search
   if (never) return ZERO
   if (text || others || received.from !== null || received.before !== null) return undefined
@@ -25,7 +25,7 @@ export async function countTotals(reader: Reader, search: Search): Promise<Messa
     hidden === 'all' ? '' : ' AND listed = 1',
     TOTALS_CONDITIONS[path.by as keyof typeof TOTALS_CONDITIONS],
   ].join('')
-  const row = await reader.get<CountRow>(
+  const row = reader.get<CountRow>(
     `SELECT sum(messages) AS count, sum(messages) FILTER (WHERE seen = 0) AS unread, sum(size_bytes) AS size
      FROM message_totals WHERE account = ?${where}`,
     [account],
@@ -51,7 +51,7 @@ function present({ count, unread, size }: CountRow): MessageCount {
 }
 
 /** Counts by reading all candidate messages; to be run on the scan reader. */
-export async function countMessages(reader: Reader, search: Search): Promise<MessageCount> {
+export async function countMessages(reader: AnyReader, search: Search): Promise<MessageCount> {
   if (search.never) return ZERO
   const { low, high } = numberRange(search.account)
   const hits = search.text && matching(search.text)

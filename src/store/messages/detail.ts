@@ -40,16 +40,16 @@ interface AttachmentRow {
   inline: number
 }
 
-export async function readDetail(reader: Reader, account: Account, id: string): Promise<MessageDetail | undefined> {
-  const row = await reader.get<DetailRow>(
+export function readDetail(reader: Reader, account: Account, id: string): MessageDetail | undefined {
+  const row = reader.get<DetailRow>(
     `SELECT ${summaryColumns('m')}, m.thread, m.blob, m.internet_message_id, m.in_reply_to, m.refs, m.parsed, m.envelope,
        m.authentication, m.spam
      FROM messages m WHERE m.id = ? AND m.account = ?`,
     [id, account.n],
   )
   if (!row) return undefined
-  const threads = await threadIdsOf(reader, [row.thread])
-  const folders = await folderIdsOf(reader, [row.n])
+  const threads = threadIdsOf(reader, [row.thread])
+  const folders = folderIdsOf(reader, [row.n])
   const { replyTo, sender } = JSON.parse(row.addresses) as StoredAddresses
   return {
     ...presentSummary(row, threads.get(row.thread) ?? '', folders.get(row.n) ?? []),
@@ -60,19 +60,15 @@ export async function readDetail(reader: Reader, account: Account, id: string): 
     replyTo,
     sender,
     parsed: row.parsed === 1,
-    attachments: await attachmentsOf(reader, row.n, id),
+    attachments: attachmentsOf(reader, row.n, id),
     authentication: JSON.parse(row.authentication) as MessageDetail['authentication'],
     spam: JSON.parse(row.spam) as MessageDetail['spam'],
     envelope: JSON.parse(row.envelope) as MessageDetail['envelope'],
   }
 }
 
-export async function storedStructure(
-  reader: Reader,
-  account: Account,
-  id: string,
-): Promise<StoredStructure | undefined> {
-  const row = await reader.get<{ blob: Uint8Array; size_bytes: number; structure: string }>(
+export function storedStructure(reader: Reader, account: Account, id: string): StoredStructure | undefined {
+  const row = reader.get<{ blob: Uint8Array; size_bytes: number; structure: string }>(
     'SELECT blob, size_bytes, structure FROM messages WHERE id = ? AND account = ?',
     [id, account.n],
   )
@@ -81,8 +77,8 @@ export async function storedStructure(
   return { blob: row.blob, sizeBytes: row.size_bytes, ...structure }
 }
 
-async function attachmentsOf(reader: Reader, message: number, messageId: string): Promise<Attachment[]> {
-  const rows = await reader.all<AttachmentRow>(
+function attachmentsOf(reader: Reader, message: number, messageId: string): Attachment[] {
+  const rows = reader.all<AttachmentRow>(
     `SELECT id, part_id, filename, content_type, size_bytes, sha256, disposition, content_id, inline
      FROM attachments WHERE message = ? ORDER BY n`,
     [message],

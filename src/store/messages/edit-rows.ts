@@ -38,14 +38,10 @@ interface Row {
 const FLAGS = Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]
 
 /** Messages of an account by public id; unknown ids are left out. */
-export async function editRows(
-  reader: Reader,
-  account: Account,
-  ids: readonly string[],
-): Promise<Map<string, EditRow>> {
+export function editRows(reader: Reader, account: Account, ids: readonly string[]): Map<string, EditRow> {
   if (ids.length === 0) return new Map()
   // The plus: for many ids SQLite would otherwise read all messages of the account.
-  const rows = await reader.all<Row>(
+  const rows = reader.all<Row>(
     `SELECT n, id, thread, received_at, size_bytes, listed, seen, flagged, draft, answered, keywords FROM messages
      WHERE +account = ? AND id IN (${placeholders(ids)})`,
     [account.n, ...ids],
@@ -61,23 +57,20 @@ export async function editRows(
 }
 
 /** Public ids of messages by number, in the same order. */
-export async function idsOf(reader: Reader, ns: readonly number[]): Promise<string[]> {
+export function idsOf(reader: Reader, ns: readonly number[]): string[] {
   if (ns.length === 0) return []
-  const rows = await reader.all<{ n: number; id: string }>(
-    `SELECT n, id FROM messages WHERE n IN (${placeholders(ns)})`,
-    ns,
-  )
+  const rows = reader.all<{ n: number; id: string }>(`SELECT n, id FROM messages WHERE n IN (${placeholders(ns)})`, ns)
   const ids = new Map(rows.map(({ n, id }) => [n, id]))
   return ns.flatMap((n) => ids.get(n) ?? [])
 }
 
 /** Writes the changed keywords and the listed flag. Unchanged columns are not written, because each written column updates its indexes. */
-export async function writeEdit(
+export function writeEdit(
   tx: Tx,
   account: Account,
   row: EditRow,
   { keywords, listed }: { keywords: readonly string[]; listed: boolean },
-): Promise<void> {
+): void {
   const columns: [name: string, value: boolean | string][] = FLAGS.flatMap((flag) => {
     const keyword = FLAG_KEYWORDS[flag]
     const on = keywords.includes(keyword)
@@ -89,36 +82,34 @@ export async function writeEdit(
   const added = labels.filter((keyword) => !before.includes(keyword))
   if (dropped.length + added.length > 0) columns.push(['keywords', JSON.stringify(labels)])
   if (columns.length > 0) {
-    await tx.run(`UPDATE messages SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE n = ?`, [
+    tx.run(`UPDATE messages SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE n = ?`, [
       ...columns.map(([, value]) => value),
       row.n,
     ])
   }
   for (const keyword of dropped) {
-    await tx.run('DELETE FROM message_keywords WHERE account = ? AND keyword = ? AND message = ?', [
+    tx.run('DELETE FROM message_keywords WHERE account = ? AND keyword = ? AND message = ?', [
       account.n,
       keyword,
       row.n,
     ])
   }
-  for (const keyword of added) await tx.insert('message_keywords', { account: account.n, keyword, message: row.n })
+  for (const keyword of added) tx.insert('message_keywords', { account: account.n, keyword, message: row.n })
 }
 
 /** Deletes the rows of a message that belong to no thread or folder. Its content is deleted by the next sweep. */
-export async function deleteMessageRows(tx: Tx, account: Account, n: number): Promise<void> {
-  await tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
-  const files = await tx.all<{ size_bytes: number }>('DELETE FROM attachments WHERE message = ? RETURNING size_bytes', [
-    n,
-  ])
-  await countAttachments(tx, account.n, 0 - files.reduce((sum, file) => sum + file.size_bytes, 0))
-  await tx.run('DELETE FROM messages WHERE n = ?', [n])
+export function deleteMessageRows(tx: Tx, account: Account, n: number): void {
+  tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
+  const files = tx.all<{ size_bytes: number }>('DELETE FROM attachments WHERE message = ? RETURNING size_bytes', [n])
+  countAttachments(tx, account.n, 0 - files.reduce((sum, file) => sum + file.size_bytes, 0))
+  tx.run('DELETE FROM messages WHERE n = ?', [n])
   // At the end of the transaction like indexing, so that it also removes a message indexed in the same transaction.
   tx.atEnd((end) => unindexMessage(end, n), n)
 }
 
 /** The messages of a thread, oldest first. */
-export async function threadMessages(tx: Tx, thread: number): Promise<CountedThreadMessage[]> {
-  const rows = await tx.all<Row & { has_attachments: number; addresses: string }>(
+export function threadMessages(tx: Tx, thread: number): CountedThreadMessage[] {
+  const rows = tx.all<Row & { has_attachments: number; addresses: string }>(
     'SELECT n, received_at, listed, seen, has_attachments, addresses FROM messages WHERE thread = ? ORDER BY received_at, n',
     [thread],
   )

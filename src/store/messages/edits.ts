@@ -79,10 +79,10 @@ export class MessageEdits {
   }
 
   /** {@link change} inside a unit of work of the caller. */
-  async changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): Promise<EditResult> {
-    const rows = await editRows(tx, account, ids)
-    const folderKeys = await this.#deps.folders.keys(account, tx)
-    const filed = await foldersByMessage(
+  changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): EditResult {
+    const rows = editRows(tx, account, ids)
+    const folderKeys = this.#deps.folders.keys(account, tx)
+    const filed = foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
@@ -98,32 +98,32 @@ export class MessageEdits {
       if ('refused' in target) result.notUpdated.push({ id, ...target.refused })
       else {
         result.updated.push(id)
-        await this.#apply(tx, account, row, filed.get(row.n)!, target, pending)
+        this.#apply(tx, account, row, filed.get(row.n)!, target, pending)
       }
     }
-    await this.#recordChanges(tx, account, folderKeys, pending)
+    this.#recordChanges(tx, account, folderKeys, pending)
     return result
   }
 
   /** Deletes messages permanently. @returns how many existed */
-  async deleteIn(tx: Tx, account: Account, ids: readonly string[]): Promise<number> {
-    const rows = await editRows(tx, account, ids)
-    const folderKeys = await this.#deps.folders.keys(account, tx)
+  deleteIn(tx: Tx, account: Account, ids: readonly string[]): number {
+    const rows = editRows(tx, account, ids)
+    const folderKeys = this.#deps.folders.keys(account, tx)
     const pending: PendingChanges = { messages: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
-    const filed = await foldersByMessage(
+    const filed = foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
     for (const { n, id, thread, sizeBytes } of rows.values()) {
-      for (const folder of filed.get(n)!) await deleteFolderEntry(tx, folder.n, n)
-      await deleteMessageRows(tx, account, n)
+      for (const folder of filed.get(n)!) deleteFolderEntry(tx, folder.n, n)
+      deleteMessageRows(tx, account, n)
       pending.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
       pending.threads.add(thread)
       pending.recount.add(thread)
       pending.bytes -= sizeBytes
       pending.count--
     }
-    await this.#recordChanges(tx, account, folderKeys, pending)
+    this.#recordChanges(tx, account, folderKeys, pending)
     return rows.size
   }
 
@@ -131,48 +131,42 @@ export class MessageEdits {
    * Removes messages from a folder that is emptied or deleted. Those in no other folder are moved to Trash or deleted.
    * @param ids messages of the folder
    */
-  async removeFromFolder(
-    tx: Tx,
-    account: Account,
-    folderId: string,
-    ids: readonly string[],
-    toTrash: boolean,
-  ): Promise<void> {
-    const rows = await editRows(tx, account, ids)
-    const filed = await foldersByMessage(
+  removeFromFolder(tx: Tx, account: Account, folderId: string, ids: readonly string[], toTrash: boolean): void {
+    const rows = editRows(tx, account, ids)
+    const filed = foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
     const only = ids.filter((id) => (filed.get(rows.get(id)?.n ?? 0)?.length ?? 0) === 1)
     const others = ids.filter((id) => !only.includes(id))
-    if (others.length > 0) await this.changeIn(tx, account, others, { folders: { remove: [folderId] } })
+    if (others.length > 0) this.changeIn(tx, account, others, { folders: { remove: [folderId] } })
     if (only.length === 0) return
-    const trash = (await this.#deps.folders.keys(account, tx)).find(({ role }) => role === 'trash')!
-    if (toTrash) await this.changeIn(tx, account, only, { folders: { set: [trash.id] } })
-    else await this.deleteIn(tx, account, only)
+    const trash = this.#deps.folders.keys(account, tx).find(({ role }) => role === 'trash')!
+    if (toTrash) this.changeIn(tx, account, only, { folders: { set: [trash.id] } })
+    else this.deleteIn(tx, account, only)
   }
 
   /** Ids of the first messages of a folder in order of UID, to process it in batches. */
-  async messageIdsIn(reader: Reader, account: Account, folderId: string, limit: number): Promise<string[]> {
-    const folder = (await this.#deps.folders.keys(account, reader)).find(({ id }) => id === folderId)
-    return folder === undefined ? [] : idsOf(reader, await messagesIn(reader, folder.n, limit))
+  messageIdsIn(reader: Reader, account: Account, folderId: string, limit: number): string[] {
+    const folder = this.#deps.folders.keys(account, reader).find(({ id }) => id === folderId)
+    return folder === undefined ? [] : idsOf(reader, messagesIn(reader, folder.n, limit))
   }
 
-  async #apply(
+  #apply(
     tx: Tx,
     account: Account,
     row: EditRow,
     before: readonly FolderKey[],
     { keywords, folders }: MessageTarget,
     pending: PendingChanges,
-  ): Promise<void> {
+  ): void {
     const isSame = sameSet(keywords, row.keywords)
     const left = before.filter(({ n }) => !folders.some((folder) => folder.n === n))
     const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
     if (isSame && left.length === 0 && entered.length === 0) return
-    for (const { n } of left) await deleteFolderEntry(tx, n, row.n)
-    for (const { n } of entered) await insertFolderEntry(tx, n, row, this.#deps.clock.now())
-    await writeEdit(tx, account, row, { keywords, listed: folders.some(isListed) })
+    for (const { n } of left) deleteFolderEntry(tx, n, row.n)
+    for (const { n } of entered) insertFolderEntry(tx, n, row, this.#deps.clock.now())
+    writeEdit(tx, account, row, { keywords, listed: folders.some(isListed) })
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     pending.threads.add(row.thread)
     // Labels and flags other than `seen` are not counted.
@@ -182,24 +176,19 @@ export class MessageEdits {
   }
 
   /** Updates the counts of changed threads and folders, and records all changes in the ledger. */
-  async #recordChanges(
-    tx: Tx,
-    account: Account,
-    folderKeys: readonly NamedFolder[],
-    pending: PendingChanges,
-  ): Promise<void> {
+  #recordChanges(tx: Tx, account: Account, folderKeys: readonly NamedFolder[], pending: PendingChanges): void {
     if (pending.messages.length === 0) return
     const recorded: Change[] = [...pending.messages]
     const changedFolders = new Set<number>()
     const uncounted = [...pending.threads.difference(pending.recount)]
-    for (const [n, object] of await threadIdsOf(tx, uncounted)) {
+    for (const [n, object] of threadIdsOf(tx, uncounted)) {
       recorded.push({ type: 'threads', n, object, kind: 'updated' })
     }
     for (const thread of pending.recount) {
-      const messages = await threadMessages(tx, thread)
-      const counts = await countByFolder(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
-      const { id, isDeleted, lastReceivedAt } = await recountThread(tx, thread, messages)
-      for (const folder of await updateFolderCounts(tx, thread, counts, lastReceivedAt)) changedFolders.add(folder)
+      const messages = threadMessages(tx, thread)
+      const counts = countByFolder(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
+      const { id, isDeleted, lastReceivedAt } = recountThread(tx, thread, messages)
+      for (const folder of updateFolderCounts(tx, thread, counts, lastReceivedAt)) changedFolders.add(folder)
       recorded.push({ type: 'threads', n: thread, object: id, kind: isDeleted ? 'destroyed' : 'updated' })
     }
     for (const { n, id } of folderKeys) {
@@ -207,11 +196,11 @@ export class MessageEdits {
     }
     const types = new Set<ChangeType>(recorded.map(({ type }) => type))
     if (pending.count !== 0) types.add('quotas')
-    const seq = await this.#deps.accounts.advance(tx, account.n, [...types], {
+    const seq = this.#deps.accounts.advance(tx, account.n, [...types], {
       bytes: pending.bytes,
       messages: pending.count,
     })
-    await this.#deps.changes.record(tx, account.n, seq, recorded, this.#deps.clock.now())
+    this.#deps.changes.record(tx, account.n, seq, recorded, this.#deps.clock.now())
   }
 }
 

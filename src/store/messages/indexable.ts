@@ -36,7 +36,7 @@ export async function searchableMessagesAfter(
   { after, last }: { after: number; last: number },
   limit: number,
 ): Promise<IndexableMessage[]> {
-  const rows = await reader.all<SearchedRow>(
+  const rows = reader.all<SearchedRow>(
     `SELECT n, id, account, subject, addresses, people, internet_message_id, blob, size_bytes, structure FROM messages
      WHERE n > ? AND n <= ? ORDER BY n LIMIT ?`,
     [after, last, limit],
@@ -45,7 +45,7 @@ export async function searchableMessagesAfter(
     rows.map(async (row) => {
       const { from, to, cc, bcc } = JSON.parse(row.addresses) as StoredAddresses
       const { root } = JSON.parse(row.structure) as { root: Part | null }
-      const attachments = await reader.all<{ filename: string }>(
+      const attachments = reader.all<{ filename: string }>(
         'SELECT filename FROM attachments WHERE message = ? ORDER BY n',
         [row.n],
       )
@@ -57,6 +57,6 @@ export async function searchableMessagesAfter(
 }
 
 /** Whether a message still exists. */
-export async function messageExists(reader: Reader, { n, id }: Pick<IndexableMessage, 'n' | 'id'>): Promise<boolean> {
-  return (await reader.get('SELECT 1 FROM messages WHERE n = ? AND id = ?', [n, id])) !== undefined
+export function messageExists(reader: Reader, { n, id }: Pick<IndexableMessage, 'n' | 'id'>): boolean {
+  return reader.get('SELECT 1 FROM messages WHERE n = ? AND id = ?', [n, id]) !== undefined
 }

@@ -9,12 +9,13 @@ import type { Flags, MessageAuthentication } from '../records.ts'
 import { type CorrespondentsByField, indexMessage } from '../search/text.ts'
 import { recordCorrespondents } from './correspondents.ts'
 import { FLAG_KEYWORDS, labelsOf } from './keywords.ts'
-import { nextNumber } from './numbers.ts'
 
 /** A message to insert into an account. */
 export interface NewMessage {
   /** Public id, `msg_…`. */
   id: string
+  /** From `nextNumber`, in the same unit of work. */
+  n: number
   account: number
   thread: number
   /** SHA-256 of the stored bytes. */
@@ -35,29 +36,22 @@ export interface NewMessage {
   createdAt: number
 }
 
-export interface InsertedMessage {
-  n: number
-  /** Public ids, in the order of the attachments. */
-  attachmentIds: string[]
-}
-
-/** Inserts the rows that depend only on the message, not on threads and folders. */
-export async function insertMessage(tx: Tx, message: NewMessage): Promise<InsertedMessage> {
-  const { account, parsed, nameOf } = message
+/** Inserts the rows that depend only on the message, not on threads and folders. @returns public ids, in the order of the attachments */
+export function insertMessage(tx: Tx, message: NewMessage): string[] {
+  const { n, account, parsed, nameOf } = message
   const keywords = labelsOf(message.keywords)
-  const correspondents = await recordCorrespondents(tx, account, parsed)
-  const n = await nextNumber(tx, account, message.receivedAt)
-  await tx.insert('messages', { n, ...rowOf(message, keywords, correspondents) })
-  for (const keyword of keywords) await tx.insert('message_keywords', { account, keyword, message: n })
+  const correspondents = recordCorrespondents(tx, account, parsed)
+  tx.insert('messages', { n, ...rowOf(message, keywords, correspondents) })
+  for (const keyword of keywords) tx.insert('message_keywords', { account, keyword, message: n })
   const attachmentIds = parsed.attachments.map(() => newId('attachment'))
   for (const [index, part] of parsed.attachments.entries()) {
-    await tx.insert('attachments', {
+    tx.insert('attachments', {
       id: attachmentIds[index],
       ...attachmentRow(account, n, part),
       blob_name: nameOf(part.sha256),
     })
   }
-  await countAttachments(
+  countAttachments(
     tx,
     account,
     parsed.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
@@ -65,7 +59,7 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<Insert
   // FTS5 flushes its pending terms at every savepoint and whenever a rowid is lower than the previous one. Indexing all messages of a
   // transaction at its end, in ascending order, flushes only once.
   tx.atEnd((end) => indexMessage(end, { n, account, message: parsed, correspondents }), n)
-  return { n, attachmentIds }
+  return attachmentIds
 }
 
 function rowOf(message: NewMessage, keywords: string[], correspondents: CorrespondentsByField): Row {

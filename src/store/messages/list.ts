@@ -1,6 +1,6 @@
 // Statements that list messages: filter, order and page.
 
-import type { Reader } from '../../db/db.ts'
+import type { AnyReader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import type { MessageSort, SortDirection } from '../records.ts'
 import { findByText, type TextList } from '../search/find-by-text.ts'
@@ -50,7 +50,7 @@ export const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
 }
 
 /** The keys of a page, and of one more message if there is one. */
-export async function listMessageKeys(reader: Reader, search: Search, page: MessagePageRequest): Promise<RowKey[]> {
+export async function listMessageKeys(reader: AnyReader, search: Search, page: MessagePageRequest): Promise<RowKey[]> {
   if (search.never) return []
   const { text } = search
   if (text && page.sort === 'received_at') {
@@ -108,7 +108,7 @@ export function textList(search: Search, page: MessagePageRequest): TextList {
 }
 
 /** Number of the message at which a page ordered by receipt starts; null: the end of the list. */
-async function startNumber(reader: Reader, search: Search, page: MessagePageRequest): Promise<number | null> {
+async function startNumber(reader: AnyReader, search: Search, page: MessagePageRequest): Promise<number | null> {
   if (page.after !== null) return Number(page.after[1])
   const { direction } = page
   const at = startTime(search, page)

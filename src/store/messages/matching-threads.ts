@@ -1,6 +1,6 @@
 // The threads of matching messages, for lists of threads.
 
-import type { Reader } from '../../db/db.ts'
+import type { AnyReader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import type { Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
@@ -26,7 +26,7 @@ export function threadsOfWalks(search: Search, hits: Hits | null): Fragment {
 }
 
 /** Number of the newest message outside Trash and Junk that was received at `at` (ms) or before. */
-export async function newestNumberAt(reader: Reader, account: number, at: number): Promise<number | null> {
+export async function newestNumberAt(reader: AnyReader, account: number, at: number): Promise<number | null> {
   const row = await reader.get<{ n: number }>(
     `SELECT n FROM messages WHERE account = ? AND listed = 1 AND received_at <= ?
      ORDER BY received_at DESC, n DESC LIMIT 1`,

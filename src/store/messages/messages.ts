@@ -65,10 +65,10 @@ export class Messages {
 
   async #readPage(account: Account, filter: MessageFilter, page: MessagePageRequest): Promise<Page<MessageSummary>> {
     const { db, folders, clock } = this.#deps
-    const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     const keys = await listMessageKeys(isIndexedPage(search, page) ? db.read : db.scan, search, page)
     const { items, next } = pageOf(keys, page.limit, keyOf, numberOf)
-    const summaries = await summariesOf(db.read, items, (threads) => threadIdsOf(db.read, threads))
+    const summaries = summariesOf(db.read, items, (threads) => threadIdsOf(db.read, threads))
     return { items: items.flatMap((n) => summaries.get(n) ?? []), next }
   }
 
@@ -82,7 +82,7 @@ export class Messages {
   }
 
   /** See {@link folderReferencesIn}. */
-  folderReferences(account: Account, { q }: MessageFilter): Promise<string> {
+  folderReferences(account: Account, { q }: MessageFilter): string {
     const { db, folders, clock } = this.#deps
     return folderReferencesIn({ reader: db.read, folders, now: clock.now() }, account, q)
   }
@@ -104,15 +104,15 @@ export class Messages {
     const { db, folders, clock, accounts } = this.#deps
     const since = readState('messages', request.since)
     if (since === null) throw stateTooOld('since_query_state')
-    const upTo = request.upTo === undefined ? null : await this.#keyOf(account, request.upTo, order)
+    const upTo = request.upTo === undefined ? null : this.#keyOf(account, request.upTo, order)
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const seq = await accounts.seq(account)
-      const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+      const seq = accounts.seq(account)
+      const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
       const list = await changesOfList(db.scan, { search, order, since, most: request.most, upTo })
       // The account changed after the names in the filter were resolved.
       if (list.seq !== seq) continue
       // Checked after the list is read: changes pruned in the meantime are missing in it.
-      const isPruned = since < (await floorOf(db.read, account.n, 'messages'))
+      const isPruned = since < floorOf(db.read, account.n, 'messages')
       if (since > list.messagesSeq || list.tooMany || isPruned) throw stateTooOld('since_query_state')
       const added = list.reported.flatMap(({ id, index }) => (index === null ? [] : [{ id, index }]))
       return {
@@ -126,8 +126,8 @@ export class Messages {
   }
 
   /** The sort key of a message; null if there is no such message. */
-  async #keyOf(account: Account, id: string, { sort }: MessageOrder): Promise<RowKey | null> {
-    const row = await this.#deps.db.read.get<RowKey>(
+  #keyOf(account: Account, id: string, { sort }: MessageOrder): RowKey | null {
+    const row = this.#deps.db.read.get<RowKey>(
       `SELECT ${SORT_KEY[sort]('m')} AS at, m.n FROM messages m WHERE m.id = ? AND m.account = ?`,
       [id, account.n],
     )
@@ -137,22 +137,18 @@ export class Messages {
   /** Number and total size (bytes) of the messages that match a filter. */
   async count(account: Account, filter: MessageFilter): Promise<MessageCount> {
     const { db, folders, clock } = this.#deps
-    const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
-    return (await countTotals(db.read, search)) ?? countMessages(db.scan, search)
+    const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    return countTotals(db.read, search) ?? countMessages(db.scan, search)
   }
 
   /** The summary of a message; undefined if there is none. */
-  async summary(
-    account: Account,
-    id: string,
-    reader: Reader = this.#deps.db.read,
-  ): Promise<MessageSummary | undefined> {
-    const row = await reader.get<{ n: number }>('SELECT n FROM messages WHERE id = ? AND account = ?', [id, account.n])
+  summary(account: Account, id: string, reader: Reader = this.#deps.db.read): MessageSummary | undefined {
+    const row = reader.get<{ n: number }>('SELECT n FROM messages WHERE id = ? AND account = ?', [id, account.n])
     if (row === undefined) return undefined
-    return (await summariesOf(reader, [row.n], (threads) => threadIdsOf(reader, threads))).get(row.n)
+    return summariesOf(reader, [row.n], (threads) => threadIdsOf(reader, threads)).get(row.n)
   }
 
-  async get(account: Account, id: string): Promise<MessageDetail | undefined> {
+  get(account: Account, id: string): MessageDetail | undefined {
     return readDetail(this.#deps.db.read, account, id)
   }
 
@@ -161,19 +157,19 @@ export class Messages {
    * @returns undefined if there is no such message
    */
   async bodies(account: Account, id: string, chars: number): Promise<DecodedBodies | undefined> {
-    const structure = await storedStructure(this.#deps.db.read, account, id)
+    const structure = storedStructure(this.#deps.db.read, account, id)
     return structure && readBodies(this.#bytesOf(structure), structure, chars)
   }
 
   /** Both bodies as stored, to be decoded in a worker; undefined if there is no such message. */
   async storedBodies(account: Account, id: string): Promise<StoredBodies | undefined> {
-    const structure = await storedStructure(this.#deps.db.read, account, id)
+    const structure = storedStructure(this.#deps.db.read, account, id)
     return structure && storedBodies(this.#deps.blobs, structure)
   }
 
   /** The decoded header fields in the order of the message; undefined if there is no such message. */
   async headers(account: Account, id: string): Promise<DecodedField[] | undefined> {
-    const structure = await storedStructure(this.#deps.db.read, account, id)
+    const structure = storedStructure(this.#deps.db.read, account, id)
     return structure && readHeader(this.#bytesOf(structure), structure)
   }
 
@@ -182,7 +178,7 @@ export class Messages {
   }
 
   /** The fields a reply needs; undefined if there is no such message. */
-  async original(account: Account, id: string): Promise<OriginalMessage | undefined> {
+  original(account: Account, id: string): OriginalMessage | undefined {
     return originalOf(this.#deps.db.read, account, id)
   }
 

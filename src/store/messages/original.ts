@@ -23,13 +23,13 @@ interface OriginalRow {
   refs: string
 }
 
-export async function originalOf(reader: Reader, account: Account, id: string): Promise<OriginalMessage | undefined> {
-  const row = await reader.get<OriginalRow>(
+export function originalOf(reader: Reader, account: Account, id: string): OriginalMessage | undefined {
+  const row = reader.get<OriginalRow>(
     'SELECT n, thread, internet_message_id, in_reply_to, refs FROM messages WHERE id = ? AND account = ?',
     [id, account.n],
   )
   if (!row) return undefined
-  const threads = await threadIdsOf(reader, [row.thread])
+  const threads = threadIdsOf(reader, [row.thread])
   const [references, inReplyTo] = [row.refs, row.in_reply_to].map((text) => JSON.parse(text) as string[])
   return {
     n: row.n,
@@ -42,7 +42,7 @@ export async function originalOf(reader: Reader, account: Account, id: string): 
 }
 
 /** Sets the answered flag. @returns false if it was set already */
-export async function markAnswered(tx: Tx, message: number): Promise<boolean> {
-  const { changes } = await tx.run('UPDATE messages SET answered = 1 WHERE n = ? AND answered = 0', [message])
+export function markAnswered(tx: Tx, message: number): boolean {
+  const { changes } = tx.run('UPDATE messages SET answered = 1 WHERE n = ? AND answered = 0', [message])
   return changes > 0
 }

@@ -8,9 +8,9 @@ import { unindexMessage } from '../search/text.ts'
 import { numberRange } from './numbers.ts'
 
 /** Deletes the next messages with their dependent rows. See `PurgeStep`. */
-export async function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
+export function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
   const { low, high } = numberRange(account.n)
-  const rows = await tx.all<{ n: number }>('SELECT n FROM messages WHERE n BETWEEN ? AND ? ORDER BY n LIMIT ?', [
+  const rows = tx.all<{ n: number }>('SELECT n FROM messages WHERE n BETWEEN ? AND ? ORDER BY n LIMIT ?', [
     low,
     high,
     limit,
@@ -18,17 +18,17 @@ export async function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: 
   if (rows.length === 0) return 0
   const ns = rows.map(({ n }) => n)
   const marks = placeholders(ns)
-  await deleteFolderEntries(tx, ns)
-  await tx.run(`DELETE FROM message_keywords WHERE message IN (${marks})`, ns)
-  await tx.run(`DELETE FROM attachments WHERE message IN (${marks})`, ns)
-  await tx.run(`DELETE FROM messages WHERE n IN (${marks})`, ns)
+  deleteFolderEntries(tx, ns)
+  tx.run(`DELETE FROM message_keywords WHERE message IN (${marks})`, ns)
+  tx.run(`DELETE FROM attachments WHERE message IN (${marks})`, ns)
+  tx.run(`DELETE FROM messages WHERE n IN (${marks})`, ns)
   for (const n of ns) tx.atEnd((end) => unindexMessage(end, n), n)
   return ns.length
 }
 
 /** Deletes the next correspondents. See `PurgeStep`. */
-export async function purgeCorrespondents(tx: Tx, account: Pick<Account, 'n'>, limit: number): Promise<number> {
-  const { changes } = await tx.run(
+export function purgeCorrespondents(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
+  const { changes } = tx.run(
     'DELETE FROM correspondents WHERE n IN (SELECT n FROM correspondents WHERE account = ? LIMIT ?)',
     [account.n, limit],
   )

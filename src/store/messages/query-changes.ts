@@ -1,6 +1,6 @@
 // Changes of a message list since a state (RFC 8620 §5.6): removed messages, and the positions of added ones.
 
-import type { Reader } from '../../db/db.ts'
+import type { AnyReader } from '../../db/db.ts'
 import { countersQuery } from '../accounts.ts'
 import { changedSince } from '../changes.ts'
 import type { Fragment } from '../folders.ts'
@@ -57,7 +57,7 @@ const TIME_ENDS = { desc: Number.MAX_SAFE_INTEGER, asc: Number.MIN_SAFE_INTEGER 
  * Everything is read in one statement, because an index is valid only in the state it belongs to. A changed message is always reported
  * as removed and added: its previous position is unknown. This is also correct for a client whose list is newer than its state.
  */
-export async function changesOfList(reader: Reader, query: ListChangesQuery): Promise<ListChanges> {
+export async function changesOfList(reader: AnyReader, query: ListChangesQuery): Promise<ListChanges> {
   const { sql, values } = changesStatement(query)
   const rows = await reader.all<Row>(sql, values)
   const totals = rows.find(({ id }) => id === null)!

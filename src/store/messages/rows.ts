@@ -62,18 +62,18 @@ export function summaryColumns(alias: string): string {
 }
 
 /** Summaries of messages by number; deleted ones are left out. @param threadIds returns thread ids by number */
-export async function summariesOf(
+export function summariesOf(
   reader: Reader,
   numbers: readonly number[],
-  threadIds: (threads: readonly number[]) => Promise<Map<number, string>>,
-): Promise<Map<number, MessageSummary>> {
+  threadIds: (threads: readonly number[]) => Map<number, string>,
+): Map<number, MessageSummary> {
   if (numbers.length === 0) return new Map()
-  const rows = await reader.all<SummaryRow & { thread: number }>(
+  const rows = reader.all<SummaryRow & { thread: number }>(
     `SELECT ${summaryColumns('m')}, m.thread FROM messages m WHERE m.n IN (${placeholders(numbers)})`,
     numbers,
   )
-  const threads = await threadIds([...new Set(rows.map((row) => row.thread))])
-  const folders = await folderIdsOf(reader, numbers)
+  const threads = threadIds([...new Set(rows.map((row) => row.thread))])
+  const folders = folderIdsOf(reader, numbers)
   return new Map(
     rows.map((row) => [row.n, presentSummary(row, threads.get(row.thread) ?? '', folders.get(row.n) ?? [])]),
   )

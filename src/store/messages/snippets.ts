@@ -44,7 +44,7 @@ export async function snippetsOf(
 ): Promise<Snippet[]> {
   if (ids.length === 0) return []
   // The plus: for many ids SQLite would otherwise read all messages of the account.
-  const rows = await reader.all<Row>(
+  const rows = reader.all<Row>(
     `SELECT id, subject, blob, structure FROM messages WHERE +account = ? AND id IN (${placeholders(ids)})`,
     [account.n, ...ids],
   )

@@ -4,8 +4,8 @@ import type { Reader } from '../../db/db.ts'
 import { afterCursor, every, type PageRequest, type RowKey } from '../search/sql.ts'
 
 /** Ids of the messages, oldest first; with `listed` without those only in Trash or Junk. */
-export async function messageIdsOf(reader: Reader, thread: number, listed: boolean): Promise<string[]> {
-  const rows = await reader.all<{ id: string }>(
+export function messageIdsOf(reader: Reader, thread: number, listed: boolean): string[] {
+  const rows = reader.all<{ id: string }>(
     `SELECT id FROM messages WHERE thread = ?${listed ? ' AND listed = 1' : ''} ORDER BY received_at, n`,
     [thread],
   )
@@ -18,12 +18,7 @@ export interface ThreadMessageKey extends RowKey {
 }
 
 /** Keys of a page by time of receipt, and one more if there is one. */
-export async function messageKeysOf(
-  reader: Reader,
-  thread: number,
-  listed: boolean,
-  page: PageRequest,
-): Promise<ThreadMessageKey[]> {
+export function messageKeysOf(reader: Reader, thread: number, listed: boolean, page: PageRequest): ThreadMessageKey[] {
   const conditions = every([
     { sql: `thread = ?${listed ? ' AND listed = 1' : ''}`, values: [thread] },
     afterCursor({ at: 'received_at', n: 'n' }, page),

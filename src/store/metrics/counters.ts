@@ -3,6 +3,7 @@
 import { HOUR_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import { DeferredWrites } from '../../db/deferred-writes.ts'
+import { countTags, type TaggedEvent } from './tags.ts'
 import { type CountRow, type Counts, Tally, zeroCounts } from './tally.ts'
 
 /** An event of one copy of a message, with the dimensions it is counted by. */
@@ -19,6 +20,8 @@ export interface CountedEvent {
   recipientDomain: string
   /** Reason code; few distinct values. */
   reason: string | null
+  /** Tags of the message as JSON; null without any. */
+  tags?: string | null
   counts: Partial<Counts>
 }
 
@@ -26,15 +29,17 @@ export interface CountedEvent {
 const WRITE_ORDER = -1
 
 export class Counters {
-  readonly #rows = new DeferredWrites<CountRow>(async (tx, rows) => {
+  readonly #rows = new DeferredWrites<CountRow>((tx, rows) => {
     const tally = new Tally()
     for (const row of rows) tally.add(row)
-    await tally.write(tx)
+    tally.write(tx)
   }, WRITE_ORDER)
+  readonly #tagged = new DeferredWrites<TaggedEvent>(countTags, WRITE_ORDER)
 
   /** Counts an event as part of a unit of work. All events of a transaction are written together at its end. */
   count(tx: Tx, event: CountedEvent): void {
     this.#rows.add(tx, rowOf(event))
+    if (event.tags) this.#tagged.add(tx, { ...event, tags: event.tags })
   }
 }
 

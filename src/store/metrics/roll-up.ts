@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import { TagCounts } from './tags.ts'
 import {
   type CountRow,
   DIMENSION_COLUMNS,
@@ -47,18 +48,18 @@ export class RollUp {
    * @returns number of merged rows and written days
    */
   async run(signal: AbortSignal): Promise<number> {
-    this.#next ??= await this.#firstPending()
+    this.#next ??= this.#firstPending()
     const end = Math.floor((this.#deps.clock.now() - GRACE_MS) / HOUR_MS)
     let done = 0
-    for (let hour = await this.#hourFrom(this.#next.hour); hour < end && !signal.aborted; ) {
+    for (let hour = this.#hourFrom(this.#next.hour); hour < end && !signal.aborted; ) {
       for await (const team of this.#teamsOf(hour)) done += await this.#dropDetail(hour, team)
       this.#next.hour = hour + 1
-      hour = await this.#hourFrom(hour + 1)
+      hour = this.#hourFrom(hour + 1)
     }
-    for (let day = await this.#dayFrom(this.#next.day); day + DAY <= end && !signal.aborted; ) {
+    for (let day = this.#dayFrom(this.#next.day); day + DAY <= end && !signal.aborted; ) {
       for (const team of await this.#teamsWithin(day)) done += await this.#rollUpDay(day, team)
       this.#next.day = day + DAY
-      day = await this.#dayFrom(day + DAY)
+      day = this.#dayFrom(day + DAY)
     }
     return done
   }
@@ -78,12 +79,12 @@ export class RollUp {
         ))
       }
     }
-    return deleted
+    return deleted + (await new TagCounts(this.#deps.db).prune(this.#deps.clock.now()))
   }
 
   /** Starts with the newest day, which may have been written for some teams only. */
-  async #firstPending(): Promise<{ hour: number; day: number }> {
-    const newest = await this.#deps.db.read.get<{ start: number }>(
+  #firstPending(): { hour: number; day: number } {
+    const newest = this.#deps.db.read.get<{ start: number }>(
       'SELECT start FROM mail_counts WHERE hours = ? ORDER BY start DESC LIMIT 1',
       [DAY],
     )
@@ -92,16 +93,16 @@ export class RollUp {
   }
 
   /** The first hour with counts at or after `hour`. */
-  async #hourFrom(hour: number): Promise<number> {
-    const row = await this.#deps.db.read.get<{ start: number }>(
+  #hourFrom(hour: number): number {
+    const row = this.#deps.db.read.get<{ start: number }>(
       'SELECT start FROM mail_counts WHERE hours = 1 AND start >= ? ORDER BY start LIMIT 1',
       [hour],
     )
     return row?.start ?? Number.POSITIVE_INFINITY
   }
 
-  async #dayFrom(day: number): Promise<number> {
-    const hour = await this.#hourFrom(day)
+  #dayFrom(day: number): number {
+    const hour = this.#hourFrom(day)
     return hour - (hour % DAY)
   }
 
@@ -133,15 +134,15 @@ export class RollUp {
     )
     if (last === undefined) return 0
     for (let done = 0; ; ) {
-      const merged = await db.write(async (tx) => {
+      const merged = await db.write((tx) => {
         const sql = `SELECT * ${ofHour} AND ${VOLUME} <= ? LIMIT ?`
-        const rows = await tx.all<CountRow>(sql, [hour, team, last.volume, BATCH])
+        const rows = tx.all<CountRow>(sql, [hour, team, last.volume, BATCH])
         const tally = new Tally()
         for (const row of rows) {
-          await removeRow(tx, row)
+          removeRow(tx, row)
           tally.add(withoutDetail(row))
         }
-        await tally.write(tx)
+        tally.write(tx)
         return rows.length
       })
       done += merged
@@ -151,7 +152,7 @@ export class RollUp {
 
   async #rollUpDay(day: number, team: string): Promise<number> {
     const { db } = this.#deps
-    if (await isRolledUp(db.read, day, team)) return 0
+    if (isRolledUp(db.read, day, team)) return 0
     const hours = Array.from({ length: DAY }, (_, index) => day + index)
     // No more counts are added to ended hours, so they can be summed outside the write.
     const rows = await db.scan.all<CountRow>(
@@ -164,16 +165,16 @@ export class RollUp {
     const tally = new Tally()
     for (const row of rows) if (!isDetailed(row)) tally.add(row)
     for (const [rank, row] of detailed.entries()) tally.add(rank < DETAILED_MAX ? row : withoutDetail(row))
-    return db.write(async (tx) => {
-      if (await isRolledUp(tx, day, team)) return 0
-      await tally.write(tx)
+    return db.write((tx) => {
+      if (isRolledUp(tx, day, team)) return 0
+      tally.write(tx)
       return 1
     })
   }
 }
 
-async function isRolledUp(reader: Reader, day: number, team: string): Promise<boolean> {
-  const row = await reader.get('SELECT 1 FROM mail_counts WHERE hours = ? AND start = ? AND team_id = ? LIMIT 1', [
+function isRolledUp(reader: Reader, day: number, team: string): boolean {
+  const row = reader.get('SELECT 1 FROM mail_counts WHERE hours = ? AND start = ? AND team_id = ? LIMIT 1', [
     ...[DAY, day, team],
   ])
   return row !== undefined

@@ -91,11 +91,11 @@ export class Tally {
   }
 
   /** Adds the rows to the table. */
-  async write(tx: Tx): Promise<void> {
+  write(tx: Tx): void {
     const rows = [...this.#rows.values()]
     for (let at = 0; at < rows.length; at += ROWS_MAX) {
       const batch = rows.slice(at, at + ROWS_MAX)
-      await tx.run(
+      tx.run(
         `INSERT INTO mail_counts (${COLUMNS.join(', ')}) VALUES ${batch.map(() => PLACEHOLDERS).join(', ')} ${UPSERT}`,
         batch.flatMap((row) => COLUMNS.map((name) => row[name])),
       )
@@ -103,8 +103,8 @@ export class Tally {
   }
 }
 
-export async function removeRow(tx: Tx, row: CountRow): Promise<void> {
-  await tx.run(
+export function removeRow(tx: Tx, row: CountRow): void {
+  tx.run(
     REMOVE,
     KEY.map((name) => row[name]),
   )

@@ -1,6 +1,6 @@
 // Lists with full-text search: few matches are sorted; with many matches the list is walked in its order.
 
-import type { Reader } from '../../db/db.ts'
+import type { AnyReader } from '../../db/db.ts'
 import type { Fragment } from '../folders.ts'
 import { allHits, firstHits, type Hits, type TextSearch } from './hits.ts'
 import { type PageRequest, type RowKey, unionAll } from './sql.ts'
@@ -25,7 +25,7 @@ export interface TextList {
  * @param start number of the message at which the page starts, null for the first page
  */
 export async function findByText(
-  reader: Reader,
+  reader: AnyReader,
   text: TextSearch,
   page: PageRequest,
   start: number | null,

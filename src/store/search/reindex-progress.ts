@@ -9,14 +9,14 @@ export interface ReindexProgress {
 }
 
 /** Undefined if nothing is left to do. */
-export async function readProgress(reader: Reader): Promise<ReindexProgress | undefined> {
+export function readProgress(reader: Reader): ReindexProgress | undefined {
   return reader.get<ReindexProgress>('SELECT place AS "after", last FROM text_renewal')
 }
 
-export async function saveProgress(tx: Tx, after: number): Promise<void> {
-  await tx.run('UPDATE text_renewal SET place = ?', [after])
+export function saveProgress(tx: Tx, after: number): void {
+  tx.run('UPDATE text_renewal SET place = ?', [after])
 }
 
-export async function endReindexing(tx: Tx): Promise<void> {
-  await tx.run('DELETE FROM text_renewal')
+export function endReindexing(tx: Tx): void {
+  tx.run('DELETE FROM text_renewal')
 }

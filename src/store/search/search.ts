@@ -41,10 +41,10 @@ export interface SearchDeps {
 }
 
 /** @throws ProductError invalid_parameter if `q` exceeds a limit */
-export async function openSearch(deps: SearchDeps, account: Account, filter: MessageFilter): Promise<Search> {
+export function openSearch(deps: SearchDeps, account: Account, filter: MessageFilter): Search {
   const term = filterTerm(filter, deps.now)
   const leaves = [...leavesOf(term)]
-  const resolved = await resolveNames(deps, account, leaves)
+  const resolved = resolveNames(deps, account, leaves)
   const top = term.kind === 'all' ? term.of : [term]
   const path = choosePath(top, resolved)
   const received = receivedRange(top)
@@ -75,9 +75,9 @@ export async function openSearch(deps: SearchDeps, account: Account, filter: Mes
  * no message did.
  * @throws ProductError invalid_parameter if `q` exceeds a limit
  */
-export async function folderReferencesIn(deps: SearchDeps, account: Account, q: string | undefined): Promise<string> {
+export function folderReferencesIn(deps: SearchDeps, account: Account, q: string | undefined): string {
   const leaves = [...leavesOf(filterTerm({ q }, deps.now))].filter(({ leaf }) => leaf.kind === 'folder')
-  const resolved = await resolveNames(deps, account, leaves)
+  const resolved = resolveNames(deps, account, leaves)
   return leaves.map(({ leaf }) => (leaf.kind === 'folder' ? resolved.folders(leaf.name).join(' ') : '')).join(',')
 }
 
@@ -95,19 +95,15 @@ function* leavesOf(term: Term, wanted = true): Generator<LeafInTree> {
 
 type ResolvedFolders = ResolvedNames & { hidden: ReadonlySet<number> }
 
-async function resolveNames(
-  deps: SearchDeps,
-  account: Account,
-  leaves: readonly LeafInTree[],
-): Promise<ResolvedFolders> {
+function resolveNames(deps: SearchDeps, account: Account, leaves: readonly LeafInTree[]): ResolvedFolders {
   const { reader, folders } = deps
   const people = new Map<string, number[] | null>()
   const threads = new Map<string, number | undefined>()
   let keys: (FolderKey & { name: string })[] | undefined
   for (const { leaf } of leaves) {
-    if (leaf.kind === 'person') people.set(leaf.text, await correspondentsLike(reader, account.n, leaf.text))
-    else if (leaf.kind === 'thread') threads.set(leaf.id, await threadNumber(reader, account.n, leaf.id))
-    else if (leaf.kind === 'folder') keys ??= await folders.keys(account)
+    if (leaf.kind === 'person') people.set(leaf.text, correspondentsLike(reader, account.n, leaf.text))
+    else if (leaf.kind === 'thread') threads.set(leaf.id, threadNumber(reader, account.n, leaf.id))
+    else if (leaf.kind === 'folder') keys ??= folders.keys(account)
   }
   const hidden = (keys ?? []).filter(({ role }) => role !== null && HIDDEN_ROLES.includes(role))
   return {

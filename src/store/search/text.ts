@@ -67,10 +67,10 @@ export interface IndexedMessage {
  * phrases. It has no prefix index: that would add three quarters to its size and a third to its cost, to save 0.3 s of a search for two
  * letters and a star in a mailbox of 200,000 messages.
  */
-export async function indexMessage(tx: Tx, { n, account, message, correspondents }: IndexedMessage): Promise<void> {
+export function indexMessage(tx: Tx, { n, account, message, correspondents }: IndexedMessage): void {
   const row: Row = { rowid: n, keys: indexKeys(account, message, correspondents) }
   for (const [column, text] of Object.entries(indexTexts(message))) row[column] = segmentText(text)
-  await tx.insert('message_text', row)
+  tx.insert('message_text', row)
 }
 
 /** True if versions before word segmentation (words.ts) indexed the message with other tokens. */
@@ -79,8 +79,8 @@ export function isChangedBySegmentation(message: SearchableMessage): boolean {
 }
 
 /** Removes a message from the index. */
-export async function unindexMessage(tx: Tx, n: number): Promise<void> {
-  await tx.run('DELETE FROM message_text WHERE rowid = ?', [n])
+export function unindexMessage(tx: Tx, n: number): void {
+  tx.run('DELETE FROM message_text WHERE rowid = ?', [n])
 }
 
 function indexKeys(account: number, message: SearchableMessage, correspondents: CorrespondentsByField): string {

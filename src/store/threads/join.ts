@@ -7,7 +7,7 @@ import type { SqlValue, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { Address, ParsedMessage } from '../../mime/message.ts'
 import { normaliseSubject } from '../../mime/references.ts'
-import { lastNumber } from '../changes.ts'
+import { lastNumberOf } from '../changes.ts'
 
 const REFERENCES_MAX = 100
 const PARTICIPANTS_MAX = 50
@@ -19,6 +19,8 @@ const SUBJECT_WINDOW_MS = 30 * DAY_MS
 const REF_BYTES = 16
 
 export interface ThreadJoinInput {
+  /** Number of the message. */
+  n: number
   account: number
   parsed: ParsedMessage
   receivedAt: number
@@ -41,10 +43,6 @@ export interface JoinedThread {
   ref: string | null
   /** The thread's sort time including this message. */
   lastReceivedAt: number
-  /** True if this message becomes the last one of the thread, unless another one was received at the same time. */
-  isLast: boolean
-  /** True if the previous last message was received at the same time: the one with the higher number is the last. */
-  isTie: boolean
 }
 
 interface ThreadRow {
@@ -62,25 +60,14 @@ const COLUMNS = 'n, id, listed, message_count, unread_count, has_attachments, la
 
 /**
  * Finds or creates the thread of a message that is about to be inserted, and updates its counts. Threads never span accounts
- * and are never merged. The caller calls {@link setLastMessage} once the message has a number.
+ * and are never merged.
  */
-export async function joinThread(tx: Tx, input: ThreadJoinInput): Promise<JoinedThread> {
+export function joinThread(tx: Tx, input: ThreadJoinInput): JoinedThread {
   const refs = refsOf(input.parsed)
-  const match =
-    (await findByNumber(tx, input)) ?? (await findByMessageIds(tx, input, refs)) ?? (await findBySubject(tx, input))
-  const joined = match ? await addToThread(tx, input, match) : await createThread(tx, input)
-  await recordReferences(tx, input.account, joined.n, refs)
+  const match = findByNumber(tx, input) ?? findByMessageIds(tx, input, refs) ?? findBySubject(tx, input)
+  const joined = match ? addToThread(tx, input, match) : createThread(tx, input)
+  recordReferences(tx, input.account, joined.n, refs)
   return joined
-}
-
-/** Sets the last message of a thread. */
-export async function setLastMessage(
-  tx: Tx,
-  { n, isTie }: Pick<JoinedThread, 'n' | 'isTie'>,
-  message: number,
-): Promise<void> {
-  const last = isTie ? 'max(last_message, ?)' : '?'
-  await tx.run(`UPDATE threads SET last_message = ${last} WHERE n = ?`, [message, n])
 }
 
 /** Own Message-ID first, then In-Reply-To, then References from the end: its last ids are the closest ancestors (RFC 5322 §3.6.4). */
@@ -102,40 +89,33 @@ interface ThreadLookup {
   ref: string | null
 }
 
-async function findByNumber(tx: Tx, { account, knownThread }: ThreadJoinInput): Promise<ThreadLookup | undefined> {
+function findByNumber(tx: Tx, { account, knownThread }: ThreadJoinInput): ThreadLookup | undefined {
   if (knownThread === undefined) return undefined
-  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ? AND account = ?`, [
-    knownThread,
-    account,
-  ])
+  const row = tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ? AND account = ?`, [knownThread, account])
   return row && { row, by: 'id', ref: null }
 }
 
-async function findByMessageIds(
-  tx: Tx,
-  input: ThreadJoinInput,
-  refs: readonly string[],
-): Promise<ThreadLookup | undefined> {
+function findByMessageIds(tx: Tx, input: ThreadJoinInput, refs: readonly string[]): ThreadLookup | undefined {
   if (refs.length === 0) return undefined
   const hashes = refs.map(hashOf)
   // If several threads match, the oldest one is used: it has the lowest number.
-  const match = await tx.get<{ ref: Uint8Array; thread: number }>(
+  const match = tx.get<{ ref: Uint8Array; thread: number }>(
     `SELECT ref, thread FROM thread_refs WHERE account = ? AND ref IN (${placeholders(hashes)})
      ORDER BY thread LIMIT 1`,
     [input.account, ...hashes],
   )
   if (!match) return undefined
-  const row = await tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ?`, [match.thread])
+  const row = tx.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n = ?`, [match.thread])
   if (!row) return undefined
   const index = hashes.findIndex((hash) => hash.equals(match.ref))
   return { row, by: 'id', ref: refs[index] ?? null }
 }
 
-async function findBySubject(tx: Tx, input: ThreadJoinInput): Promise<ThreadLookup | undefined> {
+function findBySubject(tx: Tx, input: ThreadJoinInput): ThreadLookup | undefined {
   const { key, isReply } = normaliseSubject(input.parsed.subject)
   const refersToMessage = isReply || input.parsed.inReplyTo.length > 0 || input.parsed.references.length > 0
   if (!refersToMessage || key === '') return undefined
-  const candidates = await tx.all<ThreadRow>(
+  const candidates = tx.all<ThreadRow>(
     `SELECT ${COLUMNS} FROM threads WHERE account = ? AND subject_key = ? AND last_received_at BETWEEN ? AND ?
      ORDER BY last_received_at DESC LIMIT ?`,
     [
@@ -158,11 +138,16 @@ async function findBySubject(tx: Tx, input: ThreadJoinInput): Promise<ThreadLook
   return row && { row, by: 'subject', ref: null }
 }
 
-async function createThread(tx: Tx, input: ThreadJoinInput): Promise<JoinedThread> {
+function createThread(tx: Tx, input: ThreadJoinInput): JoinedThread {
   const id = newId('thread')
-  const newest = await tx.get<{ n: number | null }>('SELECT max(n) AS n FROM threads')
-  const n = Math.max(newest?.n ?? 0, await lastNumber(tx, input.account, 'threads')) + 1
-  await tx.insert('threads', {
+  // Also above deleted threads that the ledger still records.
+  const recorded = lastNumberOf(input.account, 'threads')
+  const newest = tx.get<{ n: number }>(
+    `SELECT max(coalesce((SELECT max(n) FROM threads), 0), coalesce((${recorded.sql}), 0)) AS n`,
+    recorded.values,
+  )
+  const n = newest!.n + 1
+  tx.insert('threads', {
     n,
     id,
     account: input.account,
@@ -172,29 +157,30 @@ async function createThread(tx: Tx, input: ThreadJoinInput): Promise<JoinedThrea
     message_count: 1,
     unread_count: input.unread,
     has_attachments: input.parsed.hasAttachments,
-    last_message: 0,
+    last_message: input.n,
     last_received_at: input.receivedAt,
     participants: JSON.stringify(addParticipants([], input.parsed)),
     created_at: input.receivedAt,
   })
-  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: input.receivedAt, isLast: true, isTie: false }
+  return { n, id, created: true, by: 'new', ref: null, lastReceivedAt: input.receivedAt }
 }
 
-async function addToThread(tx: Tx, input: ThreadJoinInput, match: ThreadLookup): Promise<JoinedThread> {
+function addToThread(tx: Tx, input: ThreadJoinInput, match: ThreadLookup): JoinedThread {
   const { row } = match
   const joined = { n: row.n, id: row.id, created: false, by: match.by, ref: match.ref }
   // Decisions §10.5: counts and flags cover the messages outside Trash and Junk, or all messages if there are none outside.
   if (row.listed === 1 && !input.listed) {
-    return { ...joined, lastReceivedAt: row.last_received_at, isLast: false, isTie: false }
+    return { ...joined, lastReceivedAt: row.last_received_at }
   }
   const isFirstListed = row.listed === 0 && input.listed
   const before = isFirstListed
     ? { ...row, message_count: 0, unread_count: 0, has_attachments: 0, last_received_at: 0, participants: '[]' }
     : row
   const lastReceivedAt = Math.max(before.last_received_at, input.receivedAt)
-  await tx.run(
+  tx.run(
     `UPDATE threads SET listed = ?, message_count = ?, unread_count = ?, has_attachments = ?, last_received_at = ?,
-       participants = ? WHERE n = ?`,
+       participants = ?, last_message = CASE WHEN ? THEN max(last_message, ?) WHEN ? THEN ? ELSE last_message END
+     WHERE n = ?`,
     [
       input.listed,
       before.message_count + 1,
@@ -202,17 +188,19 @@ async function addToThread(tx: Tx, input: ThreadJoinInput, match: ThreadLookup):
       before.has_attachments === 1 || input.parsed.hasAttachments,
       lastReceivedAt,
       JSON.stringify(addParticipants(JSON.parse(before.participants) as Address[], input.parsed)),
+      // Of two messages received at the same time the one with the higher number is the last.
+      ...[before.last_received_at === input.receivedAt, input.n],
+      ...[lastReceivedAt === input.receivedAt, input.n],
       row.n,
     ],
   )
-  const isLast = lastReceivedAt === input.receivedAt
-  return { ...joined, lastReceivedAt, isLast, isTie: isLast && before.last_received_at === input.receivedAt }
+  return { ...joined, lastReceivedAt }
 }
 
-async function recordReferences(tx: Tx, account: number, thread: number, refs: readonly string[]): Promise<void> {
+function recordReferences(tx: Tx, account: number, thread: number, refs: readonly string[]): void {
   if (refs.length === 0) return
   const values = refs.flatMap((ref): SqlValue[] => [account, hashOf(ref), thread])
-  await tx.run(
+  tx.run(
     `INSERT OR IGNORE INTO thread_refs (account, ref, thread) VALUES ${refs.map(() => '(?, ?, ?)').join(', ')}`,
     values,
   )

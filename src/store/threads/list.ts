@@ -1,6 +1,6 @@
 // Statements that list threads. A thread matches if one of its messages matches all conditions.
 
-import type { Reader, SqlValue } from '../../db/db.ts'
+import type { AnyReader, SqlValue } from '../../db/db.ts'
 import { type Fragment, folderThreads } from '../folders.ts'
 import { newestNumberAt, threadsOfHits, threadsOfWalks } from '../messages/matching-threads.ts'
 import { hasMatchingMessage, isDense, listedValues, withinNear } from '../messages/walk.ts'
@@ -23,7 +23,7 @@ const ORDER: OrderColumns = { at: 't.last_received_at', n: 't.n' }
 
 /** The keys of a page, and of one more thread if there is one. */
 export async function listThreadKeys(
-  reader: Reader,
+  reader: AnyReader,
   search: Search,
   page: PageRequest,
   condition: ThreadCondition,

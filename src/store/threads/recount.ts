@@ -27,23 +27,19 @@ export interface RecountedThread {
  * messages if there are none outside (decisions §10.5).
  * @param messages all messages of the thread, oldest first
  */
-export async function recountThread(
-  tx: Tx,
-  thread: number,
-  messages: readonly CountedThreadMessage[],
-): Promise<RecountedThread> {
-  const row = await tx.get<{ id: string }>('SELECT id FROM threads WHERE n = ?', [thread])
+export function recountThread(tx: Tx, thread: number, messages: readonly CountedThreadMessage[]): RecountedThread {
+  const row = tx.get<{ id: string }>('SELECT id FROM threads WHERE n = ?', [thread])
   if (row === undefined) throw new Error(`Thread ${thread} does not exist.`)
   if (messages.length === 0) {
-    await tx.run('DELETE FROM thread_refs WHERE thread = ?', [thread])
-    await tx.run('DELETE FROM threads WHERE n = ?', [thread])
+    tx.run('DELETE FROM thread_refs WHERE thread = ?', [thread])
+    tx.run('DELETE FROM threads WHERE n = ?', [thread])
     return { id: row.id, isDeleted: true, lastReceivedAt: 0 }
   }
   const outside = messages.filter(({ listed }) => listed)
   const counted = outside.length > 0 ? outside : messages
   const last = counted.reduce((newest, message) => (message.receivedAt >= newest.receivedAt ? message : newest))
   const participants = counted.reduce<Address[]>((merged, { people }) => mergeParticipants(merged, people), [])
-  await tx.run(
+  tx.run(
     `UPDATE threads SET listed = ?, message_count = ?, unread_count = ?, has_attachments = ?, last_message = ?,
        last_received_at = ?, participants = ? WHERE n = ?`,
     [

@@ -14,6 +14,7 @@ import type { Account, MessageFilter, Page, Thread } from '../records.ts'
 import { dependsOnNow } from '../search/filter-term.ts'
 import { openSearch } from '../search/search.ts'
 import { keyOf, numberOf, type PageRequest } from '../search/sql.ts'
+import { ThreadCache } from './cache.ts'
 import { isIndexedPage, listThreadKeys, threadConditionOf } from './list.ts'
 
 export interface ThreadsDeps {
@@ -40,9 +41,11 @@ const COLUMNS = 'n, id, subject, listed, message_count, unread_count, has_attach
 export class Threads {
   readonly #deps: ThreadsDeps
   readonly #pages: PageCache<Thread>
+  readonly #cache: ThreadCache
 
   constructor(deps: ThreadsDeps) {
     this.#deps = deps
+    this.#cache = new ThreadCache(deps.db)
     this.#pages = new PageCache(deps.accounts)
   }
 
@@ -53,59 +56,53 @@ export class Threads {
   }
 
   async #readPage(account: Account, filter: MessageFilter, page: PageRequest): Promise<Page<Thread>> {
-    const { db, folders, clock } = this.#deps
-    const search = await openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    const { db, accounts, folders, clock } = this.#deps
+    const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     const condition = threadConditionOf(filter)
     const keys = await listThreadKeys(isIndexedPage(search, condition) ? db.read : db.scan, search, page, condition)
     const { items, next } = pageOf(keys, page.limit, keyOf, numberOf)
-    const threads = await this.#present(items)
-    return { items: items.flatMap((n) => threads.get(n) ?? []), next }
+    // Read again: the page is cached under a sequence number that may be newer than the account of the caller.
+    const current = accounts.byNumber(account.n) ?? account
+    return { items: this.#cache.threads(current, items, (missing) => this.#present(missing)), next }
   }
 
   /** A thread with the ids of the messages its counts cover, oldest first. */
-  async get(account: Account, id: string): Promise<(Thread & { messageIds: string[] }) | undefined> {
+  get(account: Account, id: string): (Thread & { messageIds: string[] }) | undefined {
     const { read } = this.#deps.db
-    const row = await read.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE id = ? AND account = ?`, [
-      id,
-      account.n,
-    ])
+    const row = read.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE id = ? AND account = ?`, [id, account.n])
     if (!row) return undefined
-    const [thread] = (await presentThreads(read, [row])).values()
-    return thread && { ...thread, messageIds: await messageIdsOf(read, row.n, row.listed === 1) }
+    const [thread] = presentThreads(read, [row]).values()
+    return thread && { ...thread, messageIds: messageIdsOf(read, row.n, row.listed === 1) }
   }
 
   /**
    * Keys of the messages that the thread's counts cover, by time of receipt: a page and one more.
    * @returns undefined if there is no such thread
    */
-  async messages(account: Account, id: string, page: PageRequest): Promise<ThreadMessageKey[] | undefined> {
+  messages(account: Account, id: string, page: PageRequest): ThreadMessageKey[] | undefined {
     const { read } = this.#deps.db
-    const row = await read.get<{ n: number; listed: number }>(
-      'SELECT n, listed FROM threads WHERE id = ? AND account = ?',
-      [id, account.n],
-    )
+    const row = read.get<{ n: number; listed: number }>('SELECT n, listed FROM threads WHERE id = ? AND account = ?', [
+      id,
+      account.n,
+    ])
     return row && messageKeysOf(read, row.n, row.listed === 1, page)
   }
 
-  async #present(numbers: readonly number[]): Promise<Map<number, Thread>> {
-    if (numbers.length === 0) return new Map()
+  #present(numbers: readonly number[]): Map<number, Thread> {
     const { read } = this.#deps.db
     const list = placeholders(numbers)
-    return presentThreads(
-      read,
-      await read.all<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n IN (${list})`, numbers),
-    )
+    return presentThreads(read, read.all<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE n IN (${list})`, numbers))
   }
 }
 
-async function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Promise<Map<number, Thread>> {
+function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Map<number, Thread> {
   const ids = new Map(rows.map((row) => [row.n, row.id]))
-  const lastMessages = await summariesOf(
+  const lastMessages = summariesOf(
     reader,
     rows.map((row) => row.last_message),
-    async () => ids,
+    () => ids,
   )
-  const folders = await threadFolderIds(
+  const folders = threadFolderIds(
     reader,
     rows.map((row) => ({ n: row.n, listed: row.listed === 1 })),
   )

@@ -1,4 +1,4 @@
-// Nothing that opens a door reaches the log.
+// No secret reaches the log.
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'

@@ -249,7 +249,7 @@ describe('cut short', () => {
     assert.equal((await readdir(root)).filter((name) => name.startsWith('ended.')).length, 1)
   })
 
-  it('a disk that takes no more is reported in one sentence, and no file stays', async () => {
+  it('a full disk is reported in one sentence, and no file remains', async () => {
     for (const argv of [
       ['backup', join(root, 'full.tar.zst')],
       ['restore', good, '--data', join(root, 'full')],
@@ -258,7 +258,7 @@ describe('cut short', () => {
       const child = run(argv, 'ulimit -f 50; ')
       const told = child.stderr!.setEncoding('utf8').toArray()
       assert.deepEqual(await once(child, 'exit'), [1, null])
-      assert.match((await told).join(''), /^mailstead: The disk has no room for [^\n]*\. Nothing was left behind\.\n$/)
+      assert.match((await told).join(''), /^mailstead: The disk has no room for [^\n]*\. No partial file remains\.\n$/)
     }
     assert.deepEqual(await readdir(join(root, 'full')), ['lock.db'])
     assert.equal(

@@ -55,7 +55,7 @@ test('every route of the operator has its command', async () => {
 
 test('teams are listed, made with their owner, changed, suspended and let work again', async () => {
   const made = await cli.json('team', 'create', '--name', 'New', '--owner', 'Ida@people.test')
-  const [owner] = await appliance.app.people.members.of('ida@people.test')
+  const [owner] = appliance.app.people.members.of('ida@people.test')
   assert.deepEqual([owner!.teamId, owner!.role], [made.id, 'owner'])
   const changed = await cli.json('team', 'update', made.id, '--name', 'Newer', '--ses', 'on', '--ses-limit', '100')
   assert.deepEqual([changed.name, changed.ses_enabled, changed.ses_daily_limit], ['Newer', true, 100])

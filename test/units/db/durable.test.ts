@@ -47,17 +47,17 @@ describe('an answer', () => {
     try {
       let answered = false
       let hooked = false
-      const writing = db.write(async (tx) => {
+      const writing = db.write((tx) => {
         tx.afterCommit(() => {
           hooked = true
         })
-        await tx.insert('things', { name: 'kept' })
+        tx.insert('things', { name: 'kept' })
       })
       void writing.then(() => {
         answered = true
       })
       while (flushes.held.length === 0) await turn()
-      assert.equal((await db.read.all('SELECT name FROM things')).length, 1, 'committed')
+      assert.equal(db.read.all('SELECT name FROM things').length, 1, 'committed')
       for (let i = 0; i < 20; i++) await turn()
       assert.deepEqual([answered, hooked], [false, false])
       flushes.held.shift()!(null)
@@ -77,7 +77,7 @@ describe('an answer', () => {
       const writing = db.write((tx) => tx.insert('things', { name: 'seen' }))
       const ends: string[] = []
       // A reader can see the commit before anybody is told of it.
-      while ((await db.read.all('SELECT name FROM things')).length === 0) await turn()
+      while (db.read.all('SELECT name FROM things').length === 0) await turn()
       const durable = db.durable().then(() => ends.push('durable'))
       const later = db.write((tx) => tx.insert('things', { name: 'later' }))
       while (flushes.held.length === 0) await turn()
@@ -85,7 +85,10 @@ describe('an answer', () => {
       assert.deepEqual(ends, [])
       flushes.held.shift()!(null)
       await Promise.all([writing, durable])
-      await assert.rejects(db.write(() => Promise.reject(new Error('no'))))
+      const failing = (): never => {
+        throw new Error('no')
+      }
+      await assert.rejects(db.write(failing))
       while (flushes.held.length === 0) await turn()
       flushes.held.shift()!(null)
       await later
@@ -120,7 +123,7 @@ describe('an answer', () => {
       const first = write('first')
       while (flushes.held.length === 0) await turn()
       const others = [write('second'), write('third')]
-      while ((await db.read.all('SELECT name FROM things')).length < 3) await turn()
+      while (db.read.all('SELECT name FROM things').length < 3) await turn()
       flushes.held.shift()!(null)
       await first
       assert.deepEqual(answered, ['first'])
@@ -162,7 +165,7 @@ describe('after a failed flush', () => {
       const first = db.write((tx) => tx.insert('things', { name: 'first' }))
       while (flushes.held.length === 0) await turn()
       const second = db.write((tx) => tx.insert('things', { name: 'second' }))
-      while ((await db.read.all('SELECT name FROM things')).length < 2) await turn()
+      while (db.read.all('SELECT name FROM things').length < 2) await turn()
       const outcomes = Promise.allSettled([first, second])
       flushes.held.shift()!(new Error('EIO: the disk is broken'))
       for (let i = 0; i < 20; i++) await turn()
@@ -197,13 +200,13 @@ describe('work put off to the end', () => {
     const db = await openDb()
     const order: string[] = []
     const unit = (name: string, fails = false) =>
-      db.write(async (tx) => {
-        tx.atEnd(async (end) => {
+      db.write((tx) => {
+        tx.atEnd((end) => {
           order.push(`end ${name}`)
-          await end.insert('things', { name: `end ${name}` })
+          end.insert('things', { name: `end ${name}` })
         })
         order.push(name)
-        await tx.insert('things', { name })
+        tx.insert('things', { name })
         if (fails) throw new Error('no')
       })
     const outcomes = await Promise.allSettled([unit('a'), unit('b', true), unit('c')])
@@ -212,7 +215,7 @@ describe('work put off to the end', () => {
       ['fulfilled', 'rejected', 'fulfilled'],
     )
     assert.deepEqual(order, ['a', 'b', 'c', 'end a', 'end c'])
-    assert.equal((await db.read.all('SELECT 1 FROM things')).length, 4)
+    assert.equal(db.read.all('SELECT 1 FROM things').length, 4)
     await db.close()
   })
 
@@ -220,15 +223,17 @@ describe('work put off to the end', () => {
     const db = await openDb()
     const outcomes = await Promise.allSettled([
       db.write((tx) => tx.insert('things', { name: 'innocent' })),
-      db.write(async (tx) => {
-        tx.atEnd(() => Promise.reject(new Error('no')))
+      db.write((tx) => {
+        tx.atEnd(() => {
+          throw new Error('no')
+        })
       }),
     ])
     assert.deepEqual(
       outcomes.map(({ status }) => status),
       ['rejected', 'rejected'],
     )
-    assert.deepEqual(await db.read.all('SELECT 1 FROM things'), [])
+    assert.deepEqual(db.read.all('SELECT 1 FROM things'), [])
     await db.close()
   })
 })

@@ -20,15 +20,15 @@ test('what was put there before this version was put there no earlier than what 
     db,
     mailMigrations.filter((step) => step.number < 12),
   )
-  await db.write(async (tx) => {
-    await tx.insert('accounts', { n: 1, mailbox_id: 'mbx_1', created_at: 0 })
+  await db.write((tx) => {
+    tx.insert('accounts', { n: 1, mailbox_id: 'mbx_1', created_at: 0 })
     for (const [n, role] of [
       [1, 'inbox'],
       [2, 'trash'],
       [3, 'junk'],
     ] as const) {
       const times = { created_at: 0, updated_at: 0 }
-      await tx.insert('folders', {
+      tx.insert('folders', {
         ...{ n, id: `fld_${n}`, account: 1, name: role, role, sort_order: n, uid_validity: 1 },
         ...times,
       })
@@ -41,11 +41,11 @@ test('what was put there before this version was put there no earlier than what 
       [3, 1, 5],
     ]
     for (const [index, [folder, uid, received_at]] of filed.entries()) {
-      await tx.insert('message_folders', { folder, uid, message: index + 1, received_at })
+      tx.insert('message_folders', { folder, uid, message: index + 1, received_at })
     }
   })
   await migrate(db, mailMigrations)
-  const rows = await db.read.all<{ folder: number; uid: number; filed_at: number | null }>(
+  const rows = db.read.all<{ folder: number; uid: number; filed_at: number | null }>(
     'SELECT folder, uid, filed_at FROM message_folders ORDER BY folder, uid',
   )
   assert.deepEqual(

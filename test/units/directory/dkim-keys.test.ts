@@ -30,8 +30,8 @@ function publish(appliance: TestDirectory, records: readonly { name: string; val
 
 const selectors = (domain: Domain) => domain.records.dkim.map(({ name }) => name.split('.')[0])
 
-async function signing(appliance: TestDirectory, domain: Domain): Promise<string[]> {
-  const keys = await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)
+function signing(appliance: TestDirectory, domain: Domain): string[] {
+  const keys = appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)
   return keys.map(({ selector, algorithm }) => `${selector} ${algorithm}`)
 }
 
@@ -40,12 +40,12 @@ describe('a further key of a domain', () => {
     await using appliance = await openTestDirectory()
     const { domains } = appliance.directory
     const { teamId, domain } = await provenDomain(appliance)
-    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
+    assert.deepEqual(signing(appliance, domain), ['s1 rsa'])
 
     const rotated = await domains.rotateKey(teamId, domain.id, 'rsa')
     assert.deepEqual(selectors(rotated), ['s1', 's2'])
     assert.notEqual(rotated.records.dkim[1]!.value, rotated.records.dkim[0]!.value)
-    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
+    assert.deepEqual(signing(appliance, domain), ['s1 rsa'])
     const early = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(
       early.checks.filter(({ record }) => record === 'dkim').map(({ name, ok }) => [name.split('.')[0], ok]),
@@ -54,17 +54,17 @@ describe('a further key of a domain', () => {
         ['s2', false],
       ],
     )
-    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
+    assert.deepEqual(signing(appliance, domain), ['s1 rsa'])
 
     publish(appliance, rotated.records.dkim)
     appliance.clock.advance(DAY)
     await appliance.administration.domains.recheckDue()
-    assert.deepEqual(await signing(appliance, domain), ['s2 rsa'])
-    const after = (await domains.get(teamId, domain.id))!
+    assert.deepEqual(signing(appliance, domain), ['s2 rsa'])
+    const after = domains.get(teamId, domain.id)!
     assert.deepEqual([selectors(after), after.removable], [['s1', 's2'], []])
 
     appliance.clock.advance(RETIRED_NEEDED_MS)
-    const later = (await domains.get(teamId, domain.id))!
+    const later = domains.get(teamId, domain.id)!
     assert.deepEqual(selectors(later), ['s2'])
     assert.deepEqual(later.removable, [rotated.records.dkim[0]])
     const still = await appliance.administration.domains.verify(teamId, domain.id)
@@ -80,7 +80,7 @@ describe('a further key of a domain', () => {
     delete appliance.dns.zone[later.removable[0]!.name]
     const gone = await appliance.administration.domains.verify(teamId, domain.id)
     assert.deepEqual(gone.domain.removable, [])
-    assert.equal((await appliance.db.read.all('SELECT n FROM dkim_keys')).length, 1)
+    assert.equal(appliance.db.read.all('SELECT n FROM dkim_keys').length, 1)
     assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s2', 's3'])
   })
 
@@ -91,12 +91,12 @@ describe('a further key of a domain', () => {
     await domains.rotateKey(teamId, domain.id, 'rsa')
     const waits = async () => assert.rejects(domains.rotateKey(teamId, domain.id, 'rsa'), failure('conflict'))
     await waits()
-    const shown = (await domains.get(teamId, domain.id))!
+    const shown = domains.get(teamId, domain.id)!
     publish(appliance, shown.records.dkim)
     await appliance.administration.domains.verify(teamId, domain.id)
     for (const { name } of shown.records.dkim) delete appliance.dns.zone[name]
     await appliance.administration.domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(appliance, domain), [], 'nothing is signed with a key nobody can see')
+    assert.deepEqual(signing(appliance, domain), [], 'nothing is signed with a key nobody can see')
     assert.deepEqual(selectors(await domains.rotateKey(teamId, domain.id, 'rsa')), ['s1', 's2', 's3'])
     await waits()
     await assert.rejects(domains.rotateKey(await appliance.team('Two'), domain.id, 'rsa'), failure('not_found'))
@@ -111,20 +111,20 @@ describe('a further key of a domain', () => {
     const published = /^v=DKIM1; k=ed25519; p=([A-Za-z0-9+/]{43}=)$/.exec(record!.value)![1]!
     publish(appliance, both.records.dkim)
     await appliance.administration.domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(appliance, domain), ['s1 rsa', 's2 ed25519'])
-    const [, key] = await dkimKeys.signing(appliance.db.read, domain.id)
-    const jwk = createPublicKey((await dkimKeys.open(appliance.db.read, key!))!).export({ format: 'jwk' })
+    assert.deepEqual(signing(appliance, domain), ['s1 rsa', 's2 ed25519'])
+    const [, key] = dkimKeys.signing(appliance.db.read, domain.id)
+    const jwk = createPublicKey(dkimKeys.open(appliance.db.read, key!)!).export({ format: 'jwk' })
     assert.equal(Buffer.from(jwk.x!, 'base64url').toString('base64'), published)
 
     const next = await domains.rotateKey(teamId, domain.id, 'ed25519')
     publish(appliance, next.records.dkim)
     await appliance.administration.domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(appliance, domain), ['s1 rsa', 's3 ed25519'])
+    assert.deepEqual(signing(appliance, domain), ['s1 rsa', 's3 ed25519'])
     // RSA is replaced by itself.
     const last = await domains.rotateKey(teamId, domain.id, 'rsa')
     publish(appliance, last.records.dkim)
     await appliance.administration.domains.verify(teamId, domain.id)
-    assert.deepEqual(await signing(appliance, domain), ['s4 rsa', 's3 ed25519'])
+    assert.deepEqual(signing(appliance, domain), ['s4 rsa', 's3 ed25519'])
   })
 
   it('of a reserved name signs immediately, until DNS definitely has no such record', async () => {
@@ -132,17 +132,17 @@ describe('a further key of a domain', () => {
     const { domains } = appliance.directory
     const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'demo.test')
-    assert.deepEqual(await signing(appliance, domain), ['s1 rsa'])
+    assert.deepEqual(signing(appliance, domain), ['s1 rsa'])
     await domains.rotateKey(teamId, domain.id, 'rsa')
-    assert.deepEqual(await signing(appliance, domain), ['s2 rsa'])
+    assert.deepEqual(signing(appliance, domain), ['s2 rsa'])
     assert.deepEqual(appliance.dns.queries, [])
     const look = async () => {
       const { checks, domain: after } = await appliance.administration.domains.verify(teamId, domain.id)
       const keys = checks.filter(({ record }) => record === 'dkim')
-      return [after.verificationStatus, keys.at(-1)!.ok, await signing(appliance, domain)]
+      return [after.verificationStatus, keys.at(-1)!.ok, signing(appliance, domain)]
     }
     // A name server in trouble says nothing.
-    const { name, value } = (await domains.get(teamId, domain.id))!.records.dkim.at(-1)!
+    const { name, value } = domains.get(teamId, domain.id)!.records.dkim.at(-1)!
     appliance.dns.zone[name] = { error: 'servfail' }
     assert.deepEqual(await look(), ['verified', true, ['s2 rsa']])
     appliance.dns.zone[name] = { TXT: ['v=DKIM1; p=AAAA'] }
@@ -159,7 +159,7 @@ describe('a further key of a domain', () => {
     const teamId = await appliance.team()
     const domain = await domains.create(teamId, 'demo.test')
     assert.equal(await appliance.administration.domains.recheckDue(), 1)
-    assert.deepEqual(await signing(appliance, domain), [])
+    assert.deepEqual(signing(appliance, domain), [])
     assert.equal(await appliance.administration.domains.recheckDue(), 0)
   })
 })
@@ -167,14 +167,14 @@ describe('a further key of a domain', () => {
 it('keys are deleted with their domain', async () => {
   await using appliance = await openTestDirectory()
   const { teamId, domain } = await provenDomain(appliance)
-  const [key] = await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)
+  const [key] = appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)
   await appliance.directory.domains.delete(teamId, domain.id)
-  assert.deepEqual(await appliance.db.read.all('SELECT n FROM dkim_keys'), [])
-  assert.equal(await appliance.directory.dkimKeys.open(appliance.db.read, key!), undefined)
+  assert.deepEqual(appliance.db.read.all('SELECT n FROM dkim_keys'), [])
+  assert.equal(appliance.directory.dkimKeys.open(appliance.db.read, key!), undefined)
   // The next domain's key may get the number of the one that is gone; it is still another key.
   const again = await appliance.directory.domains.create(teamId, 'demo.test')
-  assert.equal((await appliance.directory.dkimKeys.signing(appliance.db.read, again.id))[0]!.n, key!.n)
-  assert.equal(await appliance.directory.dkimKeys.open(appliance.db.read, key!), undefined)
+  assert.equal(appliance.directory.dkimKeys.signing(appliance.db.read, again.id)[0]!.n, key!.n)
+  assert.equal(appliance.directory.dkimKeys.open(appliance.db.read, key!), undefined)
 })
 
 it('keys of the older schema are migrated', async () => {
@@ -185,14 +185,14 @@ it('keys of the older schema are migrated', async () => {
     await migrate(db, mailMigrations.slice(0, 2))
     const { privateKey } = generateKeyPairSync('ed25519')
     const sealed = appliance.vault.seal(DKIM_PURPOSE, privateKey.export({ type: 'pkcs8', format: 'der' }))
-    await db.write(async (tx) => {
-      await tx.insert('teams', { id: 'team_1', name: 'One', created_at: 1 })
+    await db.write((tx) => {
+      tx.insert('teams', { id: 'team_1', name: 'One', created_at: 1 })
       for (const [name, ok] of [
         ['a.example.org', 1],
         ['b.example.org', 0],
         ['c.test', 0],
       ] as const) {
-        await tx.insert('domains', {
+        tx.insert('domains', {
           ...{
             id: name,
             team_id: 'team_1',
@@ -207,7 +207,7 @@ it('keys of the older schema are migrated', async () => {
     })
     await migrate(db, mailMigrations)
     const keys = new DkimKeys(appliance)
-    const known = await keys.of(db.read, ['a.example.org', 'b.example.org', 'c.test'])
+    const known = keys.of(db.read, ['a.example.org', 'b.example.org', 'c.test'])
     assert.deepEqual(
       [...known.values()]
         .flat()
@@ -218,8 +218,8 @@ it('keys of the older schema are migrated', async () => {
         ['s1', 'rsa', 'public of c.test', true, 5, null],
       ],
     )
-    const [key] = await keys.signing(db.read, 'c.test')
-    assert.ok((await keys.open(db.read, key!))!.equals(privateKey))
+    const [key] = keys.signing(db.read, 'c.test')
+    assert.ok(keys.open(db.read, key!)!.equals(privateKey))
     const columns = Object.keys((await db.read.get('SELECT * FROM domains'))!)
     assert.deepEqual(
       columns.filter((name) => name.startsWith('dkim')),

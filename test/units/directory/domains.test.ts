@@ -39,10 +39,10 @@ describe('create', () => {
     const publicKey = createPublicKey({ key: published, format: 'der', type: 'spki' })
     assert.equal(publicKey.asymmetricKeyDetails!.modulusLength, 2048)
     const { dkimKeys } = appliance.directory
-    const [key] = (await dkimKeys.of(appliance.db.read, [domain.id])).get(domain.id)!
-    const privateKey = (await dkimKeys.open(appliance.db.read, key!))!
+    const [key] = dkimKeys.of(appliance.db.read, [domain.id]).get(domain.id)!
+    const privateKey = dkimKeys.open(appliance.db.read, key!)!
     assert.ok(createPublicKey(privateKey).equals(publicKey), 'the sealed key is the other half of the published one')
-    assert.deepEqual(await appliance.directory.domains.get(teamId, domain.id), domain)
+    assert.deepEqual(appliance.directory.domains.get(teamId, domain.id), domain)
   })
 
   it('refuses a name the team has or another team has verified, but allows two pending claims', async () => {
@@ -55,7 +55,7 @@ describe('create', () => {
     assert.notEqual(first.records.verification.value, second.records.verification.value)
     prove(appliance, first)
     await appliance.administration.domains.verify(one, first.id)
-    assert.equal((await domains.get(two, second.id))!.verificationStatus, 'failed')
+    assert.equal(domains.get(two, second.id)!.verificationStatus, 'failed')
     await assert.rejects(domains.create(await appliance.team('Three'), 'example.org'), failure('conflict'))
   })
 
@@ -76,7 +76,7 @@ describe('create', () => {
     assert.equal(domain.verificationStatus, 'verified')
     assert.equal(domain.verifiedAt, appliance.clock.now())
     assert.deepEqual(appliance.dns.queries, [])
-    assert.equal((await domains.byName('demo.test'))!.id, domain.id)
+    assert.equal(domains.byName('demo.test')!.id, domain.id)
     await assert.rejects(domains.create(await appliance.team('Two'), 'demo.test'), failure('conflict'))
   })
 })
@@ -120,7 +120,7 @@ describe('verify', () => {
     assert.equal(after.checks[2]!.expected, spf.value)
     assert.equal(after.domain.verificationStatus, 'verified')
     assert.equal(after.domain.verifiedAt, appliance.clock.now())
-    assert.equal((await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)).length, 1)
+    assert.equal(appliance.directory.dkimKeys.signing(appliance.db.read, domain.id).length, 1)
   })
 
   it('does not accept two SPF records, another DKIM key, or two DMARC records', async () => {
@@ -155,7 +155,7 @@ describe('verify', () => {
     const teamId = await appliance.team()
     const domain = await appliance.directory.domains.create(teamId, 'example.org')
     appliance.dns.zone[domain.records.verification.name] = { error: 'servfail' }
-    const before = await appliance.db.read.get('SELECT * FROM domains')
+    const before = appliance.db.read.get('SELECT * FROM domains')
     await assert.rejects(appliance.administration.domains.verify(teamId, domain.id), failure('service_unavailable'))
     assert.deepEqual(await appliance.db.read.get('SELECT * FROM domains'), before)
   })
@@ -171,11 +171,11 @@ describe('verify', () => {
     await appliance.administration.domains.verify(teamId, domain.id)
     appliance.dns.zone[dkim.name] = { error: 'servfail' }
     await appliance.administration.domains.verify(teamId, domain.id)
-    const signing = async () => (await appliance.directory.dkimKeys.signing(appliance.db.read, domain.id)).length
-    assert.equal(await signing(), 1)
+    const signing = () => appliance.directory.dkimKeys.signing(appliance.db.read, domain.id).length
+    assert.equal(signing(), 1)
     appliance.dns.zone[dkim.name] = { TXT: ['v=DKIM1; p='] }
     await appliance.administration.domains.verify(teamId, domain.id)
-    assert.equal(await signing(), 0)
+    assert.equal(signing(), 0)
   })
 
   it('lets the first of two teams win although both records are published', async () => {
@@ -192,10 +192,8 @@ describe('verify', () => {
     ])
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     const winner = outcomes[0]!.status === 'fulfilled' ? first : second
-    assert.equal((await domains.byName('example.org'))!.id, winner.id)
-    const statuses = [await domains.get(one, first.id), await domains.get(two, second.id)].map(
-      (row) => row!.verificationStatus,
-    )
+    assert.equal(domains.byName('example.org')!.id, winner.id)
+    const statuses = [domains.get(one, first.id), domains.get(two, second.id)].map((row) => row!.verificationStatus)
     assert.deepEqual(statuses.toSorted(), ['failed', 'verified'])
   })
 
@@ -204,7 +202,7 @@ describe('verify', () => {
     const domain = await appliance.directory.domains.create(await appliance.team(), 'example.org')
     const stranger = await appliance.team('Two')
     await assert.rejects(appliance.administration.domains.verify(stranger, domain.id), failure('not_found'))
-    assert.equal(await appliance.directory.domains.get(stranger, domain.id), undefined)
+    assert.equal(appliance.directory.domains.get(stranger, domain.id), undefined)
     await assert.rejects(appliance.directory.domains.delete(stranger, domain.id), failure('not_found'))
     assert.deepEqual(appliance.dns.queries, [])
   })
@@ -222,7 +220,7 @@ describe('recheckDue', () => {
       looks += await appliance.administration.domains.recheckDue()
     }
     assert.equal(looks, 12 + 71)
-    assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, 'failed')
+    assert.equal(domains.get(teamId, domain.id)!.verificationStatus, 'failed')
     prove(appliance, domain)
     appliance.clock.advance(DAY)
     assert.equal(await appliance.administration.domains.recheckDue(), 0)
@@ -240,7 +238,7 @@ describe('recheckDue', () => {
     prove(appliance, domain)
     appliance.clock.advance(5 * MINUTE)
     await appliance.administration.domains.recheckDue()
-    const found = (await domains.get(teamId, domain.id))!
+    const found = domains.get(teamId, domain.id)!
     assert.equal(found.verificationStatus, 'verified')
     assert.equal(found.verifiedAt, appliance.clock.now())
     assert.equal(await appliance.administration.domains.recheckDue(), 0, 'it is not due again at once')
@@ -272,9 +270,9 @@ describe('recheckDue', () => {
     for (const expected of ['verified', 'verified', 'failed']) {
       appliance.clock.advance(DAY)
       await Promise.all([appliance.administration.domains.recheckDue(), appliance.administration.domains.recheckDue()])
-      assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, expected)
+      assert.equal(domains.get(teamId, domain.id)!.verificationStatus, expected)
     }
-    assert.equal((await domains.byName('example.org'))!.id, domain.id)
+    assert.equal(domains.byName('example.org')!.id, domain.id)
     const refused = failure('validation_error', { field: 'email', code: 'unverified_domain' })
     await assert.rejects(appliance.administration.mailboxes.create(teamId, { email: 'a@example.org' }), refused)
   })
@@ -293,7 +291,7 @@ describe('recheckDue', () => {
       else appliance.dns.zone[name] = day === 'back' ? proof : { error: 'servfail' }
       appliance.clock.advance(DAY)
       await appliance.administration.domains.recheckDue()
-      assert.equal((await domains.get(teamId, domain.id))!.verificationStatus, 'verified', day)
+      assert.equal(domains.get(teamId, domain.id)!.verificationStatus, 'verified', day)
     }
   })
 })
@@ -304,7 +302,7 @@ describe('byName', () => {
     const { domains } = appliance.directory
     const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
     const first = await domains.create(one, 'example.org')
-    assert.equal(await domains.byName('example.org'), undefined)
+    assert.equal(domains.byName('example.org'), undefined)
     prove(appliance, first)
     await appliance.administration.domains.verify(one, first.id)
     delete appliance.dns.zone[first.records.verification.name]
@@ -313,27 +311,27 @@ describe('byName', () => {
       await appliance.administration.domains.recheckDue()
     }
     const second = await domains.create(two, 'example.org')
-    assert.equal((await domains.byName('example.org'))!.id, first.id, 'nobody else has proven it yet')
+    assert.equal(domains.byName('example.org')!.id, first.id, 'nobody else has proven it yet')
     prove(appliance, second)
     await appliance.administration.domains.verify(two, second.id)
-    assert.equal((await domains.byName('example.org'))!.id, second.id)
+    assert.equal(domains.byName('example.org')!.id, second.id)
     await domains.delete(two, second.id)
-    assert.equal(await domains.byName('example.org'), undefined, 'the lapsed one does not come back by itself')
+    assert.equal(domains.byName('example.org'), undefined, 'the lapsed one does not come back by itself')
     prove(appliance, first)
     await appliance.administration.domains.verify(one, first.id)
-    assert.equal((await domains.byName('example.org'))!.id, first.id)
+    assert.equal(domains.byName('example.org')!.id, first.id)
   })
 
   it('returns when its team was suspended', async () => {
     await using appliance = await openTestDirectory()
     const teamId = await appliance.team()
     await appliance.directory.domains.create(teamId, 'demo.test')
-    assert.equal((await appliance.directory.domains.byName('demo.test'))!.teamSuspendedAt, null)
+    assert.equal(appliance.directory.domains.byName('demo.test')!.teamSuspendedAt, null)
     const since = appliance.clock.now()
     await appliance.directory.teams.setStatus(teamId, 'suspended')
     appliance.clock.advance(DAY)
     await appliance.directory.teams.setStatus(teamId, 'suspended')
-    assert.equal((await appliance.directory.domains.byName('demo.test'))!.teamSuspendedAt, since)
+    assert.equal(appliance.directory.domains.byName('demo.test')!.teamSuspendedAt, since)
   })
 })
 
@@ -344,20 +342,20 @@ describe('list and delete', () => {
     const teamId = await appliance.team()
     for (const name of ['a.test', 'shop.example.org', 'b.test', 'SHOP-2.example.org'])
       await domains.create(teamId, name)
-    const names = async (filter: object) =>
-      (await domains.list(teamId, { limit: 10, after: null, ...filter })).items.map(({ name }) => name)
-    assert.deepEqual(await names({}), ['shop-2.example.org', 'b.test', 'shop.example.org', 'a.test'])
-    assert.deepEqual(await names({ status: 'verified' }), ['b.test', 'a.test'])
-    assert.deepEqual(await names({ search: 'SHOP' }), ['shop-2.example.org', 'shop.example.org'])
-    assert.deepEqual(await names({ search: '%' }), [])
-    const first = await domains.list(teamId, { limit: 3, after: null })
-    const rest = await domains.list(teamId, { limit: 3, after: first.next })
+    const names = (filter: object) =>
+      domains.list(teamId, { limit: 10, after: null, ...filter }).items.map(({ name }) => name)
+    assert.deepEqual(names({}), ['shop-2.example.org', 'b.test', 'shop.example.org', 'a.test'])
+    assert.deepEqual(names({ status: 'verified' }), ['b.test', 'a.test'])
+    assert.deepEqual(names({ search: 'SHOP' }), ['shop-2.example.org', 'shop.example.org'])
+    assert.deepEqual(names({ search: '%' }), [])
+    const first = domains.list(teamId, { limit: 3, after: null })
+    const rest = domains.list(teamId, { limit: 3, after: first.next })
     assert.deepEqual(
       rest.items.map(({ name }) => name),
       ['a.test'],
     )
     assert.equal(rest.next, null)
-    assert.deepEqual(await domains.list(await appliance.team('Two'), { limit: 3, after: null }), {
+    assert.deepEqual(domains.list(await appliance.team('Two'), { limit: 3, after: null }), {
       items: [],
       next: null,
     })
@@ -375,8 +373,8 @@ describe('list and delete', () => {
     await assert.rejects(domains.delete(teamId, domain.id), failure('conflict'))
     await appliance.administration.mailboxes.delete(teamId, mailbox.id)
     await domains.delete(teamId, domain.id)
-    assert.equal(await domains.get(teamId, domain.id), undefined)
-    assert.equal((await filters.get(domain.id)).mode, 'off')
+    assert.equal(domains.get(teamId, domain.id), undefined)
+    assert.equal(filters.get(domain.id).mode, 'off')
     await assert.rejects(domains.delete(teamId, domain.id), failure('not_found'))
     await domains.create(teamId, 'demo.test')
   })

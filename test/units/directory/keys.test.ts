@@ -26,7 +26,7 @@ const issue = (more: Partial<KeyInput> = {}) =>
 const issueFor = (mailboxId: string, more: Partial<KeyInput> = {}) =>
   keys.issue({ teamId, kind: 'mailbox', mailboxId, name: 'key', createdBy: 'operator', ...more })
 const newMailbox = async (name: string) => {
-  const known = await appliance.directory.domains.list(teamId, { limit: 1, after: null })
+  const known = appliance.directory.domains.list(teamId, { limit: 1, after: null })
   if (known.items.length === 0) await appliance.directory.domains.create(teamId, 'keys.test')
   return appliance.administration.mailboxes.create(teamId, { email: `${name}@keys.test` })
 }
@@ -41,9 +41,9 @@ describe('issue', () => {
       { kind: record.kind, role: record.role, status: record.status, mailboxId: record.mailboxId, name: record.name },
       { kind: 'root', role: 'root:full', status: 'active', mailboxId: null, name: 'first' },
     )
-    const rows = await appliance.db.read.all('SELECT * FROM keys')
+    const rows = appliance.db.read.all('SELECT * FROM keys')
     assert.ok(!rows.some((row) => Object.values(row).some((value) => value === secret)))
-    assert.deepEqual(await keys.get(teamId, record.id), record)
+    assert.deepEqual(keys.get(teamId, record.id), record)
   })
 
   it('gives a mailbox key the four scopes by default', async () => {
@@ -105,7 +105,7 @@ describe('issue', () => {
     await assert.rejects(issueFor(id), failure('conflict'))
     await keys.revoke(teamId, issued[0]!.record.id)
     await issueFor(id)
-    assert.deepEqual(await keys.countByMailbox([id, 'mbx_none']), new Map([[id, MAILBOX_KEYS_MAX]]))
+    assert.deepEqual(keys.countByMailbox([id, 'mbx_none']), new Map([[id, MAILBOX_KEYS_MAX]]))
   })
 })
 
@@ -120,7 +120,7 @@ describe('recognise', () => {
     return { counts, db: { read } as unknown as Db }
   }
 
-  it('reads the database once for a well-formed key, and never for a malformed one', async () => {
+  it('reads the database once for a well-formed key, and never for a malformed one', () => {
     const { counts, db } = countingDb()
     const blind = new Keys({ db, clock: appliance.clock })
     const real = newSecret('srk_')
@@ -136,14 +136,14 @@ describe('recognise', () => {
       `${real}\n`,
       'a'.repeat(100_000),
     ]
-    for (const secret of broken) assert.equal(await blind.recognise(secret), undefined)
+    for (const secret of broken) assert.equal(blind.recognise(secret), undefined)
     assert.equal(counts.reads, 0)
-    assert.equal(await blind.recognise(real), undefined)
+    assert.equal(blind.recognise(real), undefined)
     assert.equal(counts.reads, 1)
   })
 
-  it('finds either hash by index', async () => {
-    const plan = await appliance.db.read.all<{ detail: string }>(
+  it('finds either hash by index', () => {
+    const plan = appliance.db.read.all<{ detail: string }>(
       'EXPLAIN QUERY PLAN SELECT * FROM keys WHERE hash = ? OR previous_hash = ?',
       [Buffer.alloc(32), Buffer.alloc(32)],
     )
@@ -152,13 +152,13 @@ describe('recognise', () => {
 
   it('returns the principal of a key', async () => {
     const root = await issue({ role: undefined, permissions: ['domain.*', 'logs.read'] })
-    assert.deepEqual(await keys.recognise(root.secret), {
+    assert.deepEqual(keys.recognise(root.secret), {
       principal: { kind: 'team', keyId: root.record.id, teamId, permissions: ['domain.*', 'logs.read'] },
       suspended: false,
     })
     const { id } = await newMailbox('who')
     const own = await issueFor(id)
-    assert.deepEqual(await keys.recognise(own.secret), {
+    assert.deepEqual(keys.recognise(own.secret), {
       principal: { kind: 'mailbox', keyId: own.record.id, teamId, mailboxId: id, permissions: MAILBOX_SCOPES },
       suspended: false,
     })
@@ -167,33 +167,33 @@ describe('recognise', () => {
   it('refuses expired and revoked keys', async () => {
     const short = await issue({ expiresAt: appliance.clock.now() + 1000 })
     appliance.clock.advance(999)
-    assert.ok(await keys.recognise(short.secret))
+    assert.ok(keys.recognise(short.secret))
     appliance.clock.advance(1)
-    assert.equal(await keys.recognise(short.secret), undefined)
-    assert.equal((await keys.get(teamId, short.record.id))!.status, 'expired')
+    assert.equal(keys.recognise(short.secret), undefined)
+    assert.equal(keys.get(teamId, short.record.id)!.status, 'expired')
     const gone = await issue()
     await keys.revoke(teamId, gone.record.id)
     await keys.revoke(teamId, gone.record.id)
-    assert.equal(await keys.recognise(gone.secret), undefined)
-    assert.equal((await keys.get(teamId, gone.record.id))!.status, 'revoked')
+    assert.equal(keys.recognise(gone.secret), undefined)
+    assert.equal(keys.get(teamId, gone.record.id)!.status, 'revoked')
   })
 
   it('recognises keys of a suspended team and reports the suspension', async () => {
     const otherId = await appliance.team('Other')
     const { secret } = await issue({ teamId: otherId })
     await appliance.directory.teams.setStatus(otherId, 'suspended')
-    assert.equal((await keys.recognise(secret))!.suspended, true)
+    assert.equal(keys.recognise(secret)!.suspended, true)
     await appliance.directory.teams.setStatus(otherId, 'active')
-    assert.equal((await keys.recognise(secret))!.suspended, false)
+    assert.equal(keys.recognise(secret)!.suspended, false)
   })
 
   it('works for a suspended mailbox and not for a deleted one', async () => {
     const { id } = await newMailbox('ends')
     const { secret } = await issueFor(id)
     await appliance.directory.mailboxes.suspend(teamId, id)
-    assert.equal((await keys.recognise(secret))!.suspended, false)
+    assert.equal(keys.recognise(secret)!.suspended, false)
     await appliance.administration.mailboxes.delete(teamId, id)
-    assert.equal(await keys.recognise(secret), undefined)
+    assert.equal(keys.recognise(secret), undefined)
   })
 
   it('stores the minute of the last use, once a minute', async () => {
@@ -202,8 +202,8 @@ describe('recognise', () => {
       await Promise.all(Array.from({ length: 20 }, () => keys.recognise(secret)))
       // Units of work are done in order: what was asked before this one is written when it ends.
       const { units } = appliance.db.counts
-      await appliance.db.write(async () => {})
-      return { writes: appliance.db.counts.units - units - 1, at: (await keys.get(teamId, record.id))!.lastUsedAt }
+      await appliance.db.write(() => {})
+      return { writes: appliance.db.counts.units - units - 1, at: keys.get(teamId, record.id)!.lastUsedAt }
     }
     const minute = () => appliance.clock.now() - (appliance.clock.now() % MINUTE)
     appliance.clock.advance(MINUTE - (appliance.clock.now() % MINUTE) + 5)
@@ -222,31 +222,31 @@ describe('rotate', () => {
     assert.equal(second.record.id, first.record.id)
     assert.equal(second.record.last4, second.secret.slice(-4))
     appliance.clock.advance(59_999)
-    assert.ok(await keys.recognise(first.secret))
-    assert.ok(await keys.recognise(second.secret))
+    assert.ok(keys.recognise(first.secret))
+    assert.ok(keys.recognise(second.secret))
     appliance.clock.advance(1)
-    assert.equal(await keys.recognise(first.secret), undefined)
-    assert.ok(await keys.recognise(second.secret))
+    assert.equal(keys.recognise(first.secret), undefined)
+    assert.ok(keys.recognise(second.secret))
   })
 
   it('invalidates the old secret immediately without grace, and the one before it always', async () => {
     const first = await issue()
     const second = await keys.rotate(teamId, first.record.id, 600)
     const third = await keys.rotate(teamId, first.record.id, 600)
-    assert.equal(await keys.recognise(first.secret), undefined)
-    assert.ok(await keys.recognise(second.secret))
+    assert.equal(keys.recognise(first.secret), undefined)
+    assert.ok(keys.recognise(second.secret))
     const fourth = await keys.rotate(teamId, first.record.id, 0)
-    assert.equal(await keys.recognise(second.secret), undefined)
-    assert.equal(await keys.recognise(third.secret), undefined)
-    assert.ok(await keys.recognise(fourth.secret))
+    assert.equal(keys.recognise(second.secret), undefined)
+    assert.equal(keys.recognise(third.secret), undefined)
+    assert.ok(keys.recognise(fourth.secret))
   })
 
   it('invalidates both secrets when the key is revoked', async () => {
     const first = await issue()
     const second = await keys.rotate(teamId, first.record.id, 600)
     await keys.revoke(teamId, first.record.id)
-    assert.equal(await keys.recognise(first.secret), undefined)
-    assert.equal(await keys.recognise(second.secret), undefined)
+    assert.equal(keys.recognise(first.secret), undefined)
+    assert.equal(keys.recognise(second.secret), undefined)
     await assert.rejects(keys.rotate(teamId, first.record.id, 0), failure('conflict'))
   })
 
@@ -262,10 +262,10 @@ describe('other teams', () => {
   it('cannot see a key', async () => {
     const strangerId = await appliance.team('Stranger')
     const { record } = await issue()
-    assert.equal(await keys.get(strangerId, record.id), undefined)
+    assert.equal(keys.get(strangerId, record.id), undefined)
     await assert.rejects(keys.revoke(strangerId, record.id), failure('not_found'))
     await assert.rejects(keys.rotate(strangerId, record.id, 0), failure('not_found'))
-    assert.deepEqual(await keys.list(strangerId, { limit: 10, after: null }), { items: [], next: null })
+    assert.deepEqual(keys.list(strangerId, { limit: 10, after: null }), { items: [], next: null })
   })
 })
 
@@ -280,7 +280,7 @@ describe('list', () => {
     const seen: string[] = []
     let after: (string | number)[] | null = null
     do {
-      const page = await keys.list(otherId, { limit: 3, after })
+      const page = keys.list(otherId, { limit: 3, after })
       seen.push(...page.items.map(({ id }) => id))
       await issue({ teamId: otherId, name: 'late' })
       after = page.next
@@ -295,13 +295,12 @@ describe('list', () => {
     const revoked = await issue({ teamId: otherId })
     await keys.revoke(otherId, revoked.record.id)
     appliance.clock.advance(10)
-    const ids = async (filter: object) =>
-      (await keys.list(otherId, { limit: 10, after: null, ...filter })).items.map(({ id }) => id)
-    assert.deepEqual(await ids({ status: 'active' }), [active.record.id])
-    assert.deepEqual(await ids({ status: 'expired' }), [expired.record.id])
-    assert.deepEqual(await ids({ status: 'revoked' }), [revoked.record.id])
-    assert.equal((await ids({ kind: 'root' })).length, 3)
-    assert.deepEqual(await ids({ kind: 'mailbox' }), [])
-    assert.deepEqual(await ids({ mailboxId: 'mbx_none' }), [])
+    const ids = (filter: object) => keys.list(otherId, { limit: 10, after: null, ...filter }).items.map(({ id }) => id)
+    assert.deepEqual(ids({ status: 'active' }), [active.record.id])
+    assert.deepEqual(ids({ status: 'expired' }), [expired.record.id])
+    assert.deepEqual(ids({ status: 'revoked' }), [revoked.record.id])
+    assert.equal(ids({ kind: 'root' }).length, 3)
+    assert.deepEqual(ids({ kind: 'mailbox' }), [])
+    assert.deepEqual(ids({ mailboxId: 'mbx_none' }), [])
   })
 })

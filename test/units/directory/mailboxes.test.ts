@@ -30,17 +30,17 @@ describe('create', () => {
     assert.deepEqual(mailbox.sendScope, { type: 'all' })
     assert.equal(mailbox.status, 'active')
     assert.deepEqual(appliance.accounts.slice(opened), [mailbox.id])
-    assert.deepEqual(await appliance.directory.mailboxes.byId(mailbox.id), mailbox)
-    assert.deepEqual(await appliance.directory.mailboxes.get(teamId, mailbox.id), mailbox)
-    assert.deepEqual(await appliance.directory.mailboxes.byEmail('ANA.LOPEZ@demo.test'), mailbox)
+    assert.deepEqual(appliance.directory.mailboxes.byId(mailbox.id), mailbox)
+    assert.deepEqual(appliance.directory.mailboxes.get(teamId, mailbox.id), mailbox)
+    assert.deepEqual(appliance.directory.mailboxes.byEmail('ANA.LOPEZ@demo.test'), mailbox)
   })
 
   it('accepts letters beyond ASCII in the domain', async () => {
     const { id, email } = await create('info@Müller.test')
     assert.equal(email, 'info@xn--mller-kva.test')
-    assert.equal((await appliance.directory.mailboxes.byEmail('INFO@müller.test'))!.id, id)
+    assert.equal(appliance.directory.mailboxes.byEmail('INFO@müller.test')!.id, id)
     for (const none of ['info', '@müller.test', 'info@', '', 'info@[127.0.0.1]']) {
-      assert.equal(await appliance.directory.mailboxes.byEmail(none), undefined)
+      assert.equal(appliance.directory.mailboxes.byEmail(none), undefined)
     }
   })
 
@@ -54,7 +54,7 @@ describe('create', () => {
     appliance.accountFailure = new Error('the disk is full')
     await assert.rejects(create('half@demo.test'), /the disk is full/)
     appliance.accountFailure = null
-    assert.equal(await appliance.directory.mailboxes.byEmail('half@demo.test'), undefined)
+    assert.equal(appliance.directory.mailboxes.byEmail('half@demo.test'), undefined)
     await create('half@demo.test')
   })
 
@@ -65,7 +65,7 @@ describe('create', () => {
       'operator',
     )
     assert.equal(key.record.mailboxId, mailbox.id)
-    const known = await appliance.directory.keys.recognise(key.secret)
+    const known = appliance.directory.keys.recognise(key.secret)
     assert.equal(known!.principal.kind === 'mailbox' && known!.principal.mailboxId, mailbox.id)
   })
 
@@ -131,7 +131,7 @@ describe('states', () => {
     assert.equal(suspended.suspendedAt, appliance.clock.now())
     assert.equal(suspended.updatedAt, appliance.clock.now())
     assert.equal(suspended.createdAt, createdAt)
-    assert.deepEqual(await mailboxes.byId(id), suspended)
+    assert.deepEqual(mailboxes.byId(id), suspended)
     const active = await mailboxes.reactivate(teamId, id)
     assert.deepEqual([active.status, active.statusReason, active.suspendedAt], ['active', null, null])
     const deleted = await appliance.administration.mailboxes.delete(teamId, id)
@@ -150,17 +150,17 @@ describe('states', () => {
     ]) {
       await assert.rejects(act, failure('conflict'))
     }
-    assert.equal(await mailboxes.byEmail('states@demo.test'), undefined)
+    assert.equal(mailboxes.byEmail('states@demo.test'), undefined)
     const again = await create('states@demo.test')
     assert.notEqual(again.id, id, 'the address is free at once')
-    assert.equal((await mailboxes.byEmail('states@demo.test'))!.id, again.id)
+    assert.equal(mailboxes.byEmail('states@demo.test')!.id, again.id)
   })
 
   it('belong to the team only', async () => {
     const { mailboxes } = appliance.directory
     const { id } = await create('own@demo.test')
     const stranger = await appliance.team('Stranger')
-    assert.equal(await mailboxes.get(stranger, id), undefined)
+    assert.equal(mailboxes.get(stranger, id), undefined)
     for (const act of [mailboxes.suspend, mailboxes.reactivate] as const) {
       await assert.rejects(act.call(mailboxes, stranger, id), failure('not_found'))
     }

@@ -12,14 +12,20 @@ describe('teams', () => {
     const [one, two] = [await teams.create({ name: 'Same' }), await teams.create({ name: 'Same' })]
     assert.notEqual(one.id, two.id)
     assert.match(one.id, /^team_[a-z0-9]{24}$/)
-    assert.deepEqual(await teams.get(one.id), {
+    assert.deepEqual(teams.get(one.id), {
       id: one.id,
       name: 'Same',
       status: 'active',
       createdAt: appliance.clock.now(),
     })
-    assert.deepEqual((await teams.list()).map(({ id }) => id).toSorted(), [one.id, two.id].toSorted())
-    assert.equal(await teams.get('team_000000000000000000000000'), undefined)
+    assert.deepEqual(
+      teams
+        .list()
+        .map(({ id }) => id)
+        .toSorted(),
+      [one.id, two.id].toSorted(),
+    )
+    assert.equal(teams.get('team_000000000000000000000000'), undefined)
   })
 
   it('need a name on one line', async () => {
@@ -43,9 +49,9 @@ describe('teams', () => {
     const { teams } = appliance.directory
     const id = await appliance.team()
     await teams.setStatus(id, 'suspended')
-    assert.equal((await teams.get(id))!.status, 'suspended')
+    assert.equal(teams.get(id)!.status, 'suspended')
     await teams.setStatus(id, 'active')
-    assert.equal((await teams.get(id))!.status, 'active')
+    assert.equal(teams.get(id)!.status, 'active')
     await assert.rejects(teams.setStatus('team_none', 'suspended'), failure('not_found'))
   })
 })
@@ -58,13 +64,13 @@ describe('the first team', () => {
     assert.equal(more.length, 0)
     assert.equal(made!.team.name, 'Ours')
     assert.equal(made!.key.record.role, 'root:full')
-    assert.equal((await appliance.directory.keys.recognise(made!.key.secret))!.principal.teamId, made!.team.id)
+    assert.equal(appliance.directory.keys.recognise(made!.key.secret)!.principal.teamId, made!.team.id)
     assert.equal(await firstTeam(appliance.directory), undefined)
   })
 
   it('is not created without its key', async () => {
     await using appliance = await openTestDirectory()
     await assert.rejects(firstTeam(appliance.directory, ''), failure('validation_error'))
-    assert.deepEqual(await appliance.directory.teams.list(), [])
+    assert.deepEqual(appliance.directory.teams.list(), [])
   })
 })

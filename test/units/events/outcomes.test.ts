@@ -6,6 +6,7 @@ import type { PostResult } from '../../../src/base/safe-fetch.ts'
 import type { Tx } from '../../../src/db/db.ts'
 import type { NewAttempt } from '../../../src/events/webhooks/attempts.ts'
 import { OutcomeWriter, type OutcomeWriterDeps } from '../../../src/events/webhooks/outcomes.ts'
+import { Payload } from '../../../src/events/webhooks/records.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const OK: PostResult = {
@@ -25,34 +26,40 @@ function openWriter({ isHeld = false } = {}) {
   const postponed: number[] = []
   const deps = {
     db: {
-      async write(work: (tx: Tx) => Promise<unknown>) {
+      async write(work: (tx: Tx) => unknown) {
         await new Promise(setImmediate)
         return work({} as Tx)
       },
     },
     ...{ clock, guard: { isHeld: () => isHeld }, payloadDays: 1, random: () => 0 },
     webhooks: {
-      async byN(n: number) {
+      byN(n: number) {
         reads.push(n)
         return { n, status: 'enabled' }
       },
-      noteAttempt: async (_tx: Tx, n: number, success: boolean) => void noted.push(`${n} ${success ? 'ok' : 'failed'}`),
-      noteExhausted: async (_tx: Tx, n: number) => void noted.push(`${n} exhausted`),
+      noteAttempt: (_tx: Tx, n: number, success: boolean) => void noted.push(`${n} ${success ? 'ok' : 'failed'}`),
+      noteExhausted: (_tx: Tx, n: number) => void noted.push(`${n} exhausted`),
     },
     attempts: {
-      async insertAll(_tx: Tx, made: readonly NewAttempt[]) {
+      insertAll(_tx: Tx, made: readonly NewAttempt[]) {
         if (made.some(({ event }) => event.n === UNWRITABLE)) throw new Error('not this one')
         batches.push(made.map(({ event }) => event.n))
       },
     },
     pending: {
-      drop: async (_tx: Tx, ns: readonly number[]) => void dropped.push(...ns),
-      postpone: async (_tx: Tx, n: number) => void postponed.push(n),
+      drop: (_tx: Tx, ns: readonly number[]) => void dropped.push(...ns),
+      postpone: (_tx: Tx, n: number) => void postponed.push(n),
     },
   }
   const writer = new OutcomeWriter(deps as unknown as OutcomeWriterDeps)
   const write = (n: number, answer = OK, webhook = 1) => {
-    const event = { n, id: `event ${n}`, type: 'message.delivered' as const, body: '{}', createdAt: clock.now() }
+    const event = {
+      n,
+      id: `event ${n}`,
+      type: 'message.delivered' as const,
+      payload: new Payload('{}'),
+      createdAt: clock.now(),
+    }
     // Its lifetime has ended: a failure is final.
     return writer.write(webhook, { n, event, attempt: 1, endsAt: 0 }, { answer, ms: 1, headers: {} })
   }

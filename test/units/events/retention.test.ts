@@ -29,16 +29,16 @@ test('old, dispatched events without pending deliveries are deleted', async () =
   const undispatched = await record(1200)
   const pending = await record(1201)
   const recent = await record(5000)
-  await db.write(async (tx) => {
-    await tx.run('UPDATE events SET dispatched = 1 WHERE id <> ?', [undispatched])
-    await tx.run(
+  await db.write((tx) => {
+    tx.run('UPDATE events SET dispatched = 1 WHERE id <> ?', [undispatched])
+    tx.run(
       `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at)
        SELECT 1, n, 1, 9000, 9000 FROM events WHERE id = ?`,
       [pending],
     )
   })
   assert.equal(await pruneEvents(db, 5000), old.length)
-  const rows = await db.read.all<{ id: string }>('SELECT id FROM events ORDER BY n')
+  const rows = db.read.all<{ id: string }>('SELECT id FROM events ORDER BY n')
   assert.deepEqual(
     rows.map(({ id }) => id),
     [undispatched, pending, recent],

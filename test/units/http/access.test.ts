@@ -2,17 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Door, MAILBOX, openDoor, posted } from './door.ts'
+import { type HttpFixture, MAILBOX, openHttpFixture, posted } from './http-fixture.ts'
 import { type Memory, memory, samples } from './samples.ts'
 
 const METADATA = 'Bearer resource_metadata="https://mail.example/.well-known/oauth-protected-resource/api/v1"'
 let kept: Memory
-let door: Door
+let fixture: HttpFixture
 before(async () => {
   kept = memory()
-  door = await openDoor(samples(kept))
+  fixture = await openHttpFixture(samples(kept))
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 describe('credentials', () => {
   test('every path under the API answers 401 without one, known or not', async () => {
@@ -24,26 +24,26 @@ describe('credentials', () => {
       '/api/v1//filter',
       '/api/v1/things/x',
     ]) {
-      const reply = await door.call(path, { key: null })
+      const reply = await fixture.call(path, { key: null })
       assert.equal(reply.status, 401, path)
       assert.equal(reply.json.error.code, 'authentication_required')
       assert.equal(reply.headers.get('www-authenticate'), METADATA)
     }
-    assert.equal((await door.call('/api/v1/filter', { key: null, method: 'DELETE' })).status, 401)
-    assert.equal((await door.call('/api/v1/nothing', { key: null, method: 'OPTIONS' })).status, 401)
+    assert.equal((await fixture.call('/api/v1/filter', { key: null, method: 'DELETE' })).status, 401)
+    assert.equal((await fixture.call('/api/v1/nothing', { key: null, method: 'OPTIONS' })).status, 401)
   })
 
   test('outside the API nothing asks for one', async () => {
-    assert.equal((await door.call('/nothing', { key: null })).status, 404)
-    assert.equal((await door.call('/api/v1x', { key: null })).status, 404)
-    assert.equal((await door.call('/healthz', { key: null })).status, 200)
-    assert.equal((await door.call('/api/v1/openapi.json', { key: null })).status, 200)
-    assert.equal((await door.call('/healthz', { key: 'nobody' })).status, 200)
-    assert.equal((await door.call('/api/v1/openapi.json', { key: null, method: 'DELETE' })).status, 405)
+    assert.equal((await fixture.call('/nothing', { key: null })).status, 404)
+    assert.equal((await fixture.call('/api/v1x', { key: null })).status, 404)
+    assert.equal((await fixture.call('/healthz', { key: null })).status, 200)
+    assert.equal((await fixture.call('/api/v1/openapi.json', { key: null })).status, 200)
+    assert.equal((await fixture.call('/healthz', { key: 'nobody' })).status, 200)
+    assert.equal((await fixture.call('/api/v1/openapi.json', { key: null, method: 'DELETE' })).status, 405)
   })
 
   test('forms of the header', async () => {
-    const cases: [header: string, status: number, told: string][] = [
+    const cases: [header: string, status: number, expected: string][] = [
       ['Bearer root', 200, ''],
       ['bearer root', 200, ''],
       ['BEARER   root  ', 200, ''],
@@ -55,28 +55,28 @@ describe('credentials', () => {
       ['root', 401, METADATA],
       ['Bearerroot', 401, METADATA],
     ]
-    for (const [authorization, status, told] of cases) {
-      const reply = await door.call('/api/v1/filter', { headers: { authorization } })
+    for (const [authorization, status, expected] of cases) {
+      const reply = await fixture.call('/api/v1/filter', { headers: { authorization } })
       assert.equal(reply.status, status, authorization)
-      assert.equal(reply.headers.get('www-authenticate') ?? '', told, authorization)
+      assert.equal(reply.headers.get('www-authenticate') ?? '', expected, authorization)
     }
-    assert.ok(![...door.looked].some((secret) => secret.length > 256), 'an endless credential is not looked up')
+    assert.ok(![...fixture.looked].some((secret) => secret.length > 256), 'an endless credential is not looked up')
   })
 
   test('a suspended team is refused everything', async () => {
     for (const path of ['/api/v1/filter', '/api/v1/nothing']) {
-      const reply = await door.call(path, { key: 'suspended' })
+      const reply = await fixture.call(path, { key: 'suspended' })
       assert.equal(reply.status, 403)
       assert.equal(reply.json.error.code, 'insufficient_permissions')
     }
-    assert.equal((await door.call('/healthz', { key: 'suspended' })).status, 200)
+    assert.equal((await fixture.call('/healthz', { key: 'suspended' })).status, 200)
   })
 })
 
 const missing = (names: string) => `The permission ${names} is missing. Use a key that has it.`
 
 describe('permissions', () => {
-  const cases: [what: string, key: string, path: string, init: RequestInit, status: number, told: string][] = [
+  const cases: [what: string, key: string, path: string, init: RequestInit, status: number, expected: string][] = [
     ['a wildcard covers its namespace', 'root', '/api/v1/things', posted({ name: 'abc' }), 201, ''],
     [
       'a read does not cover a write',
@@ -105,23 +105,23 @@ describe('permissions', () => {
       missing('domain.verify or domain.manage'),
     ],
   ]
-  for (const [what, key, path, init, status, told] of cases) {
+  for (const [what, key, path, init, status, expected] of cases) {
     test(what, async () => {
-      const reply = await door.call(path, { ...init, key })
+      const reply = await fixture.call(path, { ...init, key })
       assert.equal(reply.status, status)
       if (status < 400) return
       assert.equal(reply.json.error.code, 'insufficient_permissions')
-      assert.equal(reply.json.error.message, told)
+      assert.equal(reply.json.error.message, expected)
     })
   }
 
-  test('the handler is told who asks', async () => {
-    await door.call('/api/v1/mailbox/me', { key: 'mailbox' })
+  test('the handler gets the principal', async () => {
+    await fixture.call('/api/v1/mailbox/me', { key: 'mailbox' })
     assert.equal(kept.seen, MAILBOX)
   })
 })
 
-// Each request breaks its own rule and every later one; the first in the order of decisions §1.4 is told.
+// Each request breaks its own rule and every later one; the first in the order of decisions §1.4 is reported.
 describe('the order of checks', () => {
   const large = 'x'.repeat(1_048_577)
   const bad = { 'content-type': 'text/plain', accept: 'text/html', 'idempotency-key': 'ä b' }
@@ -144,14 +144,14 @@ describe('the order of checks', () => {
       for (const [name, value] of Object.entries(request.headers ?? {})) {
         headers.set(name, Buffer.from(String(value)).toString('latin1'))
       }
-      assert.equal((await door.call(path, { ...request, headers })).status, status)
+      assert.equal((await fixture.call(path, { ...request, headers })).status, status)
     })
   }
 
-  test('the query is told before the body, and the body before the precondition', async () => {
-    const both = await door.call('/api/v1/things?limit=x', { ...posted({}), key: 'reader' })
+  test('the query is reported before the body, and the body before the precondition', async () => {
+    const both = await fixture.call('/api/v1/things?limit=x', { ...posted({}), key: 'reader' })
     assert.equal(both.status, 403)
-    const body = await door.call('/api/v1/filter', {
+    const body = await fixture.call('/api/v1/filter', {
       ...posted({ mode: 'x', rules: [] }, { 'if-match': '"other"' }),
       method: 'PUT',
     })
@@ -175,7 +175,7 @@ describe('types', () => {
       ['/api/v1/content', 'text/html', 200],
     ]
     for (const [path, accept, result] of cases) {
-      const reply = await door.call(path, { headers: { accept } })
+      const reply = await fixture.call(path, { headers: { accept } })
       if (typeof result === 'number') assert.equal(reply.status, result, accept)
       else assert.equal(reply.json.data.accepts, result, accept)
     }
@@ -195,23 +195,23 @@ describe('types', () => {
       [{ 'content-type': 'application/json', 'content-encoding': 'gzip' }, 415],
     ]
     for (const [headers, status] of cases) {
-      const reply = await door.call('/api/v1/things', { method: 'POST', body: '{"name":"abc"}', headers })
+      const reply = await fixture.call('/api/v1/things', { method: 'POST', body: '{"name":"abc"}', headers })
       assert.equal(reply.status, status, JSON.stringify(headers))
     }
-    const untyped = await door.call('/api/v1/things', { method: 'POST', body: Buffer.from('{"name":"abc"}') })
+    const untyped = await fixture.call('/api/v1/things', { method: 'POST', body: Buffer.from('{"name":"abc"}') })
     assert.equal(untyped.status, 201, 'a body without a type is taken for JSON')
   })
 
   test('a type of many spaces is read in no time', async () => {
     const type = `application/json${' '.repeat(15_000)}x`
-    assert.equal((await door.call('/api/v1/things', posted('{}', { 'content-type': type }))).status, 415)
+    assert.equal((await fixture.call('/api/v1/things', posted('{}', { 'content-type': type }))).status, 415)
   })
 
   test('415 names the right type', async () => {
     const wrong = { body: 'x', headers: { 'content-type': 'text/plain' } }
-    const post = await door.call('/api/v1/things', { method: 'POST', ...wrong })
+    const post = await fixture.call('/api/v1/things', { method: 'POST', ...wrong })
     assert.equal(post.headers.get('accept-post'), 'application/json')
-    const patch = await door.call(`/api/v1/things/mdom_${'x'.repeat(24)}`, { method: 'PATCH', ...wrong })
+    const patch = await fixture.call(`/api/v1/things/mdom_${'x'.repeat(24)}`, { method: 'PATCH', ...wrong })
     assert.equal(patch.headers.get('accept-patch'), 'application/json')
   })
 })

@@ -4,21 +4,21 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { etagOf, strongEtag } from '../../../src/http/etag.ts'
 import { byteRangeOf } from '../../../src/http/ranges.ts'
-import { type Door, openDoor, posted } from './door.ts'
+import { type HttpFixture, openHttpFixture, posted } from './http-fixture.ts'
 import { type Memory, memory, samples } from './samples.ts'
 
 const OFF = 'W/"66hkeTfS48PO1T1MAZMrb2qeoCa"'
 const matching = (tag: string | undefined): Record<string, string> => (tag === undefined ? {} : { 'if-match': tag })
 let kept: Memory
-let door: Door
+let fixture: HttpFixture
 before(async () => {
   kept = memory()
-  door = await openDoor(samples(kept))
+  fixture = await openHttpFixture(samples(kept))
 })
 beforeEach(() => {
   kept.filter = { mode: 'off', rules: [] }
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 describe('tags', () => {
   test('the vectors of decisions §14', () => {
@@ -60,7 +60,7 @@ describe('If-None-Match', () => {
   ]
   for (const [header, status] of cases) {
     test(`${header || '(empty)'} is ${status}`, async () => {
-      const reply = await door.call('/api/v1/filter', { headers: { 'if-none-match': header } })
+      const reply = await fixture.call('/api/v1/filter', { headers: { 'if-none-match': header } })
       assert.equal(reply.status, status)
       assert.equal(reply.headers.get('etag'), OFF)
       if (status === 304) {
@@ -71,9 +71,9 @@ describe('If-None-Match', () => {
   }
 
   test('HEAD is answered alike; a write is not', async () => {
-    const head = await door.call('/api/v1/filter', { method: 'HEAD', headers: { 'if-none-match': OFF } })
+    const head = await fixture.call('/api/v1/filter', { method: 'HEAD', headers: { 'if-none-match': OFF } })
     assert.equal(head.status, 304)
-    const put = await door.call('/api/v1/filter', {
+    const put = await fixture.call('/api/v1/filter', {
       ...posted({ mode: 'off', rules: [] }, { 'if-none-match': OFF }),
       method: 'PUT',
     })
@@ -83,10 +83,10 @@ describe('If-None-Match', () => {
 
 describe('If-Match', () => {
   const put = (body: unknown, tag?: string) =>
-    door.call('/api/v1/filter', { ...posted(body, matching(tag)), method: 'PUT' })
+    fixture.call('/api/v1/filter', { ...posted(body, matching(tag)), method: 'PUT' })
   const body = { mode: 'allowlist', rules: ['a'] }
 
-  test('lets a write pass while nobody else wrote', async () => {
+  test('lets a write pass without a write in between', async () => {
     for (const tag of [undefined, '*', OFF, OFF.slice(2), `"x", ${OFF}`]) {
       kept.filter = { mode: 'off', rules: [] }
       const reply = await put(body, tag)
@@ -133,7 +133,7 @@ describe('ranges', () => {
   ]
   for (const [range, status, text, contentRange] of cases) {
     test(`${range} is ${status}`, async () => {
-      const reply = await door.call('/api/v1/content', { headers: { range } })
+      const reply = await fixture.call('/api/v1/content', { headers: { range } })
       assert.deepEqual([reply.status, reply.text, reply.headers.get('content-range')], [status, text, contentRange])
       assert.equal(reply.headers.get('content-length'), String(text.length))
       assert.equal(reply.headers.get('content-type'), 'application/pdf')
@@ -142,9 +142,9 @@ describe('ranges', () => {
     })
   }
 
-  test('outside the content is 416 and tells the size', async () => {
+  test('outside the content is 416 with the size', async () => {
     for (const range of ['bytes=10-', 'bytes=10-12', 'bytes=-0']) {
-      const reply = await door.call('/api/v1/content', { headers: { range } })
+      const reply = await fixture.call('/api/v1/content', { headers: { range } })
       assert.equal(reply.status, 416, range)
       assert.equal(reply.json.error.code, 'range_not_satisfiable')
       assert.equal(reply.headers.get('content-range'), 'bytes */10')
@@ -160,20 +160,20 @@ describe('ranges', () => {
       ['Wed, 21 Oct 2026 07:28:00 GMT', 200],
     ]
     for (const [ifRange, status] of cases) {
-      const reply = await door.call('/api/v1/content', { headers: { range: 'bytes=0-1', 'if-range': ifRange } })
+      const reply = await fixture.call('/api/v1/content', { headers: { range: 'bytes=0-1', 'if-range': ifRange } })
       assert.equal(reply.status, status, ifRange)
     }
   })
 
   test('bytes with a weak tag have none', async () => {
-    const reply = await door.call('/api/v1/content?weak=true', { headers: { range: 'bytes=0-1' } })
+    const reply = await fixture.call('/api/v1/content?weak=true', { headers: { range: 'bytes=0-1' } })
     assert.deepEqual([reply.status, reply.text, reply.headers.has('accept-ranges')], [200, '0123456789', false])
   })
 
   test('an unchanged content is 304 before any range; HEAD knows no ranges', async () => {
     const headers = { range: 'bytes=0-1', 'if-none-match': '"content"' }
-    assert.equal((await door.call('/api/v1/content', { headers })).status, 304)
-    const head = await door.call('/api/v1/content', { method: 'HEAD', headers: { range: 'bytes=0-1' } })
+    assert.equal((await fixture.call('/api/v1/content', { headers })).status, 304)
+    const head = await fixture.call('/api/v1/content', { method: 'HEAD', headers: { range: 'bytes=0-1' } })
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, '10'])
   })
 })

@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ErrorCode } from '../../../src/base/errors.ts'
-import { call, type Door, openDoor, posted, type Reply, speak } from './door.ts'
+import { call, type HttpFixture, openHttpFixture, posted, type Reply, speak } from './http-fixture.ts'
 import { memory, samples } from './samples.ts'
 
 const ID = `mdom_${'x'.repeat(24)}`
-let door: Door
+let fixture: HttpFixture
 before(async () => {
-  door = await openDoor(samples(memory()), { env: { CORS_ORIGINS: 'https://console.example' } })
+  fixture = await openHttpFixture(samples(memory()), { env: { CORS_ORIGINS: 'https://console.example' } })
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 function assertCommon(reply: Reply): void {
   const { headers } = reply
@@ -22,7 +22,7 @@ function assertCommon(reply: Reply): void {
   assert.equal(headers.get('strict-transport-security'), 'max-age=31536000')
   assert.match(headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
   assert.match(headers.get('x-ratelimit-remaining') ?? '', /^\d+$/)
-  assert.equal(headers.get('x-ratelimit-reset'), String(door.clock.now() / 1000 + 60))
+  assert.equal(headers.get('x-ratelimit-reset'), String(fixture.clock.now() / 1000 + 60))
   if (reply.json?.meta) assert.equal(reply.json.meta.request_id, headers.get('x-request-id'))
 }
 
@@ -54,7 +54,7 @@ describe('every response', () => {
   ]
   for (const [what, path, init, status] of cases) {
     test(`${what}: ${status} with the common headers`, async () => {
-      const reply = await door.call(path, init)
+      const reply = await fixture.call(path, init)
       assert.equal(reply.status, status, reply.text)
       assertCommon(reply)
       if (status < 400) return
@@ -87,7 +87,7 @@ describe('errors', () => {
   ]
   for (const [code, status, retryable] of table) {
     test(`${code} is ${status}`, async () => {
-      const reply = await door.call(`/api/v1/failing?code=${code}`)
+      const reply = await fixture.call(`/api/v1/failing?code=${code}`)
       assert.equal(reply.status, status)
       assert.deepEqual([reply.json.error.code, reply.json.error.retryable], [code, retryable])
       assert.equal(reply.headers.has('retry-after'), status === 429 || status === 503)
@@ -95,12 +95,12 @@ describe('errors', () => {
     })
   }
 
-  test('an unknown error is told without its words and logged once, secrets taken out', async () => {
-    const before = door.lines.length
-    const reply = await door.call('/api/v1/failing')
+  test('an unknown error is answered without its text and logged once, secrets removed', async () => {
+    const before = fixture.lines.length
+    const reply = await fixture.call('/api/v1/failing')
     assert.equal(reply.json.error.code, 'internal_error')
     assert.doesNotMatch(reply.text, /cellar/)
-    const lines = door.lines.slice(before)
+    const lines = fixture.lines.slice(before)
     assert.equal(lines.length, 1)
     assert.equal(lines[0]?.request_id, reply.json.meta.request_id)
     assert.match(JSON.stringify(lines[0]), /cellar is on fire/)
@@ -108,9 +108,9 @@ describe('errors', () => {
   })
 
   test('a "not now" that was said on purpose is noted in one line without a stack', async () => {
-    const before = door.lines.length
-    const reply = await door.call('/api/v1/failing?code=service_unavailable')
-    const lines = door.lines.slice(before)
+    const before = fixture.lines.length
+    const reply = await fixture.call('/api/v1/failing?code=service_unavailable')
+    const lines = fixture.lines.slice(before)
     assert.deepEqual(
       lines.map(({ level, event, request_id, err }) => [level, event, request_id, err]),
       [[30, 'http.unavailable', reply.json.meta.request_id, undefined]],
@@ -118,19 +118,19 @@ describe('errors', () => {
   })
 
   test('a reply that breaks its schema is a fault where replies are checked, and passes where they are not', async () => {
-    const reply = await door.call('/api/v1/untrue')
+    const reply = await fixture.call('/api/v1/untrue')
     assert.equal(reply.status, 500)
-    assert.match(JSON.stringify(door.lines.at(-1)), /breaks its schema.*unknown_field/)
-    await using careless = await openDoor(samples(memory()), { checkReplies: false })
+    assert.match(JSON.stringify(fixture.lines.at(-1)), /breaks its schema.*unknown_field/)
+    await using careless = await openHttpFixture(samples(memory()), { checkReplies: false })
     assert.equal((await careless.call('/api/v1/untrue')).status, 200)
   })
 })
 
 describe('request ids', () => {
   test('a client cannot choose one; its own is logged, cut at 128 characters', async () => {
-    const reply = await door.call('/api/v1/filter', { headers: { 'x-request-id': `mine-${'x'.repeat(200)}` } })
+    const reply = await fixture.call('/api/v1/filter', { headers: { 'x-request-id': `mine-${'x'.repeat(200)}` } })
     assert.match(reply.json.meta.request_id, /^req_[a-z0-9]{24}$/)
-    const line = door.lines.at(-1)
+    const line = fixture.lines.at(-1)
     assert.equal(line?.request_id, reply.json.meta.request_id)
     assert.equal(line?.client_request_id, `mine-${'x'.repeat(123)}`)
     assert.equal(line?.status, 200)
@@ -144,8 +144,8 @@ describe('the log', () => {
       ['GET', '/links/s3cret%2Dt0ken/'],
       ['POST', '/links/s3cret-t0ken'],
     ] as const) {
-      await door.call(path, { method, key: null, headers: { 'x-request-id': 'mine' } })
-      const line = door.lines.at(-1)
+      await fixture.call(path, { method, key: null, headers: { 'x-request-id': 'mine' } })
+      const line = fixture.lines.at(-1)
       assert.equal(line?.client_request_id, 'mine')
       assert.doesNotMatch(JSON.stringify(line), /s3cret/)
     }
@@ -155,8 +155,8 @@ describe('the log', () => {
 describe('methods', () => {
   test('HEAD has the headers of GET and no body', async () => {
     for (const path of ['/api/v1/filter', '/api/v1/content', '/healthz', '/api/v1/things']) {
-      const get = await door.call(path)
-      const head = await door.call(path, { method: 'HEAD' })
+      const get = await fixture.call(path)
+      const head = await fixture.call(path, { method: 'HEAD' })
       assert.equal(head.status, get.status)
       assert.equal(head.text, '')
       for (const name of ['content-length', 'content-type', 'etag', 'accept-ranges', 'content-disposition']) {
@@ -166,19 +166,19 @@ describe('methods', () => {
   })
 
   test('HEAD needs what GET needs', async () => {
-    assert.equal((await door.call('/api/v1/filter', { method: 'HEAD', key: null })).status, 401)
-    assert.equal((await door.call('/api/v1/filter', { method: 'HEAD', key: 'mailbox' })).status, 403)
+    assert.equal((await fixture.call('/api/v1/filter', { method: 'HEAD', key: null })).status, 401)
+    assert.equal((await fixture.call('/api/v1/filter', { method: 'HEAD', key: 'mailbox' })).status, 403)
   })
 
-  test('OPTIONS tells what the path knows, without a credential', async () => {
-    const reply = await door.call('/api/v1/filter', { method: 'OPTIONS', key: null })
+  test('OPTIONS returns the methods of the path, without a credential', async () => {
+    const reply = await fixture.call('/api/v1/filter', { method: 'OPTIONS', key: null })
     assert.equal(reply.status, 204)
     assert.deepEqual(reply.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS', 'PUT'])
     assert.equal(reply.headers.has('access-control-allow-methods'), false)
   })
 
   test('OPTIONS of the whole server', async () => {
-    const answer = await speak(door.port, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    const answer = await speak(fixture.port, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 204 [\s\S]*\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n/)
   })
 
@@ -190,7 +190,7 @@ describe('methods', () => {
       ['PROPFIND', '/healthz'],
     ] as const) {
       const raw = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer root\r\nConnection: close\r\n\r\n`
-      assert.match(await speak(door.port, raw), /^HTTP\/1\.1 405 [\s\S]*\r\nAllow: GET, (PUT, )?HEAD, OPTIONS\r\n/)
+      assert.match(await speak(fixture.port, raw), /^HTTP\/1\.1 405 [\s\S]*\r\nAllow: GET, (PUT, )?HEAD, OPTIONS\r\n/)
     }
   })
 })
@@ -204,7 +204,8 @@ describe('paths', () => {
       ['//api/v1/filter', 404],
       ['/api/v1/Filter', 404],
       ['/API/v1/filter', 404],
-      ['/api/v1/filter/?x=1', 200],
+      ['/api/v1/filter/?&', 200],
+      ['/api/v1/filter/?x=1', 422],
       ['/api/v1/./filter/..', 404],
       ['/api/v1/%66ilter', 404],
       [`/api/v1/things/${ID}/`, 200],
@@ -216,20 +217,20 @@ describe('paths', () => {
     for (const [path, status] of cases) {
       // Raw, because fetch tidies paths up.
       const raw = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer root\r\nConnection: close\r\n\r\n`
-      const answer = await speak(door.port, raw)
+      const answer = await speak(fixture.port, raw)
       assert.equal(Number(answer.slice(9, 12)), status, path)
     }
   })
 
   test('a whole URL as the target is understood', async () => {
     const head = 'Host: x\r\nAuthorization: Bearer root\r\nConnection: close\r\n\r\n'
-    const answer = await speak(door.port, `GET http://mail.example/api/v1/filter HTTP/1.1\r\n${head}`)
+    const answer = await speak(fixture.port, `GET http://mail.example/api/v1/filter HTTP/1.1\r\n${head}`)
     assert.match(answer, /^HTTP\/1\.1 200 /)
   })
 
   test('the literal path comes before the parameter, whatever the order of the routes', async () => {
-    assert.deepEqual((await door.call('/api/v1/things/count')).json.data, { count: 5 })
-    assert.equal((await door.call(`/api/v1/things/${ID}`)).json.data.id, ID)
+    assert.deepEqual((await fixture.call('/api/v1/things/count')).json.data, { count: 5 })
+    assert.equal((await fixture.call(`/api/v1/things/${ID}`)).json.data.id, ID)
   })
 
   test('an id of another form is not found, however it is written', async () => {
@@ -242,7 +243,7 @@ describe('paths', () => {
       `${ID}x`,
       encodeURIComponent('a/b'),
     ]) {
-      const reply = await door.call(`/api/v1/things/${id}`)
+      const reply = await fixture.call(`/api/v1/things/${id}`)
       assert.equal(reply.status, 404, id)
       assert.equal(reply.json.error.code, 'not_found')
     }
@@ -251,10 +252,10 @@ describe('paths', () => {
 
 describe('the two origins', () => {
   test('each serves its own routes; the credential metadata is that of the origin', async () => {
-    assert.equal((await call(`${door.send}/api/v1/both`)).json.data.kind, 'team')
-    assert.equal((await call(`${door.send}/api/v1/both`, { key: 'mailbox' })).json.data.kind, 'mailbox')
-    assert.equal((await call(`${door.send}/api/v1/filter`)).status, 404)
-    const cold = await call(`${door.send}/api/v1/both`, { key: null })
+    assert.equal((await call(`${fixture.send}/api/v1/both`)).json.data.kind, 'team')
+    assert.equal((await call(`${fixture.send}/api/v1/both`, { key: 'mailbox' })).json.data.kind, 'mailbox')
+    assert.equal((await call(`${fixture.send}/api/v1/filter`)).status, 404)
+    const cold = await call(`${fixture.send}/api/v1/both`, { key: null })
     assert.equal(
       cold.headers.get('www-authenticate'),
       'Bearer resource_metadata="https://send.mail.example/.well-known/oauth-protected-resource/api/v1"',
@@ -262,7 +263,7 @@ describe('the two origins', () => {
   })
 
   test('no HSTS where the public origin is plain http', async () => {
-    await using plain = await openDoor(samples(memory()), {
+    await using plain = await openHttpFixture(samples(memory()), {
       env: { APP_ORIGIN: 'http://localhost:8080', SEND_ORIGIN: 'https://send.example' },
     })
     assert.equal((await plain.call('/healthz')).headers.has('strict-transport-security'), false)
@@ -275,21 +276,21 @@ describe('CORS', () => {
 
   test('what is open may be read by every origin, without credentials', async () => {
     for (const path of ['/healthz', '/api/v1/openapi.json']) {
-      const { headers } = await door.call(path, { key: null, ...from('https://anyone.example') })
+      const { headers } = await fixture.call(path, { key: null, ...from('https://anyone.example') })
       assert.equal(headers.get('access-control-allow-origin'), '*')
       assert.equal(headers.has('access-control-allow-credentials'), false)
     }
   })
 
   test('the API is for the configured origins', async () => {
-    const known = await door.call('/api/v1/filter', from('https://console.example'))
+    const known = await fixture.call('/api/v1/filter', from('https://console.example'))
     assert.equal(known.headers.get('access-control-allow-origin'), 'https://console.example')
     assert.equal(
       known.headers.get('access-control-expose-headers'),
       'ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotent-Replayed, Location',
     )
     assert.equal(known.headers.get('vary'), 'Origin')
-    const strange = await door.call('/api/v1/filter', from('https://evil.example'))
+    const strange = await fixture.call('/api/v1/filter', from('https://evil.example'))
     assert.equal(strange.headers.has('access-control-allow-origin'), false)
     assert.equal(strange.headers.get('vary'), 'Origin')
   })
@@ -300,11 +301,11 @@ describe('CORS', () => {
       key: null,
       headers: { origin, 'access-control-request-method': 'PUT' },
     })
-    const known = await door.call('/api/v1/filter', ask('https://console.example'))
+    const known = await fixture.call('/api/v1/filter', ask('https://console.example'))
     assert.equal(known.status, 204)
     assert.match(known.headers.get('access-control-allow-methods') ?? '', /\bPUT\b/)
     assert.match(known.headers.get('access-control-allow-headers') ?? '', /Authorization.*If-Match.*Idempotency-Key/)
-    const strange = await door.call('/api/v1/filter', ask('https://evil.example'))
+    const strange = await fixture.call('/api/v1/filter', ask('https://evil.example'))
     assert.equal(strange.status, 204)
     assert.equal(strange.headers.has('access-control-allow-methods'), false)
   })

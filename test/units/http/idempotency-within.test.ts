@@ -1,4 +1,4 @@
-// The answer kept within the unit of work it tells of: whatever happens behind the commit, the work is not done twice.
+// The response stored in the unit of work it describes: whatever happens after the commit, the work is not done twice.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
@@ -7,37 +7,39 @@ import { conflict } from '../../../src/base/errors.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { LOCK_MS } from '../../../src/directory/replays.ts'
 import { answer, type Route, route } from '../../../src/http/route.ts'
-import { type Door, openDoor, posted, type Reply } from './door.ts'
+import { type HttpFixture, openHttpFixture, posted, type Reply } from './http-fixture.ts'
 
 /** What stands between a handler and its unit of work. */
 let gate: Promise<void> = Promise.resolve()
 let arrived = 0
 let last = 0
-let door: Door
+let fixture: HttpFixture
 
 /** What a send route does: one row as the effect, the answer kept beside it. */
 const things: Route = route({
-  tag: 'Sample',
-  summary: 'A sample.',
-  as: 'team',
-  permission: 'domain.create',
+  docs: {
+    tag: 'Sample',
+    summary: 'A sample.',
+    operation: 'createEffect',
+  },
+  access: { as: 'team', permission: 'domain.create' },
   method: 'POST',
   path: '/effects',
-  operation: 'createEffect',
   idempotent: true,
-  status: 202,
-  body: Type.Object({
-    end: Type.Union(['answer', 'hang', 'fail', 'refuse', 'waver'].map((word) => Type.Literal(word))),
-  }),
-  reply: Type.Object({ id: Type.String() }),
+  reply: { status: 202, schema: Type.Object({ id: Type.String() }) },
+  body: {
+    schema: Type.Object({
+      end: Type.Union(['answer', 'hang', 'fail', 'refuse', 'waver'].map((word) => Type.Literal(word))),
+    }),
+  },
   async handle({ body, app, request }) {
     const id = newId('team')
     const given = { data: { id }, headers: { Location: `/api/v1/effects/${id}` } }
     arrived++
     await gate
-    await app.db.write(async (tx) => {
-      if (body.end !== 'waver') await tx.insert('teams', { id, name: 'effect', created_at: 1 })
-      if (body.end !== 'waver') await request.keep(tx, given)
+    await app.db.write((tx) => {
+      if (body.end !== 'waver') tx.insert('teams', { id, name: 'effect', created_at: 1 })
+      if (body.end !== 'waver') request.keep(tx, given)
       if (body.end === 'refuse') throw conflict('Not now.')
     })
     if (body.end === 'hang') await new Promise(() => {})
@@ -47,27 +49,27 @@ const things: Route = route({
 })
 
 before(async () => {
-  door = await openDoor([things], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
+  fixture = await openHttpFixture([things], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
 })
 beforeEach(() => {
   gate = Promise.resolve()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 const freshKey = () => `within-${++last}`
-const post = (key: string, end: string, at: Door = door): Promise<Reply> =>
+const post = (key: string, end: string, at: HttpFixture = fixture): Promise<Reply> =>
   at.call('/api/v1/effects', posted({ end }, { 'idempotency-key': key }))
 
-async function effects(): Promise<string[]> {
-  const rows = await door.db.read.all<{ id: string }>('SELECT id FROM teams')
+function effects(): string[] {
+  const rows = fixture.db.read.all<{ id: string }>('SELECT id FROM teams')
   return rows.map(({ id }) => id)
 }
 
 /** The effects that `work` leaves. */
 async function added(work: () => Promise<unknown>): Promise<string[]> {
-  const known = new Set(await effects())
+  const known = new Set(effects())
   await work()
-  return (await effects()).filter((id) => !known.has(id))
+  return effects().filter((id) => !known.has(id))
 }
 
 describe('an answer kept within', () => {
@@ -96,12 +98,12 @@ describe('an answer kept within', () => {
     const key = freshKey()
     const leaving = new AbortController()
     const made = await added(async () => {
-      const hanging = door
+      const hanging = fixture
         .call('/api/v1/effects', { ...posted({ end: 'hang' }, { 'idempotency-key': key }), signal: leaving.signal })
         .catch(() => null)
-      const before = (await effects()).length
-      while ((await effects()).length === before) await new Promise(setImmediate)
-      const restarted = await openDoor([things], { folder: door.folder, clock: door.clock })
+      const before = effects().length
+      while (effects().length === before) await new Promise(setImmediate)
+      const restarted = await openHttpFixture([things], { folder: fixture.folder, clock: fixture.clock })
       const again = await post(key, 'hang', restarted)
       assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [202, 'true'])
       await restarted.stop()
@@ -131,7 +133,7 @@ describe('an answer that is not', () => {
     assert.equal(made.length, 1)
   })
 
-  test('is asked for anew when it may become better', async () => {
+  test('is computed again when a retry may improve it', async () => {
     const key = freshKey()
     assert.equal((await post(key, 'waver')).status, 202)
     const again = await post(key, 'waver')
@@ -147,7 +149,7 @@ describe('an answer that is not', () => {
       const first = post(key, 'answer')
       while (arrived === before) await new Promise(setImmediate)
       gate = Promise.resolve()
-      door.clock.advance(LOCK_MS + 1)
+      fixture.clock.advance(LOCK_MS + 1)
       const second = await post(key, 'answer')
       assert.equal(second.status, 202)
       late.resolve()

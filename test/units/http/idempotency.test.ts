@@ -3,25 +3,25 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { KEEP_MS, LOCK_MS, Replays } from '../../../src/directory/replays.ts'
-import { type Door, openDoor, posted, type Reply } from './door.ts'
+import { type HttpFixture, openHttpFixture, posted, type Reply } from './http-fixture.ts'
 import { type Memory, memory, samples } from './samples.ts'
 
 let kept: Memory
-let door: Door
+let fixture: HttpFixture
 let last = 0
 before(async () => {
   kept = memory()
-  door = await openDoor(samples(kept), { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
+  fixture = await openHttpFixture(samples(kept), { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
 })
 beforeEach(() => {
   kept.made = 0
   kept.gate = Promise.resolve()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 const freshKey = () => `key-${++last}`
 const make = (key: string, body: unknown = { name: 'abc' }, who = 'root', path = '/api/v1/things') =>
-  door.call(path, { ...posted(body, { 'idempotency-key': key }), key: who })
+  fixture.call(path, { ...posted(body, { 'idempotency-key': key }), key: who })
 const codeOf = (reply: Reply) => [reply.status, reply.json.error?.code, reply.headers.get('retry-after')]
 
 describe('the same key', () => {
@@ -70,7 +70,7 @@ describe('the same key', () => {
 })
 
 describe('while the first is under way', () => {
-  test('the same request is told to wait', async () => {
+  test('the same request gets idempotency_conflict', async () => {
     const key = freshKey()
     const gate = Promise.withResolvers<void>()
     kept.gate = gate.promise
@@ -86,7 +86,7 @@ describe('while the first is under way', () => {
     assert.equal(kept.made, 1)
   })
 
-  test('fifty at once are one execution, and 49 are told to wait', async () => {
+  test('fifty at once are one execution and 49 conflicts', async () => {
     const key = freshKey()
     const gate = Promise.withResolvers<void>()
     kept.gate = gate.promise
@@ -115,9 +115,9 @@ describe('what is kept', () => {
   test('a day, not longer', async () => {
     const key = freshKey()
     await make(key)
-    door.clock.advance(KEEP_MS - 1000)
+    fixture.clock.advance(KEEP_MS - 1000)
     assert.equal((await make(key)).headers.get('idempotent-replayed'), 'true')
-    door.clock.advance(2000)
+    fixture.clock.advance(2000)
     assert.equal((await make(key)).headers.has('idempotent-replayed'), false)
     assert.equal(kept.made, 2)
   })
@@ -128,7 +128,7 @@ describe('what is kept', () => {
     const again = await make(key, {}, 'root', '/api/v1/secrets')
     assert.equal(first.json.data.key, 'open-sesame-1')
     assert.deepEqual(again.json.data, first.json.data)
-    const rows = await door.db.read.all<{ scope: string; body: Uint8Array | null }>('SELECT scope, body FROM replays')
+    const rows = fixture.db.read.all<{ scope: string; body: Uint8Array | null }>('SELECT scope, body FROM replays')
     assert.ok(rows.length > 0)
     for (const row of rows) {
       assert.doesNotMatch(Buffer.from(row.body ?? []).toString('latin1'), /open-sesame/)
@@ -158,7 +158,7 @@ describe('the key itself', () => {
   })
 
   test('means nothing where nothing is created', async () => {
-    const reply = await door.call('/api/v1/filter', { headers: { 'idempotency-key': 'a b' } })
+    const reply = await fixture.call('/api/v1/filter', { headers: { 'idempotency-key': 'a b' } })
     assert.equal(reply.status, 200)
   })
 })
@@ -167,12 +167,12 @@ describe('claims in the database', () => {
   const print = (text: string) => Buffer.from(text)
 
   test('a lock whose holder vanished runs out, and the late holder changes nothing', async () => {
-    const replays = new Replays(door.db, door.clock)
+    const replays = new Replays(fixture.db, fixture.clock)
     const first = await replays.claim('lost', print('a'))
     assert.ok(first.kind === 'claimed')
     assert.equal((await replays.claim('lost', print('a'))).kind, 'running')
     assert.equal((await replays.claim('lost', print('b'))).kind, 'other')
-    door.clock.advance(LOCK_MS + 1)
+    fixture.clock.advance(LOCK_MS + 1)
     const second = await replays.claim('lost', print('b'))
     assert.ok(second.kind === 'claimed')
     await replays.keep('lost', first.lock, 201, print('first'))
@@ -185,11 +185,11 @@ describe('claims in the database', () => {
   })
 
   test('what ran out is swept away', async () => {
-    const replays = new Replays(door.db, door.clock)
+    const replays = new Replays(fixture.db, fixture.clock)
     await replays.claim('old', print('a'))
-    door.clock.advance(KEEP_MS * 2)
+    fixture.clock.advance(KEEP_MS * 2)
     await replays.claim('new', print('a'))
-    const rows = await door.db.read.all<{ scope: string }>('SELECT scope FROM replays')
+    const rows = fixture.db.read.all<{ scope: string }>('SELECT scope FROM replays')
     assert.deepEqual(
       rows.map((row) => row.scope),
       ['new'],

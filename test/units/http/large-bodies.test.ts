@@ -8,40 +8,43 @@ import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../src/http/json.ts'
 import { LARGE_BYTES_AT_ONCE, LargeBodies } from '../../../src/http/large-bodies.ts'
 import { BODY_LIMIT } from '../../../src/http/prepared-route.ts'
 import { type Route, route } from '../../../src/http/route.ts'
-import { type Door, openDoor, posted, type Reply } from './door.ts'
+import { type HttpFixture, openHttpFixture, posted, type Reply } from './http-fixture.ts'
 import { reader, Sample } from './large-sample.ts'
 
 const LIMIT = 8 * 1_048_576
 const MIB = 'x'.repeat(1_048_576)
 
 let made = 0
-let door: Door
+let fixture: HttpFixture
 
 const large: Route = route({
-  tag: 'Sample',
-  summary: 'A sample.',
-  as: 'team',
-  permission: 'domain.create',
+  docs: {
+    tag: 'Sample',
+    summary: 'A sample.',
+    operation: 'createLarge',
+  },
+  access: { as: 'team', permission: 'domain.create' },
   method: 'POST',
   path: '/large',
-  operation: 'createLarge',
   idempotent: true,
-  body: Sample,
-  bodyLimit: LIMIT,
-  reader: { ...reader, thread: new URL('./large-sample-thread.ts', import.meta.url).href },
-  reply: Type.Object({ made: Type.Integer(), name: Type.String(), length: Type.Integer() }),
+  body: {
+    schema: Sample,
+    limit: LIMIT,
+    reader: { ...reader, thread: new URL('./large-sample-thread.ts', import.meta.url).href },
+  },
+  reply: { schema: Type.Object({ made: Type.Integer(), name: Type.String(), length: Type.Integer() }) },
   async handle({ body }) {
     return { made: ++made, name: body.name, length: body.content.length }
   },
 })
 
 before(async () => {
-  door = await openDoor([large], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
+  fixture = await openHttpFixture([large], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 const post = (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
-  door.call('/api/v1/large', posted(body, headers))
+  fixture.call('/api/v1/large', posted(body, headers))
 
 function refused(reply: Reply, status: number, code: string): { message: string; errors?: { field: string }[] } {
   assert.deepEqual([reply.status, reply.json.error?.code], [status, code], reply.text.slice(0, 200))
@@ -59,7 +62,7 @@ describe('a large body', () => {
   test('of unknown length is bounded while it comes', async () => {
     const chunked = (size: number) => {
       const text = JSON.stringify({ name: 'a', content: 'x'.repeat(size) })
-      return door.call('/api/v1/large', {
+      return fixture.call('/api/v1/large', {
         ...posted('', {}),
         body: new ReadableStream({
           start(controller) {
@@ -97,7 +100,7 @@ describe('a large body', () => {
     assert.equal(errors?.[0]?.field, 'name')
   })
 
-  test('that its reader cannot take is our fault, and told without its content', async () => {
+  test('that its reader fails on is an internal error, reported without its content', async () => {
     refused(await post({ name: 'broken', content: MIB }), 503, 'service_unavailable')
     refused(await post({ name: 'broken', content: 'x' }), 500, 'internal_error')
     assert.equal((await post({ name: 'a', content: MIB })).status, 200)
@@ -134,7 +137,7 @@ describe('room for large bodies', () => {
 
   test('comes back from clients that leave in the middle', async () => {
     const leave = async () => {
-      const socket = connect(door.port, '127.0.0.1')
+      const socket = connect(fixture.port, '127.0.0.1')
       const head = `POST /api/v1/large HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer root\r\nContent-Length: ${LIMIT}\r\n\r\n`
       await new Promise<void>((resolve) => socket.write(`${head}${MIB}`, () => resolve()))
       socket.destroy()
@@ -147,5 +150,5 @@ describe('room for large bodies', () => {
 
 test('a route that lets large bodies in without a reader does not open', async () => {
   const { reader: _, ...without } = large
-  await assert.rejects(openDoor([without as Route]), /needs a reader/)
+  await assert.rejects(openHttpFixture([without as Route]), /needs a reader/)
 })

@@ -4,21 +4,21 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { buildOpenapi } from '../../../src/http/openapi.ts'
 import type { Route } from '../../../src/http/route.ts'
-import { call, type Door, openDoor } from './door.ts'
+import { call, type HttpFixture, openHttpFixture } from './http-fixture.ts'
 import { memory, samples } from './samples.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
 type Any = any
 
 let routes: readonly Route[]
-let door: Door
+let fixture: HttpFixture
 let document: Any
 before(async () => {
   routes = samples(memory())
-  door = await openDoor(routes)
-  document = (await door.call('/api/v1/openapi.json', { key: null })).json
+  fixture = await openHttpFixture(routes)
+  document = (await fixture.call('/api/v1/openapi.json', { key: null })).json
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 /** Every object inside a value. */
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
@@ -35,11 +35,11 @@ describe('the document', () => {
       document.servers.map((server: Any) => server.url),
       ['https://mail.example/api/v1', 'https://send.mail.example/api/v1'],
     )
-    const again = await door.call('/api/v1/openapi.json', { key: null })
+    const again = await fixture.call('/api/v1/openapi.json', { key: null })
     const etag = again.headers.get('etag') ?? ''
     assert.match(etag, /^W\/"[\w-]{27}"$/)
-    assert.equal((await door.call('/api/v1/openapi.json', { headers: { 'if-none-match': etag } })).status, 304)
-    const sending = (await call(`${door.send}/api/v1/openapi.json`, { key: null })).json
+    assert.equal((await fixture.call('/api/v1/openapi.json', { headers: { 'if-none-match': etag } })).status, 304)
+    const sending = (await call(`${fixture.send}/api/v1/openapi.json`, { key: null })).json
     assert.deepEqual(Object.keys(sending.paths), ['/both', '/openapi.json'])
     assert.equal(sending.servers[0].url, 'https://send.mail.example/api/v1')
     assert.ok('/both' in document.paths && '/filter' in document.paths)
@@ -70,7 +70,7 @@ describe('the document', () => {
     assert.equal('security' in document.paths['/filter'].get, false)
   })
 
-  test('tells what may be left out', () => {
+  test('marks optional members', () => {
     const required = (operation: Any) =>
       operation.parameters.filter((one: Any) => one.required).map((one: Any) => one.name)
     assert.deepEqual(required(document.paths['/things'].get), [])
@@ -81,7 +81,7 @@ describe('the document', () => {
     assert.equal(requestBody.content['application/json'].schema.additionalProperties, false)
   })
 
-  test('tells every error by reference, and the envelope around data', () => {
+  test('has every error by reference, and the envelope around data', () => {
     const { responses } = document.paths['/things'].post
     assert.deepEqual(Object.keys(responses), [
       '201',
@@ -105,7 +105,7 @@ describe('the document', () => {
     assert.match(document.components.responses['409'].description, /conflict: .* idempotency_conflict: /)
   })
 
-  test('tells the headers that change what happens', () => {
+  test('has the headers that change the behaviour', () => {
     const headers = (operation: Any) =>
       operation.parameters.filter((one: Any) => one.in === 'header').map((one: Any) => one.name)
     assert.deepEqual(headers(document.paths['/filter'].get), ['If-None-Match'])

@@ -4,17 +4,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Vault } from '../../../src/base/secrets.ts'
 import { cursorScope, decodeCursor, encodeCursor } from '../../../src/http/cursor.ts'
-import { type Door, openDoor } from './door.ts'
+import { type HttpFixture, openHttpFixture } from './http-fixture.ts'
 import { memory, samples } from './samples.ts'
 
-let door: Door
+let fixture: HttpFixture
 before(async () => {
-  door = await openDoor(samples(memory()))
+  fixture = await openHttpFixture(samples(memory()))
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 async function cursorOf(query: string, key = 'root'): Promise<string> {
-  return (await door.call(`/api/v1/things?${query}`, { key })).json.pagination.next_cursor
+  return (await fixture.call(`/api/v1/things?${query}`, { key })).json.pagination.next_cursor
 }
 
 describe('pages', () => {
@@ -22,7 +22,7 @@ describe('pages', () => {
     const seen: number[] = []
     let query = ''
     for (;;) {
-      const { json } = await door.call(`/api/v1/things?${query}`)
+      const { json } = await fixture.call(`/api/v1/things?${query}`)
       seen.push(...json.data.map((item: { n: number }) => item.n))
       assert.equal(json.meta.state, 'm1')
       if (!json.pagination.has_more) {
@@ -36,7 +36,7 @@ describe('pages', () => {
 
   test('may change in size on the way', async () => {
     const cursor = await cursorOf('limit=1')
-    const { json } = await door.call(`/api/v1/things?limit=100&cursor=${cursor}`)
+    const { json } = await fixture.call(`/api/v1/things?limit=100&cursor=${cursor}`)
     assert.deepEqual(
       json.data.map((item: { n: number }) => item.n),
       [2, 3, 4, 5],
@@ -44,7 +44,7 @@ describe('pages', () => {
   })
 
   test('lists carry no ETag', async () => {
-    assert.equal((await door.call('/api/v1/things')).headers.has('etag'), false)
+    assert.equal((await fixture.call('/api/v1/things')).headers.has('etag'), false)
   })
 })
 
@@ -62,7 +62,8 @@ describe('a cursor', () => {
     const cursor = await cursorOf('status=new&min=1')
     const cases: [query: string, status: number][] = [
       ['status=new&min=1', 200],
-      ['min=1&status=new&unknown=1', 200],
+      ['min=1&status=new', 200],
+      ['min=1&status=new&unknown=1', 422],
       ['status=new&min=1&sort=desc', 200],
       ['status=new&min=1&sort=asc', 400],
       ['status=new', 400],
@@ -70,7 +71,7 @@ describe('a cursor', () => {
       ['', 400],
     ]
     for (const [query, status] of cases) {
-      const reply = await door.call(`/api/v1/things?${query}&cursor=${cursor}`)
+      const reply = await fixture.call(`/api/v1/things?${query}&cursor=${cursor}`)
       assert.equal(reply.status, status, query)
       if (status === 400)
         assert.deepEqual([reply.json.error.code, reply.json.error.param], ['invalid_parameter', 'cursor'])
@@ -78,8 +79,8 @@ describe('a cursor', () => {
   })
 
   test('of another team is refused', async () => {
-    assert.equal((await door.call(`/api/v1/things?cursor=${await cursorOf('', 'other')}`)).status, 400)
-    assert.equal((await door.call(`/api/v1/things?cursor=${await cursorOf('', 'reader')}`)).status, 200)
+    assert.equal((await fixture.call(`/api/v1/things?cursor=${await cursorOf('', 'other')}`)).status, 400)
+    assert.equal((await fixture.call(`/api/v1/things?cursor=${await cursorOf('', 'reader')}`)).status, 200)
   })
 
   test('that was made or changed by hand is refused', async () => {
@@ -97,7 +98,7 @@ describe('a cursor', () => {
       'x'.repeat(10_000),
       Buffer.from('{"v":1,"k":[2]}').toString('base64'),
     ]) {
-      assert.equal((await door.call(`/api/v1/things?cursor=${cursor}`)).status, 400, cursor)
+      assert.equal((await fixture.call(`/api/v1/things?cursor=${cursor}`)).status, 400, cursor)
     }
   })
 

@@ -7,53 +7,53 @@ import { RateLimit, SOURCE_LIMIT } from '../../../src/http/rate-limit.ts'
 import { Sources } from '../../../src/http/source.ts'
 import { Throttle } from '../../../src/http/throttle.ts'
 import { ManualClock } from '../../support/clock.ts'
-import { call, openDoor, type Reply } from './door.ts'
+import { call, openHttpFixture, type Reply } from './http-fixture.ts'
 import { memory, samples } from './samples.ts'
 
 const ID = `mdom_${'x'.repeat(24)}`
 const left = ({ headers }: Reply) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]
-const open = (env: Record<string, string> = {}, more: Parameters<typeof openDoor>[1] = {}) =>
-  openDoor(samples(memory()), { ...more, env })
+const open = (env: Record<string, string> = {}, more: Parameters<typeof openHttpFixture>[1] = {}) =>
+  openHttpFixture(samples(memory()), { ...more, env })
 
 describe('a credential', () => {
   test('has its requests per minute on both origins together, then 429 until the minute ends', async () => {
-    await using door = await open({ RATE_LIMIT_PER_MINUTE: '3' })
-    door.clock.advance(12_345)
-    assert.deepEqual(left(await door.call('/api/v1/filter')), ['3', '2'])
-    assert.deepEqual(left(await call(`${door.send}/api/v1/both`)), ['3', '1'])
-    assert.deepEqual(left(await door.call('/api/v1/filter', { headers: { 'if-none-match': '*' } })), ['3', '0'])
-    const over = await door.call('/api/v1/filter')
+    await using fixture = await open({ RATE_LIMIT_PER_MINUTE: '3' })
+    fixture.clock.advance(12_345)
+    assert.deepEqual(left(await fixture.call('/api/v1/filter')), ['3', '2'])
+    assert.deepEqual(left(await call(`${fixture.send}/api/v1/both`)), ['3', '1'])
+    assert.deepEqual(left(await fixture.call('/api/v1/filter', { headers: { 'if-none-match': '*' } })), ['3', '0'])
+    const over = await fixture.call('/api/v1/filter')
     assert.deepEqual([over.status, over.json.error.code, over.json.error.retryable], [429, 'rate_limit_exceeded', true])
     assert.deepEqual(left(over), ['3', '0'])
     assert.equal(over.headers.get('x-ratelimit-reset'), String(Date.UTC(2026, 0, 1, 0, 1) / 1000))
     assert.equal(over.headers.get('retry-after'), '48')
-    assert.equal((await door.call('/api/v1/filter', { key: 'reader' })).status, 200, 'another key of the team')
-    door.clock.advance(47_654)
-    assert.equal((await door.call('/api/v1/filter')).headers.get('retry-after'), '1')
-    door.clock.advance(1)
-    assert.deepEqual(left(await door.call('/api/v1/filter')), ['3', '2'])
+    assert.equal((await fixture.call('/api/v1/filter', { key: 'reader' })).status, 200, 'another key of the team')
+    fixture.clock.advance(47_654)
+    assert.equal((await fixture.call('/api/v1/filter')).headers.get('retry-after'), '1')
+    fixture.clock.advance(1)
+    assert.deepEqual(left(await fixture.call('/api/v1/filter')), ['3', '2'])
   })
 
   test('pays for HEAD and for errors, not for OPTIONS', async () => {
-    await using door = await open({ RATE_LIMIT_PER_MINUTE: '9' })
-    await door.call('/api/v1/filter', { method: 'HEAD' })
-    await door.call('/api/v1/nothing')
-    await door.call('/api/v1/things?limit=x')
-    await door.call('/api/v1/filter', { method: 'OPTIONS' })
-    assert.deepEqual(left(await door.call('/api/v1/filter')), ['9', '5'])
+    await using fixture = await open({ RATE_LIMIT_PER_MINUTE: '9' })
+    await fixture.call('/api/v1/filter', { method: 'HEAD' })
+    await fixture.call('/api/v1/nothing')
+    await fixture.call('/api/v1/things?limit=x')
+    await fixture.call('/api/v1/filter', { method: 'OPTIONS' })
+    assert.deepEqual(left(await fixture.call('/api/v1/filter')), ['9', '5'])
   })
 
-  test('is told of an unknown path before it is told to wait', async () => {
-    await using door = await open({ RATE_LIMIT_PER_MINUTE: '1' })
-    await door.call('/api/v1/filter')
-    assert.equal((await door.call('/api/v1/nothing')).status, 404)
-    assert.equal((await door.call('/api/v1/filter')).status, 429)
+  test('gets 404 for an unknown path before 429', async () => {
+    await using fixture = await open({ RATE_LIMIT_PER_MINUTE: '1' })
+    await fixture.call('/api/v1/filter')
+    assert.equal((await fixture.call('/api/v1/nothing')).status, 404)
+    assert.equal((await fixture.call('/api/v1/filter')).status, 429)
   })
 })
 
 describe('an address without a valid credential', () => {
   test('has its own smaller number, whatever it asks for', async () => {
-    await using door = await open()
+    await using fixture = await open()
     const asks: [path: string, key: string | null, status: number][] = [
       ['/healthz', null, 200],
       ['/api/v1/filter', null, 401],
@@ -61,16 +61,16 @@ describe('an address without a valid credential', () => {
       ['/nothing', null, 404],
     ]
     for (const [path, key, status] of asks) {
-      const reply = await door.call(path, { key })
+      const reply = await fixture.call(path, { key })
       assert.equal(reply.status, status)
       assert.equal(reply.headers.get('x-ratelimit-limit'), String(SOURCE_LIMIT))
     }
-    for (let n = asks.length; n < SOURCE_LIMIT; n++) await door.call('/healthz', { key: null })
-    assert.equal((await door.call('/healthz', { key: null })).status, 429)
-    const cold = await door.call('/api/v1/filter', { key: 'nobody' })
+    for (let n = asks.length; n < SOURCE_LIMIT; n++) await fixture.call('/healthz', { key: null })
+    assert.equal((await fixture.call('/healthz', { key: null })).status, 429)
+    const cold = await fixture.call('/api/v1/filter', { key: 'nobody' })
     assert.deepEqual([cold.status, cold.headers.has('retry-after')], [429, true], 'guessing keys is bounded too')
-    assert.equal((await door.call('/api/v1/filter')).status, 200, 'a valid key is not held up by its neighbours')
-    assert.equal((await door.call('/healthz', { key: null, method: 'OPTIONS' })).status, 204)
+    assert.equal((await fixture.call('/api/v1/filter')).status, 200, 'a valid key is not held up by its neighbours')
+    assert.equal((await fixture.call('/healthz', { key: null, method: 'OPTIONS' })).status, 204)
   })
 })
 
@@ -92,22 +92,22 @@ describe('counts', () => {
   })
 
   test('are written every five seconds, and old minutes are forgotten', async () => {
-    await using door = await open()
-    const limits = new Limits(door.db)
-    const rate = new RateLimit(door.clock, limits, 600)
+    await using fixture = await open()
+    const limits = new Limits(fixture.db)
+    const rate = new RateLimit(fixture.clock, limits, 600)
     const failures: unknown[] = []
-    await rate.start((error) => failures.push(error))
+    rate.start((error) => failures.push(error))
     rate.take('key_a', () => '')
     rate.take('key_a', () => '')
-    const minute = door.clock.now()
-    assert.deepEqual(await limits.load(minute), [])
-    door.clock.advance(5_000)
+    const minute = fixture.clock.now()
+    assert.deepEqual(limits.load(minute), [])
+    fixture.clock.advance(5_000)
     await rate.flush()
-    assert.deepEqual({ ...(await limits.load(minute))[0] }, { subject: 'key_a', windowStart: minute, count: 2 })
-    door.clock.advance(60_000)
+    assert.deepEqual({ ...limits.load(minute)[0] }, { subject: 'key_a', windowStart: minute, count: 2 })
+    fixture.clock.advance(60_000)
     rate.take('key_b', () => '')
     await rate.stop()
-    assert.deepEqual(await limits.load(minute), [])
+    assert.deepEqual(limits.load(minute), [])
     assert.deepEqual(failures, [])
   })
 
@@ -153,9 +153,9 @@ describe('the source address', () => {
     assert.equal(new Sources(['10.0.0.0/8']).of('10.0.0.1', hops), '10.0.0.9')
   })
 
-  test('is what the request is counted for and what the handler is told', async () => {
-    await using door = await open({ TRUSTED_PROXIES: '127.0.0.1' })
-    const from = (address: string) => door.call('/healthz', { key: null, headers: { 'x-forwarded-for': address } })
+  test('is counted, and passed to the handler', async () => {
+    await using fixture = await open({ TRUSTED_PROXIES: '127.0.0.1' })
+    const from = (address: string) => fixture.call('/healthz', { key: null, headers: { 'x-forwarded-for': address } })
     const first = await from('198.51.100.1')
     assert.deepEqual([first.json.source, left(first)], ['198.51.100.1', ['120', '119']])
     assert.deepEqual(left(await from('198.51.100.1')), ['120', '118'])
@@ -165,10 +165,10 @@ describe('the source address', () => {
 
 describe('the pace of one resource', () => {
   test('is kept for its owner alone', async () => {
-    await using door = await open()
-    const verify = (id: string, key = 'root') => door.call(`/api/v1/things/${id}/verify`, { method: 'POST', key })
+    await using fixture = await open()
+    const verify = (id: string, key = 'root') => fixture.call(`/api/v1/things/${id}/verify`, { method: 'POST', key })
     assert.equal((await verify(ID)).status, 200)
-    door.clock.advance(3_000)
+    fixture.clock.advance(3_000)
     const soon = await verify(ID)
     assert.deepEqual(
       [soon.status, soon.json.error.code, soon.headers.get('retry-after')],
@@ -176,8 +176,8 @@ describe('the pace of one resource', () => {
     )
     assert.deepEqual(left(soon), ['600', '598'])
     assert.equal((await verify(`mdom_${'y'.repeat(24)}`)).status, 200)
-    assert.equal((await verify(ID, 'other')).status, 200, 'nobody can use up the pace of another team')
-    door.clock.advance(7_000)
+    assert.equal((await verify(ID, 'other')).status, 200, 'one team cannot use up the throttle of another')
+    fixture.clock.advance(7_000)
     assert.equal((await verify(ID)).status, 200)
   })
 

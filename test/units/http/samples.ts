@@ -27,7 +27,13 @@ const Filter = Type.Object({
   rules: Type.Array(Type.String({ minLength: 1, maxLength: 5 }), { maxItems: 3, uniqueItems: true }),
 })
 const byId = Type.Object({ id: Id('domain') })
-const team = { tag: 'Sample', summary: 'A sample.', as: 'team', permission: 'domain.read' } as const
+const team = {
+  docs: {
+    tag: 'Sample',
+    summary: 'A sample.',
+  },
+  access: { as: 'team', permission: 'domain.read' },
+} as const
 
 export function samples(kept: Memory): readonly Route[] {
   return [...readers(kept), ...writers(kept), ...oddities(kept)]
@@ -39,7 +45,10 @@ function readers(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/things',
-      operation: 'listThings',
+      docs: {
+        ...team.docs,
+        operation: 'listThings',
+      },
       query: pageQuery({
         limit: 2,
         status: Words(['new', 'old']),
@@ -49,7 +58,7 @@ function readers(kept: Memory): Route[] {
         include: CommaList(Words(['a', 'b']), 2),
         sort: Default(Words(['asc', 'desc']), 'desc'),
       }),
-      reply: listOf(Type.Object({ n: Type.Integer() })),
+      reply: { schema: listOf(Type.Object({ n: Type.Integer() })) },
       async handle({ query, after }) {
         kept.seen = query
         const from = Number(after?.[0] ?? 0)
@@ -61,8 +70,11 @@ function readers(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/things/count',
-      operation: 'countThings',
-      reply: Type.Object({ count: Type.Integer() }),
+      docs: {
+        ...team.docs,
+        operation: 'countThings',
+      },
+      reply: { schema: Type.Object({ count: Type.Integer() }) },
       async handle() {
         return { count: 5 }
       },
@@ -71,10 +83,12 @@ function readers(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/things/{id}',
-      operation: 'getThing',
+      docs: {
+        ...team.docs,
+        operation: 'getThing',
+      },
       params: byId,
-      reply: Type.Object({ id: Type.String() }),
-      etag: true,
+      reply: { schema: Type.Object({ id: Type.String() }), etag: true },
       async handle({ params }) {
         return { id: params.id }
       },
@@ -83,9 +97,11 @@ function readers(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/filter',
-      operation: 'getFilter',
-      reply: Filter,
-      etag: true,
+      docs: {
+        ...team.docs,
+        operation: 'getFilter',
+      },
+      reply: { schema: Filter, etag: true },
       async handle() {
         return kept.filter
       },
@@ -94,11 +110,13 @@ function readers(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/content',
-      operation: 'getContent',
-      reply: Type.String(),
-      produces: ['*/*'],
+      docs: {
+        ...team.docs,
+        operation: 'getContent',
+      },
+      reply: { schema: Type.String(), types: ['*/*'] },
       query: Type.Object({ weak: Default(Type.Boolean(), false) }),
-      async handle({ query }) {
+      handle({ query }) {
         return bytes({
           type: 'application/pdf',
           sizeBytes: CONTENT.length,
@@ -114,9 +132,11 @@ function readers(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/either',
-      operation: 'getEither',
-      produces: ['application/json', 'message/rfc822'],
-      reply: Type.Object({ accepts: Type.String() }),
+      docs: {
+        ...team.docs,
+        operation: 'getEither',
+      },
+      reply: { types: ['application/json', 'message/rfc822'], schema: Type.Object({ accepts: Type.String() }) },
       async handle({ request }) {
         return { accepts: request.accepts }
       },
@@ -130,27 +150,31 @@ function writers(kept: Memory): Route[] {
       ...team,
       method: 'POST',
       path: '/things',
-      operation: 'createThing',
-      permission: 'domain.create',
+      docs: {
+        ...team.docs,
+        operation: 'createThing',
+      },
+      access: { ...team.access, permission: 'domain.create' },
       idempotent: true,
-      status: 201,
-      body: Type.Object({
-        name: Type.String({ minLength: 2, maxLength: 10, pattern: '^[^!]*$' }),
-        size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
-        kind: Type.Optional(Words(['x', 'y'])),
-        tags: Type.Optional(Type.Array(Type.String(), { maxItems: 3, uniqueItems: true })),
-        note: Type.Optional(Nullable(Type.String({ maxLength: 3 }))),
-        at: Type.Optional(TimeQuery),
-        scope: Type.Optional(
-          Type.Union([
-            Type.Object({ type: Type.Literal('all') }),
-            Type.Object({ type: Type.Literal('some'), ids: Type.Array(Type.String(), { maxItems: 5 }) }),
-          ]),
-        ),
-        inner: Type.Optional(Type.Object({ deep: Type.Integer() })),
-        level: Default(Type.Integer(), 3),
-      }),
-      reply: Type.Object({ made: Type.Integer(), level: Type.Integer() }),
+      reply: { status: 201, schema: Type.Object({ made: Type.Integer(), level: Type.Integer() }) },
+      body: {
+        schema: Type.Object({
+          name: Type.String({ minLength: 2, maxLength: 10, pattern: '^[^!]*$' }),
+          size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+          kind: Type.Optional(Words(['x', 'y'])),
+          tags: Type.Optional(Type.Array(Type.String(), { maxItems: 3, uniqueItems: true })),
+          note: Type.Optional(Nullable(Type.String({ maxLength: 3 }))),
+          at: Type.Optional(TimeQuery),
+          scope: Type.Optional(
+            Type.Union([
+              Type.Object({ type: Type.Literal('all') }),
+              Type.Object({ type: Type.Literal('some'), ids: Type.Array(Type.String(), { maxItems: 5 }) }),
+            ]),
+          ),
+          inner: Type.Optional(Type.Object({ deep: Type.Integer() })),
+          level: Default(Type.Integer(), 3),
+        }),
+      },
       async handle({ body }) {
         if (body.name === 'taken') throw conflict('The name is taken.')
         if (body.name === 'bad') throw invalid('name', 'forbidden_value', 'The name is bad.')
@@ -166,11 +190,13 @@ function writers(kept: Memory): Route[] {
       ...team,
       method: 'POST',
       path: '/secrets',
-      operation: 'createSecret',
-      permission: 'domain.create',
+      docs: {
+        ...team.docs,
+        operation: 'createSecret',
+      },
+      access: { ...team.access, permission: 'domain.create' },
       idempotent: true,
-      secret: true,
-      reply: Type.Object({ key: Type.String() }),
+      reply: { secret: true, schema: Type.Object({ key: Type.String() }) },
       async handle() {
         kept.made++
         return { key: `open-sesame-${kept.made}` }
@@ -180,11 +206,13 @@ function writers(kept: Memory): Route[] {
       ...team,
       method: 'PUT',
       path: '/filter',
-      operation: 'replaceFilter',
-      permission: 'domain.create',
-      body: Filter,
-      reply: Filter,
-      etag: true,
+      docs: {
+        ...team.docs,
+        operation: 'replaceFilter',
+      },
+      access: { ...team.access, permission: 'domain.create' },
+      body: { schema: Filter },
+      reply: { schema: Filter, etag: true },
       async handle({ body, request }) {
         // The pause stands for the read: who checks before it and writes after it would lose writes.
         await pause(1)
@@ -197,11 +225,14 @@ function writers(kept: Memory): Route[] {
       ...team,
       method: 'POST',
       path: '/things/{id}/verify',
-      operation: 'verifyThing',
-      permission: ['domain.verify', 'domain.manage'],
+      docs: {
+        ...team.docs,
+        operation: 'verifyThing',
+      },
+      access: { ...team.access, permission: ['domain.verify', 'domain.manage'] },
       params: byId,
-      throttle: { times: 1, seconds: 10 },
-      reply: Type.Object({ ok: Type.Boolean() }),
+      limits: { throttle: { times: 1, seconds: 10 } },
+      reply: { schema: Type.Object({ ok: Type.Boolean() }) },
       async handle() {
         return { ok: true }
       },
@@ -210,10 +241,13 @@ function writers(kept: Memory): Route[] {
       ...team,
       method: 'PATCH',
       path: '/things/{id}',
-      operation: 'changeThing',
+      docs: {
+        ...team.docs,
+        operation: 'changeThing',
+      },
       params: byId,
-      body: Type.Object({ name: Type.Optional(Type.String()) }),
-      reply: Type.Object({ name: Type.Optional(Type.String()) }),
+      body: { schema: Type.Object({ name: Type.Optional(Type.String()) }) },
+      reply: { schema: Type.Object({ name: Type.Optional(Type.String()) }) },
       async handle({ body }) {
         return body
       },
@@ -222,9 +256,12 @@ function writers(kept: Memory): Route[] {
       ...team,
       method: 'DELETE',
       path: '/things/{id}',
-      operation: 'deleteThing',
+      docs: {
+        ...team.docs,
+        operation: 'deleteThing',
+      },
       params: byId,
-      reply: Type.Object({ deleted: Type.Boolean() }),
+      reply: { schema: Type.Object({ deleted: Type.Boolean() }) },
       async handle() {
         return { deleted: true }
       },
@@ -238,8 +275,11 @@ function oddities(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/failing',
-      operation: 'getFailing',
-      reply: Type.Null(),
+      docs: {
+        ...team.docs,
+        operation: 'getFailing',
+      },
+      reply: { schema: Type.Null() },
       query: Type.Object({ code: Type.Optional(Type.String()) }),
       async handle({ query }) {
         if (query.code === undefined)
@@ -251,8 +291,11 @@ function oddities(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/untrue',
-      operation: 'getUntrue',
-      reply: Type.Object({ n: Type.Integer() }),
+      docs: {
+        ...team.docs,
+        operation: 'getUntrue',
+      },
+      reply: { schema: Type.Object({ n: Type.Integer() }) },
       async handle() {
         return { n: 1, more: true }
       },
@@ -261,10 +304,12 @@ function oddities(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/mailbox/me',
-      operation: 'getMe',
-      as: 'mailbox',
-      permission: 'mailbox.read',
-      reply: Type.Object({ source: Type.String() }),
+      docs: {
+        ...team.docs,
+        operation: 'getMe',
+      },
+      access: { ...team.access, as: 'mailbox', permission: 'mailbox.read' },
+      reply: { schema: Type.Object({ source: Type.String() }) },
       async handle({ request, principal }) {
         kept.seen = principal.mailboxId
         return { source: request.source }
@@ -274,11 +319,13 @@ function oddities(kept: Memory): Route[] {
       ...team,
       method: 'GET',
       path: '/both',
-      operation: 'getBoth',
+      docs: {
+        ...team.docs,
+        operation: 'getBoth',
+      },
       surface: 'both',
-      as: 'any',
-      permission: undefined,
-      reply: Type.Object({ kind: Type.String() }),
+      access: { ...team.access, as: 'any', permission: undefined },
+      reply: { schema: Type.Object({ kind: Type.String() }) },
       async handle({ principal }) {
         return { kind: principal.kind }
       },
@@ -287,12 +334,14 @@ function oddities(kept: Memory): Route[] {
       method: 'GET',
       path: '/links/{token}',
       root: true,
-      operation: 'openLink',
-      tag: 'Samples',
-      summary: 'A link that is a secret.',
-      as: 'none',
+      docs: {
+        operation: 'openLink',
+        tag: 'Samples',
+        summary: 'A link that is a secret.',
+      },
+      access: { as: 'none' },
       params: Type.Object({ token: Type.String() }),
-      reply: Type.Object({ ok: Type.Boolean() }),
+      reply: { schema: Type.Object({ ok: Type.Boolean() }) },
       async handle() {
         return { ok: true }
       },
@@ -302,12 +351,12 @@ function oddities(kept: Memory): Route[] {
       method: 'GET',
       path: '/healthz',
       root: true,
-      operation: 'getHealth',
-      as: 'none',
-      permission: undefined,
-      bare: true,
-      open: true,
-      reply: Type.Object({ status: Type.String(), source: Type.String() }),
+      docs: {
+        ...team.docs,
+        operation: 'getHealth',
+      },
+      access: { ...team.access, as: 'none', permission: undefined, open: true },
+      reply: { bare: true, schema: Type.Object({ status: Type.String(), source: Type.String() }) },
       async handle({ request }) {
         return { status: 'ok', source: request.source }
       },

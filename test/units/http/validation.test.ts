@@ -1,4 +1,4 @@
-// What is wrong with a request, and how it is told (decisions §1.4).
+// What is wrong with a request, and how it is reported (decisions §1.4).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -8,17 +8,17 @@ import { prepareRoute } from '../../../src/http/prepared-route.ts'
 import { route } from '../../../src/http/route.ts'
 import { parseTime } from '../../../src/http/schema.ts'
 import { closed, compileCheck, LIST_MAX } from '../../../src/http/validate.ts'
-import { type Door, openDoor, posted } from './door.ts'
+import { type HttpFixture, openHttpFixture, posted } from './http-fixture.ts'
 import { type Memory, memory, samples } from './samples.ts'
 
 const ID = `mdom_${'x'.repeat(24)}`
 let kept: Memory
-let door: Door
+let fixture: HttpFixture
 before(async () => {
   kept = memory()
-  door = await openDoor(samples(kept))
+  fixture = await openHttpFixture(samples(kept))
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 type Told = [field: string, code: string][]
 
@@ -87,7 +87,7 @@ describe('bodies against their schema', () => {
   ]
   for (const [what, body, status, code, told] of cases) {
     test(what, async () => {
-      const { status: got, json } = await door.call('/api/v1/things', posted(body))
+      const { status: got, json } = await fixture.call('/api/v1/things', posted(body))
       assert.equal(got, status, JSON.stringify(json))
       if (status === 201) return
       assert.equal(json.error.code, code)
@@ -102,25 +102,25 @@ describe('bodies against their schema', () => {
   }
 
   test('members left out get their default', async () => {
-    assert.equal((await door.call('/api/v1/things', posted({ name: 'abc' }))).json.data.level, 3)
-    assert.equal((await door.call('/api/v1/things', posted({ name: 'abc', level: 7 }))).json.data.level, 7)
+    assert.equal((await fixture.call('/api/v1/things', posted({ name: 'abc' }))).json.data.level, 3)
+    assert.equal((await fixture.call('/api/v1/things', posted({ name: 'abc', level: 7 }))).json.data.level, 7)
   })
 
   test('at most 50 entries, whatever is sent', async () => {
     const many = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`k${n}`, n]))
-    const { json } = await door.call('/api/v1/things', posted({ ...many, name: 'abc' }))
+    const { json } = await fixture.call('/api/v1/things', posted({ ...many, name: 'abc' }))
     assert.equal(json.error.errors.length, 50)
     assert.ok(json.error.errors.every((issue: { code: string }) => issue.code === 'unknown_field'))
   })
 
   test('a name of a megabyte does not come back', async () => {
-    const { status, text } = await door.call('/api/v1/things', posted({ name: 'abc', ['x'.repeat(1_000_000)]: 1 }))
+    const { status, text } = await fixture.call('/api/v1/things', posted({ name: 'abc', ['x'.repeat(1_000_000)]: 1 }))
     assert.equal(status, 422)
     assert.ok(text.length < 2_000)
   })
 
-  test('a list of half a million repeated items is told like a short one', async () => {
-    const { status, json } = await door.call(
+  test('a list of half a million repeated items is reported like a short one', async () => {
+    const { status, json } = await fixture.call(
       '/api/v1/things',
       posted(`{"name":"abc","tags":[${'0,'.repeat(500_000)}0]}`),
     )
@@ -158,7 +158,7 @@ describe('bodies as JSON', () => {
   ]
   for (const [what, body, words] of cases) {
     test(`${what} is 400`, async () => {
-      const { status, json } = await door.call('/api/v1/things', posted(body))
+      const { status, json } = await fixture.call('/api/v1/things', posted(body))
       assert.equal(status, 400)
       assert.equal(json.error.code, 'invalid_parameter')
       assert.equal(json.error.param, 'body')
@@ -175,22 +175,22 @@ describe('bodies as JSON', () => {
       '{"name":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}',
       '{"tags":["name","name"]}',
     ]) {
-      assert.notEqual((await door.call('/api/v1/things', posted(body))).json.error?.code, 'invalid_parameter', body)
+      assert.notEqual((await fixture.call('/api/v1/things', posted(body))).json.error?.code, 'invalid_parameter', body)
     }
   })
 
   test('an empty body is for actions; elsewhere its members are missing', async () => {
-    const create = await door.call('/api/v1/things', { method: 'POST' })
+    const create = await fixture.call('/api/v1/things', { method: 'POST' })
     assert.deepEqual(
       [create.status, create.json.error.code, create.json.error.param],
       [400, 'missing_parameter', 'name'],
     )
-    const patch = await door.call(`/api/v1/things/${ID}`, { method: 'PATCH' })
+    const patch = await fixture.call(`/api/v1/things/${ID}`, { method: 'PATCH' })
     assert.deepEqual([patch.status, patch.json.error.code, patch.json.error.param], [400, 'missing_parameter', 'body'])
-    assert.equal((await door.call('/api/v1/secrets', { method: 'POST' })).status, 200)
-    assert.equal((await door.call('/api/v1/secrets', posted({}))).status, 200)
-    assert.equal((await door.call('/api/v1/secrets', posted({ x: 1 }))).status, 422)
-    assert.equal((await door.call(`/api/v1/things/${ID}`, { method: 'DELETE', body: 'whatever' })).status, 200)
+    assert.equal((await fixture.call('/api/v1/secrets', { method: 'POST' })).status, 200)
+    assert.equal((await fixture.call('/api/v1/secrets', posted({}))).status, 200)
+    assert.equal((await fixture.call('/api/v1/secrets', posted({ x: 1 }))).status, 422)
+    assert.equal((await fixture.call(`/api/v1/things/${ID}`, { method: 'DELETE', body: 'whatever' })).status, 200)
   })
 })
 
@@ -220,14 +220,14 @@ describe('queries', () => {
   ]
   for (const [query, param] of wrong) {
     test(`${query} is 400`, async () => {
-      const { status, json } = await door.call(`/api/v1/things?${query}`)
+      const { status, json } = await fixture.call(`/api/v1/things?${query}`)
       assert.deepEqual([status, json.error.code, json.error.param], [400, 'invalid_parameter', param])
     })
   }
 
   test('values are what the schema says', async () => {
     const query = 'limit=3&status=new&min=7&open=false&since=2026-01-01T10:00:00%2B02:00&include=a&include=b'
-    assert.equal((await door.call(`/api/v1/things?${query}`)).status, 200)
+    assert.equal((await fixture.call(`/api/v1/things?${query}`)).status, 200)
     assert.deepEqual(kept.seen, {
       limit: 3,
       status: 'new',
@@ -237,14 +237,25 @@ describe('queries', () => {
       include: ['a', 'b'],
       sort: 'desc',
     })
-    await door.call('/api/v1/things?include=a,b&sort=asc')
+    await fixture.call('/api/v1/things?include=a,b&sort=asc')
     assert.deepEqual(kept.seen, { limit: 2, include: ['a', 'b'], sort: 'asc' })
   })
 
-  test('unknown parameters are ignored, also strange ones', async () => {
-    for (const query of ['nothing=1', '__proto__=1', 'constructor', '%zz=%zz', '=', '&&&', 'a=%ff', '?']) {
-      assert.equal((await door.call(`/api/v1/things?${query}`)).status, 200, query)
+  test('unknown parameters are rejected, also strange ones', async () => {
+    for (const query of ['nothing=1', '__proto__=1', 'constructor', '%zz=%zz', '=', 'a=%ff', '?']) {
+      const { status, json } = await fixture.call(`/api/v1/things?limit=1&${query}`)
+      assert.equal(status, 422, query)
+      const field = query === '?' ? '?' : query.replace(/=.*/, '')
+      assert.deepEqual([json.error.code, json.error.param], ['validation_error', field])
     }
+    assert.equal((await fixture.call('/api/v1/things?&&&')).status, 200)
+  })
+
+  test('the nearest parameter is named, or all of them', async () => {
+    const messageOf = async (query: string) => (await fixture.call(`/api/v1/things?${query}`)).json.error.message
+    assert.equal(await messageOf('limti=1'), 'Unknown parameter `limti`. Did you mean `limit`?')
+    assert.equal(await messageOf('statsu=new&limit=x'), 'Unknown parameter `statsu`. Did you mean `status`?')
+    assert.match(await messageOf('x=1'), /^Unknown parameter `x`\. This path takes `limit`, `cursor`, `status`, /)
   })
 })
 
@@ -304,14 +315,46 @@ describe('schemas', () => {
   })
 
   test('a body with a list that has no bound, and a list without a page, are found at start', () => {
-    const base = { tag: 't', summary: 's', as: 'team', reply: Type.Null(), handle: async () => null } as const
+    const base = {
+      docs: {
+        tag: 't',
+        summary: 's',
+      },
+      access: { as: 'team' },
+      reply: { schema: Type.Null() },
+      handle: async () => null,
+    } as const
     const body = Type.Object({ list: Type.Array(Type.String(), { maxItems: LIST_MAX + 1 }) })
     assert.throws(
-      () => prepareRoute(route({ ...base, method: 'POST', path: '/x', operation: 'makeX', body })),
+      () =>
+        prepareRoute(
+          route({
+            ...base,
+            method: 'POST',
+            path: '/x',
+            docs: {
+              ...base.docs,
+              operation: 'makeX',
+            },
+            body: { schema: body },
+          }),
+        ),
       /body of makeX has a list without a bound at \/properties\/list/,
     )
     assert.throws(
-      () => prepareRoute(route({ ...base, method: 'GET', path: '/x', operation: 'listX', list: { limit: 5 } })),
+      () =>
+        prepareRoute(
+          route({
+            ...base,
+            method: 'GET',
+            path: '/x',
+            docs: {
+              ...base.docs,
+              operation: 'listX',
+            },
+            reply: { ...base.reply, list: { limit: 5 } },
+          }),
+        ),
       /listX is a list without limit and cursor/,
     )
   })

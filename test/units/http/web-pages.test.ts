@@ -7,58 +7,76 @@ import { buildOpenapi } from '../../../src/http/openapi.ts'
 import { SOURCE_LIMIT } from '../../../src/http/rate-limit.ts'
 import { page, route } from '../../../src/http/route.ts'
 import { htmlPage, onwardPage } from '../../../src/pages/html.ts'
-import { openDoor } from './door.ts'
+import { openHttpFixture } from './http-fixture.ts'
 
-const COMMON = { root: true, hidden: true, tag: 'Pages', as: 'none', reply: Type.Unknown() } as const
+const COMMON = {
+  root: true,
+  docs: {
+    hidden: true,
+    tag: 'Pages',
+  },
+  access: { as: 'none' },
+  reply: { schema: Type.Unknown() },
+} as const
 const showPage = route({
   ...COMMON,
   method: 'GET',
   path: '/page',
-  operation: 'showPage',
-  summary: 'A page.',
-  produces: ['text/html'],
+  docs: {
+    ...COMMON.docs,
+    operation: 'showPage',
+    summary: 'A page.',
+  },
+  reply: { ...COMMON.reply, types: ['text/html'] },
   query: Type.Object({ text: Type.String() }),
-  handle: async ({ query }) =>
+  handle: ({ query }) =>
     htmlPage({ title: query.text, texts: [query.text], link: { href: query.text, text: 'Go on' } }, 410),
 })
 const goOn = route({
   ...COMMON,
   method: 'GET',
   path: '/onward',
-  operation: 'goOn',
-  summary: 'A page on the way.',
-  produces: ['text/html'],
-  handle: async () => onwardPage({ title: 'On', texts: [] }, 'https://mail.example/there'),
+  docs: {
+    ...COMMON.docs,
+    operation: 'goOn',
+    summary: 'A page on the way.',
+  },
+  reply: { ...COMMON.reply, types: ['text/html'] },
+  handle: () => onwardPage({ title: 'On', texts: [] }, 'https://mail.example/there'),
 })
 const hook = route({
   ...COMMON,
   method: 'POST',
   path: '/hook',
-  operation: 'hook',
-  summary: 'A hook.',
-  bare: true,
-  takes: ['text/plain'],
-  uncounted: true,
-  throttle: { times: 3, seconds: 60 },
-  body: Type.Object({ kind: Type.String() }, { additionalProperties: true }),
+  docs: {
+    ...COMMON.docs,
+    operation: 'hook',
+    summary: 'A hook.',
+  },
+  reply: { ...COMMON.reply, bare: true },
+  body: { types: ['text/plain'], schema: Type.Object({ kind: Type.String() }, { additionalProperties: true }) },
+  limits: { uncounted: true, throttle: { times: 3, seconds: 60 } },
   handle: async ({ body }) => body,
 })
 const replayed = route({
   ...COMMON,
   method: 'POST',
   path: '/replayed',
-  operation: 'replayed',
-  summary: 'A page that would be replayed.',
+  docs: {
+    ...COMMON.docs,
+    operation: 'replayed',
+    summary: 'A page that would be replayed.',
+  },
   idempotent: true,
-  handle: async () => page({ status: 200, html: '', headers: {} }),
+  handle: () => page({ status: 200, html: '', headers: {} }),
 })
 
-const door = await openDoor([showPage, goOn, hook, replayed])
-after(() => door[Symbol.asyncDispose]())
+const fixture = await openHttpFixture([showPage, goOn, hook, replayed])
+after(() => fixture[Symbol.asyncDispose]())
 
 test('a page shows foreign text as text, runs nothing, loads nothing, and is put into no frame', async () => {
   const hostile = `"><script>alert('1')</script>&<!--`
-  const reply = await door.call(`/page?text=${encodeURIComponent(hostile)}`, { key: null })
+  const reply = await fixture.call(`/page?text=${encodeURIComponent(hostile)}`, { key: null })
   assert.equal(reply.status, 410)
   assert.equal(reply.headers.get('content-type'), 'text/html; charset=utf-8')
   assert.ok(!reply.text.includes('<script'))
@@ -75,42 +93,42 @@ test('a page shows foreign text as text, runs nothing, loads nothing, and is put
 })
 
 test('the style of a page is the one its policy allows', async () => {
-  const { text, headers } = await door.call('/page?text=x', { key: null })
+  const { text, headers } = await fixture.call('/page?text=x', { key: null })
   const style = /<style>([^<]*)<\/style>/.exec(text)![1]!
   const hash = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(style))).toString('base64')
   assert.ok(headers.get('content-security-policy')!.includes(`style-src 'sha256-${hash}'`))
 })
 
 test('a page can lead on, and is asked for by HEAD without its text', async () => {
-  const reply = await door.call('/onward', { key: null })
+  const reply = await fixture.call('/onward', { key: null })
   assert.equal(reply.status, 303)
   assert.equal(reply.headers.get('location'), 'https://mail.example/there')
-  const head = await door.call('/onward', { key: null, method: 'HEAD' })
+  const head = await fixture.call('/onward', { key: null, method: 'HEAD' })
   assert.deepEqual([head.status, head.text], [303, ''])
 })
 
-test('a client that wants no HTML is told so', async () => {
-  const reply = await door.call('/page?text=x', { key: null, headers: { accept: 'application/json' } })
+test('a client that accepts no HTML gets 406', async () => {
+  const reply = await fixture.call('/page?text=x', { key: null, headers: { accept: 'application/json' } })
   assert.equal(reply.status, 406)
 })
 
 function post(type: string, body = '{"kind":"x","more":1}') {
-  return door.call('/hook', { key: null, method: 'POST', body, headers: { 'content-type': type } })
+  return fixture.call('/hook', { key: null, method: 'POST', body, headers: { 'content-type': type } })
 }
 
 test('a hook takes JSON that is called text, and no other text; its requests do not count for their address', async () => {
-  const before = await door.call('/page?text=x', { key: null })
+  const before = await fixture.call('/page?text=x', { key: null })
   const left = Number(before.headers.get('x-ratelimit-remaining'))
   assert.deepEqual((await post('text/plain; charset=UTF-8')).json, { kind: 'x', more: 1 })
   assert.equal((await post('text/plain; charset=iso-8859-1')).status, 415)
   assert.equal((await post('text/html')).status, 415)
   assert.equal((await post('application/json')).status, 200)
-  const after = await door.call('/page?text=x', { key: null })
+  const after = await fixture.call('/page?text=x', { key: null })
   assert.equal(Number(after.headers.get('x-ratelimit-remaining')), left - 1)
 })
 
 test('other routes take no text', async () => {
-  const reply = await door.call('/replayed', {
+  const reply = await fixture.call('/replayed', {
     key: null,
     method: 'POST',
     body: '{}',
@@ -120,9 +138,9 @@ test('other routes take no text', async () => {
 })
 
 test('a hook is answered while its address has used up its minute, within its own pace', async () => {
-  door.clock.advance(60_000)
-  for (let n = 0; n <= SOURCE_LIMIT; n++) await door.call('/nowhere', { key: null })
-  assert.equal((await door.call('/page?text=x', { key: null })).status, 429)
+  fixture.clock.advance(60_000)
+  for (let n = 0; n <= SOURCE_LIMIT; n++) await fixture.call('/nowhere', { key: null })
+  assert.equal((await fixture.call('/page?text=x', { key: null })).status, 429)
   assert.equal((await post('text/plain')).status, 200)
   assert.equal((await post('text/plain')).status, 200)
   assert.equal((await post('text/plain')).status, 200)
@@ -130,8 +148,8 @@ test('a hook is answered while its address has used up its minute, within its ow
 })
 
 test('a page is never kept for replay', async () => {
-  door.clock.advance(60_000)
-  const reply = await door.call('/replayed', { key: null, method: 'POST', headers: { 'idempotency-key': 'k' } })
+  fixture.clock.advance(60_000)
+  const reply = await fixture.call('/replayed', { key: null, method: 'POST', headers: { 'idempotency-key': 'k' } })
   assert.equal(reply.status, 500)
 })
 

@@ -1,4 +1,4 @@
-// What happens below the requests: sizes, broken bytes, slow clients, and closing the door.
+// What happens below the requests: sizes, broken bytes, slow clients, and shutdown.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import {
 } from '../../../src/http/listener.ts'
 import { bytes, type Route, route } from '../../../src/http/route.ts'
 import { Default } from '../../../src/http/schema.ts'
-import { type Door, openDoor, posted, speak } from './door.ts'
+import { type HttpFixture, openHttpFixture, posted, speak } from './http-fixture.ts'
 import { type Memory, memory, samples } from './samples.ts'
 
 const LIMIT = 1_048_576
@@ -30,14 +30,23 @@ function reset(): void {
   Object.assign(seen, { started: Promise.withResolvers(), gate: Promise.withResolvers(), aborted: false, read: 0 })
 }
 
-const base = { tag: 'Slow', summary: 'Slow.', as: 'team', permission: 'domain.read' } as const
+const base = {
+  docs: {
+    tag: 'Slow',
+    summary: 'Slow.',
+  },
+  access: { as: 'team', permission: 'domain.read' },
+} as const
 const slow: Route[] = [
   route({
     ...base,
     method: 'GET',
     path: '/slow',
-    operation: 'getSlow',
-    reply: Type.Object({ aborted: Type.Boolean() }),
+    docs: {
+      ...base.docs,
+      operation: 'getSlow',
+    },
+    reply: { schema: Type.Object({ aborted: Type.Boolean() }) },
     async handle({ request }) {
       request.signal.addEventListener('abort', () => {
         seen.aborted = true
@@ -52,10 +61,12 @@ const slow: Route[] = [
     ...base,
     method: 'GET',
     path: '/flood',
-    operation: 'getFlood',
-    reply: Type.String(),
-    produces: ['*/*'],
-    async handle() {
+    docs: {
+      ...base.docs,
+      operation: 'getFlood',
+    },
+    reply: { schema: Type.String(), types: ['*/*'] },
+    handle() {
       return bytes({
         type: 'application/octet-stream',
         sizeBytes: 1_000_000_000,
@@ -78,10 +89,12 @@ const slow: Route[] = [
     ...base,
     method: 'GET',
     path: '/drip',
-    operation: 'getDrip',
-    reply: Type.String(),
-    produces: ['*/*'],
-    async handle() {
+    docs: {
+      ...base.docs,
+      operation: 'getDrip',
+    },
+    reply: { schema: Type.String(), types: ['*/*'] },
+    handle() {
       return bytes({
         type: 'text/plain',
         sizeBytes: 6,
@@ -98,11 +111,13 @@ const slow: Route[] = [
     ...base,
     method: 'GET',
     path: '/torn',
-    operation: 'getTorn',
+    docs: {
+      ...base.docs,
+      operation: 'getTorn',
+    },
     query: Type.Object({ after: Default(Type.Integer(), 0) }),
-    reply: Type.String(),
-    produces: ['*/*'],
-    async handle({ query }) {
+    reply: { schema: Type.String(), types: ['*/*'] },
+    handle({ query }) {
       return bytes({
         type: 'text/plain',
         sizeBytes: 100,
@@ -117,12 +132,12 @@ const slow: Route[] = [
 ]
 
 let kept: Memory
-let door: Door
+let fixture: HttpFixture
 before(async () => {
   kept = memory()
-  door = await openDoor([...samples(kept), ...slow], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
+  fixture = await openHttpFixture([...samples(kept), ...slow], { env: { RATE_LIMIT_PER_MINUTE: '100000' } })
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => fixture[Symbol.asyncDispose]())
 
 const status = (answer: string) => Number(answer.slice(9, 12))
 const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
@@ -130,7 +145,7 @@ const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\
 /** A connection that stays open; collects what comes. */
 async function open(): Promise<{ socket: Socket; text: () => string; until: (words: RegExp) => Promise<string> }> {
   let text = ''
-  const socket = connect(door.port, '127.0.0.1')
+  const socket = connect(fixture.port, '127.0.0.1')
   socket.on('data', (chunk) => (text += String(chunk))).on('error', () => {})
   await new Promise((resolve) => socket.once('connect', resolve))
   const until = async (words: RegExp) => {
@@ -143,8 +158,8 @@ async function open(): Promise<{ socket: Socket; text: () => string; until: (wor
 describe('bodies', () => {
   test('up to the limit are read, one byte more is 413', async () => {
     const fill = (size: number) => `{"name":"abc"}${' '.repeat(size - 14)}`
-    assert.equal((await door.call('/api/v1/things', posted(fill(LIMIT)))).status, 201)
-    const over = await door.call('/api/v1/things', posted(fill(LIMIT + 1)))
+    assert.equal((await fixture.call('/api/v1/things', posted(fill(LIMIT)))).status, 201)
+    const over = await fixture.call('/api/v1/things', posted(fill(LIMIT + 1)))
     assert.deepEqual([over.status, over.json.error.code], [413, 'payload_too_large'])
   })
 
@@ -155,7 +170,7 @@ describe('bodies', () => {
     assert.equal(status(answer), 413)
     assert.match(answer, /\r\nConnection: close\r\n/i)
     const closed = new Promise((resolve) => socket.once('close', resolve))
-    door.clock.advance(LINGER_MS)
+    fixture.clock.advance(LINGER_MS)
     await closed
   })
 
@@ -179,16 +194,16 @@ describe('bodies', () => {
     assert.equal(status(await until(/\}$/)), 413)
     socket.destroy()
     const small = `POST /api/v1/things HTTP/1.1\r\n${AUTH}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
-    assert.equal(status(await speak(door.port, `${small}e\r\n{"name":"abc"}\r\n0\r\n\r\n`)), 201)
+    assert.equal(status(await speak(fixture.port, `${small}e\r\n{"name":"abc"}\r\n0\r\n\r\n`)), 201)
   })
 
   test('that are compressed are not opened', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000, 0x20))
-    const reply = await door.call('/api/v1/things', posted(bomb, { 'content-encoding': 'gzip' }))
+    const reply = await fixture.call('/api/v1/things', posted(bomb, { 'content-encoding': 'gzip' }))
     assert.deepEqual([reply.status, reply.headers.get('accept-encoding')], [415, 'identity'])
   })
 
-  test('a client that asks first is told to send, or spared', async () => {
+  test('a client that sends Expect gets 100 Continue, or the final response', async () => {
     const ask = (length: number, key = 'root') =>
       `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`
     const good = await open()
@@ -202,14 +217,14 @@ describe('bodies', () => {
       [14, 'nobody', 401],
       [14, 'reader', 403],
     ] as const) {
-      const answer = await speak(door.port, ask(length, key))
+      const answer = await speak(fixture.port, ask(length, key))
       assert.equal(status(answer), code, 'no 100 before the refusal, and the connection is closed')
     }
   })
 
   test('another expectation is not ours to meet and changes nothing', async () => {
     const raw = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}Expect: 200-ok\r\nConnection: close\r\n\r\n`
-    assert.equal(status(await speak(door.port, raw)), 200)
+    assert.equal(status(await speak(fixture.port, raw)), 200)
   })
 
   test('that break off leave nothing behind', async () => {
@@ -218,14 +233,14 @@ describe('bodies', () => {
     socket.write(`POST /api/v1/things HTTP/1.1\r\n${AUTH}Content-Length: 100\r\n\r\n{"name":`)
     await new Promise(setImmediate)
     socket.destroy()
-    assert.equal((await door.call('/api/v1/filter')).status, 200)
+    assert.equal((await fixture.call('/api/v1/filter')).status, 200)
     assert.equal(kept.made, made)
   })
 
   test('refused small ones are read away, and the connection lives on', async () => {
     const post = `POST /api/v1/nothing HTTP/1.1\r\n${AUTH}Content-Length: 5\r\n\r\nhello`
     const get = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}Connection: close\r\n\r\n`
-    const answer = await speak(door.port, post + get)
+    const answer = await speak(fixture.port, post + get)
     assert.match(answer, /^HTTP\/1\.1 404 [\s\S]*HTTP\/1\.1 200 /)
   })
 })
@@ -252,7 +267,7 @@ describe('bytes that are no request', () => {
   ]
   for (const [what, raw] of cases) {
     test(`${what} is 400 with an envelope, and the end of the connection`, async () => {
-      const answer = await speak(door.port, Buffer.from(raw, 'latin1'))
+      const answer = await speak(fixture.port, Buffer.from(raw, 'latin1'))
       assert.equal(status(answer), 400, answer)
       const { ok, error, meta } = bodyOf(answer)
       assert.deepEqual([ok, error.code, error.retryable], [false, 'invalid_parameter', false])
@@ -264,12 +279,12 @@ describe('bytes that are no request', () => {
   }
 
   test('HTTP/1.0 needs no Host', async () => {
-    assert.equal(status(await speak(door.port, 'GET /healthz HTTP/1.0\r\n\r\n')), 200)
+    assert.equal(status(await speak(fixture.port, 'GET /healthz HTTP/1.0\r\n\r\n')), 200)
   })
 
   test('behind a whole request do not cost it its answer', async () => {
     const raw = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}\r\nnonsense\r\n\r\n`
-    const answer = await speak(door.port, raw)
+    const answer = await speak(fixture.port, raw)
     assert.equal(status(answer), 200)
     assert.match(answer, /"ok":true/)
   })
@@ -288,11 +303,11 @@ describe('bounds of a listener', () => {
 })
 
 describe('a port', () => {
-  test('that cannot be had ends the start and tells why, and nothing stays open', async () => {
-    const taken = { APP_ORIGIN: 'http://localhost:1', HTTP_PORT: '0', SEND_PORT: String(door.port) }
-    await assert.rejects(openDoor([], { env: taken }), {
+  test('that is in use fails the start with the reason, and nothing stays open', async () => {
+    const taken = { APP_ORIGIN: 'http://localhost:1', HTTP_PORT: '0', SEND_PORT: String(fixture.port) }
+    await assert.rejects(openHttpFixture([], { env: taken }), {
       code: 'EADDRINUSE',
-      port: door.port,
+      port: fixture.port,
     })
   })
 
@@ -341,17 +356,17 @@ describe('a client that goes away', () => {
   })
 
   test('a content that cannot be read is an error; one that breaks off ends the connection', async () => {
-    const unread = await door.call('/api/v1/torn')
+    const unread = await fixture.call('/api/v1/torn')
     assert.deepEqual([unread.status, unread.json.error.code], [500, 'internal_error'])
-    const answer = await speak(door.port, `GET /api/v1/torn?after=3 HTTP/1.1\r\n${AUTH}\r\n`)
+    const answer = await speak(fixture.port, `GET /api/v1/torn?after=3 HTTP/1.1\r\n${AUTH}\r\n`)
     assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*Content-Length: 100\r\n[\s\S]*\r\n\r\nxxx$/)
-    assert.match(JSON.stringify(door.lines.at(-1)), /corrupt.*Content aborted/)
+    assert.match(JSON.stringify(fixture.lines.at(-1)), /corrupt.*Content aborted/)
   })
 })
 
 describe('closing', () => {
   test('lets what is under way finish, closes idle connections, and takes nothing new', async () => {
-    await using other = await openDoor([...samples(memory()), ...slow])
+    await using other = await openHttpFixture([...samples(memory()), ...slow])
     reset()
     const idle = connect(other.port, '127.0.0.1')
     await new Promise((resolve) => idle.once('connect', resolve))
@@ -372,7 +387,7 @@ describe('closing', () => {
   })
 
   test('lets a download finish that had begun, and closes its connection then', async () => {
-    await using other = await openDoor([...samples(memory()), ...slow])
+    await using other = await openHttpFixture([...samples(memory()), ...slow])
     reset()
     let text = ''
     const socket = connect(other.port, '127.0.0.1')

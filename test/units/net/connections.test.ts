@@ -1,4 +1,4 @@
-// Connections are counted by source, and sources are told apart as providers hand out addresses.
+// Connections are counted by source, and sources are distinguished by the prefixes providers assign.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -34,7 +34,7 @@ test('an answer is read as JSON where it is some, and as text', async () => {
   assert.deepEqual(plain, { kind: 'answered', status: 418, text: 'plain', body: null, retryAfterMs: null })
 })
 
-test('a redirect is an answer: nobody is followed with a token', async () => {
+test('a redirect is an answer: no redirect is followed with a token', async () => {
   await using api = await startApi(() => ({ status: 307, headers: { location: 'http://169.254.169.254/' } }))
   const result = await client.call({ method: 'GET', url: api.origin, headers: { authorization: 'Bearer x' } })
   assert.ok(result.kind === 'answered' && result.status === 307)
@@ -50,7 +50,7 @@ test('an answer longer than the bound is not read', async () => {
   assert.equal((await client.call({ method: 'GET', url: `${api.origin}/1` })).kind, 'broken')
 })
 
-test('an answer that never ends, or never begins, ends with the patience of the caller', async () => {
+test('an answer that never ends, or never begins, ends with the timeout of the caller', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/drip') response.write('x')
   })
@@ -79,7 +79,7 @@ test('a server that speaks something else is an answer that cannot be read', asy
   server.close()
 })
 
-test('waiting is told in milliseconds, and never absurd', async () => {
+test('Retry-After is returned in milliseconds, within bounds', async () => {
   const values = [
     '5',
     '0',

@@ -36,18 +36,18 @@ interface Given extends Partial<NewEmail> {
 /** Accepts mails at their `queuedAt`; what is not given is the same for all. @returns their ids */
 function accept(...mails: Given[]): Promise<string[]> {
   const { emails, transitions: fate, app } = appliance
-  return app.db.write(async (tx) => {
+  return app.db.write((tx) => {
     const ids: string[] = []
     for (const { outcome, ...given } of mails) {
       const id = newId('email')
       ids.push(id)
-      const { deliveries } = await emails.insert(tx, {
+      const { deliveries } = emails.insert(tx, {
         ...{ id, teamId: team, mailboxId: null, domainId: null, source: 'batch_api', scope: { type: 'all' } },
         ...{ from: { email: 'news@shop.test', name: '' }, returnPath: null, subject: 'Hello', hash: sha256(id) },
         ...{ internetMessageId: `${id}@shop.test`, sizeBytes: 10, queuedAt: 1000, expiresAt: 2000 },
         ...{ recipients: ['ana@customer.test'], ...given },
       })
-      for (const { n } of outcome ? deliveries : []) await fate.apply(tx, n, outcome!, CARRIER)
+      for (const { n } of outcome ? deliveries : []) fate.apply(tx, n, outcome!, CARRIER)
     }
     return ids
   })
@@ -75,14 +75,14 @@ test('a row says what became of a mail for one recipient', async () => {
     ...{ createdAt: 1000, emailId: id, mailboxId, fromEmail: from.email, subject: 'Order', sizeBytes: 4821 },
   }
   assert.deepEqual(row, shown)
-  const { timeline, ...whole } = (await appliance.app.outbound.log.get(team, row!.id))!
+  const { timeline, ...whole } = appliance.app.outbound.log.get(team, row!.id)!
   assert.deepEqual(whole, shown)
   assert.deepEqual(timeline, [
     { at: 1000, type: 'accepted', detail: 'Accepted.', smtpCode: null, nextAt: null },
     { at: appliance.clock.now(), type: 'sent', detail: '250 Ok', smtpCode: 250, nextAt: null },
   ])
-  assert.equal(await appliance.app.outbound.log.get(newId('team'), row!.id), undefined)
-  assert.equal(await appliance.app.outbound.log.get(team, newId('deliveryLog')), undefined)
+  assert.equal(appliance.app.outbound.log.get(newId('team'), row!.id), undefined)
+  assert.equal(appliance.app.outbound.log.get(team, newId('deliveryLog')), undefined)
 })
 
 test('rows come newest first, page by page, whatever is accepted meanwhile', async () => {
@@ -140,9 +140,9 @@ test('the rows of another team are never shown', async () => {
 })
 
 describe('lists walk the index made for them', () => {
-  const plan = async (filter: DeliveryFilter, after: PageKey | null = null) => {
+  const plan = (filter: DeliveryFilter, after: PageKey | null = null) => {
     const { sql, values } = listStatement(team, filter, { limit: 25, after })
-    const rows = await appliance.app.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const rows = appliance.app.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
     return rows.map(({ detail }) => detail)
   }
   const emailId = newId('email')
@@ -162,9 +162,9 @@ describe('lists walk the index made for them', () => {
     ['a mail of a mailbox', { emailId, mailboxId, status: 'sent' }, byMail, false],
   ]
   for (const [what, filter, first, isSorted] of cases) {
-    test(what, async () => {
+    test(what, () => {
       for (const after of [null, [5, 5]]) {
-        const lines = await plan(filter, after)
+        const lines = plan(filter, after)
         assert.match(lines[0]!, first)
         assert.ok(lines.some((line) => /^SEARCH e USING INTEGER PRIMARY KEY/.test(line)))
         assert.equal(
@@ -178,24 +178,24 @@ describe('lists walk the index made for them', () => {
 })
 
 describe('pruning', () => {
-  const count = async (table: string) =>
-    (await appliance.app.db.read.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
+  const count = (table: string) =>
+    appliance.app.db.read.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)!.count
 
   test('erases what is old and has ended, with everything that hangs on it', async () => {
     const { log } = appliance.app.outbound
     await log.prune(10 ** 15)
-    const before = { emails: await count('emails'), deliveries: await count('deliveries') }
+    const before = { emails: count('emails'), deliveries: count('deliveries') }
     const old = Array.from({ length: 450 }, (_, index) => ({
       ...{ queuedAt: -2000 + index, recipients: ['a@x.test', 'b@x.test'] },
       ...(index % 10 === 0 ? {} : { outcome: taken }),
     }))
     const ids = await accept(...old, { queuedAt: 50, outcome: taken })
-    const email = (await appliance.emails.byId(ids[1]!))!
+    const email = appliance.emails.byId(ids[1]!)!
     await appliance.app.db.write((tx) => appliance.emails.addRemoteIds(tx, email.n, ['remote']))
     assert.equal(await log.prune(0), 405 * 2)
-    assert.equal(await count('remote_ids'), 0)
-    assert.equal(await count('emails'), before.emails + 46)
-    assert.equal(await count('deliveries'), before.deliveries + 91)
+    assert.equal(count('remote_ids'), 0)
+    assert.equal(count('emails'), before.emails + 46)
+    assert.equal(count('deliveries'), before.deliveries + 91)
     const left = await found({})
     assert.equal(left.length, 91)
     assert.equal(left[0], 50)

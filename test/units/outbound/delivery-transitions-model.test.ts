@@ -113,13 +113,11 @@ function anyOutcome(random: Random, now: number): Outcome {
 
 async function compare(email: Email, models: readonly Model[]): Promise<void> {
   const states = await appliance.deliveries(email)
-  const waiting = new Set(
-    (await appliance.queue.ofEmail(appliance.app.db.read, email.n)).map(({ delivery }) => delivery),
-  )
+  const waiting = new Set(appliance.queue.ofEmail(appliance.app.db.read, email.n).map(({ delivery }) => delivery))
   const told = (await appliance.events()).filter(({ data }) => data.message_id === email.id)
   for (const [index, model] of models.entries()) {
     const state = states[index]!
-    const stopped = await appliance.suppressions.of(appliance.app.db.read, appliance.teamId, [state.to])
+    const stopped = appliance.suppressions.of(appliance.app.db.read, appliance.teamId, [state.to])
     assert.deepEqual(
       {
         status: state.status,
@@ -142,7 +140,7 @@ async function compare(email: Email, models: readonly Model[]): Promise<void> {
     )
   }
   const wanted = models.some(({ status, noticed }) => status === 'pending' || noticed)
-  const known = (await appliance.emails.byId(email.id))!.hash !== null
+  const known = appliance.emails.byId(email.id)!.hash !== null
   // Once let go, content does not come back: a report that comes later finds none.
   if (!wanted) assert.equal(known, false)
   if (models.some(({ status }) => status === 'pending')) assert.equal(known, true)

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
-import type { Tx } from '../../../src/db/db.ts'
+import type { Settled, Tx } from '../../../src/db/db.ts'
 import { blobSweep } from '../../../src/jobs/retention.ts'
 import type { NewEmail } from '../../../src/outbound/log/emails.ts'
 import { TIMELINE_MAX } from '../../../src/outbound/log/timeline.ts'
 import { SWEEP_GRACE_MS } from '../../../src/store/blobs.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
+import { watchedTx } from '../../support/watched-tx.ts'
 
 let appliance: SendingAppliance
 before(async () => {
@@ -42,7 +43,7 @@ function newMail(given: Partial<NewEmail> = {}): NewEmail {
   }
 }
 
-const write = <T>(work: (tx: Tx) => Promise<T>) => appliance.app.db.write(work)
+const write = <T>(work: (tx: Tx) => T & Settled<T>) => appliance.app.db.write<T>(work)
 const insert = (mail: NewEmail) => write((tx) => appliance.emails.insert(tx, mail))
 
 test('a message reads back as written, its deliveries in the order of its recipients', async () => {
@@ -50,11 +51,11 @@ test('a message reads back as written, its deliveries in the order of its recipi
   const { email, deliveries } = await insert(mail)
   const { recipients, domainId: _domainId, ...shown } = mail
   assert.deepEqual(email, { n: email.n, ...shown })
-  assert.deepEqual(await appliance.emails.byId(mail.id), email)
-  assert.deepEqual(await appliance.emails.byN([email.n, 10 ** 9]), [email])
-  assert.deepEqual(await appliance.emails.byN([]), [])
-  assert.equal(await appliance.emails.byId(newId('email')), undefined)
-  const states = await appliance.emails.deliveriesOf(email.n)
+  assert.deepEqual(appliance.emails.byId(mail.id), email)
+  assert.deepEqual(appliance.emails.byN([email.n, 10 ** 9]), [email])
+  assert.deepEqual(appliance.emails.byN([]), [])
+  assert.equal(appliance.emails.byId(newId('email')), undefined)
+  const states = appliance.emails.deliveriesOf(email.n)
   assert.deepEqual(
     states.map(({ n, id, to }) => ({ n, id, to })),
     deliveries,
@@ -74,21 +75,14 @@ test('a message reads back as written, its deliveries in the order of its recipi
 
 test('a null sender stays one', async () => {
   const { email } = await insert(newMail({ returnPath: '', source: 'system' }))
-  assert.equal((await appliance.emails.byId(email.id))!.returnPath, '')
+  assert.equal(appliance.emails.byId(email.id)!.returnPath, '')
 })
 
 test('accepting needs one statement for the message and one for each recipient', async () => {
   let statements = 0
-  await write(async (tx) => {
-    const count = (name: 'run' | 'get' | 'all' | 'insert') => {
-      const ask = tx[name] as (...given: unknown[]) => unknown
-      return (...given: unknown[]) => {
-        statements++
-        return ask(...given)
-      }
-    }
-    const counted = { ...tx, run: count('run'), get: count('get'), all: count('all'), insert: count('insert') } as Tx
-    await appliance.emails.insert(counted, newMail({ recipients: ['a@x.test', 'b@x.test', 'c@x.test'] }))
+  await write((tx) => {
+    const watched = watchedTx(tx, () => statements++)
+    appliance.emails.insert(watched, newMail({ recipients: ['a@x.test', 'b@x.test', 'c@x.test'] }))
   })
   assert.equal(statements, 4)
 })
@@ -103,10 +97,10 @@ test('a try is counted, and the way it goes is noted with its reason', async () 
   await write((tx) => appliance.emails.countAttempt(tx, [ns[1]!], CARRIER))
   await write((tx) => appliance.emails.countAttempt(tx, [], CARRIER))
   await write((tx) => appliance.emails.recordRoute(tx, [], CARRIER, ''))
-  const [one, two] = await appliance.emails.deliveriesOf(email.n)
+  const [one, two] = appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([one!.attempts, one!.providerId, one!.providerName], [1, CARRIER.id, CARRIER.name])
   assert.deepEqual([two!.attempts, two!.providerId, two!.providerName], [2, CARRIER.id, CARRIER.name])
-  const shown = (await appliance.app.outbound.log.get(appliance.teamId, one!.id))!
+  const shown = appliance.app.outbound.log.get(appliance.teamId, one!.id)!
   assert.deepEqual(
     shown.timeline.map(({ type, detail }) => [type, detail]),
     [
@@ -115,49 +109,48 @@ test('a try is counted, and the way it goes is noted with its reason', async () 
     ],
   )
   await write((tx) => appliance.emails.recordRoute(tx, [ns[0]!], { id: null, name: 'Direct' }, 'Directly'))
-  const [again] = await appliance.emails.deliveriesOf(email.n)
+  const [again] = appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([again!.providerId, again!.providerName], [null, 'Direct'])
 })
 
 test('routing without an end does not grow without one', async () => {
   const { email, deliveries } = await insert(newMail({ recipients: ['a@x.test'] }))
   const { n } = deliveries[0]!
-  await write(async (tx) => {
-    for (let time = 0; time < 400; time++) await appliance.emails.recordRoute(tx, [n], CARRIER, 'x'.repeat(300))
+  await write((tx) => {
+    for (let time = 0; time < 400; time++) appliance.emails.recordRoute(tx, [n], CARRIER, 'x'.repeat(300))
   })
-  const [{ length }] = (await appliance.app.db.read.all(
-    'SELECT length(timeline) AS length FROM deliveries WHERE email = ?',
-    [email.n],
-  )) as [{ length: number }]
+  const [{ length }] = appliance.app.db.read.all('SELECT length(timeline) AS length FROM deliveries WHERE email = ?', [
+    email.n,
+  ]) as [{ length: number }]
   assert.ok(length >= TIMELINE_MAX && length < TIMELINE_MAX + 1000, String(length))
 })
 
 test('a message is found by its Message-ID and by its id at the provider', async () => {
   const mail = newMail()
   const { email } = await insert(mail)
-  assert.deepEqual(await appliance.emails.byMessageId(mail.internetMessageId), email)
+  assert.deepEqual(appliance.emails.byMessageId(mail.internetMessageId), email)
   for (const id of [`${mail.id}@elsewhere.test`, mail.id, '', '@', 'x@y', `x${mail.internetMessageId}`]) {
-    assert.equal(await appliance.emails.byMessageId(id), undefined, id)
+    assert.equal(appliance.emails.byMessageId(id), undefined, id)
   }
   const remember = (n: number, ids: string[]) => write((tx) => appliance.emails.addRemoteIds(tx, n, ids))
   await remember(email.n, ['18c2f', 'x@eu-west-1.amazonses.com'])
   await remember(email.n, ['18c2f'])
-  assert.deepEqual(await appliance.emails.byRemoteId('18c2f'), email)
-  assert.deepEqual(await appliance.emails.byRemoteId('x@eu-west-1.amazonses.com'), email)
-  assert.equal(await appliance.emails.byRemoteId('unknown'), undefined)
+  assert.deepEqual(appliance.emails.byRemoteId('18c2f'), email)
+  assert.deepEqual(appliance.emails.byRemoteId('x@eu-west-1.amazonses.com'), email)
+  assert.equal(appliance.emails.byRemoteId('unknown'), undefined)
   const younger = await insert(newMail())
   await remember(younger.email.n, ['18c2f'])
-  assert.equal((await appliance.emails.byRemoteId('18c2f'))!.id, younger.email.id)
+  assert.equal(appliance.emails.byRemoteId('18c2f')!.id, younger.email.id)
 })
 
 test('ids that are none are passed over, and so are too many', async () => {
   const { email } = await insert(newMail())
   const ids = ['', 'y'.repeat(256), ...Array.from({ length: 100 }, (_, index) => `many-${index}`)]
   await write((tx) => appliance.emails.addRemoteIds(tx, email.n, ids))
-  assert.equal(await appliance.emails.byRemoteId(''), undefined)
-  assert.equal(await appliance.emails.byRemoteId('y'.repeat(256)), undefined)
-  assert.ok(await appliance.emails.byRemoteId('many-19'))
-  assert.equal(await appliance.emails.byRemoteId('many-20'), undefined)
+  assert.equal(appliance.emails.byRemoteId(''), undefined)
+  assert.equal(appliance.emails.byRemoteId('y'.repeat(256)), undefined)
+  assert.ok(appliance.emails.byRemoteId('many-19'))
+  assert.equal(appliance.emails.byRemoteId('many-20'), undefined)
 })
 
 test('content that is still to be sent is named, and no other', async () => {
@@ -167,12 +160,12 @@ test('content that is still to be sent is named, and no other', async () => {
   await write((tx) =>
     appliance.transitions.apply(tx, deliveries[0]!.n, { kind: 'rejected', reason: 'policy', detail: '' }, null),
   )
-  const { email } = { email: (await appliance.emails.byId(gone.id))! }
+  const { email } = { email: appliance.emails.byId(gone.id)! }
   await write((tx) => appliance.emails.clearNoticeDue(tx, email.n, [deliveries[0]!.n]))
   const named = await appliance.emails.namedBlobs([kept.hash, gone.hash, sha256('nothing')])
   assert.deepEqual([...named], [Buffer.from(kept.hash).toString('hex')])
   assert.deepEqual(await appliance.emails.namedBlobs([]), new Set())
-  const plan = await appliance.app.db.read.all<{ detail: string }>(
+  const plan = appliance.app.db.read.all<{ detail: string }>(
     'EXPLAIN QUERY PLAN SELECT DISTINCT blob FROM emails WHERE blob IN (?, ?)',
     [kept.hash, gone.hash],
   )
@@ -187,12 +180,12 @@ test('messages with a due DSN come oldest first, by index', async () => {
     )
     return email.n
   }
-  const before = await appliance.emails.noticesDue(100)
+  const before = appliance.emails.noticesDue(100)
   const first = await refuse(newMail())
   const second = await refuse(newMail())
-  assert.deepEqual(await appliance.emails.noticesDue(100), [...before, first, second])
-  assert.equal((await appliance.emails.noticesDue(1)).length, 1)
-  const plan = await appliance.app.db.read.all<{ detail: string }>(
+  assert.deepEqual(appliance.emails.noticesDue(100), [...before, first, second])
+  assert.equal(appliance.emails.noticesDue(1).length, 1)
+  const plan = appliance.app.db.read.all<{ detail: string }>(
     'EXPLAIN QUERY PLAN SELECT DISTINCT email FROM deliveries WHERE notice_due = 1 ORDER BY email LIMIT 5',
   )
   assert.deepEqual(
@@ -205,8 +198,8 @@ test('the sweep leaves content that is still to be sent, and takes it when it ha
   const { app, clock, emails } = appliance
   const taken = { smtpCode: 250, enhancedCode: null, text: 'Ok' }
   const email = await appliance.accepted(['a@x.test', 'b@x.test'])
-  const [one, two] = await emails.deliveriesOf(email.n)
-  const hash = (await emails.byId(email.id))!.hash!
+  const [one, two] = emails.deliveriesOf(email.n)
+  const hash = emails.byId(email.id)!.hash!
   const sweep = async () => {
     clock.advance(SWEEP_GRACE_MS + 1)
     await blobSweep.run({ app, log: app.log, signal: new AbortController().signal })

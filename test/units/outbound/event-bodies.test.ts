@@ -40,8 +40,8 @@ async function told(sending: Sending, example: string): Promise<{ body: string; 
   const { emails, transitions: fate, app, clock, teamId } = appliance
   const id = newId('email')
   clock.advance(QUEUED_AT - clock.now())
-  const n = await app.db.write(async (tx) => {
-    const { deliveries } = await emails.insert(tx, {
+  const n = await app.db.write((tx) => {
+    const { deliveries } = emails.insert(tx, {
       id,
       teamId,
       mailboxId: sending.source === 'mailbox_api' ? MAILBOX : null,
@@ -59,14 +59,14 @@ async function told(sending: Sending, example: string): Promise<{ body: string; 
       recipients: [sending.to],
     })
     const ns = deliveries.map((delivery) => delivery.n)
-    for (let tries = 0; tries < sending.attempts; tries++) await emails.countAttempt(tx, ns, CARRIER)
+    for (let tries = 0; tries < sending.attempts; tries++) emails.countAttempt(tx, ns, CARRIER)
     return ns[0]!
   })
   clock.advance(sending.wait)
   for (const outcome of sending.outcomes) {
     await app.db.write((tx) => fate.apply(tx, n, outcome, sending.carried ? CARRIER : null))
   }
-  const row = (await app.db.read.get<Record<string, string>>('SELECT * FROM events ORDER BY n DESC LIMIT 1'))!
+  const row = app.db.read.get<Record<string, string>>('SELECT * FROM events ORDER BY n DESC LIMIT 1')!
   assert.deepEqual([row.team_id, row.domain_id], [teamId, DOMAIN])
   assert.equal(row.mailbox_id, sending.source === 'mailbox_api' ? MAILBOX : null)
   const is = JSON.parse(row.body!) as { id: string; created_at: string; data: Record<string, string> }

@@ -27,7 +27,7 @@ async function account(scopes = SCOPES, email = 'ana@shop.test') {
 }
 
 async function hand(mail: Handover) {
-  return handOnce(await openGmail(parts, await account()), mail)
+  return handOnce(openGmail(parts, await account()), mail)
 }
 
 beforeEach(() => {
@@ -73,7 +73,7 @@ test('a sent message does not fail when its ids cannot be read', async () => {
 })
 
 test('an access token is used until a minute before its end, and refreshed by one call for all that wait', async () => {
-  const transport = await openGmail(parts, await account())
+  const transport = openGmail(parts, await account())
   const refreshes = () => google.requests.filter(({ path }) => path === '/token').length
   await Promise.all([1, 2, 3].map(() => transport.hand(handover())))
   assert.equal(refreshes(), 1)
@@ -87,7 +87,7 @@ test('an access token is used until a minute before its end, and refreshed by on
 })
 
 test('a token refused before its expiry is renewed once, and the message is sent', async () => {
-  const transport = await openGmail(parts, await account())
+  const transport = openGmail(parts, await account())
   await transport.hand(handover())
   google.issuer.endAccess()
   assert.deepEqual(outcomesOf(await transport.hand(handover())), ['sent'])
@@ -101,7 +101,7 @@ test('a token refused before its expiry is renewed once, and the message is sent
 test('a revoked consent puts the account in error with a reason', async () => {
   const provider = await account()
   google.issuer.refresh.clear()
-  const handed = await handOnce(await openGmail(parts, provider), handover())
+  const handed = await handOnce(openGmail(parts, provider), handover())
   assert.deepEqual(outcomesOf(handed), ['unavailable auth transient'])
   const { status, statusReason } = await appliance.provider(provider.id)
   assert.equal(status, 'error')
@@ -115,7 +115,7 @@ test('a revoked consent puts the account in error with a reason', async () => {
 test('an issuer in trouble is no refusal of the account', async () => {
   const provider = await account()
   google.fail('/token', { status: 503, headers: { 'retry-after': '30' }, body: 'busy' })
-  const handed = await handOnce(await openGmail(parts, provider), handover())
+  const handed = await handOnce(openGmail(parts, provider), handover())
   assert.ok(handed.kind === 'unavailable')
   assert.equal(handed.retryAfterMs, 30_000)
   assert.notEqual((await appliance.provider(provider.id)).status, 'error')
@@ -163,7 +163,7 @@ test('Retry-After of Gmail is returned, as seconds and as a date', async () => {
 })
 
 test('after a lost response Sent is searched, and the message is not sent twice', async () => {
-  const transport = await openGmail(parts, await account())
+  const transport = openGmail(parts, await account())
   const mail = handover()
   google.fail(SEND, 'lose the answer')
   assert.deepEqual(outcomesOf(await transport.hand(mail)), ['later transient'])
@@ -200,24 +200,24 @@ test('while Sent cannot be read nothing is sent; without the scope to read it, t
   assert.deepEqual(outcomesOf(await hand(handover({ uncertain: true }))), ['later network'])
   assert.equal(google.taken.length, 0)
   const narrow = await account([SCOPES[0]!])
-  const handed = await handOnce(await openGmail(parts, narrow), handover({ uncertain: true }))
+  const handed = await handOnce(openGmail(parts, narrow), handover({ uncertain: true }))
   assert.deepEqual(outcomesOf(handed), ['sent'])
 })
 
 test('a connection failure is reported with its stage, and another account may be used', async () => {
   const lost = { ...parts, config: { ...app.config, GOOGLE_API_BASE: 'http://127.0.0.1:1' } }
-  const refused = await handOnce(await openGmail(lost, await account()), handover())
+  const refused = await handOnce(openGmail(lost, await account()), handover())
   assert.deepEqual(outcomesOf(refused), ['unavailable connect network'])
   const nameless = { ...parts, config: { ...app.config, GOOGLE_API_BASE: 'https://no-such-host.invalid' } }
-  const unknown = await handOnce(await openGmail(nameless, await account()), handover())
+  const unknown = await handOnce(openGmail(nameless, await account()), handover())
   assert.deepEqual(outcomesOf(unknown), ['unavailable dns dns'])
   const broken = { ...parts, config: { ...app.config, GOOGLE_API_BASE: google.origin.replace('http:', 'https:') } }
-  const plain = await handOnce(await openGmail(broken, await account()), handover())
+  const plain = await handOnce(openGmail(broken, await account()), handover())
   assert.deepEqual(outcomesOf(plain), ['unavailable tls network'])
 })
 
 test('without the client of the operator the account says so', async () => {
-  const closed = await openGmail({ ...parts, config: { ...app.config, GOOGLE_CLIENT_ID: '' } }, await account())
+  const closed = openGmail({ ...parts, config: { ...app.config, GOOGLE_CLIENT_ID: '' } }, await account())
   assert.deepEqual(outcomesOf(await closed.hand(handover())), ['unavailable auth transient'])
   assert.match((await closed.check(null)).message, /no OAuth client/)
   await closed.close()
@@ -233,7 +233,7 @@ test('a message above the upload limit is refused without a request', async () =
 })
 
 test('a check reads the profile; with an address it sends a message', async () => {
-  const transport = await openGmail(parts, await account())
+  const transport = openGmail(parts, await account())
   const checked = await transport.check(null)
   assert.deepEqual(checked, {
     success: true,
@@ -252,7 +252,7 @@ test('a connection that belongs to another account fails the check', async () =>
   const token = '1//other'
   google.issuer.refresh.set(token, { email: 'eve@else.test', scopes: SCOPES, offline: true })
   const provider = await appliance.connect('gmail_api', 'carl@shop.test', token)
-  const transport = await openGmail(parts, provider)
+  const transport = openGmail(parts, provider)
   const { success, message } = await transport.check(null)
   assert.equal(success, false)
   assert.equal(message, 'The connection is for eve@else.test, not for carl@shop.test: connect it again.')

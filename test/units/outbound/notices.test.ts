@@ -23,16 +23,15 @@ const bounced = (text: string): Outcome => ({
 
 async function fail(email: Email, outcomes: (Outcome | null)[]): Promise<void> {
   const deliveries = await appliance.deliveries(email)
-  await app.db.write(async (tx) => {
-    for (const [index, outcome] of outcomes.entries())
-      if (outcome) await fate.apply(tx, deliveries[index]!.n, outcome, null)
+  await app.db.write((tx) => {
+    for (const [index, outcome] of outcomes.entries()) if (outcome) fate.apply(tx, deliveries[index]!.n, outcome, null)
   })
 }
 
 /** Mails of the system that wait in the queue, with their bytes. */
 async function waiting(): Promise<{ email: Email; to: string[]; text: string }[]> {
-  const rows = await app.db.read.all<{ email: number }>('SELECT DISTINCT email FROM queue ORDER BY email')
-  const mails = await emails.byN(rows.map(({ email }) => email))
+  const rows = app.db.read.all<{ email: number }>('SELECT DISTINCT email FROM queue ORDER BY email')
+  const mails = emails.byN(rows.map(({ email }) => email))
   return Promise.all(
     mails
       .filter(({ source }) => source === 'system')
@@ -110,7 +109,7 @@ test('nobody is told of mail from a root key, of a cancelled one, or in a mailbo
   await app.administration.mailboxes.delete(appliance.teamId, ben.id)
   assert.equal(await notices.run(), 0)
   assert.equal((await waiting()).length, before)
-  assert.deepEqual(await emails.noticesDue(10), [])
+  assert.deepEqual(emails.noticesDue(10), [])
 })
 
 test('a report that fails itself is not reported', async () => {

@@ -106,7 +106,7 @@ test('a state ends after ten minutes', async () => {
   clock.advance(STATE_MS)
   assert.equal((await oauth.callback('gmail_api', back)).kind, 'expired')
   await begin()
-  const rows = await app.db.read.all('SELECT expires_at FROM oauth_states')
+  const rows = app.db.read.all('SELECT expires_at FROM oauth_states')
   assert.ok(
     rows.every((row) => (row.expires_at as number) > clock.now()),
     'what has ended is cleared away',
@@ -136,7 +136,7 @@ test('a forged state, one of the other issuer or a changed one is rejected witho
 
 test('neither state nor verifier is stored in clear in the database', async () => {
   const { state } = await visit(await begin())
-  const rows = await app.db.read.all('SELECT * FROM oauth_states')
+  const rows = app.db.read.all('SELECT * FROM oauth_states')
   const open = JSON.stringify(
     rows.map((row) => Object.values(row).map((value) => Buffer.from(String(value)).toString())),
   )
@@ -152,7 +152,7 @@ test('a denied consent changes nothing', async () => {
 test('a declined scope is reported, and no account is created', async () => {
   google.issuer.person = { email: 'half@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
   assert.equal((await oauth.callback('gmail_api', await visit(await begin()))).kind, 'incomplete')
-  const { items } = await app.outbound.providers.list(teamId, { limit: 100, after: null })
+  const { items } = app.outbound.providers.list(teamId, { limit: 100, after: null })
   assert.ok(items.every(({ oauthEmail }) => oauthEmail !== 'half@shop.test'))
 })
 

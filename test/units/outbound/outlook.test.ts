@@ -26,7 +26,7 @@ async function account(scopes = SCOPES, email = 'ana@shop.test') {
 }
 
 async function hand(mail: Handover) {
-  return handOnce(await openOutlook(parts, await account()), mail)
+  return handOnce(openOutlook(parts, await account()), mail)
 }
 
 beforeEach(() => {
@@ -55,7 +55,7 @@ test('a message is sent as MIME in base64 to exactly its recipients', async () =
 test('each refresh token is used once: its successor is stored sealed', async () => {
   const provider = await account()
   const before = await appliance.refreshToken(provider)
-  const transport = await openOutlook(parts, provider)
+  const transport = openOutlook(parts, provider)
   await transport.hand(handover())
   const next = await appliance.refreshToken(provider)
   assert.notEqual(next, before)
@@ -70,7 +70,7 @@ test('each refresh token is used once: its successor is stored sealed', async ()
 test('a token that another thread has replaced meanwhile is no refusal', async () => {
   const provider = await account()
   const old = (await appliance.refreshToken(provider))!
-  const slow = await openOutlook(
+  const slow = openOutlook(
     {
       ...parts,
       providers: {
@@ -78,7 +78,7 @@ test('a token that another thread has replaced meanwhile is no refusal', async (
         health: parts.providers.health,
         connections: Object.assign(Object.create(parts.providers.connections), {
           // What the other thread read before its neighbour wrote.
-          secretsOf: async () => ({ refreshToken: reads++ === 0 ? 'spent' : old }),
+          secretsOf: () => ({ refreshToken: reads++ === 0 ? 'spent' : old }),
         }),
       } as typeof parts.providers,
     },
@@ -93,7 +93,7 @@ test('a token that another thread has replaced meanwhile is no refusal', async (
 test('a revoked consent puts the account in error with a reason', async () => {
   const provider = await account()
   microsoft.issuer.refresh.clear()
-  await handOnce(await openOutlook(parts, provider), handover())
+  await handOnce(openOutlook(parts, provider), handover())
   const { status, statusReason } = await appliance.provider(provider.id)
   assert.equal(status, 'error')
   assert.match(statusReason!, /^auth: Microsoft no longer accepts the connection \(invalid_grant\)/)
@@ -139,7 +139,7 @@ test('a quote in a Message-ID ends no filter', async () => {
 })
 
 test('after a lost response Sent is searched, and the message is not sent twice', async () => {
-  const transport = await openOutlook(parts, await account())
+  const transport = openOutlook(parts, await account())
   const mail = handover()
   microsoft.fail(SEND, 'lose the answer')
   assert.deepEqual(outcomesOf(await transport.hand(mail)), ['later transient'])
@@ -163,7 +163,7 @@ test('a message above the request limit is refused with a reason', async () => {
 })
 
 test('a check reads the profile, also of a personal account; with an address it sends a message', async () => {
-  const transport = await openOutlook(parts, await account())
+  const transport = openOutlook(parts, await account())
   assert.equal((await transport.check(null)).message, 'Microsoft knows the account ana@shop.test.')
   microsoft.personal = true
   assert.equal((await transport.check(null)).success, true)

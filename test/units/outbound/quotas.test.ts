@@ -67,7 +67,7 @@ test('takes at the same time never exceed a cap, and a full account takes from n
   clock.advance(3_600_000 - (clock.now() % 3_600_000))
   const answers = await Promise.all(Array.from({ length: 60 }, () => take(counts, provider, 1)))
   assert.equal(answers.filter((answer) => answer === null).length, 20)
-  const rows = await app.db.read.all<{ window: string; count: number }>(
+  const rows = app.db.read.all<{ window: string; count: number }>(
     'SELECT window, count FROM quota_counts WHERE provider = 100 ORDER BY window',
   )
   assert.deepEqual(

@@ -40,7 +40,7 @@ test('weight 0 receives nothing while another account is available', () => {
   )
   assert.equal(orderOf([at('a', 0)], 'weighted', 0, () => 0.5)[0]!.id, 'a')
   near(shares([at('a', 0), at('b', 0)]).get('a'), 0.5)
-  // The mean of the others is no share at all: whoever has none of its own is still there for the mail.
+  // The mean of the others is no share at all: an account without a weight of its own still gets messages.
   near(shares([at('a', 0), at('b', null)]).get('b'), 1)
 })
 

@@ -23,7 +23,7 @@ const settle = (taken: number, accepted: number) => app.db.write((tx) => shared.
 const ask = (requestedDailyLimit: number | null = null) => shared.create(team, { reason: null, requestedDailyLimit })
 
 test('a team without SES has no limit, no account, and nothing to ask for', async () => {
-  assert.deepEqual(await shared.limitOf(team), {
+  assert.deepEqual(shared.limitOf(team), {
     providerId: null,
     dailyLimit: null,
     sentToday: 0,
@@ -39,14 +39,14 @@ test('a team without SES has no limit, no account, and nothing to ask for', asyn
 
 test('the limit and what is computed from it', async () => {
   await shared.setDaily(team, true, 7)
-  const provider = await providers.connections.sharedOf(team)
+  const provider = providers.connections.sharedOf(team)
   assert.equal(provider!.status, 'active')
   const at = async (sent: number) => {
     await settle(0, sent)
-    const { thresholdUsage, usageRatio, isNearLimit, sentToday } = await shared.limitOf(team)
+    const { thresholdUsage, usageRatio, isNearLimit, sentToday } = shared.limitOf(team)
     return [sentToday, thresholdUsage, usageRatio, isNearLimit]
   }
-  assert.equal((await shared.limitOf(team)).providerId, provider!.id)
+  assert.equal(shared.limitOf(team).providerId, provider!.id)
   assert.deepEqual(await at(0), [0, 5, 0, false])
   assert.deepEqual(await at(4), [4, 5, 0.5714, false])
   assert.deepEqual(await at(1), [5, 5, 0.7143, true])
@@ -67,9 +67,9 @@ test('a reservation counts until it is settled; only accepted recipients count a
   assert.equal(await take(6), true)
   assert.equal(await take(5), false)
   assert.equal(await take(4), true)
-  assert.equal((await shared.limitOf(team)).sentToday, 0)
+  assert.equal(shared.limitOf(team).sentToday, 0)
   await settle(6, 2)
-  assert.equal((await shared.limitOf(team)).sentToday, 2)
+  assert.equal(shared.limitOf(team).sentToday, 2)
   assert.equal(await take(5), false)
   assert.equal(await take(4), true)
 })
@@ -88,13 +88,13 @@ test('the day turns at 00:00 UTC', async () => {
   await settle(4, 4)
   assert.equal(await take(1), false)
   clock.advance(1)
-  assert.equal((await shared.limitOf(team)).sentToday, 0)
+  assert.equal(shared.limitOf(team).sentToday, 0)
   assert.equal(await take(10), true)
   // What was handed over yesterday and accepted today counts for today, and gives nothing of today back.
   await settle(6, 6)
-  assert.equal((await shared.limitOf(team)).sentToday, 6)
+  assert.equal(shared.limitOf(team).sentToday, 6)
   clock.advance(DAY)
-  assert.equal((await shared.limitOf(team)).sentToday, 0)
+  assert.equal(shared.limitOf(team).sentToday, 0)
 })
 
 test('a request keeps how things stood, and there is one at a time', async () => {
@@ -106,7 +106,7 @@ test('a request keeps how things stood, and there is one at a time', async () =>
   assert.deepEqual([request.reason, request.requestedDailyLimit], ['A sale', 50])
   assert.deepEqual([limit.pendingRequestId, limit.canRequestIncrease], [request.id, false])
   await assert.rejects(ask(), failure('conflict'))
-  assert.equal((await shared.pendingOf(team))!.id, request.id)
+  assert.equal(shared.pendingOf(team)!.id, request.id)
 })
 
 test('of requests at the same moment one is made', async () => {
@@ -144,13 +144,13 @@ test('an approval raises the limit at once', async () => {
   const { id } = (await ask(100)).request
   const small = failure('validation_error', { field: 'approved_daily_limit', code: 'too_small' })
   await assert.rejects(shared.approve(id, { approvedDailyLimit: 10, note: null }), small)
-  assert.equal((await shared.pendingOf(team))!.id, id, 'a decision that was refused decides nothing')
+  assert.equal(shared.pendingOf(team)!.id, id, 'a decision that was refused decides nothing')
   const approved = await shared.approve(id, { approvedDailyLimit: 60, note: 'For the sale' })
   assert.deepEqual(
     [approved.status, approved.approvedDailyLimit, approved.decisionNote],
     ['approved', 60, 'For the sale'],
   )
-  assert.equal((await shared.limitOf(team)).dailyLimit, 60)
+  assert.equal(shared.limitOf(team).dailyLimit, 60)
   assert.equal(await take(60), true)
 })
 
@@ -158,10 +158,10 @@ test('a denial ends asking for a day', async () => {
   await shared.setDaily(team, true, 10)
   const { id } = (await ask()).request
   assert.equal((await shared.deny(id, { note: 'Not yet' })).decisionNote, 'Not yet')
-  assert.equal((await shared.limitOf(team)).canRequestIncrease, false)
+  assert.equal(shared.limitOf(team).canRequestIncrease, false)
   await assert.rejects(ask(), failure('conflict'))
   clock.advance(DAY)
-  assert.equal((await shared.limitOf(team)).canRequestIncrease, true)
+  assert.equal(shared.limitOf(team).canRequestIncrease, true)
   await ask()
 })
 
@@ -177,29 +177,29 @@ test('a request of somebody else is as missing as one of nobody', async () => {
 test('the operator sees the requests of all teams, a team its own', async () => {
   await shared.setDaily(team, true, 10)
   const { id } = (await ask()).request
-  const all = await shared.list({ status: 'pending', limit: 100, after: null })
+  const all = shared.list({ status: 'pending', limit: 100, after: null })
   assert.ok(all.items.length > 1 && all.items[0]!.id === id)
-  const own = await shared.list({ teamId: team, limit: 1, after: null })
+  const own = shared.list({ teamId: team, limit: 1, after: null })
   assert.deepEqual(
     own.items.map((one) => one.id),
     [id],
   )
-  const first = await shared.list({ limit: 1, after: null })
-  const second = await shared.list({ limit: 1, after: first.next })
+  const first = shared.list({ limit: 1, after: null })
+  const second = shared.list({ limit: 1, after: first.next })
   assert.notEqual(second.items[0]!.id, first.items[0]!.id)
 })
 
 test('switching off ends the account of the team; another number does not switch it on again', async () => {
   await shared.setDaily(team, true, 10)
-  const { id } = (await providers.connections.sharedOf(team))!
+  const { id } = providers.connections.sharedOf(team)!
   await providers.deactivate(team, id)
   await shared.setDaily(team, true, 20)
-  assert.equal((await providers.get(team, id))!.status, 'inactive')
+  assert.equal(providers.get(team, id)!.status, 'inactive')
   await shared.setDaily(team, false, 20)
-  assert.equal((await shared.limitOf(team)).providerId, null)
+  assert.equal(shared.limitOf(team).providerId, null)
   assert.equal(await take(1), false)
   await shared.setDaily(team, true, 20)
-  assert.equal((await providers.get(team, id))!.status, 'active')
+  assert.equal(providers.get(team, id)!.status, 'active')
 })
 
 test('an approval for a team that lost its account, or has no limit any more, is a conflict', async () => {

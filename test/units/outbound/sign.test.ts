@@ -22,7 +22,7 @@ async function judged(appliance: TestDirectory, mail: Uint8Array): Promise<strin
 }
 
 async function publish(appliance: TestDirectory, teamId: string, id: string): Promise<void> {
-  const { records } = (await appliance.directory.domains.get(teamId, id))!
+  const { records } = appliance.directory.domains.get(teamId, id)!
   for (const { name, value } of [records.verification, ...records.dkim]) appliance.dns.zone[name] = { TXT: [value] }
   await appliance.administration.domains.verify(teamId, id)
 }
@@ -39,7 +39,7 @@ test('messages are signed while the domain is verified and its key is published'
   assert.equal(await sign(), mail)
   appliance.dns.zone[records.dkim[0]!.name] = { TXT: [records.dkim[0]!.value] }
   await appliance.administration.domains.verify(teamId, id)
-  assert.equal(await sign(), mail, 'the key is there, but nobody has proven the domain')
+  assert.equal(await sign(), mail, 'the key exists, but the domain is not verified')
   await publish(appliance, teamId, id)
   const signed = Buffer.from(await sign())
   assert.deepEqual(await judged(appliance, signed), ['s1 example.org pass'])
@@ -103,10 +103,10 @@ test('so many keys are held ready, and the others are read again', async () => {
   let read = 0
   let asked = ''
   const directory = {
-    domains: { statusFor: async () => ({ id: 'mdom_1', name: 'x.test', verificationStatus: 'verified' }) },
+    domains: { statusFor: () => ({ id: 'mdom_1', name: 'x.test', verificationStatus: 'verified' }) },
     dkimKeys: {
-      signing: async () => [{ selector: 's1', algorithm: 'ed25519', public: asked }],
-      open: async () => {
+      signing: () => [{ selector: 's1', algorithm: 'ed25519', public: asked }],
+      open: () => {
         read++
         return privateKey
       },

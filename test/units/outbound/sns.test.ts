@@ -1,4 +1,4 @@
-// What Amazon tells over SNS: believed by signature, topic and place alone, in both forms SES writes, and once.
+// Notifications of Amazon SNS: accepted by signature, topic and region, in both forms SES writes, and once.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -176,7 +176,7 @@ test('recipients of one event are bounded', () => {
   assert.equal(read!.outcomes.length, RECIPIENTS_MAX)
 })
 
-test('a message that was changed, or signed by somebody else, is refused', async () => {
+test('a message that was changed, or signed by another key, is refused', async () => {
   const { email, id } = await taken(['bob@out.test'])
   const good = signer.notification(event('Bounce', id, bounced('bob@out.test')))
   const stranger = new SnsSigner().notification(event('Bounce', id, bounced('bob@out.test')))
@@ -231,7 +231,7 @@ test('a certificate is fetched from nowhere but SNS in the region of the topic',
   assert.deepEqual(fresh.fetched, [])
 })
 
-test('a message that is not of SNS is told by the member that is wrong', async () => {
+test('a message that is not of SNS is refused with the wrong member', async () => {
   const good = signer.notification('{}')
   const wrong: [string, Record<string, unknown>][] = [
     ['Type', { ...good, Type: 'Newsletter' }],

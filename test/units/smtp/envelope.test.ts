@@ -85,7 +85,7 @@ test('refuses an empty recipient', () => {
   assert.equal(recipient('RCPT TO:<>'), '501 5.1.3')
 })
 
-test('refuses parameters nobody offered, malformed ones and repeated ones', () => {
+test('refuses parameters that were not offered, malformed ones and repeated ones', () => {
   assert.equal(sender('MAIL FROM:<a@b.test> RET=FULL'), '555 5.5.4')
   assert.equal(sender('MAIL FROM:<a@b.test> AUTH=<>'), '555 5.5.4')
   assert.equal(recipient('RCPT TO:<a@b.test> NOTIFY=NEVER'), '555 5.5.4')

@@ -1,4 +1,4 @@
-// Arriving mails: short ones in memory, long ones in a file, and nothing left behind however it ends.
+// Arriving messages: small ones in memory, large ones in a file, and no file remains however the transaction ends.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -33,8 +33,8 @@ class Model {
   /** Creates, updates and destroys objects in one unit of work. */
   async work(made: number, altered: string[], removed: string[]): Promise<void> {
     const { db, store, clock } = appliance
-    await db.write(async (tx) => {
-      const seq = await store.accounts.advance(tx, this.account.n, ['messages'], { bytes: 0, messages: 0 })
+    await db.write((tx) => {
+      const seq = store.accounts.advance(tx, this.account.n, ['messages'], { bytes: 0, messages: 0 })
       const changes: Change[] = []
       for (let i = 0; i < made; i++) changes.push(this.#change(`object ${++this.#last}`, 'created'))
       for (const object of altered) changes.push(this.#change(object, 'updated'))
@@ -43,7 +43,7 @@ class Model {
         if (kind === 'destroyed') this.objects.delete(object)
         else this.objects.set(object, seq)
       }
-      await store.changes.record(tx, this.account.n, seq, changes, clock.now())
+      store.changes.record(tx, this.account.n, seq, changes, clock.now())
     })
   }
 
@@ -51,8 +51,8 @@ class Model {
     return { type: 'messages', n: Number(object.slice(6)), object, kind }
   }
 
-  async state(): Promise<string> {
-    return (await appliance.store.accounts.byMailbox(this.account.mailboxId))!.states.messages
+  state(): string {
+    return appliance.store.accounts.byMailbox(this.account.mailboxId)!.states.messages
   }
 }
 
@@ -63,16 +63,21 @@ interface Client {
   at: number
 }
 
+/** @returns null if the state is too old */
+function changesSince(account: Model['account'], state: string) {
+  try {
+    return appliance.store.changes.since(account, 'messages', state, 3000)
+  } catch (error) {
+    assert.ok(error instanceof ProductError && error.code === 'conflict' && error.param === 'since_state')
+    return null
+  }
+}
+
 /** Applies all changes since a state. @returns false if the state is too old and the list has to be fetched again */
 async function follow(model: Model, client: Client): Promise<boolean> {
   const known = new Map(client.known)
   for (let { state } = client, more = true; more; ) {
-    const changes = await appliance.store.changes
-      .since(model.account, 'messages', state, 3000)
-      .catch((error: unknown) => {
-        assert.ok(error instanceof ProductError && error.code === 'conflict' && error.param === 'since_state')
-        return null
-      })
+    const changes = changesSince(model.account, state)
     if (changes === null) return false
     for (const object of changes.created) assert.ok(!known.has(object), `${object} was reported as created twice`)
     for (const object of changes.updated) assert.ok(known.has(object), `${object} was never reported as created`)
@@ -90,13 +95,12 @@ test('old states are rejected, and all others lead to the correct state across p
   const model = new Model(account)
   const random = new Random(12)
   const clients: Client[] = []
-  const note = async () =>
-    clients.push({ state: await model.state(), known: new Map(model.objects), at: appliance.clock.now() })
-  await note()
+  const note = () => clients.push({ state: model.state(), known: new Map(model.objects), at: appliance.clock.now() })
+  note()
   for (let round = 0; round < 24; round++) {
     await model.work(500, [], [])
     appliance.clock.advance(HOUR_MS)
-    await note()
+    note()
   }
   assert.equal(await prune(), 0, 'nothing is old enough')
 
@@ -116,12 +120,12 @@ test('old states are rejected, and all others lead to the correct state across p
   // Changes of lists are limited to the same age, for any number of changes.
   const order = { sort: 'received_at', direction: 'desc', collapseThreads: false } as const
   for (const { state } of clients) {
-    const list = appliance.store.messages.queryChanges(account, {}, order, { since: state, most: total })
-    const ids = appliance.store.changes.changedIds(account, 'messages', state, total)
+    const list = async () => appliance.store.messages.queryChanges(account, {}, order, { since: state, most: total })
+    const ids = async () => appliance.store.changes.changedIds(account, 'messages', state, total)
     if (refused.some((client) => client.state === state)) {
       for (const followed of [list, ids])
         await assert.rejects(followed, { code: 'conflict', param: 'since_query_state' })
-    } else assert.deepEqual((await list).removed, (await ids).ids)
+    } else assert.deepEqual((await list()).removed, (await ids()).ids)
   }
 
   // Objects whose changes were pruned still exist, and are updated and destroyed like all others.
@@ -130,15 +134,14 @@ test('old states are rejected, and all others lead to the correct state across p
     const some = random.some(objects, 30 / objects.length)
     await model.work(random.below(40), some.slice(0, 25), some.slice(25))
     appliance.clock.advance(HOUR_MS)
-    await note()
+    note()
     if (round % 20 === 19) await prune()
   }
   appliance.clock.leap(RETENTION_MS - 30 * HOUR_MS)
   await prune()
-  const rows = await appliance.db.read.all<{ count: number }>(
-    'SELECT count(*) AS count FROM changes WHERE account = ?',
-    [account.n],
-  )
+  const rows = appliance.db.read.all<{ count: number }>('SELECT count(*) AS count FROM changes WHERE account = ?', [
+    account.n,
+  ])
   assert.ok(rows[0]!.count >= RETAINED_MIN)
   const spared = clients.filter(({ at }) => at >= appliance.clock.now() - RETENTION_MS)
   assert.ok(spared.length > 20 && spared.length < clients.length)
@@ -152,10 +155,9 @@ test('purging the mailbox deletes its floors', async () => {
   const model = new Model(account)
   for (let round = 0; round < 11; round++) await model.work(1000, [], [])
   appliance.clock.leap(RETENTION_MS + 1)
-  const floors = async () =>
-    (await appliance.db.read.all('SELECT type FROM change_floors WHERE account = ?', [account.n])).length
+  const floors = () => appliance.db.read.all('SELECT type FROM change_floors WHERE account = ?', [account.n]).length
   await prune()
-  assert.equal(await floors(), 1)
+  assert.equal(floors(), 1)
   while ((await appliance.store.purge.next(account.mailboxId)) > 0);
-  assert.equal(await floors(), 0)
+  assert.equal(floors(), 0)
 })

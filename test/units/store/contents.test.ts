@@ -33,37 +33,37 @@ after(() => appliance[Symbol.asyncDispose]())
 
 /** Records the query plan of every read statement. */
 function watching(plans: string[]): Reader {
-  const note = async (sql: string, values: readonly SqlValue[] = []) => {
-    const rows = await appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  const note = (sql: string, values: readonly SqlValue[] = []) => {
+    const rows = appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
     plans.push(...rows.map(({ detail }) => detail))
   }
   return {
-    async all(sql, values) {
-      await note(sql, values)
+    all(sql, values) {
+      note(sql, values)
       return appliance.db.read.all(sql, values)
     },
-    async get(sql, values) {
-      await note(sql, values)
+    get(sql, values) {
+      note(sql, values)
       return appliance.db.read.get(sql, values)
     },
   }
 }
 
-test('every lookup uses an index', async () => {
+test('every lookup uses an index', () => {
   const plans: string[] = []
   const reader = watching(plans)
   const { account } = box
   const name = appliance.store.blobNames.of(account.mailboxId)
-  await contentByName(reader, account, name(sha256('a')))
-  await contentByName(reader, account, name(sha256('mail')))
-  await contentByName(reader, account, name(sha256('nobody')))
-  await holdersOf(reader, account, name(sha256('a')), 10)
-  await attachmentById(reader, account, 'att_x')
-  await hasUnnamedContent(reader, account.n)
-  await accountWithUnnamedContent(reader)
-  await namesInUse(reader, account, [name(sha256('a')), name(sha256('b'))])
-  await appliance.store.uploads.byBlobId(account, name(sha256('a')), reader)
-  await appliance.store.uploads.pending(account, reader)
+  contentByName(reader, account, name(sha256('a')))
+  contentByName(reader, account, name(sha256('mail')))
+  contentByName(reader, account, name(sha256('nobody')))
+  holdersOf(reader, account, name(sha256('a')), 10)
+  attachmentById(reader, account, 'att_x')
+  hasUnnamedContent(reader, account.n)
+  accountWithUnnamedContent(reader)
+  namesInUse(reader, account, [name(sha256('a')), name(sha256('b'))])
+  appliance.store.uploads.byBlobId(account, name(sha256('a')), reader)
+  appliance.store.uploads.pending(account, reader)
   const whole = plans.filter(
     (line) => /\bSCAN (?:m|a|messages|attachments|uploads)\b/.test(line) && !/USING (?:COVERING )?INDEX/.test(line),
   )
@@ -82,7 +82,7 @@ test('blob ids are separate per mailbox, and references are listed newest first'
     false,
   )
   const names = [name(sha256('a')), name(sha256('mail')), name(sha256('nobody'))]
-  assert.deepEqual([...(await namesInUse(appliance.db.read, box.account, names))].sort(), names.slice(0, 2).sort())
+  assert.deepEqual([...namesInUse(appliance.db.read, box.account, names)].sort(), names.slice(0, 2).sort())
 })
 
 const upload = (content: string, sizeBytes = 1) => ({
@@ -102,20 +102,20 @@ test('a thousand uploads can be pending, then one of an hour is evicted; an uplo
   const first = await add('first')
   assert.equal(first.expiresAt, appliance.clock.now() + UPLOAD_LIFE_MS)
   for (let at = 1; at < PENDING_FILES_MAX; at++) await add(`file ${at}`)
-  assert.deepEqual(await uploads.pending(account), { files: PENDING_FILES_MAX, bytes: PENDING_FILES_MAX })
+  assert.deepEqual(uploads.pending(account), { files: PENDING_FILES_MAX, bytes: PENDING_FILES_MAX })
   await assert.rejects(add('one more'), { code: 'conflict' })
   appliance.clock.advance(EVICTED_FROM_MS)
   await add('one more')
-  assert.equal(await uploads.get(account, first.id), undefined)
-  assert.equal((await uploads.pending(account)).files, PENDING_FILES_MAX)
-  assert.equal((await uploads.pending(other.account)).files, 0)
+  assert.equal(uploads.get(account, first.id), undefined)
+  assert.equal(uploads.pending(account).files, PENDING_FILES_MAX)
+  assert.equal(uploads.pending(other.account).files, 0)
 })
 
 test('expired uploads are deleted in batches, and the expiry of those in use is extended', async () => {
   const { uploads } = appliance.store
   appliance.clock.advance(UPLOAD_LIFE_MS)
   assert.equal(await uploads.expire(new AbortController().signal), PENDING_FILES_MAX)
-  const rows = await appliance.db.read.all<{ expires_at: number }>('SELECT expires_at FROM uploads')
+  const rows = appliance.db.read.all<{ expires_at: number }>('SELECT expires_at FROM uploads')
   assert.deepEqual(rows, [{ expires_at: appliance.clock.now() + UPLOAD_LIFE_MS }])
   assert.equal(await appliance.db.write((tx) => uploads.purgeIn(tx, box.account, 10)), 1)
 })

@@ -34,15 +34,15 @@ class Follower {
     this.views = { messages: new Map(views.messages), threads: new Map(views.threads), folders: new Map(views.folders) }
   }
 
-  async follow(box: ModelMailbox, type: 'messages' | 'threads' | 'folders', max: () => number): Promise<void> {
+  follow(box: ModelMailbox, type: 'messages' | 'threads' | 'folders', max: () => number): void {
     for (let more = true; more; ) {
-      const account = await box.account()
-      const changes = await box.appliance.store.changes.since(account, type as ChangeType, this.states[type], max())
+      const account = box.account()
+      const changes = box.appliance.store.changes.since(account, type as ChangeType, this.states[type], max())
       for (const id of changes.created) assert.ok(!this.views[type].has(id), `${id} was reported as created twice`)
       for (const id of changes.updated)
         assert.ok(this.views[type].has(id), `${id} was reported as updated, but never as created`)
       for (const id of [...changes.created, ...changes.updated]) {
-        const shown = await box.shown(type, id)
+        const shown = box.shown(type, id)
         // Fetched after it was reported: it may be deleted, which a later page reports.
         this.views[type].set(id, shown)
       }
@@ -60,13 +60,13 @@ test('a client that only reads changes, from any older state and page by page, r
   for (let round = 0; round < 600; round++) {
     await box.work()
     if (round % 10 === 0) {
-      const { messages, threads, folders } = (await box.account()).states
+      const { messages, threads, folders } = box.account().states
       followers.push(new Follower({ messages, threads, folders }, await box.view()))
     }
     if (round % 5 !== 4) continue
     const follower = random.pick(followers)
     for (const type of ['messages', 'threads', 'folders'] as const) {
-      await follower.follow(box, type, () => 1 + random.below(12))
+      follower.follow(box, type, () => 1 + random.below(12))
     }
     assert.deepEqual(follower.views, await box.view())
   }
@@ -81,7 +81,7 @@ test('a large folder is deleted in batches, and its precondition is checked agai
     const ids = await box.putAll(Array.from({ length: 250 }, (_, n) => ({ ...put, thread: `${id} ${n % 50}` })))
     await appliance.store.edits.change(account, ids, { folders: { set: [id] } })
     let calls = 0
-    const removed = appliance.store.folderEdits.remove(account, id, 'delete', async () => {
+    const removed = appliance.store.folderEdits.remove(account, id, 'delete', () => {
       if (++calls === 1) meanwhile(id)
       else throw conflict('It changed.')
     })
@@ -93,5 +93,5 @@ test('a large folder is deleted in batches, and its precondition is checked agai
     (id) => void appliance.store.folderEdits.update(account, id, { sortOrder: 1 }, async () => {}),
   )
   await assert.rejects(touched.removed, { code: 'conflict' })
-  assert.equal((await appliance.store.folders.byId(account, touched.id))?.totalMessages, 50)
+  assert.equal(appliance.store.folders.byId(account, touched.id)?.totalMessages, 50)
 })

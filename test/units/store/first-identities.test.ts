@@ -34,22 +34,22 @@ test('mailboxes of an earlier version are equal to new ones after the upgrade', 
   )
   const ids = [newId('mailbox'), newId('mailbox')]
   const team = newId('team')
-  await db.write(async (tx) => {
-    await tx.insert('teams', { id: team, name: 'Shop', created_at: 1 })
+  await db.write((tx) => {
+    tx.insert('teams', { id: team, name: 'Shop', created_at: 1 })
     for (const [index, id] of ids.entries()) {
-      await tx.insert('mailboxes', {
+      tx.insert('mailboxes', {
         ...{ id, team_id: team, domain_id: 'mdom_x', email: `box${index}@shop.test`, search_text: '', quota_bytes: 1 },
         ...{ send_scope: '{"type":"all"}', status: 'active', created_at: 1, updated_at: 1 },
       })
-      await tx.insert('accounts', { mailbox_id: id, created_at: 1, seq: 7, folders_seq: 7 })
+      tx.insert('accounts', { mailbox_id: id, created_at: 1, seq: 7, folders_seq: 7 })
     }
     for (const [index, size] of FILES.entries()) {
-      await tx.insert('attachments', {
+      tx.insert('attachments', {
         ...{ id: newId('attachment'), account: 1, message: index, part_id: '1', filename: 'a', content_type: 'a/b' },
         ...{ size_bytes: size, sha256: Buffer.alloc(32), disposition: 'attachment', inline: 0 },
       })
     }
-    await tx.insert('changes', {
+    tx.insert('changes', {
       ...{ account: 1, type: 'folders', n: 1, object: 'fld_x', created_seq: 2, changed_seq: 7, gone: 0, changed_at: 1 },
     })
   })
@@ -64,22 +64,22 @@ test('mailboxes of an earlier version are equal to new ones after the upgrade', 
     closeLinks: async () => {},
   })
   for (const [index, id] of ids.entries()) {
-    const account = (await store.accounts.byMailbox(id))!
-    const [primary, ...others] = await store.identities.list(account)
+    const account = store.accounts.byMailbox(id)!
+    const [primary, ...others] = store.identities.list(account)
     assert.deepEqual([primary!.email, primary!.isPrimary, others.length], [`box${index}@shop.test`, true, 0])
     assert.match(primary!.id, new RegExp(idPattern('identity')))
-    const quotas = await store.quotas.list(account)
+    const quotas = store.quotas.list(account)
     assert.deepEqual(
       quotas.map(({ name }) => name),
       ['storage', 'messages', 'daily_recipients'],
     )
     assert.match(quotas[0]!.id, new RegExp(idPattern('quota')))
-    const changes = await store.changes.since(account, 'identities', 'i0', 10)
+    const changes = store.changes.since(account, 'identities', 'i0', 10)
     assert.deepEqual([changes.created, changes.newState], [[primary!.id], account.states.identities])
-    assert.equal((await store.quotas.changesSince(account, 'q0', 10)).created.length, 3)
+    assert.equal(store.quotas.changesSince(account, 'q0', 10).created.length, 3)
     assert.equal(account.attachmentBytes, index === 0 ? 123 : 0)
   }
-  const account = (await store.accounts.byMailbox(ids[0]!))!
+  const account = store.accounts.byMailbox(ids[0]!)!
   // Which members of the folder changed before is not recorded.
-  assert.equal((await store.changes.since(account, 'folders', 'f3', 10)).countsOnly, false)
+  assert.equal(store.changes.since(account, 'folders', 'f3', 10).countsOnly, false)
 })

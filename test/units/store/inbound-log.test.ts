@@ -76,8 +76,8 @@ it('a row reads back as it was written, with its evidence', async () => {
   const { evidence, ...shown } = row
   assert.match(listed!.id, /^ilog_[a-z0-9]{24}$/)
   assert.deepEqual(listed, { id: listed!.id, ...shown })
-  assert.deepEqual(await appliance.store.inboundLog.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
-  assert.equal(await appliance.store.inboundLog.get(newId('team'), listed!.id), undefined)
+  assert.deepEqual(appliance.store.inboundLog.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
+  assert.equal(appliance.store.inboundLog.get(newId('team'), listed!.id), undefined)
 })
 
 it('unknown members are null, and a long text is truncated', async () => {

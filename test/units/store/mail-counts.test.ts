@@ -26,7 +26,7 @@ before(async () => {
 after(() => appliance[Symbol.asyncDispose]())
 
 const count = (...facts: CountedEvent[]) =>
-  appliance.db.write(async (tx) => {
+  appliance.db.write((tx) => {
     for (const fact of facts) appliance.store.counters.count(tx, fact)
   })
 
@@ -139,7 +139,7 @@ for (const seed of [1, 2]) {
       await Promise.all(
         units.map(async (unit) => {
           const fails = random.chance(0.2)
-          const done = appliance.db.write(async (tx) => {
+          const done = appliance.db.write((tx) => {
             for (const fact of unit) appliance.store.counters.count(tx, fact)
             if (fails) throw new Error('no')
           })
@@ -184,13 +184,13 @@ test('foreign domains beyond the busiest are merged, per hour and per day', asyn
       [team, hours],
     )
   assert.deepEqual(
-    (await rows(1)).map(({ count }) => count),
+    rows(1).map(({ count }) => count),
     [DETAILED_MAX + more + 1, DETAILED_MAX + more + 1],
   )
   appliance.clock.advance(2 * DAY)
   await rollUp()
-  for (const { count } of [...(await rows(1)), ...(await rows(24))]) assert.ok(count <= DETAILED_MAX)
-  assert.equal((await rows(24)).length, 1)
+  for (const { count } of [...rows(1), ...rows(24)]) assert.ok(count <= DETAILED_MAX)
+  assert.equal(rows(24).length, 1)
   assert.deepEqual(await appliance.store.reports.sums(team, [span], {}), before)
   const after = await appliance.store.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
   assert.deepEqual(after, busiest)
@@ -236,17 +236,17 @@ test('counts are kept for 400 days', async () => {
   assert.equal((await appliance.store.reports.sums(team, [old], {}))[0]!.accepted, 1)
   appliance.clock.leap(HOUR)
   assert.ok((await appliance.store.rollUp.prune()) > 0)
-  const hours = await appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ? AND hours = 1', [team])
+  const hours = appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ? AND hours = 1', [team])
   assert.equal(hours.length, 1)
   appliance.clock.leap(2 * DAY)
   await appliance.store.rollUp.prune()
-  assert.deepEqual(await appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ?', [team]), [])
+  assert.deepEqual(appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ?', [team]), [])
 })
 
 test('only the rows of the team and the span are read', async () => {
   const plans: string[] = []
-  const all: Reader['all'] = async <R>(sql: string, values?: readonly SqlValue[]) => {
-    const lines = await appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  const all: Reader['all'] = <R>(sql: string, values?: readonly SqlValue[]) => {
+    const lines = appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
     plans.push(...lines.map(({ detail }) => detail).filter((detail) => /\bc\b|mail_counts/.test(detail)))
     return appliance.db.read.all<R>(sql, values)
   }

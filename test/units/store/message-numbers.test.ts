@@ -42,7 +42,7 @@ describe('an inserted message', () => {
     }
     const receivedAt = T0 + 77
     const id = await put(mail, { receivedAt, keywords: ['work', '$flagged', 'alpha', 'work'], flags: { seen: true } })
-    const message = (await appliance.store.messages.get(box.account, id))!
+    const message = appliance.store.messages.get(box.account, id)!
     const { attachments, blobHash, threadId, ...rest } = message
     assert.deepEqual(rest, {
       id,
@@ -84,22 +84,22 @@ describe('an inserted message', () => {
     )
     assert.match(attachments[0]!.id, /^att_[a-z0-9]{24}$/)
     assert.equal(blobHash.length, 32)
-    assert.equal((await appliance.store.threads.get(box.account, threadId))!.messageIds[0], id)
+    assert.equal(appliance.store.threads.get(box.account, threadId)!.messageIds[0], id)
   })
 
   it('is not visible in other mailboxes', async () => {
     const id = await put({ subject: 'mine' })
-    const { threadId } = (await appliance.store.messages.get(box.account, id))!
+    const { threadId } = appliance.store.messages.get(box.account, id)!
     const other = await TestMailbox.open(appliance)
-    assert.equal(await appliance.store.messages.get(other.account, id), undefined)
+    assert.equal(appliance.store.messages.get(other.account, id), undefined)
     assert.equal(await appliance.store.messages.headers(other.account, id), undefined)
     assert.equal(await appliance.store.messages.bodies(other.account, id, 10), undefined)
-    assert.equal(await appliance.store.threads.get(other.account, threadId), undefined)
+    assert.equal(appliance.store.threads.get(other.account, threadId), undefined)
   })
 
   it('refers to its content', async () => {
     const id = await put({})
-    const { blobHash } = (await appliance.store.messages.get(box.account, id))!
+    const { blobHash } = appliance.store.messages.get(box.account, id)!
     const named = await appliance.store.messages.namedBlobs([blobHash, new Uint8Array(32)])
     assert.deepEqual([...named], [Buffer.from(blobHash).toString('hex')])
     assert.deepEqual(await appliance.store.messages.namedBlobs([]), new Set())
@@ -110,21 +110,21 @@ describe('a thread', () => {
   it('covers the messages outside Trash and Junk, or all if there are none outside', async () => {
     const inside = await put({ subject: 'in' }, { thread: 'x', receivedAt: T0 + 1000 })
     const trashed = await put({ subject: 'out' }, { thread: 'x', receivedAt: T0 + 2000, folders: ['trash'] })
-    const { threadId } = (await appliance.store.messages.get(box.account, trashed))!
-    const thread = (await appliance.store.threads.get(box.account, threadId))!
+    const { threadId } = appliance.store.messages.get(box.account, trashed)!
+    const thread = appliance.store.threads.get(box.account, threadId)!
     assert.deepEqual([thread.messageIds, thread.messageCount, thread.lastMessage.id], [[inside], 1, inside])
     assert.deepEqual(thread.folderIds, [box.folder('inbox').id])
     const junk = await put({ subject: 'spam' }, { thread: 'y', folders: ['junk'] })
-    const hidden = (await appliance.store.messages.get(box.account, junk))!.threadId
-    const all = (await appliance.store.threads.get(box.account, hidden))!
+    const hidden = appliance.store.messages.get(box.account, junk)!.threadId
+    const all = appliance.store.threads.get(box.account, hidden)!
     assert.deepEqual([all.messageIds, all.folderIds], [[junk], [box.folder('junk').id]])
   })
 
   it('lists its messages oldest first', async () => {
     const late = await put({}, { thread: 'z', receivedAt: T0 + 3000 })
     const early = await put({}, { thread: 'z', receivedAt: T0 + 1000 })
-    const { threadId } = (await appliance.store.messages.get(box.account, late))!
-    assert.deepEqual((await appliance.store.threads.get(box.account, threadId))!.messageIds, [early, late])
+    const { threadId } = appliance.store.messages.get(box.account, late)!
+    assert.deepEqual(appliance.store.threads.get(box.account, threadId)!.messageIds, [early, late])
   })
 })
 
@@ -133,7 +133,7 @@ describe('correspondents', () => {
     const to = Array.from({ length: CORRESPONDENTS_PER_MESSAGE + 50 }, (_, index) => person(`p${index}@many.example`))
     const id = await put({ from: [person('Ana@shop.example', 'Ana')], to })
     await put({ from: [person('ana@SHOP.example', 'ana')], to: to.slice(0, 5) })
-    const rows = await appliance.db.read.all('SELECT n FROM correspondents WHERE account = ?', [box.account.n])
+    const rows = appliance.db.read.all('SELECT n FROM correspondents WHERE account = ?', [box.account.n])
     assert.equal(rows.length, CORRESPONDENTS_PER_MESSAGE)
     const list = async (participant: string) => {
       const cut = { sort: 'received_at', direction: 'asc', limit: 10, after: null, collapseThreads: false } as const
@@ -151,8 +151,8 @@ describe('message numbers', () => {
   const second = (at: number) => Math.floor(at / 1000)
   const low = () => numberRange(box.account.n).low
   const next = (receivedAt: number) => appliance.db.write((tx) => nextNumber(tx, box.account.n, receivedAt))
-  const numbers = async () => {
-    const rows = await appliance.db.read.all<{ n: number }>(
+  const numbers = () => {
+    const rows = appliance.db.read.all<{ n: number }>(
       'SELECT n FROM messages WHERE account = ? ORDER BY received_at, n',
       [box.account.n],
     )
@@ -165,13 +165,13 @@ describe('message numbers', () => {
     await put({}, { receivedAt: T0 + 1500 })
     await put({}, { receivedAt: T0 + 60_000 })
     const first = low() + second(T0)
-    assert.deepEqual(await numbers(), [first, first + 1, first + 2, first + 3, first + 60])
+    assert.deepEqual(numbers(), [first, first + 1, first + 2, first + 3, first + 60])
   })
 
   it('of old messages stored late are near their time, and are never assigned twice', async () => {
     await put({}, { receivedAt: T0 + 1_000_000 })
     for (let i = 0; i < 40; i++) await put({}, { receivedAt: T0 })
-    const all = await numbers()
+    const all = numbers()
     assert.equal(new Set(all).size, 41)
     for (const n of all.slice(0, 40))
       assert.ok(n >= low() + second(T0) && n < low() + second(T0) + 1000, String(n - low()))

@@ -30,29 +30,29 @@ after(() => appliance[Symbol.asyncDispose]())
 const CUT = { direction: 'desc', limit: 25, sort: 'received_at', collapseThreads: false } as const
 const BEHIND: PageKey = [NOW, 5]
 
-async function search(filter: MessageFilter): Promise<Search> {
+function search(filter: MessageFilter): Search {
   return openSearch({ reader: appliance.db.read, folders: appliance.store.folders, now: NOW }, box.account, filter)
 }
 
-async function plan({
+function plan({
   sql,
   values,
 }: {
   sql: string
   values: (string | number | bigint | boolean | Uint8Array | null | undefined)[]
 }) {
-  const rows = await appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  const rows = appliance.db.read.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
   return rows.map(({ detail }) => detail)
 }
 
 /** A line of a plan that scans or searches a table, and the index it uses. */
 const touching = (lines: string[], table: RegExp) => lines.filter((line) => table.test(line))
 
-async function plansOf(filter: MessageFilter, after: PageKey | null) {
-  const input = await search(filter)
+function plansOf(filter: MessageFilter, after: PageKey | null) {
+  const input = search(filter)
   return {
-    messages: await plan(messageStatement(input, { ...CUT, after })),
-    threads: await plan(threadStatement(input, { ...CUT, after })),
+    messages: plan(messageStatement(input, { ...CUT, after })),
+    threads: plan(threadStatement(input, { ...CUT, after })),
   }
 }
 
@@ -91,8 +91,8 @@ describe('lists without full-text search', () => {
   ]
   for (const { what, filter, messages, threads } of cases) {
     for (const after of [null, BEHIND]) {
-      it(`read ${what}${after ? ', a later page' : ''} directly from an index`, async () => {
-        const plans = await plansOf(filter(), after)
+      it(`read ${what}${after ? ', a later page' : ''} directly from an index`, () => {
+        const plans = plansOf(filter(), after)
         assert.match(plans.messages[0]!, messages)
         assert.match(plans.threads[0]!, threads)
         if (after) {
@@ -104,8 +104,8 @@ describe('lists without full-text search', () => {
     }
   }
 
-  it('look up one message of a thread by the index on threads', async () => {
-    const { threads } = await plansOf({ before: NOW }, null)
+  it('look up one message of a thread by the index on threads', () => {
+    const { threads } = plansOf({ before: NOW }, null)
     assert.deepEqual(touching(threads, / m /), [
       'SEARCH m EXISTS USING COVERING INDEX messages_thread (thread=? AND received_at<?)',
     ])
@@ -118,7 +118,7 @@ describe('full-text searches', () => {
   const statements = { glance: firstPassStatement, whole: secondPassStatement }
   for (const [list, textList] of Object.entries(lists)) {
     for (const [stage, statement] of Object.entries(statements)) {
-      it(`of ${list} (${stage}) walk the list in its order and read messages only by number or thread`, async () => {
+      it(`of ${list} (${stage}) walk the list in its order and read messages only by number or thread`, () => {
         for (const q of [
           'common',
           'common usual',
@@ -128,10 +128,10 @@ describe('full-text searches', () => {
           'common is:unread',
           'common in:inbox',
         ]) {
-          const input = await search({ q })
+          const input = search({ q })
           for (const after of [null, BEHIND]) {
             const cut = { ...CUT, after }
-            const lines = await plan(statement(input.text!, cut, after && 7, textList(input, cut)))
+            const lines = plan(statement(input.text!, cut, after && 7, textList(input, cut)))
             for (const line of touching(lines, /\bm\b|\bt\b|folders|\bmessages\b/))
               assert.match(line, /^SEARCH/, `${q}: ${line}`)
             for (const line of touching(lines, /message_text/))
@@ -145,9 +145,9 @@ describe('full-text searches', () => {
     }
   }
 
-  it('limit the index to the number range of the account', async () => {
-    const input = await search({ q: 'common' })
-    const lines = await plan(
+  it('limit the index to the number range of the account', () => {
+    const input = search({ q: 'common' })
+    const lines = plan(
       secondPassStatement(input.text!, { ...CUT, after: null }, null, messagesByText(input, { ...CUT, after: null })),
     )
     assert.deepEqual(touching(lines, /MATERIALIZE hits|VIRTUAL TABLE/).slice(0, 2), [
@@ -158,7 +158,7 @@ describe('full-text searches', () => {
 })
 
 describe('changes of a list', () => {
-  it('are counted along its index, from one reported message to the next, and in total', async () => {
+  it('are counted along its index, from one reported message to the next, and in total', () => {
     const cases: [MessageFilter, RegExp, RegExp][] = [
       [
         {},
@@ -172,8 +172,8 @@ describe('changes of a list', () => {
       ],
     ]
     for (const [filter, step, whole] of cases) {
-      const input = { search: await search(filter), order: CUT, since: 1, most: 10, upTo: null }
-      const lines = await plan(changesStatement(input))
+      const input = { search: search(filter), order: CUT, since: 1, most: 10, upTo: null }
+      const lines = plan(changesStatement(input))
       assert.ok(lines.some((line) => step.test(line)) && lines.some((line) => whole.test(line)), lines.join('\n'))
       assert.equal(touching(lines, /^SCAN (m|message_folders|changes)\b/).length, 0, lines.join('\n'))
     }
@@ -189,11 +189,11 @@ describe('small lookups', () => {
   })
   const oneLine = (found: unknown) => (found as string[]).join('\n')
 
-  it('of a page of a thread use the index on threads', async () => {
+  it('of a page of a thread use the index on threads', () => {
     for (const listed of [true, false]) {
       for (const after of [null, BEHIND]) {
         for (const direction of ['asc', 'desc'] as const) {
-          const lines = oneLine(await messageKeysOf(planner, 1, listed, { direction, limit: 25, after }))
+          const lines = oneLine(messageKeysOf(planner, 1, listed, { direction, limit: 25, after }))
           assert.match(lines, /^SEARCH messages USING INDEX messages_thread \(thread=\?/)
           assert.doesNotMatch(lines, /TEMP B-TREE|SCAN/)
           if (after) assert.match(lines, /thread=\? AND .*received_at.*[<>]/)
@@ -202,25 +202,25 @@ describe('small lookups', () => {
     }
   })
 
-  it('of the message with some content use the index on contents', async () => {
-    const row = (await messageWithContent(
-      { get: async (sql: string, values: []) => ({ id: oneLine(await plan({ sql, values })) }) } as unknown as Reader,
+  it('of the message with some content use the index on contents', () => {
+    const row = messageWithContent(
+      { get: (sql: string, values: []) => ({ id: oneLine(plan({ sql, values })) }) } as unknown as Reader,
       { n: 1 },
       new Uint8Array(32),
-    )) as string
+    ) as string
     assert.match(row, /^SEARCH messages USING INDEX messages_blob \(blob=\?/)
   })
 })
 
-it('edits of many messages look them up by id, for any size of the account', async () => {
+it('edits of many messages look them up by id, for any size of the account', () => {
   const plans: string[] = []
   const reader = {
-    all: async (sql: string, values: string[]) => {
-      plans.push(...(await plan({ sql, values })))
+    all: (sql: string, values: string[]) => {
+      plans.push(...plan({ sql, values }))
       return []
     },
   }
-  await editRows(
+  editRows(
     reader as never,
     box.account,
     Array.from({ length: 100 }, (_, index) => `msg_${index}`),

@@ -37,10 +37,10 @@ const QUERIES = [
   '"nothing at all"',
 ]
 
-async function randomFilter(box: ModelMailbox, random: Random): Promise<MessageFilter> {
+function randomFilter(box: ModelMailbox, random: Random): MessageFilter {
   const filter: MessageFilter = {}
   const may = (chance: number, set: () => void) => random.chance(chance) && set()
-  const folders = await box.appliance.store.folders.list(await box.account())
+  const folders = box.appliance.store.folders.list(box.account())
   may(0.35, () => {
     filter.q = random.pick(QUERIES)
   })
@@ -103,7 +103,7 @@ class Follower {
   /** The current list. */
   async list(): Promise<string[]> {
     const { store } = this.#box.appliance
-    const account = await this.#box.account()
+    const account = this.#box.account()
     const ids: string[] = []
     for (let at: PageKey | null = null, more = true; more; more = at !== null) {
       const page = await store.messages.list(account, this.filter, { ...this.order, limit: 100, after: at })
@@ -114,21 +114,20 @@ class Follower {
   }
 
   async read(): Promise<void> {
-    const account = await this.#box.account()
+    const account = this.#box.account()
     this.#state = account.states.messages
-    this.#names = await this.#box.appliance.store.messages.folderReferences(account, this.filter)
+    this.#names = this.#box.appliance.store.messages.folderReferences(account, this.filter)
     this.ids = this.#cut(await this.list())
   }
 
   /** @returns false if it had to read the list again */
   async follow(): Promise<boolean> {
     const { store } = this.#box.appliance
-    const account = await this.#box.account()
+    const account = this.#box.account()
     const { filter, order } = this
     const upTo = this.prefixLength === null ? undefined : this.ids.at(-1)
     try {
-      if ((await store.messages.folderReferences(account, filter)) !== this.#names)
-        throw new ProductError('conflict', '')
+      if (store.messages.folderReferences(account, filter) !== this.#names) throw new ProductError('conflict', '')
       const request = { since: this.#state, most: MOST, upTo }
       const { removed, added, total, newState } = await store.messages.queryChanges(account, filter, order, request)
       for (const id of removed) if (this.ids.includes(id)) this.ids.splice(this.ids.indexOf(id), 1)
@@ -163,7 +162,7 @@ class Follower {
 
 async function newFollower(box: ModelMailbox, random: Random): Promise<Follower> {
   const prefixLength = random.chance(0.25) ? 1 + random.below(10) : null
-  const follower = new Follower(box, await randomFilter(box, random), randomOrder(random), prefixLength)
+  const follower = new Follower(box, randomFilter(box, random), randomOrder(random), prefixLength)
   await follower.read()
   return follower
 }

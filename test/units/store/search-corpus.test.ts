@@ -88,7 +88,7 @@ class Mailbox {
   /** Sets folders, flags and labels of every message. */
   async #arrange(): Promise<void> {
     const { folders, edits } = this.#store
-    const keys = new Map((await folders.keys(this.#account)).map(({ role, id }) => [role, id]))
+    const keys = new Map(folders.keys(this.#account).map(({ role, id }) => [role, id]))
     this.corpus.sort((a, b) => a.receivedAt - b.receivedAt || (a.mail.searchText < b.mail.searchText ? -1 : 1))
     const change = async (message: CorpusMessage) => {
       const to = message.folders.map((role) => keys.get(role)!)
@@ -187,7 +187,7 @@ describe('a search over real messages', { skip: SKIP }, () => {
     const { id, key } = await team.mailbox('ana@corpus.test')
     const { store } = appliance.app
     const random = new Random(SEED + 1)
-    const box = new Mailbox(store, (await store.accounts.byMailbox(id))!, random, clock.now())
+    const box = new Mailbox(store, store.accounts.byMailbox(id)!, random, clock.now())
     await box.fill(corpus().slice(0, API_MAILS))
     const queries = new CorpusQueries(random, box.corpus, clock.now())
     for (let i = 0; i < API_QUERIES; i++) {

@@ -108,7 +108,7 @@ describe('a search', () => {
 
   it('returns the threads with a message that matches all conditions', async () => {
     const random = new Random(8)
-    const ids = await threadIds()
+    const ids = threadIds()
     for (let i = 0; i < QUERIES; i++) {
       const sample = randomQuery(random)
       const direction = random.pick(['asc', 'desc'] as const)
@@ -142,8 +142,8 @@ describe('a search', () => {
   })
 })
 
-async function threadIds(): Promise<Map<string, string>> {
-  const rows = await appliance.db.read.all<{ id: string; thread: string }>(
+function threadIds(): Map<string, string> {
+  const rows = appliance.db.read.all<{ id: string; thread: string }>(
     'SELECT m.id, t.id AS thread FROM messages m JOIN threads t ON t.n = m.thread',
   )
   const byMessage = new Map(rows.map((row) => [row.id, row.thread]))
@@ -208,7 +208,7 @@ const FILTERS: ((random: Random) => Filtered)[] = [
 describe('the filters of a list', () => {
   it('return what the model returns, alone and combined with others and a query', async () => {
     const random = new Random(10)
-    const ids = await threadIds()
+    const ids = threadIds()
     for (let i = 0; i < 150; i++) {
       const chosen = Array.from({ length: random.below(4) }, () => random.pick(FILTERS)(random))
       const filter: MessageFilter = Object.assign({}, ...chosen.map((one) => one.filter))

@@ -22,11 +22,11 @@ before(async () => {
 beforeEach(async () => {
   mailboxId = newId('mailbox')
   await appliance.db.write((tx) => appliance.store.openAccount(tx, mailboxId, 'ana@shop.test'))
-  account = (await appliance.store.accounts.byMailbox(mailboxId))!
+  account = appliance.store.accounts.byMailbox(mailboxId)!
 })
 after(() => appliance[Symbol.asyncDispose]())
 
-const again = async () => (await appliance.store.accounts.byMailbox(mailboxId))!
+const again = () => appliance.store.accounts.byMailbox(mailboxId)!
 
 /** Delivers a message. @returns its id */
 async function arrive(given: Partial<ParsedMessage>): Promise<string> {
@@ -79,15 +79,15 @@ function sending(mail: Partial<ParsedMessage>, more: Partial<AcceptedSubmission>
 const record = (sent: AcceptedSubmission): Promise<RecordedSubmission> =>
   appliance.db.write((tx) => appliance.store.sentCopies.record(tx, account, sent))
 
-async function folderOf(role: string) {
-  return (await appliance.store.folders.list(account)).find((folder) => folder.role === role)!
+function folderOf(role: string) {
+  return appliance.store.folders.list(account).find((folder) => folder.role === role)!
 }
 
 /** The changes of each type since a state of the account. */
-async function changesSince(before: Account): Promise<Partial<Record<ChangeType, [string[], string[]]>>> {
+function changesSince(before: Account): Partial<Record<ChangeType, [string[], string[]]>> {
   const reported: Partial<Record<ChangeType, [string[], string[]]>> = {}
   for (const type of ['messages', 'threads', 'folders', 'submissions'] as const) {
-    const { created, updated } = await appliance.store.changes.since(account, type, before.states[type], 100)
+    const { created, updated } = appliance.store.changes.since(account, type, before.states[type], 100)
     if (created.length + updated.length > 0) reported[type] = [created, updated]
   }
   return reported
@@ -95,16 +95,16 @@ async function changesSince(before: Account): Promise<Partial<Record<ChangeType,
 
 describe('the copy in Sent', () => {
   it('is seen, counted, uses quota, and creates a thread', async () => {
-    const before = await again()
+    const before = again()
     const recorded = await record(sending({ subject: 'Offer', messageId: 'one@shop.test' }))
-    const message = (await appliance.store.messages.get(account, recorded.messageId!))!
-    const sent = await folderOf('sent')
+    const message = appliance.store.messages.get(account, recorded.messageId!)!
+    const sent = folderOf('sent')
     assert.deepEqual(message.folderIds, [sent.id])
     assert.deepEqual([message.flags.seen, message.flags.draft, message.threadId], [true, false, recorded.threadId])
     assert.deepEqual([sent.totalMessages, sent.unreadMessages, sent.totalThreads, sent.unreadThreads], [1, 0, 1, 0])
-    const after = await again()
+    const after = again()
     assert.deepEqual([after.usedBytes - before.usedBytes, after.messageCount - before.messageCount], [500, 1])
-    assert.deepEqual(await changesSince(before), {
+    assert.deepEqual(changesSince(before), {
       messages: [[recorded.messageId], []],
       threads: [[recorded.threadId], []],
       folders: [[], [sent.id]],
@@ -117,12 +117,10 @@ describe('the copy in Sent', () => {
     const sent = sending({ subject: 'Quiet', searchText: '请查收合同' })
     sent.copy!.bcc = [person('eve@else.test', 'Eve 王小明')]
     const { messageId } = await record(sent)
-    assert.deepEqual((await appliance.store.messages.get(account, messageId!))!.bcc, [
-      person('eve@else.test', 'Eve 王小明'),
-    ])
+    assert.deepEqual(appliance.store.messages.get(account, messageId!)!.bcc, [person('eve@else.test', 'Eve 王小明')])
     const cut = { direction: 'desc', limit: 5, sort: 'received_at', collapseThreads: false, after: null } as const
     for (const q of ['bcc:eve@else.test', 'bcc:eve', 'in:sent quiet', 'in:sent 合同', 'bcc:小明']) {
-      const page = await appliance.store.messages.list(await again(), { q }, cut)
+      const page = await appliance.store.messages.list(again(), { q }, cut)
       assert.deepEqual(
         page.items.map(({ id }) => id),
         [messageId],
@@ -135,52 +133,52 @@ describe('the copy in Sent', () => {
     const mail = { subject: 'To myself', messageId: 'self@shop.test', to: [person(ME)] }
     const recorded = await record(sending(mail))
     const arrived = await arrive({ ...mail, from: [person(ME)] })
-    const message = (await appliance.store.messages.get(account, arrived))!
+    const message = appliance.store.messages.get(account, arrived)!
     assert.equal(message.threadId, recorded.threadId)
-    const thread = (await appliance.store.threads.get(account, message.threadId))!
+    const thread = appliance.store.threads.get(account, message.threadId)!
     assert.deepEqual([thread.messageIds.length, thread.unreadCount], [2, 1])
   })
 
   it('is not stored if not wanted; the submission is', async () => {
-    const before = await again()
+    const before = again()
     const recorded = await record(sending({}, { copy: null }))
     assert.deepEqual([recorded.messageId, recorded.threadId], [null, null])
-    assert.deepEqual(await changesSince(before), { submissions: [[recorded.submissionId], []] })
-    const now = await again()
+    assert.deepEqual(changesSince(before), { submissions: [[recorded.submissionId], []] })
+    const now = again()
     assert.equal(now.usedBytes, before.usedBytes)
     assert.notEqual(now.states.quotas, before.states.quotas, 'recipients of the day are a quota too')
-    assert.equal((await folderOf('sent')).totalMessages, 0)
+    assert.equal(folderOf('sent').totalMessages, 0)
   })
 })
 
 describe('a reply', () => {
   it('joins the thread of its original and marks it as answered', async () => {
     const id = await arrive({ subject: 'Question', messageId: 'q@else.test', references: ['p@else.test'] })
-    const original = (await appliance.store.messages.original(account, id))!
+    const original = appliance.store.messages.original(account, id)!
     assert.deepEqual(
       [original.internetMessageId, original.references, original.thread.id],
-      ['q@else.test', ['p@else.test'], (await appliance.store.messages.get(account, id))!.threadId],
+      ['q@else.test', ['p@else.test'], appliance.store.messages.get(account, id)!.threadId],
     )
-    const before = await again()
+    const before = again()
     const recorded = await record(sending({ subject: 'Something else' }, { answers: original }))
     assert.equal(recorded.threadId, original.thread.id)
-    const answered = (await appliance.store.messages.get(account, id))!
+    const answered = appliance.store.messages.get(account, id)!
     assert.deepEqual([answered.flags.answered, answered.keywords], [true, ['$answered']])
-    const reported = await changesSince(before)
+    const reported = changesSince(before)
     assert.deepEqual(reported.messages, [[recorded.messageId], [id]])
     assert.deepEqual(reported.threads, [[], [original.thread.id]])
-    const twice = await again()
+    const twice = again()
     const second = await record(sending({ subject: 'And again' }, { answers: original, copy: null }))
     assert.equal(second.threadId, original.thread.id)
-    assert.deepEqual(await changesSince(twice), { submissions: [[second.submissionId], []] })
+    assert.deepEqual(changesSince(twice), { submissions: [[second.submissionId], []] })
   })
 
   it('without a copy still marks the original, and records the change', async () => {
     const id = await arrive({ subject: 'Short' })
-    const original = (await appliance.store.messages.original(account, id))!
-    const before = await again()
+    const original = appliance.store.messages.original(account, id)!
+    const before = again()
     await record(sending({}, { answers: original, copy: null }))
-    const reported = await changesSince(before)
+    const reported = changesSince(before)
     assert.deepEqual(
       [reported.messages, reported.threads],
       [
@@ -192,25 +190,25 @@ describe('a reply', () => {
 
   it('refers to the In-Reply-To of an original without References', async () => {
     const one = await arrive({ messageId: 'b@else.test', inReplyTo: ['a@else.test'] })
-    assert.deepEqual((await appliance.store.messages.original(account, one))!.references, ['a@else.test'])
+    assert.deepEqual(appliance.store.messages.original(account, one)!.references, ['a@else.test'])
     const many = await arrive({ messageId: 'c@else.test', inReplyTo: ['a@else.test', 'b@else.test'] })
-    assert.deepEqual((await appliance.store.messages.original(account, many))!.references, [])
+    assert.deepEqual(appliance.store.messages.original(account, many)!.references, [])
   })
 
   it('joins a thread by its Message-IDs if only they name the original', async () => {
     const id = await arrive({ subject: 'Plan', messageId: 'plan@else.test' })
-    const { threadId } = (await appliance.store.messages.get(account, id))!
+    const { threadId } = appliance.store.messages.get(account, id)!
     const recorded = await record(sending({ subject: 'Re: Plan', inReplyTo: ['plan@else.test'] }))
     assert.equal(recorded.threadId, threadId)
-    assert.equal((await appliance.store.messages.get(account, id))!.flags.answered, false)
+    assert.equal(appliance.store.messages.get(account, id)!.flags.answered, false)
   })
 
   it('to a message of another mailbox has no original', async () => {
     const id = await arrive({ subject: 'Mine' })
     const other = newId('mailbox')
     await appliance.db.write((tx) => appliance.store.openAccount(tx, other, 'bob@shop.test'))
-    const stranger = (await appliance.store.accounts.byMailbox(other))!
-    assert.equal(await appliance.store.messages.original(stranger, id), undefined)
+    const stranger = appliance.store.accounts.byMailbox(other)!
+    assert.equal(appliance.store.messages.original(stranger, id), undefined)
   })
 })
 
@@ -218,7 +216,7 @@ describe('a submission', () => {
   it('reads back as submitted, by its id and by its copy', async () => {
     const sent = sending({ subject: 'Read me' }, { sendAt: appliance.clock.now() + 5000 })
     const recorded = await record(sent)
-    const submission = (await appliance.store.submissions.get(account, recorded.submissionId))!
+    const submission = appliance.store.submissions.get(account, recorded.submissionId)!
     const { n, ...reported } = submission
     assert.ok(n > 0)
     assert.deepEqual(reported, {
@@ -234,33 +232,33 @@ describe('a submission', () => {
       createdAt: appliance.clock.now(),
       updatedAt: appliance.clock.now(),
     })
-    assert.deepEqual(await appliance.store.submissions.byMessage(account, recorded.messageId!), submission)
+    assert.deepEqual(appliance.store.submissions.byMessage(account, recorded.messageId!), submission)
     const other = newId('mailbox')
     await appliance.db.write((tx) => appliance.store.openAccount(tx, other, 'bob@shop.test'))
-    const stranger = (await appliance.store.accounts.byMailbox(other))!
-    assert.equal(await appliance.store.submissions.get(stranger, recorded.submissionId), undefined)
-    assert.equal(await appliance.store.submissions.byMessage(stranger, recorded.messageId!), undefined)
+    const stranger = appliance.store.accounts.byMailbox(other)!
+    assert.equal(appliance.store.submissions.get(stranger, recorded.submissionId), undefined)
+    assert.equal(appliance.store.submissions.byMessage(stranger, recorded.messageId!), undefined)
   })
 
   it('is reported when it changes; a message without one is not', async () => {
     const sent = sending({})
     const recorded = await record(sent)
-    const before = await again()
+    const before = again()
     appliance.clock.advance(1000)
     await appliance.db.write((tx) => appliance.store.submissions.touch(tx, sent.emailId))
-    assert.deepEqual(await changesSince(before), { submissions: [[], [recorded.submissionId]] })
-    const submission = (await appliance.store.submissions.get(account, recorded.submissionId))!
+    assert.deepEqual(changesSince(before), { submissions: [[], [recorded.submissionId]] })
+    const submission = appliance.store.submissions.get(account, recorded.submissionId)!
     assert.equal(submission.updatedAt - submission.createdAt, 1000)
-    const after = await again()
+    const after = again()
     await appliance.db.write((tx) => appliance.store.submissions.touch(tx, newId('email')))
-    assert.deepEqual((await again()).states, after.states)
+    assert.deepEqual(again().states, after.states)
   })
 
   it('is listed newest first, page by page', async () => {
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.unshift((await record(sending({ subject: `S${i}` }))).submissionId)
-    const first = await appliance.store.submissions.list(account, { limit: 3, cursor: null })
-    const second = await appliance.store.submissions.list(account, { limit: 3, cursor: first.next })
+    const first = appliance.store.submissions.list(account, { limit: 3, cursor: null })
+    const second = appliance.store.submissions.list(account, { limit: 3, cursor: first.next })
     assert.deepEqual(
       [...first.items, ...second.items].map(({ id }) => id),
       ids,

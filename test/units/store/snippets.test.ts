@@ -127,7 +127,7 @@ test('one request reads a limited number of bytes of bodies', async () => {
     read += end - start
     return Buffer.alloc(end - start, 'needle ')
   }
-  const parts = { reader: { all: async () => rows } as unknown as Reader, blobs: { bytes } }
+  const parts = { reader: { all: () => rows } as unknown as Reader, blobs: { bytes } }
   const ids = rows.map(({ id }) => id)
   const found = await snippetsOf(parts, { n: 1 } as Account, ids, readQuery('needle', 0))
   assert.deepEqual(

@@ -36,7 +36,7 @@ async function threadsOf(mails: readonly ParsedMessage[]): Promise<JoinedThread[
   for (const [index, mail] of mails.entries()) {
     const receivedAt = mail.sentAt ?? index
     const input = {
-      ...{ account: n, parsed: mail, receivedAt },
+      ...{ n: index + 1, account: n, parsed: mail, receivedAt },
       unread: true,
       listed: true,
       ownAddresses: ['archive@list.test'],

@@ -42,13 +42,13 @@ async function run(name: string, mails: readonly ParsedMessage[], order: readonl
   const { db, store } = appliance
   const mailboxId = newId('mailbox')
   await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
-  const account = (await store.accounts.byMailbox(mailboxId))!
+  const account = store.accounts.byMailbox(mailboxId)!
   const result: Run = { account, messages: [], threads: [], bridges: [], bySubject: new Set() }
-  await db.write(async (tx) => {
+  await db.write((tx) => {
     for (const index of order) {
       const mail = mails[index]!
-      const known = await threadsKnowing(tx, account, mail)
-      const taken = await store.imports.import(
+      const known = threadsKnowing(tx, account, mail)
+      const taken = store.imports.import(
         tx,
         { account, ownAddresses: ['archive@list.test'], quotaBytes: 1e9 },
         {
@@ -60,7 +60,7 @@ async function run(name: string, mails: readonly ParsedMessage[], order: readonl
         },
       )
       assert.ok(taken.outcome === 'new')
-      const { threadId } = (await store.messages.summary(account, taken.id, tx))!
+      const { threadId } = store.messages.summary(account, taken.id, tx)!
       if (known.length > 1) result.bridges.push(known)
       if (known.length > 0)
         assert.equal(threadId, known[0], `${name} mail ${index}: the oldest thread that knows its ids`)
@@ -77,10 +77,10 @@ function timeOf(mails: readonly ParsedMessage[], index: number): number {
 }
 
 /** Ids of the threads with a Message-ID of a message, oldest first. */
-async function threadsKnowing(tx: Tx, account: Account, mail: ParsedMessage): Promise<string[]> {
+function threadsKnowing(tx: Tx, account: Account, mail: ParsedMessage): string[] {
   const refs = [mail.messageId, ...mail.inReplyTo, ...mail.references].filter((ref) => ref !== null)
   if (refs.length === 0) return []
-  const rows = await tx.all<{ id: string }>(
+  const rows = tx.all<{ id: string }>(
     `SELECT DISTINCT t.n, t.id FROM thread_refs r JOIN threads t ON t.n = r.thread
      WHERE r.account = ? AND r.ref IN (${refs.map(() => '?').join(', ')}) ORDER BY t.n`,
     [account.n, ...refs.map((ref) => sha256(ref).subarray(0, 16))],
@@ -146,7 +146,7 @@ async function holdAgainst(
     const made = await run(name, mails, shuffled(mails.length, random))
     count.bridges += made.bridges.length
     count.subjects += made.bySubject.size
-    await isStable(made)
+    isStable(made)
     const home = bridged(made)
     const apart = new Set(made.bridges.flat().map((id) => home.get(id)!))
     const mixed = new Set([...made.bySubject].map((id) => home.get(id)!))
@@ -159,7 +159,7 @@ async function holdAgainst(
       assert.deepEqual(inside, indexes, `${name}: mails ${inside} do not belong together`)
       if (apart.has(at!)) continue
       // The displayed thread does not depend on the order either.
-      const { messageIds } = (await appliance.store.threads.get(made.account, made.threads[indexes[0]!]!))!
+      const { messageIds } = appliance.store.threads.get(made.account, made.threads[indexes[0]!]!)!
       const times = messageIds.map((id) => timeOf(mails, made.messages.indexOf(id)))
       shown.set(group, (shown.get(group) ?? new Set()).add(`${messageIds.length}: ${times.join(' ')}`))
     }
@@ -190,8 +190,8 @@ describe(`conversations in ${ORDERS} random orders`, () => {
 })
 
 /** Every message is still in the thread of its delivery. */
-async function isStable({ account, messages, threads }: Run): Promise<void> {
+function isStable({ account, messages, threads }: Run): void {
   for (const [index, id] of messages.entries()) {
-    assert.equal((await appliance.store.messages.summary(account, id))!.threadId, threads[index])
+    assert.equal(appliance.store.messages.summary(account, id)!.threadId, threads[index])
   }
 }

@@ -8,9 +8,9 @@ export interface AccountDeps extends OutboundDeps {
   providers: {
     connections: {
       /** Decrypts the current secrets of a provider. */
-      secretsOf(provider: Provider): Promise<{ refreshToken: string | null }>
+      secretsOf(provider: Provider): { refreshToken: string | null }
       /** Stores a rotated refresh token. The connection version stays the same. */
-      keepRotated(tx: Tx, providerId: string, refreshToken: string): Promise<void>
+      keepRotated(tx: Tx, providerId: string, refreshToken: string): void
     }
     health: {
       /** The consent was revoked: puts the account into `error` immediately (decisions §3.2). */
@@ -22,6 +22,6 @@ export interface AccountDeps extends OutboundDeps {
 export interface SesDeps extends OutboundDeps {
   sharedLimit: {
     /** Records how many of the reserved recipients the shared account accepted. */
-    settle(tx: Tx, teamId: string, taken: number, accepted: number): Promise<void>
+    settle(tx: Tx, teamId: string, taken: number, accepted: number): void
   }
 }

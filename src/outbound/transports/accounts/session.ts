@@ -75,11 +75,11 @@ export class AccountSession {
     const { clock, db } = this.#deps
     const { connections, health } = this.#deps.providers
     // Read on every refresh: another thread may have stored a newer token.
-    const { refreshToken } = await connections.secretsOf(this.#provider)
+    const { refreshToken } = connections.secretsOf(this.#provider)
     if (refreshToken === null) return { kind: 'refused', text: 'The account is not connected: connect it again.' }
     const answer = await requestToken(this.#client, this.issuer, { kind: 'refresh', refreshToken })
     if (answer.kind === 'refused') {
-      const now = await connections.secretsOf(this.#provider)
+      const now = connections.secretsOf(this.#provider)
       // Another thread rotated the token first.
       if (now.refreshToken !== refreshToken)
         return { kind: 'failed', stage: 'auth', text: answer.text, retryAfterMs: 0 }

@@ -57,7 +57,7 @@ export async function findRecipient(
   rcptTo: string,
 ): Promise<LocalRecipient> {
   const { local, domain } = parseMailbox(rcptTo) ?? { local: '', domain: '' }
-  const found = await directory.mailboxes.receiver(local, domain)
+  const found = directory.mailboxes.receiver(local, domain)
   const mailbox = 'mailbox' in found ? found.mailbox : null
   const teamId = 'domain' in found ? (found.domain?.teamId ?? null) : null
   const refusal = refusalOf(found, rcptTo)

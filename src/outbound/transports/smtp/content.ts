@@ -9,7 +9,7 @@ const DOT = 46
 const ONE_PIECE_BYTES = 128 * 1024
 
 export interface DataContent {
-  /** In order; the last one contains the end-of-data indicator. */
+  /** In order; the last one contains the end-of-data indicator. Empty once they have been sent: the reply may take ten minutes. */
   pieces: readonly Uint8Array[]
   sizeBytes: number
   /** True for non-ASCII octets: the server must offer 8BITMIME (RFC 6152). */

@@ -16,7 +16,7 @@ export interface OutgoingMessage {
   mailFrom: string
   recipients: readonly string[]
   content: DataContent
-  /** Called when the end of data has been sent: the reply may take ten minutes. */
+  /** Called when the end of data has been sent and the bytes are needed no more: the reply may take ten minutes. */
   onSent?(): void
 }
 
@@ -48,6 +48,8 @@ export async function transfer(connection: Connection, message: OutgoingMessage,
       await writeContent(connection, message.content, state)
       limit.cancel()
       if (state.isWhole) {
+        // Nothing may keep the bytes in memory while the server works.
+        message.content.pieces = []
         message.onSent?.()
         state.content = await channel.read(CONTENT_MS)
       }

@@ -73,7 +73,7 @@ test('a message arrives at the server that MX names', async () => {
   assert.ok(handed.kind === 'answered')
   assert.equal(handed.confirmation, 'recipient_mx')
   assert.equal(handed.peer, 'mx.out.test')
-  const [mail] = server.mails
+  const [mail] = server.messages
   assert.deepEqual(mail!.to, ['bob@out.test', 'eve@out.test'])
   assert.equal(mail!.from, 'b+1@bounce.house.test')
   assert.deepEqual(mail!.bytes, MAIL)
@@ -180,7 +180,7 @@ test('a real name server: null MX, no such name, no answer', async () => {
 test('an address in brackets needs no DNS', async () => {
   await using server = await startMailServer()
   assert.deepEqual(shortOutcomes(await hand(server.port, {}, { recipients: ['bob@[127.0.0.1]'] })), ['sent'])
-  assert.deepEqual(server.mails[0]!.to, ['bob@[127.0.0.1]'])
+  assert.deepEqual(server.messages[0]!.to, ['bob@[127.0.0.1]'])
   const zone = zoneResolver({})
   assert.deepEqual(await findRoute(zone, '[ipv6:2001:db8::1]', []), { kind: 'hosts', hosts: ['2001:db8::1'] })
   assert.equal((await findRoute(zone, '[300.1.1.1]', [])).kind, 'never')
@@ -225,7 +225,7 @@ test('TLS where it is offered, whatever the certificate, and the log says how', 
   const pair = await certificateFor('mx.out.test')
   await using server = await startMailServer({ ...pair })
   const unknown = await hand(server.port, ONE)
-  assert.equal(server.mails[0]!.secure, true)
+  assert.equal(server.messages[0]!.secure, true)
   assert.equal(wordsOf(unknown), '250 2.0.0 Ok: queued as 1 (TLSv1.3, certificate not verified)')
   setDefaultCACertificates([...getCACertificates('default'), pair.cert])
   assert.equal(wordsOf(await hand(server.port, ONE)), '250 2.0.0 Ok: queued as 2 (TLSv1.3, certificate verified)')

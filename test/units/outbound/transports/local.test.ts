@@ -108,10 +108,10 @@ test('two addresses of one mailbox are one copy', async () => {
   assert.equal((await storedMessages(appliance, ben.id)).length, before + 1)
 })
 
-test('what becomes of the deliveries is written with the copies, or neither is', async () => {
+test('the outcome of the deliveries is written with the copies, or neither is', async () => {
   const before = (await storedMessages(appliance, ben.id)).length
-  const record: AnyHandover['record'] = async (tx, { verdicts }) => {
-    const known = await tx.all('SELECT 1 FROM local_copies WHERE email_id = ?', ['eml_unit'])
+  const record: AnyHandover['record'] = (tx, { verdicts }) => {
+    const known = tx.all('SELECT 1 FROM local_copies WHERE email_id = ?', ['eml_unit'])
     assert.deepEqual([known.length, verdicts.map(({ kind }) => kind)], [1, ['sent']])
     throw new Error('The delivery cannot be written down.')
   }

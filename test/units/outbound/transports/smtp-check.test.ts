@@ -34,7 +34,7 @@ test('a working account: over TLS, authenticated, with and without a test messag
     message: `Signed in at ${HOST} (port ${server.port}) over TLSv1.3.`,
     verp: true,
   })
-  assert.equal(server.mails.length, 0)
+  assert.equal(server.messages.length, 0)
   assert.deepEqual(await account.check('eve@out.test'), {
     success: true,
     stage: 'data',
@@ -42,7 +42,7 @@ test('a working account: over TLS, authenticated, with and without a test messag
     message: '250 2.0.0 Ok: queued as 1',
     verp: true,
   })
-  const [mail] = server.mails
+  const [mail] = server.messages
   assert.equal(mail!.from, 'ann@house.test')
   assert.deepEqual(mail!.to, ['eve@out.test'])
   assert.match(mail!.bytes.toString(), /^From: ann@house\.test\r\nTo: eve@out\.test\r\nSubject: \S/)

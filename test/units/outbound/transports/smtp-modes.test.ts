@@ -39,8 +39,8 @@ async function send(smtpProtocol: SmtpProtocol, smtpPort: number, user?: string)
 test('ssl: TLS from the first byte', async () => {
   await using server = await startMailServer({ secure: true, ...good })
   assert.deepEqual(shortOutcomes(await send('ssl', server.port)), ['sent'])
-  assert.equal(server.mails[0]!.secure, true)
-  assert.deepEqual(server.mails[0]!.bytes, MAIL)
+  assert.equal(server.messages[0]!.secure, true)
+  assert.deepEqual(server.messages[0]!.bytes, MAIL)
 })
 
 test('starttls and tls (on another port than 465): STARTTLS', async () => {
@@ -49,7 +49,7 @@ test('starttls and tls (on another port than 465): STARTTLS', async () => {
     assert.deepEqual(shortOutcomes(await send(protocol, server.port, 'ann')), ['sent'])
   }
   assert.deepEqual(
-    server.mails.map(({ secure, user }) => ({ secure, user })),
+    server.messages.map(({ secure, user }) => ({ secure, user })),
     [
       { secure: true, user: 'ann' },
       { secure: true, user: 'ann' },
@@ -60,8 +60,8 @@ test('starttls and tls (on another port than 465): STARTTLS', async () => {
 test('none: in clear, even where STARTTLS is offered', async () => {
   await using server = await startMailServer({ ...good })
   assert.deepEqual(shortOutcomes(await send('none', server.port, 'ann')), ['sent'])
-  assert.equal(server.mails[0]!.secure, false)
-  assert.equal(server.mails[0]!.user, 'ann')
+  assert.equal(server.messages[0]!.secure, false)
+  assert.equal(server.messages[0]!.user, 'ann')
 })
 
 test('without STARTTLS nothing is said that a listener may not hear', async () => {
@@ -96,7 +96,7 @@ test('certificates that are not right end it before anything is said', async () 
       const handed = await send(protocol, server.port, 'ann')
       assert.deepEqual(shortOutcomes(handed), ['unavailable tls network'])
       assert.equal(wordsOf(handed), why)
-      assert.equal(server.mails.length, 0)
+      assert.equal(server.messages.length, 0)
     }
   }
 })

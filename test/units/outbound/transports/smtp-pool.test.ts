@@ -1,4 +1,4 @@
-// Connections that are kept: how many, how long, and what happens when the server ends one that nobody uses.
+// Connections that are kept: how many, how long, and what happens when the server ends an idle one.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ test('consecutive messages share a connection, concurrent ones a limited number'
   assert.equal(server.connections, 1)
   const many = await Promise.all(Array.from({ length: 50 }, () => account.hand(handover())))
   assert.ok(many.every((handed) => shortOutcomes(handed)[0] === 'sent'))
-  assert.equal(server.mails.length, 53)
+  assert.equal(server.messages.length, 53)
   assert.equal(server.connections, CONNECTIONS_MAX)
   await account.close()
 })

@@ -111,7 +111,7 @@ test('RSET clears an unfinished transaction before the next one', async () => {
   )
 })
 
-test('the content is refused for good, for now, or because of somebody', async () => {
+test('the content is refused permanently, temporarily, or for one recipient', async () => {
   const cases: [string, string][] = [
     ['554 5.7.1 Spam message rejected', 'never content'],
     ['552 5.3.4 Message too big', 'never content'],
@@ -199,7 +199,7 @@ test('too many recipients is retried, a full mailbox is not', async () => {
   assert.deepEqual(shortOutcomes(full.handed), ['sent', 'never recipient'])
 })
 
-test('a server that closes in the middle is an account that failed, until somebody was refused', async () => {
+test('a server that closes in the middle is a failed account, until a recipient was refused', async () => {
   const closing = '421 4.3.2 Service shutting down'
   for (const step of ['MAIL', 'RCPT', 'DATA']) {
     const { handed } = await hand({ [step]: closing }, { recipients: TWO })
@@ -299,11 +299,11 @@ test('the bytes that arrive are those that were handed over', async () => {
   ]
   for (const text of cases) {
     assert.deepEqual(shortOutcomes(await account.hand(handover({ bytes: Buffer.from(text) }))), ['sent'])
-    assert.equal(server.mails.at(-1)!.bytes.equals(Buffer.from(text)), true)
+    assert.equal(server.messages.at(-1)!.bytes.equals(Buffer.from(text)), true)
   }
   // Without a line break at its end a mail gets one (RFC 5321 4.1.1.4).
   await account.hand(handover({ bytes: Buffer.from('Subject: x\r\n\r\nno end') }))
-  assert.equal(server.mails.at(-1)!.bytes.toString(), 'Subject: x\r\n\r\nno end\r\n')
+  assert.equal(server.messages.at(-1)!.bytes.toString(), 'Subject: x\r\n\r\nno end\r\n')
   await account.close()
 })
 

@@ -36,7 +36,7 @@ class Sample implements Transport {
 function open(given: Partial<TransportsDeps> = {}): { carriers: Transports; clock: ManualClock; opened: Sample[] } {
   const clock = new ManualClock()
   const opened: Sample[] = []
-  const sample: OpenTransport = async (provider) => {
+  const sample: OpenTransport = (provider) => {
     opened.push(new Sample(provider))
     return opened.at(-1)!
   }
@@ -45,7 +45,7 @@ function open(given: Partial<TransportsDeps> = {}): { carriers: Transports; cloc
     log: openLog('silent'),
     config: carrierConfig(),
     resolver: zoneResolver(LOOPBACK_ZONE),
-    secretsOf: async () => ({ smtpPassword: null }),
+    secretsOf: () => ({ smtpPassword: null }),
     accounts: { gmail_api: sample, outlook_api: sample, amazon_ses: sample },
     ...given,
   }
@@ -61,6 +61,7 @@ test('one carrier for each version; a newer one closes the older, a late reader 
   assert.notEqual(await carriers.of(gmail(1, 'dprov_b')), first)
   const second = await carriers.of(gmail(2))
   assert.notEqual(second, first)
+  await new Promise(setImmediate)
   assert.equal(opened[0]!.closed, 1)
   assert.equal(await carriers.of(gmail(1)), second)
   assert.equal(opened.length, 3)
@@ -83,7 +84,7 @@ test('unused transports are closed', async () => {
 
 test('a transport that failed to open is opened again', async () => {
   let tries = 0
-  const failing: OpenTransport = async (provider) => {
+  const failing: OpenTransport = (provider) => {
     if (++tries === 1) throw new Error('the secret is not ours')
     return new Sample(provider)
   }
@@ -111,7 +112,7 @@ test('an SMTP account authenticates with its stored secret', async () => {
       done(null, { user: username })
     },
   })
-  const { carriers } = open({ secretsOf: async ({ id }) => ({ smtpPassword: `secret of ${id}` }) })
+  const { carriers } = open({ secretsOf: ({ id }) => ({ smtpPassword: `secret of ${id}` }) })
   const provider = providerOf({ smtpPort: server.port, smtpUsername: 'ann' })
   const carrier = await carriers.of(provider)
   assert.deepEqual(shortOutcomes(await carrier.hand(handover())), ['sent'])

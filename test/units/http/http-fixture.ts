@@ -1,4 +1,4 @@
-// The HTTP door over a real database in a temporary folder, with a few sample routes and keys that are simply known.
+// The HTTP middleware over a real database in a temporary folder, with a few sample routes and fixed keys.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -41,7 +41,7 @@ function mailbox(keyId: string, permissions: string[]): Recognised {
   return { principal: { kind: 'mailbox', keyId, teamId: TEAM, mailboxId: MAILBOX, permissions }, suspended: false }
 }
 
-export interface DoorOptions {
+export interface HttpFixtureOptions {
   env?: Record<string, string>
   clock?: ManualClock
   /** Folder of the database, to open the same one again. */
@@ -49,8 +49,8 @@ export interface DoorOptions {
   checkReplies?: boolean
 }
 
-/** A door that is open. */
-export interface Door extends AsyncDisposable {
+/** A running fixture. */
+export interface HttpFixture extends AsyncDisposable {
   app: string
   send: string
   port: number
@@ -64,7 +64,7 @@ export interface Door extends AsyncDisposable {
   looked: Set<string>
   /** Fetches from the app origin with a key (`root` unless given; null for none). */
   call(path: string, init?: RequestInit & { key?: string | null }): Promise<Reply>
-  /** Stops the door but keeps its folder. */
+  /** Stops the fixture but keeps its folder. */
   stop(): Promise<void>
 }
 
@@ -77,7 +77,10 @@ export interface Reply {
   json: any
 }
 
-export async function openDoor(routes: readonly Route[], options: DoorOptions = {}): Promise<Door> {
+export async function openHttpFixture(
+  routes: readonly Route[],
+  options: HttpFixtureOptions = {},
+): Promise<HttpFixture> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'mailstead-http-'))
   const clock = options.clock ?? new ManualClock()
   const config = loadConfig(
@@ -98,7 +101,7 @@ export async function openDoor(routes: readonly Route[], options: DoorOptions = 
   const log = openLog('info', { write: (line: string) => lines.push(JSON.parse(line)) })
   const directory = {
     keys: {
-      async recognise(secret: string) {
+      recognise(secret: string) {
         looked.add(secret)
         return KEYS.get(secret)
       },

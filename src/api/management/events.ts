@@ -1,0 +1,74 @@
+// The events of a team, for polling and catching up: what webhooks send.
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { route } from '../../http/route.ts'
+import { Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
+import { timeFilters, timeRange } from '../schemas/list-filters.ts'
+import { record } from '../schemas/record.ts'
+import { EventTypeName } from '../schemas/webhook.ts'
+import { LOG_PAGE } from './pages.ts'
+
+const EventJson = record('Event', 'An event, as it is sent to webhooks.', {
+  id: Id('event'),
+  type: EventTypeName,
+  created_at: Timestamp,
+  api_version: Type.String(),
+  team_id: Id('team'),
+  data: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'As in the webhook of this type. Content of messages is untrusted.',
+  }),
+})
+
+const KEPT = 'Kept for `WEBHOOK_PAYLOAD_RETENTION_DAYS`, whether or not there is a webhook.'
+const { after, before } = timeFilters('Created')
+
+const listEvents = route({
+  method: 'GET',
+  path: '/events',
+  docs: {
+    operation: 'listEvents',
+    tag: 'Webhooks',
+    summary: 'List events, oldest first',
+    description:
+      `In the order in which they were committed: \`after_id\` with the last event a client has seen returns each later one exactly ` +
+      `once. ${KEPT}`,
+  },
+  access: { as: 'team', permission: 'webhook.read' },
+  query: pageQuery({
+    limit: LOG_PAGE,
+    type: EventTypeName,
+    mailbox_id: { ...Id('mailbox'), description: 'Events of this mailbox; 404 when it is not of the team.' },
+    ...{ after, before },
+    after_id: { ...Id('event'), description: 'Events after this one; 404 when it is no longer kept.' },
+  }),
+  reply: { schema: listOf(EventJson) },
+  async handle({ query, after: position, principal: { teamId }, app }) {
+    const { type, mailbox_id: mailboxId, after_id: afterId, limit } = query
+    if (mailboxId !== undefined && !app.directory.mailboxes.wasOf(teamId, mailboxId)) throw notFound('mailbox')
+    if (afterId !== undefined && app.events.get(teamId, afterId) === undefined) throw notFound('event')
+    const filter = { type, mailboxId, afterId, ...timeRange(query) }
+    return app.events.list(teamId, filter, { limit, after: position })
+  },
+})
+
+const readEvent = route({
+  method: 'GET',
+  path: '/events/{event_id}',
+  docs: {
+    operation: 'getEvent',
+    tag: 'Webhooks',
+    summary: 'Get an event',
+    description: KEPT,
+  },
+  access: { as: 'team', permission: 'webhook.read' },
+  params: Type.Object({ event_id: Id('event') }),
+  reply: { schema: EventJson, etag: true },
+  handle({ params: { event_id }, principal, app }) {
+    const found = app.events.get(principal.teamId, event_id)
+    if (found === undefined) throw notFound('event')
+    return found
+  },
+})
+
+export const events = [listEvents, readEvent]

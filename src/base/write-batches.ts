@@ -1,0 +1,85 @@
+// Joins writes that many callers request one by one: what waits when a write begins is written together.
+
+interface PendingWrite<T, R> {
+  item: T
+  resolve(result: R): void
+  reject(error: unknown): void
+}
+
+export interface WriteBatchesOptions<T, R> {
+  /** Items in one write. */
+  most: number
+  /** True when the next write may begin once this one has taken its items: for a target that orders writes itself. */
+  overlap?: boolean
+  /**
+   * Writes items, all or none.
+   * @param take takes the items to write, at the latest moment possible: those that arrive until then are among them
+   * @returns a result for each item, in their order
+   */
+  write(take: () => readonly T[]): Promise<readonly R[]>
+}
+
+export class WriteBatches<T, R = void> {
+  readonly #options: WriteBatchesOptions<T, R>
+  #waiting: PendingWrite<T, R>[] = []
+  #isWriting = false
+
+  constructor(options: WriteBatchesOptions<T, R>) {
+    this.#options = options
+  }
+
+  /** Writes an item with others. Resolves to its result when the write has ended. @throws the error of its own write */
+  write(item: T): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      if (this.#options.overlap === true) this.#writeSoon()
+      else if (!this.#isWriting) void this.#writeAll()
+    })
+  }
+
+  /** Begins a write unless one has yet to take its items. */
+  #writeSoon(): void {
+    if (this.#isWriting) return
+    this.#isWriting = true
+    void this.#writeBatch()
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true
+    while (this.#waiting.length > 0) await this.#writeBatch()
+    this.#isWriting = false
+  }
+
+  async #writeBatch(): Promise<void> {
+    let taken: PendingWrite<T, R>[] = []
+    const take = () => {
+      if (taken.length === 0) {
+        taken = this.#waiting.splice(0, this.#options.most)
+        if (this.#options.overlap === true) {
+          this.#isWriting = false
+          if (this.#waiting.length > 0) this.#writeSoon()
+        }
+      }
+      return taken.map(({ item }) => item)
+    }
+    try {
+      const results = await this.#options.write(take)
+      for (const [index, one] of taken.entries()) one.resolve(results[index]!)
+    } catch (error) {
+      take()
+      const [first] = taken
+      if (taken.length === 1) first!.reject(error)
+      // One item that cannot be written must not fail the others.
+      else for (const one of taken) await this.#writeAlone(one)
+    }
+  }
+
+  async #writeAlone({ item, resolve, reject }: PendingWrite<T, R>): Promise<void> {
+    try {
+      const [result] = await this.#options.write(() => [item])
+      resolve(result!)
+    } catch (error) {
+      reject(error)
+    }
+  }
+}

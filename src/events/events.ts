@@ -1,0 +1,72 @@
+// Reads the outbox: the events of a team in the order they were committed, for polling and catching up.
+
+import type { Db } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { Where } from '../db/sql-text.ts'
+import type { EventType } from './outbox.ts'
+
+export interface EventFilter {
+  type?: EventType
+  mailboxId?: string
+  /** ms, inclusive. */
+  from?: number
+  /** ms, exclusive. */
+  to?: number
+  /** Only events after this one (`evt_…`). */
+  afterId?: string
+}
+
+/** An event as it is sent to webhooks. */
+export interface EventBody {
+  id: string
+  type: EventType
+  created_at: string
+  api_version: string
+  team_id: string
+  data: Record<string, unknown>
+}
+
+export class Events {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Oldest first. */
+  async list(
+    teamId: string,
+    filter: EventFilter,
+    { limit, after }: { limit: number; after: PageKey | null },
+  ): Promise<Page<EventBody>> {
+    const where = new Where().add('team_id = ?', teamId)
+    if (filter.type !== undefined) where.add('type = ?', filter.type)
+    if (filter.mailboxId !== undefined) where.add('mailbox_id = ?', filter.mailboxId)
+    if (filter.from !== undefined) where.add('created_at >= ?', filter.from)
+    if (filter.to !== undefined) where.add('created_at < ?', filter.to)
+    if (filter.afterId !== undefined) where.add('n > (SELECT n FROM events WHERE id = ?)', filter.afterId)
+    if (after !== null) where.add('n > ?', after[0])
+    // These filters may match few events, so that the query examines many.
+    const given = [filter.type, filter.mailboxId, filter.from, filter.to]
+    const isShort = given.every((one) => one === undefined)
+    const rows = await (isShort ? this.#db.read : this.#db.scan).all<{ n: number; body: string }>(
+      `SELECT n, body FROM events WHERE ${where.sql} ORDER BY n LIMIT ?`,
+      [...where.values, limit + 1],
+    )
+    return pageOf(
+      rows,
+      limit,
+      ({ n }) => [n, n],
+      ({ body }) => JSON.parse(body) as EventBody,
+    )
+  }
+
+  /** Undefined when the team has no such event, or it is no longer kept. */
+  get(teamId: string, id: string): EventBody | undefined {
+    const row = this.#db.read.get<{ body: string }>('SELECT body FROM events WHERE id = ? AND team_id = ?', [
+      id,
+      teamId,
+    ])
+    return row && (JSON.parse(row.body) as EventBody)
+  }
+}

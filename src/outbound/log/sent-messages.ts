@@ -1,0 +1,144 @@
+// Reads the messages a team has sent: one row for each message, whatever the number of its recipients.
+
+import type { Db } from '../../db/db.ts'
+import { type PageKey, pageOf } from '../../db/page.ts'
+import { placeholders, Where } from '../../db/sql-text.ts'
+import type { OutboundDeps } from '../deps.ts'
+import type { Email, Page } from '../records.ts'
+import { type SubmissionStatus, submissionStatus } from '../submit/submission-status.ts'
+import { type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryColumns,
+  EMAIL_COLUMNS,
+  type EmailRow,
+  presentDelivery,
+  presentEmail,
+} from './rows.ts'
+import { type Step, stepsOf } from './timeline.ts'
+
+export interface SentMessage extends Omit<Email, 'n' | 'scope' | 'expiresAt'> {
+  labels: Labels
+  /** Earliest time of the first attempt, ms. */
+  sendAt: number
+  canceledAt: number | null
+  status: SubmissionStatus
+  /** Recipients by the status of their delivery. */
+  counts: Record<'pending' | 'sent' | 'failed' | 'rejected', number>
+}
+
+export interface RecipientOutcome extends Omit<ReturnType<typeof presentDelivery>, 'n' | 'email'> {
+  timeline: Step[]
+}
+
+export interface SentMessageDetail extends SentMessage {
+  recipients: RecipientOutcome[]
+}
+
+export interface SentMessageFilter {
+  /** ms, inclusive, when it was accepted. */
+  from?: number
+  /** ms, exclusive. */
+  to?: number
+  mailboxId?: string
+  tag?: TagFilter
+}
+
+interface Row extends EmailRow {
+  tags: string | null
+  metadata: string | null
+  send_at: number | null
+  canceled_at: number | null
+}
+
+const COLUMNS = `${EMAIL_COLUMNS}, tags, metadata, send_at, canceled_at`
+
+export class SentMessages {
+  readonly #deps: Pick<OutboundDeps, 'db' | 'clock'>
+  readonly #db: Db
+
+  constructor(deps: Pick<OutboundDeps, 'db' | 'clock'>) {
+    this.#deps = deps
+    this.#db = deps.db
+  }
+
+  /** Newest first; without messages of the appliance itself. */
+  async list(
+    teamId: string,
+    filter: SentMessageFilter,
+    { limit, after }: { limit: number; after: PageKey | null },
+  ): Promise<Page<SentMessage>> {
+    const where = new Where().add('team_id = ?', teamId).add(`source <> 'system'`)
+    if (filter.from !== undefined) where.add('queued_at >= ?', filter.from)
+    if (filter.to !== undefined) where.add('queued_at < ?', filter.to)
+    if (filter.mailboxId !== undefined) where.add('mailbox_id = ?', filter.mailboxId)
+    if (filter.tag !== undefined) {
+      const { sql, values } = tagCondition('tags', filter.tag)
+      where.add(sql, ...values)
+    }
+    if (after !== null) where.add('(queued_at, n) < (?, ?)', ...after)
+    // These filters may match few messages, so that the query examines many.
+    const isShort = filter.mailboxId === undefined && filter.tag === undefined
+    const rows = await (isShort ? this.#db.read : this.#db.scan).all<Row>(
+      `SELECT ${COLUMNS} FROM emails WHERE ${where.sql} ORDER BY queued_at DESC, n DESC LIMIT ?`,
+      [...where.values, limit + 1],
+    )
+    const deliveries = this.#deliveriesOf(rows.map(({ n }) => n))
+    return pageOf(
+      rows,
+      limit,
+      (row) => [row.queued_at, row.n],
+      (row) => this.#present(row, deliveries.get(row.n) ?? []),
+    )
+  }
+
+  /** A message with all its recipients; undefined when the team has no such message. */
+  get(teamId: string, id: string): SentMessageDetail | undefined {
+    const row = this.#db.read.get<Row>(
+      `SELECT ${COLUMNS} FROM emails WHERE id = ? AND team_id = ? AND source <> 'system'`,
+      [id, teamId],
+    )
+    if (row === undefined) return undefined
+    const deliveries = this.#db.read.all<DeliveryColumns & { timeline: string }>(
+      `SELECT ${DELIVERY_COLUMNS}, d.timeline FROM deliveries d WHERE d.email = ? ORDER BY d.n`,
+      [row.n],
+    )
+    const recipients = deliveries.map((one) => {
+      const { n: _n, email: _email, ...delivery } = presentDelivery(one)
+      // The timeline does not store the step of acceptance.
+      const accepted = {
+        at: one.created_at,
+        type: 'accepted',
+        detail: 'Accepted.',
+        smtpCode: null,
+        nextAt: null,
+      } as const
+      return { ...delivery, timeline: [accepted, ...stepsOf(one.timeline)] }
+    })
+    return { ...this.#present(row, deliveries), recipients }
+  }
+
+  #deliveriesOf(emails: readonly number[]): Map<number, Pick<DeliveryColumns, 'status' | 'attempts'>[]> {
+    const found = new Map<number, Pick<DeliveryColumns, 'status' | 'attempts'>[]>()
+    if (emails.length === 0) return found
+    const rows = this.#db.read.all<Pick<DeliveryColumns, 'email' | 'status' | 'attempts'>>(
+      `SELECT email, status, attempts FROM deliveries WHERE email IN (${placeholders(emails)})`,
+      emails,
+    )
+    for (const row of rows) {
+      const known = found.get(row.email)
+      if (known === undefined) found.set(row.email, [row])
+      else known.push(row)
+    }
+    return found
+  }
+
+  #present(row: Row, deliveries: readonly Pick<DeliveryColumns, 'status' | 'attempts'>[]): SentMessage {
+    const { n: _n, scope: _scope, expiresAt: _expiresAt, ...email } = presentEmail(row)
+    const counts = { pending: 0, sent: 0, failed: 0, rejected: 0 }
+    for (const { status } of deliveries) counts[status]++
+    const sendAt = row.send_at ?? row.queued_at
+    const status = submissionStatus({ sendAt, canceledAt: row.canceled_at }, deliveries, this.#deps.clock.now())
+    return { ...email, labels: labelsOf(row), sendAt, canceledAt: row.canceled_at, status, counts }
+  }
+}

@@ -1,0 +1,41 @@
+// Reads shared by the messages of one claim: most of them have the same team, sender domain and recipient domains.
+
+import type { DomainStatus } from '../../directory/domains.ts'
+import { domainOf } from '../../mime/address.ts'
+import type { Email } from '../records.ts'
+import type { RunnerDeps } from './deps.ts'
+
+/** For one turn of the event loop only: what is read may change after it. */
+export class BatchReads {
+  readonly #deps: Pick<RunnerDeps, 'db' | 'directory'>
+  readonly #statuses = new Map<string, DomainStatus | undefined>()
+  readonly #teams = new Map<string, boolean>()
+  readonly #local = new Map<string, boolean>()
+
+  constructor(deps: Pick<RunnerDeps, 'db' | 'directory'>) {
+    this.#deps = deps
+  }
+
+  /** The status of the From domain of a message; undefined when the team has no such domain. */
+  statusOf(email: Email): DomainStatus | undefined {
+    const { db, directory } = this.#deps
+    const { teamId, mailboxId, from } = email
+    // An agent's own domain depends on its mailbox.
+    const key = JSON.stringify([teamId, mailboxId, domainOf(from.email)])
+    return remember(this.#statuses, key, () => directory.domains.statusFor(db.read, email, from.email))
+  }
+
+  isActive(teamId: string): boolean {
+    return remember(this.#teams, teamId, () => this.#deps.directory.teams.get(teamId)?.status === 'active')
+  }
+
+  /** True when the appliance receives for the domain. */
+  isLocal(domain: string): boolean {
+    return remember(this.#local, domain, () => this.#deps.directory.domains.byName(domain) !== undefined)
+  }
+}
+
+function remember<T>(known: Map<string, T>, key: string, read: () => T): T {
+  if (!known.has(key)) known.set(key, read())
+  return known.get(key)!
+}
