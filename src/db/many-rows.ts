@@ -1,6 +1,6 @@
 // Writes many rows with few statements: pieces whose sizes are powers of two, so that few distinct statements stay prepared.
 
-import type { SqlValue } from './sql.ts'
+import type { Row, SqlValue, Tx } from './sql.ts'
 import { placeholders } from './sql-text.ts'
 
 /** Rows in one statement. */
@@ -18,4 +18,15 @@ export function inPieces(
     write(Array<string>(count).fill(marks).join(', '), piece.flat())
     at += count
   }
+}
+
+/** @param rows all with the same members in the same order */
+export function insertMany(tx: Tx, table: string, rows: readonly Row[]): void {
+  const [first] = rows
+  if (first === undefined) return
+  const names = Object.keys(first).join(', ')
+  inPieces(
+    rows.map((row) => Object.values(row)),
+    (marks, values) => tx.run(`INSERT INTO ${table} (${names}) VALUES ${marks}`, values),
+  )
 }

@@ -18,11 +18,6 @@ export class Statements {
     this.#database = database
   }
 
-  /** True when the statement returns rows. */
-  reads(sql: string): boolean {
-    return this.#prepare(sql).names.length > 0
-  }
-
   all(sql: string, values: readonly SQLInputValue[]): Record<string, unknown>[] {
     const { statement, names } = this.#prepare(sql)
     // Objects made by the driver have no prototype and no stable shape: reading them is slower than building these.

@@ -36,7 +36,7 @@ interface Answer {
 /** The records to look up. */
 export interface ExpectedRecords {
   records: DnsRecords
-  /** Records of replaced keys; the check only tells whether they are gone. */
+  /** Records of replaced keys; the check only shows whether they are gone. */
   removable: readonly DnsRecord[]
   /** True for reserved names: the verification counts as found without a lookup, and so do keys without a DNS answer. */
   reserved: boolean

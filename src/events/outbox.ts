@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Notifier } from '../base/notifier.ts'
 import type { Reader, Row, Tx } from '../db/db.ts'
 import { DeferredWrites } from '../db/deferred-writes.ts'
-import { insertMany } from '../db/insert-many.ts'
+import { insertMany } from '../db/many-rows.ts'
 
 /** Specification §6. */
 export type EventType =
@@ -55,10 +55,8 @@ export class Outbox {
 
   /** Inserts an event in the unit of work of the change it reports. @returns its id */
   record(tx: Tx, event: NewEvent): string {
-    const row = rowOf(event, 0)
-    this.#rows.add(tx, row)
-    tx.afterCommit(() => this.#notifier.notify('webhooks'))
-    return row.id
+    const [id] = this.recordAll(tx, [event])
+    return id!
   }
 
   /** Inserts events in the unit of work of the changes they report. @returns their ids, in order */

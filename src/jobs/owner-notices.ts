@@ -1,4 +1,4 @@
-// Job: mails team owners about failing sending accounts, disabled webhooks, lapsed domains and decided quota requests.
+// Job: notifies team owners by mail of failing sending accounts, disabled webhooks, lapsed domains and decided quota requests.
 
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'

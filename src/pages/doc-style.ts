@@ -1,4 +1,4 @@
-// Stylesheets of the documentation: light and dark as the device asks, three columns on a desk, one on a phone.
+// Stylesheets of the documentation: light or dark as the device prefers; three columns on a wide screen, one on a phone.
 
 /** Colours, type and the bar at the top: shared with the API reference, whose own elements must not be touched. */
 const BASE = `:root{color-scheme:light dark;--paper:#fff;--panel:#f5f6f8;--selection:#e4edfb;--line:#dde1e7;--line-soft:#eceef2;--text:#1a1d21;--soft:#565d68;--accent:#1d5bb8;--accent-strong:#174a97;--warn:#85500a;--warn-wash:#fbf1df;--hover:#eff1f4}

@@ -1,4 +1,4 @@
-// Mails facts to team owners: each fact once for as long as it holds.
+// Notices to team owners by mail: one for each fact for as long as it holds.
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader } from '../db/db.ts'
@@ -29,7 +29,7 @@ export class OwnerNotices {
   }
 
   /**
-   * Mails every owner the new ones of the facts that hold now, and forgets those of the kind that no longer hold. The message and the
+   * Sends every owner a message with the new ones of the facts that hold now, and forgets those of the kind that no longer hold. The message and the
    * note that it was sent are one unit of work.
    * @param kind the prefix of all the keys
    * @returns the number of new facts

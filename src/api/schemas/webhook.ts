@@ -45,7 +45,7 @@ export const WebhookStatus = Words(['enabled', 'disabled'], 'A disabled webhook 
 const EXAMPLE = {
   id: 'whk_0a1b2c3d4e5f6g7h8i9j0k1l',
   url: 'https://hooks.example.com/mail',
-  description: 'Order mails',
+  description: 'Order messages',
   event_types: ['message.delivered', 'message.bounced'],
   status: 'enabled',
   disabled_reason: null,

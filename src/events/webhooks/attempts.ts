@@ -2,8 +2,8 @@
 
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import { newId } from '../../base/ids.ts'
-import type { Db, Row, SqlValue, Tx } from '../../db/db.ts'
-import { inPieces } from '../../db/many-rows.ts'
+import type { Db, Row, Tx } from '../../db/db.ts'
+import { insertMany } from '../../db/many-rows.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
 import { Where } from '../../db/sql-text.ts'
@@ -50,13 +50,8 @@ export class Attempts {
 
   /** Inserts attempts with few statements. @returns the ids of their rows, in the order given */
   insertAll(tx: Tx, all: readonly NewAttempt[]): string[] {
-    if (all.length === 0) return []
     const rows = all.map(rowOf)
-    const names = Object.keys(rows[0]!).join(', ')
-    inPieces(
-      rows.map((row) => Object.values<SqlValue>(row)),
-      (marks, values) => tx.run(`INSERT INTO webhook_attempts (${names}) VALUES ${marks}`, values),
-    )
+    insertMany(tx, 'webhook_attempts', rows)
     return rows.map(({ id }) => id)
   }
 

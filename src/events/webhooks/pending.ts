@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
 import { TOTAL_MS } from '../../base/safe-fetch.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { inPieces } from '../../db/many-rows.ts'
+import { insertMany } from '../../db/many-rows.ts'
 import type { EventType } from '../outbox.ts'
 import { type DispatchedEvent, Payload, type PendingDelivery, type Webhook } from './records.ts'
 import { LIFETIME_MS } from './schedule.ts'
@@ -215,11 +215,10 @@ export class PendingDeliveries {
 
   #add(tx: Tx, deliveries: readonly NewPendingDelivery[]): void {
     const now = this.#deps.clock.now()
-    inPieces(
-      deliveries.map(({ webhook, event, since }) => [webhook, event, 1, since + LIFETIME_MS, now]),
-      (marks, values) =>
-        tx.run(`INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at) VALUES ${marks}`, values),
-    )
+    const rows = deliveries.map(({ webhook, event, since }) => {
+      return { webhook, event, attempt: 1, ends_at: since + LIFETIME_MS, due_at: now }
+    })
+    insertMany(tx, 'webhook_queue', rows)
   }
 }
 

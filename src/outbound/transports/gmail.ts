@@ -67,7 +67,7 @@ function meaningOf({ status, body }: Extract<ApiResult, { kind: 'answered' }>): 
   const text = `${status} ${shown(textAt(body, 'error', 'message') ?? (reason || 'Gmail returned no reason.'))}`
   if (status === 401) return { kind: 'unavailable', stage: 'auth', text, cause: 'transient' }
   if (QUOTA.has(reason)) return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
-  // The daily sending limit is a 429, too; only the message text tells it apart.
+  // The daily sending limit is a 429, too; only the message text distinguishes it.
   if (status === 429 && /daily|sending quota|mail sending/i.test(text)) {
     return { kind: 'unavailable', stage: 'api', text, cause: 'provider_quota' }
   }
