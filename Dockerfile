@@ -21,7 +21,7 @@ RUN printf '#!/bin/sh\nexec node /app/dist/cli.js "$@"\n' > /usr/local/bin/mails
 USER node
 VOLUME /data
 # SMTP, Management and Mailbox API, Sending API. Publish 2525 as 25 where mail comes from outside.
-EXPOSE 2525 8080 8081
+EXPOSE 2525 2993 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HTTP_PORT || 8080) + '/healthz').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/cli.js", "serve"]

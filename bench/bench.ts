@@ -1,5 +1,6 @@
-// `npm run bench`: receiving, reading and accepting rates and the memory of the appliance, each compared with a baseline.
-// npm run bench -- inbound --messages 2000     npm run bench -- reading mailbox --largest 20000     npm run bench -- idle
+// `npm run bench`: receiving, reading and sending rates and the memory of the appliance, each compared with a baseline.
+// npm run bench -- inbound --messages 1000 --stacks postfix,rspamd     npm run bench -- inbound --sources
+// npm run bench -- reading mailbox --largest 20000     npm run bench -- idle
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,37 +10,55 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { benchAccept } from './accept.ts'
 import { benchDrain } from './drain.ts'
+import { benchEntries } from './entries.ts'
 import { benchIdle } from './idle.ts'
 import { benchInbound } from './inbound.ts'
 import { benchMailbox } from './mailbox.ts'
+import { type Form, prepareForm } from './mailstead.ts'
 import { benchReading } from './reading.ts'
+import { STACKS } from './stacks/stacks.ts'
 import { benchWebhooks } from './webhooks.ts'
 
+const ALL_STACKS = STACKS.map(({ id }) => id)
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { messages: { type: 'string', default: '2000' }, largest: { type: 'string', default: '200000' } },
+  options: {
+    messages: { type: 'string', default: '1000' },
+    largest: { type: 'string', default: '200000' },
+    stacks: { type: 'string', default: ALL_STACKS.join(',') },
+    sources: { type: 'boolean', default: false },
+  },
 })
-const PARTS = ['inbound', 'reading', 'mailbox', 'accept', 'drain', 'webhooks', 'idle']
+const PARTS = ['inbound', 'reading', 'mailbox', 'entries', 'accept', 'drain', 'webhooks', 'idle']
 const parts = positionals.length > 0 ? positionals : PARTS
-const unknown = parts.filter((part) => !PARTS.includes(part))
+const stacks = values.stacks.split(',').filter(Boolean)
+const unknown = [
+  ...parts.filter((part) => !PARTS.includes(part)),
+  ...stacks.filter((stack) => !ALL_STACKS.includes(stack)),
+]
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
 if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
   console.error(
-    'npm run bench -- [inbound] [reading] [mailbox] [accept] [drain] [webhooks] [idle] [--messages 2000 (100 or more)] [--largest 200000 (1000 or more)]',
+    `npm run bench -- [${PARTS.join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
+  [--stacks ${ALL_STACKS.join(',')} (to compare receiving with; "" for none)] [--sources (instead of the bundle)]`,
   )
   process.exit(1)
 }
+const form: Form = values.sources ? 'sources' : 'bundle'
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
+if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'drain'].includes(part))) await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
-  if (parts.includes('inbound')) await benchInbound(folder, messages)
-  if (parts.includes('reading')) await benchReading(folder, largest)
-  if (parts.includes('mailbox')) await benchMailbox(folder, largest)
-  if (parts.includes('accept')) await benchAccept(folder, messages * 10)
-  if (parts.includes('drain')) await benchDrain(folder, [messages * 5, messages * 50])
-  if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 5)
+  if (parts.includes('inbound')) await benchInbound(folder, { messages, form, stacks })
+  if (parts.includes('reading')) await benchReading(folder, form, largest)
+  if (parts.includes('mailbox')) await benchMailbox(folder, form, largest)
+  if (parts.includes('entries')) await benchEntries(folder, largest)
+  if (parts.includes('accept')) await benchAccept(folder, messages * 20)
+  if (parts.includes('drain')) await benchDrain(folder, form, [messages * 10, messages * 100])
+  if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 10)
   if (parts.includes('idle')) await benchIdle(folder)
 } finally {
   rmSync(folder, { recursive: true, force: true })

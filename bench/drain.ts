@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config/load.ts'
 import { openContext } from '../src/context.ts'
 import type { NewMail, Sender } from '../src/outbound/submit/new-message.ts'
 import { type LocalDns, startDns, type Zone } from '../test/support/dns.ts'
-import type { ApplianceReady } from './appliance.ts'
+import { type Form, startMailstead } from './mailstead.ts'
 import { startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { megabytes, printTable, ratio, short } from './table.ts'
@@ -68,7 +68,7 @@ interface Drained {
   memoryBytes: number
 }
 
-async function drain(folder: string, dns: LocalDns, count: number): Promise<Drained> {
+async function drain(folder: string, form: Form, dns: LocalDns, count: number): Promise<Drained> {
   await using sink = startNode('bench/sink.ts')
   const { port } = await sink.message<{ port: number }>()
   const sending = { DIRECT_PORT: String(port), ALLOW_PRIVATE_SMTP_HOSTS: 'true' }
@@ -81,8 +81,8 @@ async function drain(folder: string, dns: LocalDns, count: number): Promise<Drai
     signed = said.signed
     return said.count
   }
-  await using appliance = startNode('bench/appliance.ts', [], env)
-  await appliance.message<ApplianceReady>()
+  const { child: appliance } = await startMailstead(form, env)
+  await using _ = appliance
   const began = performance.now()
   let half = Number.NaN
   let largest = 0
@@ -102,14 +102,14 @@ async function drain(folder: string, dns: LocalDns, count: number): Promise<Drai
 }
 
 /** @param counts number of queued messages, for each run */
-export async function benchDrain(folder: string, counts: readonly number[]): Promise<void> {
+export async function benchDrain(folder: string, form: Form, counts: readonly number[]): Promise<void> {
   await using dns = await startDns(zone)
   // As real zones have it: that a server has no IPv6 address is known for a while.
   dns.negativeTtl = 3600
   const rows: string[][] = []
   for (const count of counts) {
     const bare = signingRate()
-    const { perSecond, lateShare, cpuPerThousand, memoryBytes } = await drain(folder, dns, count)
+    const { perSecond, lateShare, cpuPerThousand, memoryBytes } = await drain(folder, form, dns, count)
     const measured = [short(perSecond), short(bare), ratio(perSecond, bare)]
     rows.push([short(count), ...measured, ratio(lateShare, 1), `${short(cpuPerThousand)} s`, megabytes(memoryBytes)])
   }

@@ -1,22 +1,30 @@
-// Receiving: mail from the first byte to readable over the API, compared with an SMTP server that stores nothing and with Postfix and a Maildir.
+// Receiving: messages from the first byte until a search finds them, compared with an SMTP server that stores nothing and with what people run.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startDns } from '../test/support/dns.ts'
-import type { ApplianceReady } from './appliance.ts'
-import { type Keys, makeKeys, zoneOf } from './mails.ts'
-import { postfixMissing, startPostfix } from './postfix.ts'
-import { type Child, startNode } from './processes.ts'
+import { startDns, type Zone } from '../test/support/dns.ts'
+import { type HistoryLine, printHistory } from './history.ts'
+import { isSigned, type Keys, makeKeys, zoneOf } from './mails.ts'
+import { type Form, startMailstead } from './mailstead.ts'
+import { startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import type { Load, LoadResult } from './smtp-load.ts'
+import { appliancePassed, countFound, countInbox } from './stacks/appliance-reader.ts'
+import { BARE_POSTFIX, missingFor, STACKS, startNames } from './stacks/stacks.ts'
+import { checkPassed, type Passed, type Target } from './stacks/target.ts'
 import { megabytes, printTable, quantile, ratio, short } from './table.ts'
 
-const BOX = 'box@bench.test'
+const DOMAIN = 'bench.test'
+const BOX = `box@${DOMAIN}`
 const LOOK_EVERY_MS = 10
-const ARRIVAL_LIMIT_MS = 120_000
+const ARRIVAL_LIMIT_MS = 180_000
 /** Sent before anything is measured: code that runs for the first time is slow everywhere. */
 const WARM_MESSAGES = 500
+/** Servers that check and index get fewer messages: their rate does not need more, and they are slow. */
+const FEWER = { warm: 100, messages: 300 }
+/** Work that a server leaves for later, as the text index, is part of its CPU: it has ended when so little is used. */
+const QUIET = { lookMs: 300, cpuSeconds: 0.03, limitMs: 15_000 }
 
 interface Shape {
   name: string
@@ -25,20 +33,12 @@ interface Shape {
   fresh: boolean
 }
 
-/** What is sent to; `arrived` counts the mails that a reader can see. */
-interface Target {
-  name: string
-  child: Child
-  port: number
-  arrived(): Promise<number>
-}
-
-interface Measure {
+export interface Measure {
   perSecond: number
   p99: number
   /** Seconds for 1,000 messages. */
   cpu: number
-  /** The first thread's part of it. */
+  /** The first thread's part of it; NaN for servers of many processes. */
   main: number
   memory: number
 }
@@ -48,104 +48,209 @@ const SHAPES: Shape[] = [4096, 40960].flatMap((bytes) => [
   { name: `${bytes / 1024} KiB, 200 new connections at a time`, bytes, connections: 200, fresh: true },
 ])
 
-async function measure(target: Target, shape: Shape, messages: number, key: string): Promise<Measure> {
-  await using loader = startNode('bench/smtp-load.ts')
-  const { name: _, ...form } = shape
-  loader.send({ ...form, messages, to: BOX, key } satisfies Load)
-  await loader.message()
-  const [before, used] = [await target.arrived(), target.child.usage()]
-  const started = performance.now()
-  loader.send({ port: target.port })
-  const result = await loader.message<LoadResult>()
-  if (result.waits.length < messages) throw new Error(`${target.name} refused mail: ${JSON.stringify(result.refusals)}`)
-  while ((await target.arrived()) - before < messages) {
-    if (performance.now() - started > ARRIVAL_LIMIT_MS) throw new Error(`${target.name} lost mail.`)
-    await pause(LOOK_EVERY_MS)
+const OWN = 'Mailstead'
+
+/** What is measured. */
+export interface InboundOptions {
+  messages: number
+  form: Form
+  /** Ids of the stacks to compare with. */
+  stacks: readonly string[]
+}
+
+interface Started {
+  name: string
+  /** Whether it gets fewer messages. */
+  fewer: boolean
+  start(): Promise<Target>
+}
+
+interface Result {
+  name: string
+  measures: Map<Shape, Measure>
+  passed: Passed | undefined
+}
+
+/** Sends loads to one target and remembers what it must have received. */
+class Loads {
+  static #number = 0
+  readonly sent = { messages: 0, signed: 0 }
+  readonly #target: Target
+  readonly #name: string
+  readonly #key: string
+
+  constructor(target: Target, name: string, key: string) {
+    this.#target = target
+    this.#name = name
+    this.#key = key
   }
-  const seconds = (performance.now() - started) / 1000
-  const usage = target.child.usage()
-  return {
-    perSecond: messages / seconds,
-    p99: quantile(result.waits, 0.99),
-    cpu: ((usage.cpuSeconds - used.cpuSeconds) / messages) * 1000,
-    main: ((usage.mainSeconds - used.mainSeconds) / messages) * 1000,
-    memory: usage.memoryBytes,
+
+  async send(shape: Shape, messages: number): Promise<Measure> {
+    const target = this.#target
+    await using loader = startNode('bench/smtp-load.ts')
+    const { name: _, ...form } = shape
+    const word = `zq${Loads.#number++}x`
+    loader.send({ ...form, messages, to: BOX, key: this.#key, word } satisfies Load)
+    await loader.message()
+    const [before, used] = [await target.arrived(), target.usage()]
+    const started = performance.now()
+    loader.send({ port: target.port })
+    const { waits, refusals } = await loader.message<LoadResult>()
+    if (waits.length < messages) throw new Error(`${this.#name} refused mail: ${JSON.stringify(refusals)}`)
+    await this.#reach(messages, 'delivered', async () => (await target.arrived()) - before)
+    if (target.search !== undefined) await this.#reach(messages, 'found', () => target.search!(word))
+    const perSecond = (messages / (performance.now() - started)) * 1000
+    this.sent.messages += messages
+    this.sent.signed += Array.from({ length: messages }, (_, index) => isSigned(index)).filter(Boolean).length
+    await becomeQuiet(target)
+    const { cpuSeconds, mainSeconds, memoryBytes } = target.usage()
+    return {
+      perSecond,
+      p99: quantile(waits, 0.99),
+      cpu: ((cpuSeconds - used.cpuSeconds) / messages) * 1000,
+      main: ((mainSeconds - used.mainSeconds) / messages) * 1000,
+      memory: memoryBytes,
+    }
+  }
+
+  async #reach(messages: number, what: string, count: () => Promise<number>): Promise<void> {
+    const limit = performance.now() + ARRIVAL_LIMIT_MS
+    for (let last = await count(); last < messages; last = await count()) {
+      if (performance.now() > limit) throw new Error(`${this.#name}: ${last} of ${messages} messages were ${what}.`)
+      await pause(LOOK_EVERY_MS)
+    }
+  }
+
+  /** @returns what passed the checks. @throws Error when it is not what was sent */
+  async check(): Promise<Passed | undefined> {
+    const passed = await this.#target.passed?.()
+    if (passed !== undefined) checkPassed(this.#name, passed, this.sent)
+    return passed
   }
 }
 
-async function startAppliance(folder: string, dns: string): Promise<Target> {
-  const child = startNode('bench/appliance.ts', [BOX], applianceEnv(folder, dns))
-  const { smtp, app, keys } = await child.message<ApplianceReady>()
+async function becomeQuiet(target: Target): Promise<void> {
+  const limit = performance.now() + QUIET.limitMs
+  for (let last = Number.NEGATIVE_INFINITY, now = target.usage().cpuSeconds; now - last > QUIET.cpuSeconds; ) {
+    if (performance.now() > limit) return
+    await pause(QUIET.lookMs)
+    last = now
+    now = target.usage().cpuSeconds
+  }
+}
+
+async function startAppliance(form: Form, folder: string, dns: string): Promise<Target> {
+  const { child, smtp, app, keys } = await startMailstead(form, applianceEnv(folder, dns), [BOX])
+  const access = { port: app, key: keys[0]! }
   return {
-    name: 'Mailstead',
-    child,
     port: smtp,
-    async arrived() {
-      const reply = await fetch(`http://127.0.0.1:${app}/api/v1/mailbox/folders`, {
-        headers: { authorization: `Bearer ${keys[0]}` },
-      })
-      const { data } = (await reply.json()) as { data: { role: string; total_messages: number }[] }
-      return data.find(({ role }) => role === 'inbox')!.total_messages
-    },
+    usage: child.usage,
+    arrived: () => countInbox(access),
+    search: (word) => countFound(access, word),
+    passed: () => appliancePassed(access),
+    [Symbol.asyncDispose]: child.stop,
   }
 }
 
 async function startSink(): Promise<Target> {
   const child = startNode('bench/sink.ts')
   const { port } = await child.message<{ port: number }>()
-  return { name: 'smtp-server, keeps nothing', child, port, arrived: async () => Number.POSITIVE_INFINITY }
+  const arrived = async () => Number.POSITIVE_INFINITY
+  return { port, usage: child.usage, arrived, [Symbol.asyncDispose]: child.stop }
 }
 
-async function startComparison(folder: string): Promise<Target> {
-  const postfix = await startPostfix(folder, BOX.slice(BOX.indexOf('@') + 1))
-  return {
-    name: 'Postfix into a Maildir, nothing checked',
-    child: postfix.child,
-    port: postfix.port,
-    arrived: async () => postfix.delivered(),
-  }
+/** @param ids stacks to start; those whose packages are missing are named and left out */
+async function stacksOf(folder: string, ids: readonly string[], zone: Zone, open: AsyncDisposableStack) {
+  const usable = STACKS.filter((stack) => {
+    if (!ids.includes(stack.id)) return false
+    const missing = missingFor(stack)
+    if (missing !== null) console.log(`Without “${stack.name}”: ${missing}.`)
+    return missing === null
+  })
+  if (usable.length === 0) return []
+  const { dns, names } = await startNames(folder, zone)
+  open.use(dns)
+  return usable.map(({ id, name, checks, start }): Started => {
+    const room = join(folder, id)
+    mkdirSync(room, { mode: 0o755 })
+    return { name, fewer: checks, start: () => start(room, DOMAIN, names) }
+  })
 }
 
-async function measureAll(folder: string, messages: number, keys: Keys): Promise<Map<string, Map<Shape, Measure>>> {
-  await using dns = await startDns(zoneOf(keys))
-  const missing = postfixMissing()
-  if (missing !== null) console.log(`Without Postfix: ${missing}.`)
-  const starts = [
-    () => startAppliance(join(folder, 'inbound'), dns.address),
-    () => startSink(),
-    ...(missing === null ? [() => startComparison(join(folder, 'postfix'))] : []),
+async function measure({ name, fewer, start }: Started, messages: number, keys: Keys): Promise<Result> {
+  const began = performance.now()
+  const [warm, each] = fewer ? [FEWER.warm, Math.min(messages, FEWER.messages)] : [WARM_MESSAGES, messages]
+  await using target = await start()
+  const loads = new Loads(target, name, keys.private)
+  const measures = new Map<Shape, Measure>()
+  await loads.send(SHAPES[0]!, warm)
+  // Checked before the long part as well: without signatures the figures mean nothing.
+  await loads.check()
+  for (const shape of SHAPES) measures.set(shape, await loads.send(shape, each))
+  const passed = await loads.check()
+  console.log(
+    `  ${name}: ${Math.round((performance.now() - began) / 1000)} s${passed === undefined ? '' : resultsOf(passed)}`,
+  )
+  return { name, measures, passed }
+}
+
+const resultsOf = ({ messages, spf, dkim, dmarc }: Passed) =>
+  `; of ${messages} messages ${spf} passed SPF, ${dkim} DKIM and ${dmarc} DMARC`
+
+function showShape(shape: Shape, messages: number, results: readonly Result[]): void {
+  const own = results.find(({ name }) => name === OWN)!.measures.get(shape)!
+  const rows = results.map(({ name, measures }) => {
+    const { perSecond, p99, cpu, main, memory } = measures.get(shape)!
+    const cells = [
+      `${short(p99)} ms`,
+      `${short(cpu)} s`,
+      Number.isNaN(main) ? '' : `${short(main)} s`,
+      megabytes(memory),
+    ]
+    return [name, short(perSecond), name === OWN ? '' : ratio(own.perSecond, perSecond), ...cells]
+  })
+  const head = [shape.name, 'messages/s', 'Mailstead is', 'p99 of the 250', 'CPU for 1,000', 'first thread', 'memory']
+  printTable(`Receiving ${messages.toLocaleString('en')} messages, half of them DKIM-signed`, head, rows)
+}
+
+function historyOf(results: readonly Result[]): HistoryLine[] {
+  const [own, postfix] = [OWN, BARE_POSTFIX].map((name) => results.find((result) => result.name === name))
+  return SHAPES.map((shape) => {
+    const { perSecond, p99, cpu, main, memory } = own!.measures.get(shape)!
+    const base = postfix?.measures.get(shape)?.perSecond ?? Number.NaN
+    const [rate, share, wait, used, first] = [perSecond, perSecond / base, p99, cpu, main].map(short)
+    const line = { shape: shape.name, perSecond: rate!, ratio: share!, p99: wait!, cpu: used!, main: first! }
+    return { ...line, memory: String(Math.round(memory / 1048576)) }
+  })
+}
+
+/**
+ * Measures one target after the other and prints tables and history.
+ * @throws Error after the tables, when a stack failed; at once, when the appliance did
+ */
+export async function benchInbound(folder: string, { messages, form, stacks }: InboundOptions): Promise<void> {
+  const keys = makeKeys()
+  const zone = zoneOf(keys)
+  await using open = new AsyncDisposableStack()
+  const dns = open.use(await startDns(zone))
+  const own = { name: OWN, fewer: false, start: () => startAppliance(form, join(folder, 'inbound'), dns.address) }
+  console.log(`Receiving with the ${form} …`)
+  const results = [await measure(own, messages, keys)]
+  const failures: Error[] = []
+  const others = [
+    { name: 'smtp-server, keeps nothing', fewer: false, start: startSink },
+    ...(await stacksOf(folder, stacks, zone, open)),
   ]
-  mkdirSync(join(folder, 'postfix'), { mode: 0o755 })
-  const all = new Map<string, Map<Shape, Measure>>()
-  for (const start of starts) {
-    const target = await start()
-    await using _ = target.child
-    const measures = new Map<Shape, Measure>()
-    await measure(target, SHAPES[0]!, WARM_MESSAGES, keys.private)
-    for (const shape of SHAPES) measures.set(shape, await measure(target, shape, messages, keys.private))
-    all.set(target.name, measures)
+  for (const other of others) {
+    try {
+      results.push(await measure(other, messages, keys))
+    } catch (error) {
+      console.error(`  ${other.name} failed: ${(error as Error).message}`)
+      failures.push(error as Error)
+    }
   }
-  return all
-}
-
-export async function benchInbound(folder: string, messages: number): Promise<void> {
-  const all = await measureAll(folder, messages, makeKeys())
-  const own = all.get('Mailstead')!
-  for (const shape of SHAPES) {
-    const rows = [...all].map(([name, measures]) => {
-      const { perSecond, p99, cpu, main, memory } = measures.get(shape)!
-      const share = name === 'Mailstead' ? '' : ratio(own.get(shape)!.perSecond, perSecond)
-      return [
-        name,
-        short(perSecond),
-        share,
-        `${short(p99)} ms`,
-        `${short(cpu)} s`,
-        `${short(main)} s`,
-        megabytes(memory),
-      ]
-    })
-    const head = [shape.name, 'messages/s', 'Mailstead is', 'p99 of the 250', 'CPU for 1,000', 'first thread', 'memory']
-    printTable(`Receiving ${messages.toLocaleString('en')} messages, half of them DKIM-signed`, head, rows)
-  }
+  for (const shape of SHAPES) showShape(shape, messages, results)
+  if (stacks.length > 0) console.log(`\nServers with checks get ${FEWER.messages} messages of each load at most.`)
+  printHistory(form, messages, historyOf(results))
+  if (failures.length > 0) throw new AggregateError(failures, 'Not every server could be measured.')
 }

@@ -1,8 +1,8 @@
 // One mailbox: the cost of each request in a small and a large mailbox, alone and right after a change, compared with a bare Koa route.
 
 import { join } from 'node:path'
-import type { ApplianceReady } from './appliance.ts'
 import { type Box, fillBoxes } from './boxes.ts'
+import { type Form, startMailstead } from './mailstead.ts'
 import { type Child, startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { printTable, quantile, ratio, short } from './table.ts'
@@ -146,19 +146,19 @@ function show(measured: readonly Measured[], boxes: readonly Known[]): void {
   console.log(`p50 grew by more than ${GROWTH} ×: ${names(grown)}`)
 }
 
-export async function benchMailbox(folder: string, largest: number): Promise<void> {
+export async function benchMailbox(folder: string, form: Form, largest: number): Promise<void> {
   const data = join(folder, 'mailbox')
   const sizes = [...new Set([largest, SMALL])].filter((size) => size <= largest)
   const filled = await fillBoxes(data, sizes)
-  await askBoxes(data, filled.reverse())
+  await askBoxes(data, form, filled.reverse())
 }
 
 /** @param filled mailboxes of the appliance in that folder, the smallest first */
-export async function askBoxes(data: string, filled: readonly Box[]): Promise<void> {
+export async function askBoxes(data: string, form: Form, filled: readonly Box[]): Promise<void> {
   await using child = startNode('bench/turns.ts')
   await child.message()
-  await using appliance = startNode('bench/appliance.ts', [], applianceEnv(data, NO_DNS))
-  const { app } = await appliance.message<ApplianceReady>()
+  const { child: appliance, app } = await startMailstead(form, applianceEnv(data, NO_DNS))
+  await using _ = appliance
   const boxes: Known[] = []
   for (const box of filled) boxes.push(await know(app, box))
   const measured: Measured[] = []

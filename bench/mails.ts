@@ -5,7 +5,8 @@ import process from 'node:process'
 import { dkimSign } from 'mailauth'
 import type { Zone } from '../test/support/dns.ts'
 
-export const SENDER_DOMAIN = 'sender.test'
+/** Not below `.test`: OpenDKIM's resolver answers for that itself. */
+export const SENDER_DOMAIN = 'sender.example'
 export const SENDER = `writer@${SENDER_DOMAIN}`
 const SELECTOR = 'bench'
 const LINE = 76
@@ -73,16 +74,27 @@ export function zoneOf(keys: Keys): Zone {
   }
 }
 
-/**
- * One mail of about `bytes` bytes; every second one carries a DKIM signature.
- * @param key PEM of the signing key
- */
-export async function mail(index: number, bytes: number, to: string, key: string): Promise<Buffer> {
+/** What the messages of one load have in common. */
+export interface MailForm {
+  /** Size of each, about. */
+  bytes: number
+  to: string
+  /** PEM of the signing key. */
+  key: string
+  /** A word that all subjects of the load have and no other message. */
+  word: string
+}
+
+/** Whether the message with this number carries a DKIM signature: every second one. */
+export const isSigned = (index: number): boolean => index % 2 === 1
+
+/** One message of a load. */
+export async function mail(index: number, { bytes, to, key, word }: MailForm): Promise<Buffer> {
   const next = numbers(index * 7919 + bytes)
   const head = [
     `From: Writer <${SENDER}>`,
     `To: <${to}>`,
-    `Subject: ${subject(next)} ${index}`,
+    `Subject: ${subject(next)} ${word} ${index}`,
     `Message-ID: <${index}.${bytes}.${process.pid}@${SENDER_DOMAIN}>`,
     `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
     'MIME-Version: 1.0',
@@ -90,7 +102,7 @@ export async function mail(index: number, bytes: number, to: string, key: string
     'Content-Transfer-Encoding: 7bit',
   ].join('\r\n')
   const bare = `${head}\r\n\r\n${text(Math.max(100, bytes - head.length - 600), next)}`
-  if (index % 2 === 0) return Buffer.from(bare)
+  if (!isSigned(index)) return Buffer.from(bare)
   const signer = { signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey: key }
   // Its types demand the key at the top level, but only `signatureData` is read; with neither it answers with an empty string.
   const { signatures, errors } = await dkimSign(bare, { ...signer, signatureData: [signer] })

@@ -3,13 +3,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import process from 'node:process'
+import { setTimeout as pause } from 'node:timers/promises'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Clock ticks per second in /proc (USER_HZ, the same on every Linux). */
 const TICKS = 100
 const STOP_LIMIT_MS = 20_000
+/** rspamd needs some 15 s on a busy machine. */
+const OPEN_LIMIT_MS = 120_000
+const OPEN_LOOK_MS = 20
 
 /** What a process (with all its threads and children) has used so far. */
 export interface Usage {
@@ -28,6 +33,8 @@ export interface Child extends AsyncDisposable {
   send(message: object): void
   /** Resolves when it has ended by itself. */
   ended: Promise<void>
+  /** Rejects with what it has written, when it has ended. */
+  failed: Promise<never>
   stop(): Promise<void>
 }
 
@@ -43,12 +50,66 @@ export function startNode(file: string, args: string[] = [], env: Record<string,
   return wrap(child, file)
 }
 
-/** Starts a program that stays in the foreground. */
-export function startProgram(program: string, args: string[]): Child {
-  return wrap(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] }), program)
+/** Starts a program that stays in the foreground, as the first of its process group: Postfix ends its group when it stops. */
+function startProgram(program: string, args: string[]): Child {
+  return wrap(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true }), program)
 }
 
+/** Starts a program that stays in the foreground and waits until it listens; one that does not is stopped. @see untilOpen */
+export async function startServer(command: readonly string[], at: number | string): Promise<Child> {
+  const [program, ...args] = command
+  const child = startProgram(program!, args)
+  try {
+    await untilOpen(child, at)
+    return child
+  } catch (error) {
+    await child.stop()
+    throw error
+  }
+}
+
+/** The command with another /etc/resolv.conf, in a mount namespace of its own; for root. The process id stays that of the command. */
+export function withResolver(resolver: string, command: readonly string[]): string[] {
+  return ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/resolv.conf && exec "$@"', resolver, ...command]
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/**
+ * Waits until a child accepts connections on a port of loopback or a socket of the file system.
+ * @throws Error what the child has written, when it has ended; or that it is late
+ */
+export async function untilOpen(child: Child, at: number | string): Promise<void> {
+  const limit = performance.now() + OPEN_LIMIT_MS
+  const isOpen = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = typeof at === 'number' ? connect(at, '127.0.0.1') : connect(at)
+      const settle = (open: boolean) => {
+        socket.destroy()
+        resolve(open)
+      }
+      socket.on('connect', () => settle(true)).on('error', () => settle(false))
+    })
+  while (!(await isOpen())) {
+    if (performance.now() > limit) throw new Error(`Nothing listens at ${at} after ${OPEN_LIMIT_MS / 1000} s.`)
+    await Promise.race([pause(OPEN_LOOK_MS), child.failed])
+  }
+}
+
+/** Children that run. They are stopped with this process, also when it is interrupted: bench.ts makes an exit of that. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGTERM')
+})
+
 function wrap(child: ChildProcess, name: string): Child {
+  running.add(child)
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -56,7 +117,11 @@ function wrap(child: ChildProcess, name: string): Child {
     })
   }
   const exit = once(child, 'exit')
-  const failed = exit.then(([code, signal]) => {
+  exit.then(
+    () => running.delete(child),
+    () => running.delete(child),
+  )
+  const failed = exit.then(([code, signal]): never => {
     throw new Error(`${name} ended (${code ?? signal}):\n${output}`)
   })
   failed.catch(() => {})
@@ -72,15 +137,16 @@ function wrap(child: ChildProcess, name: string): Child {
     usage: () => usageOf(child.pid!),
     message: <T>() => Promise.race([once(child, 'message').then(([message]) => message as T), failed]),
     ended: exit.then(() => {}),
+    failed,
     send: (message) => void child.send?.(message),
     stop,
     [Symbol.asyncDispose]: stop,
   }
 }
 
-/** Sums a process and its living children; what dead children used is already in their parent's account. */
+/** Sums a process and its living descendants; what dead children used is already in their parent's account. */
 function usageOf(pid: number): Usage {
-  const ids = [pid, ...childrenOf(pid)]
+  const ids = [pid, ...descendantsOf(pid)]
   // Fields of proc(5), counted from 1: utime 14, stime 15, cutime 16, cstime 17.
   const ticks = ids.flatMap((id) => [14, 15, 16, 17].map((field) => Number(readStat(id)?.[field - 3] ?? 0)))
   const memory =
@@ -103,9 +169,16 @@ function readMemory(pid: number, file: string, line: string): number {
   }
 }
 
-function childrenOf(pid: number): number[] {
-  const ids = globSync('/proc/[0-9]*').map((path) => Number(path.slice('/proc/'.length)))
-  return ids.filter((id) => readStat(id)?.[4 - 3] === String(pid))
+function descendantsOf(pid: number): number[] {
+  const parents = globSync('/proc/[0-9]*').map((path) => {
+    const id = Number(path.slice('/proc/'.length))
+    return { id, parent: Number(readStat(id)?.[4 - 3]) }
+  })
+  const found = new Set([pid])
+  // A set that grows while it is walked: children are found before their own children are looked for.
+  for (const each of found) for (const { id, parent } of parents) if (parent === each) found.add(id)
+  found.delete(pid)
+  return [...found]
 }
 
 /** The fields after the name, which itself may hold spaces and parentheses. */

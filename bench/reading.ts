@@ -1,16 +1,17 @@
 // Reading: lists and searches on mailboxes of three sizes compared with a bare Koa route that returns the same bytes; and the cost of an insert as they grow.
 
 import { join } from 'node:path'
-import type { ApplianceReady } from './appliance.ts'
 import { fillBoxes } from './boxes.ts'
 import type { HttpLoad, HttpResult } from './http-load.ts'
+import { type Form, startMailstead } from './mailstead.ts'
 import { type Child, startNode } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { printTable, quantile, ratio, short } from './table.ts'
 
 const CONNECTIONS = 16
 const DURATION_MS = 3000
-const WARM_MS = 500
+/** Code that runs for the first time is slow. */
+const WARM_MS = 1500
 /** No DNS server is needed: messages are written to the store, and reading makes no DNS queries. */
 const NO_DNS = '127.0.0.1:9'
 
@@ -38,14 +39,14 @@ async function loadBare(loader: Child, body: Uint8Array): Promise<HttpResult> {
   return await load(loader, port, '/', '')
 }
 
-export async function benchReading(folder: string, largest: number): Promise<void> {
+export async function benchReading(folder: string, form: Form, largest: number): Promise<void> {
   const data = join(folder, 'reading')
   const sizes = [...new Set([largest, 20_000, 1000])].filter((size) => size <= largest)
   const boxes = (await fillBoxes(data, sizes)).reverse()
   await using loader = startNode('bench/http-load.ts')
   await loader.message()
-  await using appliance = startNode('bench/appliance.ts', [], applianceEnv(data, NO_DNS))
-  const { app } = await appliance.message<ApplianceReady>()
+  const { child, app } = await startMailstead(form, applianceEnv(data, NO_DNS))
+  await using _ = child
   for (const { name, path } of QUESTIONS) {
     const rows: string[][] = []
     for (const { size, key } of boxes) {

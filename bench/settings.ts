@@ -7,6 +7,8 @@ export function applianceEnv(dataDir: string, dns: string): Record<string, strin
     HTTP_PORT: '0',
     SEND_PORT: '0',
     SMTP_PORT: '0',
+    IMAPS_PORT: '0',
+    CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: '127.0.0.1:0',
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',

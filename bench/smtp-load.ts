@@ -3,15 +3,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import process from 'node:process'
-import { mail, SENDER } from './mails.ts'
+import { type MailForm, mail, SENDER, SENDER_DOMAIN } from './mails.ts'
 
 /** A request of the parent. */
-export interface Load {
+export interface Load extends MailForm {
   messages: number
-  bytes: number
-  to: string
-  /** PEM of the DKIM key. */
-  key: string
   connections: number
   /** A new connection for every message; `connections` is the number of concurrent ones. */
   fresh: boolean
@@ -46,7 +42,7 @@ class Client {
 
   async open(): Promise<void> {
     await this.#next()
-    await this.#command('EHLO mx.sender.test')
+    await this.#command(`EHLO mx.${SENDER_DOMAIN}`)
   }
 
   /** @returns the reply to the final dot, and how long it took in ms */
@@ -129,7 +125,7 @@ async function run(load: Load, mails: Buffer[], port: number): Promise<LoadResul
 // All messages are generated first, so that it does not affect the measurement; then one run for each named port.
 const [load] = (await once(process, 'message')) as [Load]
 const mails: Buffer[] = []
-for (let i = 0; i < load.messages; i++) mails.push(await mail(i, load.bytes, load.to, load.key))
+for (let i = 0; i < load.messages; i++) mails.push(await mail(i, load))
 process.send!({ ready: true })
 const [{ port }] = (await once(process, 'message')) as [{ port: number }]
 process.send!(await run(load, mails, port))

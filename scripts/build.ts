@@ -115,7 +115,7 @@ export function findEntries(): string[] {
  */
 function groupEntries(): string[][] {
   const entries = findEntries()
-  const isPooled = (path: string) => path.endsWith('-thread.ts') && !path.startsWith('src/jobs/')
+  const isPooled = (path: string) => path.endsWith('-thread.ts') && !/^src\/(jobs|inbound)\//.test(path)
   const pooled = entries.filter(isPooled)
   return [[CLI], [...pooled, POOL_WORKER], ...entries.filter((path) => !isPooled(path)).map((path) => [path])]
 }

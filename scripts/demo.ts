@@ -66,6 +66,8 @@ async function open(dataDir: string, dns: string, other: MailServer): Promise<Ap
     HTTP_PORT: await choosePort(8080),
     SEND_PORT: await choosePort(8081),
     SMTP_PORT: await choosePort(2525),
+    IMAPS_PORT: await choosePort(2993),
+    CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: `127.0.0.1:${await choosePort(9090)}`,
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',

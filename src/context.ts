@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { Access } from './access/access.ts'
 import { type Administration, openAdministration } from './administration/administration.ts'
 import { type Agents, openAgents } from './agents/agents.ts'
 import type { AgentDeps } from './agents/deps.ts'
@@ -24,6 +25,7 @@ import { Events } from './events/events.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
 import { EventDispatch } from './events/webhooks/webhooks.ts'
+import { ServerCertificate } from './net/tls.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { People } from './people/people.ts'
 import type { DataFolderIdentity } from './store/appliance/appliance.ts'
@@ -70,6 +72,10 @@ export interface Context {
   /** Sends events to webhook subscriptions. */
   eventDispatch: EventDispatch
   store: Store
+  /** Sign-in of mail programs. */
+  access: Access
+  /** Certificate of the listeners for mail. */
+  certificate: ServerCertificate
   /** Notifies the clients that follow a mailbox about its changes. */
   following: ChangeFeed
   outbound: Outbound
@@ -116,10 +122,14 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, teams, people, allowance })
   const administration = openAdministration({ db, directory, store, outbound, agents })
   const received = new ReceivedEvents(db)
+  const { tokens } = agents
+  const access = new Access({ db, clock, log, config, directory, tokens, accounts: store.accounts })
+  const certificate = new ServerCertificate({ pair: base.folder.tls, read: base.folder.readTls, clock, log })
   const { databases, ...shared } = base
   const threads = openThreads(config)
   return {
     ...{ ...shared, ...threads, directory, people, agents, administration, eventDispatch, store, outbound },
+    ...{ access, certificate },
     events: new Events(db),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),

@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { openHttp } from './http/app.ts'
 import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http/ports.ts'
+import { openImap } from './imap/listener.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
@@ -19,7 +20,7 @@ import { webRoutes } from './pages/routes.ts'
 export interface Appliance {
   app: Context
   /** TCP ports that are listened on. */
-  ports: { smtp: number; app: number; send: number; operator: number }
+  ports: { smtp: number; app: number; send: number; operator: number; imaps: number; imap: number }
   /** Resolves when no work is due: account checks and the workers on this thread. */
   settle(): Promise<void>
   /** Stops the services in reverse order of their start: accepts no new work, finishes running work, checkpoints the databases. */
@@ -47,6 +48,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   })
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
+  const imap = openImap(app)
   const http = openHttp(app, [...routes, ...webRoutes], {
     checkReplies: options.checkReplies ?? false,
     webhooks: webhookEvents,
@@ -55,7 +57,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const heartbeat = openHeartbeat(app)
-  const services: Service[] = [heartbeat, watch, ...workers, http, app.following, inbound]
+  const services: Service[] = [heartbeat, watch, ...workers, http, app.following, app.certificate, inbound, imap]
   const started: Service[] = []
   const close = () =>
     closeAll([
@@ -79,7 +81,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     await watch.settle()
     for (const worker of here) await worker.settle()
   }
-  return { app, ports: { smtp: inbound.port, ...http.ports }, settle, close }
+  return { app, ports: { smtp: inbound.port, ...http.ports, ...imap.ports }, settle, close }
 }
 
 function listenAddresses(config: Config): ListenAddress[] {
@@ -89,6 +91,15 @@ function listenAddresses(config: Config): ListenAddress[] {
     { setting: 'HTTP_PORT', host, port: config.HTTP_PORT },
     { setting: 'SEND_PORT', host, port: config.SEND_PORT },
     { setting: 'OPERATOR_BIND', ...splitHostPort(config.OPERATOR_BIND) },
+    ...clientAddresses(config),
+  ]
+}
+
+function clientAddresses(config: Config): ListenAddress[] {
+  const { CLIENT_PROTOCOLS: served, CLIENT_BIND: host } = config
+  return [
+    ...(served.includes('imaps') ? [{ setting: 'IMAPS_PORT', host, port: config.IMAPS_PORT }] : []),
+    ...(served.includes('imap') ? [{ setting: 'IMAP_PORT', host, port: config.IMAP_PORT }] : []),
   ]
 }
 

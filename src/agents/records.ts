@@ -21,7 +21,7 @@ export interface Registration {
   /** ms; null for agents with a durable token. */
   claimExpiresAt: number | null
   createdAt: number
-  /** Null while the inbox is being set up. */
+  /** When the inbox was set up; null only for a moment after an upgrade from a version that did it later. */
   provisionedAt: number | null
   lastUsedAt: number | null
   endedAt: number | null

@@ -60,7 +60,7 @@ export class Registrations {
   }
 
   /**
-   * Creates a team, an inbox whose mail account is set up later, and a registration, and spends the proof, in one unit of work.
+   * Creates a team, an inbox with its mail account, and a registration, and spends the proof, in one unit of work.
    * @param also runs in the same unit of work
    * @throws ProductError conflict (the key, the proof or the address was used), rate_limit_exceeded
    */
@@ -140,7 +140,7 @@ export class Registrations {
     return this.#deps.db.scan.all('SELECT state, count(*) AS count FROM agent_registrations GROUP BY state')
   }
 
-  /** Creates the mail accounts of new inboxes. @returns how many */
+  /** Creates the mail accounts of inboxes that an earlier version registered without one, in batches. @returns how many */
   async provisionDue(): Promise<number> {
     const { db, clock, store } = this.#deps
     const due = db.read.all<{ n: number; mailbox_id: string; email: string }>(
@@ -217,11 +217,12 @@ export class Registrations {
     { id, email, clientName, proof }: NewRegistration,
     { domainId, scope, source }: { domainId: string; scope: Uint8Array; source: Uint8Array },
   ): NewAgent {
-    const { clock, teams, mailboxes } = this.#deps
+    const { clock, teams, mailboxes, store } = this.#deps
     const now = clock.now()
     const team = teams.createForAgent(tx, email.slice(0, TEAM_NAME_MAX))
     const inbox = { teamId: team.id, domainId, email, quotaBytes: EARLY_QUOTA_BYTES, registrationId: id }
     const mailbox = mailboxes.createForAgent(tx, inbox)
+    store.openAccount(tx, mailbox.id, email)
     const secret = newSecret(proof === null ? 'sat_' : 'clm_')
     const hash = sha256(secret)
     const n = tx.insert('agent_registrations', {
@@ -237,6 +238,7 @@ export class Registrations {
       claim_expires_at: proof === null ? null : now + CLAIM_MS,
       durable_hash: proof === null ? hash : null,
       created_at: now,
+      provisioned_at: now,
     })
     return { registration: this.byN(tx, n)!, secret }
   }

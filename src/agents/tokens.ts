@@ -3,6 +3,7 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
 import type { Row, Tx } from '../db/db.ts'
+import { placeholders } from '../db/sql-text.ts'
 import type { MailboxPrincipal, Recognised } from '../directory/principal.ts'
 import { teamSuspendedAt } from '../directory/teams.ts'
 import type { AgentDeps } from './deps.ts'
@@ -46,9 +47,9 @@ export class AgentTokens {
    * The principal of a token; undefined for one that is malformed, unknown, expired or revoked. A token for the other resource is
    * recognised without permissions.
    */
-  async recognise(secret: string, resource: TokenAudience): Promise<Recognised<MailboxPrincipal> | undefined> {
+  recognise(secret: string, resource: TokenAudience): Recognised<MailboxPrincipal> | undefined {
     if (!isSecret(secret)) return undefined
-    const found = secret.startsWith('sat_') ? await this.#durable(secret) : await this.#access(secret)
+    const found = secret.startsWith('sat_') ? this.#durable(secret) : this.#access(secret)
     if (found === undefined) return undefined
     this.#noteUse(found)
     const audience = found.audience as TokenAudience
@@ -63,6 +64,19 @@ export class AgentTokens {
       agent: { registrationId: id!, scope: scopes.join(' ') },
     }
     return { principal, suspended: found.suspended_at !== null }
+  }
+
+  /** Those of the given hashes of tokens that are accepted now, as hexadecimal text. */
+  acceptedAmong(hashes: readonly Uint8Array[]): Set<string> {
+    const { db, clock } = this.#deps
+    const marks = placeholders(hashes)
+    const rows = db.read.all<{ hash: Uint8Array }>(
+      `SELECT t.hash FROM agent_tokens t JOIN agent_registrations r ON r.n = t.registration
+         WHERE t.hash IN (${marks}) AND t.expires_at > ? AND r.state NOT IN ${DEAD}
+       UNION ALL SELECT durable_hash FROM agent_registrations WHERE durable_hash IN (${marks}) AND state NOT IN ${DEAD}`,
+      [...hashes, clock.now(), ...hashes],
+    )
+    return new Set(rows.map(({ hash }) => Buffer.from(hash).toString('hex')))
   }
 
   /** @returns the number of the registration and the audience; undefined for an unknown token */
@@ -95,7 +109,7 @@ export class AgentTokens {
     return (await db.write((tx) => tx.run('DELETE FROM agent_tokens WHERE expires_at <= ?', [now]))).changes
   }
 
-  async #access(token: string): Promise<Row | undefined> {
+  #access(token: string): Row | undefined {
     const { db, clock } = this.#deps
     return db.read.get(
       `SELECT r.*, t.audience, t.scope, ${teamSuspendedAt('r.team_id')} AS suspended_at
@@ -105,7 +119,7 @@ export class AgentTokens {
     )
   }
 
-  async #durable(token: string): Promise<Row | undefined> {
+  #durable(token: string): Row | undefined {
     return this.#deps.db.read.get(
       `SELECT r.*, 'app' AS audience, '${AUDIENCE_SCOPES.app.join(' ')}' AS scope, ${teamSuspendedAt('r.team_id')} AS suspended_at
        FROM agent_registrations r WHERE r.durable_hash = ? AND r.state NOT IN ${DEAD}`,

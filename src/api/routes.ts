@@ -2,10 +2,12 @@
 
 import type { Route } from '../http/route.ts'
 import { agentRoutes } from './agents/routes.ts'
+import { appPasswords } from './mailbox/app-passwords.ts'
 import { attachmentParsing } from './mailbox/attachment-parsing.ts'
 import { attachments } from './mailbox/attachments.ts'
 import { blobs } from './mailbox/blobs.ts'
 import { cleanContents } from './mailbox/clean-content.ts'
+import { drafts } from './mailbox/drafts.ts'
 import { readEvents } from './mailbox/events.ts'
 import { folders } from './mailbox/folders.ts'
 import { behindGate } from './mailbox/gates.ts'
@@ -25,6 +27,7 @@ import { threadMessages } from './mailbox/thread-messages.ts'
 import { threads } from './mailbox/threads.ts'
 import { vacation } from './mailbox/vacation.ts'
 import { apiKeys } from './management/api-keys.ts'
+import { mailboxAppPasswords } from './management/app-passwords.ts'
 import { billing } from './management/billing.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
@@ -62,6 +65,7 @@ const management = [
   ...mailboxes,
   ...mailboxFilters,
   ...mailboxKeys,
+  ...mailboxAppPasswords,
   ...mailboxAliases,
   ...inboundLogs,
   ...emails,
@@ -82,6 +86,7 @@ const management = [
 ]
 const mailbox = [
   readMe,
+  ...appPasswords,
   readEvents,
   ...vacation,
   ...threads,
@@ -89,6 +94,7 @@ const mailbox = [
   ...messages,
   ...raw,
   sendMessage,
+  ...drafts,
   ...folders,
   ...attachments,
   ...attachmentParsing,

@@ -37,7 +37,12 @@ const MAX_WRONG_ANSWERS = 8
 
 /** An error in the form of node:dns: callers check `code`. */
 export function dnsError(code: string, question: { name: string; type: string }): Error {
-  return Object.assign(new Error(`query ${question.type} ${question.name}: ${code}`), { code, hostname: question.name })
+  // Without a stack, as in node:dns: names that do not exist are asked for with every message, and the stack costs most of the error.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  const error = new Error(`query ${question.type} ${question.name}: ${code}`)
+  Error.stackTraceLimit = stackTraceLimit
+  return Object.assign(error, { code, hostname: question.name })
 }
 
 /**

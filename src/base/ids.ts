@@ -1,9 +1,12 @@
-// Public ids: a prefix for the kind of resource, and 24 random characters.
+// Public ids: a prefix for the kind of resource, and 24 characters: the time in milliseconds, then random ones.
 
 import { randomBytes } from 'node:crypto'
+import { systemClock } from './clock.ts'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const LENGTH = 24
+/** Milliseconds in base 36: eight digits last until the year 2059. */
+const TIME_LENGTH = 8
 // The largest multiple of 36 below 256: larger bytes are discarded, so that all characters are equally likely.
 const FAIR = 252
 
@@ -13,6 +16,7 @@ export const ID_PREFIX = {
   team: 'team_',
   member: 'usr_',
   key: 'key_',
+  appPassword: 'apw_',
   domain: 'mdom_',
   mailbox: 'mbx_',
   alias: 'mals_',
@@ -20,6 +24,7 @@ export const ID_PREFIX = {
   thread: 'thr_',
   message: 'msg_',
   attachment: 'att_',
+  draft: 'dft_',
   inboundLog: 'ilog_',
   provider: 'dprov_',
   deliveryGroup: 'dgrp_',
@@ -52,7 +57,7 @@ function nextByte(): number {
   return pool[used++]!
 }
 
-/** 24 characters of `[a-z0-9]` from a cryptographic source (124 bits). */
+/** Characters of `[a-z0-9]` from a cryptographic source; 24 of them have 124 bits. */
 export function randomName(length = LENGTH): string {
   let out = ''
   while (out.length < length) {
@@ -62,9 +67,12 @@ export function randomName(length = LENGTH): string {
   return out
 }
 
-/** A new public id of a kind, such as `msg_…`. */
+/**
+ * A new public id of a kind, such as `msg_…`. It begins with the time, so that new ids are written at the end of an index and not
+ * each to another page of it; 16 random characters (82 bits) follow, as in a ULID.
+ */
 export function newId(kind: IdKind): string {
-  return ID_PREFIX[kind] + randomName()
+  return ID_PREFIX[kind] + systemClock.now().toString(36).padStart(TIME_LENGTH, '0') + randomName(LENGTH - TIME_LENGTH)
 }
 
 /** A regular expression for ids of this kind; an id that matches need not exist. */

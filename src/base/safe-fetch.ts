@@ -1,7 +1,7 @@
 // HTTPS requests to foreign URLs, protected against SSRF: checks the resolved address, limits time and size, follows no redirects.
 
 import { isIP, type LookupFunction } from 'node:net'
-import type { Agent, request } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { isPublicAddress } from './public-address.ts'
 import type { Resolver } from './resolver.ts'
 
@@ -12,6 +12,8 @@ export const CONNECT_MS = 3_000
 export const ANSWER_MAX = 4096
 const KEEP_ALIVE_MS = 4_000
 const ERROR_TEXT_MAX = 200
+/** Parsed URLs kept in memory. */
+const PARSED_MAX = 500
 
 /** Decisions §9.5: why there was no usable response. */
 export type PostProblem =
@@ -46,11 +48,21 @@ export interface SafeFetchOptions {
   totalMs?: number
 }
 
+/** A URL as undici takes it. */
+interface Target {
+  origin: string
+  path: string
+  hostname: string
+  isAddress: boolean
+}
+
 /** Posts to foreign https URLs. Connections stay open a few seconds for the next request to the same host. */
 export class SafeFetch {
   readonly #options: SafeFetchOptions
   readonly #totalMs: number
-  #opening: Promise<{ agent: Agent; request: typeof request }> | undefined
+  #opening: Promise<Agent> | undefined
+  /** URLs as undici takes them. */
+  readonly #parsed = new Map<string, Target>()
 
   constructor(options: SafeFetchOptions) {
     this.#options = options
@@ -68,56 +80,51 @@ export class SafeFetch {
 
   /** Posts `body`. Never throws because of the remote side. */
   async post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
-    const timeout = AbortSignal.timeout(this.#totalMs)
+    const totalMs = this.#totalMs
+    const reading = new AnswerReader(totalMs)
+    const timer = setTimeout(() => reading.expire(), totalMs).unref()
     try {
       this.#opening ??= this.#open()
-      const { agent, request: ask } = await this.#opening
-      const { hostname } = new URL(url)
+      const agent = await this.#opening
+      const { origin, path, hostname, isAddress } = this.#parse(url)
       // Node does not look up what is an address already.
-      if (isIP(hostname.replace(/^\[|\]$/g, ''))) await this.addressesOf(hostname)
-      const answer = await ask(url, {
-        method: 'POST',
-        headers,
-        body,
-        dispatcher: agent,
-        signal: timeout,
-        headersTimeout: this.#totalMs,
-        bodyTimeout: this.#totalMs,
-      })
-      const retryAfter = answer.headers['retry-after']
-      const head = {
-        status: answer.statusCode,
-        retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
-        accepted: answer.statusCode >= 200 && answer.statusCode < 300,
-        mayAskToWait: BUSY.includes(answer.statusCode),
-      }
-      try {
-        return { ...head, body: await readStart(answer.body), problem: null, text: null }
-      } catch (error) {
-        if (!timeout.aborted) return { ...head, body: null, ...explain(error, false, this.#totalMs) }
-        const text = `The answer was not complete within ${this.#totalMs / 1000} seconds.`
-        return { ...head, body: null, problem: 'response_too_slow', text }
-      }
+      if (isAddress) await this.addressesOf(hostname)
+      agent.dispatch({ origin, path, method: 'POST', headers, body }, reading)
+      return await reading.result
     } catch (error) {
-      return { ...NO_ANSWER, ...explain(error, timeout.aborted, this.#totalMs) }
+      return { ...NO_ANSWER, ...explain(error, reading.isLate, totalMs) }
+    } finally {
+      clearTimeout(timer)
     }
   }
 
   async close(): Promise<void> {
-    await (await this.#opening)?.agent.destroy()
+    await (await this.#opening)?.destroy()
   }
 
   /** undici is loaded with the first request: it takes about 25 MB in each thread. */
-  async #open() {
-    const { Agent, request } = await import('undici')
-    const agent = new Agent({
+  async #open(): Promise<Agent> {
+    const { Agent } = await import('undici')
+    return new Agent({
       connect: { timeout: CONNECT_MS, lookup: this.#lookup },
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       pipelining: 1,
       maxHeaderSize: 16 * 1024,
+      headersTimeout: this.#totalMs,
+      bodyTimeout: this.#totalMs,
     })
-    return { agent, request }
+  }
+
+  #parse(url: string): Target {
+    const known = this.#parsed.get(url)
+    if (known !== undefined) return known
+    const { origin, hostname, pathname, search } = new URL(url)
+    const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
+    const target = { origin, path: pathname + search, hostname, isAddress }
+    if (this.#parsed.size >= PARSED_MAX) this.#parsed.clear()
+    this.#parsed.set(url, target)
+    return target
   }
 
   async #resolve(host: string): Promise<string[]> {
@@ -148,16 +155,75 @@ export class Blocked extends Error {
   }
 }
 
-/** Reads the beginning of the response; discards the rest. */
-async function readStart(body: AsyncIterable<Uint8Array> & { destroy(): void }): Promise<string> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of body) {
-    parts.push(part)
-    size += part.length
-    if (size >= ANSWER_MAX) break
+/**
+ * Reads the beginning of one response as undici parses it; the rest is not read. Without the streams and signals of `request()`, which
+ * cost more than the request itself.
+ */
+class AnswerReader implements Dispatcher.DispatchHandler {
+  /** Rejects when there was no response. */
+  readonly result: Promise<PostResult>
+  /** True when the time was over before the response was complete. */
+  isLate = false
+  readonly #totalMs: number
+  readonly #settle: PromiseWithResolvers<PostResult>
+  #controller: Dispatcher.DispatchController | undefined
+  #head: Omit<PostResult, 'body' | 'problem' | 'text'> | undefined
+  readonly #parts: Buffer[] = []
+  #size = 0
+
+  constructor(totalMs: number) {
+    this.#totalMs = totalMs
+    this.#settle = Promise.withResolvers()
+    this.result = this.#settle.promise
   }
-  return Buffer.concat(parts).subarray(0, ANSWER_MAX).toString('utf8')
+
+  /** Ends the request, also one that waits for its connection. */
+  expire(): void {
+    this.isLate = true
+    const error = new Error('The request took too long.')
+    this.#controller?.abort(error)
+    this.onResponseError(undefined, error)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.isLate) controller.abort(new Error('The request took too long.'))
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    // Informational responses (RFC 9110 §15.2) precede the response.
+    if (status < 200) return
+    const retryAfter = headers['retry-after']
+    this.#head = {
+      status,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+      accepted: status < 300,
+      mayAskToWait: BUSY.includes(status),
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
+    this.#parts.push(part)
+    this.#size += part.length
+    if (this.#size < ANSWER_MAX) return
+    this.onResponseEnd()
+    controller.abort(new Error('The rest of the response is not read.'))
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#parts).subarray(0, ANSWER_MAX).toString('utf8')
+    this.#settle.resolve({ ...this.#head!, body, problem: null, text: null })
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#head === undefined) {
+      this.#settle.reject(error)
+      return
+    }
+    const text = `The answer was not complete within ${this.#totalMs / 1000} seconds.`
+    const why = this.isLate ? ({ problem: 'response_too_slow', text } as const) : explain(error, false, this.#totalMs)
+    this.#settle.resolve({ ...this.#head, body: null, ...why })
+  }
 }
 
 /** Statuses with which Retry-After is honoured (decisions §9.5). */

@@ -1,6 +1,6 @@
 // API keys and secrets: generation, checksum validation, hashing and encryption.
 
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -42,12 +42,17 @@ function checksum(body: string): string {
 }
 
 export function sha256(value: string | Uint8Array): Buffer {
-  return createHash('sha256').update(value).digest()
+  return hash('sha256', value, 'buffer')
 }
+
+/** Derived keys kept in memory. */
+const KEYS_MAX = 200
 
 /** The root secret, from which all other keys are derived, so that only one file has to be protected. */
 export class Vault {
   readonly #root: Buffer
+  /** Derived keys by purpose: deriving one costs more than using it. */
+  readonly #keys = new Map<string, Buffer>()
 
   /** @param root at least 32 bytes of `APP_SECRET` */
   constructor(root: Buffer) {
@@ -55,7 +60,13 @@ export class Vault {
   }
 
   #key(purpose: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#root, '', `mailstead/${purpose}`, 32))
+    const known = this.#keys.get(purpose)
+    if (known !== undefined) return known
+    const key = Buffer.from(hkdfSync('sha256', this.#root, '', `mailstead/${purpose}`, 32))
+    // Some purposes name a mailbox.
+    if (this.#keys.size >= KEYS_MAX) this.#keys.clear()
+    this.#keys.set(purpose, key)
+    return key
   }
 
   /** HMAC-SHA-256 with a key that is used for this purpose only. */

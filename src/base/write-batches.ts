@@ -12,6 +12,11 @@ export interface WriteBatchesOptions<T, R> {
   /** True when the next write may begin once this one has taken its items: for a target that orders writes itself. */
   overlap?: boolean
   /**
+   * Resolves when it is time to write: more items may arrive until then; undefined when it is time already. Not asked before an item is
+   * written alone after a failure.
+   */
+  gather?: () => Promise<void> | undefined
+  /**
    * Writes items, all or none.
    * @param take takes the items to write, at the latest moment possible: those that arrive until then are among them
    * @returns a result for each item, in their order
@@ -26,6 +31,11 @@ export class WriteBatches<T, R = void> {
 
   constructor(options: WriteBatchesOptions<T, R>) {
     this.#options = options
+  }
+
+  /** Items that no write has taken yet. */
+  get waiting(): number {
+    return this.#waiting.length
   }
 
   /** Writes an item with others. Resolves to its result when the write has ended. @throws the error of its own write */
@@ -63,6 +73,8 @@ export class WriteBatches<T, R = void> {
       return taken.map(({ item }) => item)
     }
     try {
+      const gathered = this.#options.gather?.()
+      if (gathered !== undefined) await gathered
       const results = await this.#options.write(take)
       for (const [index, one] of taken.entries()) one.resolve(results[index]!)
     } catch (error) {

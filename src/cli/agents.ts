@@ -15,7 +15,7 @@ export const agentList: Command = {
   words: 'agent list',
   summary: 'List registered agents, newest first.',
   options: {
-    state: { value: 'state', says: `one of ${AGENT_STATES.join(', ')}` },
+    state: { value: 'state', says: `one of ${AGENT_STATES.join(', ')}`, words: AGENT_STATES },
     since: { value: 'time', says: 'only those that registered at this time or later' },
     ...LIMIT_OPTION,
   },

@@ -1,95 +1,30 @@
 // The command line: finds the command, runs it and prints its result.
 
-import { parseArgs } from 'node:util'
 import { systemClock } from '../base/clock.ts'
-import { ProductError } from '../base/errors.ts'
 import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
 import { type Context, openContext } from '../context.ts'
-import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
-import { backup } from './backup.ts'
-import { clockAccept } from './clock-accept.ts'
-import type { Call, Command, CommandOutput, CommandResult } from './command.ts'
-import { doctor } from './doctor.ts'
-import { domainAdd } from './domain-add.ts'
-import { domainOwn } from './domain-own.ts'
-import { domainRotateKey } from './domain-rotate-key.ts'
-import { domainVerify } from './domain-verify.ts'
-import { domainList, domainShow } from './domains.ts'
-import { helpOf, overview } from './help.ts'
-import { keyCreate } from './key-create.ts'
-import { keyList, keyRevoke } from './keys.ts'
-import { limitRequestApprove, limitRequestDeny, limitRequestList } from './limit-requests.ts'
-import { mailboxAlias } from './mailbox-alias.ts'
-import { mailboxCreate } from './mailbox-create.ts'
-import { mailboxKey } from './mailbox-key.ts'
-import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
-import { operatorKey, operatorRevoke } from './operator-key.ts'
-import { loginLink, memberAdd } from './people.ts'
+import { type Arguments, checkOperands, commandOf, readArguments, unknownCommand, wordsOf } from './arguments.ts'
+import type { Call, Command, CommandInput, CommandOutput, CommandResult } from './command.ts'
+import { COMMANDS, GROUPS } from './commands.ts'
+import { helpData, helpOf, overview } from './help.ts'
 import { Progress, type ProgressOutput } from './progress.ts'
-import { queueDrop, queueList, queueRetry } from './queue.ts'
-import { restore } from './restore.ts'
-import { serveCommand } from './serve.ts'
-import { setup } from './setup.ts'
-import { teamCreate } from './team-create.ts'
-import { teamCredit } from './team-credit.ts'
-import { teamList, teamReactivate, teamSuspend, teamUpdate } from './teams.ts'
 
-const commands: readonly Command[] = [
-  setup,
-  serveCommand,
-  doctor,
-  backup,
-  restore,
-  clockAccept,
-  teamList,
-  teamCreate,
-  teamUpdate,
-  teamSuspend,
-  teamReactivate,
-  teamCredit,
-  limitRequestList,
-  limitRequestApprove,
-  limitRequestDeny,
-  keyList,
-  keyCreate,
-  keyRevoke,
-  domainList,
-  domainShow,
-  domainAdd,
-  domainVerify,
-  domainOwn,
-  domainRotateKey,
-  mailboxList,
-  mailboxCreate,
-  mailboxKey,
-  mailboxAlias,
-  mailboxSuspend,
-  mailboxReactivate,
-  mailboxDelete,
-  queueList,
-  queueRetry,
-  queueDrop,
-  operatorKey,
-  operatorRevoke,
-  memberAdd,
-  loginLink,
-  agentList,
-  agentRevoke,
-  agentRevokeAll,
-  agentRegistration,
-  agentRotateKey,
-]
-
-/** Where a command writes, one line at a time, and where its settings come from. */
+/** Where a command reads and writes, one line at a time, and where its settings come from. */
 export interface Io {
   out(line: string): void
   err(line: string): void
   env: Record<string, string | undefined>
   /** Where long commands show their progress; nowhere unless given. */
   progress?: ProgressOutput
+  /** Standard input; empty unless given. */
+  input?(): CommandInput
+  /** @returns a signal that is aborted when the user ends the command; never unless given */
+  untilStopped?(): AbortSignal
 }
+
+const NO_INPUT: CommandInput = { isTerminal: false, bytes: (async function* () {})() }
 
 /** @returns the exit code: 0, or 1 with one sentence on `err` */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
@@ -105,74 +40,37 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<string | undefined> {
-  const words = argv.filter((word) => !word.startsWith('-'))
-  const command = commands.find((one) => one.words.split(' ').every((word, index) => words[index] === word))
-  if (command === undefined) {
-    if (words.length === 0 && argv.includes('--version')) {
-      io.out(argv.includes('--json') ? JSON.stringify({ version: PROGRAM_VERSION }) : `mailstead ${PROGRAM_VERSION}`)
-      return undefined
-    }
-    if (!argv.includes('--help') && !argv.includes('-h')) return unknown(words)
-    const meant = commands.filter(({ words: own }) => words[0] === undefined || own.startsWith(`${words[0]} `))
-    if (meant.length === 0) return unknown(words)
-    for (const line of overview(meant)) io.out(line)
+  const command = commandOf(COMMANDS, argv)
+  const isJson = argv.includes('--json')
+  if (command === undefined) return withoutCommand(argv, io)
+  const given = readArguments(command, argv)
+  if (given.values.help) {
+    for (const line of isJson ? [JSON.stringify(helpData(command))] : helpOf(command)) io.out(line)
     return undefined
   }
-  const { values, operands } = read(command, argv)
-  if (values.help) {
-    for (const line of helpOf(command)) io.out(line)
-    return undefined
-  }
-  checkOperands(command, operands)
-  const outcome = await run(command, values, operands, io)
+  checkOperands(command, given.operands)
+  const outcome = await run(command, given, io)
   return outcome?.failure
 }
 
-function unknown(words: readonly string[]): string {
-  const name = words.slice(0, 2).join(' ')
-  if (name === '') return 'The command is missing; mailstead --help lists the commands.'
-  const meant = commands.filter((command) => command.words.startsWith(`${words[0]} `))
-  if (meant.length === 0) return `There is no command ${name}; mailstead --help lists the commands.`
-  const wanted = words.length === 1 ? 'The command is incomplete' : `There is no command ${name}`
-  return `${wanted}: ${meant.map((command) => command.words).join(', ')}; see mailstead ${words[0]} --help.`
-}
-
-type Values = Record<string, string | boolean | undefined>
-
-function read(command: Command, argv: readonly string[]): { values: Values; operands: string[] } {
-  const options = Object.entries(command.options ?? {}).map(([name, { value }]) => {
-    const type: 'boolean' | 'string' = value === undefined ? 'boolean' : 'string'
-    return [name, { type }] as const
-  })
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        ...Object.fromEntries(options),
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-    return { values, operands: positionals.slice(command.words.split(' ').length) }
-  } catch (error) {
-    // Node's message goes on with advice on its own syntax; the first sentence says what is wrong.
-    const [sentence] = (error as Error).message.split(/\. |\n/)
-    throw new ProductError('invalid_parameter', `${sentence}; see mailstead ${command.words} --help.`)
+/** Prints the version, or the list of commands. @returns a sentence about a command that does not exist */
+function withoutCommand(argv: readonly string[], io: Io): string | undefined {
+  const words = wordsOf(argv)
+  const isJson = argv.includes('--json')
+  if (words.length === 0 && argv.includes('--version')) {
+    io.out(isJson ? JSON.stringify({ version: PROGRAM_VERSION }) : `mailstead ${PROGRAM_VERSION}`)
+    return undefined
   }
+  if (!argv.includes('--help') && !argv.includes('-h')) return unknownCommand(COMMANDS, words)
+  const [first] = words
+  const meant = COMMANDS.filter(({ words: own }) => first === undefined || own.startsWith(`${first} `))
+  if (meant.length === 0) return unknownCommand(COMMANDS, words)
+  const sections = first === undefined ? GROUPS : [{ title: null, commands: meant }]
+  for (const line of isJson ? [JSON.stringify(meant.map(helpData))] : overview(sections)) io.out(line)
+  return undefined
 }
 
-function checkOperands(command: Command, given: readonly string[]): void {
-  const wanted = command.operands ?? []
-  const missing = wanted[given.length]
-  const see = `see mailstead ${command.words} --help.`
-  if (missing !== undefined) throw new ProductError('missing_parameter', `The ${missing} is missing; ${see}`)
-  if (given.length > wanted.length) {
-    throw new ProductError('invalid_parameter', `${given[wanted.length]} is an unexpected argument; ${see}`)
-  }
-}
-
-async function run(command: Command, values: Values, operands: string[], io: Io): Promise<CommandResult | undefined> {
+async function run(command: Command, { values, operands }: Arguments, io: Io): Promise<CommandResult | undefined> {
   const config = loadConfig(io.env)
   let app: Promise<Context> | undefined
   const print = ({ data, lines }: CommandOutput) => {
@@ -185,9 +83,13 @@ async function run(command: Command, values: Values, operands: string[], io: Io)
     open: () => (app ??= openContext(config, { log: openLog('silent') })),
     operands,
     text: (option) => values[option] as string | undefined,
+    all: (option) => (values[option] ?? []) as readonly string[],
     has: (option) => values[option] === true,
     json: values.json === true,
     print,
+    note: io.err,
+    input: io.input ?? (() => NO_INPUT),
+    untilStopped: io.untilStopped ?? (() => new AbortController().signal),
     progress: new Progress(io.progress ?? null),
   }
   try {
@@ -199,6 +101,16 @@ async function run(command: Command, values: Values, operands: string[], io: Io)
   }
 }
 
+function onSignals(): AbortSignal {
+  const stop = new AbortController()
+  // Timers of the clock do not keep the process alive.
+  const alive = setInterval(() => {}, 60_000)
+  stop.signal.addEventListener('abort', () => clearInterval(alive))
+  // A second signal ends the process at once: the listeners are gone then.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
+  return stop.signal
+}
+
 if (import.meta.main) {
   // Files made from here on (databases, spool, keys) contain messages: only the owner may read them.
   process.umask(0o077)
@@ -208,6 +120,8 @@ if (import.meta.main) {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
     env: process.env,
+    input: () => ({ isTerminal: process.stdin.isTTY === true, bytes: process.stdin }),
+    untilStopped: onSignals,
     progress: {
       isTerminal: process.stderr.isTTY === true,
       write: (text) => process.stderr.write(text),

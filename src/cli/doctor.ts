@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import { storageError } from '../base/storage-error.ts'
+import { clientHost } from '../config/client-protocols.ts'
+import type { Config } from '../config/config.ts'
 import type { Call, Command } from './command.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkBacklog } from './doctor/backlog.ts'
@@ -53,7 +55,7 @@ async function runChecks(call: Call): Promise<Finding[]> {
     const app = await call.open()
     return [
       ...machine,
-      ...checkCertificate(app.folder.tls.cert, config.MAIL_HOSTS, app.clock.now()),
+      ...checkCertificate(app.folder.tls.cert, hostsOf(config), app.clock.now()),
       ...outside,
       ...(await checkHosts(app.resolver, config.MAIL_HOSTS)),
       ...(await checkPort25(call, app.resolver)),
@@ -66,6 +68,12 @@ async function runChecks(call: Call): Promise<Finding[]> {
   } catch (error) {
     return [...machine, openFinding(error), ...outside, ...(await deep())]
   }
+}
+
+/** The names senders and mail programs connect to. */
+function hostsOf(config: Config): string[] {
+  const forPrograms = config.CLIENT_PROTOCOLS.length > 0 ? [clientHost(config)] : []
+  return [...new Set([...config.MAIL_HOSTS, ...forPrograms])]
 }
 
 function openFinding(error: unknown): Finding {

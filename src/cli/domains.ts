@@ -17,7 +17,7 @@ export const domainList: Command = {
   summary: 'List the domains of a team, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
     ...LIMIT_OPTION,
   },
   async run(call) {

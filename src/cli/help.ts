@@ -3,18 +3,31 @@
 import type { Command, CommandOption } from './command.ts'
 import { table } from './table.ts'
 
-const COMMON: Record<string, CommandOption> = {
-  json: { says: 'print one JSON value' },
+/** Options of every command. */
+export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  json: { says: 'print JSON' },
   help: { says: 'print this text' },
 }
 
+/** Some commands under a title; null for none. */
+interface Section {
+  title: string | null
+  commands: readonly Command[]
+}
+
 /** The list of commands, or of those that begin with a word. */
-export function overview(commands: readonly Command[]): string[] {
+export function overview(sections: readonly Section[]): string[] {
+  const rows = table(
+    sections.flatMap(({ commands }) => commands.map((command) => [`  ${usage(command)}`, command.summary])),
+  )
+  const lines = sections.flatMap(({ title, commands }) => {
+    const own = rows.splice(0, commands.length)
+    return title === null ? [...own, ''] : [`${title}:`, ...own, '']
+  })
   return [
     'Usage: mailstead <command> [options]',
     '',
-    ...table(commands.map((command) => [`  ${usage(command)}`, command.summary])),
-    '',
+    ...lines,
     'Every command takes --json and --help; mailstead --version prints the version. Settings come from the environment and',
     'config/mailstead.json; DATA_DIR names the data folder (./data unless set).',
   ]
@@ -22,7 +35,8 @@ export function overview(commands: readonly Command[]): string[] {
 
 /** Everything about one command. */
 export function helpOf(command: Command): string[] {
-  const options = Object.entries({ ...command.options, ...COMMON })
+  const options = Object.entries({ ...command.options, ...COMMON_OPTIONS })
+  const examples = (command.examples ?? []).map((line) => `  ${line}`)
   return [
     `Usage: mailstead ${usage(command)} [options]`,
     '',
@@ -31,7 +45,20 @@ export function helpOf(command: Command): string[] {
     ...table(
       options.map(([name, { value, says }]) => [`  --${name}${value === undefined ? '' : ` <${value}>`}`, says]),
     ),
+    ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples]),
   ]
+}
+
+/** The same for a program. */
+export function helpData({ words, summary, operands = [], options = {}, examples = [] }: Command): object {
+  const described = Object.entries({ ...options, ...COMMON_OPTIONS }).map(([name, option]) => ({
+    name: `--${name}`,
+    value: option.value ?? null,
+    values: option.words ?? null,
+    repeatable: option.many === true,
+    description: option.says,
+  }))
+  return { command: words, summary, operands, options: described, examples }
 }
 
 function usage(command: Command): string {

@@ -9,7 +9,9 @@ import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
-const STATUSES = ['pending', 'approved', 'denied', 'cancelled'] as const
+const STATUSES = ['pending', 'approved', 'denied', 'canceled'] as const
+/** The former spelling, which is accepted. */
+const FORMER = 'cancelled'
 const REQUEST_ID = new RegExp(idPattern('limitRequest'))
 /** Characters of what a team says for itself; --json has all of it. */
 const REASON_SHOWN = 80
@@ -20,11 +22,12 @@ export const limitRequestList: Command = {
   summary: 'List quota increase requests of all teams or of one, newest first.',
   options: {
     team: { value: 'team', says: 'id or name of a team' },
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES, former: [FORMER] },
     ...LIMIT_OPTION,
   },
   async run(call) {
-    const status = oneOf('status', call.text('status'), STATUSES)
+    const given = oneOf('status', call.text('status'), [...STATUSES, FORMER])
+    const status = given === 'canceled' ? FORMER : given
     const limit = readLimit(call)
     const { directory, outbound } = await call.open()
     const team = call.text('team')

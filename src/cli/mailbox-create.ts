@@ -39,8 +39,8 @@ export const mailboxCreate: Command = {
   },
 }
 
-function present(app: Context, mailbox: Mailbox, keyCount: number): object {
-  return presentMailboxAdmin(mailbox, app.store.accounts.byMailbox(mailbox.id), keyCount)
+function present(app: Context, mailbox: Mailbox, keys: number): object {
+  return presentMailboxAdmin(mailbox, app.store.accounts.byMailbox(mailbox.id), { keys, appPasswords: 0 })
 }
 
 function readBytes(text: string | undefined): number | undefined {

@@ -2,6 +2,7 @@
 
 import { livingAgentOf } from '../api/management/mailboxes.ts'
 import { type MailboxAdmin, presentMailboxAdmin } from '../api/schemas/mailbox.ts'
+import { countCredentials } from '../api/usage.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { sizeText } from './backup/size-text.ts'
@@ -19,7 +20,7 @@ export const mailboxList: Command = {
   summary: 'List the mailboxes of a team, newest first; deleted ones only with --status deleted.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}` },
+    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
     search: { value: 'text', says: 'a part of the address or of the name' },
     ...LIMIT_OPTION,
   },
@@ -78,8 +79,8 @@ async function change(
 function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
   const usage = app.store.accounts.byMailboxes(ids)
-  const keys = app.directory.keys.countByMailbox(ids)
-  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
+  const counts = countCredentials(app.directory, ids)
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), counts(mailbox.id)))
 }
 
 function cellsOf(row: MailboxAdmin): string[] {

@@ -1,16 +1,40 @@
-// `mailstead member add`, `login-link`: adds members and prints sign-in links, also before mail can be sent.
+// `mailstead member list`, `member add`, `login-link`: lists and adds members and prints sign-in links, also before mail can be sent.
 
+import { presentMember } from '../api/management/team.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../people/members.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
+
+export const memberList: Command = {
+  words: 'member list',
+  summary: 'List the members of a team, the first invited first.',
+  options: { ...TEAM_OPTION, ...LIMIT_OPTION },
+  async run(call) {
+    const limit = readLimit(call)
+    const { directory, people } = await call.open()
+    const team = chooseTeam(directory, call.text('team'))
+    const page = people.members.list(team.id, { limit, after: null })
+    const rows = page.items.map(presentMember)
+    const cells = rows.map((row) => [row.id, row.role, row.status, row.last_login_at ?? 'never', row.email])
+    const head = ['Member', 'Role', 'Status', 'Last sign-in', 'Address']
+    const lines =
+      rows.length === 0 ? ['There are no members. Add one with mailstead member add.'] : table([head, ...cells])
+    return { data: rows, lines: cut(lines, page.next !== null) }
+  },
+}
 
 export const memberAdd: Command = {
   words: 'member add',
   summary: 'Add a person to a team as a member; no mail is sent, see login-link.',
   operands: ['email'],
-  options: { ...TEAM_OPTION, role: { value: 'role', says: `${MEMBER_ROLES.join(', ')}; owner unless given` } },
+  options: {
+    ...TEAM_OPTION,
+    role: { value: 'role', says: `${MEMBER_ROLES.join(', ')}; owner unless given`, words: MEMBER_ROLES },
+  },
   async run(call) {
     const role = (call.text('role') ?? 'owner') as MemberRole
     if (!MEMBER_ROLES.includes(role)) {

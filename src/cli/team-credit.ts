@@ -13,7 +13,7 @@ export const teamCredit: Command = {
   operands: ['amount'],
   options: {
     ...TEAM_OPTION,
-    type: { value: 'type', says: `${CREDIT_TYPES.join(', ')}; purchase unless given` },
+    type: { value: 'type', says: `${CREDIT_TYPES.join(', ')}; purchase unless given`, words: CREDIT_TYPES },
     // A word that begins with a dash would be an option.
     less: { says: 'subtract the amount (adjustments only)' },
     description: { value: 'text', says: 'reason, shown in the ledger' },

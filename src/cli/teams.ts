@@ -34,7 +34,7 @@ export const teamUpdate: Command = {
   operands: ['team'],
   options: {
     name: { value: 'name', says: 'new name' },
-    ses: { value: 'on|off', says: 'allow or forbid the shared account' },
+    ses: { value: 'on|off', says: 'allow or forbid the shared account', words: ['on', 'off'] },
     'ses-limit': { value: 'number', says: `recipients a day through it; ${NO_LIMIT} for no limit` },
   },
   async run(call) {

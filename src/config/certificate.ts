@@ -34,11 +34,17 @@ const COMMON_NAME_MAX = 64
 
 /**
  * Generates a self-signed ECDSA P-256 certificate.
- * @param host lower-case A-labels
+ * @param host lower-case A-labels, as the others
  * @param from ms
  * @param until ms
+ * @param others further names it is valid for
  */
-export async function selfSigned(host: string, from: number, until: number): Promise<CertificatePair> {
+export async function selfSigned(
+  host: string,
+  from: number,
+  until: number,
+  others: readonly string[] = [],
+): Promise<CertificatePair> {
   const { publicKey, privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
   const algorithm = der(SEQUENCE, oid(ECDSA_SHA256))
   const commonName = der(SEQUENCE, oid(COMMON_NAME), der(UTF8_STRING, Buffer.from(host.slice(0, COMMON_NAME_MAX))))
@@ -52,7 +58,7 @@ export async function selfSigned(host: string, from: number, until: number): Pro
     der(SEQUENCE, time(from), time(until)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(EXPLICIT_3, der(SEQUENCE, ...extensions(host))),
+    der(EXPLICIT_3, der(SEQUENCE, ...extensions([host, ...others]))),
   )
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, privateKey))
   return {
@@ -61,9 +67,9 @@ export async function selfSigned(host: string, from: number, until: number): Pro
   }
 }
 
-function extensions(host: string): Buffer[] {
+function extensions(hosts: readonly string[]): Buffer[] {
   const constraints = der(SEQUENCE)
-  const names = der(SEQUENCE, der(DNS_NAME, Buffer.from(host)))
+  const names = der(SEQUENCE, ...hosts.map((host) => der(DNS_NAME, Buffer.from(host))))
   return [
     der(SEQUENCE, oid(BASIC_CONSTRAINTS), der(BOOLEAN, Buffer.of(0xff)), der(OCTET_STRING, constraints)),
     der(SEQUENCE, oid(SUBJECT_ALT_NAME), der(OCTET_STRING, names)),

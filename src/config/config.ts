@@ -46,8 +46,18 @@ export const MAILBOX_GATES = [
   'message_parse',
   'blob_lookup',
   'blob_copy',
+  'imap',
+  'submission',
+  'managesieve',
+  'app_passwords',
 ] as const
 export type MailboxGate = (typeof MAILBOX_GATES)[number]
+
+/** Listeners for mail programs, in the order of `CLIENT_PUBLIC_PORTS`. */
+export const CLIENT_LISTENERS = ['imaps', 'imap', 'submissions', 'submission', 'managesieve'] as const
+export type ClientListener = (typeof CLIENT_LISTENERS)[number]
+/** Those of them that exist. */
+const SERVED_LISTENERS = ['imaps', 'imap'] as const satisfies ClientListener[]
 
 /** One schema per setting. `default` applies when neither environment nor file sets it; `description` is shown to the operator. */
 export const settings = {
@@ -106,7 +116,8 @@ export const settings = {
   AGENT_MAILBOX_DOMAIN: { ...HostName, default: 'agents.localhost', description: 'Mail domain of agent mailboxes.' },
   TLS_CERT_FILE: Type.String({
     default: '',
-    description: 'File with the PEM certificate chain for STARTTLS. Empty: a self-signed certificate is generated.',
+    description:
+      'File with the PEM certificate chain of the SMTP server and of mail programs, read again when it changes. Empty: a self-signed certificate is generated.',
   }),
   TLS_KEY_FILE: Type.String({ default: '', description: 'File with the PEM private key of TLS_CERT_FILE.' }),
   EXTRA_CA_FILE: Type.String({
@@ -120,7 +131,7 @@ export const settings = {
   PROXY_PROTOCOL_FROM: Type.Array(Type.String(), {
     default: [],
     description:
-      'Addresses or CIDR ranges of proxies whose PROXY protocol header (v1 or v2) is trusted on the SMTP port.',
+      'Addresses or CIDR ranges of proxies whose PROXY protocol header (v1 or v2) is trusted on the ports of SMTP and of mail programs.',
   }),
   TRUSTED_ARC: Type.Array(HostName, {
     default: [],
@@ -152,6 +163,55 @@ export const settings = {
     maximum: 65535,
     description: 'Maximum number of open SMTP connections per source address (IPv6: per /64).',
   }),
+  RECEIVE_THREADS: Type.Integer({
+    default: 1,
+    minimum: 0,
+    maximum: 64,
+    description:
+      'Threads that speak SMTP and check messages, started when connections need them. 0: the first thread speaks SMTP, and one thread checks messages.',
+  }),
+
+  CLIENT_PROTOCOLS: Type.Array(Type.Enum([...SERVED_LISTENERS]), {
+    default: ['imaps'],
+    description: `Protocols for mail programs that are served: ${SERVED_LISTENERS.join(', ')} (imap: STARTTLS). An empty list (\`,\` in the environment): none.`,
+  }),
+  CLIENT_BIND: Type.String({ default: '0.0.0.0', description: 'Address the listeners for mail programs listen on.' }),
+  CLIENT_HOST: Type.String({
+    default: '',
+    description:
+      'Host name mail programs connect to, which the certificate must contain. Empty: the first of MAIL_HOSTS.',
+  }),
+  IMAPS_PORT: { ...Port, default: 2993, description: 'TCP port of IMAP with TLS (993 on the public internet).' },
+  IMAP_PORT: { ...Port, default: 2143, description: 'TCP port of IMAP with STARTTLS (143 on the public internet).' },
+  CLIENT_PUBLIC_PORTS: Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), {
+    default: [993, 143, 465, 587, 4190],
+    minItems: 5,
+    maxItems: 5,
+    description: `Ports as mail programs reach them, of ${CLIENT_LISTENERS.join(', ')}, in this order.`,
+  }),
+  IMAP_MAX_CONNECTIONS: Type.Integer({
+    default: 3000,
+    minimum: 1,
+    maximum: 65535,
+    description: 'Maximum number of open IMAP connections (each takes some 85 KB of memory).',
+  }),
+  IMAP_MAX_PER_ADDRESS: Type.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 65535,
+    description: 'Maximum number of open IMAP connections per source address (IPv6: per /64).',
+  }),
+  IMAP_MAX_PER_MAILBOX: Type.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 65535,
+    description: 'Maximum number of open IMAP connections per mailbox.',
+  }),
+  SIGN_IN_RETENTION_DAYS: {
+    ...Days,
+    default: 30,
+    description: 'Days for which sign-ins of mail programs are kept.',
+  },
 
   LOG_RETENTION_DAYS: {
     ...Days,

@@ -9,6 +9,7 @@ import { DAY_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { randomName } from '../base/ids.ts'
 import { type CertificatePair, selfSigned } from './certificate.ts'
+import { clientHost } from './client-protocols.ts'
 import type { Config } from './config.ts'
 import { makeFolder } from './make-folder.ts'
 
@@ -22,8 +23,10 @@ export interface DataFolder {
   secret: Buffer
   /** Where the secret was read from, as the subject of an error message. */
   secretSource: string
-  /** Certificate and key for STARTTLS, PEM. */
+  /** Certificate and key of the listeners, PEM. */
   tls: CertificatePair
+  /** Reads both again. @throws ProductError as `openDataFolder` */
+  readTls(): Promise<CertificatePair>
 }
 
 /** Marker file that exists while a backup is being restored into the folder, and after an interrupted restore. */
@@ -53,7 +56,8 @@ export async function openDataFolder(config: Config): Promise<DataFolder> {
     const file = join(keys, 'app-secret')
     const secret = await openSecret(config, path, file)
     const secretSource = config.APP_SECRET === '' ? file : 'The setting APP_SECRET'
-    return { path, spool: join(path, 'spool'), secret, secretSource, tls: await openCertificate(config, keys) }
+    const readTls = () => openCertificate(config, keys)
+    return { path, spool: join(path, 'spool'), secret, secretSource, tls: await readTls(), readTls }
   } catch (error) {
     if (error instanceof ProductError) throw error
     throw folderError(path, error as NodeJS.ErrnoException)
@@ -108,17 +112,18 @@ async function openSecret(config: Config, folder: string, file: string): Promise
 async function openCertificate(config: Config, keys: string): Promise<CertificatePair> {
   if (config.TLS_CERT_FILE !== '') return readCertificate(config.TLS_CERT_FILE, config.TLS_KEY_FILE)
   const file = join(keys, 'smtp.pem')
-  const host = config.MAIL_HOSTS[0]!
+  const [host, ...others] = new Set([config.MAIL_HOSTS[0]!, clientHost(config)])
   const known = await readText(file)
-  if (known !== undefined && fits(known, host)) return { cert: known, key: known }
+  if (known !== undefined && [host!, ...others].every((one) => fits(known, one))) return { cert: known, key: known }
   const now = systemClock.now()
-  const made = await selfSigned(host, now - SLACK_MS, now + TEN_YEARS_MS)
+  const made = await selfSigned(host!, now - SLACK_MS, now + TEN_YEARS_MS, others)
   // Both in one file, so that a crash cannot leave a key and a certificate that do not match.
-  await replaceFile(file, made.key + made.cert)
-  return made
+  const both = made.key + made.cert
+  await replaceFile(file, both)
+  return { cert: both, key: both }
 }
 
-/** Whether a generated certificate can still be used: it is replaced when its host name differs or it has expired. */
+/** Whether a generated certificate can still be used: it is replaced when it does not contain a host name or it has expired. */
 function fits(pem: string, host: string): boolean {
   try {
     const certificate = new X509Certificate(pem)

@@ -65,12 +65,14 @@ function notANumber(name: string, schema: TSchema): string {
 }
 
 function parse(name: string, schema: TSchema, text: string): unknown {
-  const type = (schema as { type?: string }).type
-  if (type === 'array')
-    return text
+  const { type, items } = schema as { type?: string; items?: TSchema }
+  if (type === 'array') {
+    const listed = text
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== '')
+    return listed.map((item) => parse(name, items!, item))
+  }
   if (type === 'integer' || type === 'number') {
     // Number() would also read 0x50, 1e3 and blanks.
     if (!(type === 'integer' ? INTEGER : DECIMAL).test(text.trim())) throw wrong(notANumber(name, schema))
@@ -172,6 +174,7 @@ function checkListeners(config: Config): void {
     { name: 'HTTP_PORT', host: config.HTTP_BIND, port: config.HTTP_PORT },
     { name: 'SEND_PORT', host: config.HTTP_BIND, port: config.SEND_PORT },
     { name: 'SMTP_PORT', host: config.SMTP_BIND, port: config.SMTP_PORT },
+    ...clientListeners(config),
     operator,
   ]
   for (const [index, one] of listeners.entries()) {
@@ -180,6 +183,11 @@ function checkListeners(config: Config): void {
     if (other === undefined) continue
     throw wrong(`The settings ${one.name} and ${other.name} name the same port, ${one.port}. Give each its own port.`)
   }
+}
+
+function clientListeners({ CLIENT_PROTOCOLS, CLIENT_BIND: host, IMAPS_PORT, IMAP_PORT }: Config) {
+  const ports = { imaps: { name: 'IMAPS_PORT', port: IMAPS_PORT }, imap: { name: 'IMAP_PORT', port: IMAP_PORT } }
+  return CLIENT_PROTOCOLS.map((protocol) => ({ ...ports[protocol], host }))
 }
 
 /** True when two sockets cannot be bound to one port at these addresses. "::" also takes IPv4. */

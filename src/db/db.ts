@@ -165,8 +165,12 @@ export class Db {
       while (this.#waiting.length > 0 && taken.length < BATCH_MAX && (taken.length === 0 || elapsed() < BATCH_MS)) {
         const unit = this.#waiting.shift()!
         taken.push(unit)
-        const finished = await this.#unit(unit)
+        const finished = await this.#unit(unit, taken.length === 1)
         if (finished) done.push({ ...finished, flushed })
+        else if (taken.length === 1) {
+          this.#rollback()
+          return flushed.resolve()
+        }
       }
       this.#runEnds(done)
       // From here on readers see the transaction, before any other code of this thread runs.
@@ -202,15 +206,20 @@ export class Db {
     return flushed
   }
 
-  async #unit(unit: UnitOfWork): Promise<Omit<CommittedUnit, 'flushed'> | undefined> {
+  /**
+   * @param isFirst it is the first one of the transaction, which is rolled back when it fails: it needs no savepoint, which would cost a
+   *   copy of every page it changes
+   * @returns undefined when it failed
+   */
+  async #unit(unit: UnitOfWork, isFirst: boolean): Promise<Omit<CommittedUnit, 'flushed'> | undefined> {
     const { tx, deferred, end } = openTx(this.#writing)
-    this.#writer.run('SAVEPOINT unit')
+    if (!isFirst) this.#writer.run('SAVEPOINT unit')
     try {
       const value = unit.isStepwise ? await runSteps(unit.work(tx) as Steps<unknown>) : unit.work(tx)
-      this.#writer.run('RELEASE unit')
+      if (!isFirst) this.#writer.run('RELEASE unit')
       return { unit, value, deferred }
     } catch (error) {
-      this.#undoUnit(error)
+      if (!isFirst) this.#undoUnit(error)
       unit.reject(error)
       return undefined
     } finally {

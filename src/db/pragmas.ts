@@ -25,6 +25,8 @@ export const writePragmas = (autoCheckpoint: boolean, lean: boolean): string[] =
   'PRAGMA foreign_keys = ON',
   `PRAGMA cache_size = -${limitsOf(lean).writeKib}`,
   'PRAGMA journal_size_limit = 67108864',
+  // Journals of statements and savepoints, which SQLite otherwise writes to temporary files from 64 KiB on: most of what a delivery wrote.
+  'PRAGMA temp_store = MEMORY',
   ...(autoCheckpoint ? [] : ['PRAGMA wal_autocheckpoint = 0']),
 ]
 

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { parseMailbox } from '../mime/address.ts'
 import { baseLocal } from './local-part.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
@@ -56,6 +57,13 @@ export class Aliases {
       [mailboxId, ...(after ?? []), limit + 1],
     )
     return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+  }
+
+  /** The alias of a mailbox with this address, in any case of its letters. */
+  named(mailboxId: string, address: string): Alias | undefined {
+    const sql = 'SELECT * FROM aliases WHERE mailbox_id = ? AND email = ?'
+    const row = this.#deps.db.read.get<AliasRow>(sql, [mailboxId, parseMailbox(address)?.email.toLowerCase() ?? ''])
+    return row && present(row)
   }
 
   /**

@@ -6,6 +6,7 @@ import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
 import { Aliases } from './aliases.ts'
+import { AppPasswords } from './app-passwords.ts'
 import { DkimKeys } from './dkim-keys.ts'
 import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
@@ -15,11 +16,16 @@ import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
 import { Replays } from './replays.ts'
 import { SieveScripts } from './sieve-scripts.ts'
+import { SignIns } from './sign-ins.ts'
 import { Teams } from './teams.ts'
 
 export interface Directory {
   teams: Teams
   keys: Keys
+  /** Secrets of mailboxes for mail programs. */
+  appPasswords: AppPasswords
+  /** Sign-ins of mail programs. */
+  signIns: SignIns
   operatorKeys: OperatorKeys
   domains: Domains
   dkimKeys: DkimKeys
@@ -54,13 +60,22 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     hasAddress: (reader, mailboxId, domainId, email) => mailboxes.hasAddress(reader, mailboxId, domainId, email),
   })
   const sieveScripts = new SieveScripts({ ...deps, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
-  const mailboxes: Mailboxes = new Mailboxes({ ...deps, domains, keys, filters, sieveScripts })
+  const appPasswords = new AppPasswords({
+    ...deps,
+    mailboxIn: (reader, teamId, id) => mailboxes.getIn(reader, teamId, id),
+  })
+  const signIns = new SignIns(deps)
+  const mailboxes: Mailboxes = new Mailboxes({
+    ...{ ...deps, domains, keys, appPasswords, signIns, filters, sieveScripts },
+  })
   const aliases = new Aliases({ ...deps, mailboxes })
   const replays = new Replays(deps.db, deps.clock)
   const operatorKeys = new OperatorKeys(deps.db, deps.clock)
   return {
     teams,
     keys,
+    appPasswords,
+    signIns,
     operatorKeys,
     domains,
     dkimKeys,

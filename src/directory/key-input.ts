@@ -21,6 +21,7 @@ const PERMISSIONS_MAX = 50
 const LIFETIME_MAX_MS = 5 * 366 * DAY_MS
 
 const ALL = 'The role `root:full` holds every permission.'
+const OF_OTHERS = 'Keys of a mailbox can have it (POST /mailboxes/{mailbox_id}/api-keys). '
 const OF_MAILBOX: PermissionCatalogue = { knows: isScope, names: MAILBOX_SCOPES }
 const OF_TEAM: PermissionCatalogue = { knows: isPermission, names: [...PERMISSIONS, ...WILDCARDS] }
 
@@ -57,13 +58,17 @@ function checkList(permissions: readonly string[], { knows, names }: PermissionC
   const index = permissions.findIndex((name) => !knows(name))
   if (index < 0) return permissions
   const name = permissions[index]!
-  const advice =
-    name === '*' && names !== MAILBOX_SCOPES ? ALL : `Did you mean \`${nearest(name.toLowerCase(), names)}\`?`
   throw invalid(
     `permissions.${index}`,
     'invalid_enum',
-    `\`${name}\` is not a permission of this kind of key. ${advice}`,
+    `\`${name}\` is not a permission of this kind of key. ${adviceOn(name, names)}`,
   )
+}
+
+function adviceOn(name: string, names: readonly string[]): string {
+  if (names !== MAILBOX_SCOPES && name === '*') return ALL
+  const others = names !== MAILBOX_SCOPES && isScope(name) ? OF_OTHERS : ''
+  return `${others}Did you mean \`${nearest(name.toLowerCase(), names)}\`?`
 }
 
 /** @throws ProductError validation_error on `expires_at` */

@@ -7,6 +7,7 @@ import { newId } from '../base/ids.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { RowCache } from '../db/row-cache.ts'
 import { placeholders, Where } from '../db/sql-text.ts'
 import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
 import {
@@ -36,17 +37,22 @@ export const MAILBOX_KEYS_MAX = 25
 /** Maximum grace period of a rotated secret, seconds (decisions §2.2). */
 export const GRACE_SECONDS_MAX = 86_400
 const NAME_MAX = 100
+/** Keys kept in memory while nothing changes. */
+const KNOWN_MAX = 1000
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
 export class Keys {
   readonly #db: Db
   readonly #clock: Clock
+  /** Rows by the hash of a secret. */
+  readonly #known: RowCache<string, Row>
   /** Keys whose last use is being written. */
   readonly #noting = new Set<string>()
 
   constructor(deps: { db: Db; clock: Clock }) {
     this.#db = deps.db
     this.#clock = deps.clock
+    this.#known = new RowCache(deps.db, KNOWN_MAX)
   }
 
   /** @throws ProductError validation_error, conflict (too many keys of a mailbox) */
@@ -84,9 +90,11 @@ export class Keys {
     // A malformed secret costs no database read (decisions §1.2).
     if (!isSecret(secret)) return undefined
     const hash = sha256(secret)
-    const row = this.#db.read.get(
-      `SELECT keys.*, ${teamSuspendedAt('keys.team_id')} AS suspended_at FROM keys WHERE hash = ? OR previous_hash = ?`,
-      [hash, hash],
+    const row = this.#known.get(hash.toString('latin1'), () =>
+      this.#db.read.get(
+        `SELECT keys.*, ${teamSuspendedAt('keys.team_id')} AS suspended_at FROM keys WHERE hash = ? OR previous_hash = ?`,
+        [hash, hash],
+      ),
     )
     const now = this.#clock.now()
     if (row === undefined || statusOf(row, now) !== 'active') return undefined
@@ -98,6 +106,16 @@ export class Keys {
     if (row.kind === 'root') return { principal: { kind: 'team', keyId, teamId, permissions }, suspended }
     const mailboxId = row.mailbox_id as string
     return { principal: { kind: 'mailbox', keyId, teamId, mailboxId, permissions }, suspended }
+  }
+
+  /** Those of the given hashes of secrets that are accepted now, as hexadecimal text. */
+  acceptedAmong(hashes: readonly Uint8Array[]): Set<string> {
+    const marks = placeholders(hashes)
+    const now = this.#clock.now()
+    const sql = `SELECT hash FROM keys WHERE hash IN (${marks}) AND ${ACTIVE}
+      UNION ALL SELECT previous_hash FROM keys WHERE previous_hash IN (${marks}) AND ${ACTIVE} AND previous_until > ?`
+    const rows = this.#db.read.all<{ hash: Uint8Array }>(sql, [...hashes, now, ...hashes, now, now])
+    return new Set(rows.map(({ hash }) => Buffer.from(hash).toString('hex')))
   }
 
   /** Newest first. */

@@ -52,6 +52,19 @@ export function checkAddress(text: string): CheckedAddress {
   return { email, domain }
 }
 
+/**
+ * The stored form of an address as a person enters it to sign in: lower-case, the domain in A-labels, the local part as written otherwise.
+ * @returns null for text that is not the address of a mailbox
+ */
+export function loginName(text: string): string | null {
+  if (text.length > 4 * EMAIL_MAX) return null
+  try {
+    return checkAddress(text.trim()).email
+  } catch {
+    return null
+  }
+}
+
 /** @throws ProductError validation_error on `display_name` */
 export function checkDisplayName(name: string | null): string | null {
   return name === null ? null : checkName(name, DISPLAY_NAME_MAX, 'display_name')

@@ -12,6 +12,7 @@ import type { Domains } from './domains.ts'
 import { baseLocal } from './local-part.ts'
 import { type Mailbox, type MailboxStatus, presentMailbox } from './mailbox-record.ts'
 import { findReceiver, type ReceiverLookup } from './receiver.ts'
+import { teamSuspendedAt } from './teams.ts'
 
 export interface MailboxFilter {
   /** Active and suspended ones unless given. */
@@ -67,6 +68,21 @@ export class MailboxReads {
     const name = domainName(email.slice(cut + 1))
     const domain = name === null ? undefined : this.#deps.domains.byName(name)
     return domain && this.at(domain.id, `${email.slice(0, Math.max(cut, 0)).toLowerCase()}@${name}`)
+  }
+
+  /** The mailbox with this address or alias (see `loginName`) at the domain that receives for its name; never a deleted one. */
+  byLogin(name: string): Mailbox | undefined {
+    const domain = this.#deps.domains.byName(name.slice(name.lastIndexOf('@') + 1))
+    return domain && this.reachedAt(domain.id, name)
+  }
+
+  /** The states of the given mailboxes, purged ones included. */
+  statesOf(ids: readonly string[]): MailboxState[] {
+    const rows = this.#deps.db.read.all<{ id: string; status: MailboxStatus; suspended_at: number | null }>(
+      `SELECT id, status, ${teamSuspendedAt('mailboxes.team_id')} AS suspended_at FROM mailboxes WHERE id IN (${placeholders(ids)})`,
+      ids,
+    )
+    return rows.map(({ id, status, suspended_at }) => ({ id, status, isTeamSuspended: suspended_at !== null }))
   }
 
   /** Newest first. */
@@ -154,6 +170,13 @@ export class MailboxReads {
     const found = readAt(reader, domainId, plain)
     return found?.id === id
   }
+}
+
+/** What decides whether sessions of a mailbox go on. */
+export interface MailboxState {
+  id: string
+  status: MailboxStatus
+  isTeamSuspended: boolean
 }
 
 /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */

@@ -7,6 +7,7 @@ import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { dropAliases } from './aliases.ts'
+import type { AppPasswords } from './app-passwords.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
 import type { KeyInput } from './key-input.ts'
@@ -24,6 +25,7 @@ import {
 import { type Mailbox, mailboxRow, presentMailbox } from './mailbox-record.ts'
 import { MailboxReads, refuseTaken } from './mailboxes-reads.ts'
 import type { SieveScripts } from './sieve-scripts.ts'
+import type { SignIns } from './sign-ins.ts'
 
 export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
 
@@ -40,6 +42,8 @@ interface MailboxDeps {
   config: Config
   domains: Domains
   keys: Keys
+  appPasswords: Pick<AppPasswords, 'revokeOf' | 'purgeOf'>
+  signIns: Pick<SignIns, 'purgeOf'>
   filters: Filters
   sieveScripts: SieveScripts
 }
@@ -141,9 +145,11 @@ export class Mailboxes extends MailboxReads {
 
   /** Marks a deleted mailbox as purged after its content is erased; only its address is kept, for the logs. */
   async purge(id: string): Promise<void> {
-    const { db, clock, keys, filters, sieveScripts } = this.#deps
+    const { db, clock, keys, appPasswords, signIns, filters, sieveScripts } = this.#deps
     await db.write((tx) => {
       keys.purgeOf(tx, id)
+      appPasswords.purgeOf(tx, id)
+      signIns.purgeOf(tx, id)
       filters.drop(tx, id)
       sieveScripts.drop(tx, id)
       tx.run(
@@ -167,7 +173,7 @@ export class Mailboxes extends MailboxReads {
   }
 
   /**
-   * Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately. Idempotent. The caller ends the sign-ins
+   * Deletes a mailbox for good: revokes its keys and app passwords, frees its address and aliases immediately. Idempotent. The caller ends the sign-ins
    * through it in the same unit of work.
    * @throws ProductError not_found
    */
@@ -176,6 +182,7 @@ export class Mailboxes extends MailboxReads {
       if (mailbox.status === 'deleted') return mailbox
       check?.(mailbox, tx)
       this.#deps.keys.revokeOf(tx, id)
+      this.#deps.appPasswords.revokeOf(tx, id)
       dropAliases(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })

@@ -61,6 +61,23 @@ export class Events {
     )
   }
 
+  /** The number of the newest event of a team; 0 when there is none. See {@link since}. */
+  newest(teamId: string): number {
+    const row = this.#db.read.get<{ n: number }>('SELECT n FROM events WHERE team_id = ? ORDER BY n DESC LIMIT 1', [
+      teamId,
+    ])
+    return row?.n ?? 0
+  }
+
+  /** The events after one, each with its number, oldest first. */
+  since(teamId: string, n: number, limit: number): { n: number; event: EventBody }[] {
+    const rows = this.#db.read.all<{ n: number; body: string }>(
+      'SELECT n, body FROM events WHERE team_id = ? AND n > ? ORDER BY n LIMIT ?',
+      [teamId, n, limit],
+    )
+    return rows.map(({ n: number, body }) => ({ n: number, event: JSON.parse(body) as EventBody }))
+  }
+
   /** Undefined when the team has no such event, or it is no longer kept. */
   get(teamId: string, id: string): EventBody | undefined {
     const row = this.#db.read.get<{ body: string }>('SELECT body FROM events WHERE id = ? AND team_id = ?', [

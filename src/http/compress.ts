@@ -75,7 +75,9 @@ export function isTextType(type: string): boolean {
 export function negotiateCoding(request: RequestContext): Coding | null {
   const { ctx, match } = request
   if (match.entry?.route.secret === true) return null
-  ctx.vary('Accept-Encoding')
+  // Koa parses the header, which is seldom there already.
+  if (request.res.hasHeader('Vary')) ctx.vary('Accept-Encoding')
+  else request.res.setHeader('Vary', 'Accept-Encoding')
   const isKept = [request.header('cache-control') ?? '', ctx.response.get('Cache-Control')].some((text) =>
     NO_TRANSFORM.test(text),
   )

@@ -19,7 +19,19 @@ export function cursorScope(operation: string, owner: string, params: unknown, f
   return hash('sha256', JSON.stringify([operation, owner, params, filters]), 'hex').slice(0, 8)
 }
 
+// Cached pages (store/page-cache.ts) end at the same key each time.
+const encoded = new WeakMap<PageKey, { vault: Vault; scope: string; cursor: string }>()
+
+/** @param key must not be modified: its cursor is kept with it */
 export function encodeCursor(vault: Vault, scope: string, key: PageKey): string {
+  const known = encoded.get(key)
+  if (known?.vault === vault && known.scope === scope) return known.cursor
+  const cursor = newCursor(vault, scope, key)
+  encoded.set(key, { vault, scope, cursor })
+  return cursor
+}
+
+function newCursor(vault: Vault, scope: string, key: PageKey): string {
   const first = Buffer.from(JSON.stringify({ v: VERSION, k: key, f: scope })).toString('base64url')
   return `${first}.${sign(vault, first)}`
 }

@@ -55,6 +55,9 @@ export function readPath(request: RequestContext): void {
   request.input.params = values
 }
 
+/** They choose a page, not the list: a cursor is valid with any of them. */
+const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'position', 'anchor_id', 'with_total'])
+
 /** 422 for a parameter the route does not know, 400 for an invalid one; decodes the cursor of a list. */
 export function readParameters(request: RequestContext): void {
   const entry = request.match.entry!
@@ -64,7 +67,8 @@ export function readParameters(request: RequestContext): void {
   if (entry.query === null) return
   request.input.query = checkedQuery(entry.query, texts, unreadable)
   if (!entry.paged) return
-  const { limit: _, cursor, ...filters } = request.input.query as { limit: number; cursor?: string }
+  const { cursor, ...selection } = request.input.query as { cursor?: string }
+  const filters = Object.fromEntries(Object.entries(selection).filter(([name]) => !PAGE_PARAMETERS.has(name)))
   request.cursorScope = cursorScope(entry.route.operation, ownerOf(request), request.input.params, filters)
   if (cursor !== undefined) request.input.after = decodeCursor(request.listener.app.vault, request.cursorScope, cursor)
 }

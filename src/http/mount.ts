@@ -24,8 +24,10 @@ export function mount(listener: ListenerContext): Koa.Middleware {
   return async (ctx) => {
     const request = new RequestContext(listener, ctx)
     const began = listener.app.clock.now()
-    ctx.set('X-Request-Id', request.id)
-    for (const [name, value] of listener.headers) ctx.set(name, value)
+    // Not by way of Koa: nothing is sent yet, and these are most of the headers.
+    const { res } = ctx
+    res.setHeader('X-Request-Id', request.id)
+    for (const [name, value] of listener.headers) res.setHeader(name, value)
     allowOrigin(request)
     try {
       await answer(request)
@@ -75,9 +77,10 @@ function count(request: RequestContext, free: boolean): void {
   const source = () => request.source
   const allowance = free ? rate.peek(credential, source) : rate.take(credential, source)
   request.allowance = allowance
-  request.ctx.set('X-RateLimit-Limit', String(allowance.limit))
-  request.ctx.set('X-RateLimit-Remaining', String(allowance.remaining))
-  request.ctx.set('X-RateLimit-Reset', String(allowance.reset))
+  const { res } = request
+  res.setHeader('X-RateLimit-Limit', String(allowance.limit))
+  res.setHeader('X-RateLimit-Remaining', String(allowance.remaining))
+  res.setHeader('X-RateLimit-Reset', String(allowance.reset))
 }
 
 // RFC 9112 §3.2. Node would reject it too, but without an envelope.

@@ -8,6 +8,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   'Delivery groups': 'Groups of sending accounts that share outgoing messages.',
   'Delivery log': 'Outcome of every sent message.',
   Domains: 'Domains for receiving and sending, verified by DNS.',
+  Drafts: 'Messages that are being written, replies and forwards.',
   Folders: 'Folders of a mailbox.',
   'Inbound log': 'Outcome of every received message.',
   Mailbox: 'The mailbox of this credential, and what it can do.',

@@ -43,7 +43,7 @@ export function compileCheck(build: TSchema | (() => TSchema), whole = 'body'): 
     passes: (value) => compiled().validator.Check(value),
     issues: (value) => {
       const { schema, validator } = compiled()
-      return validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), schema, whole)
+      return validator.Check(value) ? [] : issuesOf(validator.Errors(shortened(value)), { value, schema }, whole)
     },
   }
 }
@@ -119,12 +119,18 @@ function shortened(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]))
 }
 
-function issuesOf(errors: TLocalizedValidationError[], schema: TSchema, whole: string): Issue[] {
+/** What was checked, and against what. */
+interface Checked {
+  value: unknown
+  schema: TSchema
+}
+
+function issuesOf(errors: TLocalizedValidationError[], checked: Checked, whole: string): Issue[] {
   const issues: Issue[] = []
   for (const error of errors) {
     // Errors inside one branch of a union are dropped: the intended branch is unknown.
     if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue
-    for (const [field, code, message] of explain(error, schema)) {
+    for (const [field, code, message] of explain(error, checked)) {
       const named = field === '' ? whole : field.slice(0, FIELD_MAX)
       if (issues.length < ISSUES_MAX)
         issues.push({ field: named, code, message: code === UNKNOWN ? message : `${named} ${message}.` })
@@ -136,7 +142,7 @@ function issuesOf(errors: TLocalizedValidationError[], schema: TSchema, whole: s
 /** `message` is a whole sentence for unknown fields; otherwise it follows the name of the field. */
 type Explained = [field: string, code: string, message: string]
 
-function explain(error: TLocalizedValidationError, schema: TSchema): Explained[] {
+function explain(error: TLocalizedValidationError, { value, schema }: Checked): Explained[] {
   const field = fieldOf(error.instancePath)
   const inside = (name: string) => (field === '' ? name : `${field}.${name}`)
   switch (error.keyword) {
@@ -152,6 +158,8 @@ function explain(error: TLocalizedValidationError, schema: TSchema): Explained[]
       return error.params.unevaluatedProperties
         .slice(0, ISSUES_MAX)
         .map((name) => unknownField(inside(String(name)), namesAt(schema, error.schemaPath)))
+    case 'enum':
+      return [[field, 'invalid_enum', enumSentence(error.params.allowedValues, at(value, error.instancePath))]]
     case '~refine':
       return [[field, 'invalid_format', error.params.message]]
     default:
@@ -166,13 +174,27 @@ function unknownField(field: string, known: readonly string[]): Explained {
   return [field, UNKNOWN, `Unknown field \`${field.slice(0, FIELD_MAX)}\`.${suggestion}`]
 }
 
+function enumSentence(allowed: readonly unknown[], given: unknown): string {
+  const names = allowed.map(String)
+  const meant = typeof given === 'string' ? meantName(given.slice(0, FIELD_MAX).toLowerCase(), names) : undefined
+  return `must be one of ${names.join(', ')}${meant === undefined ? '' : ` (did you mean \`${meant}\`?)`}`
+}
+
+/** What is at a JSON pointer; undefined when nothing is. */
+function at(whole: unknown, pointer: string): unknown {
+  let node = whole
+  for (const step of pointer.split('/').slice(1)) {
+    node = (node as Record<string, unknown> | null | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  return node
+}
+
 /** Names of the properties of the object schema at a JSON pointer, those of its `allOf` parts included. */
 function namesAt(schema: TSchema, pointer: string): string[] {
-  let node: unknown = schema
-  for (const step of pointer.split('/').slice(1)) {
-    node = (node as Record<string, unknown> | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')]
+  const { properties = {}, allOf = [] } = (at(schema, pointer) ?? {}) as {
+    properties?: object
+    allOf?: { properties?: object }[]
   }
-  const { properties = {}, allOf = [] } = (node ?? {}) as { properties?: object; allOf?: { properties?: object }[] }
   return [properties, ...allOf.map((part) => part.properties ?? {})].flatMap((part) => Object.keys(part))
 }
 
@@ -180,8 +202,6 @@ function sentenceOf(error: TLocalizedValidationError): [code: string, message: s
   switch (error.keyword) {
     case 'type':
       return ['invalid_type', `must be of the type ${[error.params.type].flat().join(' or ')}`]
-    case 'enum':
-      return ['invalid_enum', `must be one of ${error.params.allowedValues.join(', ')}`]
     case 'const':
       return ['invalid_enum', `must be ${String(error.params.allowedValue)}`]
     case 'minLength':

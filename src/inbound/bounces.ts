@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts'
 import type { Applied, Feedback } from '../outbound/feedback.ts'
 import type { Inspection } from '../workers/inspection.ts'
 import type { Journal } from './journal.ts'
-import type { ReceivedTransaction } from './received-transaction.ts'
+import type { ReceivedRecord } from './received-transaction.ts'
 import type { ReportAddress } from './report-address.ts'
 
 interface Deps {
@@ -23,16 +23,14 @@ export class Bounces {
   /**
    * Applies a report and writes a row to the inbound log of the team that sent the reported message. An unverifiable report is
    * accepted too: rejecting it would only make the other server send another report.
-   * @returns false when the message is not a report
    */
   async apply(
-    received: ReceivedTransaction,
+    received: ReceivedRecord,
     { email, rcptTo, domain }: ReportAddress,
-    inspection: Inspection,
-  ): Promise<boolean> {
+    { report, verdict }: Inspection,
+  ): Promise<void> {
     const { feedback, journal, log } = this.#deps
-    const { report, verdict } = inspection
-    if (report === null) return false
+    if (report === null) return
     const arrival = {
       report,
       emailN: email?.n ?? null,
@@ -48,14 +46,13 @@ export class Bounces {
         { event: 'smtp.report_unmatched', kind: report.kind, queueId: received.transaction.queueId },
         applied.detail,
       )
-    return true
   }
 
   /**
    * Applies a bounce that was sent to an ordinary mailbox, because it is the envelope sender of messages that leave through a sending
    * account. The trust rules are those of the feedback address; the message itself is delivered as any other. Repeating it changes nothing.
    */
-  async applyDelivered(received: ReceivedTransaction, { report, verdict }: Inspection): Promise<void> {
+  async applyDelivered(received: ReceivedRecord, { report, verdict }: Inspection): Promise<void> {
     const [recipient, ...others] = received.transaction.recipients
     if (report?.kind !== 'bounce' || recipient === undefined || others.length > 0) return
     const { mailbox, teamId, rcptTo } = recipient

@@ -1,4 +1,4 @@
-// Writes the inbound log for the SMTP listener: one row per recipient, for accepted and refused messages (decisions §6.4).
+// Writes the inbound log of what the receive threads report: one row per recipient, for accepted and refused messages (decisions §6.4).
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -18,7 +18,7 @@ import {
   senderColumns,
 } from './log-row.ts'
 import { type ProbeCount, Probes } from './probes.ts'
-import type { ReceivedTransaction } from './received-transaction.ts'
+import type { ReceivedRecord } from './received-transaction.ts'
 import type { RejectedRecipient } from './recipients.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { Peer } from './transaction.ts'
@@ -79,7 +79,7 @@ export class Journal {
   }
 
   /** Logs a message that was refused for all recipients. */
-  async noteRefusedMessage(received: ReceivedTransaction, refusal: SmtpRefusal): Promise<void> {
+  async noteRefusedMessage(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void> {
     const now = this.#deps.clock.now()
     const rows = loggedRecipients(received.transaction).map((recipient, index) => ({
       ...baseRow(received, recipient, now),
@@ -90,7 +90,7 @@ export class Journal {
   }
 
   /** Logs a message that was accepted and discarded, because a bounce for it could not be delivered. */
-  async noteDropped(received: ReceivedTransaction, { reason }: SmtpRefusal): Promise<void> {
+  async noteDropped(received: ReceivedRecord, { reason }: SmtpRefusal): Promise<void> {
     const now = this.#deps.clock.now()
     const reply = replies.queued(received.transaction.queueId)
     const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
@@ -101,7 +101,7 @@ export class Journal {
   }
 
   /** Logs an accepted message, in the unit of work that stores it. */
-  noteDelivered(tx: Tx, received: ReceivedTransaction, delivered: readonly DeliveryResult[]): void {
+  noteDelivered(tx: Tx, received: ReceivedRecord, delivered: readonly DeliveryResult[]): void {
     const now = this.#deps.clock.now()
     const reply = replies.queued(received.transaction.queueId)
     const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
@@ -119,7 +119,7 @@ export class Journal {
   }
 
   /** Logs an accepted report, in the unit of work that applies it. @param report the members stored as evidence */
-  noteReport(tx: Tx, received: ReceivedTransaction, to: LoggedRecipient, report: Record<string, string>): void {
+  noteReport(tx: Tx, received: ReceivedRecord, to: LoggedRecipient, report: Record<string, string>): void {
     const reply = replies.queued(received.transaction.queueId)
     const row: NewInboundRow = {
       ...baseRow(received, to, this.#deps.clock.now()),

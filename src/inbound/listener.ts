@@ -1,28 +1,20 @@
-// SMTP listener on port SMTP_PORT: accepts and limits connections, opens a session for each, and shuts down gracefully.
+// SMTP listener on port SMTP_PORT, in the first thread: accepts, counts and limits connections, and hands each to a receiver.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { SMTPServer } from 'smtp-server'
 import type { Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { ConnectionCounter, isListed, plainAddress } from '../net/connections.ts'
-import { takeProxyHeader } from '../net/proxy-protocol.ts'
-import { findRemoteName } from '../net/reverse-name.ts'
-import { CLOSING_MS, SWEEP_MS } from '../smtp/limits.ts'
-import { openProtocol } from '../smtp/protocol.ts'
-import { line, replies, type SmtpReply } from '../smtp/replies.ts'
+import { SWEEP_MS } from '../smtp/limits.ts'
+import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
-import { Bounces } from './bounces.ts'
-import { Journal } from './journal.ts'
-import { MessageReceiver } from './receive.ts'
-import { isRejected, Recipients } from './recipients.ts'
-import { refusals } from './refusals.ts'
-import { ReportAddresses } from './report-address.ts'
-import { type SessionHandler, SmtpSession } from './session.ts'
-import { SourceThrottle } from './source-throttle.ts'
-import { SplitRecipients } from './split-recipients.ts'
+import { ReceiveThreads } from './receive-threads.ts'
+import type { AcceptedConnection, ConnectionOwner, CurrentCertificate, Receiver } from './receiver.ts'
+import { rejectConnection } from './reject-connection.ts'
+import { SharedState } from './shared-state.ts'
+import { InboundWriter } from './writer.ts'
 
 /** The inbound SMTP service. */
 export interface Inbound extends Service {
@@ -35,53 +27,40 @@ export function openInbound(app: Context): Inbound {
   return new Listener(app)
 }
 
-interface Source {
-  address: string
-  port: number
-}
+/** What serves connections: the receive threads, or a receiver in this thread. */
+type Receivers = Pick<ReceiveThreads, 'connect' | 'closed' | 'check' | 'stop'>
 
-class Listener implements Inbound {
+class Listener implements Inbound, ConnectionOwner {
   readonly name = 'smtp'
   readonly #app: Context
-  readonly #spool: Spool
-  readonly #journal: Journal
-  readonly #connections: ConnectionCounter
-  readonly #throttle: SourceThrottle
+  readonly #writer: InboundWriter
+  readonly #shared: SharedState
+  readonly #counter: ConnectionCounter
+  /** By the id of each open connection: ends its count for its source. */
+  readonly #open = new Map<number, () => void>()
   readonly #server: Server
-  readonly #protocol: SMTPServer
-  readonly #handler: SessionHandler
-  /** Open sockets without a session: waiting for a PROXY header. */
-  readonly #pendingSockets = new Set<Socket>()
-  readonly #sessions = new Map<SmtpSession, () => void>()
-  readonly #inFlight = new Set<Promise<unknown>>()
+  #receivers: Receivers | undefined
+  #lastId = 0
   #sweep: Timer | undefined
-  #emptied: (() => void) | undefined
 
   constructor(app: Context) {
-    const { config, clock, log, store, directory, db } = app
+    const { config, clock, log } = app
     this.#app = app
-    this.#spool = new Spool(app.folder.spool)
-    this.#journal = new Journal({ db, inboundLog: store.inboundLog, clock, log })
-    this.#connections = new ConnectionCounter({
+    this.#writer = new InboundWriter(app)
+    this.#shared = new SharedState(clock, log)
+    this.#counter = new ConnectionCounter({
       total: config.SMTP_MAX_CONNECTIONS,
       perAddress: config.SMTP_MAX_PER_ADDRESS,
     })
-    this.#throttle = new SourceThrottle({ clock, log })
-    this.#protocol = openProtocol({ hostName: config.MAIL_HOSTS[0]!, tls: app.folder.tls, log })
-    const splitRecipients = new SplitRecipients(clock)
-    const { emails, feedback } = app.outbound
-    const reports = new ReportAddresses({ config, vault: app.vault, emails })
-    const recipients = new Recipients({ directory, accounts: store.accounts, clock, splitRecipients, reports })
-    const bounces = new Bounces({ feedback, journal: this.#journal, log })
-    const shared = { app, spool: this.#spool, journal: this.#journal, throttle: this.#throttle }
-    const receiver = new MessageReceiver({ ...shared, recipients, splitRecipients, bounces })
-    this.#handler = this.#openHandler(recipients, receiver)
-    // A client may close its sending half after its last command and still read the replies (Exim does).
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
-      this.#accept(socket).catch((error: unknown) => {
+    // A client may close its sending half after its last command and still read the replies (Exim does). Only a socket of which nothing
+    // was read can be handed to another thread.
+    this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+      try {
+        this.#accept(socket)
+      } catch (error) {
         log.error({ event: 'smtp.accept_failed', err: error }, 'SMTP connection could not be accepted')
         socket.destroy()
-      })
+      }
     })
   }
 
@@ -90,8 +69,9 @@ class Listener implements Inbound {
   }
 
   async start(): Promise<void> {
-    const { config, clock, log } = this.#app
-    await this.#spool.open()
+    const { config, clock, log, folder } = this.#app
+    await new Spool(folder.spool).open()
+    this.#receivers = await this.#openReceivers()
     try {
       this.#server.listen(config.SMTP_PORT, config.SMTP_BIND)
       await once(this.#server, 'listening')
@@ -102,115 +82,100 @@ class Listener implements Inbound {
     }
     // For example EMFILE: connections fail until file descriptors are free again; the listener stays open.
     this.#server.on('error', (error) => log.error({ event: 'smtp.listener_error', err: error }, 'SMTP listener error'))
-    this.#sweep = clock.every(SWEEP_MS, () => this.#checkDeadlines())
+    this.#sweep = clock.every(SWEEP_MS, () => {
+      this.#receivers!.check()
+      this.#writer.countProbes()
+    })
   }
 
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    for (const socket of this.#pendingSockets) socket.destroy()
-    for (const session of this.#sessions.keys()) session.retire()
-    const cut = this.#app.clock.after(CLOSING_MS, () => {
-      for (const session of this.#sessions.keys()) session.cut()
-    })
-    await new Promise<void>((resolve) => {
-      this.#emptied = resolve
-      if (this.#sessions.size === 0) resolve()
-    })
-    cut.cancel()
-    await Promise.all(this.#inFlight)
+    await this.#receivers?.stop()
     await closed
     this.#sweep?.cancel()
-    await this.#journal.flush()
+    await this.#writer.flush()
   }
 
-  #checkDeadlines(): void {
-    const now = this.#app.clock.now()
-    for (const session of this.#sessions.keys()) session.checkDeadline(now)
-    this.#track(this.#journal.countProbes())
+  admit(id: number, address: string): Promise<SmtpReply | null> {
+    return Promise.resolve(this.#admit(id, address))
   }
 
-  async #accept(socket: Socket): Promise<void> {
-    // The peer may reset the connection at any time; the session adds its own error listener.
+  closed(id: number): void {
+    const uncount = this.#open.get(id)
+    if (uncount === undefined) return
+    this.#open.delete(id)
+    uncount()
+    this.#counter.close()
+    this.#receivers!.closed(id)
+  }
+
+  #accept(socket: Socket): void {
+    // The peer may reset the connection at any time.
     socket.on('error', () => {})
-    if (!this.#connections.open()) return rejectConnection(socket, replies.tooMany)
-    this.#pendingSockets.add(socket)
-    const closed = () => {
-      this.#pendingSockets.delete(socket)
-      this.#connections.close()
-    }
-    socket.once('close', closed)
-    const source = await this.#sourceOf(socket)
-    if (source === null) return rejectConnection(socket, replies.badProxy)
-    if (this.#throttle.delay(source.address) === null) return rejectConnection(socket, replies.blocked)
-    const uncount = this.#connections.count(source.address)
-    if (!uncount) return rejectConnection(socket, replies.tooManyHere)
-    if (socket.destroyed || !this.#server.listening) {
-      uncount()
-      socket.destroy()
+    if (!this.#counter.open()) {
+      rejectConnection(socket, replies.tooMany)
       return
     }
-    // From here on the session reports its end itself: STARTTLS removes every listener from the socket.
-    socket.off('close', closed)
-    this.#pendingSockets.delete(socket)
-    const session = new SmtpSession(this.#protocol, socket, source, this.#handler)
-    this.#sessions.set(session, () => {
-      uncount()
-      closed()
-    })
-    session.init()
-  }
-
-  /** @returns null when a trusted proxy did not send a valid PROXY header */
-  async #sourceOf(socket: Socket): Promise<Source | null> {
+    const id = ++this.#lastId
+    this.#open.set(id, () => {})
     const own = { address: plainAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 }
-    if (!isListed(own.address, this.#app.config.PROXY_PROTOCOL_FROM)) return own
-    const header = await takeProxyHeader(socket, this.#app.clock)
-    if (header === 'wrong') return null
-    return header.source ? { ...header.source, address: plainAddress(header.source.address) } : own
+    const source = isListed(own.address, this.#app.config.PROXY_PROTOCOL_FROM) ? null : own
+    const refusal = source && this.#admit(id, own.address)
+    if (refusal === null && this.#hand({ id, socket, source })) return
+    socket.once('close', () => this.closed(id))
+    rejectConnection(socket, refusal ?? replies.closing)
   }
 
-  #openHandler(recipients: Recipients, receiver: MessageReceiver): SessionHandler {
-    const { clock, log, resolver } = this.#app
-    return {
-      clock,
-      lookupName: (address) => findRemoteName(address, resolver),
-      evaluateRecipient: async (path, { sender, recipients: accepted, report }, peer) => {
-        try {
-          const verdict = await recipients.evaluate(path, { sender, recipients: accepted, report })
-          if (!isRejected(verdict)) return verdict
-          // Address harvesting probes domains as well as local parts.
-          if (verdict.refusal === refusals.unknown || verdict.refusal === refusals.foreign)
-            this.#throttle.offended(peer.address, 'unknown_recipient')
-          await this.#journal.noteRefusedRecipient(verdict, sender, peer)
-          return verdict.refusal.reply
-        } catch (error) {
-          log.error({ event: 'smtp.recipient_lookup_failed', err: error }, 'Recipient could not be looked up')
-          return refusals.failure.reply
-        }
-      },
-      receive: (content, transaction, peer) => this.#track(receiver.receive(content, transaction, peer)),
-      delay: (address) => this.#throttle.delay(address),
-      noteProtocolError: (address) => this.#throttle.offended(address, 'protocol_error'),
-      noteLineError: (error, peer) => this.#journal.countLineError(error, peer),
-      sessionClosed: (session) => this.#removeSession(session),
+  /** @returns false when the connection cannot be served */
+  #hand(connection: AcceptedConnection): boolean {
+    try {
+      return this.#receivers!.connect(connection)
+    } catch (error) {
+      this.closed(connection.id)
+      throw error
     }
   }
 
-  #removeSession(session: SmtpSession): void {
-    this.#sessions.get(session)?.()
-    this.#sessions.delete(session)
-    if (this.#sessions.size === 0) this.#emptied?.()
+  /** Counts a connection for its source. @returns the reply that refuses it, or null */
+  #admit(id: number, address: string): SmtpReply | null {
+    if (this.#shared.throttle.delay(address) === null) return replies.blocked
+    const uncount = this.#counter.count(address)
+    if (!uncount) return replies.tooManyHere
+    if (this.#open.has(id)) this.#open.set(id, uncount)
+    else uncount()
+    return null
   }
 
-  #track<T>(work: Promise<T>): Promise<T> {
-    const tracked = work.finally(() => this.#inFlight.delete(tracked))
-    this.#inFlight.add(tracked)
-    return tracked
+  async #openReceivers(): Promise<Receivers> {
+    const app = this.#app
+    const parts = { writer: this.#writer, shared: this.#shared, connections: this, certificate: app.certificate }
+    return app.config.RECEIVE_THREADS > 0 ? new ReceiveThreads({ app, ...parts }) : openReceiver(app, parts)
   }
 }
 
-function rejectConnection(socket: Socket, reply: SmtpReply): void {
-  if (socket.destroyed) return
-  socket.end(`${line(reply)}\r\n`)
-  socket.destroySoon()
+/** What the listener gives its receivers. */
+interface ListenerParts {
+  writer: InboundWriter
+  shared: SharedState
+  connections: ConnectionOwner
+  certificate: CurrentCertificate
+}
+
+/** A receiver in this thread; loaded only when it is used. */
+async function openReceiver(app: Context, parts: ListenerParts): Promise<Receivers> {
+  const loaded = await import('./receiver.ts')
+  const { shared, ...rest } = parts
+  const { throttle, splitRecipients } = shared
+  const own = { ...rest, throttle, splitRecipients, spoolFolder: app.folder.spool, share: 1 }
+  const receiver: Receiver = new loaded.Receiver({ ...app, ...own, emails: app.outbound.emails })
+  await receiver.start()
+  return {
+    connect: (connection) => {
+      receiver.connect(connection)
+      return true
+    },
+    closed: () => {},
+    check: () => {},
+    stop: () => receiver.stop(),
+  }
 }

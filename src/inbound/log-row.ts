@@ -5,9 +5,9 @@ import { line } from '../smtp/replies.ts'
 import type { DeliveryResult } from '../store/delivery.ts'
 import { scriptEvidence } from '../store/delivery-folders.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
-import type { ReceivedTransaction } from './received-transaction.ts'
+import type { ReceivedRecord } from './received-transaction.ts'
 import type { SmtpRefusal } from './refusals.ts'
-import type { MailTransaction, Peer } from './transaction.ts'
+import type { Peer } from './transaction.ts'
 
 type Columns<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
 
@@ -15,7 +15,7 @@ type Columns<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
 export type LoggedRecipient = Columns<'teamId' | 'mailboxId' | 'domain' | 'rcptTo'>
 
 /** One row per recipient; a report has one row, in the log of the team that sent the reported message. */
-export function loggedRecipients({ recipients, report }: MailTransaction): LoggedRecipient[] {
+export function loggedRecipients({ recipients, report }: ReceivedRecord['transaction']): LoggedRecipient[] {
   if (recipients.length === 0 && report?.email) {
     const { rcptTo, domain, email } = report
     return [{ teamId: email.teamId, mailboxId: email.mailboxId, domain, rcptTo }]
@@ -25,7 +25,7 @@ export function loggedRecipients({ recipients, report }: MailTransaction): Logge
 
 /** All columns but the outcome. */
 export function baseRow(
-  { transaction, peer, sizeBytes, inspection, decision }: ReceivedTransaction,
+  { transaction, peer, sizeBytes, inspection, decision }: ReceivedRecord,
   recipient: LoggedRecipient,
   now: number,
 ): Omit<NewInboundRow, 'status' | 'detail' | 'smtpReply' | 'evidence'> {
@@ -62,7 +62,7 @@ export function refusedStatus({ reply, reason }: SmtpRefusal): Columns<'status' 
 }
 
 /** Status of an accepted copy, and the reason when it is in Junk. */
-export function deliveredStatus({ decision }: ReceivedTransaction, copy: DeliveryResult): Columns<'status' | 'reason'> {
+export function deliveredStatus({ decision }: ReceivedRecord, copy: DeliveryResult): Columns<'status' | 'reason'> {
   if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
   if (!copy.junk) return { status: 'stored', reason: null }
   // A Sieve script can file a message in Junk that was not classified as spam.
@@ -74,7 +74,7 @@ export function deliveredStatus({ decision }: ReceivedTransaction, copy: Deliver
  * @param recipient index of the recipient
  */
 export function evidenceOf(
-  { inspection, decision }: ReceivedTransaction,
+  { inspection, decision }: ReceivedRecord,
   recipient: number,
   copy: DeliveryResult | null,
 ): Record<string, unknown> {

@@ -57,29 +57,33 @@ export interface PendingTransaction {
 }
 
 interface Deps {
-  directory: Directory
-  accounts: Accounts
+  directory: Pick<Directory, 'mailboxes' | 'filters'>
+  accounts: Pick<Accounts, 'byMailbox'>
+  /** See `Accounts.fullSince`, which writes. */
+  fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null>
   clock: Clock
-  splitRecipients: SplitRecipients
+  splitRecipients: Pick<SplitRecipients, 'has'>
   reports: ReportAddresses
 }
 
 export class Recipients {
-  readonly #directory: Directory
-  readonly #accounts: Accounts
+  readonly #directory: Deps['directory']
+  readonly #accounts: Deps['accounts']
+  readonly #fullSince: Deps['fullSince']
   readonly #clock: Clock
-  readonly #splitRecipients: SplitRecipients
+  readonly #splitRecipients: Deps['splitRecipients']
   readonly #reports: ReportAddresses
 
   constructor(deps: Deps) {
     this.#directory = deps.directory
     this.#accounts = deps.accounts
+    this.#fullSince = deps.fullSince
     this.#clock = deps.clock
     this.#splitRecipients = deps.splitRecipients
     this.#reports = deps.reports
   }
 
-  /** Stores nothing but the time since which a mailbox has been full. */
+  /** Stores nothing but the time since which a mailbox has been full, through the writer. */
   async evaluate(
     path: RecipientPath,
     transaction: PendingTransaction,
@@ -160,7 +164,9 @@ export class Recipients {
   /** @returns null when a message of that size fits into the mailbox */
   async checkQuota(mailbox: Mailbox, sizeBytes: number): Promise<SmtpRefusal | null> {
     const least = sizeBytes + TRACE_BYTES
-    const since = await this.#accounts.fullSince(mailbox.id, mailbox.quotaBytes, least)
+    const account = this.#accounts.byMailbox(mailbox.id)
+    if (!account || account.usedBytes + least <= mailbox.quotaBytes) return null
+    const since = await this.#fullSince(mailbox.id, mailbox.quotaBytes, least)
     if (since === null) return null
     return this.#clock.now() - since > FULL_DEFER_MS ? refusals.longFull : refusals.full
   }

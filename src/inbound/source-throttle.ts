@@ -17,7 +17,7 @@ import {
 /** An unknown recipient, a message refused for its content, a command that violates the protocol. */
 export type Offence = 'unknown_recipient' | 'refused_message' | 'protocol_error'
 
-interface SourceRecord {
+export interface SourceRecord {
   /** Offences less credit for accepted messages, as of `at`; it halves every half-life. */
   score: number
   at: number
@@ -30,12 +30,22 @@ interface SourceRecord {
  */
 export class SourceThrottle {
   readonly #clock: Clock
-  readonly #log: Log
-  readonly #records = new Map<string, SourceRecord>()
+  readonly #log: Pick<Log, 'info'> | null
+  readonly #records: Map<string, SourceRecord>
 
-  constructor(deps: { clock: Clock; log: Log }) {
+  /**
+   * @param deps.log null for a copy in another thread, whose original logs
+   * @param deps.records what the original had when the copy was made
+   */
+  constructor(deps: { clock: Clock; log: Pick<Log, 'info'> | null; records?: ReadonlyMap<string, SourceRecord> }) {
     this.#clock = deps.clock
     this.#log = deps.log
+    this.#records = new Map(deps.records)
+  }
+
+  /** A copy of all records. */
+  get records(): Map<string, SourceRecord> {
+    return new Map(this.#records)
   }
 
   /** Number of sources with a record. */
@@ -46,7 +56,7 @@ export class SourceThrottle {
   offended(address: string, offence: Offence): void {
     const score = this.#add(address, 1)
     if (score < OFFENCE_BLOCK || score - 1 >= OFFENCE_BLOCK) return
-    this.#log.info(
+    this.#log?.info(
       { event: 'smtp.source_blocked', remote_address: address, offence },
       'Source blocked for its refused mail',
     )

@@ -14,10 +14,17 @@ const SENDERS_MAX = 10_000
  */
 export class SplitRecipients {
   readonly #clock: Clock
-  readonly #since = new Map<string, number>()
+  readonly #since: Map<string, number>
 
-  constructor(clock: Clock) {
+  /** @param since what another thread knows (see `since`) */
+  constructor(clock: Clock, since?: ReadonlyMap<string, number>) {
     this.#clock = clock
+    this.#since = new Map(since)
+  }
+
+  /** A copy of all senders with the time they were noted, ms. */
+  get since(): Map<string, number> {
+    return new Map(this.#since)
   }
 
   note(sender: string): void {

@@ -27,6 +27,7 @@ async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<voi
   for (const span of wrong) {
     await app.store.inboundLog.redate(span, now)
     await app.outbound.log.redate(span, now)
+    await app.directory.signIns.redate(span, now)
     await redateEvents(app.db, span, now)
     await app.eventDispatch.attempts.redate(span, now)
   }

@@ -1,12 +1,13 @@
 // All periodic jobs, in the order the scheduler runs them.
 
-import { agentSweep } from './agents.ts'
+import { agentInboxes, agentSweep } from './agents.ts'
 import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
 import { mailCountRetention, mailCountRollUp } from './mail-counts.ts'
 import { mailboxPurge } from './mailbox-purge.ts'
+import { messageOutlines } from './message-outlines.ts'
 import { ownerNotices } from './owner-notices.ts'
 import {
   blobSweep,
@@ -14,6 +15,7 @@ import {
   deliveryLogRetention,
   eventRetention,
   inboundLogRetention,
+  signInRetention,
   uploadExpiry,
   vacationSenders,
   webhookAttemptRetention,
@@ -22,6 +24,7 @@ import { searchTexts } from './search-texts.ts'
 import { trashRetention } from './trash-retention.ts'
 
 export const jobs: readonly Job[] = [
+  agentInboxes,
   domainChecks,
   agentSweep,
   consumption,
@@ -29,6 +32,7 @@ export const jobs: readonly Job[] = [
   ownerNotices,
   inboundLogRetention,
   deliveryLogRetention,
+  signInRetention,
   webhookAttemptRetention,
   eventRetention,
   changeRetention,
@@ -40,4 +44,5 @@ export const jobs: readonly Job[] = [
   blobSweep,
   contentNames,
   searchTexts,
+  messageOutlines,
 ]

@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { ATTEMPT_RETENTION_DAYS } from '../events/webhooks/attempts.ts'
 import { pruneEvents } from '../events/webhooks/retention.ts'
+import { namedBlobs } from '../outbound/named-blobs.ts'
 import { job } from './job.ts'
 
 /** Decisions §6.4: rows of the inbound log are kept for `LOG_RETENTION_DAYS`. */
@@ -19,6 +20,14 @@ export const deliveryLogRetention = job({
   every: HOUR_MS,
   byAge: true,
   run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+})
+
+/** Decisions-imap §1: sign-ins of mail programs are kept for `SIGN_IN_RETENTION_DAYS`. */
+export const signInRetention = job({
+  name: 'sign-in-retention',
+  every: HOUR_MS,
+  byAge: true,
+  run: ({ app }) => app.directory.signIns.prune(app.clock.now() - app.config.SIGN_IN_RETENTION_DAYS * DAY_MS),
 })
 
 /** Decisions §9.5: webhook delivery attempts are kept for 30 days. */
@@ -53,11 +62,7 @@ export const blobSweep = job({
   async run({ app }) {
     // A full disk may have prevented it at the start: until then content that mail.db may be too old to reference is not noted.
     if (!(await app.appliance.ensureOpen())) return 0
-    return app.store.blobs.sweep(async (hashes) => {
-      const kept = await app.store.messages.namedBlobs(hashes)
-      const uploaded = await app.store.uploads.namedBlobs(hashes)
-      return kept.union(uploaded).union(await app.outbound.emails.namedBlobs(hashes))
-    })
+    return app.store.blobs.sweep((hashes) => namedBlobs(app.store, app.outbound.emails, hashes))
   },
 })
 

@@ -3,7 +3,6 @@
 import type { Service } from '../base/lifecycle.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
-import { openProvisioning } from './provisioning.ts'
 import { openScheduler } from './scheduler.ts'
 
 /** A permanent loop that takes its work from the database. */
@@ -13,7 +12,6 @@ export interface Worker extends Service {
 }
 
 const OPEN = {
-  provisioning: openProvisioning,
   scheduler: (app) => openScheduler(app),
   deliver: (app) => app.outbound.runner(),
   webhooks: (app) => app.eventDispatch.dispatcher(),
@@ -29,7 +27,7 @@ export const WORKERS = Object.keys(OPEN) as readonly WorkerName[]
  */
 export const THREADS: readonly { name: string; workers: readonly WorkerName[] }[] = [
   { name: 'deliver', workers: ['deliver', 'webhooks'] },
-  { name: 'scheduler', workers: ['provisioning', 'scheduler'] },
+  { name: 'scheduler', workers: ['scheduler'] },
 ]
 
 /** What the first thread gives a worker thread. */

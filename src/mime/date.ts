@@ -55,6 +55,17 @@ const ISO_DATE = new RegExp(`^(\\d{4})-(\\d{1,2})-(\\d{1,2})(?:t|\\s+)${TIME}${Z
 
 /** The text of a Date field in ms since 1970; null when it is not a date. */
 export function parseDate(text: string): number | null {
+  return parseZonedDate(text)?.at ?? null
+}
+
+/** A moment, and the minutes east of UTC of the zone it was written in. */
+export interface ZonedDate {
+  at: number
+  zoneMinutes: number
+}
+
+/** The same with its zone, null when it is not a date. */
+export function parseZonedDate(text: string): ZonedDate | null {
   if (text.length > DATE_MAX) return null
   const plain = withoutComments(text).replace(/\s+/g, ' ').trim()
   const rfc = MAIL_DATE.exec(plain)
@@ -96,7 +107,7 @@ function monthOf(text: string): number {
 
 type Groups = (string | undefined)[]
 
-function moment(year: number, month: number, dayText: string, time: Groups, zone: Groups): number | null {
+function moment(year: number, month: number, dayText: string, time: Groups, zone: Groups): ZonedDate | null {
   const day = Number(dayText)
   const hour = hourOf(Number(time[0]), time[3])
   const minute = Number(time[1])
@@ -106,7 +117,8 @@ function moment(year: number, month: number, dayText: string, time: Groups, zone
   const at = Date.UTC(year, month, day, hour, minute, Math.min(second, 59))
   const real = new Date(at)
   if (real.getUTCDate() !== day || real.getUTCMonth() !== month) return null
-  return at - offsetMinutes(zone) * MINUTE_MS
+  const zoneMinutes = offsetMinutes(zone)
+  return { at: at - zoneMinutes * MINUTE_MS, zoneMinutes }
 }
 
 function hourOf(hour: number, half: string | undefined): number {

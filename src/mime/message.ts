@@ -1,5 +1,8 @@
 // The values a message is parsed into, shared by all modules that work with messages.
 
+import type { EnvelopeFields } from './envelope.ts'
+import type { ParameterPair } from './parameters.ts'
+
 /** An address with its display name; `name` is "" when there is none. */
 export interface Address {
   email: string
@@ -28,6 +31,29 @@ export interface Part {
   lines: number
   /** Parts inside a multipart or message/rfc822. */
   parts: Part[]
+  /** Message without NUL bytes: false. On the root only, absent from structures stored before version 2, which have none of the following either. */
+  hasNul?: boolean
+  /**
+   * Size of the decoded body in bytes; null for an unknown encoding, absent on a multipart. With bare LF, it is the size of
+   * the decoded form of the repaired body (see `bodyLf`).
+   */
+  decodedBytes?: number | null
+  /** Bare LF (without CR) in the part's header and body, each served as CRLF; absent when there is none. */
+  headerLf?: number
+  bodyLf?: number
+  /** Subtype and disposition as written, absent when `type` and `disposition` say the same. */
+  subtypeWritten?: string
+  dispositionWritten?: string
+  /** Parameters of Content-Type and Content-Disposition as written; RFC 2231 pieces are not joined. Absent when there is none. */
+  params?: ParameterPair[]
+  dispositionParams?: ParameterPair[]
+  /** Text of Content-Description, Content-MD5, Content-Language and Content-Location, encoded words not decoded. */
+  description?: string
+  md5?: string
+  language?: string
+  location?: string
+  /** Header of the message in a message/rfc822 part, as far as IMAP's ENVELOPE needs it. */
+  envelope?: EnvelopeFields
 }
 
 /** An attachment: a part that can be saved, with its file name, size and hash. */
@@ -70,6 +96,8 @@ export interface ParsedMessage {
   /** Plain text for the index: body (HTML as text where there is no text part), bounded. */
   searchText: string
   structure: Part | null
+  /** The header fields that mail programs list messages by, packed (see message-headers.ts). */
+  keptHeaders: Uint8Array
   /** Id of the part shown as text and of the part shown as HTML, null when there is none. */
   textPart: string | null
   htmlPart: string | null

@@ -6,9 +6,16 @@ import { decodeCharset } from './charset.ts'
 export interface StructuredValue {
   /** The text before the parameters, lower-case, without comments and white space. */
   value: string
+  /** The same with its capitals. */
+  written: string
   /** Parameters by lower-case name; RFC 2231 pieces are joined and decoded, encoded words are not. The first of a name counts. */
   parameters: Map<string, string>
+  /** Parameters as written, in order: names with their capitals, RFC 2231 pieces apart; quotes and quoted pairs removed. */
+  pairs: ParameterPair[]
 }
+
+/** Name and value of one parameter. */
+export type ParameterPair = [name: string, value: string]
 
 /** Parameters read from one field; more are ignored. */
 export const PARAMETERS_MAX = 200
@@ -21,14 +28,17 @@ const NAME = /[\s;]*([^=;]*)(=?)\s*/y
 /** Parses the text of a field (see fieldText). Linear time, never throws. */
 export function parseStructured(text: string): StructuredValue {
   const scan = new ValueScan(text)
-  const value = stripComments(scan.bare()).replace(/\s+/g, '').toLowerCase()
+  const written = stripComments(scan.bare()).replace(/\s+/g, '')
   const parameters = new Map<string, string>()
   const pieces = new Map<string, Piece[]>()
+  const pairs: ParameterPair[] = []
   for (let count = 0; count < PARAMETERS_MAX; count++) {
     const next = scan.parameter()
     if (!next) break
-    const extended = /^([^*]{1,60})\*(?:(\d{1,4})(\*?))?$/.exec(next.name)
-    if (!extended) setFirst(parameters, next.name, next.value)
+    if (next.name !== '') pairs.push([next.name, next.value])
+    const name = next.name.toLowerCase()
+    const extended = /^([^*]{1,60})\*(?:(\d{1,4})(\*?))?$/.exec(name)
+    if (!extended) setFirst(parameters, name, next.value)
     else {
       const piece = { index: Number(extended[2] ?? 0), encoded: !extended[2] || extended[3] === '*', text: next.value }
       pieces.set(extended[1]!, [...(pieces.get(extended[1]!) ?? []), piece])
@@ -36,7 +46,7 @@ export function parseStructured(text: string): StructuredValue {
   }
   // RFC 2231 §5: the extended form takes precedence over a plain one.
   for (const [name, list] of pieces) parameters.set(name, joinPieces(list))
-  return { value, parameters }
+  return { value: written.toLowerCase(), written, parameters, pairs }
 }
 
 /** One segment of a split or percent-encoded parameter (RFC 2231 §3 and §4). */
@@ -92,7 +102,7 @@ class ValueScan {
       this.pos = NAME.lastIndex
       if (match[2] === '') continue
       const value = this.text[this.pos] === '"' ? this.quoted() : this.unquoted()
-      return { name: match[1]!.slice(0, 200).replace(/\s+/g, '').toLowerCase(), value }
+      return { name: match[1]!.slice(0, 200).replace(/\s+/g, ''), value }
     }
     return null
   }

@@ -6,8 +6,10 @@ import { describeAttachments } from './attachments.ts'
 import { type BodyText, type SortedParts, sortParts } from './bodies.ts'
 import { parseDate } from './date.ts'
 import { decodeHeader, decodeText, encodedBytes } from './decode.ts'
+import { setDecodedSizes } from './decoded-size.ts'
 import { fieldText, type HeaderField, headerText } from './headers.ts'
 import type { Address, ParsedMessage, Part } from './message.ts'
+import { packHeaders } from './message-headers.ts'
 import { previewOf } from './preview.ts'
 import { messageIds } from './references.ts'
 import { declaredCharset, readStructure } from './structure.ts'
@@ -27,6 +29,8 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
   const addresses = readAddresses(fields)
   const bodies = sortParts(root)
   const content = readContent(bytes, bodies)
+  const sizes = new Map(bodies.attachments.map((part, at) => [part, content.attachments[at]!.sizeBytes]))
+  setDecodedSizes(bytes, root, sizes)
   const firstProblem = problem ?? addresses.problem ?? (fields.length === 0 ? 'The message has no header.' : null)
   return {
     parsed: firstProblem === null,
@@ -39,6 +43,7 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
     sentAt: parseDate(headerText(fields, 'date') ?? ''),
     ...content,
     structure: root,
+    keptHeaders: packHeaders(bytes, fields),
     textPart: isStub(bytes, bodies) ? null : (bodies.textPart?.id ?? null),
     htmlPart: bodies.htmlPart?.id ?? null,
     hasAttachments: content.attachments.some((attachment) => !attachment.inline),

@@ -5,6 +5,7 @@ import { fileName } from './file-name.ts'
 import { type HeaderField, headerText } from './headers.ts'
 import type { Part } from './message.ts'
 import { parseStructured, type StructuredValue, stripComments } from './parameters.ts'
+import type { PartDetails } from './part-details.ts'
 
 /** RFC 2046 §5.1.1 allows 70 characters; some mailers write longer ones. Longer than this is not accepted. */
 export const BOUNDARY_MAX = 1000
@@ -22,12 +23,18 @@ export interface PartBeginning {
   boundary: string | null
 }
 
-/** Describes the part between header and body from its fields; `outer` is the multipart or the message around it. */
+/** Where a part is: the multipart or the message around it, and its offsets. */
+export interface PartPosition {
+  outer: Part | null
+  headerStart: number
+  bodyStart: number
+}
+
+/** Describes the part between header and body from its fields. */
 export function describePart(
   fields: readonly HeaderField[],
-  outer: Part | null,
-  headerStart: number,
-  bodyStart: number,
+  { outer, headerStart, bodyStart }: PartPosition,
+  details: PartDetails,
 ): PartBeginning {
   const content = parseStructured(headerText(fields, 'content-type') ?? '')
   const disposition = parseStructured(headerText(fields, 'content-disposition') ?? '')
@@ -46,6 +53,7 @@ export function describePart(
     lines: 0,
     parts: [],
   }
+  details.add(part, { fields, content, disposition })
   return { part, boundary: type.startsWith('multipart/') ? boundaryOf(content) : null }
 }
 

@@ -5,6 +5,7 @@ import { asBuffer } from './charset.ts'
 import { type HeaderField, readHeaders } from './headers.ts'
 import type { Part } from './message.ts'
 import { describePart, isMessage } from './part.ts'
+import { PartDetails } from './part-details.ts'
 
 /** Limits of a message's structure (architecture decision 13). Content beyond is stored raw, without parts of its own. */
 export const PARTS_MAX = 1000
@@ -57,8 +58,9 @@ interface OpenPart {
   boundary: string | null
   /** The entry of this boundary that an outer multipart had, to be put back. */
   shadowed: number | undefined
-  /** Line breaks seen before its body. */
+  /** Line breaks seen before its body, and those of them that are a bare LF. */
   linesBefore: number
+  bareBefore: number
 }
 
 const LF = 10
@@ -76,6 +78,9 @@ class StructureWalk {
   private longest = 0
   private count = 0
   private lines = 0
+  /** Bare LF among `lines`. */
+  private bare = 0
+  private readonly details = new PartDetails()
   private problem: string | null = null
   private fields: HeaderField[] = []
 
@@ -101,11 +106,13 @@ class StructureWalk {
           continue
         }
       }
-      if (bytes[pos - 1] === LF) this.lines++
+      if (bytes[pos - 1] === LF) this.countLine(pos)
       lineStart = pos
     }
     this.finish(pos)
-    return { root: this.open[0]!.part, fields: this.fields, problem: this.problem }
+    const root = this.open[0]!.part
+    root.hasNul = bytes.includes(0)
+    return { root, fields: this.fields, problem: this.problem }
   }
 
   /** Handles a line that may be a boundary; returns the offset to continue at, null when it is not one. */
@@ -113,7 +120,7 @@ class StructureWalk {
     const found = this.match(start, endOfText(this.bytes, start, next))
     if (!found) return null
     this.closeAbove(found.at, start)
-    if (this.bytes[next - 1] === LF) this.lines++
+    if (this.bytes[next - 1] === LF) this.countLine(next)
     const multipart = this.open[found.at]!
     if (found.closing) {
       this.forget(multipart)
@@ -135,10 +142,14 @@ class StructureWalk {
       const headers = readHeaders(this.bytes, { start: at, isBoundary, isPart })
       this.problem ??= headers.problem
       if (this.count++ === 0) this.fields = headers.fields
-      this.lines += countLines(this.bytes, at, headers.bodyStart)
-      const { part, boundary } = describePart(headers.fields, outer, at, headers.bodyStart)
+      const bareBefore = this.bare
+      this.countLines(at, headers.bodyStart)
+      const position = { outer, headerStart: at, bodyStart: headers.bodyStart }
+      const { part, boundary } = describePart(headers.fields, position, this.details)
+      if (this.bare > bareBefore) part.headerLf = this.bare - bareBefore
+      if (outer && !isPart) this.details.addEnvelope(outer, headers.fields)
       outer?.parts.push(part)
-      this.open.push({ part, boundary: null, shadowed: undefined, linesBefore: this.lines })
+      this.open.push({ part, boundary: null, shadowed: undefined, linesBefore: this.lines, bareBefore: this.bare })
       at = headers.bodyStart
       if (boundary !== null && this.mayDescend()) this.remember(boundary)
       if (!isMessage(part) || !this.mayDescend()) return at
@@ -175,17 +186,39 @@ class StructureWalk {
     while (this.open.length > at + 1) {
       const ended = this.open.pop()!
       this.forget(ended)
-      ended.part.bodyEnd = Math.max(ended.part.bodyStart, end)
-      ended.part.lines = Math.max(0, this.lines - ended.linesBefore - (ended.part.bodyStart <= end ? 1 : 0))
+      const { part } = ended
+      part.bodyEnd = Math.max(part.bodyStart, end)
+      // The line break before the boundary is counted already.
+      const outside = part.bodyStart <= end ? 1 : 0
+      part.lines = Math.max(0, this.lines - ended.linesBefore - outside)
+      const bareOutside = outside === 1 && lineStart - end === 1 ? 1 : 0
+      this.setBare(ended, bareOutside)
     }
   }
 
   private finish(pos: number): void {
-    for (const { part, linesBefore } of this.open) {
-      part.bodyEnd = this.bytes.length
-      part.lines =
-        this.lines - linesBefore + (pos < this.bytes.length ? countLines(this.bytes, pos, this.bytes.length) : 0)
+    this.countLines(pos, this.bytes.length)
+    for (const opened of this.open) {
+      opened.part.bodyEnd = this.bytes.length
+      opened.part.lines = this.lines - opened.linesBefore
+      this.setBare(opened, 0)
     }
+  }
+
+  private setBare({ part, bareBefore }: OpenPart, outside: number): void {
+    const bare = this.bare - bareBefore - outside
+    if (bare > 0) part.bodyLf = bare
+  }
+
+  /** Counts the line break that ends at this offset. */
+  private countLine(next: number): void {
+    this.lines++
+    if (this.bytes[next - 2] !== CR) this.bare++
+  }
+
+  private countLines(start: number, end: number): void {
+    const { bytes } = this
+    for (let at = start; at < end; at++) if (bytes[at] === LF) this.countLine(at + 1)
   }
 
   /**
@@ -213,10 +246,4 @@ class StructureWalk {
 function endOfText(bytes: Buffer, start: number, next: number): number {
   if (next <= start || bytes[next - 1] !== LF) return next
   return next - 1 > start && bytes[next - 2] === CR ? next - 2 : next - 1
-}
-
-function countLines(bytes: Buffer, start: number, end: number): number {
-  let count = 0
-  for (let at = start; at < end; at++) if (bytes[at] === LF) count++
-  return count
 }

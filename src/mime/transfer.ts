@@ -13,6 +13,11 @@ for (const [value, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
   BASE64[character.charCodeAt(0)] = value
 }
 
+/** True for a character of the base64 alphabet (RFC 2045 §6.8). */
+export function isBase64Byte(byte: number): boolean {
+  return BASE64[byte]! >= 0
+}
+
 /** Value of each hexadecimal digit, -1 for what is none. */
 const HEX = new Int8Array(256).fill(-1)
 for (let value = 0; value < 16; value++) {

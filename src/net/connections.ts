@@ -1,16 +1,22 @@
-// Counts open connections, in total and per source address.
+// Counts open connections: in total, per source address, and per mailbox; and finds the source of a new one.
 
+import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import type { Clock } from '../base/clock.ts'
+import { takeProxyHeader } from './proxy-protocol.ts'
 
-/** Limits of open connections: in total and per source. */
+/** Limits of open connections: in total, per source, and per mailbox (listeners with sign-in). */
 export interface ConnectionLimits {
   total: number
   perAddress: number
+  perMailbox?: number
 }
 
+/** Connections of one listener, or of several that share their limits. */
 export class ConnectionCounter {
   readonly #limits: ConnectionLimits
   readonly #bySource = new Map<string, number>()
+  readonly #byMailbox = new Map<string, number>()
   #total = 0
 
   constructor(limits: ConnectionLimits) {
@@ -34,16 +40,53 @@ export class ConnectionCounter {
 
   /** Counts a connection for its source. @returns a function that ends the count, or null when the source has too many */
   count(address: string): (() => void) | null {
-    const source = sourceOf(address)
-    const open = this.#bySource.get(source) ?? 0
-    if (open >= this.#limits.perAddress) return null
-    this.#bySource.set(source, open + 1)
-    return () => {
-      const left = this.#bySource.get(source)! - 1
-      if (left > 0) this.#bySource.set(source, left)
-      else this.#bySource.delete(source)
-    }
+    return add(this.#bySource, sourceOf(address), this.#limits.perAddress)
   }
+
+  /** Counts a connection that has signed in to a mailbox. @returns as `count` */
+  countMailbox(mailboxId: string): (() => void) | null {
+    return add(this.#byMailbox, mailboxId, this.#limits.perMailbox ?? Number.POSITIVE_INFINITY)
+  }
+}
+
+function add(counts: Map<string, number>, key: string, limit: number): (() => void) | null {
+  const open = counts.get(key) ?? 0
+  if (open >= limit) return null
+  counts.set(key, open + 1)
+  let isCounted = true
+  return () => {
+    if (!isCounted) return
+    isCounted = false
+    const left = counts.get(key)! - 1
+    if (left > 0) counts.set(key, left)
+    else counts.delete(key)
+  }
+}
+
+/** Where a connection comes from. */
+export interface ConnectionSource {
+  address: string
+  port: number
+  /** True when a trusted proxy reported that the client spoke TLS to it. */
+  tls: boolean
+}
+
+/**
+ * The source of a new connection: its peer or, where that is a proxy of `PROXY_PROTOCOL_FROM`, the client its PROXY header names. A
+ * connection of the proxy itself (health check) has the proxy as source. The bytes behind the header stay unread.
+ * @returns null when a trusted proxy did not send a valid header
+ */
+export async function readSource(
+  socket: Socket,
+  { from, clock }: { from: readonly string[]; clock: Clock },
+): Promise<ConnectionSource | null> {
+  const own = { address: plainAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0, tls: false }
+  if (!isListed(own.address, from)) return own
+  const header = await takeProxyHeader(socket, clock)
+  if (header === 'wrong') return null
+  if (header.source === null) return own
+  const { address, port, tls = false } = header.source
+  return { address: plainAddress(address), port, tls }
 }
 
 /** The canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 compressed. */

@@ -15,10 +15,16 @@ export const MAX_V2_BYTES = 2048
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
 const V2_FIXED = 16
 
+/** PP2_TYPE_SSL and PP2_CLIENT_SSL (section 2.2.6): the client spoke TLS to the proxy. */
+const TLV_SSL = 0x20
+const CLIENT_SSL = 0x01
+
 /** The client's address and port; null for a connection of the proxy itself (health check). */
 export interface ProxySource {
   address: string
   port: number
+  /** Set when the client spoke TLS to the proxy; only a header of version 2 says so. */
+  tls?: true
 }
 
 /** `more`: not complete yet. `wrong`: no header, or a malformed one. */
@@ -60,13 +66,27 @@ function readBinary(bytes: Buffer): ProxyHeader {
   // LOCAL, or PROXY without addresses: a connection of the proxy itself.
   if (command === 0 || family === 0) return { bytes: end, source: null }
   if (family === 0x11 && length >= 12) {
-    return { bytes: end, source: { address: bytes.subarray(16, 20).join('.'), port: bytes.readUInt16BE(24) } }
+    const source = { address: bytes.subarray(16, 20).join('.'), port: bytes.readUInt16BE(24) }
+    return { bytes: end, source: { ...source, ...tlsMark(bytes.subarray(V2_FIXED + 12, end)) } }
   }
   if (family === 0x21 && length >= 36) {
     const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(V2_FIXED + i * 2).toString(16))
-    return { bytes: end, source: { address: groups.join(':'), port: bytes.readUInt16BE(48) } }
+    const source = { address: groups.join(':'), port: bytes.readUInt16BE(48) }
+    return { bytes: end, source: { ...source, ...tlsMark(bytes.subarray(V2_FIXED + 36, end)) } }
   }
   return 'wrong'
+}
+
+/** The mark among the additional fields; a field that is cut off is ignored. */
+function tlsMark(fields: Buffer): { tls?: true } {
+  for (let at = 0; at + 3 <= fields.length; ) {
+    const end = at + 3 + fields.readUInt16BE(at + 1)
+    if (end > fields.length) return {}
+    // The value begins with the bits of the client, followed by the result of its verification (four bytes).
+    if (fields[at] === TLV_SSL && end - at >= 3 + 5) return (fields[at + 3]! & CLIENT_SSL) === 0 ? {} : { tls: true }
+    at = end
+  }
+  return {}
 }
 
 /**

@@ -1,17 +1,29 @@
 // Accepts messages for sending: one path for every API, from the request to committed rows.
 
-import { ProductError } from '../base/errors.ts'
-import { newId } from '../base/ids.ts'
+import { type Issue, ProductError } from '../base/errors.ts'
+import { newId, randomName } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import { domainOf } from '../mime/address.ts'
+import type { ComposedContent } from '../mime/compose/outgoing-content.ts'
+import type { Address } from '../mime/message.ts'
+import type { OriginalMessage } from '../store/messages/original.ts'
 import { Composer } from '../workers/composer.ts'
 import type { Router } from './routing/router.ts'
 import { Acceptance, type AcceptanceDeps, hasRoom, mailboxFull, type Ready } from './submit/acceptance.ts'
-import { type CheckedMail, checkMail } from './submit/checked-message.ts'
+import { type CheckedMail, checkDraft, checkMail } from './submit/checked-message.ts'
 import type { NewMail, Sender, Submitted } from './submit/new-message.ts'
 import { type From, SenderContext } from './submit/sender-context.ts'
 
 type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
+
+/** The message of a draft as it is stored, and the message it replies to. */
+export interface ComposedDraft {
+  written: ComposedContent
+  original: OriginalMessage | null
+  /** Those of the identity, if the draft has none of its own. */
+  bcc: readonly Address[]
+  from: Address
+}
 
 /** Bytes composed on this thread before it yields to the event loop: about 1 ms. */
 const TURN_BYTES = 64 * 1024
@@ -61,6 +73,53 @@ export class Submitter {
     }
   }
 
+  /**
+   * Composes the message of a draft, with its Bcc field; what is missing for sending may be missing.
+   * @param id `dft_…`: its Message-ID is the same in all versions
+   * @throws ProductError validation_error, payload_too_large; conflict for a mailbox that may not send now
+   */
+  async composeDraft(sender: Sender, message: NewMail, id: string): Promise<ComposedDraft> {
+    const context = SenderContext.open(this.#deps, sender)
+    const author = await context.from(message.from, message.identityId)
+    const checked = checkDraft(message)
+    const original = context.original(message)
+    const { textBody, htmlBody } = message
+    const draft = {
+      ...{ ...checked, from: author.from, bcc: message.bcc === null ? author.bcc : checked.bcc, textBody, htmlBody },
+      ...{ headers: [], ...referencesTo(original), date: this.#deps.clock.now() },
+      ...{ messageId: `${id}@${domainOf(author.from.email)}`, seed: randomName() },
+      isUnsent: true,
+    }
+    return { written: await this.#composer.compose(draft, true), original, bcc: draft.bcc, from: author.from }
+  }
+
+  /** What would make sending the message fail; its bodies and the content of its files are not read. */
+  async problems(sender: Sender, message: NewMail): Promise<Issue[]> {
+    const { clock, config } = this.#deps
+    const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo: false }
+    const context = openContext(this.#deps, sender)
+    if (context instanceof ProductError) return issuesOf(context)
+    const checks: (() => unknown)[] = [
+      () => checkMail(message, rules),
+      () => context.original(message),
+      async () => {
+        const { from } = await context.from(message.from, message.identityId)
+        context.checkNames(from, message.replyTo ?? [], 'reply_to')
+        context.requireSendable(from)
+      },
+    ]
+    const found: Issue[] = []
+    for (const check of checks) {
+      try {
+        await check()
+      } catch (error) {
+        if (!(error instanceof ProductError)) throw error
+        found.push(...issuesOf(error))
+      }
+    }
+    return found
+  }
+
   /** Stops the worker thread that composes large messages. */
   close(): Promise<void> {
     return this.#composer.close()
@@ -85,7 +144,7 @@ export class Submitter {
     const { clock, config } = this.#deps
     const oneTo = context.sender.source === 'batch_api'
     const rules = { now: clock.now(), extra: config.ATTACHMENT_EXTRA_EXTENSIONS, oneTo }
-    const author = await context.from(message.from)
+    const author = await context.from(message.from, message.identityId)
     // The Bcc addresses of the identity count as named recipients.
     const checked = checkMail({ ...message, bcc: message.bcc ?? author.bcc }, rules)
     context.checkNames(author.from, checked.replyTo, message.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
@@ -96,19 +155,17 @@ export class Submitter {
     await context.requireRoom(author.from, checked.sendAt)
     const id = newId('email')
     const internetMessageId = `${id}@${domainOf(email)}`
-    const answered = original && {
-      inReplyTo: original.internetMessageId,
-      references: [...original.references, original.internetMessageId].filter((ref) => ref !== null),
-    }
+    const answered = original && referencesTo(original)
     const draft = { ...draftOf(message, checked, author), ...answered, messageId: internetMessageId }
     const written = await this.#composer.compose(draft, context.box !== null && message.saveToSent)
     // Checked again in the unit of work; here it avoids storing content that no row would reference.
-    if (context.box !== null && !hasRoom(context.box, written)) throw mailboxFull()
+    const { freedBytes = 0 } = message
+    if (context.box !== null && !hasRoom(context.box, { written, freedBytes })) throw mailboxFull()
     const { bcc, recipients, subject, sendAt, labels } = checked
     const domainId = context.domainOf(email)?.id ?? null
     return {
       ...{ id, from: author.from, bcc, recipients, returnPath, subject, internetMessageId },
-      ...{ domainId, original, sendAt, labels, written, identityId: author.identityId },
+      ...{ domainId, original, sendAt, labels, freedBytes, written, identityId: author.identityId },
     }
   }
 
@@ -128,6 +185,17 @@ function draftOf(message: NewMail, checked: CheckedMail, { from, replyTo }: From
     replyTo: checked.replyTo.length > 0 || message.replyTo !== null ? checked.replyTo : replyTo,
     date: sendAt,
   }
+}
+
+/** In-Reply-To and References of a reply (RFC 5322 §3.6.4). */
+function referencesTo(original: OriginalMessage | null): { inReplyTo: string | null; references: string[] } {
+  if (original === null) return { inReplyTo: null, references: [] }
+  const { internetMessageId: id, references } = original
+  return { inReplyTo: id, references: [...references, id].filter((ref) => ref !== null) }
+}
+
+function issuesOf({ code, message, param, issues }: ProductError): Issue[] {
+  return issues ?? [{ field: param ?? '', code, message }]
 }
 
 function openContext(deps: Deps, sender: Sender): SenderContext | ProductError {

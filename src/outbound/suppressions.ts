@@ -109,6 +109,15 @@ export class Suppressions {
     })
   }
 
+  /** The entry of an address; undefined when it is not suppressed or is no address. */
+  ofAddress(teamId: string, email: string): Suppression | undefined {
+    const mailbox = parseMailbox(email)
+    if (mailbox === null) return undefined
+    const sql = 'SELECT * FROM suppressions WHERE team_id = ? AND email = ?'
+    const row = this.#db.read.get(sql, [teamId, stored(mailbox.email)])
+    return row && present(row)
+  }
+
   /** Newest first. */
   async list(teamId: string, filter: SuppressionFilter): Promise<Page<Suppression>> {
     const where = new Where().add('team_id = ?', teamId)

@@ -41,6 +41,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       entry('sending', 'Sending'),
       entry('sending-accounts', 'Sending accounts'),
       entry('mailboxes', 'Mailboxes and search'),
+      entry('mail-programs', 'Mail programs'),
       entry('webhooks', 'Webhooks'),
       entry('agents', 'Agents'),
     ],

@@ -1,6 +1,7 @@
 // Routes at the origin that are not part of the API: pages for people, and the hook for Amazon SNS.
 
 import type { Route } from '../http/route.ts'
+import { appPasswordPages } from './app-passwords.ts'
 import { consolePages } from './console.ts'
 import { docPages } from './docs.ts'
 import { invitePages } from './invites.ts'
@@ -19,6 +20,7 @@ export const webRoutes: readonly Route[] = [
   ...signInPages,
   ...consolePages,
   ...memberPages,
+  ...appPasswordPages,
   ...invitePages,
   ...ownerPages,
 ]

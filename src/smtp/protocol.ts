@@ -2,18 +2,19 @@
 
 import { SMTPServer } from 'smtp-server'
 import type { Log } from '../base/log.ts'
+import type { CertificatePair } from '../config/certificate.ts'
 import { MAX_MESSAGE_BYTES } from './limits.ts'
 
 export interface ProtocolOptions {
   /** Host name in the greeting. */
   hostName: string
-  /** Key and certificate for STARTTLS, PEM. */
-  tls: { key: string; cert: string }
+  /** Key and certificate for STARTTLS, PEM; and how to learn of new ones. */
+  certificate: { pair: CertificatePair; onChange(listener: (pair: CertificatePair) => void): void }
   log: Log
 }
 
 /** Creates the server object all sessions share; its own listening socket is never opened. */
-export function openProtocol({ hostName, tls, log }: ProtocolOptions): SMTPServer {
+export function openProtocol({ hostName, certificate, log }: ProtocolOptions): SMTPServer {
   const server = new SMTPServer({
     name: hostName,
     heloResponse: '%s',
@@ -25,10 +26,11 @@ export function openProtocol({ hostName, tls, log }: ProtocolOptions): SMTPServe
     // The session enforces its own deadlines by the injected clock; the library restarts its timeout at every byte.
     socketTimeout: 2 ** 31 - 1,
     logger: false,
-    key: tls.key,
-    cert: tls.cert,
+    ...certificate.pair,
     minVersion: 'TLSv1.2',
   })
+  // Each connection takes the context at its STARTTLS.
+  certificate.onChange((pair) => server.updateSecureContext(pair))
   server.on('error', (error) => log.debug({ event: 'smtp.connection_error', err: error }, 'SMTP connection error'))
   return server
 }

@@ -39,10 +39,10 @@ export class Spool {
     this.#disk = new Semaphore(limits.disk)
   }
 
-  /** Creates the folder and removes leftover files: none of them was acknowledged to a client. */
+  /** Creates the folder and empties it of leftover files: none of them was acknowledged to a client. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    for (const name of await readdir(this.#folder)) await rm(join(this.#folder, name), { force: true })
+    for (const name of await readdir(this.#folder)) await rm(join(this.#folder, name), { force: true, recursive: true })
   }
 
   /**

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Notifier } from '../base/notifier.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
-import { placeholders } from '../db/sql-text.ts'
+import { RowCache } from '../db/row-cache.ts'
 import type { Fragment } from './folders.ts'
 import { type Account, CHANGE_TYPES, type ChangeType } from './records.ts'
 
@@ -24,6 +24,8 @@ interface AccountRow {
   quotas_seq: number
 }
 
+/** Accounts kept in memory while nothing changes. */
+const KNOWN_MAX = 1000
 const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
 const COLUMNS = `n, mailbox_id, used_bytes, message_count, attachment_bytes, is_away, full_since, last_activity_at, ${STATES}`
 
@@ -64,11 +66,15 @@ export class Accounts {
   readonly #db: Db
   readonly #clock: Clock
   readonly #notifier: Pick<Notifier, 'notify'>
+  readonly #known: RowCache<string, Account>
+  readonly #seqs: RowCache<number, number>
 
   constructor(db: Db, clock: Clock, notifier: Pick<Notifier, 'notify'>) {
     this.#db = db
     this.#clock = clock
     this.#notifier = notifier
+    this.#known = new RowCache(db, KNOWN_MAX)
+    this.#seqs = new RowCache(db, KNOWN_MAX)
   }
 
   /** Creates the account of a mailbox that has none yet. @returns its number */
@@ -76,7 +82,13 @@ export class Accounts {
     return tx.insert('accounts', { mailbox_id: mailboxId, created_at: this.#clock.now() })
   }
 
-  byMailbox(mailboxId: string, reader: Reader = this.#db.read): Account | undefined {
+  /** @param reader of a transaction; without it the account may be one that is kept in memory while nothing changes */
+  byMailbox(mailboxId: string, reader?: Reader): Account | undefined {
+    if (reader === undefined)
+      return this.#known.get(mailboxId, () => {
+        const account = this.byMailbox(mailboxId, this.#db.read)
+        return account && Object.freeze(account)
+      })
     const row = reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE mailbox_id = ?`, [mailboxId])
     return row && present(row)
   }
@@ -105,20 +117,16 @@ export class Accounts {
   }
 
   /** The accounts of several mailboxes, by mailbox id. */
-  byMailboxes(mailboxIds: readonly string[]): Map<string, Account> {
-    if (mailboxIds.length === 0) return new Map()
-    const list = placeholders(mailboxIds)
-    const rows = this.#db.read.all<AccountRow>(
-      `SELECT ${COLUMNS} FROM accounts WHERE mailbox_id IN (${list})`,
-      mailboxIds,
-    )
+  byMailboxes(mailboxIds: Iterable<string>, reader: Reader = this.#db.read): Map<string, Account> {
+    const sql = `SELECT ${COLUMNS} FROM accounts WHERE mailbox_id IN (SELECT value FROM json_each(?))`
+    const rows = reader.all<AccountRow>(sql, [JSON.stringify([...mailboxIds])])
     return new Map(rows.map((row) => [row.mailbox_id, present(row)]))
   }
 
   /** Sequence number of the last change. */
   seq(account: Account): number {
-    const row = this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])
-    return row?.seq ?? 0
+    const read = () => this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])?.seq
+    return this.#seqs.get(account.n, read) ?? 0
   }
 
   /** Sequence number of the last change of a type. */

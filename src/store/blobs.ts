@@ -6,7 +6,9 @@ import { zstdDecompress } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
-import type { Db, Reader, Steps, Tx } from '../db/db.ts'
+import { WriteBatches } from '../base/write-batches.ts'
+import type { Db, Reader, Row, Steps, Tx } from '../db/db.ts'
+import { inPieces, insertMany } from '../db/many-rows.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { Chunk } from '../mime/message.ts'
 
@@ -15,6 +17,9 @@ const decompress = promisify(zstdDecompress)
 // A blob is written before the row that refers to it. Younger blobs without a row may belong to a delivery in progress.
 export const SWEEP_GRACE_MS = HOUR_MS
 const SWEEP_BATCH = 500
+/** Larger contents are written alone. */
+const SMALL_BYTES = 128 * 1024
+const SMALL_BATCH = 32
 /** How long content that mail.db may be too old to reference is kept: time for putting the right mail.db back in place. */
 export const UNCLAIMED_RETENTION_MS = 30 * DAY_MS
 
@@ -44,15 +49,31 @@ export interface ContentSize {
 export class Blobs {
   readonly #db: Db
   readonly #clock: Clock
+  readonly #small: WriteBatches<StoredContent>
 
   constructor(db: Db, clock: Clock) {
     this.#db = db
     this.#clock = clock
+    this.#small = new WriteBatches({
+      most: SMALL_BATCH,
+      overlap: true,
+      write: (take) =>
+        db.write((tx) => {
+          const contents = take()
+          insertContents(tx, contents, clock.now())
+          return contents.map(() => undefined)
+        }),
+    })
   }
 
-  /** Stores content; resolves when it is durable. Content that exists already only gets a new `stored_at`, which keeps it from being swept. */
+  /**
+   * Stores content; resolves when it is durable. Content that exists already only gets a new `stored_at`, which keeps it from being
+   * swept. Small contents that wait together are stored together.
+   */
   put(hash: Uint8Array, sizeBytes: number, chunks: readonly Chunk[]): Promise<void> {
-    return this.putAll([{ hash, sizeBytes, chunks }])
+    const content = { hash, sizeBytes, chunks }
+    const isSmall = sizeBytes <= SMALL_BYTES && chunks.length <= 1
+    return isSmall ? this.#small.write(content) : this.putAll([content])
   }
 
   /** {@link put} for several contents in one unit of work. */
@@ -105,10 +126,20 @@ export class Blobs {
       after = rows.at(-1)!.hash
       const named = await findNamed(rows.map((row) => row.hash))
       deleted += await this.#delete(
-        rows.map((row) => row.hash).filter((hash) => !named.has(Buffer.from(hash).toString('hex'))),
+        rows.map((row) => row.hash).filter((hash) => !named.has(hexOf(hash))),
         cutoff,
       )
     }
+  }
+
+  /**
+   * Deletes content at once that no row references any more: of a version that was replaced.
+   * @param until ms: content that was stored again later may belong to a row that is being written
+   */
+  async release(hash: Uint8Array, until: number, findNamed: FindNamed): Promise<void> {
+    const sql = 'SELECT 1 AS found FROM unclaimed_blobs WHERE hash = ?'
+    if (this.#db.read.get(sql, [hash]) !== undefined || (await findNamed([hash])).size > 0) return
+    await this.#delete([hash], until + 1)
   }
 
   /** Content that a row references is no longer unclaimed; the rest is until its time is over. */
@@ -126,7 +157,7 @@ export class Blobs {
       await this.#db.write((tx) => {
         for (const { hash, keptUntil } of rows) {
           const isOver = keptUntil !== null && keptUntil <= now
-          if (isOver || named.has(Buffer.from(hash).toString('hex'))) {
+          if (isOver || named.has(hexOf(hash))) {
             tx.run('DELETE FROM unclaimed_blobs WHERE hash = ?', [hash])
           } else if (keptUntil === null) {
             tx.run('UPDATE unclaimed_blobs SET kept_until = ? WHERE hash = ?', [
@@ -159,6 +190,37 @@ export class Blobs {
   }
 }
 
+/** Inserts contents of at most one chunk each. */
+function insertContents(tx: Tx, contents: readonly StoredContent[], now: number): void {
+  const distinct = new Map(contents.map((content) => [hexOf(content.hash), content]))
+  const isNew = new Set<string>()
+  inPieces(
+    [...distinct.values()].map(({ hash, sizeBytes }) => [hash, sizeBytes, now]),
+    (marks, values) => {
+      const sql = `INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES ${marks} RETURNING hash`
+      for (const { hash } of tx.all<{ hash: Uint8Array }>(sql, values)) isNew.add(hexOf(hash))
+    },
+  )
+  const chunks: Row[] = []
+  for (const [key, content] of distinct) {
+    if (isNew.has(key)) chunks.push(...content.chunks.map((chunk) => chunkRow(content.hash, chunk)))
+    else touch(tx, content.hash, now)
+  }
+  insertMany(tx, 'chunks', chunks)
+}
+
+function chunkRow(hash: Uint8Array, { start, sizeBytes, zstd, data }: Chunk): Row {
+  return { hash, start, size_bytes: sizeBytes, zstd, data }
+}
+
+function touch(tx: Tx, hash: Uint8Array, now: number): void {
+  tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+}
+
 /** Yields after each chunk: one of 1 MiB takes some milliseconds. */
 function* insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Steps<void> {
   const { changes } = tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
@@ -166,12 +228,9 @@ function* insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now:
     sizeBytes,
     now,
   ])
-  if (changes === 0) {
-    tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
-    return
-  }
-  for (const { start, sizeBytes: size, zstd, data } of chunks) {
-    tx.insert('chunks', { hash, start, size_bytes: size, zstd, data })
+  if (changes === 0) return touch(tx, hash, now)
+  for (const chunk of chunks) {
+    tx.insert('chunks', chunkRow(hash, chunk))
     yield
   }
 }
@@ -227,7 +286,7 @@ async function decompressed({ zstd, data }: { zstd: number; data: Uint8Array }):
 
 function damagedContent(hash: Uint8Array, problem: string): ProductError {
   const sentence = 'Content in blobs.db is missing or damaged. The operator has to restore a backup.'
-  const cause = new Error(`Content ${Buffer.from(hash).toString('hex')} ${problem}: blobs.db is damaged or incomplete.`)
+  const cause = new Error(`Content ${hexOf(hash)} ${problem}: blobs.db is damaged or incomplete.`)
   return new ProductError('service_unavailable', sentence, { cause })
 }
 

@@ -5,6 +5,7 @@ import { DAY_MS } from '../base/durations.ts'
 import type { AnyReader, Db, Reader, Tx } from '../db/db.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { Accounts } from './accounts.ts'
+import { pruneExpunged } from './folders-expunged.ts'
 import { CHANGE_TYPES, type ChangeType } from './records.ts'
 
 /** Decisions §10.1: changes are kept this long (ms), and at least this many of each type regardless of age. */
@@ -27,7 +28,7 @@ export class ChangeHistory {
     this.#deps = deps
   }
 
-  /** Deletes expired changes of all accounts, in batches. @returns how many changes */
+  /** Deletes expired changes of all accounts, and ranges of UIDs that left folders as long ago, in batches. @returns how many rows */
   async prune(signal: AbortSignal): Promise<number> {
     const before = this.#deps.clock.now() - RETENTION_MS
     let deleted = 0
@@ -38,6 +39,16 @@ export class ChangeHistory {
       }
       if (accounts.length < ACCOUNTS_PER_PAGE) break
       after = accounts.at(-1)!
+    }
+    return deleted + (await this.#pruneExpunged(before, signal))
+  }
+
+  async #pruneExpunged(before: number, signal: AbortSignal): Promise<number> {
+    let deleted = 0
+    while (!signal.aborted) {
+      const batch = await this.#deps.db.write((tx) => pruneExpunged(tx, before, BATCH_ROWS))
+      deleted += batch
+      if (batch < BATCH_ROWS) break
     }
     return deleted
   }

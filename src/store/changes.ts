@@ -2,6 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
+import { inPieces } from '../db/many-rows.ts'
 import { type Accounts, readState, writeState } from './accounts.ts'
 import { deleteFloors, floorOf } from './changes-history.ts'
 import type { Fragment } from './folders.ts'
@@ -57,23 +58,22 @@ export class ChangeLedger {
    * pruned is not reported as created when it changes again.
    */
   record(tx: Tx, account: number, seq: number, changes: readonly Change[], now: number): void {
-    if (changes.length === 0) return
-    const values: SqlValue[] = []
-    for (const change of changes) {
+    const rows = distinctChanges(changes).map((change): SqlValue[] => {
       const created = change.kind === 'created' ? seq : BEFORE_LEDGER
       const isDestroyed = change.kind === 'destroyed' ? 1 : 0
       // Without a row an object has no recorded update other than of counts.
       const altered = change.countsOnly ? BEFORE_LEDGER : seq
-      values.push(account, change.type, change.n, change.object, created, seq, isDestroyed, now, altered)
-    }
-    const placeholders = changes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')
-    tx.run(
-      `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at, altered_seq)
-       VALUES ${placeholders}
-       ON CONFLICT (account, type, n) DO UPDATE SET
-         changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at,
-         altered_seq = max(excluded.altered_seq, coalesce(altered_seq, changed_seq))`,
-      values,
+      return [account, change.type, change.n, change.object, created, seq, isDestroyed, now, altered]
+    })
+    inPieces(rows, (marks, values) =>
+      tx.run(
+        `INSERT INTO changes (account, type, n, object, created_seq, changed_seq, gone, changed_at, altered_seq)
+         VALUES ${marks}
+         ON CONFLICT (account, type, n) DO UPDATE SET
+           changed_seq = excluded.changed_seq, gone = excluded.gone, changed_at = excluded.changed_at,
+           altered_seq = max(excluded.altered_seq, coalesce(altered_seq, changed_seq))`,
+        values,
+      ),
     )
   }
 
@@ -198,6 +198,19 @@ export function lastChangeSeq(reader: Reader, account: number, type: ChangeType,
 export function isNumberRecorded(reader: Reader, account: number, type: ChangeType, n: number): boolean {
   const sql = 'SELECT 1 AS found FROM changes WHERE account = ? AND type = ? AND n = ?'
   return reader.get(sql, [account, type, n]) !== undefined
+}
+
+/** Without repeated updates of one object: an update after the creation adds nothing, nor does one of counts after another update. */
+function distinctChanges(changes: readonly Change[]): readonly Change[] {
+  if (changes.length === 1) return changes
+  const distinct = new Map<string, Change>()
+  for (const change of changes) {
+    const key = `${change.type} ${change.n}`
+    const before = distinct.get(key)
+    if (change.kind === 'destroyed') distinct.set(`${key} destroyed`, change)
+    else if (before === undefined || (before.kind === 'updated' && before.countsOnly)) distinct.set(key, change)
+  }
+  return [...distinct.values()]
 }
 
 /** created + updated = created; created + destroyed = nothing. */

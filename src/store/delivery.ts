@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
+import { WriteBatches } from '../base/write-batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { SieveOutcome } from '../sieve/outcome.ts'
 import type { Inspection } from '../workers/inspection.ts'
@@ -10,13 +11,12 @@ import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
 import type { ChangeLedger } from './changes.ts'
 import { type DeliveryFolders, resolveFolders } from './delivery-folders.ts'
-import { storeMessage } from './file-message.ts'
+import { type FiledMessage, type MessageFiling, storeMessages } from './file-message.ts'
 import type { Folders } from './folders.ts'
 import type { FolderEdits } from './folders-edits.ts'
 import { flagsOf } from './messages/keywords.ts'
 import { RecentCopies } from './recent-copies.ts'
 import type { Account, MessageAuthentication } from './records.ts'
-import type { JoinedThread } from './threads/join.ts'
 
 /** An inspected message with its envelope. */
 export interface IncomingMessage {
@@ -80,107 +80,141 @@ interface Deps {
   closeLinks: CloseLinks
 }
 
+/** Messages in one unit of work. More would hold up the calling thread for longer than some milliseconds. */
+const BATCH_MAX = 32
+
+type RecordResults = (tx: Tx, results: DeliveryResult[]) => void
+
+interface Delivery {
+  message: IncomingMessage
+  targets: readonly DeliveryTarget[]
+  record: RecordResults
+}
+
+/** One message for one mailbox. */
+interface MessageCopy {
+  delivery: Delivery
+  message: IncomingMessage
+  target: DeliveryTarget
+  account: Account
+  /** `msg_…` */
+  messageId: string
+}
+
+/** Why a copy is not stored although it is no duplicate; null if it is stored. */
+type NotStored = 'full' | 'discarded' | null
+
+/** The deliveries of a batch depend on each other in a way that only one by one is decided correctly. */
+class MutuallyDependent extends Error {}
+
 export class Deliverer {
   readonly #deps: Deps
-  readonly #copies: RecentCopies
+  readonly #recent: RecentCopies
+  readonly #batches: WriteBatches<Delivery, DeliveryResult[]>
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#copies = new RecentCopies(deps.clock)
+    this.#recent = new RecentCopies(deps.clock)
+    this.#batches = new WriteBatches({
+      most: BATCH_MAX,
+      overlap: true,
+      write: (take) => deps.db.write((tx) => this.#deliverAll(tx, take())),
+    })
   }
 
   /**
-   * Stores one copy per target. All copies and the writes of `record` are one unit of work: all are durable or none is.
-   * @param record runs inside the unit of work, after the last copy
+   * Stores one copy per target. All copies and the writes of `record` are one unit of work: all are durable or none is. Messages that
+   * wait together are stored together.
+   * @param record runs inside the unit of work, after the last copy, and again when the unit of work is repeated
    * @returns results in the order of the targets, after the commit
    */
   async deliver(
     message: IncomingMessage,
     targets: readonly DeliveryTarget[],
-    record: (tx: Tx, results: DeliveryResult[]) => void,
+    record: RecordResults,
   ): Promise<DeliveryResult[]> {
-    const { db, blobs, closeLinks } = this.#deps
-    const { hash, sizeBytes, chunks, linkTokens } = message.inspection
-    if (targets.some((target) => !isDiscarded(target))) await blobs.put(hash, sizeBytes, chunks)
-    return db.write((tx) => {
-      this.#copies.prune(tx)
-      // Forwarded messages too: a link that a mailbox key can read must not sign in a person.
-      if (linkTokens.length > 0) closeLinks(tx, linkTokens)
-      const results: DeliveryResult[] = []
-      for (const target of targets) results.push(this.#deliverCopy(tx, message, target))
-      record(tx, results)
-      return results
-    })
+    const { hash, sizeBytes, chunks } = message.inspection
+    if (targets.some((target) => !isDiscarded(target))) await this.#deps.blobs.put(hash, sizeBytes, chunks)
+    return this.#batches.write({ message, targets, record })
   }
 
   /** Deletes the duplicate-detection rows of a deleted account. See `PurgeStep`. */
   purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
-    return this.#copies.purgeIn(tx, account.n, limit)
+    return this.#recent.purgeIn(tx, account.n, limit)
   }
 
-  #deliverCopy(tx: Tx, message: IncomingMessage, target: DeliveryTarget): DeliveryResult {
+  #deliverAll(tx: Tx, deliveries: readonly Delivery[]): DeliveryResult[][] {
+    this.#recent.prune(tx)
+    for (const { message } of deliveries) {
+      const { linkTokens } = message.inspection
+      // Forwarded messages too: a link that a mailbox key can read must not sign in a person.
+      if (linkTokens.length > 0) this.#deps.closeLinks(tx, linkTokens)
+    }
+    const results = this.#storeAll(tx, this.#copiesOf(tx, deliveries))
+    return deliveries.map(({ targets, record }) => {
+      const own = results.splice(0, targets.length)
+      record(tx, own)
+      return own
+    })
+  }
+
+  #copiesOf(tx: Tx, deliveries: readonly Delivery[]): MessageCopy[] {
+    const all = deliveries.flatMap((delivery) => delivery.targets.map((target) => ({ delivery, target })))
+    const accounts = this.#deps.accounts.byMailboxes(new Set(all.map(({ target }) => target.mailboxId)), tx)
+    return all.map(({ delivery, target }) => {
+      const account = accounts.get(target.mailboxId)
+      if (!account) throw new Error(`Mailbox ${target.mailboxId} has no account.`)
+      return { delivery, message: delivery.message, target, account, messageId: newId('message') }
+    })
+  }
+
+  #storeAll(tx: Tx, copies: readonly MessageCopy[]): DeliveryResult[] {
+    const notStored = whatIsNotStored(copies)
+    const wanted = copies.filter((copy) => notStored.get(copy) === null)
+    const recorded = this.#recent.record(tx, wanted)
+    const stored = wanted.filter((copy) => recorded.has(copy))
+    checkIndependence(notStored, recorded)
+    const results = this.#store(tx, stored)
+    return copies.map((copy) => results.get(copy) ?? this.#withoutCopy(tx, copy, notStored.get(copy)!))
+  }
+
+  /** The outcome of a copy that is not stored, or has been stored before. */
+  #withoutCopy(tx: Tx, copy: MessageCopy, reason: NotStored): DeliveryResult {
     const { accounts, clock } = this.#deps
-    const account = accounts.byMailbox(target.mailboxId, tx)
-    if (!account) throw new Error(`Mailbox ${target.mailboxId} has no account.`)
-    const base = {
-      mailboxId: target.mailboxId,
-      rcptTo: target.rcptTo,
-      messageId: null,
-      junk: false,
-      scriptError: null,
-      folderIds: [],
-      attachmentIds: [],
-      threadId: null,
-      threadBy: null,
-      threadRef: null,
-      isAway: account.isAway,
-    }
-    const isOver = account.usedBytes + message.inspection.sizeBytes > target.quotaBytes
-    if (isOver || isDiscarded(target)) {
-      const earlier = this.#copies.find(tx, account.n, message)
-      if (earlier !== undefined) return { ...base, outcome: 'duplicate', messageId: earlier }
-      if (isDiscarded(target)) return { ...base, outcome: 'discarded' }
-      accounts.markFull(tx, account.n, clock.now())
-      return { ...base, outcome: 'full' }
-    }
-    const id = newId('message')
-    const earlier = this.#copies.record(tx, account.n, message, id)
-    if (earlier !== undefined) return { ...base, outcome: 'duplicate', messageId: earlier }
-    const { filing, attachmentIds, joined } = this.#storeCopy(tx, id, account, message, target)
-    return {
-      ...base,
-      outcome: 'stored',
-      messageId: id,
-      junk: isJunk(filing),
-      scriptError: filing.error,
-      folderIds: filing.folders.map((folder) => folder.id),
-      attachmentIds,
-      threadId: joined.id,
-      threadBy: joined.by,
-      threadRef: joined.ref,
-    }
+    const earlier = this.#recent.find(tx, copy.account.n, copy.message)
+    if (earlier !== undefined) return { ...emptyResult(copy), outcome: 'duplicate', messageId: earlier }
+    if (reason === 'discarded') return { ...emptyResult(copy), outcome: 'discarded' }
+    accounts.markFull(tx, copy.account.n, clock.now())
+    return { ...emptyResult(copy), outcome: 'full' }
   }
 
-  #storeCopy(
-    tx: Tx,
-    id: string,
-    account: Account,
-    message: IncomingMessage,
-    target: DeliveryTarget,
-  ): { filing: DeliveryFolders; attachmentIds: string[]; joined: JoinedThread } {
-    const { clock, folders, names } = this.#deps
+  #store(tx: Tx, copies: readonly MessageCopy[]): Map<MessageCopy, DeliveryResult> {
+    const { folders } = this.#deps
+    const defaults = folders.arrivalFolders(new Set(copies.map(({ account }) => account.n)), tx)
+    const resolved = copies.map(({ account, target }) => {
+      const { scriptOutcome = null, junk } = target
+      const { inbox, junk: junkFolder } = defaults.get(account.n)!
+      return resolveFolders(tx, this.#deps, account, { scriptOutcome, defaultFolder: junk ? junkFolder : inbox })
+    })
+    const filed = storeMessages(
+      tx,
+      this.#deps,
+      copies.map((copy, index) => this.#filingOf(copy, resolved[index]!)),
+    )
+    const results = copies.map((copy, index) => [copy, storedResult(copy, resolved[index]!, filed[index]!)] as const)
+    return new Map(results)
+  }
+
+  #filingOf({ message, target, account, messageId }: MessageCopy, filing: DeliveryFolders): MessageFiling {
     const { inspection, receivedAt } = message
-    const defaultFolder = folders.byRole(account.n, target.junk ? 'junk' : 'inbox', tx)
-    const { scriptOutcome = null } = target
-    const filing = resolveFolders(tx, this.#deps, account, { scriptOutcome, defaultFolder })
-    const { keywords } = filing
-    const { attachmentIds, joined } = storeMessage(tx, this.#deps, {
-      id,
+    const { folders, keywords } = filing
+    return {
+      id: messageId,
       account: account.n,
-      folders: filing.folders,
+      folders,
       ownAddresses: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
       blob: inspection.hash,
-      nameOf: names.of(account.mailboxId),
+      nameOf: this.#deps.names.of(account.mailboxId),
       sizeBytes: inspection.sizeBytes,
       parsed: inspection.message,
       envelope: { mailFrom: message.mailFrom, rcptTo: target.rcptTo },
@@ -189,9 +223,69 @@ export class Deliverer {
       keywords: isJunk(filing) ? [...keywords, '$junk'] : keywords,
       flags: flagsOf(keywords),
       receivedAt,
-      createdAt: clock.now(),
-    })
-    return { filing, attachmentIds, joined }
+      createdAt: this.#deps.clock.now(),
+    }
+  }
+}
+
+/** Decides which copies are not stored, in their order: each one that is stored uses up quota. */
+function whatIsNotStored(copies: readonly MessageCopy[]): Map<MessageCopy, NotStored> {
+  const used = new Map<number, number>()
+  return new Map(
+    copies.map((copy) => {
+      const { account, message, target } = copy
+      const total = (used.get(account.n) ?? account.usedBytes) + message.inspection.sizeBytes
+      if (isDiscarded(target)) return [copy, 'discarded']
+      if (total > target.quotaBytes) return [copy, 'full']
+      used.set(account.n, total)
+      return [copy, null]
+    }),
+  )
+}
+
+/** A copy is over quota only because of one that turned out to be a duplicate, which uses none. @throws MutuallyDependent */
+function checkIndependence(notStored: ReadonlyMap<MessageCopy, NotStored>, recorded: ReadonlySet<MessageCopy>): void {
+  const duplicates = [...notStored].flatMap(([copy, reason]) => (reason === null && !recorded.has(copy) ? [copy] : []))
+  if (duplicates.length === 0) return
+  for (const [copy, reason] of notStored) {
+    const isAffected = ({ account, delivery }: MessageCopy) =>
+      account.n === copy.account.n && delivery !== copy.delivery
+    if (reason === 'full' && duplicates.some(isAffected)) throw new MutuallyDependent()
+  }
+}
+
+function emptyResult({ target, account }: MessageCopy): Omit<DeliveryResult, 'outcome'> {
+  return {
+    mailboxId: target.mailboxId,
+    rcptTo: target.rcptTo,
+    messageId: null,
+    junk: false,
+    scriptError: null,
+    folderIds: [],
+    attachmentIds: [],
+    threadId: null,
+    threadBy: null,
+    threadRef: null,
+    isAway: account.isAway,
+  }
+}
+
+function storedResult(
+  copy: MessageCopy,
+  filing: DeliveryFolders,
+  { attachmentIds, joined }: FiledMessage,
+): DeliveryResult {
+  return {
+    ...emptyResult(copy),
+    outcome: 'stored',
+    messageId: copy.messageId,
+    junk: isJunk(filing),
+    scriptError: filing.error,
+    folderIds: filing.folders.map(({ id }) => id),
+    attachmentIds,
+    threadId: joined.id,
+    threadBy: joined.by,
+    threadRef: joined.ref,
   }
 }
 

@@ -5,8 +5,10 @@ import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Accounts } from './accounts.ts'
+import { numberRange, reserveUidValidity } from './accounts-numbers.ts'
 import { type Change, type ChangeLedger, lastChangeSeq, lastNumber } from './changes.ts'
 import type { FolderRow } from './folders.ts'
+import { forgetExpunged } from './folders-expunged.ts'
 import type { MessageEdits } from './messages/edits.ts'
 import type { Account } from './records.ts'
 
@@ -16,6 +18,8 @@ export interface NewFolder {
   parentId: string | null
   /** Left out: after the other folders. */
   sortOrder?: number
+  /** Left out: subscribed. */
+  isSubscribed?: boolean
 }
 
 export interface FolderChange {
@@ -60,7 +64,7 @@ export class FolderEdits {
   }
 
   /** {@link create} inside a unit of work of the caller. */
-  createIn(tx: Tx, account: Account, { name: requestedName, parentId, sortOrder }: NewFolder): string {
+  createIn(tx: Tx, account: Account, { name: requestedName, parentId, ...more }: NewFolder): string {
     const rows = this.#rows(tx, account)
     if (rows.length >= FOLDERS_MAX) throw conflict(`A mailbox has at most ${FOLDERS_MAX} folders.`)
     const name = checkFolderName(requestedName)
@@ -69,14 +73,12 @@ export class FolderEdits {
     assertNameFree(rows, parent, name, null)
     const now = this.#deps.clock.now()
     const id = newId('folder')
-    const newest = tx.get<{ n: number | null }>('SELECT max(n) AS n FROM folders')
-    // A number that the ledger records is not assigned again.
-    const n = Math.max(newest?.n ?? 0, lastNumber(tx, account.n, 'folders')) + 1
+    const n = nextFolderNumber(tx, account.n)
     tx.insert('folders', {
       ...{ n, id, account: account.n, parent: parent?.n ?? null, name },
-      sort_order: sortOrder ?? Math.max(...rows.map((row) => row.sort_order)) + SORT_STEP,
-      // RFC 9051 §2.3.1.1: a folder created later under the same name must have a greater value.
-      uid_validity: Math.floor(now / 1000),
+      sort_order: more.sortOrder ?? Math.max(...rows.map((row) => row.sort_order)) + SORT_STEP,
+      is_subscribed: more.isSubscribed ?? true,
+      uid_validity: reserveUidValidity(tx, account.n, 1, now),
       created_at: now,
       updated_at: now,
     })
@@ -143,6 +145,7 @@ export class FolderEdits {
         if (batch.length > 0) edits.removeFromFolder(tx, account, id, batch, onMessages === 'trash')
         else {
           tx.run('DELETE FROM folders WHERE n = ?', [row.n])
+          forgetExpunged(tx, [row.n])
           this.#recordChanges(tx, account, [{ type: 'folders', n: row.n, object: id, kind: 'destroyed' }])
         }
         lastSeq = currentSeq()
@@ -172,6 +175,16 @@ export class FolderEdits {
     const seq = accounts.advance(tx, account.n, ['folders'], { bytes: 0, messages: 0 })
     changes.record(tx, account.n, seq, recorded, clock.now())
   }
+}
+
+/**
+ * The number of the next folder of an account: in its own range and, as far as the ledger goes, never assigned before. Sessions of mail
+ * programs still hold the number of a folder that was deleted; it must not become that of another account's folder.
+ */
+function nextFolderNumber(tx: Tx, account: number): number {
+  const { low, high } = numberRange(account)
+  const last = tx.get<{ n: number | null }>('SELECT max(n) AS n FROM folders WHERE n BETWEEN ? AND ?', [low, high])?.n
+  return Math.max(last ?? low, lastNumber(tx, account, 'folders')) + 1
 }
 
 /** @throws ProductError validation_error */
@@ -220,6 +233,9 @@ function assertNoCycle(rows: readonly Row[], folder: Row, parent: Row | null): v
 }
 
 function assertNameFree(rows: readonly Row[], parent: Row | null, name: string, self: number | null): void {
+  // RFC 9051 §5.1: at the top level INBOX in any letter case is the Inbox.
+  if (parent === null && name.toLowerCase() === 'inbox' && rows.find(({ n }) => n === self)?.role !== 'inbox')
+    throw conflict('This name is reserved for the Inbox.', 'name')
   const inUse = rows.some((row) => row.n !== self && row.parent === (parent?.n ?? null) && row.name === name)
   if (inUse) throw conflict('A folder with this name already exists here.', 'name')
 }

@@ -4,6 +4,8 @@ import type { WrongSpan } from '../base/clock-guard.ts'
 import type { AnyReader, Reader, Tx } from '../db/db.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { FolderKey } from './folders.ts'
+import type { RemovedEntry } from './folders-expunged.ts'
+import { ENTRY_FLAGS, entryFlagsOf } from './messages/keywords.ts'
 import type { FolderRole } from './records.ts'
 
 /** The folders of each message, by message number. */
@@ -28,29 +30,106 @@ export function messagesIn(reader: Reader, folder: number, limit: number): numbe
   return rows.map(({ message }) => message)
 }
 
-/** Adds a message to a folder under its next UID. The counts are updated by {@link updateFolderCounts}. */
-export function insertFolderEntry(
-  tx: Tx,
-  folder: number,
-  message: { n: number; receivedAt: number },
-  now: number,
-): void {
+/**
+ * Adds a message, which is in a folder already, to another one under its next UID. Its flags and modification number are written by
+ * {@link touchEntries}, the counts by {@link updateFolderCounts}.
+ * @returns the UID
+ */
+export function insertFolderEntry(tx: Tx, folder: number, message: number, now: number): number {
   const row = tx.get<{ uid: number }>(
     'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
     [folder],
   )
-  tx.insert('message_folders', {
-    folder,
-    uid: row!.uid,
-    message: message.n,
-    received_at: message.receivedAt,
-    filed_at: now,
-  })
+  // The size is what mail programs were told under the other UIDs.
+  tx.run(
+    `INSERT INTO message_folders (folder, uid, message, received_at, filed_at, size_bytes)
+     SELECT ?, ?, message, received_at, ?, size_bytes FROM message_folders WHERE message = ? LIMIT 1`,
+    [folder, row!.uid, now, message],
+  )
+  return row!.uid
 }
 
-/** Removes a message from a folder, without updating counts. */
-export function deleteFolderEntry(tx: Tx, folder: number, message: number): void {
-  tx.run('DELETE FROM message_folders WHERE message = ? AND folder = ?', [message, folder])
+/** Gives a message the next UID of a folder it is in, as if it had left and come back. @returns the entry that is gone */
+export function renewFolderEntry(tx: Tx, folder: number, message: number, now: number): RemovedEntry {
+  const [before] = uidsIn(tx, folder, [message]).values()
+  tx.run(
+    `UPDATE message_folders SET uid = (SELECT uid_next FROM folders WHERE n = ?), filed_at = ?, flags = flags & ~${ENTRY_FLAGS.deleted}
+     WHERE message = ? AND folder = ?`,
+    [folder, now, message, folder],
+  )
+  tx.run('UPDATE folders SET uid_next = uid_next + 1 WHERE n = ?', [folder])
+  return { folder, uid: before! }
+}
+
+/** The size under which mail programs know a message. */
+export function servedSize(reader: Reader, message: number): number | undefined {
+  return reader.get<{ size: number }>('SELECT size_bytes AS size FROM message_folders WHERE message = ? LIMIT 1', [
+    message,
+  ])?.size
+}
+
+/** Sets the size of a message in all its folders, under UIDs that no mail program knows yet. */
+export function setServedSize(tx: Tx, message: number, sizeBytes: number): void {
+  tx.run('UPDATE message_folders SET size_bytes = ? WHERE message = ?', [sizeBytes, message])
+}
+
+/** UIDs in a folder by message number; messages that are not in it are left out. */
+export function uidsIn(reader: Reader, folder: number, messages: readonly number[]): Map<number, number> {
+  const rows = reader.all<{ message: number; uid: number }>(
+    'SELECT message, uid FROM message_folders WHERE message IN (SELECT value FROM json_each(?)) AND folder = ?',
+    [JSON.stringify(messages), folder],
+  )
+  return new Map(rows.map(({ message, uid }) => [message, uid]))
+}
+
+/** Removes a message from a folder, without updating counts. @returns the entry, for {@link recordExpunged} */
+export function deleteFolderEntry(tx: Tx, folder: number, message: number): RemovedEntry[] {
+  return tx.all<RemovedEntry>('DELETE FROM message_folders WHERE message = ? AND folder = ? RETURNING folder, uid', [
+    message,
+    folder,
+  ])
+}
+
+/**
+ * Gives all entries of changed messages, and their folders, the modification number of the unit of work; their flags become those of the
+ * messages. To be called after the messages and their folders are written.
+ * @param removed entries that the unit of work deleted
+ */
+export function touchEntries(
+  tx: Tx,
+  modSeq: number,
+  { messages, removed }: { messages: readonly number[]; removed: readonly RemovedEntry[] },
+): void {
+  const folders = new Set(removed.map(({ folder }) => folder))
+  if (messages.length > 0) {
+    const rows = tx.all<{ folder: number }>(
+      `UPDATE message_folders SET mod_seq = ?, flags = (flags & ${ENTRY_FLAGS.deleted}) | (${entryFlagsOf('message_folders.message')})
+       WHERE message IN (SELECT value FROM json_each(?)) RETURNING folder`,
+      [modSeq, JSON.stringify(messages)],
+    )
+    for (const { folder } of rows) folders.add(folder)
+  }
+  if (folders.size === 0) return
+  tx.run('UPDATE folders SET mod_seq = ? WHERE n IN (SELECT value FROM json_each(?))', [
+    modSeq,
+    JSON.stringify([...folders]),
+  ])
+}
+
+/** Sets or clears `\Deleted` of entries of one folder, which no other folder of their messages shares. */
+export function markDeleted(
+  tx: Tx,
+  folder: number,
+  uids: readonly number[],
+  { deleted, modSeq }: { deleted: boolean; modSeq: number },
+): void {
+  const bit = ENTRY_FLAGS.deleted
+  tx.run(
+    `UPDATE message_folders SET flags = ${deleted ? `flags | ${bit}` : `flags & ~${bit}`}, mod_seq = ?
+     WHERE folder = ? AND uid IN (SELECT value FROM json_each(?))`,
+    [modSeq, folder, JSON.stringify(uids)],
+  )
+  tx.run('UPDATE folders SET mod_seq = ? WHERE n = ?', [modSeq, folder])
 }
 
 /**
@@ -94,7 +173,6 @@ export interface FilingLimits {
   wrong: readonly WrongSpan[]
 }
 
-/**
 /**
  * Sets the filing time of what was filed in folders with these roles while the clock was wrong to now: in the times it showed, before
  * the message was received, before the first team existed, or in the future. The filing time still grows with the UID.

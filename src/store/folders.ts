@@ -2,8 +2,11 @@
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Reader, SqlValue, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
+import { inPieces, insertMany } from '../db/many-rows.ts'
 import { placeholders } from '../db/sql-text.ts'
+import { numberRange, reserveUidValidity } from './accounts-numbers.ts'
+import { forgetExpunged } from './folders-expunged.ts'
 import type { Account, Folder, FolderRole } from './records.ts'
 
 /** A piece of SQL with the values of its placeholders. */
@@ -34,6 +37,8 @@ export interface FolderRow {
   updated_at: number
 }
 
+type NamedRow = Pick<FolderRow, 'parent' | 'name'>
+
 // The folders of a new mailbox in display order (decisions §5.4).
 const INITIAL_FOLDERS: readonly (readonly [FolderRole, string])[] = [
   ['inbox', 'Inbox'],
@@ -61,16 +66,19 @@ export class Folders {
   createInitial(tx: Tx, account: number): { n: number; id: string }[] {
     const now = this.#clock.now()
     const created: { n: number; id: string }[] = []
+    const uidValidity = reserveUidValidity(tx, account, INITIAL_FOLDERS.length, now)
+    const { low } = numberRange(account)
     for (const [index, [role, name]] of INITIAL_FOLDERS.entries()) {
       const id = newId('folder')
-      const n = tx.insert('folders', {
+      const n = low + index + 1
+      tx.insert('folders', {
+        n,
         id,
         account,
         name,
         role,
         sort_order: (index + 1) * SORT_STEP,
-        // RFC 9051 §2.3.1.1: a folder created later under the same name must have a greater value.
-        uid_validity: Math.floor(now / 1000),
+        uid_validity: uidValidity + index,
         created_at: now,
         updated_at: now,
       })
@@ -97,6 +105,30 @@ export class Folders {
     return row
   }
 
+  /** The folders in which new messages of several accounts arrive, by account. */
+  arrivalFolders(accounts: Iterable<number>, reader: Reader): Map<number, { inbox: FolderKey; junk: FolderKey }> {
+    const rows = reader.all<FolderKey & { account: number }>(
+      `SELECT f.account, f.n, f.id, f.role FROM json_each(?) a CROSS JOIN folders f
+       WHERE f.account = a.value AND f.role IN ('inbox', 'junk')`,
+      [JSON.stringify([...accounts])],
+    )
+    const found = new Map<number, { inbox?: FolderKey; junk?: FolderKey }>()
+    for (const { account, ...key } of rows) found.set(account, { ...found.get(account), [key.role!]: key })
+    return found as Map<number, { inbox: FolderKey; junk: FolderKey }>
+  }
+
+  /**
+   * The maintained number of messages or threads of a folder, or of those that are unread.
+   * @returns undefined if there is no such folder
+   */
+  total(account: Account, id: string, entries: 'messages' | 'threads', isUnread: boolean): number | undefined {
+    const row = this.#db.read.get<{ total: number }>(
+      `SELECT ${isUnread ? 'unread' : 'total'}_${entries} AS total FROM folders WHERE id = ? AND account = ?`,
+      [id, account.n],
+    )
+    return row?.total
+  }
+
   /** The keys of all folders of an account, to resolve folders by id, role or name. */
   keys(account: Account, reader: Reader = this.#db.read): (FolderKey & { name: string })[] {
     return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])
@@ -104,7 +136,10 @@ export class Folders {
 
   /** Deletes all folders of a deleted account; they must be empty. @returns how many. See `PurgeStep`. */
   purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
-    return tx.run('DELETE FROM folders WHERE account = ?', [account.n]).changes
+    const rows = tx.all<{ n: number }>('DELETE FROM folders WHERE account = ? RETURNING n', [account.n])
+    const deleted = rows.map(({ n }) => n)
+    forgetExpunged(tx, deleted)
+    return deleted.length
   }
 
   /** The keys of all folders of an account with their paths. */
@@ -125,9 +160,9 @@ export class Folders {
 }
 
 /** Names from the top level down, joined by "/". */
-function pathOf(row: FolderRow, byKey: ReadonlyMap<number, FolderRow>): string {
+export function pathOf(row: NamedRow, byKey: ReadonlyMap<number, NamedRow>): string {
   const names: string[] = []
-  for (let at: FolderRow | undefined = row; at; at = at.parent === null ? undefined : byKey.get(at.parent)) {
+  for (let at: NamedRow | undefined = row; at; at = at.parent === null ? undefined : byKey.get(at.parent)) {
     names.unshift(at.name)
   }
   return names.join('/')
@@ -152,42 +187,91 @@ function present(row: FolderRow, all: readonly FolderRow[]): Folder {
   }
 }
 
-/** Adds a new message to a folder: assigns its UID and updates the counts of the folder and of the thread in it. */
-export function fileMessage(
+/** A new message in a folder. */
+export interface NewEntry {
+  folder: number
+  /** Number of the message. */
+  message: number
+  thread: number
+  receivedAt: number
+  /** Now, ms. */
+  filedAt: number
+  unread: boolean
+  /** The thread's sort time with all entries of the unit of work. */
+  threadLastReceivedAt: number
+  /** Sequence number of the unit of work in the account. */
+  modSeq: number
+  /** See `entryFlags`. */
+  flags: number
+  /** As mail programs get it. */
+  sizeBytes: number
+}
+
+/**
+ * Adds new messages to folders: assigns UIDs in their order, and updates the counts of the folders and of the threads in them.
+ * @returns the UIDs in the order of the entries
+ */
+export function fileMessages(tx: Tx, entries: readonly NewEntry[]): number[] {
+  const threads = countThreadsInFolders(tx, entries)
+  const uids = new Map<NewEntry, number>()
+  for (const [folder, filed] of Map.groupBy(entries, (entry) => entry.folder)) {
+    const { newThreads, newUnreadThreads } = threads.get(folder)!
+    const unread = filed.filter((entry) => entry.unread).length
+    const modSeq = Math.max(...filed.map((entry) => entry.modSeq))
+    const { uid } = tx.get<{ uid: number }>(
+      `UPDATE folders SET uid_next = uid_next + ?, mod_seq = ?, total_messages = total_messages + ?,
+         unread_messages = unread_messages + ?, total_threads = total_threads + ?, unread_threads = unread_threads + ?
+       WHERE n = ? RETURNING uid_next - ? AS uid`,
+      [filed.length, modSeq, filed.length, unread, newThreads, newUnreadThreads, folder, filed.length],
+    )!
+    for (const [index, entry] of filed.entries()) uids.set(entry, uid + index)
+  }
+  const rows = [...uids].map(([entry, uid]) => rowOf(entry, uid))
+  insertMany(tx, 'message_folders', rows)
+  return entries.map((entry) => uids.get(entry)!)
+}
+
+function rowOf(entry: NewEntry, uid: number): Row {
+  return {
+    folder: entry.folder,
+    uid,
+    message: entry.message,
+    received_at: entry.receivedAt,
+    filed_at: entry.filedAt,
+    mod_seq: entry.modSeq,
+    flags: entry.flags,
+    size_bytes: entry.sizeBytes,
+  }
+}
+
+/** Counts new messages in the rows of their threads. @returns by folder: threads that were not in it, and that had nothing unread in it */
+function countThreadsInFolders(
   tx: Tx,
-  folder: number,
-  message: {
-    n: number
-    thread: number
-    receivedAt: number
-    /** Now, ms. */
-    filedAt: number
-    unread: boolean
-    threadLastReceivedAt: number
-  },
-): void {
-  const unread = message.unread ? 1 : 0
-  const inThread = tx.get<{ messages: number; unread: number }>(
-    `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, 1, ?, ?)
-     ON CONFLICT (thread, folder) DO UPDATE SET messages = messages + 1, unread = unread + excluded.unread
-     RETURNING messages, unread`,
-    [message.thread, folder, unread, message.threadLastReceivedAt],
-  )
-  const newThread = inThread!.messages === 1 ? 1 : 0
-  const newUnreadThread = unread === 1 && inThread!.unread === 1 ? 1 : 0
-  const row = tx.get<{ uid: number }>(
-    `UPDATE folders SET uid_next = uid_next + 1, total_messages = total_messages + 1, unread_messages = unread_messages + ?,
-       total_threads = total_threads + ?, unread_threads = unread_threads + ?
-     WHERE n = ? RETURNING uid_next - 1 AS uid`,
-    [unread, newThread, newUnreadThread, folder],
-  )
-  tx.insert('message_folders', {
-    folder,
-    uid: row!.uid,
-    message: message.n,
-    received_at: message.receivedAt,
-    filed_at: message.filedAt,
+  entries: readonly NewEntry[],
+): Map<number, { newThreads: number; newUnreadThreads: number }> {
+  const added = new Map<string, { thread: number; folder: number; messages: number; unread: number; last: number }>()
+  for (const { thread, folder, unread, threadLastReceivedAt: last } of entries) {
+    const sum = added.get(`${thread} ${folder}`) ?? { thread, folder, messages: 0, unread: 0, last }
+    sum.messages++
+    if (unread) sum.unread++
+    added.set(`${thread} ${folder}`, sum)
+  }
+  const counts = new Map(entries.map(({ folder }) => [folder, { newThreads: 0, newUnreadThreads: 0 }]))
+  const values = [...added.values()].map((sum) => [sum.thread, sum.folder, sum.messages, sum.unread, sum.last])
+  inPieces(values, (marks, piece) => {
+    const rows = tx.all<{ thread: number; folder: number; messages: number; unread: number }>(
+      `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES ${marks}
+       ON CONFLICT (thread, folder) DO UPDATE SET messages = messages + excluded.messages, unread = unread + excluded.unread
+       RETURNING thread, folder, messages, unread`,
+      piece,
+    )
+    for (const { thread, folder, messages, unread } of rows) {
+      const sum = added.get(`${thread} ${folder}`)!
+      if (messages === sum.messages) counts.get(folder)!.newThreads++
+      if (sum.unread > 0 && unread === sum.unread) counts.get(folder)!.newUnreadThreads++
+    }
   })
+  return counts
 }
 
 /** Sets the sort time of a thread in all its folders. */
@@ -250,20 +334,6 @@ function grouped(rows: { key: number; id: string }[]): Map<number, string[]> {
     else result.set(key, [id])
   }
   return result
-}
-
-/** Skips UIDs in all folders: they may have been assigned by commits that were lost (RFC 9051 §2.3.1.1). */
-export function skipUids(tx: Tx, count: number): void {
-  tx.run('UPDATE folders SET uid_next = uid_next + ?', [count])
-}
-
-/**
- * Gives every folder a new UIDVALIDITY, which invalidates what clients have cached. It increases even if the clock was set back.
- * @param now ms
- */
-export function renewUidValidity(tx: Tx, now: number): void {
-  const row = tx.get<{ last: number | null }>('SELECT max(uid_validity) AS last FROM folders')
-  tx.run('UPDATE folders SET uid_validity = ?', [Math.max(Math.floor(now / 1000), (row?.last ?? 0) + 1)])
 }
 
 export interface FolderCounts {

@@ -8,7 +8,7 @@ import type { ParsedMessage } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { ChangeLedger } from './changes.ts'
-import { storeMessage } from './file-message.ts'
+import { storeMessages } from './file-message.ts'
 import type { FolderKey, Folders } from './folders.ts'
 import { messageWithContent } from './messages/contents.ts'
 import { flagsOf } from './messages/keywords.ts'
@@ -26,6 +26,8 @@ export interface ImportedMessage extends Pick<MessageDetail, 'authentication' | 
   keywords: readonly string[]
   /** ms. */
   receivedAt: number
+  /** Stores a message that the mailbox has already a second time (APPEND, and COPY into a folder that has it). */
+  again?: boolean
 }
 
 /** The mailbox to import into. */
@@ -37,7 +39,16 @@ export interface ImportTarget {
 }
 
 /** `exists`: the mailbox already has a message with these bytes; `full`: over quota. */
-export type ImportResult = { outcome: 'new' | 'exists'; id: string } | { outcome: 'full' }
+export type ImportResult =
+  | { outcome: 'new'; id: string; entries: ImportedEntry[] }
+  | { outcome: 'exists'; id: string }
+  | { outcome: 'full' }
+
+/** Under which UID a message was added to a folder (APPENDUID, RFC 4315). */
+export interface ImportedEntry {
+  folder: number
+  uid: number
+}
 
 interface Deps {
   db: Db
@@ -81,30 +92,34 @@ export class Imports {
   }
 
   /**
-   * Stores a message unless the mailbox already has it.
+   * Stores a message unless the mailbox already has it, or `again` is set.
    * @throws ProductError validation_error on `folder_ids`
    */
   import(tx: Tx, target: ImportTarget, imported: ImportedMessage): ImportResult {
     const { account, ownAddresses, quotaBytes } = target
-    const existing = this.messageWithContent(account, imported.hash, tx)
+    const existing = imported.again ? undefined : this.messageWithContent(account, imported.hash, tx)
     if (existing !== undefined) return { outcome: 'exists', id: existing }
     const current = this.#deps.accounts.byMailbox(account.mailboxId, tx)
     // Decisions §10.9.
     if (current === undefined || current.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
-    const { hash: blob, keywords, folderIds, ...rest } = imported
+    const { hash: blob, keywords, folderIds, again: _, ...rest } = imported
     const id = newId('message')
-    storeMessage(tx, this.#deps, {
-      ...rest,
-      id,
-      account: account.n,
-      folders: this.folders(account, folderIds, tx),
-      ownAddresses,
-      blob,
-      nameOf: this.#deps.names.of(account.mailboxId),
-      keywords: [...keywords],
-      flags: flagsOf(keywords),
-      createdAt: this.#deps.clock.now(),
-    })
-    return { outcome: 'new', id }
+    const folders = this.folders(account, folderIds, tx)
+    const [stored] = storeMessages(tx, this.#deps, [
+      {
+        ...rest,
+        id,
+        account: account.n,
+        folders,
+        ownAddresses,
+        blob,
+        nameOf: this.#deps.names.of(account.mailboxId),
+        keywords: [...keywords],
+        flags: flagsOf(keywords),
+        createdAt: this.#deps.clock.now(),
+      },
+    ])
+    const { uids } = stored!
+    return { outcome: 'new', id, entries: folders.map(({ n }, index) => ({ folder: n, uid: uids[index]! })) }
   }
 }

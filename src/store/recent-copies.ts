@@ -4,6 +4,8 @@ import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Tx } from '../db/db.ts'
+import { inPieces } from '../db/many-rows.ts'
+import type { Account } from './records.ts'
 
 /** Decisions §10 and pitfalls "Receiving": a client that lost our reply sends the message again within the hour (RFC 5321 §4.5.4.1, RFC 1047). */
 const REPEAT_WINDOW_MS = HOUR_MS
@@ -17,6 +19,14 @@ export interface DeliveryIdentity {
   mailFrom: string
   /** `eml_…` of a message that this appliance sent. */
   emailId?: string
+}
+
+/** A copy that is about to be stored. */
+export interface NewCopy {
+  account: Pick<Account, 'n'>
+  message: DeliveryIdentity
+  /** `msg_…` */
+  messageId: string
 }
 
 /**
@@ -48,25 +58,38 @@ export class RecentCopies {
   }
 
   /**
-   * Records a copy, as part of the unit of work that stores it, unless the account has one already.
-   * @returns the id of the earlier copy; undefined when this one is recorded
+   * Records copies, as part of the unit of work that stores them, unless their account has one already.
+   * @returns the copies that are recorded; the others are repeated deliveries
    */
-  record(tx: Tx, account: number, message: DeliveryIdentity, messageId: string): string | undefined {
+  record<C extends NewCopy>(tx: Tx, copies: readonly C[]): Set<C> {
+    const [sent, received] = [
+      copies.filter(({ message }) => message.emailId !== undefined),
+      copies.filter(({ message }) => message.emailId === undefined),
+    ]
     const now = this.#clock.now()
-    const recorded =
-      message.emailId === undefined
-        ? tx.get(
-            `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES (?, ?, ?, ?)
-             ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at
-               WHERE delivered_at <= ? RETURNING account`,
-            [account, digestOf(message), messageId, now, now - REPEAT_WINDOW_MS],
-          )
-        : tx.get(
-            `INSERT INTO local_copies (account, email_id, message_id, delivered_at) VALUES (?, ?, ?, ?)
-             ON CONFLICT DO NOTHING RETURNING account`,
-            [account, message.emailId, messageId, now],
-          )
-    return recorded === undefined ? this.find(tx, account, message) : undefined
+    const recorded = new Set<string>()
+    const add = (rows: readonly { message_id: string }[]) => {
+      for (const row of rows) recorded.add(row.message_id)
+    }
+    const receivedRows = received.map(({ account, message, messageId }) => [
+      account.n,
+      digestOf(message),
+      messageId,
+      now,
+    ])
+    inPieces(receivedRows, (marks, values) => {
+      const sql = `INSERT INTO recent_deliveries (account, digest, message_id, delivered_at) VALUES ${marks}
+        ON CONFLICT (account, digest) DO UPDATE SET message_id = excluded.message_id, delivered_at = excluded.delivered_at
+          WHERE delivered_at <= ? RETURNING message_id`
+      add(tx.all(sql, [...values, now - REPEAT_WINDOW_MS]))
+    })
+    const sentRows = sent.map(({ account, message, messageId }) => [account.n, message.emailId!, messageId, now])
+    inPieces(sentRows, (marks, values) => {
+      const sql = `INSERT INTO local_copies (account, email_id, message_id, delivered_at) VALUES ${marks}
+        ON CONFLICT DO NOTHING RETURNING message_id`
+      add(tx.all(sql, values))
+    })
+    return new Set(copies.filter(({ messageId }) => recorded.has(messageId)))
   }
 
   /** Deletes rows past their window, at most once a minute. */

@@ -7,10 +7,11 @@ import type { Address, ParsedMessage } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Change, ChangeLedger } from './changes.ts'
-import { fileNewMessage } from './file-message.ts'
+import { fileNewMessages, type MessageFiling } from './file-message.ts'
 import type { Folders } from './folders.ts'
+import { touchEntries } from './folders-entries.ts'
 import { markAnswered, type OriginalMessage } from './messages/original.ts'
-import type { Account, MessageAuthentication } from './records.ts'
+import type { Account, ChangeType, MessageAuthentication } from './records.ts'
 import type { SentHours } from './sent-hours.ts'
 import type { Submissions } from './submissions.ts'
 
@@ -78,8 +79,12 @@ export class SentCopies {
   record(tx: Tx, account: Account, sent: AcceptedSubmission): RecordedSubmission {
     const { accounts, changes, submissions, sentHours, clock } = this.#deps
     const { answers } = sent
+    const answered = answers !== null && markAnswered(tx, answers.n) ? answers : null
+    const types = typesOf(sent.copy !== null, answered !== null)
+    const added = { bytes: sent.copy?.sizeBytes ?? 0, messages: sent.copy === null ? 0 : 1 }
+    const seq = accounts.advance(tx, account.n, types, added)
     const recorded: Change[] = []
-    const copy = sent.copy && this.#copy(tx, account, sent, sent.copy, recorded)
+    const copy = sent.copy && this.#copy(tx, account, sent, { content: sent.copy, seq, recorded })
     const messageId = copy?.id ?? null
     const threadId = copy?.threadId ?? answers?.thread.id ?? null
     const submission = submissions.create(tx, {
@@ -89,27 +94,30 @@ export class SentCopies {
       threadId,
     })
     recorded.push({ type: 'submissions', n: submission.n, object: submission.id, kind: 'created' })
-    if (answers !== null && markAnswered(tx, answers.n)) {
-      recorded.push({ type: 'messages', n: answers.n, object: answers.id, kind: 'updated' })
+    if (answered !== null) {
+      touchEntries(tx, seq, { messages: [answered.n], removed: [] })
+      recorded.push({ type: 'messages', n: answered.n, object: answered.id, kind: 'updated' })
       // A thread shows the flags of its last message.
-      const { n, id } = answers.thread
+      const { n, id } = answered.thread
       if (!recorded.some(({ type, object }) => type === 'threads' && object === id)) {
         recorded.push({ type: 'threads', n, object: id, kind: 'updated' })
       }
     }
-    const added = { bytes: sent.copy?.sizeBytes ?? 0, messages: copy === null ? 0 : 1 }
     sentHours.add(tx, account.n, sent.envelope.rcptTo.length)
-    const types = new Set(recorded.map(({ type }) => type)).add('quotas')
-    const seq = accounts.advance(tx, account.n, [...types], added)
     changes.record(tx, account.n, seq, recorded, clock.now())
     return { submissionId: submission.id, messageId, threadId }
   }
 
-  #copy(tx: Tx, account: Account, sent: AcceptedSubmission, content: SentContent, recorded: Change[]) {
+  #copy(
+    tx: Tx,
+    account: Account,
+    sent: AcceptedSubmission,
+    { content, seq, recorded }: { content: SentContent; seq: number; recorded: Change[] },
+  ) {
     const { folders, clock, names } = this.#deps
     const id = newId('message')
     const now = clock.now()
-    const { joined, changes } = fileNewMessage(tx, {
+    const filing: MessageFiling = {
       id,
       account: account.n,
       folders: [folders.byRole(account.n, 'sent', tx)],
@@ -127,8 +135,17 @@ export class SentCopies {
       flags: { seen: true, flagged: false, draft: false, answered: false },
       receivedAt: now,
       createdAt: now,
-    })
-    recorded.push(...changes)
-    return { id, threadId: joined.id }
+    }
+    const [filed] = fileNewMessages(tx, [filing], new Map([[account.n, seq]]))
+    recorded.push(...filed!.changes)
+    return { id, threadId: filed!.joined.id }
   }
+}
+
+/** The types that a submission changes. */
+function typesOf(hasCopy: boolean, marksAnswered: boolean): ChangeType[] {
+  const types: ChangeType[] = ['submissions', 'quotas']
+  if (hasCopy || marksAnswered) types.push('messages', 'threads')
+  if (hasCopy) types.push('folders')
+  return types
 }

@@ -17,24 +17,33 @@ import {
   type DeliveryTarget,
   type IncomingMessage,
 } from './delivery.ts'
+import { Drafts } from './drafts.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edits.ts'
+import { SubscribedNames } from './folders-names.ts'
+import { FolderViews } from './folders-views.ts'
 import { Identities } from './identities.ts'
 import { Imports } from './imports.ts'
 import { InboundLog } from './inbound-log.ts'
+import { FlagEdits } from './messages/bulk-flags.ts'
 import { MessageEdits } from './messages/edits.ts'
+import { MailReads } from './messages/mail-reads.ts'
 import { Messages } from './messages/messages.ts'
+import { Moves } from './messages/moves.ts'
+import { endOutlining } from './messages/outline-rows.ts'
 import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
 import { Counters } from './metrics/counters.ts'
 import { Reports } from './metrics/reports.ts'
 import { RollUp } from './metrics/roll-up.ts'
 import { TagCounts } from './metrics/tags.ts'
+import { Outlining } from './outlining.ts'
 import { Purge, type PurgeStep } from './purge.ts'
 import { Quotas } from './quotas.ts'
 import { Reindexing } from './reindexing.ts'
 import { SentCopies } from './sent-copies.ts'
 import { SentHours } from './sent-hours.ts'
 import { Submissions } from './submissions.ts'
+import { ThreadEdits } from './threads/edits.ts'
 import { purgeReferences, purgeThreads } from './threads/rows.ts'
 import { Threads } from './threads/threads.ts'
 import { TrashRetention } from './trash-retention.ts'
@@ -49,7 +58,19 @@ export interface Store {
   folderEdits: FolderEdits
   /** Updates and deletes messages. */
   edits: MessageEdits
+  /** What mail programs read of folders: status, UIDs, entries, and what changed or left. */
+  views: FolderViews
+  /** Changes flags and keywords of many messages at once. */
+  flags: FlagEdits
+  /** Copies, moves and expunges messages by UID. */
+  moves: Moves
+  /** What mail programs read of messages. */
+  mail: MailReads
+  /** Subscriptions to names without a folder. */
+  subscribedNames: SubscribedNames
   threads: Threads
+  /** Changes all messages of a thread. */
+  threadEdits: ThreadEdits
   changes: ChangeLedger
   /** Deletes expired changes of the ledger. */
   history: ChangeHistory
@@ -71,12 +92,16 @@ export interface Store {
   /** Records of sent messages in the sender's mailbox. */
   sentCopies: SentCopies
   submissions: Submissions
+  /** Messages in Drafts that can be edited. */
+  drafts: Drafts
   /** Deletes old messages from Trash and Junk. */
   trashRetention: TrashRetention
   /** Deletes the remaining data of deleted mailboxes. */
   purge: Purge
   /** Re-indexes messages of earlier versions. */
   reindexing: Reindexing
+  /** Stores what mail programs need of messages of earlier versions. */
+  outlining: Outlining
   /** Sender identities of mailboxes. */
   identities: Identities
   /** Quotas of mailboxes. */
@@ -124,10 +149,11 @@ export function openStore(deps: StoreDeps): Store {
   const vacations = new Vacations({ db, clock, accounts, identities })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
+  const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db)]
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
   const parts = {
     ...{ accounts, folders, changes, uploads, submissions },
-    ...{ deliverer, identities, quotas, sentHours, vacations },
+    ...{ deliverer, identities, quotas, sentHours, vacations, subscribedNames },
   }
   return {
     accounts,
@@ -141,7 +167,13 @@ export function openStore(deps: StoreDeps): Store {
     messages: new Messages({ db, clock, accounts, blobs, folders }),
     edits,
     folderEdits,
+    views,
+    flags: new FlagEdits({ db, clock, accounts, changes, views }),
+    moves: new Moves({ db, folders, edits, views }),
+    mail: new MailReads(db, blobs),
+    subscribedNames,
     threads: new Threads({ db, clock, accounts, folders }),
+    threadEdits: new ThreadEdits({ db, edits }),
     imports: new Imports({ db, clock, accounts, folders, changes, names }),
     inboundLog: new InboundLog(db, counters),
     counters,
@@ -150,9 +182,11 @@ export function openStore(deps: StoreDeps): Store {
     tagCounts: new TagCounts(db),
     sentCopies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
     submissions,
+    drafts: new Drafts({ db, clock, accounts, folders, changes, edits, names }),
     trashRetention: new TrashRetention({ db, accounts, edits }),
     purge: new Purge({ db, accounts, steps: purgeSteps(parts) }),
     reindexing: new Reindexing({ db, accounts, blobs }),
+    outlining: new Outlining({ db, accounts, blobs, edits }),
     identities,
     quotas,
     sentHours,
@@ -164,19 +198,30 @@ export function openStore(deps: StoreDeps): Store {
 
 type StoreParts = Pick<
   Store,
-  'accounts' | 'folders' | 'changes' | 'uploads' | 'submissions' | 'identities' | 'quotas' | 'sentHours' | 'vacations'
+  | 'accounts'
+  | 'folders'
+  | 'changes'
+  | 'uploads'
+  | 'submissions'
+  | 'identities'
+  | 'quotas'
+  | 'sentHours'
+  | 'vacations'
+  | 'subscribedNames'
 > & { deliverer: Deliverer }
 
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
 function purgeSteps(parts: StoreParts): PurgeStep[] {
-  const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas, sentHours, vacations } =
-    parts
+  const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
+  const { sentHours, vacations, subscribedNames } = parts
   return [
     purgeMessages,
+    (tx, account) => endOutlining(tx, account.n),
     purgeCorrespondents,
     purgeReferences,
     purgeThreads,
     (tx, account) => folders.purgeIn(tx, account),
+    (tx, account) => subscribedNames.purgeIn(tx, account),
     (tx, account, limit) => uploads.purgeIn(tx, account, limit),
     (tx, account, limit) => submissions.purgeIn(tx, account, limit),
     (tx, account, limit) => deliverer.purgeIn(tx, account, limit),

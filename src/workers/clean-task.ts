@@ -23,6 +23,8 @@ export interface CleanTask {
   incomplete: boolean
   fromDomain: string
   options: CleanOptions
+  /** The content, cleaned as Markdown, is returned as simple HTML. */
+  isHtml?: boolean
 }
 
 export function sourceOf({ text, html, incomplete, fromDomain }: CleanTask): CleanSource {

@@ -34,7 +34,8 @@ export class Cleaner {
 
   /** @throws ProductError service_unavailable after the timeout, when the thread died or its queue is full */
   async clean(task: CleanTask): Promise<CleanContent> {
-    const inline = (task.text?.bytes.length ?? 0) <= INLINE_MAX ? cleanTextTask(task) : null
+    const isSmall = task.isHtml !== true && (task.text?.bytes.length ?? 0) <= INLINE_MAX
+    const inline = isSmall ? cleanTextTask(task) : null
     if (inline !== null) return inline
     const timeout = new AbortController()
     const timer = this.#clock.after(TIMEOUT_MS, () => timeout.abort())

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { PER_SOURCE_AND_DAY } from '../../src/agents/registrations.ts'
+import { newId } from '../../src/base/ids.ts'
+import { agentInboxes } from '../../src/jobs/agents.ts'
 import { AgentClient, EASY_WORK, JWT_BEARER, proofOf } from '../support/agents.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -27,7 +29,7 @@ function stranger(): AgentClient {
 test('an agent solves the challenge, gets an inbox, reads it, and cannot send', async () => {
   const registered = await stranger().register({ mailbox_local_part: 'scout', client_name: 'demo' })
   assert.match(registered.registration_id, /^areg_[a-z0-9]{24}$/)
-  assert.deepEqual(registered.mailbox, { email: 'scout@agents.mailstead.test', status: 'provisioning' })
+  assert.deepEqual(registered.mailbox, { email: 'scout@agents.mailstead.test', status: 'active' })
   assert.deepEqual(registered.pre_claim_scopes, ['mailbox.read', 'email.receive'])
   assert.match(registered.claim_token, /^clm_[0-9A-Za-z]{46}$/)
   assert.equal(registered.claim_token_expires, '2026-01-31T00:00:00.000Z')
@@ -44,19 +46,82 @@ test('an agent solves the challenge, gets an inbox, reads it, and cannot send', 
   failure(await appliance.get('/domains', token), 403, 'insufficient_permissions')
 })
 
-test('while the inbox is provisioned, the API and the token endpoint report it, each in its own format', async () => {
+test('an inbox is active with the response to its registration', async () => {
   const one = stranger()
   const request = { type: 'anonymous' }
   const body = { ...request, proof_of_work: await one.proof(request) }
   const registered = (await one.post('/agent/identity', body, { key: randomUUID() })).body
-  const early = await agent.token({ grant_type: JWT_BEARER, assertion: registered.identity_assertion })
+  const token = await agent.readToken(registered.identity_assertion)
+  assert.equal((await appliance.get('/mailbox/me', token)).status, 200)
+  assert.equal((await appliance.get('/mailbox/folders', token)).body.data.length, 6)
+  assert.equal((await agent.invite(token, 'owner@people.test')).status, 202)
+})
+
+test('a registration that fails leaves neither an inbox nor a spent proof', async () => {
+  const { registrations } = appliance.app.agents
+  const email = registrations.addressOf('halfway')
+  const proof = { nonce: Buffer.from('halfway'), expiresAt: clock.now() + 1000 }
+  const input = { id: newId('agentRegistration'), email, clientName: null, source: 'halfway', key: 'halfway', proof }
+  const accounts = () => appliance.app.db.read.get<{ count: number }>('SELECT count(*) AS count FROM accounts')!.count
+  const before = accounts()
+  const failed = registrations.register(input, () => {
+    throw new Error('The disk is full.')
+  })
+  await assert.rejects(failed, { message: 'The disk is full.' })
+  assert.deepEqual([registrations.isFree(email), accounts()], [true, before])
+  await registrations.register(input)
+  assert.deepEqual([registrations.isFree(email), accounts()], [false, before + 1])
+})
+
+test('a registration of an earlier version gets its inbox; until then each API reports it in its own format', async () => {
+  const { agents } = appliance.app
+  const id = await registeredBefore('earlier@agents.mailstead.test')
+  const { token: assertion } = await agents.assertions.sign(id, 'earlier@agents.mailstead.test', 1)
+  const early = await agent.token({ grant_type: JWT_BEARER, assertion })
   assert.equal(early.status, 503)
   assert.equal(early.headers.get('retry-after'), '10')
   const { error, retry_after, request_id } = early.body
   assert.deepEqual({ error, retry_after }, { error: 'temporarily_unavailable', retry_after: 10 })
   assert.equal(request_id, early.headers.get('x-request-id'))
-  await appliance.settle()
-  await agent.readToken(registered.identity_assertion)
+  await assert.rejects(agents.invites.send(id, 'ana@people.test'), { code: 'service_unavailable' })
+  const { teamId, mailboxId } = agents.registrations.byId(appliance.app.db.read, id)!
+  const key = await appliance.app.directory.mailboxes.issueKey(teamId, mailboxId, { name: 'x', createdBy: 'operator' })
+  const unread = await appliance.get('/mailbox/me', key.secret)
+  failure(unread, 503, 'service_unavailable')
+  assert.equal(unread.headers.get('retry-after'), '10')
+  const job = { app: appliance.app, log: appliance.app.log, signal: new AbortController().signal }
+  assert.equal(await agentInboxes.run(job), 1)
+  const token = await agent.readToken(assertion)
+  assert.equal((await appliance.get('/mailbox/me', token)).status, 200)
+  assert.equal(await agentInboxes.run(job), 0)
+})
+
+/** As earlier versions registered: the mail account was made by a job. @returns `areg_…` */
+async function registeredBefore(email: string): Promise<string> {
+  const { db, directory, config } = appliance.app
+  const domain = await directory.domains.system(config.AGENT_MAILBOX_DOMAIN)
+  return db.write((tx) => {
+    const id = newId('agentRegistration')
+    const team = directory.teams.createForAgent(tx, email)
+    const inbox = { teamId: team.id, domainId: domain.id, email, quotaBytes: 1_000_000, registrationId: id }
+    const mailbox = directory.mailboxes.createForAgent(tx, inbox)
+    const now = clock.now()
+    tx.insert('agent_registrations', {
+      ...{ id, team_id: team.id, mailbox_id: mailbox.id, email, client_name: null, source: null, state: 'unclaimed' },
+      ...{ request_scope: Buffer.from(email), claim_hash: Buffer.from(email), claim_expires_at: now + 86_400_000 },
+      ...{ durable_hash: null, created_at: now },
+    })
+    return id
+  })
+}
+
+test('auth.md warns that OAuth clients do not read authorization_pending at 503', async () => {
+  const text = await (await fetch(`${appliance.origin}/auth.md`)).text()
+  assert.match(
+    text,
+    /\*\*503\*\* with `Retry-After`[\s\S]*authorization_pending[\s\S]*RFC 8628[\s\S]*plain HTTP client/,
+  )
+  assert.doesNotMatch(text, /being set up/)
 })
 
 test('one solution sent a hundred times concurrently creates one inbox', async () => {
@@ -211,6 +276,8 @@ test('the operator lists agents, ends one or many, and disables registration', a
   const listed = (await ask('GET', `/agents?created_after=${since}`)).body.data
   assert.equal(listed.length, 2)
   assert.equal(listed[0].source_hash, listed[1].source_hash)
+  assert.deepEqual((await ask('GET', `/agents?after=${since}`)).body.data, listed)
+  failure(await ask('GET', `/agents?after=${since}&created_after=${since}`), 400, 'invalid_parameter')
   const token = await agent.readToken(first.identity_assertion)
   assert.equal((await ask('POST', `/agents/${first.registration_id}/revoke`)).body.data.state, 'revoked')
   failure(await appliance.get('/mailbox/me', token), 401, 'authentication_required')

@@ -58,11 +58,14 @@ before(async () => {
   const provider = await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' })
   ids.set('provider', provider)
   ids.set('deliveryGroup', await make('/delivery-groups', { name: 'One', members: [{ provider_id: provider }] }))
+  ids.set('appPassword', await make(`/mailboxes/${carl.id}/app-passwords`, { name: 'x' }))
   ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   ids.set('webhook', await make('/webhooks', hook))
   await appliance.app.outbound.sharedLimit.setDaily(team.id, true, 100)
   const file = await appliance.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' })
+  const draft = await appliance.call('POST', '/mailbox/drafts', ana.key, { subject: 'x' })
+  ids.set('draft', data<{ id: string }>(draft, 201).id)
   const script = await appliance.call('POST', '/mailbox/sieve-scripts', ana.key, { name: 'One', content: 'keep;' })
   ids.set('sieveScript', data<{ id: string }>(script, 201).id)
   ids.set('attachment', data<{ id: string }>(file, 201).id)
@@ -75,7 +78,7 @@ before(async () => {
 /** States lists of this mailbox have had. */
 const queryStates = new Map<string, string>()
 before(async () => {
-  for (const type of ['messages', 'folders']) {
+  for (const type of ['messages', 'threads', 'folders']) {
     queryStates.set(type, (await appliance.get(`/mailbox/${type}`, ana.key)).body.meta.query_state)
   }
 })
@@ -131,7 +134,7 @@ function needed(route: Route, tried = ''): string {
   const names = required.filter((name) => name !== tried && properties[name]!.default === undefined)
   const kind = /Thread|Folder|Submission|Identit|Quota/.exec(route.operation)?.[0] ?? 'Message'
   const state = `${kind[0]!.toLowerCase()}0`
-  const type = /Folder/.test(route.operation) ? 'folders' : 'messages'
+  const type = { Folder: 'folders', Thread: 'threads' }[kind] ?? 'messages'
   const known = new Map([
     ['since_state', state],
     ['since_query_state', queryStates.get(type)],

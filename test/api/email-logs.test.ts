@@ -111,6 +111,8 @@ test('an unknown filter is rejected with the nearest known one', async () => {
   }
   const { message } = failure(await appliance.get('/emails/logs?sender=ana', team.key), 422, 'validation_error')
   assert.match(message, /This path takes `limit`, `cursor`, `status`, `after`, `before`, /)
+  const misspelt = failure(await appliance.get('/emails/logs?status=failled', team.key), 400, 'invalid_parameter')
+  assert.equal(misspelt.message, 'status must be one of pending, sent, failed, rejected (did you mean `failed`?).')
   failure(await appliance.get('/providers/stats?status=active', team.key), 422, 'validation_error')
 })
 

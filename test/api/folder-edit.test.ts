@@ -61,6 +61,16 @@ test('a folder is renamed and moved, never into itself; role folders stay; of fi
   assert.equal(replies.filter(({ status }) => status === 200).length, 1)
 })
 
+test('no top-level folder shadows the Inbox, in any letter case', async () => {
+  const outer = await make('Outer')
+  const inner = await make('inbox', outer.id)
+  failure(await call('POST', '', { name: 'INBOX' }), 409, 'conflict')
+  failure(await call('PATCH', `/${outer.id}`, { name: 'iNbOx' }), 409, 'conflict')
+  failure(await call('PATCH', `/${inner.id}`, { parent_id: null }), 409, 'conflict')
+  const inbox = await role('inbox')
+  assert.equal(data<FolderJson>(await call('PATCH', `/${inbox.id}`, { sort_order: 3 })).sort_order, 3)
+})
+
 test('a folder with messages is deleted in three ways, and the changes report it', async () => {
   const since = data<Json>(await appliance.get('/mailbox/session', ana.key)).states.folders
   const [keep, drop] = [await make('Keep'), await make('Drop')]

@@ -116,6 +116,17 @@ test('an invalid key is reported by its member', async () => {
   for (const [body, expected] of cases) issues(await issue(body), 422, 'validation_error', [expected])
 })
 
+test('a permission that keys of this kind do not have is reported with what was probably meant', async () => {
+  const root = (permissions: string[]) => appliance.call('POST', '/api-keys', team.key, { name: 'x', permissions })
+  const messageOf = async (reply: Promise<Reply>) => failure(await reply, 422, 'validation_error').message
+  const meant = await messageOf(issue({ name: 'x', permissions: ['email.receive', 'Mailbox.reed'] }))
+  assert.match(meant, /^permissions\.1 must be one of mailbox\.read, .* \(did you mean `mailbox\.read`\?\)\.$/)
+  const other = await messageOf(issue({ name: 'x', permissions: ['domain.read'] }))
+  assert.match(other, /^permissions\.0 must be one of [a-z., ]+\.$/)
+  assert.match(await messageOf(root(['mailbox.read'])), /Keys of a mailbox can have it \(POST .*\)\. Did you mean/)
+  assert.match(await messageOf(root(['domain.reed'])), /Did you mean `domain\.read`\?$/)
+})
+
 test('a mailbox has a limited number of active keys, and a deleted one accepts none', async () => {
   const full = await team.mailbox('full@shop.test')
   const at = `/mailboxes/${full.id}/api-keys`

@@ -198,11 +198,11 @@ test('usage is left out only when the store cannot be read', () => {
     lastActivityAt: null,
     states,
   }
-  const known = presentMailboxAdmin(mailbox, account, 2)
+  const known = presentMailboxAdmin(mailbox, account, { keys: 2, appPasswords: 1 })
   fits(MailboxAdmin, known)
   assert.equal(known.quota_used_bytes, 0)
   assert.equal(known.message_count, 0)
-  const unknown = presentMailboxAdmin(mailbox, undefined, 2)
+  const unknown = presentMailboxAdmin(mailbox, undefined, { keys: 2, appPasswords: 1 })
   fits(MailboxAdmin, unknown)
   assert.ok(!('quota_used_bytes' in unknown) && !('message_count' in unknown))
 })

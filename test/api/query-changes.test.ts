@@ -147,7 +147,7 @@ test('the session shows that lists have changes', async () => {
   const { capabilities, endpoints } = data<Json>(await get('session'))
   assert.deepEqual(
     [capabilities.messages.query_changes, capabilities.folders.query_changes, capabilities.sync.query_changes],
-    [true, true, ['messages', 'folders']],
+    [true, true, ['messages', 'folders', 'threads']],
   )
   assert.ok(endpoints.sync.includes('GET /mailbox/sync/query-changes'))
 })

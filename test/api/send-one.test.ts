@@ -5,6 +5,7 @@ import { after, describe, test } from 'node:test'
 import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
 import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
+import { readOutgoing } from '../../src/api/sending/outgoing-message.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, failure, issues, walk } from './expect.ts'
@@ -60,6 +61,35 @@ describe('addresses', () => {
       [got.cc, got.reply_to],
       [[{ email: 'cc@else.test', name: '' }], [{ email: 'desk@shop.test', name: 'Desk' }]],
     )
+  })
+
+  test('may name their person in a quoted string', async () => {
+    await send({ subject: 'Quoted', reply_to: ['"Ann \\"Q\\" \\\\ Lee" <ann@else.test>', '"" <a@else.test>'] })
+    await appliance.settle()
+    const { reply_to } = await received('Quoted')
+    assert.deepEqual(reply_to, [
+      { email: 'ann@else.test', name: 'Ann "Q" \\ Lee' },
+      { email: 'a@else.test', name: '' },
+    ])
+  })
+
+  test('of any length are read in linear time', () => {
+    const start = process.cpuUsage()
+    const mail = { subject: 'Long', text_body: 'x' }
+    for (const to of [' '.repeat(100_000), `"${'\\"'.repeat(100_000)}`, '"" '.padEnd(100_000)]) {
+      assert.throws(() => readOutgoing({ ...mail, to }, 'body'), { code: 'validation_error' })
+    }
+    // Quadratic time is more than five seconds.
+    assert.ok(process.cpuUsage(start).user < 1_000_000)
+    const { to } = readOutgoing(
+      { ...mail, to: ['Ana  <ana@shop.test>', '"Ben" <ben@shop.test>', '<c@x.test>'] },
+      'body',
+    ).mail
+    assert.deepEqual(to, [
+      { email: 'ana@shop.test', name: 'Ana' },
+      { email: 'ben@shop.test', name: 'Ben' },
+      { email: 'c@x.test', name: '' },
+    ])
   })
 
   test('of the batch have the same forms', async () => {
@@ -142,6 +172,27 @@ describe('a message can be canceled', () => {
     failure(await cancel(gone.message_id), 409, 'conflict')
   })
 
+  test('not when one recipient has got it and another still waits for a connection', async () => {
+    const { message_id: id } = await send({ subject: 'Half', to: [ben.email, ana.email], undo_seconds: 5 })
+    // As the runner does while all connections to a server are in use: the delivery is requeued without an attempt.
+    await appliance.app.db.write((tx) =>
+      tx.run(
+        `UPDATE queue SET due_at = due_at + 600000 WHERE delivery =
+           (SELECT n FROM deliveries WHERE to_email = ? AND email = (SELECT n FROM emails WHERE id = ?))`,
+        [ana.email, id],
+      ),
+    )
+    clock.advance(6000)
+    await appliance.settle()
+    const statuses = (await logOf(`message_id=${id}`)).map(({ status }) => status)
+    assert.deepEqual(statuses.toSorted(), ['pending', 'sent'])
+    failure(await cancel(id), 409, 'conflict')
+    assert.deepEqual((await logOf(`message_id=${id}`)).map(({ status }) => status).toSorted(), statuses.toSorted())
+    assert.equal(data<Json>(await appliance.get(`/emails/${id}`, team.key)).status, 'sending')
+    clock.advance(600_000)
+    await appliance.settle()
+  })
+
   test('by its mailbox, and not by another one or another team', async () => {
     const { message_id: id } = await send({ from: undefined, subject: 'Undone', undo_seconds: 100 }, ana.key)
     for (const key of [ben.key, stranger.key]) failure(await cancel(id, key), 404, 'not_found')
@@ -154,6 +205,16 @@ describe('a message can be canceled', () => {
       ['Undone'],
     )
   })
+})
+
+test('a suspended mailbox cancels nothing: its copy would move', async () => {
+  const carl = await team.mailbox('carl@shop.test')
+  const { message_id: id } = await send({ from: undefined, subject: 'Held', undo_seconds: 100 }, carl.key)
+  data(await appliance.call('POST', `/mailboxes/${carl.id}/suspend`, team.key))
+  failure(await cancel(id, carl.key), 409, 'conflict')
+  const folders = await walk<MessageSummaryJson>(appliance, '/mailbox/messages?q=in:drafts', carl.key)
+  assert.deepEqual(folders, [])
+  data(await cancel(id))
 })
 
 describe('a sent message', () => {

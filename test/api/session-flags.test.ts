@@ -36,7 +36,21 @@ const CAPABILITIES: Record<string, Record<string, string>> = {
     detail: 'GET /mailbox/threads/{thread_id}',
     messages: 'GET /mailbox/threads/{thread_id}/messages',
     clean_content: 'GET /mailbox/threads/{thread_id}/clean-content',
+    batch_get: 'POST /mailbox/threads/batch-get',
     changes: 'GET /mailbox/threads/changes',
+    query_changes: 'GET /mailbox/threads/query-changes',
+    update: 'PATCH /mailbox/threads/{thread_id}',
+    batch_update: 'POST /mailbox/threads/batch-update',
+  },
+  drafts: {
+    list: 'GET /mailbox/drafts',
+    detail: 'GET /mailbox/drafts/{draft_id}',
+    create: 'POST /mailbox/drafts',
+    update: 'PUT /mailbox/drafts/{draft_id}',
+    delete: 'DELETE /mailbox/drafts/{draft_id}',
+    send: 'POST /mailbox/drafts/{draft_id}/send',
+    reply: 'POST /mailbox/messages/{message_id}/reply',
+    forward: 'POST /mailbox/messages/{message_id}/forward',
   },
   folders: {
     list: 'GET /mailbox/folders',
@@ -94,7 +108,10 @@ const GATES: Record<string, string> = {
   message_parse: 'POST /mailbox/messages/parse',
   blob_lookup: 'POST /mailbox/blobs/lookup',
   blob_copy: 'POST /mailbox/blobs/copy',
+  app_passwords: 'POST /mailbox/app-passwords',
 }
+/** Protocols of mail programs: no endpoint of the API; `test/flows/app-passwords.test.ts` signs in. */
+const PROTOCOLS = ['imap', 'managesieve', 'submission']
 
 let session: Json
 let document: Json
@@ -116,6 +133,7 @@ async function idOf(kind: string): Promise<string> {
   const made: Record<string, () => Promise<string>> = {
     message: async () => (await bring()).id,
     thread: async () => (await bring()).thread_id,
+    draft: async () => data<Json>(await api('POST', '/mailbox/drafts', {}), 201).id,
     folder: async () => data<Json>(await api('POST', '/mailbox/folders', { name: crypto.randomUUID() }), 201).id,
     attachment: async () => (await upload()).id,
     submission: async () => (await send([])).submission_id,
@@ -179,7 +197,7 @@ for (const [group, flags] of Object.entries(CAPABILITIES)) {
 }
 
 test('gated: each is false exactly when its endpoint is permitted', async () => {
-  assert.deepEqual(Object.keys(session.gated).sort(), Object.keys(GATES).sort())
+  assert.deepEqual(Object.keys(session.gated).sort(), [...Object.keys(GATES), ...PROTOCOLS].sort())
   for (const [gate, endpoint] of Object.entries(GATES)) await isTrue(gate, !session.gated[gate], endpoint)
 })
 
@@ -215,7 +233,7 @@ test('the lists among the flags name supported values', async () => {
     assert.ok(operationOf(`GET /mailbox/${type}/changes`), type)
     data(await api('GET', `/mailbox/sync/changes?type=${type}&since_state=${session.states[type]}`))
   }
-  for (const type of ['messages', 'folders']) {
+  for (const type of ['messages', 'folders', 'threads']) {
     const isThere = operationOf(`GET /mailbox/${type}/query-changes`) !== undefined
     assert.equal(
       sync.query_changes.includes(type),

@@ -57,7 +57,8 @@ const nobodys: Ids = (kind) => newId(kind)
 /** A list can be followed only from a state it had. */
 async function following(route: Route, key: string, query: { name: string; id: string }): Promise<string> {
   if (!('since_query_state' in (route.query?.properties ?? {}))) return needed(route)
-  const type = query.name === 'parent_id' ? 'folders' : 'messages'
+  const own = /^\/mailbox\/(\w+)\/query-changes$/.exec(route.path)?.[1]
+  const type = own === 'sync' || own === undefined ? (query.name === 'parent_id' ? 'folders' : 'messages') : own
   const list = await appliance.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
   const since = `&since_query_state=${list.body.meta.query_state ?? 'm0.00000000'}`
   return 'type' in (route.query?.properties ?? {}) ? `&type=${type}${since}` : since

@@ -70,6 +70,8 @@ test('npm start prints a root key for an empty folder only, and exits with 0 on 
     HTTP_PORT: '0',
     SEND_PORT: '0',
     SMTP_PORT: '0',
+    IMAPS_PORT: '0',
+    CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: '127.0.0.1:0',
     APP_ORIGIN: 'http://app.demo.test',
     SEND_ORIGIN: 'http://send.demo.test',
@@ -96,7 +98,15 @@ test('npm start prints a root key for an empty folder only, and exits with 0 on 
 test('at a terminal every start prints URLs to open, and a readable log', { skip: SCRIPT }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-terminal-'))
   const env = {
-    ...{ DATA_DIR: folder, HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+    ...{
+      DATA_DIR: folder,
+      HTTP_PORT: '0',
+      SEND_PORT: '0',
+      SMTP_PORT: '0',
+      IMAPS_PORT: '0',
+      CLIENT_BIND: '127.0.0.1',
+      OPERATOR_BIND: '127.0.0.1:0',
+    },
     ...{ APP_ORIGIN: 'http://app.demo.test', SEND_ORIGIN: 'http://send.demo.test', LOG_LEVEL: 'info' },
   }
   const program = `'${process.execPath}' scripts/run.js src/cli/cli.ts serve`

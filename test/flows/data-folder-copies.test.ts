@@ -252,7 +252,11 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
     'mail.db': [
       ...columns('appliance'),
       'DROP TABLE wrong_times',
-      'DROP TABLE tag_counts',
+      ...['DROP TABLE app_passwords', 'DROP TABLE sign_ins'],
+      ...['drafts_message_deleted', 'thread_totals_insert', 'thread_totals_delete', 'thread_totals_update'].map(
+        (trigger) => `DROP TRIGGER ${trigger}`,
+      ),
+      ...['drafts', 'thread_totals', 'tag_counts'].map((table) => `DROP TABLE ${table}`),
       ...['emails_team', 'events_team'].map((index) => `DROP INDEX ${index}`),
       ...['tags', 'metadata', 'send_at', 'canceled_at'].map((column) => `ALTER TABLE emails DROP COLUMN ${column}`),
       ...['ALTER TABLE events RENAME COLUMN dispatched TO told', 'DROP INDEX events_pending'],
@@ -260,6 +264,12 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
       'ALTER TABLE deliveries RENAME COLUMN delay_reported_at TO delay_told_at',
       ...['ALTER TABLE noticed_facts RENAME TO told_facts', 'DROP INDEX noticed_facts_age'],
       'CREATE INDEX told_facts_age ON told_facts (at)',
+      ...['mod_seq', 'flags', 'size_bytes'].map((column) => `ALTER TABLE message_folders DROP COLUMN ${column}`),
+      ...['mod_seq', 'recent_from'].map((column) => `ALTER TABLE folders DROP COLUMN ${column}`),
+      'ALTER TABLE accounts DROP COLUMN last_uid_validity',
+      ...['expunged_uids', 'expunged_floors', 'subscribed_names', 'message_headers', 'outline_progress'].map(
+        (table) => `DROP TABLE ${table}`,
+      ),
       'DELETE FROM migrations WHERE number >= 20',
     ],
     'blobs.db': [

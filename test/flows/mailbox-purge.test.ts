@@ -12,9 +12,11 @@ import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.t
 import { newId } from '../../src/base/ids.ts'
 import { mailboxPurge } from '../../src/jobs/mailbox-purge.ts'
 import { UNCLAIMED_RETENTION_MS } from '../../src/store/blobs.ts'
+import { pruneExpunged } from '../../src/store/folders-expunged.ts'
 import { data, failure, receive, walk } from '../api/expect.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { signIn } from '../support/mail-program.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
 import { sweepContent } from '../support/stored.ts'
@@ -50,13 +52,39 @@ async function use(appliance: TestAppliance, team: TestTeam, box: Box): Promise<
     attachments: [{ ...upload, ...file }],
   }
   const attachments = [{ blob_id: upload.blob_id, filename: 'list.txt' }]
+  await call('POST', '/mailbox/drafts', { subject: 'Another list', text_body: `Begun by ${box.email}`, attachments })
   data(await appliance.call('POST', '/mailbox/messages/send', box.key, { ...mail, attachments }), 202)
   await appliance.settle()
   await call('POST', `/mailboxes/${box.id}/aliases`, { email: `more.${box.email}` }, 201, team.key)
   const rules = [{ type: 'deny', pattern: '@spam.test' }]
   await call('POST', '/mailbox/sieve-scripts', { name: 'Keep', content: 'keep;', activate: true })
   await call('PUT', `/mailboxes/${box.id}/filters`, { mode: 'denylist', rules }, 200, team.key)
+  await call('POST', '/mailbox/app-passwords', { name: 'Telephone' })
+  await signIn(appliance, box.email, box.key)
   await signInThrough(appliance, box)
+}
+
+/** What only mail programs leave: UIDs that left a folder, some of them long ago, and a subscription to a name without a folder. */
+async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]): Promise<void> {
+  const { store, db, clock } = appliance.app
+  for (const subject of ['Gone long ago', 'Gone']) {
+    if (subject === 'Gone') await db.write((tx) => pruneExpunged(tx, clock.now() + 1, 100))
+    for (const { id, email, key } of boxes) {
+      const account = store.accounts.byMailbox(id)!
+      const inbox = store.views.statuses(account).find(({ role }) => role === 'inbox')!.n
+      const raw = Buffer.from(plainMail({ from: 'bob@else.test', to: email, subject })).toString('base64')
+      data(await appliance.call('POST', '/mailbox/messages/import', key, { raw }), 201)
+      const uids = [store.views.status(account, inbox)!.uidNext - 1]
+      await store.flags.change(account, { folder: inbox, uids }, { deleted: true })
+      assert.deepEqual((await store.moves.expunge(account, inbox, null)).uids, uids)
+    }
+  }
+  await db.write((tx) => {
+    for (const account of boxes.map(({ id }) => store.accounts.byMailbox(id)!)) {
+      store.subscribedNames.add(tx, account, 'Lists/Gone')
+      tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
+    }
+  })
 }
 
 /** As if links that sign in had been mailed to it: two to a person, one of them used, and one that invites them. */
@@ -90,6 +118,7 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   t.mock.method(appliance.app.outbound.vacationReplies, 'run', async () => 0)
   await use(appliance, team, ana)
   await use(appliance, team, ben)
+  await useByMailPrograms(appliance, [ana, ben])
 
   const [hers, his] = [trace(appliance, ana.id), trace(appliance, ben.id)]
   for (const [table, rows] of tracesOf(appliance, hers)) {
@@ -117,8 +146,8 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   const after = tracesOf(appliance, his)
   for (const [table, rows] of before) {
     // Webhook deliveries expire after some days, hourly metrics become daily ones, and after a week a sender may get
-    // a vacation response again. No session lasts that long.
-    if (!['events', 'mail_counts', 'vacation_senders', 'sessions'].includes(table)) {
+    // a vacation response again. No session lasts that long, and sign-ins of mail programs are kept for a month.
+    if (!['events', 'mail_counts', 'vacation_senders', 'sessions', 'sign_ins'].includes(table)) {
       assert.equal(after.get(table), rows, `${table} of the neighbour`)
     }
   }
@@ -163,7 +192,14 @@ test('when killed after the first batch, the purge continues after the next star
   const child = fork(join(ROOT, 'test/support/crash-while-purging.ts'), {
     env: {
       ...{ ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOSTS: 'mx.mailstead.test' },
-      ...{ HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+      ...{
+        HTTP_PORT: '0',
+        SEND_PORT: '0',
+        SMTP_PORT: '0',
+        IMAPS_PORT: '0',
+        CLIENT_BIND: '127.0.0.1',
+        OPERATOR_BIND: '127.0.0.1:0',
+      },
       ...{ HTTP_BIND: '127.0.0.1', SMTP_BIND: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' },
       ...{ APP_ORIGIN: 'http://app.purge.test', SEND_ORIGIN: 'http://send.purge.test' },
     },

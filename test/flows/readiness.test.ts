@@ -29,7 +29,15 @@ async function serveOnSmallDisk(dataDir: string): Promise<{ child: ChildProcess;
   const child = spawn('bash', ['-c', `ulimit -S -f ${BLOCKS}; exec "$0" src/cli/cli.ts serve`, process.execPath], {
     cwd: ROOT,
     env: {
-      ...{ PATH: process.env.PATH, DATA_DIR: dataDir, HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0' },
+      ...{
+        PATH: process.env.PATH,
+        DATA_DIR: dataDir,
+        HTTP_PORT: '0',
+        SEND_PORT: '0',
+        SMTP_PORT: '0',
+        IMAPS_PORT: '0',
+        CLIENT_BIND: '127.0.0.1',
+      },
       ...{ OPERATOR_BIND: '127.0.0.1:0', APP_ORIGIN: 'http://a.test', RATE_LIMIT_PER_MINUTE: '100000' },
     },
     stdio: ['ignore', 'pipe', 'inherit'],

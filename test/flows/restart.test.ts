@@ -39,6 +39,8 @@ async function serve(dataDir: string, dns: string): Promise<{ child: ChildProces
       ...process.env,
       DATA_DIR: dataDir,
       SMTP_PORT: '0',
+      IMAPS_PORT: '0',
+      CLIENT_BIND: '127.0.0.1',
       OPERATOR_BIND: '127.0.0.1:0',
       HTTP_PORT: '0',
       SEND_PORT: '0',

@@ -25,7 +25,14 @@ test('a batch whose response was lost is sent once', { timeout: 60_000 }, async 
   const child = fork(join(ROOT, 'test/support/crash-while-sending.ts'), {
     env: {
       ...{ ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOSTS: 'mx.mailstead.test' },
-      ...{ HTTP_PORT: '0', SEND_PORT: '0', SMTP_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+      ...{
+        HTTP_PORT: '0',
+        SEND_PORT: '0',
+        SMTP_PORT: '0',
+        IMAPS_PORT: '0',
+        CLIENT_BIND: '127.0.0.1',
+        OPERATOR_BIND: '127.0.0.1:0',
+      },
       ...{ HTTP_BIND: '127.0.0.1', SMTP_BIND: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' },
       ...{ APP_ORIGIN: 'http://app.once.test', SEND_ORIGIN: 'http://send.once.test' },
     },

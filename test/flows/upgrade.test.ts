@@ -10,6 +10,8 @@ import { type TestContext, test } from 'node:test'
 import { Db } from '../../src/db/db.ts'
 import { mailMigrations } from '../../src/db/migrations/migrations.ts'
 import { jobs } from '../../src/jobs/jobs.ts'
+import { servedBytes } from '../../src/store/file-message.ts'
+import { ENTRY_FLAGS } from '../../src/store/messages/keywords.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -106,6 +108,30 @@ async function runJobs(appliance: TestAppliance): Promise<void> {
   for (const table of ['messages', 'attachments']) {
     const unnamed = await app.db.scan.all(`SELECT count(*) AS n FROM ${table} WHERE blob_name IS NULL`)
     assert.deepEqual(unnamed, [{ n: 0 }], `all content of ${table} has its name`)
+  }
+  const unlisted = 'SELECT count(*) AS n FROM messages WHERE n NOT IN (SELECT message FROM message_headers)'
+  assert.deepEqual(app.db.read.get(unlisted), { n: 0 }, 'all messages have their header fields')
+  assert.equal(app.store.outlining.left(), 0)
+  compareEntries(appliance)
+}
+
+/** What mail programs read is what the messages are, and their content has the size that they are told. */
+function compareEntries({ app: { db, store } }: TestAppliance): void {
+  const accounts = db.read.all<{ mailbox_id: string }>('SELECT mailbox_id FROM accounts')
+  for (const account of accounts.map((row) => store.accounts.byMailbox(row.mailbox_id)!)) {
+    for (const folder of store.views.statuses(account)) {
+      const entries = store.views.entries(folder.n, [{ first: 1, last: folder.uidNext }], 1000)
+      assert.equal(entries.length, folder.messages)
+      assert.equal(entries.filter(({ flags }) => !(flags & ENTRY_FLAGS.seen)).length, folder.unread)
+      const contents = store.mail.contents(entries.map(({ message }) => message))
+      for (const { message, modSeq, sizeBytes, receivedAt } of entries) {
+        const { id } = store.mail.rows([message]).get(message)!
+        assert.equal(receivedAt, store.messages.get(account, id)!.receivedAt)
+        assert.equal(sizeBytes, servedBytes(contents.get(message)!.sizeBytes, contents.get(message)!.root))
+        assert.ok(modSeq >= 1 && modSeq <= folder.modSeq)
+        assert.notEqual(contents.get(message)!.root?.hasNul, undefined)
+      }
+    }
   }
 }
 

@@ -55,7 +55,7 @@ test('src imports runtime dependencies only, and uses all of them', () => {
   )
 })
 
-test('the message inspection is loaded by the inspecting thread only: it is large, and other threads never call it', () => {
+test('the message inspection is loaded by the threads that inspect only: it is large, and other threads never call it', () => {
   const readers = (isMeant: (specifier: string, file: string | null) => boolean) =>
     sources().flatMap(({ path, imports }) =>
       imports.some(({ specifier, file }) => isMeant(specifier, file)) ? [path] : [],
@@ -70,7 +70,7 @@ test('the message inspection is loaded by the inspecting thread only: it is larg
   )
   assert.deepEqual(
     readers((_, file) => file === 'src/workers/inspect.ts'),
-    ['src/workers/inspect-thread.ts'],
+    ['src/inbound/receive-thread.ts', 'src/workers/inspect-thread.ts'],
   )
 })
 

@@ -101,8 +101,14 @@ async function open(setup: ApplianceSetup, dataDir: string, dns: LocalDns): Prom
       HTTP_PORT: String(http),
       SEND_PORT: String(send),
       SMTP_PORT: '0',
+      // Receives in this thread, on the clock of the test and with what the test replaces in the context.
+      RECEIVE_THREADS: process.env.TEST_RECEIVE_THREADS ?? '0',
       HTTP_BIND: '127.0.0.1',
       SMTP_BIND: '127.0.0.1',
+      CLIENT_PROTOCOLS: 'imaps,imap',
+      CLIENT_BIND: '127.0.0.1',
+      IMAPS_PORT: '0',
+      IMAP_PORT: '0',
       OPERATOR_BIND: '127.0.0.1:0',
       APP_ORIGIN: `http://127.0.0.1:${http}`,
       SEND_ORIGIN: `http://127.0.0.1:${send}`,
@@ -217,17 +223,18 @@ async function seedTeam(app: Context, name: string): Promise<TestTeam> {
 async function checkContent(app: Context): Promise<void> {
   const kept = new Set((await app.store.blobs.hashes()).map((hash) => Buffer.from(hash).toString('hex')))
   const rows = await app.db.scan.all<{ blob: Uint8Array }>(
-    'SELECT blob FROM messages UNION SELECT blob FROM emails WHERE blob IS NOT NULL UNION SELECT sha256 AS blob FROM uploads',
+    'SELECT blob FROM messages UNION SELECT blob FROM emails WHERE blob IS NOT NULL UNION SELECT sha256 AS blob FROM uploads ' +
+      'UNION SELECT bodies AS blob FROM drafts WHERE bodies IS NOT NULL',
   )
   const named = new Set(rows.map((row) => Buffer.from(row.blob).toString('hex')))
   const missing = [...named].filter((hash) => !kept.has(hash))
   assert.deepEqual(missing, [], 'every message has its content')
   const orphans = [...kept].filter((hash) => !named.has(hash))
-  // Content of sent messages is released and stays until the next sweep: at most once for each message that is finished or erased. A
-  // queued message may have been on its way into a local mailbox when the appliance closed: its copy's content is written before its row.
+  // Content of sent messages is released and stays until the next sweep: at most once for each message that is finished or erased; a
+  // draft has its bodies as well. A queued message may have been on its way into a local mailbox when the appliance closed: its copy's content is written before its row.
   const [{ released }] = (await app.db.scan.all<{ released: number }>(
     `SELECT (SELECT count(*) FROM emails WHERE blob IS NULL) + (SELECT count(*) FROM queue) +
-       (SELECT count(*) FROM changes WHERE type = 'messages' AND gone = 1) AS released`,
+       2 * (SELECT count(*) FROM changes WHERE type = 'messages' AND gone = 1) AS released`,
   )) as [{ released: number }]
   assert.ok(orphans.length <= released, `${orphans.length} contents belong to no message, ${released} were released`)
 }

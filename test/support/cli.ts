@@ -14,19 +14,34 @@ export interface Ended {
 export class Commands {
   readonly env: Record<string, string>
   readonly #progress: ProgressOutput | undefined
+  #input: Uint8Array = new Uint8Array()
 
   constructor(env: Record<string, string>, progress?: ProgressOutput) {
     this.env = env
     this.#progress = progress
   }
 
+  /** As these commands, with a text on standard input. */
+  given(input: string): Commands {
+    const commands = new Commands(this.env, this.#progress)
+    commands.#input = Buffer.from(input)
+    return commands
+  }
+
   async run(...argv: string[]): Promise<Ended> {
+    const input = this.#input
     const out: string[] = []
     const err: string[] = []
     const code = await runCli(argv, {
       out: (line) => out.push(line),
       err: (line) => err.push(line),
       env: this.env,
+      input: () => ({
+        isTerminal: false,
+        bytes: (async function* () {
+          yield input
+        })(),
+      }),
       ...(this.#progress === undefined ? {} : { progress: this.#progress }),
     })
     return { code, out, err }

@@ -47,11 +47,12 @@ const UDP_LIMIT = 1232
 const RCODE = { servfail: 2, refused: 5, formerr: 1, nxdomain: 3 }
 const MAX_CHAIN = 10
 
-export async function startDns(zone: Zone): Promise<LocalDns> {
-  const { udp, tcp, port } = await listen()
+/** @param fixed where to listen; without it on a free port. @throws what the system says when that is not free */
+export async function startDns(zone: Zone, fixed?: { host: string; port: number }): Promise<LocalDns> {
+  const { udp, tcp, port } = await listen(fixed)
   const open = new Set<Socket>()
   const dns: LocalDns = {
-    address: `127.0.0.1:${port}`,
+    address: `${fixed?.host ?? '127.0.0.1'}:${port}`,
     zone,
     queries: [],
     negativeTtl: 0,
@@ -86,19 +87,21 @@ export async function startDns(zone: Zone): Promise<LocalDns> {
 }
 
 /** The same port for both transports: retried when another process has the TCP one. */
-async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+async function listen(fixed?: { host: string; port: number }): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+  const host = fixed?.host ?? '127.0.0.1'
   for (;;) {
     const tcp = createServer()
-    tcp.listen(0, '127.0.0.1')
+    tcp.listen(fixed?.port ?? 0, host)
     await once(tcp, 'listening')
     const port = (tcp.address() as { port: number }).port
     const udp = createSocket('udp4')
     try {
-      udp.bind(port, '127.0.0.1')
+      udp.bind(port, host)
       await once(udp, 'listening')
       return { udp, tcp, port }
-    } catch {
+    } catch (error) {
       tcp.close()
+      if (fixed !== undefined) throw error
     }
   }
 }

@@ -10,8 +10,8 @@ import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
-import { insertMessage } from '../../src/store/messages/insert.ts'
-import { nextNumber } from '../../src/store/messages/numbers.ts'
+import { insertMessages } from '../../src/store/messages/insert.ts'
+import { nextNumbers } from '../../src/store/messages/numbers.ts'
 import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { ManualClock } from './clock.ts'
@@ -23,8 +23,9 @@ export interface TestStore extends AsyncDisposable {
   clock: ManualClock
 }
 
-export async function openTestStore(): Promise<TestStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'mailstead-store-'))
+/** @param kept a folder that is there already and stays; by default a new one, deleted with the store */
+export async function openTestStore(kept?: string): Promise<TestStore> {
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'mailstead-store-')))
   const clock = new ManualClock()
   const db = new Db({ file: join(folder, 'mail.db') })
   const blobsDb = new Db({ file: join(folder, 'blobs.db') })
@@ -48,7 +49,7 @@ export async function openTestStore(): Promise<TestStore> {
       notifier.close()
       await db.close()
       await blobsDb.close()
-      await rm(folder, { recursive: true })
+      if (kept === undefined) await rm(folder, { recursive: true })
     },
   }
 }
@@ -72,6 +73,7 @@ export function mailOf(given: Partial<ParsedMessage> = {}): ParsedMessage {
     preview: '',
     searchText: '',
     structure: null,
+    keptHeaders: Uint8Array.of(1),
     textPart: null,
     htmlPart: null,
     attachments: [],
@@ -153,25 +155,27 @@ export class TestMailbox {
         this.#threads.set(put.thread, thread)
         const flags = { seen: false, flagged: false, draft: false, answered: false, ...put.flags }
         const listed = put.folders.some((role) => role !== 'junk' && role !== 'trash')
-        const n = nextNumber(tx, this.account.n, put.receivedAt)
-        insertMessage(tx, {
-          id,
-          n,
-          account: this.account.n,
-          thread,
-          blob: put.blob ?? sha256(id),
-          nameOf: this.#store.blobNames.of(this.account.mailboxId),
-          sizeBytes: put.sizeBytes ?? 100,
-          parsed: put.mail,
-          envelope: { mailFrom: 'from@test.example', rcptTo: 'to@test.example' },
-          authentication: { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none', fromAligned: false, reasons: [] },
-          spam: { score: 0, isSpam: false, reasons: [] },
-          keywords: put.keywords ?? [],
-          flags,
-          listed,
-          receivedAt: put.receivedAt,
-          createdAt: put.receivedAt,
-        })
+        const n = nextNumbers(tx, [{ account: this.account.n, receivedAt: put.receivedAt }])[0]!
+        insertMessages(tx, [
+          {
+            id,
+            n,
+            account: this.account.n,
+            thread,
+            blob: put.blob ?? sha256(id),
+            nameOf: this.#store.blobNames.of(this.account.mailboxId),
+            sizeBytes: put.sizeBytes ?? 100,
+            parsed: put.mail,
+            envelope: { mailFrom: 'from@test.example', rcptTo: 'to@test.example' },
+            authentication: { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none', fromAligned: false, reasons: [] },
+            spam: { score: 0, isSpam: false, reasons: [] },
+            keywords: put.keywords ?? [],
+            flags,
+            listed,
+            receivedAt: put.receivedAt,
+            createdAt: put.receivedAt,
+          },
+        ])
         for (const role of put.folders) {
           const folder = this.folder(role).n
           tx.run(

@@ -10,7 +10,7 @@ import type { MessageChange } from '../../src/store/messages/edits.ts'
 import type { Account, Folder, MessageFilter } from '../../src/store/records.ts'
 import type { Inspection } from '../../src/workers/inspection.ts'
 import { mailOf, person, type TestStore } from './mailbox.ts'
-import type { Random } from './random.ts'
+import { Random } from './random.ts'
 
 const ME = 'me@shop.test'
 const LONG_AGO = Date.UTC(2020, 0, 1)
@@ -36,6 +36,11 @@ export class ModelMailbox {
     const mailboxId = newId('mailbox')
     await appliance.db.write((tx) => appliance.store.openAccount(tx, mailboxId, 'ana@shop.test'))
     return new ModelMailbox(appliance, mailboxId, random)
+  }
+
+  /** A mailbox that another process has filled. */
+  static of(appliance: TestStore, mailboxId: string): ModelMailbox {
+    return new ModelMailbox(appliance, mailboxId, new Random(0))
   }
 
   account(): Account {

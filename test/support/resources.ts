@@ -59,8 +59,10 @@ async function ofMailbox(appliance: TestAppliance, team: TestTeam, { mailbox }: 
   owned.set('identity', (await first('/mailbox/identities')).id).set('quota', (await first('/mailbox/quotas')).id)
   const post = async (path: string, body: object, status = 201) =>
     data<Json>(await appliance.call('POST', path, key, body), status)
+  owned.set('appPassword', (await post('/mailbox/app-passwords', { name: 'Telephone' })).id)
   const later = { to: [{ email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
   owned.set('submission', (await post('/mailbox/messages/send', later, 202)).submission_id)
+  owned.set('draft', (await post('/mailbox/drafts', { subject: 'x' })).id)
   owned.set('attachment', (await post('/mailbox/attachments', { filename: 'a.txt', content: 'YQ==' })).id)
   owned.set('sieveScript', (await post('/mailbox/sieve-scripts', { name: 'One', content: 'keep;' })).id)
 }

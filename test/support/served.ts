@@ -7,7 +7,15 @@ import { ROOT } from './source.ts'
 /** Settings of an appliance on loopback; ports are chosen by the system unless `more` names them. */
 export function servedEnv(dataDir: string, more: Record<string, string> = {}): Record<string, string> {
   return {
-    ...{ DATA_DIR: dataDir, SMTP_PORT: '0', HTTP_PORT: '0', SEND_PORT: '0', OPERATOR_BIND: '127.0.0.1:0' },
+    ...{
+      DATA_DIR: dataDir,
+      SMTP_PORT: '0',
+      IMAPS_PORT: '0',
+      CLIENT_BIND: '127.0.0.1',
+      HTTP_PORT: '0',
+      SEND_PORT: '0',
+      OPERATOR_BIND: '127.0.0.1:0',
+    },
     ...{ SMTP_BIND: '127.0.0.1', HTTP_BIND: '127.0.0.1', APP_ORIGIN: 'http://app.sending.test' },
     ...{ SEND_ORIGIN: 'http://send.sending.test', MAIL_HOSTS: 'mx.mailstead.test', LOG_LEVEL: 'info' },
     ...more,

@@ -109,6 +109,11 @@ export class SmtpClient implements AsyncDisposable {
     await once(this.#socket, 'secureConnect')
   }
 
+  /** Fingerprint of the certificate of the server, once inside TLS. */
+  get certificate(): string {
+    return (this.#socket as TLSSocket).getPeerCertificate().fingerprint256
+  }
+
   /** Half-closes: the peer sees the end of the stream. */
   end(): void {
     this.#socket.end()

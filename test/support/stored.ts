@@ -2,6 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { namedBlobs } from '../../src/outbound/named-blobs.ts'
 import { SWEEP_GRACE_MS } from '../../src/store/blobs.ts'
 import type { TestAppliance } from './appliance.ts'
 import type { ManualClock } from './clock.ts'
@@ -98,8 +99,5 @@ export function spooled(appliance: TestAppliance): Promise<string[]> {
 export async function sweepContent(appliance: TestAppliance, clock: ManualClock): Promise<void> {
   clock.advance(SWEEP_GRACE_MS + 1)
   const { store, outbound } = appliance.app
-  await store.blobs.sweep(async (hashes) => {
-    const kept = await store.messages.namedBlobs(hashes)
-    return kept.union(await store.uploads.namedBlobs(hashes)).union(await outbound.emails.namedBlobs(hashes))
-  })
+  await store.blobs.sweep((hashes) => namedBlobs(store, outbound.emails, hashes))
 }

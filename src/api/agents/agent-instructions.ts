@@ -37,7 +37,7 @@ function workSteps(config: Config): string[] {
     `4. \`POST ${issuer}/agent/identity\` with the same members as in step 1, \`proof_of_work\`, and the header \`Idempotency-Key\` (a random`,
     '   UUID). Store `claim_token`, `registration_id`, `identity_assertion` and the address: the claim token is shown once.',
     `5. \`POST ${issuer}/oauth2/token\` as a form: \`grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer\`, \`assertion\`,`,
-    `   \`resource=${resourceOf(config, 'app')}\`. 503 with Retry-After: the inbox is being set up; retry after that time.`,
+    `   \`resource=${resourceOf(config, 'app')}\`. The inbox is active at once.`,
     `6. \`GET ${resourceOf(config, 'app')}/mailbox/me\` with the token, then read: \`/mailbox/threads\`, \`/mailbox/messages\`.`,
     ...inviteStep(config, 7),
     `8. Poll \`POST ${issuer}/oauth2/token\` every 10 seconds or more slowly: \`grant_type=urn:workos:agent-auth:grant-type:claim\`,`,
@@ -45,6 +45,7 @@ function workSteps(config: Config): string[] {
       '`identity_assertion`; store it.',
     `9. \`POST ${resourceOf(config, 'send')}/emails/send/batch\` with that token.`,
     '',
+    ...pollingWarning(),
   ]
 }
 
@@ -57,8 +58,7 @@ function tokenSteps(config: Config): string[] {
     '   required) and the header `Idempotency-Key` (a random UUID). Store `access_token`: it does not expire. A repeated ' +
       'request returns it for',
     '   24 hours only, with the same key, body and client address.',
-    `2. \`GET ${resourceOf(config, 'app')}/mailbox/me\` with the token, then read. 503 with Retry-After: the inbox is being set ` +
-      'up; retry after that time.',
+    `2. \`GET ${resourceOf(config, 'app')}/mailbox/me\` with the token, then read. The inbox is active at once.`,
     ...inviteStep(config, 3),
     `4. Exchange it for a token that can send: \`POST ${issuer}/oauth2/token\` as a form:`,
     '   `grant_type=urn:ietf:params:oauth:grant-type:token-exchange`, `subject_token`,',
@@ -66,6 +66,20 @@ function tokenSteps(config: Config): string[] {
     `   \`resource=${resourceOf(config, 'send')}\`, \`scope=email.send\`. 503 \`authorization_pending\`: not allowed yet; retry ` +
       'every 10 seconds or more slowly.',
     `5. \`POST ${resourceOf(config, 'send')}/emails/send/batch\` with that token; request a new one a minute before it expires.`,
+    '',
+    ...pollingWarning(),
+  ]
+}
+
+/** RFC 8628 §3.5 returns `authorization_pending` with 400; here it is 503 with Retry-After (decisions §11.7). */
+function pollingWarning(): string[] {
+  return [
+    '## If you use an OAuth client library',
+    '',
+    'While sending is not allowed yet, the token endpoint answers **503** with `Retry-After` and the body',
+    '`{"error":"authorization_pending","error_description":"…","retry_after":10}`. RFC 8628 uses status 400 for this error, so most',
+    'ready-made OAuth clients do not read the body of a 503: they report a failed server, or repeat at once. Send this request with a',
+    'plain HTTP client, read `error`, and wait `retry_after` seconds. `slow_down` comes with 429.',
     '',
   ]
 }

@@ -19,7 +19,10 @@ import { AUTH_PATH } from './resources.ts'
 
 const Inbox = record('AgentInbox', 'The inbox of an agent.', {
   email: Type.String({ description: 'Its address.' }),
-  status: Words(['provisioning', 'active'], 'Reading it returns 503 while it is provisioning.'),
+  status: Words(
+    ['provisioning', 'active'],
+    '`active`: it can be read, and receives mail. `provisioning`: in responses stored by an earlier version.',
+  ),
 })
 
 export const registerAgent = route({
@@ -122,7 +125,7 @@ function present({ registration, secret }: NewAgent, assertion: SignedAssertion 
   const { id, email, claimExpiresAt } = registration
   const scopes = AUDIENCE_SCOPES.app
   const common = { registration_id: id, registration_type: 'anonymous' as const }
-  const mailbox = { email, status: 'provisioning' as const }
+  const mailbox = { email, status: 'active' as const }
   if (assertion === null) {
     return { ...common, access_token: secret, token_type: 'Bearer' as const, scope: scopes.join(' '), mailbox }
   }

@@ -49,9 +49,7 @@ const MEANINGS = {
     'invalid_request, unsupported_grant_type, invalid_target, invalid_scope; invalid_grant: the credential is invalid, expired ' +
     'or revoked; access_denied: the person declined; expired_token: the invitation or the claim token has expired.',
   429: 'slow_down or rate_limit_exceeded: too many requests.',
-  503:
-    'authorization_pending: the owner has not allowed sending yet; temporarily_unavailable: the inbox is being set up, or the ' +
-    'server is unavailable.',
+  503: 'authorization_pending: the owner has not allowed sending yet; temporarily_unavailable: the server is unavailable.',
 }
 
 type Form = { grant_type: string } & { [K in Exclude<keyof typeof members, 'grant_type'>]?: string }
@@ -66,8 +64,8 @@ export const issueToken = route({
     summary: 'Issue an access token to an agent',
     description:
       'Errors have the form of RFC 6749 5.2, with `retry_after` in seconds where a retry can succeed: 503 `authorization_pending` ' +
-      'until an owner has accepted and allowed sending, 503 `temporarily_unavailable` while the inbox is being set up, 429 ' +
-      '`slow_down` when the client polls too often.',
+      'until an owner has accepted and allowed sending (RFC 8628 uses 400: ready-made OAuth clients do not read the body of a 503), ' +
+      '429 `slow_down` when the client polls too often.',
   },
   access: { as: 'none' },
   reply: {

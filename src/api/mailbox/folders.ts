@@ -106,6 +106,7 @@ const createFolder = route({
     operation: 'createFolder',
     tag: 'Folders',
     summary: 'Create a folder',
+    description: 'A name that is in use, and INBOX in any letter case at the top level, is a conflict (409).',
   },
   access: { as: 'mailbox', permission: 'mailbox.write' },
   idempotent: true,

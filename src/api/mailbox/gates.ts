@@ -1,10 +1,11 @@
 // Routes of the Mailbox API that belong to a feature an operator can disable (decisions §10.2).
 
+import type { ClientProtocol } from '../../config/client-protocols.ts'
 import type { MailboxGate } from '../../config/config.ts'
 import type { Route } from '../../http/route.ts'
 
-/** Routes of each feature, as `METHOD path`. */
-const BEHIND: Record<MailboxGate, RegExp> = {
+/** Routes of each feature, as `METHOD path`. Protocols have none: `access/sign-in.ts` reads their gates. */
+const BEHIND: Record<Exclude<MailboxGate, ClientProtocol>, RegExp> = {
   identity_mutation: /^(POST|PATCH|DELETE) \/mailbox\/identities(\/|$)/,
   quota_mutation: /^PATCH \/mailbox\/quotas\//,
   vacation_response: /^(GET|PUT) \/mailbox\/vacation-response$/,
@@ -18,6 +19,7 @@ const BEHIND: Record<MailboxGate, RegExp> = {
   message_parse: /^POST \/mailbox\/messages\/parse$/,
   blob_lookup: /^POST \/mailbox\/blobs\/lookup$/,
   blob_copy: /^POST \/mailbox\/blobs\/copy$/,
+  app_passwords: /^(GET|POST|PATCH|DELETE) \/mailbox\/app-passwords(\/|$)/,
 }
 
 /** A route with the gate of its feature, if it has one. */

@@ -17,13 +17,13 @@ import { MAILBOX_LIMITS } from './limits.ts'
 import { deliveryOf } from './message-content.ts'
 import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
 
-const WRITERS = ['email.receive', 'mailbox.write'] as const
+export const WRITERS = ['email.receive', 'mailbox.write'] as const
 const params = Type.Object({ message_id: Id('message') })
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
 
 const TAGGED = '`If-Match` takes the ETag from reading the message, or from its last change.'
 
-const Flags = record('MessageFlagsUpdate', 'Flags to change; the others stay.', {
+export const Flags = record('MessageFlagsUpdate', 'Flags to change; the others stay.', {
   seen: Type.Optional(Type.Boolean()),
   flagged: Type.Optional(Type.Boolean()),
   answered: Type.Optional(Type.Boolean()),
@@ -33,7 +33,7 @@ const Flags = record('MessageFlagsUpdate', 'Flags to change; the others stay.', 
 const MessageUpdate = Type.Object(
   {
     keywords: Type.Optional(Keywords('All keywords of the message.', KEYWORDS_MAX)),
-    flags: Type.Optional({ ...Flags, description: 'Flags to change; the others stay.' }),
+    flags: Type.Optional(Flags),
     folder_ids: Type.Optional(FolderIds('All folders of the message.', 1)),
   },
   {
@@ -234,11 +234,15 @@ function flaggedKeywords({
   keywords?: string[]
   flags?: Static<typeof Flags>
 }): MessageChange['keywords'] {
-  const entries: [string, boolean][] = Object.entries(flags ?? {}).map(([flag, on]) => [`$${flag}`, on])
-  const add = entries.filter(([, on]) => on).map(([keyword]) => keyword)
-  const remove = entries.filter(([, on]) => !on).map(([keyword]) => keyword)
+  const { on: add, off: remove } = flagKeywords(flags)
   if (keywords !== undefined) return { set: [...lower(keywords).filter((one) => !remove.includes(one)), ...add] }
-  return entries.length === 0 ? undefined : { add, remove }
+  return add.length + remove.length === 0 ? undefined : { add, remove }
+}
+
+/** The keywords of flags to set and to remove. */
+export function flagKeywords(flags: Static<typeof Flags> = {}): { on: string[]; off: string[] } {
+  const named = (wanted: boolean) => Object.entries(flags).flatMap(([flag, on]) => (on === wanted ? [`$${flag}`] : []))
+  return { on: named(true), off: named(false) }
 }
 
 /**

@@ -62,11 +62,19 @@ export const messageOrder = {
   sort_direction: Default(Words(['asc', 'desc'], 'Direction of `sort`.'), 'desc'),
 }
 
+/** The order of a thread list. */
+export const threadOrder = {
+  sort_direction: Default(Words(['asc', 'desc'], 'By the time of the newest message.'), 'desc'),
+}
+
 /** Whether a list shows threads. */
 export const collapseThreads = Flag('Only the first message of each thread, in the order of the list.')
 
 /** Query parameters that distinguish one message list from another. */
 export const messageFields = [...Object.keys(messageFilters), ...Object.keys(messageOrder), 'collapse_threads']
+
+/** Query parameters that distinguish one thread list from another. */
+export const threadFields = [...Object.keys(threadFilters), ...Object.keys(threadOrder)]
 
 const Filters = Type.Partial(Type.Object(messageFilters))
 

@@ -8,6 +8,7 @@ import { Message, type MessagePart, messageVersion } from '../schemas/message.ts
 import { MessageSummaryJson, presentSummary } from '../schemas/message-summary.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
+import { listPosition, readPosition } from './list-position.ts'
 import { bodyChars, include, showMessage } from './message-content.ts'
 import { copyMessages } from './message-copy.ts'
 import { messageEdits } from './message-edit.ts'
@@ -28,7 +29,7 @@ const listMessages = route({
     summary: 'List messages',
     description:
       'Newest first by default. `meta.state` is the state of the messages; `meta.query_state` is that of this list with its ' +
-      'filters and order.',
+      'filters and order. `position` reads any page of the list directly.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({
@@ -36,6 +37,7 @@ const listMessages = route({
     ...messageFilters,
     ...messageOrder,
     collapse_threads: collapseThreads,
+    ...listPosition,
   }),
   reply: { schema: listOf(MessageSummaryJson) },
   async handle({ query, after, principal, app }) {
@@ -45,9 +47,15 @@ const listMessages = route({
     const filter = readFilter(app, account, query)
     const names = app.store.messages.folderReferences(account, filter)
     const { sort, sort_direction: direction, limit, collapse_threads: collapse = false } = query
-    const cut = { sort, direction, limit, after, collapseThreads: collapse }
+    const position = readPosition(query, after)
+    const cut = { sort, direction, limit, after, position, collapseThreads: collapse }
     const page = await app.store.messages.list(account, filter, cut)
-    const meta = { state, query_state: writeQueryState(state, { fields: messageFields, query, names }) }
+    const meta = {
+      state,
+      query_state: writeQueryState(state, { fields: messageFields, query, names }),
+      ...(position === undefined ? {} : { position }),
+      ...(query.with_total ? { total: await app.store.messages.total(account, filter, collapse) } : {}),
+    }
     return {
       items: presentOnce(page, state, (items) => Object.freeze(items.map(presentSummary))),
       next: page.next,

@@ -1,4 +1,4 @@
-// Changes of message and folder lists since a state (decisions §10.3 row 9, §10.6, §10.11).
+// Changes of message, thread and folder lists since a state (decisions §10.3 row 9, §10.6, §10.11).
 
 import { type Static, Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'
@@ -6,33 +6,44 @@ import type { Context } from '../../context.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
 import { route } from '../../http/route.ts'
 import { Words } from '../../http/schema.ts'
-import type { QueryChanges as StoredChanges } from '../../store/messages/messages.ts'
+import type { QueryChanges as StoredChanges } from '../../store/query-changes.ts'
 import { followQuery, QueryChanges, upTo } from '../schemas/query-changes.ts'
 import { accountOf } from './account.ts'
 import { folderFilters, listedFolders } from './folders.ts'
-import { collapseThreads, messageFields, messageFilters, messageOrder, readFilter } from './message-filter.ts'
+import {
+  collapseThreads,
+  messageFields,
+  messageFilters,
+  messageOrder,
+  readFilter,
+  threadFields,
+  threadFilters,
+  threadOrder,
+} from './message-filter.ts'
 import { type ListKey, readQueryState, writeQueryState } from './query-state.ts'
 
 /** Types whose lists have query changes. */
-export const LIST_TYPES = ['messages', 'folders'] as const
+export const LIST_TYPES = ['messages', 'folders', 'threads'] as const
 
 const optional = <F extends Parameters<typeof Type.Object>[0]>(fields: F) =>
   Type.Partial(Type.Object(fields)).properties
 const ofMessages = { ...optional({ ...messageFilters, collapse_threads: collapseThreads }), ...messageOrder }
+const ofThreads = { ...optional(threadFilters), ...threadOrder }
 const ofFolders = optional(folderFilters)
 
 const MessageQuery = Type.Object({ ...ofMessages, ...followQuery, up_to_id: upTo('message') })
+const ThreadQuery = Type.Object({ ...ofThreads, ...followQuery, up_to_id: upTo('thread') })
 const FolderQuery = Type.Object({ ...ofFolders, ...followQuery, up_to_id: upTo('folder') })
 
 /** Attempts to read the folders and their changes in the same state, while other clients change the mailbox. */
 const TRIES = 10
 
 const SyncQuery = Type.Object({
-  type: Words(LIST_TYPES, 'Type of the list; filters of the other type are ignored.'),
+  type: Words(LIST_TYPES, 'Type of the list; filters of other types are ignored.'),
   ...ofMessages,
   ...ofFolders,
   ...followQuery,
-  up_to_id: upTo('message', 'folder'),
+  up_to_id: upTo('message', 'thread', 'folder'),
 })
 
 async function messageChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof MessageQuery>) {
@@ -44,6 +55,17 @@ async function messageChanges(app: Context, principal: MailboxPrincipal, query: 
   const { sort, sort_direction: direction, collapse_threads: collapse = false, limit, up_to_id: last } = query
   const order = { sort, direction, collapseThreads: collapse }
   const changes = await messages.queryChanges(account, filter, order, { since, most: limit, upTo: last })
+  return present(query.since_query_state, changes, list)
+}
+
+async function threadChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof ThreadQuery>) {
+  const account = accountOf(app, principal)
+  const filter = readFilter(app, account, query)
+  const { messages, threads } = app.store
+  const list = { fields: threadFields, query, names: messages.folderReferences(account, filter) }
+  const since = readQueryState(query.since_query_state, list)
+  const { sort_direction: direction, limit, up_to_id: last } = query
+  const changes = await threads.queryChanges(account, filter, direction, { since, most: limit, upTo: last })
   return present(query.since_query_state, changes, list)
 }
 
@@ -90,6 +112,21 @@ const listMessageQueryChanges = route({
   handle: ({ query, principal, app }) => messageChanges(app, principal, query),
 })
 
+const listThreadQueryChanges = route({
+  method: 'GET',
+  path: '/mailbox/threads/query-changes',
+  docs: {
+    operation: 'listThreadQueryChanges',
+    tag: 'Threads',
+    summary: 'List the changes of a thread list since a state',
+    description: HOW,
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  query: ThreadQuery,
+  reply: { schema: QueryChanges },
+  handle: ({ query, principal, app }) => threadChanges(app, principal, query),
+})
+
 const listFolderQueryChanges = route({
   method: 'GET',
   path: '/mailbox/folders/query-changes',
@@ -111,14 +148,30 @@ const listSyncQueryChanges = route({
   docs: {
     operation: 'listSyncQueryChanges',
     tag: 'Sync',
-    summary: 'List the changes of a message or folder list since a state',
+    summary: 'List the changes of a message, thread or folder list since a state',
     description: HOW,
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   query: SyncQuery,
   reply: { schema: QueryChanges },
-  handle: ({ query, principal, app }) =>
-    query.type === 'messages' ? messageChanges(app, principal, query) : folderChanges(app, principal, query),
+  handle({ query, principal, app }) {
+    if (query.type === 'messages') return messageChanges(app, principal, query)
+    // The filters of messages that threads do not have are ignored.
+    if (query.type === 'threads') return threadChanges(app, principal, threadsOnly(query))
+    return folderChanges(app, principal, query)
+  },
 })
 
-export const queryChanges = [listMessageQueryChanges, listFolderQueryChanges, listSyncQueryChanges]
+function threadsOnly(query: Static<typeof SyncQuery>): Static<typeof ThreadQuery> {
+  const names = Object.keys(ThreadQuery.properties)
+  return Object.fromEntries(Object.entries(query).filter(([name]) => names.includes(name))) as Static<
+    typeof ThreadQuery
+  >
+}
+
+export const queryChanges = [
+  listMessageQueryChanges,
+  listThreadQueryChanges,
+  listFolderQueryChanges,
+  listSyncQueryChanges,
+]

@@ -17,7 +17,7 @@ import { NewMessage, type ReadMailboxMessage, reader } from './send-body.ts'
 
 const BODY_LIMIT = 67_108_864
 
-const SentMessage = record('SentMessage', 'An accepted message.', {
+export const SentMessage = record('SentMessage', 'An accepted message.', {
   message_id: { ...Id('email'), description: 'Id in the delivery log and in events.' },
   submission_id: Id('submission'),
   stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was requested.' }),
@@ -56,14 +56,14 @@ export const sendMessage = route({
     const [submitted] = await app.outbound.submitter.submit(
       { ...principal, source: 'mailbox_api' },
       [mail],
-      (tx, [one]) => request.keep(tx, present(one!)),
+      (tx, [one]) => request.keep(tx, sentAnswer(one!)),
     )
-    return answer(present(submitted!))
+    return answer(sentAnswer(submitted!))
   },
 })
 
 /** @throws ProductError why the message was not accepted */
-function present(submitted: Submitted) {
+export function sentAnswer(submitted: Submitted) {
   if (submitted.kind === 'failed') throw submitted.error
   const { emailId, submission, sendAt, state } = submitted
   const data = {

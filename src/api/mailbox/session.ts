@@ -1,8 +1,11 @@
 // The session document: the capabilities of a mailbox credential, derived from the routes, so that it never promises too much.
 
 import type { Static } from 'typebox'
+import { isOffered } from '../../access/permitted.ts'
 import { notFound } from '../../base/errors.ts'
-import type { MailboxGate } from '../../config/config.ts'
+import { CLIENT_PROTOCOLS } from '../../config/client-protocols.ts'
+import type { Config } from '../../config/config.ts'
+import type { Mailbox } from '../../directory/mailboxes.ts'
 import { allows } from '../../directory/permissions.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
 import { type Route, route } from '../../http/route.ts'
@@ -17,7 +20,7 @@ const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const SYNC = 'GET /mailbox/sync/changes'
 const FOLLOW = 'GET /mailbox/sync/query-changes'
 /** Operations an agent's inbox never has, for any key (decisions §10.13). */
-const NOT_FOR_AGENTS = 'PUT /mailbox/vacation-response'
+const NOT_FOR_AGENTS = /^(?:PUT \/mailbox\/vacation-response|[A-Z]+ \/mailbox\/app-passwords(?:\/.*)?)$/
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the other routes of the Mailbox API */
@@ -41,25 +44,26 @@ export function sessionRoute(others: readonly Route[]): Route {
       if (mailbox === undefined) throw notFound('mailbox')
       const { id, email, displayName } = mailbox
       const { messages, folders, threads, submissions, identities, quotas } = account.states
-      const offered = [...others, self].filter((one) => !mailbox.isAgent || nameOf(one) !== NOT_FOR_AGENTS)
+      const offered = [...others, self].filter((one) => !mailbox.isAgent || !NOT_FOR_AGENTS.test(nameOf(one)))
       return {
         mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
         states: { messages, folders, threads, submissions, identities, quotas },
         limits: MAILBOX_LIMITS,
-        ...abilities(principal, offered, app.config.MAILBOX_GATED),
+        ...abilities(principal, offered, app.config, mailbox),
       }
     },
   })
   return self
 }
 
-/** The members of the session derived from the permitted routes. @param withheld disabled by the operator for all credentials */
+/** The members of the session derived from the permitted routes, and from what mail programs may do. */
 function abilities(
   principal: MailboxPrincipal,
   routes: readonly Route[],
-  withheld: readonly MailboxGate[],
+  config: Config,
+  mailbox: Mailbox,
 ): Pick<Static<typeof Session>, 'capabilities' | 'gated' | 'endpoints'> {
-  const open = routes.filter(({ gate }) => gate === undefined || !withheld.includes(gate))
+  const open = routes.filter(({ gate }) => gate === undefined || !config.MAILBOX_GATED.includes(gate))
   const callable = open.filter((candidate) => mayCall(principal, candidate))
   const names = new Set(callable.map(nameOf))
   // One route, with the additional scope for permanent deletion.
@@ -68,12 +72,14 @@ function abilities(
     Object.fromEntries(Object.entries(endpoints).map(([flag, name]) => [flag, names.has(name)])) as {
       [K in keyof T]: boolean
     }
-  const { messages, threads, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
-  const gates = Object.entries(flags(GATED_ENDPOINTS)).map(([feature, isOpen]) => [feature, !isOpen])
+  const { messages, threads, drafts, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
+  const protocols = CLIENT_PROTOCOLS.map((name) => [name, isOffered(name, principal, mailbox, config)] as const)
+  const gates = [...Object.entries(flags(GATED_ENDPOINTS)), ...protocols].map(([feature, isOpen]) => [feature, !isOpen])
   return {
     capabilities: {
       messages: { ...flags(messages), update_fields: names.has(UPDATE) ? UPDATE_FIELDS : [] },
       threads: flags(threads),
+      drafts: flags(drafts),
       folders: flags(folders),
       submissions: flags(submissions),
       identities: flags(identities),
@@ -85,7 +91,7 @@ function abilities(
         query_changes: names.has(FOLLOW) ? [...LIST_TYPES] : [],
       },
     },
-    gated: Object.fromEntries(gates) as Record<keyof typeof GATED_ENDPOINTS, boolean>,
+    gated: Object.fromEntries(gates) as Static<typeof Session>['gated'],
     endpoints: Object.fromEntries(
       ENDPOINT_GROUPS.map((group) => [group, callable.filter(({ tag }) => tag.toLowerCase() === group).map(nameOf)]),
     ),

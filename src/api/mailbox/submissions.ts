@@ -34,6 +34,10 @@ const Submission = record('Submission', 'A message that was submitted from this 
   message_id: { ...Id('email'), description: 'Id in the delivery log and in events.' },
   stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was stored.' }),
   thread_id: Nullable(Id('thread')),
+  draft_id: Nullable({
+    ...Id('draft'),
+    description: 'The draft that was sent, again to be edited after the submission was cancelled; else null.',
+  }),
   identity_id: Nullable(Id('identity')),
   envelope: record('SubmissionEnvelope', 'The SMTP envelope.', {
     mail_from: Type.String(),
@@ -84,7 +88,7 @@ const listSubmissions = route({
     for (let looked = 0; looked < LOOKED_MAX; ) {
       const page = app.store.submissions.list(account, { ...filter, limit, cursor: from })
       for (const kept of page.items) {
-        const one = present(app, kept)
+        const one = present(app, account, kept)
         if (status !== undefined && one.status !== status) continue
         items.push(one)
         if (items.length === limit) {
@@ -122,7 +126,7 @@ const cancelSubmission = route({
   docs: {
     operation: 'cancelSubmission',
     tag: 'Submissions',
-    summary: 'Cancel a submission that has not been sent; its copy moves to Drafts',
+    summary: 'Cancel a submission that has not been sent; its copy moves to Drafts, where a draft can be edited again',
     description: '409 after delivery of any recipient has begun, or `send_at` has passed.',
   },
   access: { as: 'mailbox', permission: 'email.send' },
@@ -140,10 +144,14 @@ const cancelSubmission = route({
 function shown(app: Context, account: Account, id: string): Static<typeof Submission> {
   const kept = app.store.submissions.get(account, id)
   if (kept === undefined) throw notFound('submission')
-  return present(app, kept)
+  return present(app, account, kept)
 }
 
-function present(app: Context, kept: Kept): Static<typeof Submission> {
+function draftOf(app: Context, account: Account, messageId: string): string | null {
+  return app.store.drafts.byMessage(account, messageId)?.id ?? null
+}
+
+function present(app: Context, account: Account, kept: Kept): Static<typeof Submission> {
   const { emails } = app.outbound
   const email = emails.byId(kept.emailId)
   const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
@@ -155,6 +163,7 @@ function present(app: Context, kept: Kept): Static<typeof Submission> {
     message_id: kept.emailId,
     stored_message_id: kept.messageId,
     thread_id: kept.threadId,
+    draft_id: status === 'canceled' && kept.messageId !== null ? draftOf(app, account, kept.messageId) : null,
     identity_id: kept.identityId,
     envelope: { mail_from: kept.envelope.mailFrom, rcpt_to: kept.envelope.rcptTo },
     subject: kept.subject,

@@ -3,11 +3,15 @@
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
-import { presentThreadDetail, ThreadDetail, ThreadJson } from '../schemas/thread.ts'
+import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { record } from '../schemas/record.ts'
+import { presentThread, presentThreadDetail, ThreadDetail, ThreadJson } from '../schemas/thread.ts'
 import { accountOf } from './account.ts'
-import { MAILBOX_PAGE } from './limits.ts'
-import { readFilter, threadFilters } from './message-filter.ts'
+import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
+import { listAnchor, listPosition, readAnchor, readPosition } from './list-position.ts'
+import { readFilter, threadFields, threadFilters, threadOrder } from './message-filter.ts'
+import { writeQueryState } from './query-state.ts'
+import { threadEdits } from './thread-edit.ts'
 import { presentThreads } from './threads-page.ts'
 
 const listThreads = route({
@@ -20,13 +24,16 @@ const listThreads = route({
     description:
       'A thread is listed when one of its messages matches all filters; `is_unread=false` and `has_attachment=false` select ' +
       'threads without any unread message or attachment. Threads that are only in Trash or Junk are left out unless folder_id or ' +
-      '`in:` names these folders. `meta.state` is the state of the threads.',
+      '`in:` names these folders. `meta.state` is the state of the threads; `meta.query_state` is that of this list with its ' +
+      'filters and order. `position` reads any page of the list directly, `anchor_id` the page with a thread.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({
     limit: MAILBOX_PAGE,
     ...threadFilters,
-    sort_direction: Default(Words(['asc', 'desc'], 'By the time of the newest message.'), 'desc'),
+    ...threadOrder,
+    ...listPosition,
+    ...listAnchor,
   }),
   reply: { schema: listOf(ThreadJson) },
   async handle({ query, after, principal, app }) {
@@ -34,9 +41,19 @@ const listThreads = route({
     // The state is read first: a later change is then reported again by the changes, never missed.
     const { states } = account
     const filter = readFilter(app, account, query)
-    const cut = { direction: query.sort_direction, limit: query.limit, after }
-    const page = await app.store.threads.list(account, filter, cut)
-    return { items: presentThreads(page, states), next: page.next, meta: { state: states.threads } }
+    const names = app.store.messages.folderReferences(account, filter)
+    const stored = app.store.threads
+    const anchored = await readAnchor(query, after, (id) => stored.indexOf(account, filter, query.sort_direction, id))
+    const position = anchored ?? readPosition(query, after)
+    const cut = { direction: query.sort_direction, limit: query.limit, after, position }
+    const page = await stored.list(account, filter, cut)
+    const meta = {
+      state: states.threads,
+      query_state: writeQueryState(states.threads, { fields: threadFields, query, names }),
+      ...(position === undefined ? {} : { position }),
+      ...(query.with_total ? { total: await stored.total(account, filter) } : {}),
+    }
+    return { items: presentThreads(page, states), next: page.next, meta }
   },
 })
 
@@ -63,4 +80,42 @@ const readThread = route({
   },
 })
 
-export const threads = [listThreads, readThread]
+const batchGetThreads = route({
+  method: 'POST',
+  path: '/mailbox/threads/batch-get',
+  docs: {
+    operation: 'batchGetThreads',
+    tag: 'Threads',
+    summary: 'Get several threads as in the list',
+  },
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  body: {
+    schema: record(
+      'ThreadBatchGet',
+      'The threads.',
+      {
+        ids: Type.Array(Id('thread'), {
+          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
+          description: 'Threads of this mailbox; unknown ids are listed in `not_found`.',
+        }),
+      },
+      { ids: ['thr_a1b2c3d4e5f6g7h8i9j0k1l2'] },
+    ),
+  },
+  reply: {
+    schema: record('ThreadBatch', 'The threads that were found, in the requested order.', {
+      list: Type.Array(ThreadJson),
+      not_found: Type.Array(Id('thread')),
+      state: Type.String({ description: 'Opaque state of the threads of the mailbox.' }),
+    }),
+  },
+  handle({ body, principal, app }) {
+    const account = accountOf(app, principal)
+    const { states } = account
+    const list = app.store.threads.byIds(account, body.ids).map((thread) => presentThread(thread, states))
+    const found = new Set(list.map(({ id }) => id))
+    return { list, not_found: body.ids.filter((id) => !found.has(id)), state: states.threads }
+  },
+})
+
+export const threads = [listThreads, batchGetThreads, readThread, ...threadEdits]

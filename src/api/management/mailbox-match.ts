@@ -5,14 +5,14 @@ import type { Tx } from '../../db/db.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import type { RequestFacts } from '../../http/route.ts'
 import { presentMailboxAdmin } from '../schemas/mailbox.ts'
-import { usageOf } from '../usage.ts'
+import { countCredentials, usageOf } from '../usage.ts'
 
 /** Checks `If-Match` against a mailbox in the unit of work that changes it or its parts. */
 export function mailboxMatch(app: Context, id: string, request: RequestFacts): (current: Mailbox, tx: Tx) => void {
   if (!request.conditional) return () => {}
   const usage = usageOf(app, [id])
   return (current, tx) => {
-    const keys = app.directory.keys.countByMailbox([id], tx)
-    request.matches(presentMailboxAdmin(current, usage.get(id), keys.get(id) ?? 0))
+    const counts = countCredentials(app.directory, [id], tx)
+    request.matches(presentMailboxAdmin(current, usage.get(id), counts(id)))
   }
 }

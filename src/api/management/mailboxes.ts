@@ -19,7 +19,7 @@ import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
 import { readSendScope, SendScopeJson } from '../schemas/send-scope.ts'
-import { usageOf } from '../usage.ts'
+import { countCredentials, usageOf } from '../usage.ts'
 import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -281,8 +281,8 @@ function inputOf(body: Static<typeof MailboxCreate>): MailboxInput {
 function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
   const usage = usageOf(app, ids)
-  const keys = app.directory.keys.countByMailbox(ids)
-  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), keys.get(mailbox.id) ?? 0))
+  const counts = countCredentials(app.directory, ids)
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), counts(mailbox.id)))
 }
 
 export const mailboxes = [

@@ -101,7 +101,7 @@ const listMembers = route({
   reply: { schema: listOf(Member) },
   handle({ query: { limit }, after, principal, app }) {
     const page = app.people.members.list(principal.teamId, { limit, after })
-    return { items: page.items.map(present), next: page.next }
+    return { items: page.items.map(presentMember), next: page.next }
   },
 })
 
@@ -138,7 +138,7 @@ const inviteMember = route({
     const team = app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
     const reply = (invited: InvitedMember) => ({
-      ...{ data: present(invited), status: 202 as const, meta: { link_mailed: invited.isMailed } },
+      ...{ data: presentMember(invited), status: 202 as const, meta: { link_mailed: invited.isMailed } },
     })
     const invited = await app.people.invite(team, body, (tx, made) => request.keep(tx, reply(made)))
     return answer(reply(invited))
@@ -161,7 +161,9 @@ const updateMember = route({
   async handle({ params: { member_id: id }, body, principal, app }) {
     requireRole(principal, body.role)
     const { people } = app
-    return present(await people.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)))
+    return presentMember(
+      await people.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)),
+    )
   },
 })
 
@@ -192,7 +194,7 @@ function presentTeam({ id, name, status, createdAt }: TeamRecord): Static<typeof
   return { id, name, status, created_at: isoTime(createdAt) }
 }
 
-function present(member: MemberRecord): Static<typeof Member> {
+export function presentMember(member: MemberRecord): Static<typeof Member> {
   const { id, email, displayName, role, status, invitedAt, joinedAt, lastLoginAt } = member
   return {
     ...{ id, email, display_name: displayName, role, status, invited_at: isoTime(invitedAt) },

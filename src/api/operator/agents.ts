@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { refuseBoth, replacedBy } from '../schemas/list-filters.ts'
 import { AGENT_STATES, OperatorAgent, presentAgent } from '../schemas/operator-agent.ts'
 import { record } from '../schemas/record.ts'
 
@@ -19,13 +20,16 @@ const listAgents = route({
   query: pageQuery({
     limit: 50,
     state: Words(AGENT_STATES, 'Only these.'),
-    created_after: { ...TimeQuery, description: 'Registered at or after this time.' },
+    after: { ...TimeQuery, description: 'Registered at or after this time.' },
+    created_after: replacedBy('after', TimeQuery),
   }),
   reply: { schema: listOf(OperatorAgent) },
-  handle({ query, after, app }) {
-    const { state, created_after: since, limit } = query
+  handle({ query, after: position, app }) {
+    const { state, limit } = query
+    refuseBoth('after', query.after, 'created_after', query.created_after)
+    const since = query.after ?? query.created_after
     const createdAfter = since === undefined ? undefined : parseTime(since)
-    const page = app.agents.registrations.list({ state, createdAfter, limit, after })
+    const page = app.agents.registrations.list({ state, createdAfter, limit, after: position })
     return { items: page.items.map(presentAgent), next: page.next }
   },
 })

@@ -161,7 +161,7 @@ export const EVENTS = {
   }),
   'service.test': event('service.test', 'ServiceTest', 'A test event was requested for a webhook.', {
     message: Type.String(),
-    triggered_by: Type.String({ description: 'The key that requested it.' }),
+    triggered_by: Type.String({ description: 'The key that requested it; `operator` from the command line.' }),
   }),
 } as const
 

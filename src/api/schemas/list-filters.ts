@@ -59,7 +59,8 @@ export function endName({ before }: TimeFilters): 'before' | 'to_date' {
   return before === undefined ? 'to_date' : 'before'
 }
 
-function refuseBoth(name: string, value: unknown, former: string, given: unknown): void {
+/** @throws ProductError invalid_parameter when a parameter is given under both of its names */
+export function refuseBoth(name: string, value: unknown, former: string, given: unknown): void {
   if (value === undefined || given === undefined) return
   const message = `\`${former}\` is the former name of \`${name}\`. Send only \`${name}\`.`
   throw new ProductError('invalid_parameter', message, { issues: [{ field: former, code: 'duplicate', message }] })

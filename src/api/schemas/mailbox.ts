@@ -65,6 +65,7 @@ export const MailboxAdmin = record(
       Type.Integer({ minimum: 0, description: 'Stored messages. Left out when the store cannot be read.' }),
     ),
     api_key_count: Type.Integer({ minimum: 0, description: 'Active API keys.' }),
+    app_password_count: Type.Integer({ minimum: 0, description: 'Active app passwords.' }),
     last_activity_at: TimeOrNull('When its messages last changed; null before the first change.'),
     updated_at: TimeOf('When its settings last changed.'),
     suspended_at: TimeOrNull('When it was suspended; null while it is not.'),
@@ -78,6 +79,7 @@ export const MailboxAdmin = record(
     agent_registration_id: null,
     message_count: 12,
     api_key_count: 1,
+    app_password_count: 1,
     last_activity_at: '2030-01-02T03:04:05.000Z',
     updated_at: '2030-01-02T03:04:05.000Z',
     suspended_at: null,
@@ -106,8 +108,12 @@ export function presentMailbox(mailbox: Mailbox, account: Account | undefined): 
   }
 }
 
-/** @param keyCount active API keys of the mailbox */
-export function presentMailboxAdmin(mailbox: Mailbox, account: Account | undefined, keyCount: number): MailboxAdmin {
+/** @param counts active API keys and app passwords of the mailbox */
+export function presentMailboxAdmin(
+  mailbox: Mailbox,
+  account: Account | undefined,
+  counts: { keys: number; appPasswords: number },
+): MailboxAdmin {
   return {
     ...presentMailbox(mailbox, account),
     domain_id: mailbox.domainId,
@@ -115,7 +121,8 @@ export function presentMailboxAdmin(mailbox: Mailbox, account: Account | undefin
     is_agent: mailbox.isAgent,
     agent_registration_id: mailbox.agentRegistrationId,
     ...(account === undefined ? {} : { message_count: account.messageCount }),
-    api_key_count: keyCount,
+    api_key_count: counts.keys,
+    app_password_count: counts.appPasswords,
     last_activity_at: isoTimeOrNull(account?.lastActivityAt ?? null),
     updated_at: isoTime(mailbox.updatedAt),
     suspended_at: isoTimeOrNull(mailbox.suspendedAt),

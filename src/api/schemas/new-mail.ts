@@ -12,12 +12,12 @@ const ADDRESSES_MAX = 50
 // Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted.
 const EMAIL_TEXT_MAX = 320
 const NAME_MAX = 255
-const BODY_MAX = 10_485_760
-const SUBJECT_MAX = 998
+export const BODY_MAX = 10_485_760
+export const SUBJECT_MAX = 998
 const HEADERS_MAX = 50
 const HEADER_VALUE_MAX = 998
-const UNDO_SECONDS_MAX = 120
-const CONTENT_ID_MAX = 255
+export const UNDO_SECONDS_MAX = 120
+export const CONTENT_ID_MAX = 255
 /** Characters from which a text is passed as bytes between threads. */
 const LONG_TEXT = 32_768
 

@@ -1,6 +1,7 @@
 // Schemas of the session document, derived from the routes.
 
 import { type Static, type TBoolean, Type } from 'typebox'
+import { CLIENT_PROTOCOLS, type ClientProtocol } from '../../config/client-protocols.ts'
 import type { MailboxGate } from '../../config/config.ts'
 import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
 import { MailboxJson } from './mailbox.ts'
@@ -28,7 +29,21 @@ export const CAPABILITY_ENDPOINTS = {
     detail: 'GET /mailbox/threads/{thread_id}',
     messages: 'GET /mailbox/threads/{thread_id}/messages',
     clean_content: 'GET /mailbox/threads/{thread_id}/clean-content',
+    batch_get: 'POST /mailbox/threads/batch-get',
     changes: 'GET /mailbox/threads/changes',
+    query_changes: 'GET /mailbox/threads/query-changes',
+    update: 'PATCH /mailbox/threads/{thread_id}',
+    batch_update: 'POST /mailbox/threads/batch-update',
+  },
+  drafts: {
+    list: 'GET /mailbox/drafts',
+    detail: 'GET /mailbox/drafts/{draft_id}',
+    create: 'POST /mailbox/drafts',
+    update: 'PUT /mailbox/drafts/{draft_id}',
+    delete: 'DELETE /mailbox/drafts/{draft_id}',
+    send: 'POST /mailbox/drafts/{draft_id}/send',
+    reply: 'POST /mailbox/messages/{message_id}/reply',
+    forward: 'POST /mailbox/messages/{message_id}/forward',
   },
   folders: {
     list: 'GET /mailbox/folders',
@@ -82,12 +97,22 @@ export const GATED_ENDPOINTS = {
   message_parse: 'POST /mailbox/messages/parse',
   blob_lookup: 'POST /mailbox/blobs/lookup',
   blob_copy: 'POST /mailbox/blobs/copy',
-} as const satisfies Record<MailboxGate, string>
+  app_passwords: 'POST /mailbox/app-passwords',
+} as const satisfies Record<Exclude<MailboxGate, ClientProtocol>, string>
 
 /** The groups of `endpoints`; a route belongs to the one its tag names. */
-export const ENDPOINT_GROUPS = ['mailbox', 'messages', 'threads', 'folders', 'submissions', 'usage', 'sync'] as const
+export const ENDPOINT_GROUPS = [
+  'mailbox',
+  'messages',
+  'threads',
+  'drafts',
+  'folders',
+  'submissions',
+  'usage',
+  'sync',
+] as const
 
-const { messages, threads, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
+const { messages, threads, drafts, folders, submissions, identities, quotas, attachments } = CAPABILITY_ENDPOINTS
 
 const Capabilities = record('MailboxCapabilities', 'True for what this credential can do now.', {
   messages: record('MessageCapabilities', 'Messages.', {
@@ -95,6 +120,7 @@ const Capabilities = record('MailboxCapabilities', 'True for what this credentia
     update_fields: Type.Array(Type.String(), { description: 'Members of a message that can be updated.' }),
   }),
   threads: record('ThreadCapabilities', 'Threads.', booleans(threads)),
+  drafts: record('DraftCapabilities', 'Drafts.', booleans(drafts)),
   folders: record('FolderCapabilities', 'Folders.', booleans(folders)),
   submissions: record('SubmissionCapabilities', 'Sending.', booleans(submissions)),
   identities: record('IdentityCapabilities', 'Identities.', booleans(identities)),
@@ -133,7 +159,10 @@ export const Session = record('MailboxSession', 'Capabilities and limits of this
     'Limits of the Mailbox API: counts, `chars` in Unicode code points, `bytes` in bytes.',
     Object.fromEntries(Object.keys(MAILBOX_LIMITS).map((name) => [name, Type.Integer()])),
   ),
-  gated: record('MailboxGates', 'True for features disabled for this credential.', booleans(GATED_ENDPOINTS)),
+  gated: record('MailboxGates', 'True for features disabled for this credential.', {
+    ...booleans(GATED_ENDPOINTS),
+    ...(Object.fromEntries(CLIENT_PROTOCOLS.map((name) => [name, Type.Boolean()])) as Record<ClientProtocol, TBoolean>),
+  }),
   endpoints: record(
     'MailboxEndpoints',
     'Operations this credential can call, as `METHOD /path` below the base address.',

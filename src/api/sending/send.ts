@@ -6,6 +6,7 @@ import { entryFile } from '../../base/entry.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, Words } from '../../http/schema.ts'
 import type { Submitted } from '../../outbound/submit/new-message.ts'
+import { writableAccountOf } from '../mailbox/account.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { reader } from './message-body.ts'
@@ -76,6 +77,8 @@ const cancelEmail = route({
   },
   async handle({ params: { message_id }, principal, app }) {
     const mailboxId = principal.kind === 'mailbox' ? principal.mailboxId : null
+    // Its copy moves to Drafts: a suspended mailbox must not change.
+    if (principal.kind === 'mailbox') writableAccountOf(app, principal)
     const at = await app.outbound.cancelling.cancelEmail(principal.teamId, mailboxId, message_id)
     return { message_id, status: 'canceled', canceled_at: isoTime(at) }
   },

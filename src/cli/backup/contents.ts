@@ -9,6 +9,7 @@ import type { Reader } from '../../db/sql.ts'
 import { mailContents } from '../../outbound/log/named-contents.ts'
 import { readApplianceId, readOwnerId } from '../../store/appliance/record.ts'
 import { contentSizes, countStored, isIntact, type NamedContent } from '../../store/blobs.ts'
+import { draftContents } from '../../store/drafts.ts'
 import { messageContents } from '../../store/messages/check-rows.ts'
 import { uploadContents } from '../../store/uploads.ts'
 import type { Progress } from '../progress.ts'
@@ -24,6 +25,7 @@ const NAMED_IN = new Map([
   ['messages', messageContents],
   ['emails', mailContents],
   ['uploads', uploadContents],
+  ['drafts', draftContents],
 ])
 
 /**

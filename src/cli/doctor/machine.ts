@@ -67,7 +67,7 @@ export function checkCertificate(pem: string, hosts: readonly string[], now: num
   const certificate = new X509Certificate(pem)
   const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()]
   const days = Math.floor((to - now) / DAY_MS)
-  const renew = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE, then restart the appliance.'
+  const renew = 'Renew the files of TLS_CERT_FILE and TLS_KEY_FILE; the appliance takes them within an hour.'
   if (now < from) {
     const says = `The certificate is valid only from ${certificate.validFromDate.toISOString()}.`
     return [failing('tls', says, 'Check the clock, or use the certificate later.')]
@@ -76,7 +76,11 @@ export function checkCertificate(pem: string, hosts: readonly string[], now: num
   const findings: Finding[] = hosts
     .filter((host) => certificate.checkHost(host) === undefined)
     .map((host) =>
-      warning('tls', `The certificate does not name ${host}.`, 'Get a certificate that names every mail host.'),
+      warning(
+        'tls',
+        `The certificate does not name ${host}.`,
+        'Get a certificate that names every mail host, and CLIENT_HOST.',
+      ),
     )
   if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate expires in ${days} days.`, renew))
   if (certificate.checkIssued(certificate)) {

@@ -23,6 +23,10 @@ import { heartbeatTokens } from './0020-heartbeat-tokens.ts'
 import { wrongTimeTable } from './0021-wrong-times.ts'
 import { plainNames } from './0022-plain-names.ts'
 import { messageLabels } from './0023-message-labels.ts'
+import { folderEntries } from './0024-folder-entries.ts'
+import { messageHeaders } from './0025-message-headers.ts'
+import { appPasswords } from './0026-app-passwords.ts'
+import { draftTables } from './0027-drafts.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -51,5 +55,9 @@ export const mailMigrations = [
   wrongTimeTable,
   plainNames,
   messageLabels,
+  folderEntries,
+  messageHeaders,
+  appPasswords,
+  draftTables,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

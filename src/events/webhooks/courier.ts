@@ -24,7 +24,7 @@ export class Courier {
    * @returns a function that records the outcome; it resolves when the record is durable
    */
   async send(to: WebhookTarget, delivery: PendingDelivery): Promise<() => Promise<void>> {
-    const outcome = await this.#post(to, delivery.event, delivery.attempt)
+    const outcome = await this.#outcomes.during(this.#post(to, delivery.event, delivery.attempt))
     return () => this.#outcomes.write(to.webhook.n, delivery, outcome)
   }
 

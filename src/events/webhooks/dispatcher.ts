@@ -16,7 +16,7 @@ const PER_WEBHOOK = 4
 const IN_ALL = 400
 /** Deliveries claimed ahead for one subscription: at first, and while its endpoint uses them up before {@link QUICK_MS} are over. */
 const AHEAD = 16
-const AHEAD_MAX = 128
+const AHEAD_MAX = 512
 const QUICK_MS = 1000
 /** When this share of the claimed deliveries is left, the next ones are claimed. */
 const FEW = 0.25

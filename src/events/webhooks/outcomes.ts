@@ -13,7 +13,12 @@ import { ATTEMPTS_MAX, nextAttemptAt, retryAfterMs } from './schedule.ts'
 import type { Webhooks } from './subscriptions.ts'
 
 /** Outcomes written in one unit of work. */
-const BATCH_MAX = 128
+const BATCH_MAX = 512
+/**
+ * Outcomes wait so long (ms) for those of running requests: a transaction writes the same pages again, whatever the number of its rows.
+ * After a crash the requests of this time are repeated.
+ */
+const GATHER_MS = 200
 
 /** The response to one request. */
 export interface AttemptOutcome {
@@ -55,11 +60,16 @@ interface WriteBatch {
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps
   readonly #batches: WriteBatches<FinishedAttempt>
+  /** Requests that run. */
+  #running = 0
+  /** Ends the wait for more outcomes. */
+  #writeNow: (() => void) | undefined
 
   constructor(deps: OutcomeWriterDeps) {
     this.#deps = deps
     this.#batches = new WriteBatches({
       most: BATCH_MAX,
+      gather: () => this.#gather(),
       write: (take) => {
         const all = take()
         return deps.db.write((tx) => this.#writeBatch(tx, all))
@@ -69,7 +79,34 @@ export class OutcomeWriter {
 
   /** Records the outcome of a request and its consequences. Resolves when the record is durable. */
   write(webhook: number, delivery: PendingDelivery, outcome: AttemptOutcome): Promise<void> {
-    return this.#batches.write({ webhook, delivery, outcome })
+    const written = this.#batches.write({ webhook, delivery, outcome })
+    if (this.#batches.waiting >= BATCH_MAX) this.#writeNow?.()
+    return written
+  }
+
+  /** Waits for a request: outcomes may wait for its outcome as long as it runs. */
+  async during(request: Promise<AttemptOutcome>): Promise<AttemptOutcome> {
+    this.#running++
+    try {
+      return await request
+    } finally {
+      this.#running--
+      // The next request may begin in this turn of the event loop.
+      if (this.#running === 0) setImmediate(() => this.#running === 0 && this.#writeNow?.())
+    }
+  }
+
+  /** @returns undefined when no request runs or enough outcomes wait; a promise that resolves then, or when they have waited long enough */
+  #gather(): Promise<void> | undefined {
+    if (this.#running === 0 || this.#batches.waiting >= BATCH_MAX) return undefined
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS)
+      this.#writeNow = () => {
+        clearTimeout(timer)
+        this.#writeNow = undefined
+        resolve()
+      }
+    })
   }
 
   /** The attempt row of one request. */

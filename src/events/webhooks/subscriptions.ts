@@ -8,6 +8,7 @@ import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Db, Reader, Row, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { RowCache } from '../../db/row-cache.ts'
 import { Where } from '../../db/sql-text.ts'
 import type { DisabledReason, Webhook, WebhookTarget } from './records.ts'
 import { listOrNull, presentWebhook } from './row.ts'
@@ -34,6 +35,8 @@ const PURPOSE = 'webhook'
 const NAME = 'webhook'
 /** Decrypted secrets cached in memory. */
 const SECRETS_MAX = 1000
+/** Subscriptions kept in memory while nothing changes. */
+const ROWS_MAX = 1000
 
 interface Deps {
   db: Db
@@ -45,11 +48,11 @@ interface Deps {
 export class Webhooks {
   readonly #deps: Deps
   readonly #secrets = new Map<string, string>()
-  /** Rows of subscriptions as of one version of the database. */
-  #rows = { version: -1, byN: new Map<number, Row | undefined>() }
+  readonly #rows: RowCache<number, { row: Row; webhook: Webhook }>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#rows = new RowCache(deps.db, ROWS_MAX)
   }
 
   /**
@@ -90,6 +93,12 @@ export class Webhooks {
 
   get(teamId: string, id: string, reader: Reader = this.#deps.db.read): Webhook | undefined {
     return this.#byId(reader, teamId, id)
+  }
+
+  /** A subscription of any team. */
+  byId(id: string): Webhook | undefined {
+    const row = this.#deps.db.read.get('SELECT * FROM webhooks WHERE id = ?', [id])
+    return row && presentWebhook(row)
   }
 
   /** Newest first. */
@@ -192,26 +201,21 @@ export class Webhooks {
 
   /** The subscription and its valid secrets; undefined when it was deleted. */
   target(n: number): WebhookTarget | undefined {
-    const { clock } = this.#deps
-    const row = this.#current(n)
-    if (row === undefined) return undefined
+    const { clock, db } = this.#deps
+    // Most requests follow others of the same subscription.
+    const known = this.#rows.get(n, () => {
+      const row = db.read.get('SELECT * FROM webhooks WHERE n = ?', [n])
+      return row && { row, webhook: presentWebhook(row) }
+    })
+    if (known === undefined) return undefined
+    const { row, webhook } = known
     const until = row.previous_until as number | null
     const inGrace = until !== null && until > clock.now()
     const secrets = {
       secret: this.#opened(row.secret_sealed as Uint8Array),
       previousSecret: inGrace ? this.#opened(row.previous_secret_sealed as Uint8Array) : null,
     }
-    return { webhook: presentWebhook(row), secrets }
-  }
-
-  /** Reads a row again only after a commit, of any process: most requests follow others of the same subscription. */
-  #current(n: number): Row | undefined {
-    const { read } = this.#deps.db
-    // https://sqlite.org/pragma.html#pragma_data_version
-    const version = read.get<{ data_version: number }>('PRAGMA data_version')!.data_version
-    if (version !== this.#rows.version) this.#rows = { version, byN: new Map() }
-    if (!this.#rows.byN.has(n)) this.#rows.byN.set(n, read.get('SELECT * FROM webhooks WHERE n = ?', [n]))
-    return this.#rows.byN.get(n)
+    return { webhook, secrets }
   }
 
   /** Cached by the sealed form: decryption costs more than signing a request. */

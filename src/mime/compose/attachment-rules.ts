@@ -53,12 +53,14 @@ export interface GivenAttachment {
 /**
  * Validates the attachments of a message, but not their sizes.
  * @param extra additional extensions the operator allows (ATTACHMENT_EXTRA_EXTENSIONS)
+ * @param checkName the rule for file names: that of sent files by default
  * @throws ProductError validation_error on `<field>`, or on `<field>.<index>.filename`, `.content`, `.type` or `.content_id`
  */
 export function checkAttachments(
   field: string,
   given: readonly GivenAttachment[],
   extra: readonly string[],
+  checkName: (field: string, filename: string) => string = (path, filename) => checkFileName(path, filename, extra),
 ): DraftAttachment[] {
   if (given.length > ATTACHMENTS_MAX) {
     throw invalid(field, 'too_big', `A message has at most ${ATTACHMENTS_MAX} attachments.`)
@@ -68,7 +70,7 @@ export function checkAttachments(
     const path = `${field}.${index}`
     const id = contentId == null ? null : checkContentId(`${path}.content_id`, contentId, known)
     return {
-      filename: checkFileName(`${path}.filename`, filename, extra),
+      filename: checkName(`${path}.filename`, filename),
       type: type == null ? null : checkType(`${path}.type`, type),
       content: typeof content === 'string' ? decodeContent(`${path}.content`, content) : content,
       disposition: disposition ?? 'attachment',

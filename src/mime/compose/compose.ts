@@ -23,7 +23,7 @@ export const REFERENCES_WRITTEN_MAX = 50
 const SEED_CHARS = 24
 
 /**
- * Composes the message. The same draft gives the same bytes; `bcc` is not written.
+ * Composes the message. The same draft gives the same bytes; `bcc` is written only in an unsent message.
  * @throws ProductError payload_too_large when names and headers together exceed the limit
  * @throws Error for a draft that was not validated: it would allow header injection
  */
@@ -39,15 +39,29 @@ export function compose(draft: Draft): Composed {
 }
 
 function headerOf(draft: Draft): string {
-  const { from, to, cc, replyTo, subject, date, messageId, inReplyTo, references, headers } = draft
-  const open = to.length > 0 || cc.length > 0
+  const {
+    from,
+    to,
+    cc,
+    bcc,
+    isUnsent = false,
+    replyTo,
+    subject,
+    date,
+    messageId,
+    inReplyTo,
+    references,
+    headers,
+  } = draft
+  const open = isUnsent || to.length > 0 || cc.length > 0
   return (
     addressField('From', [from]) +
     // RFC 5322 3.6.3 asks for no recipient field, but some spam filters penalise a message without one.
     (open ? addressField('To', to) : foldedField('To', [' undisclosed-recipients:;'])) +
     addressField('Cc', cc) +
+    (isUnsent ? addressField('Bcc', bcc) : '') +
     addressField('Reply-To', replyTo) +
-    textField('Subject', subject) +
+    (isUnsent && subject === '' ? '' : textField('Subject', subject)) +
     foldedField('Date', [` ${rfc5322Date(date)}`]) +
     idField('Message-ID', [messageId]) +
     (inReplyTo === null ? '' : idField('In-Reply-To', [inReplyTo])) +
@@ -62,9 +76,9 @@ function nearest(references: readonly string[]): readonly string[] {
 }
 
 /** The body, nested as in RFC 2046: multipart/mixed for files, alternative for text and HTML, related for inline images. */
-function content({ textBody, htmlBody, attachments, messageId }: Draft): MimePart {
-  // The content cannot contain our boundary: the Message-ID is generated after the content is known.
-  const seed = hash('sha256', messageId, 'hex').slice(0, SEED_CHARS)
+function content({ textBody, htmlBody, attachments, messageId, seed: given = messageId }: Draft): MimePart {
+  // The content cannot contain our boundary: the seed is generated after the content is known.
+  const seed = hash('sha256', given, 'hex').slice(0, SEED_CHARS)
   const isShown = (file: DraftAttachment) =>
     htmlBody !== null && file.disposition === 'inline' && file.contentId !== null
   const shown = attachments.filter(isShown)

@@ -68,15 +68,17 @@ export function checkSubject(field: string, subject: string): string {
 
 /**
  * The bodies of a message; an empty one counts as absent.
+ * @param mayLack an unsent message may have none: its text is then empty
  * @throws ProductError missing_parameter when there is none, validation_error on `text_body` or `html_body`
  */
-export function checkBodies(given: { text?: string | null; html?: string | null }): {
-  textBody: string | null
-  htmlBody: string | null
-} {
+export function checkBodies(
+  given: { text?: string | null; html?: string | null },
+  mayLack = false,
+): { textBody: string | null; htmlBody: string | null } {
   const textBody = checkBody('text_body', given.text)
   const htmlBody = checkBody('html_body', given.html)
   if (textBody === null && htmlBody === null) {
+    if (mayLack) return { textBody: '', htmlBody: null }
     const message = 'A message needs a text_body or an html_body.'
     throw new ProductError('missing_parameter', message, {
       issues: [{ field: 'html_body', code: 'required', message }],

@@ -22,8 +22,10 @@ export interface Draft {
   from: Address
   to: readonly Address[]
   cc: readonly Address[]
-  /** Never written. */
+  /** Written only in an unsent message. */
   bcc: readonly Address[]
+  /** A message in Drafts: it has a Bcc field (RFC 5322 §3.6.3), and may lack recipients and bodies. Never true for what is sent. */
+  isUnsent?: boolean
   replyTo: readonly Address[]
   subject: string
   textBody: string | null
@@ -33,6 +35,8 @@ export interface Draft {
   attachments: readonly DraftAttachment[]
   /** Without angle brackets. */
   messageId: string
+  /** Seed of the boundaries, unknown to the authors of the content; the Message-ID by default. */
+  seed?: string
   /** The Date field, ms. */
   date: number
   /** Message-ID without angle brackets. */

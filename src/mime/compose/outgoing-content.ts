@@ -46,7 +46,7 @@ export const RAW_MAX = 41_943_040
 export function composeContent(draft: UncheckedDraft, isRead: boolean): ComposedContent {
   // Composing never shrinks the content: a draft that is too large is refused before.
   if (contentBytes(draft) > RAW_MAX) throw tooLarge()
-  const bodies = checkBodies({ text: textOf(draft.textBody), html: textOf(draft.htmlBody) })
+  const bodies = checkBodies({ text: textOf(draft.textBody), html: textOf(draft.htmlBody) }, draft.isUnsent)
   const attachments = draft.attachments.map(({ encoding, ...file }) => {
     return encoding === null ? file : { ...file, content: decodeBody(file.content, encoding) }
   })

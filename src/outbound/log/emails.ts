@@ -61,7 +61,11 @@ export class Emails {
   readonly #clock: Clock
   readonly #counters: Pick<Counters, 'count'>
 
-  constructor({ db, clock, store }: Pick<OutboundDeps, 'db' | 'clock' | 'store'>) {
+  constructor({
+    db,
+    clock,
+    store,
+  }: Pick<OutboundDeps, 'db' | 'clock'> & { store: { counters: Pick<Counters, 'count'> } }) {
     this.#db = db
     this.#clock = clock
     this.#counters = store.counters
@@ -105,6 +109,12 @@ export class Emails {
   /** The pending deliveries of a message, with their number of attempts. */
   pendingOfEmail(reader: Reader, email: number): { n: number; attempts: number }[] {
     return reader.all(`SELECT n, attempts FROM deliveries WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
+  }
+
+  /** Whether the delivery to any recipient of a message has begun, whatever its outcome. */
+  hasBegun(reader: Reader, email: number): boolean {
+    const sql = 'SELECT 1 AS found FROM deliveries WHERE email = ? AND attempts > 0 LIMIT 1'
+    return reader.get(sql, [email]) !== undefined
   }
 
   /** Records when (ms) a message was canceled. */

@@ -38,6 +38,8 @@ export interface Ready {
   identityId: string | null
   sendAt: number
   labels: MessageLabels
+  /** See `NewMail`. */
+  freedBytes: number
   /** Its content is stored in the blob store. `message` is set when a copy in Sent is requested. */
   written: ComposedContent
 }
@@ -81,7 +83,7 @@ export class Acceptance {
     if (context.box !== null && !this.#hasIdentity(tx, context.box, message)) {
       return { kind: 'failed', error: unknownIdentity() }
     }
-    if (context.box !== null && !hasRoom(this.#withUsage(tx, context.box), message.written)) {
+    if (context.box !== null && !hasRoom(this.#withUsage(tx, context.box), message)) {
       return { kind: 'failed', error: mailboxFull() }
     }
     const unpaid = meter.refusal(tx, context.sender.teamId, message.recipients.length)
@@ -156,8 +158,11 @@ export class Acceptance {
 }
 
 /** Whether the mailbox quota has room for the copy in Sent, if one is requested (decisions §10.9). */
-export function hasRoom({ mailbox, account }: SendingMailbox, written: ComposedContent): boolean {
-  return written.message === null || account.usedBytes + written.sizeBytes <= mailbox.quotaBytes
+export function hasRoom(
+  { mailbox, account }: SendingMailbox,
+  { written, freedBytes }: { written: ComposedContent; freedBytes: number },
+): boolean {
+  return written.message === null || account.usedBytes - freedBytes + written.sizeBytes <= mailbox.quotaBytes
 }
 
 export function mailboxFull(): ProductError {

@@ -11,7 +11,7 @@ import type { Queue } from '../queue.ts'
 import type { Email } from '../records.ts'
 
 interface Deps extends OutboundDeps {
-  emails: Pick<Emails, 'byId' | 'pendingOfEmail' | 'markCanceled'>
+  emails: Pick<Emails, 'byId' | 'pendingOfEmail' | 'hasBegun' | 'markCanceled'>
   transitions: Pick<DeliveryTransitions, 'apply'>
   queue: Pick<Queue, 'ofEmail'>
 }
@@ -69,7 +69,7 @@ export class Cancelling {
   #cancelIn(tx: Tx, { n: email }: Email): void {
     const { clock, emails, transitions, queue } = this.#deps
     const waiting = emails.pendingOfEmail(tx, email)
-    const isUntouched = waiting.length > 0 && waiting.every(({ attempts }) => attempts === 0)
+    const isUntouched = waiting.length > 0 && !emails.hasBegun(tx, email)
     if (!isUntouched || queue.ofEmail(tx, email).some(({ isLeased }) => isLeased)) throw conflict(NOT_PENDING)
     emails.markCanceled(tx, email, clock.now())
     for (const { n } of waiting) transitions.apply(tx, n, { kind: 'cancelled' }, null)
@@ -87,5 +87,6 @@ export class Cancelling {
       folders: { set: [drafts.id] },
       keywords: { add: ['$draft'] },
     })
+    store.drafts.keepCancelled(tx, account, messageId)
   }
 }

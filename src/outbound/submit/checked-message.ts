@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../base/durations.ts'
 import { invalid, ProductError } from '../../base/errors.ts'
-import { checkAttachments } from '../../mime/compose/attachment-rules.ts'
+import { checkAttachments, checkPlainName } from '../../mime/compose/attachment-rules.ts'
 import { checkRecipient, checkSubject } from '../../mime/compose/draft-rules.ts'
 import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rules.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
@@ -65,6 +65,25 @@ export function checkMail(message: NewMail, { now, extra, oneTo }: Rules): Check
   }
 }
 
+/** The validated members of a message that is not sent yet: what is missing for sending may be missing. */
+export type CheckedDraft = Pick<CheckedMail, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'attachments'>
+
+/** @throws ProductError validation_error */
+export function checkDraft(message: NewMail): CheckedDraft {
+  const listOf = (field: string, addresses: readonly Address[]) =>
+    addresses.map((address, index) => checkRecipient(`${field}.${index}`, address))
+  const [to, cc, bcc] = [listOf('to', message.to), listOf('cc', message.cc), listOf('bcc', message.bcc ?? [])]
+  recipientsOf([...to, ...cc, ...bcc])
+  const attachments = checkAttachments('attachments', message.attachments, [], checkPlainName)
+  requireFitting(message.attachments)
+  return {
+    ...{ to, cc, bcc },
+    replyTo: listOf('reply_to', message.replyTo ?? []),
+    subject: message.subject === '' ? '' : checkSubject('subject', message.subject),
+    attachments: attachments.map((file, index) => ({ ...message.attachments[index]!, ...file })),
+  }
+}
+
 function recipientsOf(addresses: readonly Address[]): string[] {
   // Few servers distinguish the case of local parts, and no recipient should get a message twice.
   const distinct = new Map<string, string>()
@@ -92,8 +111,14 @@ function refuseConflicts(message: NewMail, { replyTo, inReplyTo, references }: C
 
 function attached({ attachments: given }: NewMail, extra: readonly string[]): EncodedAttachment[] {
   const attachments = checkAttachments('attachments', given, extra)
-  const size = given.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  if (size <= ATTACHED_BYTES_MAX) return attachments.map((file, index) => ({ ...given[index]!, ...file }))
+  requireFitting(given)
+  return attachments.map((file, index) => ({ ...given[index]!, ...file }))
+}
+
+/** @throws ProductError payload_too_large */
+function requireFitting(files: readonly EncodedAttachment[]): void {
+  const size = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  if (size <= ATTACHED_BYTES_MAX) return
   const message = `The attachments of a message have at most ${ATTACHED_BYTES_MAX} bytes together.`
   throw new ProductError('payload_too_large', message, { param: 'attachments' })
 }

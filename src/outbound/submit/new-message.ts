@@ -15,6 +15,8 @@ export type Sender = { source: Exclude<EmailSource, 'system'> } & (
 export interface NewMail {
   /** Null: the mailbox itself, or the default of one of the team's accounts. */
   from: Address | null
+  /** Mailboxes only: the identity (`idn_…`) it is sent as, instead of `from`. */
+  identityId?: string | null
   to: readonly Address[]
   cc: readonly Address[]
   /** Null: the Bcc addresses of the sending identity. */
@@ -36,6 +38,8 @@ export interface NewMail {
   undoSeconds: number
   /** Mailboxes only: keeps a copy in Sent. */
   saveToSent: boolean
+  /** Bytes of the mailbox that the caller frees in the same unit of work: those of the draft that is sent. */
+  freedBytes?: number
   /** Members given as one address instead of a list: their errors have no index. By default `to` in a batch. */
   singles?: readonly string[]
   /** By name. */

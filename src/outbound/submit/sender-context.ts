@@ -79,9 +79,9 @@ export class SenderContext {
   }
 
   /** @throws ProductError missing_parameter (none is given and no account has one), validation_error */
-  async from(given: Address | null): Promise<From> {
+  async from(given: Address | null, identityId: string | null = null): Promise<From> {
     const checked = given && checkRecipient('from', given)
-    if (this.box !== null) return this.#ownFrom(this.box, checked)
+    if (this.box !== null) return this.#ownFrom(this.box, checked, identityId)
     if (checked !== null) return { from: checked, replyTo: [], bcc: [], identityId: null }
     const provider = this.#deps.router.defaultFrom(this.sender.teamId)
     const email = provider?.oauthEmail ?? provider?.fromEmail
@@ -98,13 +98,19 @@ export class SenderContext {
   }
 
   /** A mailbox sends as one of its identities (decisions §10.7), if it may still send from that address. */
-  async #ownFrom({ mailbox, account }: SendingMailbox, given: Address | null): Promise<From> {
+  async #ownFrom(
+    { mailbox, account }: SendingMailbox,
+    given: Address | null,
+    identityId: string | null,
+  ): Promise<From> {
     const { directory, store, db } = this.#deps
     this.#identities ??= store.identities.list(account)
     const identities = this.#identities
     // The primary identity is first, even if several have the same address.
     const email = given?.email.toLowerCase()
-    const identity = identities.find((one) => email === undefined || one.email === email)
+    const isWanted = (one: Identity) =>
+      identityId === null ? email === undefined || one.email === email : one.id === identityId
+    const identity = identities.find(isWanted)
     if (!identity || !directory.aliases.mayWriteAs(db.read, mailbox, identity.email)) throw unknownIdentity()
     const name = given?.name || identity.name || mailbox.displayName || ''
     return {

@@ -80,7 +80,7 @@ export class DataFolderIdentity {
       if (mailState === 'returned') {
         renumberAfterRestore(tx, clock.now())
         adoptHeartbeat(tx, owner)
-      } else if (!isClean) renumberAfterCrash(tx)
+      } else if (!isClean) renumberAfterCrash(tx, clock.now())
       markOpen(tx)
     })
     this.#isOpen = true

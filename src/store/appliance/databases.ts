@@ -10,7 +10,7 @@ import type { Vault } from '../../base/secrets.ts'
 import type { DataFolder } from '../../config/data-folder.ts'
 import { Db } from '../../db/db.ts'
 import { lockFolder } from '../../db/folder-lock.ts'
-import { type Migration, migrate } from '../../db/migrate.ts'
+import { type Migration, migrate, type OnFill } from '../../db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.ts'
 import type { DbThreads } from '../../db/threads.ts'
 import { Teams } from '../../directory/teams.ts'
@@ -82,10 +82,11 @@ function missing(file: string, other: string): ProductError {
 }
 
 async function openDb(file: string, options: DatabaseOptions, steps: readonly Migration[]): Promise<Db> {
-  const { threads, lean } = options
+  const { threads, lean, log } = options
+  const onFill: OnFill = (progress) => log.info({ event: 'appliance.upgrading', file, ...progress }, 'Upgrading data')
   const db = new Db({ file, threads, lean })
   try {
-    await migrate(db, steps)
+    await migrate(db, steps, onFill)
   } catch (error) {
     await db.close().catch(() => {})
     if (error instanceof ProductError) throw error

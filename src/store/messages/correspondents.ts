@@ -1,7 +1,7 @@
 // Correspondents of an account: the distinct names and addresses in its messages, for filters by part of a name or address.
 
 import type { Reader, Tx } from '../../db/db.ts'
-import { placeholders } from '../../db/sql-text.ts'
+import { inPieces, selectMany } from '../../db/many-rows.ts'
 import type { Address, ParsedMessage } from '../../mime/message.ts'
 import type { Fragment } from '../folders.ts'
 import type { CorrespondentField, CorrespondentsByField } from '../search/text.ts'
@@ -11,27 +11,52 @@ export const CORRESPONDENTS_PER_MESSAGE = 250
 /** A filter that matches more correspondents than this is evaluated on every message instead. */
 export const CORRESPONDENTS_PER_FILTER = 100
 
-/** Records the correspondents of a message. @returns their numbers by header field */
-export function recordCorrespondents(tx: Tx, account: number, { from, to, cc }: ParsedMessage): CorrespondentsByField {
-  const distinct = new Set([...from, ...to, ...cc].map(foldedAddress))
-  const keys = [...distinct].slice(0, CORRESPONDENTS_PER_MESSAGE)
-  const numbers = knownCorrespondents(tx, account, keys)
-  for (const folded of keys) {
-    if (!numbers.has(folded)) numbers.set(folded, tx.insert('correspondents', { account, folded }))
+/** The author and recipients of a message of an account. */
+export type CorrespondingMessage = Pick<ParsedMessage, 'from' | 'to' | 'cc'> & { account: number }
+
+/** Records the correspondents of messages. @returns their numbers by header field, in the order of the messages */
+export function recordCorrespondents(tx: Tx, messages: readonly CorrespondingMessage[]): CorrespondentsByField[] {
+  const keys = new Map<string, readonly [number, string]>()
+  for (const { account, from, to, cc } of messages) {
+    const distinct = new Set([...from, ...to, ...cc].map(foldedAddress))
+    for (const folded of [...distinct].slice(0, CORRESPONDENTS_PER_MESSAGE))
+      keys.set(keyOf(account, folded), [account, folded])
   }
-  const numbersOf = (addresses: Address[]) => [
-    ...new Set(addresses.flatMap((address) => numbers.get(foldedAddress(address)) ?? [])),
-  ]
-  return { from: numbersOf(from), to: numbersOf(to), cc: numbersOf(cc) }
+  const numbers = numbersOfCorrespondents(tx, keys)
+  return messages.map(({ account, from, to, cc }) => {
+    const numbersOf = (addresses: Address[]) => [
+      ...new Set(addresses.flatMap((address) => numbers.get(keyOf(account, foldedAddress(address))) ?? [])),
+    ]
+    return { from: numbersOf(from), to: numbersOf(to), cc: numbersOf(cc) }
+  })
 }
 
-function knownCorrespondents(tx: Tx, account: number, keys: readonly string[]): Map<string, number> {
-  if (keys.length === 0) return new Map()
-  const rows = tx.all<{ n: number; folded: string }>(
-    `SELECT n, folded FROM correspondents WHERE account = ? AND folded IN (${placeholders(keys)})`,
-    [account, ...keys],
-  )
-  return new Map(rows.map(({ n, folded }) => [folded, n]))
+interface CorrespondentRow {
+  n: number
+  account: number
+  folded: string
+}
+
+/** Reads the numbers of correspondents, and inserts those that are new. */
+function numbersOfCorrespondents(tx: Tx, keys: ReadonlyMap<string, readonly [number, string]>): Map<string, number> {
+  const numbers = new Map<string, number>()
+  const add = (rows: readonly CorrespondentRow[]) => {
+    for (const { n, account, folded } of rows) numbers.set(keyOf(account, folded), n)
+  }
+  const known = (marks: string) =>
+    `WITH wanted (account, folded) AS (VALUES ${marks}) SELECT c.n, c.account, c.folded
+     FROM wanted w CROSS JOIN correspondents c ON c.account = w.account AND c.folded = w.folded`
+  add(selectMany<CorrespondentRow>(tx, [...keys.values()], known))
+  const missing = [...keys].flatMap(([key, row]) => (numbers.has(key) ? [] : [row]))
+  inPieces(missing, (marks, values) => {
+    const sql = `INSERT INTO correspondents (account, folded) VALUES ${marks} RETURNING n, account, folded`
+    add(tx.all<CorrespondentRow>(sql, values))
+  })
+  return numbers
+}
+
+function keyOf(account: number, folded: string): string {
+  return `${account}\n${folded}`
 }
 
 /**

@@ -6,6 +6,7 @@ import { countAttachments } from '../accounts.ts'
 import type { Account, Flags } from '../records.ts'
 import { unindexMessage } from '../search/text.ts'
 import type { CountedThreadMessage } from '../threads/recount.ts'
+import { deleteHeaders } from './headers.ts'
 import { FLAG_KEYWORDS, keywordsOf, labelsOf } from './keywords.ts'
 import type { StoredAddresses } from './rows.ts'
 
@@ -37,23 +38,33 @@ interface Row {
 
 const FLAGS = Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]
 
+const EDIT_COLUMNS = 'n, id, thread, received_at, size_bytes, listed, seen, flagged, draft, answered, keywords'
+
 /** Messages of an account by public id; unknown ids are left out. */
 export function editRows(reader: Reader, account: Account, ids: readonly string[]): Map<string, EditRow> {
   if (ids.length === 0) return new Map()
   // The plus: for many ids SQLite would otherwise read all messages of the account.
   const rows = reader.all<Row>(
-    `SELECT n, id, thread, received_at, size_bytes, listed, seen, flagged, draft, answered, keywords FROM messages
-     WHERE +account = ? AND id IN (${placeholders(ids)})`,
+    `SELECT ${EDIT_COLUMNS} FROM messages WHERE +account = ? AND id IN (${placeholders(ids)})`,
     [account.n, ...ids],
   )
-  return new Map(
-    rows.map((row) => {
-      const { n, id, thread, received_at: receivedAt, size_bytes: sizeBytes } = row
-      const flags = Object.fromEntries(FLAGS.map((flag) => [flag, row[flag] === 1])) as unknown as Flags
-      const keywords = keywordsOf(flags, JSON.parse(row.keywords) as string[])
-      return [id, { n, id, thread, receivedAt, sizeBytes, listed: row.listed === 1, keywords }]
-    }),
+  return new Map(rows.map((row) => [row.id, editRow(row)]))
+}
+
+/** The same by number. */
+export function editRowsByNumber(reader: Reader, account: Account, ns: readonly number[]): Map<number, EditRow> {
+  const rows = reader.all<Row>(
+    `SELECT ${EDIT_COLUMNS} FROM messages WHERE +account = ? AND n IN (SELECT value FROM json_each(?))`,
+    [account.n, JSON.stringify(ns)],
   )
+  return new Map(rows.map((row) => [row.n, editRow(row)]))
+}
+
+function editRow(row: Row): EditRow {
+  const { n, id, thread, received_at: receivedAt, size_bytes: sizeBytes } = row
+  const flags = Object.fromEntries(FLAGS.map((flag) => [flag, row[flag] === 1])) as unknown as Flags
+  const keywords = keywordsOf(flags, JSON.parse(row.keywords) as string[])
+  return { n, id, thread, receivedAt, sizeBytes, listed: row.listed === 1, keywords }
 }
 
 /** Public ids of messages by number, in the same order. */
@@ -100,6 +111,7 @@ export function writeEdit(
 /** Deletes the rows of a message that belong to no thread or folder. Its content is deleted by the next sweep. */
 export function deleteMessageRows(tx: Tx, account: Account, n: number): void {
   tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
+  deleteHeaders(tx, [n])
   const files = tx.all<{ size_bytes: number }>('DELETE FROM attachments WHERE message = ? RETURNING size_bytes', [n])
   countAttachments(tx, account.n, 0 - files.reduce((sum, file) => sum + file.size_bytes, 0))
   tx.run('DELETE FROM messages WHERE n = ?', [n])

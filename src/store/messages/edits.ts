@@ -12,18 +12,34 @@ import {
   foldersByMessage,
   insertFolderEntry,
   messagesIn,
+  renewFolderEntry,
+  servedSize,
+  setServedSize,
+  touchEntries,
   updateFolderCounts,
 } from '../folders-entries.ts'
+import { type RemovedEntry, recordExpunged } from '../folders-expunged.ts'
 import type { Account, ChangeType } from '../records.ts'
 import { recountThread } from '../threads/recount.ts'
 import { threadIdsOf } from '../threads/rows.ts'
 import { deleteMessageRows, type EditRow, editRows, idsOf, threadMessages, writeEdit } from './edit-rows.ts'
+import {
+  applySetChange,
+  isTooMany,
+  JUNK,
+  KEYWORDS_MAX,
+  NOT_JUNK,
+  type SetChange,
+  withoutOpposite,
+} from './keyword-change.ts'
 import { FLAG_KEYWORDS } from './keywords.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
 export interface MessageChange {
-  keywords?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
-  folders?: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] }
+  keywords?: SetChange
+  folders?: SetChange
+  /** A folder in which a message gets a new UID if it is there already. */
+  renewed?: string
 }
 
 /** Why a message was not updated; `about` names the invalid part of the change. */
@@ -40,11 +56,8 @@ export interface EditResult {
   notUpdated: ({ id: string } & EditRefusal)[]
 }
 
-/** Maximum keywords and folders of a message (decisions §10.3). */
-export const KEYWORDS_MAX = 100
+/** Maximum folders of a message (decisions §10.3). */
 export const FOLDERS_MAX = 10
-const JUNK = '$junk'
-const NOT_JUNK = '$notjunk'
 
 interface Deps {
   db: Db
@@ -57,6 +70,8 @@ interface Deps {
 /** Changes of a unit of work that are still to be recorded in the ledger. */
 interface PendingChanges {
   messages: Change[]
+  /** Folder entries that were deleted. */
+  removed: RemovedEntry[]
   /** Threads with a changed message, and those whose counts may have changed. */
   threads: Set<number>
   recount: Set<number>
@@ -80,21 +95,39 @@ export class MessageEdits {
 
   /** {@link change} inside a unit of work of the caller. */
   changeIn(tx: Tx, account: Account, ids: readonly string[], change: MessageChange): EditResult {
-    const rows = editRows(tx, account, ids)
+    return this.#changeRows(tx, account, { ids, rows: editRows(tx, account, ids), change, moves: true })
+  }
+
+  /**
+   * {@link changeIn} for messages by number. With `moves: false` `$junk` and `$notjunk` only mark a message: mail programs move it
+   * themselves.
+   */
+  changeNumbersIn(
+    tx: Tx,
+    account: Account,
+    numbers: readonly number[],
+    change: MessageChange,
+    { moves }: { moves: boolean },
+  ): EditResult {
+    const ids = idsOf(tx, numbers)
+    return this.#changeRows(tx, account, { ids, rows: editRows(tx, account, ids), change, moves })
+  }
+
+  #changeRows(tx: Tx, account: Account, { ids, rows, change, moves }: RowsChange): EditResult {
     const folderKeys = this.#deps.folders.keys(account, tx)
     const filed = foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
     const result: EditResult = { updated: [], notFound: [], notUpdated: [] }
-    const pending: PendingChanges = { messages: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
+    const pending = nothingPending()
     for (const id of ids) {
       const row = rows.get(id)
       if (row === undefined) {
         result.notFound.push(id)
         continue
       }
-      const target = resolveEdit(row, filed.get(row.n)!, folderKeys, change)
+      const target = resolveEdit(row, filed.get(row.n)!, folderKeys, { ...change, moves })
       if ('refused' in target) result.notUpdated.push({ id, ...target.refused })
       else {
         result.updated.push(id)
@@ -105,17 +138,32 @@ export class MessageEdits {
     return result
   }
 
+  /** Gives a message a new UID in each of its folders if it is served with another size than before. */
+  renewIn(tx: Tx, account: Account, id: string, sizeBytes: number): void {
+    const row = editRows(tx, account, [id]).get(id)
+    if (row === undefined || servedSize(tx, row.n) === sizeBytes) return
+    const pending = nothingPending()
+    const now = this.#deps.clock.now()
+    for (const { n } of foldersByMessage(tx, [row.n]).get(row.n)!) {
+      pending.removed.push(renewFolderEntry(tx, n, row.n, now))
+    }
+    setServedSize(tx, row.n, sizeBytes)
+    pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
+    pending.threads.add(row.thread)
+    this.#recordChanges(tx, account, this.#deps.folders.keys(account, tx), pending)
+  }
+
   /** Deletes messages permanently. @returns how many existed */
   deleteIn(tx: Tx, account: Account, ids: readonly string[]): number {
     const rows = editRows(tx, account, ids)
     const folderKeys = this.#deps.folders.keys(account, tx)
-    const pending: PendingChanges = { messages: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
+    const pending = nothingPending()
     const filed = foldersByMessage(
       tx,
       [...rows.values()].map(({ n }) => n),
     )
     for (const { n, id, thread, sizeBytes } of rows.values()) {
-      for (const folder of filed.get(n)!) deleteFolderEntry(tx, folder.n, n)
+      for (const folder of filed.get(n)!) pending.removed.push(...deleteFolderEntry(tx, folder.n, n))
       deleteMessageRows(tx, account, n)
       pending.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
       pending.threads.add(thread)
@@ -157,15 +205,18 @@ export class MessageEdits {
     account: Account,
     row: EditRow,
     before: readonly FolderKey[],
-    { keywords, folders }: MessageTarget,
+    { keywords, folders, renewed }: MessageTarget,
     pending: PendingChanges,
   ): void {
     const isSame = sameSet(keywords, row.keywords)
     const left = before.filter(({ n }) => !folders.some((folder) => folder.n === n))
     const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
-    if (isSame && left.length === 0 && entered.length === 0) return
-    for (const { n } of left) deleteFolderEntry(tx, n, row.n)
-    for (const { n } of entered) insertFolderEntry(tx, n, row, this.#deps.clock.now())
+    const again = before.filter(({ id }) => id === renewed)
+    if (isSame && left.length === 0 && entered.length === 0 && again.length === 0) return
+    const now = this.#deps.clock.now()
+    for (const { n } of again) pending.removed.push(renewFolderEntry(tx, n, row.n, now))
+    for (const { n } of entered) insertFolderEntry(tx, n, row.n, now)
+    for (const { n } of left) pending.removed.push(...deleteFolderEntry(tx, n, row.n))
     writeEdit(tx, account, row, { keywords, listed: folders.some(isListed) })
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     pending.threads.add(row.thread)
@@ -200,36 +251,49 @@ export class MessageEdits {
       bytes: pending.bytes,
       messages: pending.count,
     })
-    this.#deps.changes.record(tx, account.n, seq, recorded, this.#deps.clock.now())
+    const now = this.#deps.clock.now()
+    this.#deps.changes.record(tx, account.n, seq, recorded, now)
+    touchEntries(tx, seq, { messages: pending.messages.map(({ n }) => n), removed: pending.removed })
+    recordExpunged(tx, seq, pending.removed, now)
   }
+}
+
+function nothingPending(): PendingChanges {
+  return { messages: [], removed: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
+}
+
+interface RowsChange {
+  ids: readonly string[]
+  rows: ReadonlyMap<string, EditRow>
+  change: MessageChange
+  moves: boolean
 }
 
 /** The keywords and folders of a message after the edit. */
 interface MessageTarget {
   keywords: string[]
   folders: FolderKey[]
+  /** See {@link MessageChange}. */
+  renewed: string | undefined
 }
 
 function resolveEdit(
   row: EditRow,
   before: readonly FolderKey[],
   folderKeys: readonly NamedFolder[],
-  change: MessageChange,
+  change: MessageChange & { moves: boolean },
 ): MessageTarget | { refused: EditRefusal } {
   const keywords = applySetChange(row.keywords, change.keywords)
-  if (keywords.length > KEYWORDS_MAX) return refusal('keywords', `A message has at most ${KEYWORDS_MAX} keywords.`)
+  if (isTooMany(row.keywords, keywords)) return refusal('keywords', `A message has at most ${KEYWORDS_MAX} keywords.`)
   const ids = applySetChange(
     before.map(({ id }) => id),
-    change.folders ?? foldersByJunkKeyword(row.keywords, keywords, before, folderKeys),
+    change.folders ?? (change.moves ? foldersByJunkKeyword(row.keywords, keywords, before, folderKeys) : undefined),
   )
   const folders = ids.flatMap((id) => folderKeys.find((folder) => folder.id === id) ?? [])
   if (folders.length < ids.length) return refusal('folders', 'No folder of this mailbox has this id.')
   if (folders.length === 0) return refusal('folders', 'A message must be in at least one folder.')
   if (folders.length > FOLDERS_MAX) return refusal('folders', `A message can be in at most ${FOLDERS_MAX} folders.`)
-  // `$junk` and `$notjunk` exclude each other.
-  const added = keywords.filter((keyword) => !row.keywords.includes(keyword))
-  const dropped = added.includes(JUNK) ? NOT_JUNK : added.includes(NOT_JUNK) ? JUNK : null
-  return { keywords: keywords.filter((keyword) => keyword !== dropped), folders }
+  return { keywords: withoutOpposite(row.keywords, keywords), folders, renewed: change.renewed }
 }
 
 /** Adding `$junk` moves to Junk, adding `$notjunk` moves from Junk to the Inbox (decisions §10.3). */
@@ -244,16 +308,6 @@ function foldersByJunkKeyword(
   if (isNew(JUNK)) return { set: [idOf('junk')] }
   const isJunk = folders.some(({ role }) => role === 'junk')
   return isNew(NOT_JUNK) && isJunk ? { remove: [idOf('junk')], add: [idOf('inbox')] } : undefined
-}
-
-function applySetChange(
-  before: readonly string[],
-  change: { add?: readonly string[]; remove?: readonly string[] } | { set: readonly string[] } | undefined,
-): string[] {
-  if (change === undefined) return [...before]
-  if ('set' in change) return [...new Set(change.set)]
-  const removed = new Set(change.remove ?? [])
-  return [...new Set([...before.filter((item) => !removed.has(item)), ...(change.add ?? [])])]
 }
 
 function refusal(about: EditRefusal['about'], message: string): { refused: EditRefusal } {

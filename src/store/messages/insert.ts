@@ -1,7 +1,8 @@
-// Inserts a message: its row, keywords, attachments and search text.
+// Inserts messages: their rows, keywords, attachments and search texts.
 
 import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
+import { insertMany } from '../../db/many-rows.ts'
 import type { AttachmentPart, ParsedMessage } from '../../mime/message.ts'
 import { countAttachments } from '../accounts.ts'
 import type { BlobNamer } from '../blob-names.ts'
@@ -14,7 +15,7 @@ import { FLAG_KEYWORDS, labelsOf } from './keywords.ts'
 export interface NewMessage {
   /** Public id, `msg_…`. */
   id: string
-  /** From `nextNumber`, in the same unit of work. */
+  /** From `nextNumbers`, in the same unit of work. */
   n: number
   account: number
   thread: number
@@ -36,30 +37,53 @@ export interface NewMessage {
   createdAt: number
 }
 
-/** Inserts the rows that depend only on the message, not on threads and folders. @returns public ids, in the order of the attachments */
-export function insertMessage(tx: Tx, message: NewMessage): string[] {
-  const { n, account, parsed, nameOf } = message
-  const keywords = labelsOf(message.keywords)
-  const correspondents = recordCorrespondents(tx, account, parsed)
-  tx.insert('messages', { n, ...rowOf(message, keywords, correspondents) })
-  for (const keyword of keywords) tx.insert('message_keywords', { account, keyword, message: n })
-  const attachmentIds = parsed.attachments.map(() => newId('attachment'))
-  for (const [index, part] of parsed.attachments.entries()) {
-    tx.insert('attachments', {
-      id: attachmentIds[index],
+/**
+ * Inserts the rows that depend only on the messages, not on threads and folders.
+ * @returns public ids of the attachments of each message, in the order of the messages and of their attachments
+ */
+export function insertMessages(tx: Tx, messages: readonly NewMessage[]): string[][] {
+  const correspondents = recordCorrespondents(
+    tx,
+    messages.map(({ account, parsed: { from, to, cc } }) => ({ account, from, to, cc })),
+  )
+  const keywords = messages.map((message) => labelsOf(message.keywords))
+  insertMany(
+    tx,
+    'messages',
+    messages.map((message, index) => ({ n: message.n, ...rowOf(message, keywords[index]!, correspondents[index]!) })),
+  )
+  const labels = messages.flatMap(({ account, n }, index) =>
+    keywords[index]!.map((keyword) => ({ account, keyword, message: n })),
+  )
+  insertMany(tx, 'message_keywords', labels)
+  insertMany(
+    tx,
+    'message_headers',
+    messages.map(({ n, parsed }) => ({ message: n, packed: parsed.keptHeaders })),
+  )
+  const attachmentIds = insertAttachments(tx, messages)
+  for (const [index, { n, account, parsed }] of messages.entries()) {
+    // FTS5 flushes its pending terms at every savepoint and whenever a rowid is lower than the previous one. Indexing all messages of a
+    // transaction at its end, in ascending order, flushes only once.
+    tx.atEnd((end) => indexMessage(end, { n, account, message: parsed, correspondents: correspondents[index]! }), n)
+  }
+  return attachmentIds
+}
+
+function insertAttachments(tx: Tx, messages: readonly NewMessage[]): string[][] {
+  const ids = messages.map(({ parsed }) => parsed.attachments.map(() => newId('attachment')))
+  const rows = messages.flatMap(({ account, n, nameOf, parsed }, at) =>
+    parsed.attachments.map((part, index) => ({
+      id: ids[at]![index],
       ...attachmentRow(account, n, part),
       blob_name: nameOf(part.sha256),
-    })
-  }
-  countAttachments(
-    tx,
-    account,
-    parsed.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    })),
   )
-  // FTS5 flushes its pending terms at every savepoint and whenever a rowid is lower than the previous one. Indexing all messages of a
-  // transaction at its end, in ascending order, flushes only once.
-  tx.atEnd((end) => indexMessage(end, { n, account, message: parsed, correspondents }), n)
-  return attachmentIds
+  insertMany(tx, 'attachments', rows)
+  const bytes = new Map<number, number>()
+  for (const { account, size_bytes: size } of rows) bytes.set(account, (bytes.get(account) ?? 0) + size)
+  for (const [account, added] of bytes) countAttachments(tx, account, added)
+  return ids
 }
 
 function rowOf(message: NewMessage, keywords: string[], correspondents: CorrespondentsByField): Row {
@@ -100,7 +124,7 @@ function rowOf(message: NewMessage, keywords: string[], correspondents: Correspo
   }
 }
 
-function attachmentRow(account: number, message: number, part: AttachmentPart): Row {
+function attachmentRow(account: number, message: number, part: AttachmentPart) {
   return {
     account,
     message,

@@ -29,6 +29,23 @@ export function keywordsOf(flags: Flags, labels: readonly string[]): string[] {
   return set.length === 0 ? [...labels] : [...set.map((flag) => FLAG_KEYWORDS[flag]), ...labels].sort()
 }
 
+/** Flags of a folder entry. `deleted` is a flag of the entry alone; the others are those of its message. */
+export const ENTRY_FLAGS = { seen: 1, flagged: 2, draft: 4, answered: 8, deleted: 16, labelled: 32 } as const
+
+/** The flags of an entry of a message that has these flags and keywords, without `deleted`. */
+export function entryFlags(flags: Flags, keywords: readonly string[]): number {
+  const set = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).filter(
+    (flag) => flags[flag] || keywords.includes(FLAG_KEYWORDS[flag]),
+  )
+  const labelled = labelsOf(keywords).length > 0 ? ENTRY_FLAGS.labelled : 0
+  return set.reduce((sum, flag) => sum | ENTRY_FLAGS[flag], labelled)
+}
+
+/** The same for the message whose number is in `column`, for a scalar subquery. */
+export function entryFlagsOf(column: string): string {
+  return `SELECT seen + 2 * flagged + 4 * draft + 8 * answered + 32 * (keywords <> '[]') FROM messages WHERE n = ${column}`
+}
+
 /** Condition: the message has the keyword. */
 export function hasKeyword(alias: string, account: number, keyword: string): Fragment {
   const flag = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).find((name) => FLAG_KEYWORDS[name] === keyword)

@@ -1,6 +1,7 @@
 // Statements that list messages: filter, order and page.
 
 import type { AnyReader } from '../../db/db.ts'
+import { numberRange } from '../accounts-numbers.ts'
 import type { Fragment } from '../folders.ts'
 import type { MessageSort, SortDirection } from '../records.ts'
 import { findByText, type TextList } from '../search/find-by-text.ts'
@@ -12,11 +13,10 @@ import {
   mergePage,
   type OrderColumns,
   type PageRequest,
+  pageOfAll,
   pageStatement,
   type RowKey,
-  unionAll,
 } from '../search/sql.ts'
-import { numberRange } from './numbers.ts'
 import {
   fromHits,
   isDense,
@@ -38,6 +38,9 @@ export interface MessageOrder {
 
 export interface MessagePageRequest extends PageRequest, MessageOrder {}
 
+/** Rows of an index that are skipped on the calling thread: less than 1 ms. */
+export const NEAR_POSITION = 20_000
+
 const BY_TIME: OrderColumns = { at: 'm.received_at', n: 'm.n' }
 
 /** SQL expression of a sort key. A message without a valid Date is sorted by its time of receipt. */
@@ -53,7 +56,7 @@ export const SORT_KEY: Record<MessageSort, (alias: string) => string> = {
 export async function listMessageKeys(reader: AnyReader, search: Search, page: MessagePageRequest): Promise<RowKey[]> {
   if (search.never) return []
   const { text } = search
-  if (text && page.sort === 'received_at') {
+  if (text && page.sort === 'received_at' && !page.position) {
     return mergePage(
       await findByText(reader, text, page, await startNumber(reader, search, page), textList(search, page)),
       page,
@@ -72,16 +75,17 @@ function startTime({ received }: Search, { after, direction, sort }: MessagePage
 /** True if the page can be read from an index without reading other rows. */
 export function isIndexedPage(search: Search, page: MessagePageRequest): boolean {
   const { text, others, path, hidden } = search
+  if ((page.position ?? 0) > NEAR_POSITION) return false
   if (text || others || page.collapseThreads || page.sort !== 'received_at') return false
   return path.by === 'folder' || path.by === 'thread' || (path.by === 'listed' && hidden.length === 0)
 }
 
-/** Statement of a list without full-text search, or sorted by a key without an index. */
+/** Statement of a list without full-text search, sorted by a key without an index, or at a position among the matches of a text. */
 export function listStatement(search: Search, page: MessagePageRequest): Fragment {
-  if (page.sort !== 'received_at') return sortedStatement(search, page)
-  return unionAll(
-    null,
-    walksOf(search).map((walk) => walkStatement(search, walk, page, null, null)),
+  if (page.sort !== 'received_at' || search.text) return sortedStatement(search, page)
+  return pageOfAll(
+    (part) => walksOf(search).map((walk) => walkStatement(search, walk, { ...page, ...part }, null, null)),
+    page,
   )
 }
 

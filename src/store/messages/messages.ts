@@ -1,23 +1,23 @@
 // Read access to messages: lists, single messages, bodies and headers.
 
 import type { Clock } from '../../base/clock.ts'
-import { conflict, ProductError } from '../../base/errors.ts'
 import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import { type DecodedBodies, type DecodedField, type ReadBytes, readBodies, readHeader } from '../../mime/view.ts'
-import { type Accounts, readState, writeState } from '../accounts.ts'
+import { type Accounts, readState } from '../accounts.ts'
 import type { Blobs } from '../blobs.ts'
 import { stateTooOld } from '../changes.ts'
-import { floorOf } from '../changes-history.ts'
+import { folderTotal } from '../folder-totals.ts'
 import type { Folders } from '../folders.ts'
 import { PageCache } from '../page-cache.ts'
+import { dependsOnTime, type QueryChanges, steadyChanges } from '../query-changes.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../records.ts'
 import { dependsOnNow, filterTerm } from '../search/filter-term.ts'
 import { folderReferencesIn, openSearch } from '../search/search.ts'
 import { keyOf, numberOf, type RowKey } from '../search/sql.ts'
 import { threadIdsOf } from '../threads/rows.ts'
-import { countMessages, countTotals, type MessageCount } from './count.ts'
+import { countEntries, countMessages, countTotals, type MessageCount } from './count.ts'
 import { readDetail, type StoredStructure, storedStructure } from './detail.ts'
 import { isIndexedPage, listMessageKeys, type MessageOrder, type MessagePageRequest, SORT_KEY } from './list.ts'
 import { type OriginalMessage, originalOf } from './original.ts'
@@ -33,20 +33,6 @@ export interface MessagesDeps {
   blobs: Blobs
   folders: Folders
 }
-
-/** Changes of a list since a state (RFC 8620 §5.6): remove, then insert in this order. */
-export interface QueryChanges {
-  newState: string
-  /** Messages in the list now. */
-  total: number
-  /** Public ids; may contain ids that were not in the list. */
-  removed: string[]
-  /** In ascending order of index. */
-  added: { id: string; index: number }[]
-}
-
-/** Attempts to read a list and the names in its filter in the same state while other clients change the mailbox. */
-const ATTEMPTS_MAX = 10
 
 export class Messages {
   readonly #deps: MessagesDeps
@@ -99,30 +85,15 @@ export class Messages {
     order: MessageOrder,
     request: { since: string; most: number; upTo?: string },
   ): Promise<QueryChanges> {
-    if (dependsOnNow(filter))
-      throw conflict('This list depends on the current time; fetch it again', 'since_query_state')
     const { db, folders, clock, accounts } = this.#deps
+    if (dependsOnNow(filter)) throw dependsOnTime()
     const since = readState('messages', request.since)
     if (since === null) throw stateTooOld('since_query_state')
     const upTo = request.upTo === undefined ? null : this.#keyOf(account, request.upTo, order)
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const seq = accounts.seq(account)
+    return steadyChanges({ accounts, account, type: 'messages', reader: db.read, since }, () => {
       const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
-      const list = await changesOfList(db.scan, { search, order, since, most: request.most, upTo })
-      // The account changed after the names in the filter were resolved.
-      if (list.seq !== seq) continue
-      // Checked after the list is read: changes pruned in the meantime are missing in it.
-      const isPruned = since < floorOf(db.read, account.n, 'messages')
-      if (since > list.messagesSeq || list.tooMany || isPruned) throw stateTooOld('since_query_state')
-      const added = list.reported.flatMap(({ id, index }) => (index === null ? [] : [{ id, index }]))
-      return {
-        newState: writeState('messages', list.messagesSeq),
-        total: list.total,
-        removed: list.reported.map(({ id }) => id),
-        added: added.sort((a, b) => a.index - b.index),
-      }
-    }
-    throw new ProductError('service_unavailable', 'The mailbox is changing too quickly. Try again.', { retryAfter: 1 })
+      return changesOfList(db.scan, { search, order, since, most: request.most, upTo })
+    })
   }
 
   /** The sort key of a message; null if there is no such message. */
@@ -139,6 +110,21 @@ export class Messages {
     const { db, folders, clock } = this.#deps
     const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     return countTotals(db.read, search) ?? countMessages(db.scan, search)
+  }
+
+  /**
+   * Length of a list: from the maintained totals where the filter is a folder or has none, else counted.
+   * @returns null for a text search with too many matches to be counted
+   * @throws ProductError invalid_parameter if `q` exceeds a limit
+   */
+  async total(account: Account, filter: MessageFilter, collapseThreads: boolean): Promise<number | null> {
+    const { db, folders, clock } = this.#deps
+    const entries = collapseThreads ? 'threads' : 'messages'
+    const ofFolder = folderTotal(folders, account, filter, entries)
+    if (ofFolder !== undefined) return ofFolder
+    const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    const known = collapseThreads ? undefined : countTotals(db.read, search)
+    return known?.count ?? countEntries(db.scan, search, entries)
   }
 
   /** The summary of a message; undefined if there is none. */

@@ -2,10 +2,11 @@
 
 import type { Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import { numberRange } from '../accounts-numbers.ts'
 import { deleteFolderEntries } from '../folders-entries.ts'
 import type { Account } from '../records.ts'
 import { unindexMessage } from '../search/text.ts'
-import { numberRange } from './numbers.ts'
+import { deleteHeaders } from './headers.ts'
 
 /** Deletes the next messages with their dependent rows. See `PurgeStep`. */
 export function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
@@ -20,6 +21,7 @@ export function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: number
   const marks = placeholders(ns)
   deleteFolderEntries(tx, ns)
   tx.run(`DELETE FROM message_keywords WHERE message IN (${marks})`, ns)
+  deleteHeaders(tx, ns)
   tx.run(`DELETE FROM attachments WHERE message IN (${marks})`, ns)
   tx.run(`DELETE FROM messages WHERE n IN (${marks})`, ns)
   for (const n of ns) tx.atEnd((end) => unindexMessage(end, n), n)

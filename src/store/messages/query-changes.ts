@@ -2,13 +2,14 @@
 
 import type { AnyReader } from '../../db/db.ts'
 import { countersQuery } from '../accounts.ts'
+import { numberRange } from '../accounts-numbers.ts'
 import { changedSince } from '../changes.ts'
 import type { Fragment } from '../folders.ts'
+import type { ListChanges } from '../query-changes.ts'
 import { matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import { every, type RowKey } from '../search/sql.ts'
 import { isFirstOfThread, type MessageOrder, SORT_KEY } from './list.ts'
-import { numberRange } from './numbers.ts'
 import { matchesFilters, matchesRemainingFilters, type Walk, walksOf } from './walk.ts'
 
 export interface ListChangesQuery {
@@ -20,19 +21,6 @@ export interface ListChangesQuery {
   most: number
   /** Positions after this one are left out; null: none. */
   upTo: RowKey | null
-}
-
-/** The result, read in one statement. */
-export interface ListChanges {
-  /** Sequence number of the account, and of its messages. */
-  seq: number
-  messagesSeq: number
-  /** Messages in the list now. */
-  total: number
-  /** The changed messages with their current index; null if not in the list, or after `upTo`. */
-  reported: { id: string; index: number | null }[]
-  /** True if more messages changed than allowed. */
-  tooMany: boolean
 }
 
 interface Row {
@@ -63,7 +51,7 @@ export async function changesOfList(reader: AnyReader, query: ListChangesQuery):
   const totals = rows.find(({ id }) => id === null)!
   return {
     seq: totals.seq!,
-    messagesSeq: totals.messages_seq!,
+    typeSeq: totals.messages_seq!,
     total: totals.total!,
     reported: rows.flatMap(({ id, position }) => (id === null ? [] : [{ id, index: position }])),
     tooMany: totals.changed! > query.most,

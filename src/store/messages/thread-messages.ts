@@ -1,15 +1,27 @@
 // The messages of one thread.
 
 import type { Reader } from '../../db/db.ts'
+import { type Fragment, inFolder } from '../folders.ts'
 import { afterCursor, every, type PageRequest, type RowKey } from '../search/sql.ts'
 
-/** Ids of the messages, oldest first; with `listed` without those only in Trash or Junk. */
-export function messageIdsOf(reader: Reader, thread: number, listed: boolean): string[] {
-  const rows = reader.all<{ id: string }>(
-    `SELECT id FROM messages WHERE thread = ?${listed ? ' AND listed = 1' : ''} ORDER BY received_at, n`,
-    [thread],
-  )
-  return rows.map(({ id }) => id)
+/** Ids of the messages, oldest first; with `listed` without those only in Trash or Junk. @param folder only those in it */
+export function messageIdsOf(reader: Reader, thread: number, listed: boolean, folder: number | null = null): string[] {
+  const { sql, values } = isOf(thread, listed, folder)
+  return reader
+    .all<{ id: string }>(`SELECT id FROM messages m WHERE ${sql} ORDER BY received_at, n`, values)
+    .map(({ id }) => id)
+}
+
+/** How many messages {@link messageIdsOf} returns. */
+export function countMessagesOf(reader: Reader, thread: number, listed: boolean, folder: number | null): number {
+  const { sql, values } = isOf(thread, listed, folder)
+  return reader.get<{ count: number }>(`SELECT count(*) AS count FROM messages m WHERE ${sql}`, values)!.count
+}
+
+/** Messages in a folder belong to it also where it is Trash or Junk. */
+function isOf(thread: number, listed: boolean, folder: number | null): Fragment {
+  if (folder === null) return { sql: `thread = ?${listed ? ' AND listed = 1' : ''}`, values: [thread] }
+  return every([{ sql: 'm.thread = ?', values: [thread] }, inFolder('m.n', folder)])
 }
 
 /** Sort key and id of a message in a thread. */

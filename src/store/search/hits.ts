@@ -1,8 +1,8 @@
 // Queries for the rows of the full-text index that match an expression.
 
 import type { SqlValue } from '../../db/db.ts'
+import { numberRange } from '../accounts-numbers.ts'
 import type { Fragment } from '../folders.ts'
-import { numberRange } from '../messages/numbers.ts'
 import type { SortDirection } from '../records.ts'
 
 /** A full-text search in one account. */

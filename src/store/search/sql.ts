@@ -24,6 +24,8 @@ export interface PageRequest {
   limit: number
   /** The last row of the previous page. */
   after: PageKey | null
+  /** Number of rows before the page, where it is given instead of `after`. */
+  position?: number
 }
 
 /** Columns by which a list is ordered. */
@@ -56,14 +58,30 @@ export interface PageStatement {
 
 export function pageStatement(
   { from, where, order: { at, n }, guard }: PageStatement,
-  { direction, limit }: PageRequest,
+  { direction, limit, position = 0 }: PageRequest,
 ): Fragment {
   // SQLite evaluates a condition without columns for every row, but a limit only once.
   const rows = guard ? `CASE WHEN ${guard.sql} THEN ? ELSE 0 END` : '?'
   return {
     sql: `SELECT ${at} AS at, ${n} AS n FROM ${from.sql} WHERE ${where.sql}
-ORDER BY ${at} ${direction}, ${n} ${direction} LIMIT ${rows}`,
-    values: [...from.values, ...where.values, ...(guard?.values ?? []), limit + 1],
+ORDER BY ${at} ${direction}, ${n} ${direction} LIMIT ${rows}${position > 0 ? ' OFFSET ?' : ''}`,
+    values: [...from.values, ...where.values, ...(guard?.values ?? []), limit + 1, ...(position > 0 ? [position] : [])],
+  }
+}
+
+/**
+ * One page of the rows of several selects together.
+ * @param select returns the statements of a page
+ */
+export function pageOfAll(select: (page: PageRequest) => Fragment[], page: PageRequest): Fragment {
+  const { direction, limit, position = 0 } = page
+  const alone = select(page)
+  if (position === 0 || alone.length === 1) return unionAll(null, alone)
+  // The rows before the page can come from any of them.
+  const { sql, values } = unionAll(null, select({ ...page, position: 0, limit: position + limit }))
+  return {
+    sql: `SELECT at, n FROM (${sql}) ORDER BY at ${direction}, n ${direction} LIMIT ? OFFSET ?`,
+    values: [...values, limit + 1, position],
   }
 }
 

@@ -21,6 +21,9 @@ const UNIT = new RegExp(`${VARIANT_SEQUENCE}|[^]`, 'gv')
 // The token characters of FTS5's unicode61 (categories L*, N*, Co), and marks, which belong to the letter before them.
 const TOKEN = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
+/** A character that segmentation may change: all are above. On a text of one byte per character this is decided at once. */
+const ABOVE_LATIN_1 = /[\u0100-\uffff]/
+
 const characterClasses = new CharacterClasses()
 
 /**
@@ -28,6 +31,7 @@ const characterClasses = new CharacterClasses()
  * are returned unchanged; texts in scripts without spaces between words grow to two or three times their length.
  */
 export function segmentText(text: string): string {
+  if (!ABOVE_LATIN_1.test(text)) return text
   return characterClasses.normalise(text.replace(NOT_NORMALISED, (character) => character.normalize('NFKC')))
 }
 

@@ -2,11 +2,12 @@
 
 import type { AnyReader, SqlValue } from '../../db/db.ts'
 import { type Fragment, folderThreads } from '../folders.ts'
+import { NEAR_POSITION } from '../messages/list.ts'
 import { newestNumberAt, threadsOfHits, threadsOfWalks } from '../messages/matching-threads.ts'
 import { hasMatchingMessage, isDense, listedValues, withinNear } from '../messages/walk.ts'
 import type { MessageFilter } from '../records.ts'
 import { findByText, type TextList } from '../search/find-by-text.ts'
-import type { Hits } from '../search/hits.ts'
+import { allHits, type Hits } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
 import {
   afterCursor,
@@ -14,6 +15,7 @@ import {
   mergePage,
   type OrderColumns,
   type PageRequest,
+  pageOfAll,
   pageStatement,
   type RowKey,
   unionAll,
@@ -30,7 +32,7 @@ export async function listThreadKeys(
 ): Promise<RowKey[]> {
   if (search.never) return []
   const { text, account } = search
-  if (!text) {
+  if (!text || page.position) {
     const { sql, values } = listStatement(search, page, condition)
     return mergePage(await reader.all<RowKey>(sql, values), page)
   }
@@ -39,7 +41,8 @@ export async function listThreadKeys(
 }
 
 /** True if the page can be read from an index without reading other rows. */
-export function isIndexedPage(search: Search, condition: ThreadCondition = null): boolean {
+export function isIndexedPage(search: Search, page: PageRequest, condition: ThreadCondition = null): boolean {
+  if ((page.position ?? 0) > NEAR_POSITION) return false
   return !search.text && condition === null && isAnsweredByThreads(search)
 }
 
@@ -54,18 +57,24 @@ export function threadConditionOf({ isUnread, hasAttachment }: MessageFilter): T
   return conditions.length === 0 ? null : conditions.join(' AND ')
 }
 
-function threadConditionSql(n: string, condition: ThreadCondition): Fragment | null {
+/** The condition on the thread whose number is in a column. */
+export function matchesThread(n: string, condition: ThreadCondition): Fragment | null {
   return condition === null
     ? null
     : { sql: `EXISTS (SELECT 1 FROM threads w WHERE w.n = ${n} AND ${condition})`, values: [] }
 }
 
-/** Statement of a list without full-text search. */
+/** Statement of a list without full-text search, or at a position among the threads that a text matches. */
 export function listStatement(search: Search, page: PageRequest, condition: ThreadCondition = null): Fragment {
+  if (search.text) {
+    const { tables } = allHits(search.text, 0)
+    return unionAll(tables, [threadsOfMessages(threadsOfHits(search), page, null, condition)])
+  }
   if (isNarrow(search)) return threadsOfMessages(threadsOfWalks(search, null), page, null, condition)
-  return unionAll(
-    null,
-    walksOf(search).map((walk) => walkStatement(search, withThreadCondition(walk, condition), page, null, null)),
+  return pageOfAll(
+    (part) =>
+      walksOf(search).map((walk) => walkStatement(search, withThreadCondition(walk, condition), part, null, null)),
+    page,
   )
 }
 
@@ -87,14 +96,38 @@ export function textList(search: Search, page: PageRequest, condition: ThreadCon
   }
 }
 
-interface ThreadWalk {
+/** An index scan over the threads that may be in a list, in its order. */
+export interface ThreadWalk {
   from: Fragment
   where: Fragment | null
   order: OrderColumns
 }
 
+/**
+ * Walks that visit exactly the threads of a list, each thread on one of them.
+ * @returns null if the messages of the threads have to be read
+ */
+export function exactWalks(search: Search, condition: ThreadCondition): ThreadWalk[] | null {
+  if (search.never || search.text !== null || isNarrow(search) || !isAnsweredByThreads(search)) return null
+  return walksOf(search).map((walk) => withThreadCondition(walk, condition))
+}
+
+/** The numbers and times of all threads of a list. */
+export function allThreads(search: Search, condition: ThreadCondition): Fragment {
+  const numbers = search.text ? threadsOfHits(search) : threadsOfWalks(search, null)
+  const where = every([
+    search.never ? { sql: '1 = 0', values: [] } : null,
+    { sql: 't.n = x.thread', values: [] },
+    matchesThread(ORDER.n, condition),
+  ])
+  return {
+    sql: `SELECT t.last_received_at AS at, t.n AS n FROM (${numbers.sql}) x CROSS JOIN threads t WHERE ${where.sql}`,
+    values: [...numbers.values, ...where.values],
+  }
+}
+
 function withThreadCondition(walk: ThreadWalk, condition: ThreadCondition): ThreadWalk {
-  return { ...walk, where: every([walk.where, threadConditionSql(walk.order.n, condition)]) }
+  return { ...walk, where: every([walk.where, matchesThread(walk.order.n, condition)]) }
 }
 
 function walksOf(search: Search): ThreadWalk[] {
@@ -144,7 +177,7 @@ function threadsOfMessages(
   const where = every([
     { sql: 't.n = x.thread', values: [] },
     afterCursor(ORDER, page),
-    threadConditionSql(ORDER.n, condition),
+    matchesThread(ORDER.n, condition),
   ])
   return pageStatement({ from, where, order: ORDER, guard }, page)
 }

@@ -2,13 +2,36 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import { isRestricted } from '../folder-totals.ts'
 import { deleteThreadFolders } from '../folders-entries.ts'
-import type { Account } from '../records.ts'
+import type { Account, MessageFilter } from '../records.ts'
 
 /** The number of a thread of an account. */
 export function threadNumber(reader: Reader, account: number, id: string): number | undefined {
   const row = reader.get<{ n: number }>('SELECT n FROM threads WHERE id = ? AND account = ?', [id, account])
   return row?.n
+}
+
+/** A thread of an account by id; `listed` is 0 if all its messages are in Trash or Junk. */
+export function threadRow(reader: Reader, account: number, id: string): { n: number; listed: number } | undefined {
+  return reader.get('SELECT n, listed FROM threads WHERE id = ? AND account = ?', [id, account])
+}
+
+/** The numbers of threads of an account by id; unknown ids are left out. */
+export function threadNumbers(reader: Reader, account: number, ids: readonly string[]): Map<string, number> {
+  if (ids.length === 0) return new Map()
+  const rows = reader.all<{ n: number; id: string }>(
+    // The plus: SQLite would otherwise read all threads of the account.
+    `SELECT n, id FROM threads WHERE +account = ? AND id IN (${placeholders(ids)})`,
+    [account, ...ids],
+  )
+  return new Map(rows.map(({ n, id }) => [id, n]))
+}
+
+/** The sort key of a thread in lists; null if there is no such thread. */
+export function threadKey(reader: Reader, account: number, id: string): { at: number; n: number } | null {
+  const sql = 'SELECT last_received_at AS at, n FROM threads WHERE id = ? AND account = ?'
+  return reader.get<{ at: number; n: number }>(sql, [id, account]) ?? null
 }
 
 /** Public ids of threads, by number. */
@@ -17,6 +40,42 @@ export function threadIdsOf(reader: Reader, threads: readonly number[]): Map<num
   const list = placeholders(threads)
   const rows = reader.all<{ n: number; id: string }>(`SELECT n, id FROM threads WHERE n IN (${list})`, threads)
   return new Map(rows.map((row) => [row.n, row.id]))
+}
+
+/** Ids of threads, and whether their counts cover the messages outside Trash and Junk only, by number. */
+export function threadsOf(reader: Reader, threads: readonly number[]): Map<number, { id: string; listed: boolean }> {
+  const rows = reader.all<{ n: number; id: string; listed: number }>(
+    'SELECT n, id, listed FROM threads WHERE n IN (SELECT value FROM json_each(?))',
+    [JSON.stringify(threads)],
+  )
+  return new Map(rows.map(({ n, id, listed }) => [n, { id, listed: listed === 1 }]))
+}
+
+/** Adds differences to the unread counts of threads, by number. */
+export function addUnreadOfThreads(tx: Tx, deltas: ReadonlyMap<number, number>): void {
+  const changed = [...deltas].filter(([, delta]) => delta !== 0)
+  if (changed.length === 0) return
+  tx.run(
+    'UPDATE threads SET unread_count = unread_count + (j.value ->> 1) FROM json_each(?) j WHERE threads.n = j.value ->> 0',
+    [JSON.stringify(changed)],
+  )
+}
+
+/**
+ * Number of threads outside Trash and Junk from the maintained totals (migration 27); undefined for a filter they do not answer: any
+ * but `isUnread` and `hasAttachment`, or both of these at once, which one message has to match.
+ */
+export function threadTotal(reader: Reader, account: number, filter: MessageFilter): number | undefined {
+  const { isUnread, hasAttachment, ...others } = filter
+  if (isRestricted(others) || (isUnread === true && hasAttachment === true)) return undefined
+  const conditions = ['account = ? AND listed = 1']
+  if (isUnread !== undefined) conditions.push(`unread = ${isUnread ? 1 : 0}`)
+  if (hasAttachment !== undefined) conditions.push(`has_attachments = ${hasAttachment ? 1 : 0}`)
+  const row = reader.get<{ total: number | null }>(
+    `SELECT sum(threads) AS total FROM thread_totals WHERE ${conditions.join(' AND ')}`,
+    [account],
+  )
+  return row?.total ?? 0
 }
 
 /** The threads of an account with their stored counts. */

@@ -5,17 +5,23 @@ import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
-import type { Accounts } from '../accounts.ts'
+import { type Accounts, readState } from '../accounts.ts'
+import { stateTooOld } from '../changes.ts'
+import { folderTotal } from '../folder-totals.ts'
 import { type Folders, threadFolderIds } from '../folders.ts'
+import { countEntries } from '../messages/count.ts'
 import { summariesOf } from '../messages/rows.ts'
 import { messageIdsOf, messageKeysOf, type ThreadMessageKey } from '../messages/thread-messages.ts'
 import { PageCache } from '../page-cache.ts'
-import type { Account, MessageFilter, Page, Thread } from '../records.ts'
+import { dependsOnTime, type QueryChanges, steadyChanges } from '../query-changes.ts'
+import type { Account, MessageFilter, Page, SortDirection, Thread } from '../records.ts'
 import { dependsOnNow } from '../search/filter-term.ts'
 import { openSearch } from '../search/search.ts'
 import { keyOf, numberOf, type PageRequest } from '../search/sql.ts'
 import { ThreadCache } from './cache.ts'
-import { isIndexedPage, listThreadKeys, threadConditionOf } from './list.ts'
+import { isIndexedPage, listThreadKeys, matchesThread, threadConditionOf } from './list.ts'
+import { changesOfThreads, indexOfThread } from './query-changes.ts'
+import { threadKey, threadNumbers, threadTotal } from './rows.ts'
 
 export interface ThreadsDeps {
   db: Db
@@ -59,16 +65,81 @@ export class Threads {
     const { db, accounts, folders, clock } = this.#deps
     const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
     const condition = threadConditionOf(filter)
-    const keys = await listThreadKeys(isIndexedPage(search, condition) ? db.read : db.scan, search, page, condition)
+    const keys = await listThreadKeys(
+      isIndexedPage(search, page, condition) ? db.read : db.scan,
+      search,
+      page,
+      condition,
+    )
     const { items, next } = pageOf(keys, page.limit, keyOf, numberOf)
     // Read again: the page is cached under a sequence number that may be newer than the account of the caller.
     const current = accounts.byNumber(account.n) ?? account
     return { items: this.#cache.threads(current, items, (missing) => this.#present(missing)), next }
   }
 
-  /** A thread with the ids of the messages its counts cover, oldest first. */
-  get(account: Account, id: string): (Thread & { messageIds: string[] }) | undefined {
+  /**
+   * Length of a list: from the maintained totals where they answer it, else counted.
+   * @returns null for a text search with too many matches to be counted
+   * @throws ProductError invalid_parameter if `q` exceeds a limit
+   */
+  async total(account: Account, filter: MessageFilter): Promise<number | null> {
+    const { db, folders, clock } = this.#deps
+    const known = folderTotal(folders, account, filter, 'threads') ?? threadTotal(db.read, account.n, filter)
+    if (known !== undefined) return known
+    const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    return countEntries(db.scan, search, 'threads', matchesThread('m.thread', threadConditionOf(filter)))
+  }
+
+  /**
+   * Number of threads of a list before a thread; null if the list does not have it.
+   * @param id `thr_…`
+   * @throws ProductError invalid_parameter if `q` exceeds a limit
+   */
+  async indexOf(account: Account, filter: MessageFilter, direction: SortDirection, id: string): Promise<number | null> {
+    const { db, folders, clock } = this.#deps
+    const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+    return indexOfThread(db.scan, { search, condition: threadConditionOf(filter), direction }, id)
+  }
+
+  /**
+   * Changes of a list since a state of the threads; see `Messages.queryChanges`.
+   * @throws ProductError conflict if the state is unknown or too old, more threads changed, or the list depends on the current time;
+   *   invalid_parameter if `q` exceeds a limit
+   */
+  async queryChanges(
+    account: Account,
+    filter: MessageFilter,
+    direction: SortDirection,
+    request: { since: string; most: number; upTo?: string },
+  ): Promise<QueryChanges> {
+    const { db, folders, clock, accounts } = this.#deps
+    if (dependsOnNow(filter)) throw dependsOnTime()
+    const since = readState('threads', request.since)
+    if (since === null) throw stateTooOld('since_query_state')
+    const upTo = request.upTo === undefined ? null : threadKey(db.read, account.n, request.upTo)
+    const condition = threadConditionOf(filter)
+    const { most } = request
+    return steadyChanges({ accounts, account, type: 'threads', reader: db.read, since }, () => {
+      const search = openSearch({ reader: db.read, folders, now: clock.now() }, account, filter)
+      return changesOfThreads(db.scan, { search, condition, direction, since, most, upTo })
+    })
+  }
+
+  /** Threads by id, in the order of the ids; unknown ones are left out. */
+  byIds(account: Account, ids: readonly string[]): Thread[] {
     const { read } = this.#deps.db
+    const numbers = threadNumbers(read, account.n, ids)
+    const current = this.#deps.accounts.byNumber(account.n) ?? account
+    const wanted = ids.flatMap((id) => numbers.get(id) ?? [])
+    return this.#cache.threads(current, wanted, (missing) => this.#present(missing))
+  }
+
+  /** A thread with the ids of the messages its counts cover, oldest first. */
+  get(
+    account: Account,
+    id: string,
+    read: Reader = this.#deps.db.read,
+  ): (Thread & { messageIds: string[] }) | undefined {
     const row = read.get<ThreadRow>(`SELECT ${COLUMNS} FROM threads WHERE id = ? AND account = ?`, [id, account.n])
     if (!row) return undefined
     const [thread] = presentThreads(read, [row]).values()

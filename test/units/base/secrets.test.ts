@@ -63,11 +63,23 @@ describe('ids', () => {
     assert.ok(!isId('message', 'msg_abc'))
   })
 
-  it('use every character about equally often', () => {
+  it('begin with the time in milliseconds, so that they are added at the end of an index', () => {
+    const times: number[] = []
+    for (let i = 0; i < 3; i++) times.push(Date.now(), Number.parseInt(newId('message').slice(4, 12), 36))
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    )
+  })
+
+  it('use every character about equally often after the time, and never the same ones', () => {
     const counts = new Map<string, number>()
-    for (let i = 0; i < 4000; i++) for (const c of newId('message').slice(4)) counts.set(c, (counts.get(c) ?? 0) + 1)
+    const tails = new Set<string>()
+    for (let i = 0; i < 6000; i++) tails.add(newId('message').slice(12))
+    assert.equal(tails.size, 6000)
+    for (const tail of tails) for (const c of tail) counts.set(c, (counts.get(c) ?? 0) + 1)
     assert.equal(counts.size, 36)
-    const expected = (4000 * 24) / 36
+    const expected = (6000 * 16) / 36
     for (const [c, count] of counts) assert.ok(Math.abs(count - expected) < expected * 0.15, `${c}: ${count}`)
   })
 })

@@ -210,6 +210,9 @@ describe('help', () => {
       'mailbox create',
       'mailbox key',
       'mailbox alias',
+      'mailbox app-password create',
+      'mailbox settings',
+      'mailbox sign-ins',
     ]
     for (const word of words)
       assert.ok(
@@ -272,7 +275,7 @@ describe('what is wrong is said in one sentence', () => {
     const file = join(root, 'file')
     await writeFile(file, '')
     env = { ...good, DATA_DIR: file, APP_ORIGIN: 'http://app.localhost', SEND_ORIGIN: 'http://send.localhost' }
-    for (const name of ['SMTP_PORT', 'HTTP_PORT', 'SEND_PORT']) env[name] = '0'
+    for (const name of ['SMTP_PORT', 'HTTP_PORT', 'SEND_PORT', 'IMAPS_PORT']) env[name] = '0'
     env.OPERATOR_BIND = '127.0.0.1:0'
     await refused(['setup'], file, 'DATA_DIR')
     await refused(['serve'], file, 'DATA_DIR')

@@ -161,6 +161,8 @@ test('requests for more are listed, granted and refused', async () => {
     await cli.json('limit-request', 'list', '--status', 'pending'),
     await ask('/limit-requests?status=pending'),
   )
+  const canceled = await cli.json('limit-request', 'list', '--status', 'canceled')
+  assert.deepEqual(await cli.json('limit-request', 'list', '--status', 'cancelled'), canceled, 'the former spelling')
   const told = (await cli.run('limit-request', 'list', '--team', 'Shop')).out
   assert.match(told[1]!, / 500 +A sale \[2J$/)
   await cli.refused(['limit-request', 'approve', first], '--limit')

@@ -72,6 +72,8 @@ function onFreePorts(name: string) {
     HTTP_PORT: '0',
     SEND_PORT: '0',
     SMTP_PORT: '0',
+    IMAPS_PORT: '0',
+    CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: '127.0.0.1:0',
     APP_ORIGIN: 'http://app.localhost',
     SEND_ORIGIN: 'http://send.localhost',

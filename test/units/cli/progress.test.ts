@@ -105,6 +105,7 @@ test('backup, restore and doctor --deep show each of their steps', async () => {
       'Looking up the contents of messages',
       'Looking up the contents of emails',
       'Looking up the contents of uploads',
+      'Looking up the contents of drafts',
     ]
     const kept = ['mail.db', 'blobs.db', 'keys/app-secret', 'keys/smtp.pem'].map((path) => `Reading ${path}`)
     const unpacked = ['Unpacking the archive', ...inspected]

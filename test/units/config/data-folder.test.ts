@@ -77,6 +77,16 @@ describe('a folder in use', () => {
     assert.equal(new X509Certificate((await open()).tls.cert).subjectAltName, 'DNS:mx.example.org')
   })
 
+  it('generates a certificate for mail programs too, where they use another name', async () => {
+    const [first, again] = [
+      await open({ CLIENT_HOST: 'imap.example.org' }),
+      await open({ CLIENT_HOST: 'imap.example.org' }),
+    ]
+    assert.equal(new X509Certificate(first.tls.cert).subjectAltName, 'DNS:mx.example.org, DNS:imap.example.org')
+    assert.deepEqual(again.tls, first.tls)
+    assert.deepEqual(await first.readTls(), first.tls, 'it is not new when it is read again')
+  })
+
   it('takes the certificate of the settings as it is', async () => {
     const { tls } = await open()
     const [cert, key] = [join(root, 'cert.pem'), join(root, 'key.pem')]

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { PostResult } from '../../../src/base/safe-fetch.ts'
 import type { Tx } from '../../../src/db/db.ts'
 import type { NewAttempt } from '../../../src/events/webhooks/attempts.ts'
-import { OutcomeWriter, type OutcomeWriterDeps } from '../../../src/events/webhooks/outcomes.ts'
+import { type AttemptOutcome, OutcomeWriter, type OutcomeWriterDeps } from '../../../src/events/webhooks/outcomes.ts'
 import { Payload } from '../../../src/events/webhooks/records.ts'
 import { ManualClock } from '../../support/clock.ts'
 
@@ -63,7 +63,7 @@ function openWriter({ isHeld = false } = {}) {
     // Its lifetime has ended: a failure is final.
     return writer.write(webhook, { n, event, attempt: 1, endsAt: 0 }, { answer, ms: 1, headers: {} })
   }
-  return { write, batches, dropped, noted, reads, postponed }
+  return { writer, write, batches, dropped, noted, reads, postponed }
 }
 
 test('outcomes that arrive during a write are written in one batch, which reads each subscription once', async () => {
@@ -84,6 +84,20 @@ test('an outcome that cannot be written is rejected, and the others are written 
   )
   assert.deepEqual(batches, [[1], [2], [4]])
   assert.deepEqual(dropped, [1, 2, 4])
+})
+
+test('outcomes wait while requests run, and are written together when the last one has ended', async () => {
+  const { writer, write, batches } = openWriter()
+  const request = Promise.withResolvers<AttemptOutcome>()
+  const running = writer.during(request.promise)
+  const writes = [write(1), write(2)]
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  assert.deepEqual(batches, [])
+  request.resolve({ answer: OK, ms: 1, headers: {} })
+  await running
+  writes.push(write(3))
+  await Promise.all(writes)
+  assert.deepEqual(batches, [[1, 2, 3]])
 })
 
 test('a success after a failure in the same batch is noted again', async () => {

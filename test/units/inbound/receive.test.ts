@@ -5,19 +5,19 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import type { Context } from '../../../src/context.ts'
-import type { Bounces } from '../../../src/inbound/bounces.ts'
-import type { Journal } from '../../../src/inbound/journal.ts'
+import type { Directory } from '../../../src/directory/directory.ts'
 import { MessageReceiver } from '../../../src/inbound/receive.ts'
 import type { AcceptedRecipient, Recipients } from '../../../src/inbound/recipients.ts'
 import { refusals, type SmtpRefusal } from '../../../src/inbound/refusals.ts'
 import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
 import { SplitRecipients } from '../../../src/inbound/split-recipients.ts'
 import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
+import type { ReceiveWriter } from '../../../src/inbound/writer.ts'
 import type { MessageStream } from '../../../src/smtp/command-reader.ts'
 import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
 import type { Spool, SpooledMessage } from '../../../src/smtp/spool.ts'
+import type { Store } from '../../../src/store/store.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
 import { ManualClock } from '../../support/clock.ts'
 
@@ -58,35 +58,31 @@ function open() {
       seen.released++
     },
     room: async (): Promise<SmtpRefusal | null> => null,
-    report: false,
   }
-  const app = {
-    config: loadConfig({}, 'no-such-file.json'),
-    clock: new ManualClock(),
-    log: openLog('silent'),
-    inspector: { inspect: () => parts.inspect() },
-    store: {
-      deliver: async () => {
-        seen.stored++
-      },
-    },
-  } as unknown as Context
-  const journal = {
-    countLineError: () => {},
+  const writer = {
+    noteLineError: () => {},
     noteRefusedMessage: async (_received: unknown, { reply }: SmtpRefusal) => {
       seen.refused.push(line(reply))
     },
-  } as unknown as Journal
+    deliver: async () => {
+      seen.stored++
+      return 'stored'
+    },
+  } as unknown as ReceiveWriter
   const spool = { receive: (stream: MessageStream) => parts.hold(stream) } as unknown as Spool
   const recipients = { checkQuota: () => parts.room() } as unknown as Recipients
-  const bounces = { apply: async () => parts.report } as unknown as Bounces
   const receiver = new MessageReceiver({
-    app,
+    config: loadConfig({}, 'no-such-file.json'),
+    clock: new ManualClock(),
+    log: openLog('silent'),
+    directory: {} as Directory,
+    store: {} as Store,
+    inspector: { inspect: () => parts.inspect() },
+    writer,
+    share: 1,
     spool,
-    journal,
     recipients,
     splitRecipients: new SplitRecipients(new ManualClock()),
-    bounces,
     throttle: new SourceThrottle({ clock: new ManualClock(), log: openLog('silent') }),
   })
   const send = async (given: Partial<MessageStream> = {}, declaredBytes: number | null = null, copies = 1) => {

@@ -67,7 +67,8 @@ const desk: SessionHandler = {
 }
 
 const tls = await selfSigned('mx.in.test', Date.UTC(2020, 0), Date.UTC(2040, 0))
-const protocol = openProtocol({ hostName: 'mx.in.test', tls, log: openLog('silent') })
+const certificate = { pair: tls, onChange: () => {} }
+const protocol = openProtocol({ hostName: 'mx.in.test', certificate, log: openLog('silent') })
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   const session = new SmtpSession(protocol, socket, { address: '192.0.2.1', port: 1 }, desk)
   sessions.add(session)

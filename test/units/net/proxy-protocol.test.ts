@@ -76,3 +76,25 @@ test('refuses binary headers of other versions, commands, families and lengths',
   assert.equal(readProxyHeader(binary(0x21, 0x11, V4.slice(0, 11))), 'wrong')
   assert.equal(readProxyHeader(binary(0x21, 0x11, V4, MAX_V2_BYTES)), 'wrong')
 })
+
+test('version 2 says whether the client spoke TLS to the proxy (section 2.2.6); version 1 cannot', () => {
+  const ssl = (client: number, ...more: number[]) => [0x20, 0, 5 + more.length, client, 0, 0, 0, 0, ...more]
+  const markOf = (fields: number[]) => readAll(binary(0x21, 0x11, [...V4, ...fields]))?.tls
+  assert.equal(markOf(ssl(1)), true)
+  assert.equal(markOf([...[4, 0, 2, 0, 0], ...ssl(7, 0x21, 0, 7, ...Buffer.from('TLSv1.3')), 3, 0, 1, 7]), true)
+  assert.equal(readAll(binary(0x21, 0x21, [...V6, ...ssl(1)]))?.tls, true)
+  const unmarked = [
+    ssl(0),
+    ssl(2),
+    [],
+    [0x20, 0, 4, 1, 0, 0, 0],
+    [0x20, 0, 9, 1, 0, 0, 0, 0],
+    [0x20, 0],
+    [3, 0xff, 0xff, 1],
+  ]
+  for (const fields of unmarked) assert.equal(markOf(fields), undefined, fields.join(' '))
+  // The first field decides; what follows one that is cut off is not read.
+  assert.equal(markOf([...ssl(0), ...ssl(1)]), undefined)
+  assert.equal(markOf([3, 0, 200, ...ssl(1)]), undefined)
+  assert.equal(readAll(binary(0x20, 0x11, [...V4, ...ssl(1)])), null, 'a health check of the proxy')
+})

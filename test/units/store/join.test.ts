@@ -9,7 +9,7 @@ import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
-import { type JoinedThread, joinThread } from '../../../src/store/threads/join.ts'
+import { type JoinedThread, joinThreads } from '../../../src/store/threads/join.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const OWN = 'me@here.test'
@@ -57,8 +57,9 @@ async function newAccount(): Promise<(given: Given) => Promise<JoinedThread>> {
     } as unknown as ParsedMessage
     const receivedAt = given.at ?? count * 1000
     const { listed = true, unread = true } = given
-    return db.write((tx) =>
-      joinThread(tx, { n: count, account: n, parsed: mail, receivedAt, unread, listed, ownAddresses: [OWN] }),
+    return db.write(
+      (tx) =>
+        joinThreads(tx, [{ n: count, account: n, parsed: mail, receivedAt, unread, listed, ownAddresses: [OWN] }])[0]!,
     )
   }
 }

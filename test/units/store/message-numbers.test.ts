@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { numberRange } from '../../../src/store/accounts-numbers.ts'
 import { CORRESPONDENTS_PER_FILTER, CORRESPONDENTS_PER_MESSAGE } from '../../../src/store/messages/correspondents.ts'
-import { nextNumber, numberRange } from '../../../src/store/messages/numbers.ts'
+import { nextNumbers } from '../../../src/store/messages/numbers.ts'
 import { attachmentOf, mailOf, openTestStore, person, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let appliance: TestStore
@@ -150,7 +151,8 @@ describe('correspondents', () => {
 describe('message numbers', () => {
   const second = (at: number) => Math.floor(at / 1000)
   const low = () => numberRange(box.account.n).low
-  const next = (receivedAt: number) => appliance.db.write((tx) => nextNumber(tx, box.account.n, receivedAt))
+  const next = (receivedAt: number) =>
+    appliance.db.write((tx) => nextNumbers(tx, [{ account: box.account.n, receivedAt }])[0]!)
   const numbers = () => {
     const rows = appliance.db.read.all<{ n: number }>(
       'SELECT n FROM messages WHERE account = ? ORDER BY received_at, n',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Reader } from '../../../src/db/db.ts'
+import { skipUids } from '../../../src/store/folders-renumber.ts'
 import { messageWithContent } from '../../../src/store/messages/contents.ts'
 import { editRows } from '../../../src/store/messages/edit-rows.ts'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
@@ -15,6 +16,7 @@ import { listStatement as threadStatement, textList as threadsByText } from '../
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 import { NOW, randomPut } from '../../support/search-model.ts'
+import { watchedTx } from '../../support/watched-tx.ts'
 
 let appliance: TestStore
 let box: TestMailbox
@@ -55,6 +57,39 @@ function plansOf(filter: MessageFilter, after: PageKey | null) {
     threads: plan(threadStatement(input, { ...CUT, after })),
   }
 }
+
+describe('entries of folders', () => {
+  it('are read and changed without a pass over a table', async () => {
+    const { flags, moves, views, folders } = appliance.store
+    const { account } = box
+    const [from, to] = [folders.byRole(account.n, 'inbox').n, folders.byRole(account.n, 'archive').n]
+    const seen = new Set<string>()
+    await appliance.db.write((tx) => {
+      skipUids(tx, 1000, NOW)
+      const watched = watchedTx(tx, (method, sql) => method === 'insert' || seen.add(sql))
+      const uids = views.entries(from, [{ first: 1, last: 2 ** 32 - 1 }], 4, watched).map(({ uid }) => uid)
+      assert.equal(uids.length, 4)
+      flags.changeIn(
+        watched,
+        account,
+        { folder: from, uids },
+        { keywords: { add: ['$flagged', 'new'] }, deleted: true },
+      )
+      flags.changeIn(watched, account, { folder: from, uids }, { keywords: { remove: ['new'], add: ['$seen'] } })
+      flags.changeIn(watched, account, { folder: from, uids }, { keywords: { remove: ['$seen'] } })
+      moves.copyIn(watched, account, { from, to, uids: uids.slice(0, 1) })
+      moves.moveIn(watched, account, { from, to, uids: uids.slice(0, 3) })
+      assert.deepEqual(moves.expungeIn(watched, account, from, uids), uids.slice(3))
+      views.expungedSince(from, 0, watched)
+      views.statuses(account, watched)
+    })
+    assert.ok(seen.size > 20)
+    const passes = [...seen].flatMap((sql) =>
+      touching(plan({ sql, values: [] }), /^SCAN (?!j\b|r\b|d\b|json_each|\d+-ROW)/),
+    )
+    assert.deepEqual(passes, [])
+  })
+})
 
 describe('lists without full-text search', () => {
   const cases: { what: string; filter: () => MessageFilter; messages: RegExp; threads: RegExp }[] = [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { skipUids } from '../../../src/store/folders.ts'
+import { skipUids } from '../../../src/store/folders-renumber.ts'
 import type { Thread } from '../../../src/store/records.ts'
 import { THREADS_MAX, ThreadCache } from '../../../src/store/threads/cache.ts'
 import { Threads } from '../../../src/store/threads/threads.ts'
@@ -35,7 +35,7 @@ async function filled(threads: number, perThread = 2): Promise<{ box: TestMailbo
 }
 
 /** The mailbox of the tests numbers its messages itself: edits go on above its UIDs. */
-const skipTaken = () => appliance.db.write((tx) => skipUids(tx, 1000))
+const skipTaken = () => appliance.db.write((tx) => skipUids(tx, 1000, 0))
 
 async function listed(box: TestMailbox): Promise<readonly Thread[]> {
   return (await appliance.store.threads.list(accountOf(box), {}, FIRST)).items

@@ -10,7 +10,7 @@ import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
-import { type JoinedThread, joinThread } from '../../../src/store/threads/join.ts'
+import { type JoinedThread, joinThreads } from '../../../src/store/threads/join.ts'
 import { connected, lists, messagesOf } from '../../support/conversations.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
 
@@ -41,7 +41,7 @@ async function threadsOf(mails: readonly ParsedMessage[]): Promise<JoinedThread[
       listed: true,
       ownAddresses: ['archive@list.test'],
     }
-    joined.push(await db.write((tx) => joinThread(tx, input)))
+    joined.push(await db.write((tx) => joinThreads(tx, [input])[0]!))
   }
   return joined
 }

@@ -1,0 +1,130 @@
+// `mailstead mailbox app-password …`, `mailbox settings`, `mailbox sign-ins`: how people use a mailbox with a mail program.
+
+import { type AppPasswordJson, presentAppPassword, presentNewAppPassword } from '../api/schemas/app-password.ts'
+import { presentClientSettings, presentSignIn, type SignInJson } from '../api/schemas/sign-in.ts'
+import { ProductError } from '../base/errors.ts'
+import { idPattern } from '../base/ids.ts'
+import type { ClientEndpoint } from '../config/client-protocols.ts'
+import { SIGN_IN_OUTCOMES } from '../directory/sign-ins.ts'
+import { oneOf } from './choice.ts'
+import type { Command } from './command.ts'
+import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { chooseMailbox } from './mailbox-choice.ts'
+import { table } from './table.ts'
+import { readTime } from './time.ts'
+
+const STATUSES = ['active', 'expired', 'revoked'] as const
+const APP_PASSWORD_ID = new RegExp(idPattern('appPassword'))
+const READ_ONLY = ['mailbox.read']
+
+export const appPasswordCreate: Command = {
+  words: 'mailbox app-password create',
+  summary: 'Create an app password of a mailbox, for one mail program.',
+  operands: ['email'],
+  options: {
+    name: { value: 'name', says: 'name of the app password, such as that of the device' },
+    'read-only': { says: 'the program can read, and change or send nothing' },
+    'saves-sent': { says: 'keep a copy of sent messages in Sent, for programs that store none themselves' },
+    expires: { value: 'time', says: 'when it expires; never unless given' },
+  },
+  async run(call) {
+    const expiresAt = readTime(call.text('expires'))
+    const app = await call.open()
+    const mailbox = chooseMailbox(app.directory, call.operands[0]!)
+    const issued = await app.directory.appPasswords.issue(mailbox.teamId, mailbox.id, {
+      name: call.text('name') ?? 'command line',
+      permissions: call.has('read-only') ? READ_ONLY : undefined,
+      savesSent: call.has('saves-sent'),
+      expiresAt,
+      createdBy: 'operator',
+    })
+    const data = presentNewAppPassword(issued)
+    const lines = [`App password ${data.id} of ${mailbox.email}, shown this once:`, `  ${data.password_grouped}`]
+    return { data, lines: [...lines, `What to enter beside it: mailstead mailbox settings ${mailbox.email}`] }
+  },
+}
+
+export const appPasswordList: Command = {
+  words: 'mailbox app-password list',
+  summary: 'List the app passwords of a mailbox, newest first.',
+  operands: ['email'],
+  options: { status: { value: 'status', says: `one of ${STATUSES.join(', ')}` }, ...LIMIT_OPTION },
+  async run(call) {
+    const status = oneOf('status', call.text('status'), STATUSES)
+    const limit = readLimit(call)
+    const { directory } = await call.open()
+    const mailbox = chooseMailbox(directory, call.operands[0]!)
+    const page = directory.appPasswords.list(mailbox.id, { status, limit, after: null })
+    const data = page.items.map(presentAppPassword)
+    const head = ['App password', 'Ends with', 'Status', 'Last used', 'From', 'Name']
+    const lines = data.length === 0 ? ['There are no app passwords.'] : table([head, ...data.map(cellsOf)])
+    return { data, lines: cut(lines, page.next !== null) }
+  },
+}
+
+export const appPasswordRevoke: Command = {
+  words: 'mailbox app-password revoke',
+  summary: 'Revoke an app password; its open connections end within 30 seconds.',
+  operands: ['email', 'app password (apw_…)'],
+  async run(call) {
+    const [email, id] = call.operands as [string, string]
+    if (!APP_PASSWORD_ID.test(id)) {
+      throw new ProductError('invalid_parameter', `${id} is not the id of an app password (apw_…).`)
+    }
+    const { directory } = await call.open()
+    const mailbox = chooseMailbox(directory, email)
+    await directory.appPasswords.revoke(mailbox.id, id)
+    return { data: { id, mailbox_id: mailbox.id, status: 'revoked' }, lines: [`App password ${id} is revoked.`] }
+  },
+}
+
+export const mailboxSettings: Command = {
+  words: 'mailbox settings',
+  summary: 'Show what to enter in a mail program.',
+  operands: ['email'],
+  async run(call) {
+    const { directory } = await call.open()
+    const { email } = chooseMailbox(directory, call.operands[0]!)
+    const data = presentClientSettings(call.config, email)
+    const lines = table([
+      ['User name', email],
+      ['Password', `an app password: mailstead mailbox app-password create ${email}`],
+      ['Incoming (IMAP)', endpointText(data.imap)],
+      ['Outgoing (SMTP)', endpointText(data.submission)],
+      ['Filters (Sieve)', endpointText(data.managesieve)],
+    ])
+    return { data, lines }
+  },
+}
+
+export const mailboxSignIns: Command = {
+  words: 'mailbox sign-ins',
+  summary: 'List sign-ins of mail programs to a mailbox, successful and failed, newest first.',
+  operands: ['email'],
+  options: { outcome: { value: 'outcome', says: `one of ${SIGN_IN_OUTCOMES.join(', ')}` }, ...LIMIT_OPTION },
+  async run(call) {
+    const outcome = oneOf('outcome', call.text('outcome'), SIGN_IN_OUTCOMES)
+    const limit = readLimit(call)
+    const { directory } = await call.open()
+    const mailbox = chooseMailbox(directory, call.operands[0]!)
+    const page = directory.signIns.list(mailbox.id, { outcome, limit, after: null })
+    const data = page.items.map(presentSignIn)
+    const head = ['At', 'Times', 'Protocol', 'Outcome', 'Source', 'Credential', 'Program']
+    const lines = data.length === 0 ? ['There are no sign-ins.'] : table([head, ...data.map(signInCells)])
+    return { data, lines: cut(lines, page.next !== null) }
+  },
+}
+
+function cellsOf({ id, last4, status, last_used_at, last_used_from, name }: AppPasswordJson): string[] {
+  return [id, `…${last4}`, status, last_used_at ?? 'never', last_used_from ?? '', name]
+}
+
+function signInCells(one: SignInJson): string[] {
+  const { at, times, protocol, outcome, source, credential_id, client } = one
+  return [at, String(times), protocol, outcome, source, credential_id ?? '', client ?? '']
+}
+
+function endpointText(endpoint: ClientEndpoint | null): string {
+  if (endpoint === null) return 'not served'
+  return `${endpoint.host}, port ${endpoint.port}, ${endpoint.security === 'tls' ? 'TLS' : 'STARTTLS'}`
+}

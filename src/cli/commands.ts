@@ -1,0 +1,97 @@
+// All commands, in the order and under the headings of the help.
+
+import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
+import {
+  appPasswordCreate,
+  appPasswordList,
+  appPasswordRevoke,
+  mailboxSettings,
+  mailboxSignIns,
+} from './app-passwords.ts'
+import { backup } from './backup.ts'
+import { clockAccept } from './clock-accept.ts'
+import type { Command } from './command.ts'
+import { completionOf } from './completion.ts'
+import { doctor } from './doctor.ts'
+import { domainAdd } from './domain-add.ts'
+import { domainOwn } from './domain-own.ts'
+import { domainRotateKey } from './domain-rotate-key.ts'
+import { domainVerify } from './domain-verify.ts'
+import { domainList, domainShow } from './domains.ts'
+import { keyCreate } from './key-create.ts'
+import { keyList, keyRevoke, keyRotate } from './keys.ts'
+import { limitRequestApprove, limitRequestDeny, limitRequestList } from './limit-requests.ts'
+import { logTail } from './log-tail.ts'
+import { mailboxAlias, mailboxAliases, mailboxRemoveAlias } from './mailbox-alias.ts'
+import { mailboxCreate } from './mailbox-create.ts'
+import { mailboxKey } from './mailbox-key.ts'
+import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
+import { operatorKey, operatorRevoke } from './operator-key.ts'
+import { loginLink, memberAdd, memberList } from './people.ts'
+import { providerActivate, providerDeactivate, providerDelete, providerTest } from './provider-actions.ts'
+import { providerConnect, providerCreate, providerUpdate } from './provider-edit.ts'
+import { providerList, providerShow } from './providers.ts'
+import { queueDrop, queueList, queueRetry } from './queue.ts'
+import { restore } from './restore.ts'
+import { send } from './send.ts'
+import { serveCommand } from './serve.ts'
+import { setup } from './setup.ts'
+import { suppressionAdd, suppressionList, suppressionRemove } from './suppressions.ts'
+import { teamCreate } from './team-create.ts'
+import { teamCredit } from './team-credit.ts'
+import { teamList, teamReactivate, teamSuspend, teamUpdate } from './teams.ts'
+import { webhookDeliveries, webhookReplay, webhookRotateSecret, webhookTest } from './webhook-actions.ts'
+import { webhookCreate, webhookDelete, webhookList, webhookShow, webhookUpdate } from './webhooks.ts'
+
+export interface CommandGroup {
+  title: string
+  commands: readonly Command[]
+}
+
+export const GROUPS: readonly CommandGroup[] = [
+  {
+    title: 'The appliance',
+    commands: [setup, serveCommand, doctor, backup, restore, clockAccept, completionOf(() => COMMANDS)],
+  },
+  {
+    title: 'Teams and keys',
+    commands: [
+      ...[teamList, teamCreate, teamUpdate, teamSuspend, teamReactivate, teamCredit],
+      ...[limitRequestList, limitRequestApprove, limitRequestDeny],
+      ...[keyList, keyCreate, keyRevoke, keyRotate, operatorKey, operatorRevoke],
+      ...[memberList, memberAdd, loginLink],
+    ],
+  },
+  {
+    title: 'Domains and mailboxes',
+    commands: [
+      ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey],
+      ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
+      ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
+      ...[mailboxSuspend, mailboxReactivate, mailboxDelete],
+    ],
+  },
+  {
+    title: 'Sending',
+    commands: [
+      ...[send, queueList, queueRetry, queueDrop],
+      ...[providerList, providerShow, providerCreate, providerConnect, providerUpdate, providerTest],
+      ...[providerActivate, providerDeactivate, providerDelete],
+      ...[suppressionList, suppressionAdd, suppressionRemove],
+    ],
+  },
+  {
+    title: 'Logs and webhooks',
+    commands: [
+      logTail,
+      ...[webhookList, webhookShow, webhookCreate, webhookUpdate, webhookDelete, webhookTest],
+      ...[webhookRotateSecret, webhookDeliveries, webhookReplay],
+    ],
+  },
+  {
+    title: 'Agents',
+    commands: [agentList, agentRevoke, agentRevokeAll, agentRegistration, agentRotateKey],
+  },
+]
+
+export const COMMANDS: readonly Command[] = GROUPS.flatMap(({ commands }) => commands)

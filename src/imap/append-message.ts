@@ -1,0 +1,59 @@
+// Stores a message that a mail program has handed in: APPEND, REPLACE, and second copies (imap.md §4.6).
+
+import type { Tx } from '../db/db.ts'
+import type { FolderStatus } from '../store/folders-views.ts'
+import type { MessageAuthentication } from '../store/records.ts'
+import type { MessageReading } from '../workers/inspection.ts'
+import { no } from './answers.ts'
+import type { ImapSession } from './session.ts'
+
+export interface MessageToAppend {
+  /** Its bytes are in the blob store when {@link appendIn} is called. */
+  reading: MessageReading
+  target: FolderStatus
+  /** Lower-case, those of the flags included. */
+  keywords: readonly string[]
+  /** ms. */
+  receivedAt: number
+}
+
+const UNCHECKED: MessageAuthentication = {
+  spf: 'none',
+  dkim: 'none',
+  dmarc: 'none',
+  arc: 'none',
+  fromAligned: false,
+  reasons: ['Stored by a mail program: no checks were made.'],
+}
+
+/** @returns its UID @throws CommandFailure OVERQUOTA, TRYCREATE */
+export async function appendMessage(session: ImapSession, message: MessageToAppend): Promise<number> {
+  await session.app.store.blobs.putAll([message.reading])
+  return session.app.db.write((tx) => appendIn(session, tx, message))
+}
+
+/** The same inside a unit of work; the content is stored already. */
+export function appendIn(
+  session: ImapSession,
+  tx: Tx,
+  { reading, target, keywords, receivedAt }: MessageToAppend,
+): number {
+  const { app, signedIn } = session
+  const mailbox = app.directory.mailboxes.byId(signedIn.account.mailboxId, tx)
+  if (mailbox === undefined) throw no('NONEXISTENT', 'The mailbox was deleted.')
+  if (app.store.views.head(target.n, tx) === undefined) throw no('TRYCREATE', 'There is no such mailbox.')
+  const into = {
+    account: signedIn.account,
+    ownAddresses: [mailbox.email.toLowerCase()],
+    quotaBytes: mailbox.quotaBytes,
+  }
+  const { hash, sizeBytes, message: parsed } = reading
+  const stored = app.store.imports.import(tx, into, {
+    ...{ parsed, hash, sizeBytes, folderIds: [target.id], keywords, receivedAt, again: true },
+    authentication: UNCHECKED,
+    spam: { score: 0, isSpam: false, reasons: [] },
+    envelope: { mailFrom: '', rcptTo: '' },
+  })
+  if (stored.outcome === 'new') return stored.entries[0]!.uid
+  throw no('OVERQUOTA', 'The mailbox is full.')
+}

@@ -1,0 +1,77 @@
+// COPY and MOVE (RFC 9051 §6.4.7 and §6.4.8, RFC 4315, RFC 6851).
+
+import type { CopiedUid } from '../../store/messages/moves.ts'
+import { no, ok, type TaggedAnswer } from '../answers.ts'
+import { copyAgain } from '../copy-again.ts'
+import { namedFolder } from '../folder-tree.ts'
+import type { Cursor } from '../grammar/cursor.ts'
+import { countOf, formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
+import { piecesOf, uidsOfSet } from '../message-sets.ts'
+import { readMailboxName } from '../names.ts'
+import { command, type ImapSession } from '../session.ts'
+import { announceChanges } from '../updates.ts'
+
+interface CopyArguments {
+  set: SequenceSet
+  name: Buffer
+}
+
+function readCopy(cursor: Cursor): CopyArguments {
+  cursor.space()
+  const set = readSequenceSet(cursor)
+  cursor.space()
+  return { set, name: readMailboxName(cursor) }
+}
+
+/** `COPYUID` of pairs; both sets are in the order of the source. */
+function copyUidCode(uidValidity: number, pairs: readonly CopiedUid[]): string {
+  const sorted = pairs.toSorted((a, b) => a.uid - b.uid)
+  const [from, to] = [rangesOf(sorted.map(({ uid }) => uid)), rangesOf(sorted.map(({ newUid }) => newUid))]
+  return `COPYUID ${uidValidity} ${formatRanges(from)} ${formatRanges(to)}`
+}
+
+async function copyMessages(session: ImapSession, { set, name }: CopyArguments, isUid: boolean): Promise<TaggedAnswer> {
+  const { app, signedIn, folder } = session
+  const target = namedFolder(session, name, 'TRYCREATE').folder
+  const ranges = uidsOfSet(session, set, isUid)
+  const uids = [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
+  if (uids.length === 0) return ok('Nothing to copy.')
+  const { copied, again } = await app.store.moves.copy(signedIn.account, { from: folder.n, to: target.n, uids })
+  const pairs = [...copied, ...(await copyAgain(session, target, again))]
+  if (pairs.length === 0) throw no('EXPUNGEISSUED', 'The messages no longer exist.')
+  return ok('Copied.', copyUidCode(target.uidValidity, pairs))
+}
+
+async function moveMessages(session: ImapSession, { set, name }: CopyArguments, isUid: boolean): Promise<TaggedAnswer> {
+  const { app, signedIn, folder } = session
+  if (folder.isReadOnly) throw no('READ-ONLY', 'The mailbox was opened read-only.')
+  const target = namedFolder(session, name, 'TRYCREATE').folder
+  const ranges = uidsOfSet(session, set, isUid)
+  const uids = [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
+  const say = (moved: CopiedUid[]) => {
+    // RFC 6851 §4.3: before the messages disappear.
+    if (moved.length > 0) session.say(`* OK [${copyUidCode(target.uidValidity, moved)}] Moved.\r\n`)
+  }
+  const moved = await app.store.moves.move(signedIn.account, { from: folder.n, to: target.n, uids }, say)
+  await announceChanges(session, { mayRemove: true, withUid: isUid })
+  if (moved.length === 0 && uids.length > 0) throw no('EXPUNGEISSUED', 'The messages no longer exist.')
+  return ok('Moved.')
+}
+
+export const copy = command({
+  name: 'COPY',
+  in: 'selected',
+  needs: 'change',
+  uid: true,
+  read: readCopy,
+  run: (args, session, { isUid }) => copyMessages(session, args, isUid),
+})
+
+export const move = command({
+  name: 'MOVE',
+  in: 'selected',
+  needs: 'change',
+  uid: true,
+  read: readCopy,
+  run: (args, session, { isUid }) => moveMessages(session, args, isUid),
+})

@@ -1,0 +1,26 @@
+// DELETE (RFC 9051 §6.3.5): messages that are in no other folder are erased.
+
+import { no } from '../answers.ts'
+import { namedFolder } from '../folder-tree.ts'
+import { readMailboxName } from '../names.ts'
+import { command } from '../session.ts'
+
+export const deleteCommand = command({
+  name: 'DELETE',
+  in: 'authenticated',
+  needs: 'write',
+  read(cursor) {
+    cursor.space()
+    return readMailboxName(cursor)
+  },
+  async run(name, session) {
+    const { app, signedIn } = session
+    const { path, folder } = namedFolder(session, name)
+    if (folder.role !== null) throw no('CANNOT', 'This mailbox cannot be deleted.')
+    if (folder.hasChildren) throw no('HASCHILDREN', 'The mailbox has children.')
+    await app.store.folderEdits.remove(signedIn.account, folder.id, 'delete', () => {})
+    // The subscription outlives the mailbox (RFC 9051 §6.3.8).
+    if (folder.isSubscribed) await app.db.write((tx) => app.store.subscribedNames.add(tx, signedIn.account, path))
+    return undefined
+  },
+})

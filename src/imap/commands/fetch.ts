@@ -1,0 +1,162 @@
+// FETCH (RFC 9051 §6.4.5, RFC 3516, 7162, 8474, 8514, 8970): pages of messages, each kind of item read once per page.
+
+import { type FolderEntry, rangesAfter } from '../../store/folders-views.ts'
+import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
+import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
+import { type FetchPlan, planFetch } from '../fetch-plan.ts'
+import { FetchWriter } from '../fetch-writer.ts'
+import type { Cursor } from '../grammar/cursor.ts'
+import {
+  type FetchItem,
+  type FetchModifiers,
+  type PlainItem,
+  readFetchItems,
+  readFetchModifiers,
+} from '../grammar/fetch-items.ts'
+import {
+  countOf,
+  formatRanges,
+  type NumberRange,
+  normalizeRanges,
+  readSequenceSet,
+  type SequenceSet,
+} from '../grammar/sets.ts'
+import { FETCH_PAGE } from '../limits.ts'
+import { MessagePage } from '../message-content.ts'
+import { uidsOfSet } from '../message-sets.ts'
+import { vanishedSince } from '../resync.ts'
+import { mayDo } from '../rights.ts'
+import { command, type ImapSession } from '../session.ts'
+import { TimeSlice } from '../time-slice.ts'
+import { labelsOf } from '../updates.ts'
+import { intersectRanges } from '../views.ts'
+
+interface FetchArguments {
+  set: SequenceSet
+  items: FetchItem[]
+  modifiers: FetchModifiers
+}
+
+function readFetch(cursor: Cursor): FetchArguments {
+  cursor.space()
+  const set = readSequenceSet(cursor)
+  cursor.space()
+  return { set, items: readFetchItems(cursor), modifiers: readFetchModifiers(cursor) }
+}
+
+/** What the pages of one FETCH found. */
+interface FetchOutcome {
+  written: number
+  hasUnknownEncoding: boolean
+}
+
+/** Sets \Seen of a page before its texts are sent. @returns the entries after it, and the UIDs that it changed */
+async function markSeen(
+  session: ImapSession,
+  entries: readonly FolderEntry[],
+): Promise<{ entries: readonly FolderEntry[]; changed: Set<number> }> {
+  const { app, folder, signedIn } = session
+  const unseen = entries.filter(({ flags }) => (flags & ENTRY_FLAGS.seen) === 0).map(({ uid }) => uid)
+  if (unseen.length === 0) return { entries, changed: new Set() }
+  const change = { keywords: { add: [FLAG_KEYWORDS.seen] } }
+  const result = await app.store.flags.change(signedIn.account, { folder: folder.n, uids: unseen }, change)
+  const after = new Map(result.entries.map((entry) => [entry.uid, entry]))
+  for (const { uid, modSeq } of result.entries) folder.own.set(uid, modSeq)
+  return { entries: entries.map((entry) => after.get(entry.uid) ?? entry), changed: new Set(after.keys()) }
+}
+
+async function writePage(session: ImapSession, page: readonly FolderEntry[], plan: FetchPlan): Promise<FetchOutcome> {
+  const { folder } = session
+  const setsSeen = plan.setsSeen && !folder.isReadOnly && mayDo(session.signedIn.access, 'change')
+  const { entries, changed } = setsSeen ? await markSeen(session, page) : { entries: page, changed: new Set<number>() }
+  const content = new MessagePage(
+    session,
+    entries,
+    plan.needs,
+    plan.needs.labels ? labelsOf(session, entries) : new Map(),
+  )
+  const writer = new FetchWriter(session, content)
+  const namesFlags = plan.items.some((item) => item.kind === 'plain' && item.name === 'FLAGS')
+  const slice = new TimeSlice()
+  let written = 0
+  for (const entry of entries) {
+    const sequence = folder.view.sequenceOf(entry.uid)
+    if (sequence === 0) continue
+    if (await writer.write(sequence, entry, plan.items, !namesFlags && changed.has(entry.uid))) written++
+    await session.writer.ready()
+    await slice.pause()
+    session.assertOpen()
+  }
+  return { written, hasUnknownEncoding: writer.hasUnknownEncoding }
+}
+
+/** Pages of entries: of UIDs, or of those among them that changed. */
+async function* pagesOf(
+  session: ImapSession,
+  uids: readonly NumberRange[],
+  changedSince: number | null,
+): AsyncGenerator<FolderEntry[]> {
+  const { app, folder, signedIn } = session
+  const { views } = app.store
+  let ranges = uids.map(([first, last]) => ({ first, last }))
+  for (let after = 0; ranges.length > 0; ) {
+    const page =
+      changedSince === null
+        ? views.entries(folder.n, ranges, FETCH_PAGE)
+        : await views.changedSince(signedIn.account, folder.n, changedSince, { after, limit: FETCH_PAGE })
+    // Flags and modification numbers that a power failure could take back are not sent.
+    await app.db.durable()
+    if (page.length > 0)
+      yield changedSince === null ? page : page.filter(({ uid }) => intersectRanges([[uid, uid]], uids).length > 0)
+    const last = page.at(-1)
+    if (last === undefined || page.length < FETCH_PAGE) return
+    after = last.uid
+    ranges = rangesAfter(ranges, after)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function sayVanished(session: ImapSession, set: SequenceSet, modSeq: number): void {
+  const { folder } = session
+  const uids = set === '$' ? session.saved : normalizeRanges(set, Math.max(folder.uidNext - 1, 0))
+  const vanished = vanishedSince(session, { modSeq, uids })
+  if (vanished.length > 0) session.say(`* VANISHED (EARLIER) ${formatRanges(vanished)}\r\n`)
+}
+
+async function fetchMessages(
+  session: ImapSession,
+  { set, items, modifiers }: FetchArguments,
+  isUid: boolean,
+): Promise<TaggedAnswer | undefined> {
+  const { changedSince, vanished, partial } = modifiers
+  if (vanished && !(isUid && session.enabled.has('QRESYNC'))) throw bad('VANISHED needs UID FETCH and QRESYNC.')
+  if (partial !== null) throw bad('PARTIAL is not supported.')
+  const named = (name: PlainItem) => items.some((item) => item.kind === 'plain' && item.name === name)
+  if (changedSince !== null || named('MODSEQ')) session.enableCondstore()
+  const uids = uidsOfSet(session, set, isUid)
+  if (vanished) sayVanished(session, set, changedSince!)
+  const extra: PlainItem[] = [
+    ...(isUid ? (['UID'] as const) : []),
+    ...(changedSince !== null || (session.usesCondstore && named('FLAGS')) ? (['MODSEQ'] as const) : []),
+  ]
+  const plan = planFetch(items, extra)
+  const found: FetchOutcome = { written: 0, hasUnknownEncoding: false }
+  for await (const page of pagesOf(session, uids, changedSince)) {
+    const { written, hasUnknownEncoding } = await writePage(session, page, plan)
+    found.written += written
+    found.hasUnknownEncoding ||= hasUnknownEncoding
+  }
+  if (found.hasUnknownEncoding) throw no('UNKNOWN-CTE', 'The encoding of a part is not known.')
+  const areGone = changedSince === null && found.written < countOf(uids)
+  return areGone ? ok('Some of the messages no longer exist.', 'EXPUNGEISSUED') : undefined
+}
+
+export const fetchCommand = command({
+  name: 'FETCH',
+  in: 'selected',
+  needs: 'read',
+  uid: true,
+  keepsNumbers: true,
+  read: readFetch,
+  run: (args, session, { isUid }) => fetchMessages(session, args, isUid),
+})

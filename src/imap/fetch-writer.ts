@@ -1,0 +1,223 @@
+// Writes the FETCH answer of one message: items in the order requested, large texts as they are read (RFC 9051 §7.5.2).
+
+import { envelopeFields } from '../mime/envelope.ts'
+import type { FolderEntry } from '../store/folders-views.ts'
+import { formatBodyStructure } from './fetch/body-structure.ts'
+import { formatEnvelope } from './fetch/envelope.ts'
+import { servedFields } from './fetch/header-fields.ts'
+import { type ResolvedSection, resolveBinary, resolveSection, type ServedBytes } from './fetch/sections.ts'
+import { isKeptSection, oldSection } from './fetch-plan.ts'
+import { announceKeywords, formatFlags } from './flag-texts.ts'
+import { formatDateTime } from './grammar/dates.ts'
+import type { FetchItem, PlainItem } from './grammar/fetch-items.ts'
+import { type BodySection, formatSection, type SectionRange } from './grammar/sections.ts'
+import type { MessagePage } from './message-content.ts'
+import type { ImapSession } from './session.ts'
+import { isRecentHere } from './updates.ts'
+import { formatString, type OutputPart } from './writer.ts'
+
+/** Larger sections are read and sent in pieces. */
+const WHOLE_BYTES = 64 * 1024
+
+/** Writes messages of one page. */
+export class FetchWriter {
+  /** A part has a Content-Transfer-Encoding that cannot be decoded: `NO [UNKNOWN-CTE]`. */
+  hasUnknownEncoding = false
+  readonly #session: ImapSession
+  readonly #content: MessagePage
+
+  constructor(session: ImapSession, content: MessagePage) {
+    this.#session = session
+    this.#content = content
+  }
+
+  /** Nothing is written for a message that is gone. @returns whether it was there */
+  async write(sequence: number, entry: FolderEntry, items: readonly FetchItem[], withFlags: boolean): Promise<boolean> {
+    const session = this.#session
+    announceKeywords(session, this.#content.labels(entry.message))
+    // Nothing is sent before all small items are there: an error then has an answer of its own.
+    const parts: OutputPart[] = [`* ${sequence} FETCH (`]
+    for (const [index, item] of items.entries()) {
+      if (index > 0) parts.push(' ')
+      const text = await this.#item(entry, item, parts)
+      if (text === null) return false
+      parts.push(...text)
+    }
+    if (withFlags) parts.push(` FLAGS ${this.#flags(entry)}`)
+    session.say(...parts, ')\r\n')
+    return true
+  }
+
+  /** @returns null when the message is gone */
+  async #item(entry: FolderEntry, item: FetchItem, written: OutputPart[]): Promise<OutputPart[] | null> {
+    switch (item.kind) {
+      case 'plain':
+        return this.#plain(entry, item.name, written)
+      case 'body':
+        return this.#section(entry, `BODY${formatSection(item.section)}`, item.section, item.range, written)
+      case 'binary':
+        return this.#binary(entry, item.part, item.range, written)
+      case 'binary-size':
+        return this.#binarySize(entry, item.part)
+    }
+  }
+
+  async #plain(entry: FolderEntry, name: PlainItem, written: OutputPart[]): Promise<OutputPart[] | null> {
+    const old = oldSection(name)
+    if (old !== undefined) return this.#section(entry, name, old, null, written)
+    switch (name) {
+      case 'ENVELOPE':
+        return this.#envelope(entry)
+      case 'BODY':
+      case 'BODYSTRUCTURE':
+        return this.#structure(entry, name)
+      case 'EMAILID':
+      case 'THREADID':
+      case 'PREVIEW':
+        return this.#rowItem(entry, name)
+      default:
+        return [this.#entryItem(entry, name)]
+    }
+  }
+
+  #entryItem(entry: FolderEntry, name: PlainItem): string {
+    switch (name) {
+      case 'UID':
+        return `UID ${entry.uid}`
+      case 'FLAGS':
+        return `FLAGS ${this.#flags(entry)}`
+      case 'INTERNALDATE':
+        return `INTERNALDATE "${formatDateTime(entry.receivedAt)}"`
+      case 'SAVEDATE':
+        return entry.filedAt === null ? 'SAVEDATE NIL' : `SAVEDATE "${formatDateTime(entry.filedAt)}"`
+      case 'MODSEQ':
+        return `MODSEQ (${entry.modSeq})`
+      default:
+        return `RFC822.SIZE ${entry.sizeBytes}`
+    }
+  }
+
+  #flags(entry: FolderEntry): string {
+    const { folder } = this.#session
+    return formatFlags(entry, this.#content.labels(entry.message), isRecentHere(this.#session, folder, entry.uid))
+  }
+
+  #rowItem(entry: FolderEntry, name: PlainItem): OutputPart[] | null {
+    const row = this.#content.row(entry.message)
+    if (row === undefined) return null
+    if (name === 'EMAILID') return [`EMAILID (${row.id})`]
+    if (name === 'THREADID') return [`THREADID (${row.threadId})`]
+    return ['PREVIEW ', formatString(row.preview, this.#session.utf8)]
+  }
+
+  async #envelope(entry: FolderEntry): Promise<OutputPart[] | null> {
+    const headers = await this.#content.headers(entry.message)
+    if (headers === undefined) return null
+    return ['ENVELOPE ', ...formatEnvelope(envelopeFields(headers.fields), this.#format)]
+  }
+
+  async #structure(entry: FolderEntry, name: 'BODY' | 'BODYSTRUCTURE'): Promise<OutputPart[] | null> {
+    const root = await this.#content.structure(entry.message)
+    return root === undefined
+      ? null
+      : [`${name} `, ...formatBodyStructure(root, name === 'BODYSTRUCTURE', this.#format)]
+  }
+
+  get #format() {
+    const { utf8 } = this.#session
+    return { isUtf8: utf8, format: (text: string) => formatString(text, utf8) }
+  }
+
+  async #section(
+    entry: FolderEntry,
+    label: string,
+    section: BodySection,
+    range: SectionRange | null,
+    written: OutputPart[],
+  ): Promise<OutputPart[] | null> {
+    const name = range === null ? label : `${label}<${range.start}>`
+    if (isKeptSection(section)) {
+      const headers = await this.#content.headers(entry.message)
+      if (headers === undefined) return null
+      const names = new Set(section.fields.map((field) => field.toLowerCase()))
+      if (!headers.isCut)
+        return literal(name, servedFields({ names, isNot: false, range }, headers.bytes, headers.fields))
+    }
+    const root = await this.#content.structure(entry.message)
+    if (root === undefined) return null
+    return this.#resolved(entry, name, resolveSection(root, section, range), written)
+  }
+
+  async #binary(
+    entry: FolderEntry,
+    part: readonly number[],
+    range: SectionRange | null,
+    written: OutputPart[],
+  ): Promise<OutputPart[] | null> {
+    const root = await this.#content.structure(entry.message)
+    if (root === undefined) return null
+    const label = `BINARY[${part.join('.')}]${range === null ? '' : `<${range.start}>`}`
+    return this.#resolved(entry, label, resolveBinary(root, part, range), written, true)
+  }
+
+  async #binarySize(entry: FolderEntry, part: readonly number[]): Promise<OutputPart[] | null> {
+    const root = await this.#content.structure(entry.message)
+    if (root === undefined) return null
+    const resolved = resolveBinary(root, part)
+    if (resolved.kind === 'unknown-encoding') this.hasUnknownEncoding = true
+    return [`BINARY.SIZE[${part.join('.')}] ${resolved.kind === 'bytes' ? resolved.size : 0}`]
+  }
+
+  async #resolved(
+    entry: FolderEntry,
+    label: string,
+    resolved: ResolvedSection,
+    written: OutputPart[],
+    isBinary = false,
+  ): Promise<OutputPart[]> {
+    if (resolved.kind === 'fields')
+      return literal(
+        label,
+        servedFields(resolved, await this.#content.bytes(entry.message, resolved.start, resolved.end)),
+      )
+    if (resolved.kind !== 'bytes') {
+      if (resolved.kind === 'unknown-encoding') this.hasUnknownEncoding = true
+      return [`${label} NIL`]
+    }
+    if (resolved.end - resolved.start > WHOLE_BYTES) return this.#stream(entry, label, resolved, written, isBinary)
+    const bytes = await this.#content.served(entry.message, resolved)
+    return literal(label, bytes, isBinary && bytes.includes(0))
+  }
+
+  /** Sends what was written so far, then the section as it is read. */
+  async #stream(
+    entry: FolderEntry,
+    label: string,
+    plan: ServedBytes,
+    written: OutputPart[],
+    isBinary: boolean,
+  ): Promise<OutputPart[]> {
+    const session = this.#session
+    session.say(...written.splice(0), `${label} ${isBinary ? '~' : ''}{${plan.size}}\r\n`)
+    let left = plan.size
+    try {
+      for await (const piece of this.#content.stream(entry.message, plan)) {
+        session.say(piece)
+        left -= piece.length
+        await session.writer.ready()
+      }
+      if (left !== 0) throw new Error(`A section has ${left} bytes less than it should.`)
+    } catch (error) {
+      // In the middle of a literal nothing can be said.
+      session.logError(error, 'FETCH')
+      session.abort()
+    }
+    return []
+  }
+}
+
+function literal(label: string, bytes: Uint8Array, isBinary = false): OutputPart[] {
+  if (isBinary) return [`${label} ~{${bytes.length}}\r\n`, bytes]
+  // Sections are literals also where they could be quoted: clients expect it.
+  return [`${label} {${bytes.length}}\r\n`, bytes]
+}

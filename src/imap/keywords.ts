@@ -1,0 +1,36 @@
+// Flags as they are shown: system flags, and keywords in their registered spelling (RFC 9051 §2.3.2, IANA "IMAP and JMAP Keywords").
+
+import type { SystemFlag } from './grammar/flags.ts'
+
+/** Registered keywords, and those of Thunderbird and Apple Mail, in the spelling that their clients compare. */
+const SPELLINGS = [
+  ...['$Forwarded', '$MDNSent', '$Junk', '$NotJunk', '$Phishing', '$SubmitPending', '$Submitted', '$Important'],
+  ...['$MailFlagBit0', '$MailFlagBit1', '$MailFlagBit2', 'Junk', 'NonJunk', 'Forwarded', 'Redirected'],
+]
+const SPELLING = new Map(SPELLINGS.map((keyword) => [keyword.toLowerCase(), keyword]))
+
+const FLAG_NAMES: Record<SystemFlag, string> = {
+  answered: '\\Answered',
+  flagged: '\\Flagged',
+  deleted: '\\Deleted',
+  seen: '\\Seen',
+  draft: '\\Draft',
+}
+
+/** The system flags in the order of RFC 9051. */
+export const SYSTEM_FLAG_NAMES: readonly string[] = Object.values(FLAG_NAMES)
+
+/** A system flag with its backslash. */
+export function formatFlag(flag: SystemFlag): string {
+  return FLAG_NAMES[flag]
+}
+
+/** A keyword, lower-case in the store, as it is shown. */
+export function formatKeyword(keyword: string): string {
+  return SPELLING.get(keyword) ?? keyword
+}
+
+/** Whether a keyword can be shown: REST takes some that are no atoms. */
+export function isShownKeyword(keyword: string): boolean {
+  return /^[!#$&'+,\-./0-9:;<=>?@A-Z[^_`a-z|}~]+$/.test(keyword)
+}

@@ -1,0 +1,117 @@
+// Bounds of an IMAP session (decisions-imap §3.5): what a client may send, and how long a session may wait for it.
+
+/** Bounds of one command while it is read. */
+export interface ReadLimits {
+  /** All lines of a command together, without its literals, bytes. */
+  lineBytes: number
+  /** One literal that is no message, bytes. */
+  literalBytes: number
+  /** All literals of a command together, bytes. */
+  literalsBytes: number
+  literals: number
+  /** A non-synchronising literal (RFC 7888), bytes; above it the connection ends. */
+  nonSyncBytes: number
+}
+
+const KIB = 1024
+
+/** LITERAL- of RFC 7888: 4,096 bytes. */
+export const BEFORE_LOGIN: ReadLimits = {
+  lineBytes: 8 * KIB,
+  literalBytes: 4 * KIB,
+  literalsBytes: 16 * KIB,
+  literals: 4,
+  nonSyncBytes: 4 * KIB,
+}
+
+/** LITERAL+ of RFC 7888. */
+export const AFTER_LOGIN: ReadLimits = {
+  lineBytes: 64 * KIB,
+  literalBytes: 128 * KIB,
+  literalsBytes: KIB * KIB,
+  literals: 1000,
+  nonSyncBytes: 128 * KIB,
+}
+
+/** One response line of AUTHENTICATE, bytes: a bearer token with its frame. */
+export const SASL_LINE_BYTES = 16 * KIB
+
+/** Largest message of APPEND and REPLACE, bytes; announced as APPENDLIMIT (RFC 7889). */
+export const MESSAGE_BYTES = 52_428_800
+/** Messages of one MULTIAPPEND (RFC 3502), and their bytes together. */
+export const APPEND_MESSAGES = 50
+export const APPEND_BYTES = 104_857_600
+
+/** Messages that SORT and THREAD take. */
+export const SORT_MESSAGES = 200_000
+export const THREAD_MESSAGES = 100_000
+export const SORT_CRITERIA = 20
+export const SEARCH_KEYS = 100
+export const SEARCH_DEPTH = 10
+/** One string of SEARCH, bytes. */
+export const SEARCH_STRING_BYTES = 1024
+/** Ranges of one sequence set as written. */
+export const SET_RANGES = 10_000
+export const FETCH_ITEMS = 64
+export const FIELD_NAMES = 128
+export const LIST_PATTERNS = 32
+/** One pattern of LIST, bytes. */
+export const PATTERN_BYTES = 1024
+export const STORE_FLAGS = 200
+/** RFC 2971 §3.3. */
+export const ID_PAIRS = 30
+export const ID_FIELD_BYTES = 30
+export const ID_VALUE_BYTES = 1024
+/** The line of ID before login: its pairs with their quotes. */
+export const ID_LINE_BYTES = 34 * KIB
+/** A keyword, bytes. */
+export const KEYWORD_BYTES = 255
+
+/** BAD answers until `* BYE`. */
+export const ERRORS_BEFORE_LOGIN = 3
+export const ERRORS_AFTER_LOGIN = 50
+/** Failed logins of one connection until `* BYE`. */
+export const LOGIN_TRIES = 3
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+/** From the connection to the end of the login, ms. */
+export const LOGIN_MS = 60 * SECOND
+/** A command that has begun, after login, ms. */
+export const STARTED_LINE_MS = 5 * MINUTE
+/** Without a command, after login (RFC 9051 §5.4: at least 30 minutes), ms. */
+export const SILENCE_MS = 30 * MINUTE
+/** Without a byte within a literal, ms. */
+export const LITERAL_PAUSE_MS = 3 * MINUTE
+/** Mean rate below which a literal is given up, bytes per second, after {@link LITERAL_GRACE_MS}. */
+export const LITERAL_RATE = 4 * KIB
+export const LITERAL_GRACE_MS = 30 * SECOND
+/** A client that takes no bytes, ms. */
+export const UNREAD_MS = 5 * MINUTE
+/** Between two `* OK Still here` of IDLE, ms. */
+export const STILL_HERE_MS = 2 * MINUTE
+/** Between two looks at all deadlines, ms. */
+export const SWEEP_MS = SECOND
+/** Between two checks of credential, mailbox and team, ms. */
+export const RECHECK_MS = 30 * SECOND
+/** From `stop` to the end of the last session, ms. */
+export const CLOSING_MS = 8 * SECOND
+
+/** Connections that use COMPRESS at a time: each takes some 50 KB. */
+export const COMPRESSED_CONNECTIONS = 500
+/** Output is written in pieces of this size, bytes. */
+export const CORK_BYTES = 16 * KIB
+/** Output that waits for the client, bytes; more is produced only below it. */
+export const UNSENT_BYTES = 64 * KIB
+/** Longest slice of work on the first thread, ms. */
+export const SLICE_MS = 5
+/** Longest quoted string, bytes; longer ones are literals. */
+export const QUOTED_BYTES = 1000
+
+/** Entries read at once by FETCH, and messages changed in one unit of work. */
+export const FETCH_PAGE = 250
+export const STORE_PIECE = 200
+export const COPY_PIECE = 200
+export const EXPUNGE_PIECE = 100
+/** Commands that are answered between two yields to the event loop. */
+export const COMMANDS_AT_ONCE = 100

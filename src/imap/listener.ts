@@ -1,0 +1,241 @@
+// IMAP listeners on IMAPS_PORT (TLS) and IMAP_PORT (STARTTLS): accept and limit connections, open sessions, shut down gracefully.
+
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import type { SignedIn } from '../access/signed-in.ts'
+import type { Timer } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
+import type { Service } from '../base/lifecycle.ts'
+import { clientHost } from '../config/client-protocols.ts'
+import type { Context } from '../context.ts'
+import { ConnectionCounter, type ConnectionSource, readSource } from '../net/connections.ts'
+import { Spool } from '../smtp/spool.ts'
+import { formatAnswer } from './answers.ts'
+import { COMMANDS } from './commands.ts'
+import { CompressionSlots } from './compressor.ts'
+import type { ImapDeps } from './deps.ts'
+import { CLOSING_MS, COMPRESSED_CONNECTIONS, SWEEP_MS } from './limits.ts'
+import { ImapMetrics } from './metrics.ts'
+import { capabilityCode } from './offered.ts'
+import { ImapSession, type SessionOwner } from './session.ts'
+import { announceChanges } from './updates.ts'
+import type { SignedInUser } from './user.ts'
+import { ViewCache } from './view-cache.ts'
+
+/** The IMAP service. */
+export interface ImapService extends Service {
+  /** TCP ports it listens on after `start`; 0 before, and for listeners that are switched off. */
+  readonly ports: { imaps: number; imap: number }
+  readonly metrics: ImapMetrics
+}
+
+/** Creates the listeners that CLIENT_PROTOCOLS names; the ports are bound by `start`. */
+export function openImap(app: Context): ImapService {
+  return new ImapListener(app)
+}
+
+type Protocol = 'imaps' | 'imap'
+
+const PROTOCOLS: readonly Protocol[] = ['imaps', 'imap']
+const ALPN = ['imap']
+// Messages of APPEND have a spool of their own: 32 MiB of memory and 2 GiB of disk (imap.md §5.1).
+const APPEND_SPOOL = { memoryEach: 1 << 20, memory: 32 << 20, disk: 2 * 2 ** 30 }
+
+class ImapListener implements ImapService {
+  readonly name = 'imap'
+  readonly metrics = new ImapMetrics()
+  readonly #app: ImapDeps
+  readonly #connections: ConnectionCounter
+  readonly #servers = new Map<Protocol, Server>()
+  /** Open sockets without a session: waiting for a PROXY header or a TLS handshake. */
+  readonly #pending = new Set<Socket>()
+  readonly #sessions = new Map<ImapSession, () => void>()
+  #sweep: Timer | undefined
+  #emptied: (() => void) | undefined
+  #isStopping = false
+
+  constructor(app: Context) {
+    const { config, store, folder } = app
+    this.#connections = new ConnectionCounter({
+      total: config.IMAP_MAX_CONNECTIONS,
+      perAddress: config.IMAP_MAX_PER_ADDRESS,
+      perMailbox: config.IMAP_MAX_PER_MAILBOX,
+    })
+    this.#app = {
+      ...app,
+      views: new ViewCache(store.views, (n) => this.#storeRecent(n)),
+      appendSpool: new Spool(join(folder.path, 'spool-imap'), APPEND_SPOOL),
+      connections: this.#connections,
+      compression: new CompressionSlots(COMPRESSED_CONNECTIONS),
+      metrics: this.metrics,
+    }
+    for (const protocol of PROTOCOLS) {
+      if (config.CLIENT_PROTOCOLS.includes(protocol)) this.#servers.set(protocol, this.#createServer(protocol))
+    }
+  }
+
+  get ports(): { imaps: number; imap: number } {
+    return { imaps: this.#portOf('imaps'), imap: this.#portOf('imap') }
+  }
+
+  #portOf(protocol: Protocol): number {
+    return (this.#servers.get(protocol)?.address() as { port: number } | null | undefined)?.port ?? 0
+  }
+
+  async start(): Promise<void> {
+    const { config, clock, log, appendSpool } = this.#app
+    if (this.#servers.size === 0) return
+    await appendSpool.open()
+    for (const [protocol, server] of this.#servers) {
+      const [port, setting] = protocol === 'imaps' ? [config.IMAPS_PORT, 'IMAPS_PORT'] : [config.IMAP_PORT, 'IMAP_PORT']
+      try {
+        server.listen(port, config.CLIENT_BIND)
+        await once(server, 'listening')
+      } catch (cause) {
+        const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
+        const text = `The IMAP port ${port} of ${config.CLIENT_BIND} cannot be opened (${reason}). Check ${setting} and CLIENT_BIND.`
+        throw new ProductError('service_unavailable', text, { cause })
+      }
+      server.on('error', (error) => log.error({ event: 'imap.listener_error', err: error }, 'IMAP listener error'))
+    }
+    this.#sweep = clock.every(SWEEP_MS, () => this.#checkDeadlines())
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    const closed = [...this.#servers.values()].map(
+      (server) => new Promise<void>((resolve) => server.close(() => resolve())),
+    )
+    for (const socket of this.#pending) socket.destroy()
+    for (const session of this.#sessions.keys()) session.retire()
+    const cut = this.#app.clock.after(CLOSING_MS, () => {
+      for (const session of this.#sessions.keys()) session.stream.destroy()
+    })
+    await new Promise<void>((resolve) => {
+      this.#emptied = resolve
+      if (this.#sessions.size === 0) resolve()
+    })
+    cut.cancel()
+    await Promise.all(closed)
+    this.#sweep?.cancel()
+  }
+
+  #checkDeadlines(): void {
+    for (const session of this.#sessions.keys()) session.checkDeadlines()
+  }
+
+  #createServer(protocol: Protocol): Server {
+    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.#accept(socket, protocol).catch((error: unknown) => {
+        this.#app.log.error({ event: 'imap.accept_failed', err: error }, 'IMAP connection could not be accepted')
+        socket.destroy()
+      })
+    })
+  }
+
+  async #accept(socket: Socket, protocol: Protocol): Promise<void> {
+    // The peer may reset the connection at any time; the session adds its own error listener.
+    socket.on('error', () => {})
+    if (!this.#connections.open()) return refuse(socket, protocol)
+    this.#pending.add(socket)
+    const release = () => {
+      this.#pending.delete(socket)
+      this.#connections.close()
+    }
+    const { config, clock, certificate } = this.#app
+    const source = await readSource(socket, { from: config.PROXY_PROTOCOL_FROM, clock })
+    const uncount = source === null ? null : this.#connections.count(source.address)
+    if (source === null || uncount === null || socket.destroyed || this.#isStopping) {
+      uncount?.()
+      release()
+      return refuse(socket, protocol)
+    }
+    const tls =
+      protocol === 'imaps' && !source.tls
+        ? await certificate.secure(socket, { clock, alpn: ALPN }).catch(() => null)
+        : null
+    this.#pending.delete(socket)
+    if (this.#isStopping || (protocol === 'imaps' && !source.tls && tls === null)) {
+      uncount()
+      release()
+      socket.destroy()
+      return
+    }
+    this.#open(socket, source, tls, () => {
+      uncount()
+      release()
+    })
+  }
+
+  #open(socket: Socket, source: ConnectionSource, tls: TLSSocket | null, release: () => void): void {
+    const owner: SessionOwner = {
+      commands: COMMANDS,
+      greeting: (session) => {
+        const text = `${clientHost(this.#app.config)} is ready.`
+        return formatAnswer('*', { condition: 'OK', code: capabilityCode(session), text })
+      },
+      secure: (raw) => this.#app.certificate.secure(raw, { clock: this.#app.clock, alpn: ALPN }),
+      admit: (session, access) => this.#admit(session, access),
+      announce: announceChanges,
+      closed: (session) => this.#closed(session),
+    }
+    const isSecure = tls !== null || source.tls
+    const session = new ImapSession(tls ?? socket, { app: this.#app, owner, source, tls, isSecure })
+    this.#sessions.set(session, release)
+    this.metrics.connections = this.#sessions.size
+    void session.run()
+  }
+
+  #admit(session: ImapSession, access: SignedIn): SignedInUser | null {
+    const { mailboxId } = access.principal
+    const account = this.#app.store.accounts.byMailbox(mailboxId)
+    const uncount = this.#connections.countMailbox(mailboxId)
+    if (account === undefined || uncount === null) {
+      uncount?.()
+      return null
+    }
+    const unwatch = this.#app.access.watch(access, () => session.expire('The login is no longer valid.'))
+    const release = () => {
+      unwatch()
+      uncount()
+    }
+    return { access, account, release }
+  }
+
+  /** In the background: messages that stay recent are announced once more, which RFC 3501 §2.3.2 allows. */
+  async #storeRecent(folder: number): Promise<void> {
+    const { db, store, log } = this.#app
+    try {
+      await db.write((tx) => store.views.takeRecent(tx, folder))
+    } catch (error) {
+      log.warn({ event: 'imap.recent_not_stored', err: error }, 'Recent messages could not be stored')
+    }
+  }
+
+  #closed(session: ImapSession): void {
+    this.#sessions.get(session)?.()
+    this.#sessions.delete(session)
+    this.metrics.connections = this.#sessions.size
+    const { user, client, counts, writer, reader } = session
+    if (user !== null) {
+      const facts = {
+        mailbox: user.account.mailboxId,
+        client,
+        mechanism: user.access.mechanism,
+        commands: Object.fromEntries(counts),
+      }
+      const bytes = { out: writer.written, in: reader.received }
+      this.#app.log.info({ event: 'imap.session_ended', session: session.id, ...facts, bytes }, 'IMAP session ended')
+    }
+    if (this.#sessions.size === 0) this.#emptied?.()
+  }
+}
+
+function refuse(socket: Socket, protocol: Protocol): void {
+  if (socket.destroyed) return
+  // Before the TLS handshake there is no way to say it.
+  if (protocol === 'imap') socket.write('* BYE [UNAVAILABLE] Too many connections.\r\n')
+  socket.destroySoon()
+}

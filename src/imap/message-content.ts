@@ -1,0 +1,119 @@
+// What answers need of stored messages beyond their entries: rows, structures, header fields and bytes, read once per page.
+
+import type { Part } from '../mime/message.ts'
+import { type KeptHeaders, unpackHeaders } from '../mime/message-headers.ts'
+import type { FolderEntry } from '../store/folders-views.ts'
+import type { MailContent, MailRow } from '../store/messages/mail-reads.ts'
+import { readFully } from '../store/pack-content.ts'
+import { hasDetails } from './fetch/body-structure.ts'
+import type { ServedBytes } from './fetch/sections.ts'
+import { ServedStream, servedBytes } from './fetch/served-stream.ts'
+import type { ImapSession } from './session.ts'
+
+/** What to read for a page of entries. */
+export interface ContentNeeds {
+  /** Ids, thread, preview. */
+  rows: boolean
+  labels: boolean
+  /** The kept header fields. */
+  headers: boolean
+  structure: boolean
+}
+
+/** The content of a page of messages. */
+export class MessagePage {
+  readonly #session: ImapSession
+  readonly #rows: ReadonlyMap<number, MailRow>
+  readonly #labels: ReadonlyMap<number, string[]>
+  readonly #headers: ReadonlyMap<number, KeptHeaders>
+  readonly #contents: ReadonlyMap<number, MailContent>
+  /** Messages of earlier versions that were read again. */
+  readonly #outlined = new Map<number, { root: Part; headers: KeptHeaders }>()
+
+  constructor(
+    session: ImapSession,
+    entries: readonly Pick<FolderEntry, 'message'>[],
+    needs: ContentNeeds,
+    labels: ReadonlyMap<number, string[]>,
+  ) {
+    const { mail } = session.app.store
+    const numbers = entries.map(({ message }) => message)
+    this.#session = session
+    this.#rows = needs.rows ? mail.rows(numbers) : new Map()
+    this.#labels = labels
+    this.#headers = needs.headers ? mail.headers(numbers) : new Map()
+    const isMissing = needs.headers && this.#headers.size < numbers.length
+    this.#contents = needs.structure || isMissing ? mail.contents(numbers) : new Map()
+  }
+
+  row(message: number): MailRow | undefined {
+    return this.#rows.get(message)
+  }
+
+  labels(message: number): readonly string[] {
+    return this.#labels.get(message) ?? []
+  }
+
+  /** The kept header fields; undefined when the message is gone. */
+  async headers(message: number): Promise<KeptHeaders | undefined> {
+    return this.#headers.get(message) ?? (await this.#outline(message))?.headers
+  }
+
+  /** The structure with all details; undefined when the message is gone. */
+  async structure(message: number): Promise<Part | undefined> {
+    const root = this.#content(message)?.root
+    return root != null && hasDetails(root) ? root : (await this.#outline(message))?.root
+  }
+
+  #content(message: number): MailContent | undefined {
+    return this.#contents.get(message) ?? this.#session.app.store.mail.contents([message]).get(message)
+  }
+
+  async #outline(message: number): Promise<{ root: Part; headers: KeptHeaders } | undefined> {
+    const known = this.#outlined.get(message)
+    const content = known === undefined ? this.#content(message) : undefined
+    if (content === undefined) return known
+    const { app } = this.#session
+    const load = () => readFully(app.store.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
+    const { message: parsed } = await app.inspector.read(content.sizeBytes, load)
+    const outlined = {
+      root: parsed.structure ?? plainRoot(content.sizeBytes),
+      headers: unpackHeaders(parsed.keptHeaders),
+    }
+    this.#outlined.set(message, outlined)
+    return outlined
+  }
+
+  /** A range of the stored bytes. @throws ProductError service_unavailable when they are damaged */
+  async bytes(message: number, start: number, end: number): Promise<Uint8Array> {
+    const content = this.#content(message)
+    return content === undefined
+      ? new Uint8Array(0)
+      : readFully(this.#session.app.store.mail.bytes(content, start, end), end - start)
+  }
+
+  /** The served bytes of a section, whole. */
+  async served(message: number, plan: ServedBytes): Promise<Uint8Array> {
+    return servedBytes(plan, await this.bytes(message, plan.start, plan.end))
+  }
+
+  /** The same in pieces, one chunk in memory at a time. */
+  async *stream(message: number, plan: ServedBytes): AsyncGenerator<Uint8Array> {
+    const content = this.#content(message)
+    if (content === undefined) return
+    const served = new ServedStream(plan)
+    for await (const piece of this.#session.app.store.mail.bytes(content, plan.start, plan.end)) {
+      yield served.push(piece)
+      if (served.isComplete) return
+    }
+    yield served.end()
+  }
+}
+
+/** A message that cannot be parsed is one text without a header. */
+function plainRoot(bytes: number): Part {
+  return {
+    ...{ id: '1', type: 'text/plain', charset: null, encoding: '7bit', disposition: null, filename: null },
+    ...{ contentId: null, headerStart: 0, bodyStart: 0, bodyEnd: bytes, lines: 0, parts: [], decodedBytes: bytes },
+  }
+}

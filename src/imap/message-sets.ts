@@ -1,0 +1,40 @@
+// Sequence sets of commands as UIDs of the selected folder.
+
+import { bad } from './answers.ts'
+import { type NumberRange, normalizeRanges, type SequenceSet, STAR } from './grammar/sets.ts'
+import type { ImapSession } from './session.ts'
+import { intersectRanges } from './views.ts'
+
+/**
+ * {@link uidsWithin} for commands that name messages.
+ * @throws CommandFailure BAD for sequence numbers above the number of messages
+ */
+export function uidsOfSet(session: ImapSession, set: SequenceSet, isUid: boolean): readonly NumberRange[] {
+  const { view } = session.folder
+  const isBeyond = (range: NumberRange) => !range.includes(STAR) && Math.max(...range) > view.count
+  if (set !== '$' && !isUid && set.some(isBeyond)) throw bad('There is no message with this number.')
+  return uidsWithin(session, set, isUid)
+}
+
+/** The UIDs of a set that exist in the session's view, as ascending ranges; others are ignored (RFC 9051 §6.4.9). */
+export function uidsWithin(session: ImapSession, set: SequenceSet, isUid: boolean): readonly NumberRange[] {
+  const { view } = session.folder
+  if (set === '$') return intersectRanges(view.ranges(), session.saved)
+  if (isUid) return view.within(normalizeRanges(set, view.lastUid))
+  return view.uidsOf(normalizeRanges(set, view.count))
+}
+
+/** The UIDs in ascending ranges, in pieces of at most `size`. */
+export function* piecesOf(ranges: readonly NumberRange[], size: number): Generator<number[]> {
+  let piece: number[] = []
+  for (const [first, last] of ranges) {
+    for (let uid = first; uid <= last; uid++) {
+      piece.push(uid)
+      if (piece.length === size) {
+        yield piece
+        piece = []
+      }
+    }
+  }
+  if (piece.length > 0) yield piece
+}

@@ -1,0 +1,102 @@
+// Orders messages by the criteria of SORT (RFC 5256 §3, RFC 5957).
+
+import { parseListedAddresses } from '../../mime/address-list.ts'
+import { baseSubject, casemapKey } from '../../mime/base-subject.ts'
+import { parseDate } from '../../mime/date.ts'
+import { decodeHeader } from '../../mime/decode.ts'
+import type { EnvelopeFields } from '../../mime/envelope.ts'
+
+export type SortKey = 'arrival' | 'cc' | 'date' | 'from' | 'size' | 'subject' | 'to' | 'displayfrom' | 'displayto'
+
+export interface SortCriterion {
+  key: SortKey
+  isReverse: boolean
+}
+
+/** What SORT needs to know of a message. */
+export interface SortMessage {
+  /** Sequence number or UID: the order of messages that are equal otherwise. */
+  number: number
+  /** INTERNALDATE, ms. */
+  receivedAt: number
+  /** RFC822.SIZE, bytes. */
+  sizeBytes: number
+  fields: EnvelopeFields
+}
+
+/** A message with its values, computed once. */
+interface SortRow {
+  number: number
+  values: (string | number)[]
+}
+
+/** Criteria that need the header of messages. */
+export function needsHeaders(criteria: readonly SortCriterion[]): boolean {
+  return criteria.some(({ key }) => key !== 'arrival' && key !== 'size')
+}
+
+/** Collects messages one by one, so that only their keys are in memory, and orders them at the end. */
+export class MessageSorter {
+  readonly #criteria: readonly SortCriterion[]
+  readonly #rows: SortRow[] = []
+
+  /** @param criteria at least one */
+  constructor(criteria: readonly SortCriterion[]) {
+    this.#criteria = criteria
+  }
+
+  add(message: SortMessage): void {
+    this.#rows.push({ number: message.number, values: this.#criteria.map(({ key }) => sortValue(message, key)) })
+  }
+
+  /** The numbers of the messages in order; equal ones by their numbers, ascending. */
+  numbers(): number[] {
+    return this.#rows.sort((a, b) => this.#compare(a, b)).map(({ number }) => number)
+  }
+
+  #compare(a: SortRow, b: SortRow): number {
+    for (let at = 0; at < this.#criteria.length; at++) {
+      const left = a.values[at]!
+      const right = b.values[at]!
+      if (left !== right) return left < right === this.#criteria[at]!.isReverse ? 1 : -1
+    }
+    return a.number - b.number
+  }
+}
+
+function sortValue({ fields, receivedAt, sizeBytes }: SortMessage, key: SortKey): string | number {
+  switch (key) {
+    case 'arrival':
+      return receivedAt
+    case 'size':
+      return sizeBytes
+    case 'date':
+      return sentDate(fields, receivedAt)
+    case 'subject':
+      return casemapKey(baseSubject(fields.subject ?? '').text)
+    case 'displayfrom':
+      return displayKey(fields.from)
+    case 'displayto':
+      return displayKey(fields.to)
+    default:
+      return casemapKey(firstAddress(fields[key])?.mailbox ?? '')
+  }
+}
+
+/** RFC 5256 §2.2: the Date field in UTC, or the internal date where it has none. */
+export function sentDate(fields: EnvelopeFields, receivedAt: number): number {
+  return parseDate(fields.date ?? '') ?? receivedAt
+}
+
+function firstAddress(text: string | undefined): ReturnType<typeof parseListedAddresses>[number] | undefined {
+  return text === undefined ? undefined : parseListedAddresses(text, 1)[0]
+}
+
+/** RFC 5957 §3: the display name of the first address, else `local@domain`; a group counts by its name. */
+function displayKey(text: string | undefined): string {
+  const address = firstAddress(text)
+  if (!address) return ''
+  const { name, mailbox, host } = address
+  if (name !== null) return casemapKey(decodeHeader(name))
+  return casemapKey(host === null ? decodeHeader(mailbox ?? '') : `${mailbox}@${host}`)
+}

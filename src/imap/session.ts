@@ -1,0 +1,398 @@
+// One IMAP session: reads commands one after the other, runs them, announces what changed, and answers (RFC 9051 §3 and §5).
+
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import type { SignedIn } from '../access/signed-in.ts'
+import { newId } from '../base/ids.ts'
+import { answerFor, bad, formatAnswer, ok, type TaggedAnswer } from './answers.ts'
+import type { Enableable } from './capabilities.ts'
+import {
+  answerToReadError,
+  type CommandOf,
+  isContentOf,
+  readArguments,
+  readCommandName,
+  type TableOf,
+  tagOf,
+} from './command.ts'
+import type { ImapDeps } from './deps.ts'
+import { type CommandPiece, Cursor, ImapSyntaxError } from './grammar/cursor.ts'
+import type { NumberRange } from './grammar/sets.ts'
+import {
+  AFTER_LOGIN,
+  COMMANDS_AT_ONCE,
+  ERRORS_AFTER_LOGIN,
+  ERRORS_BEFORE_LOGIN,
+  MESSAGE_BYTES,
+  STILL_HERE_MS,
+} from './limits.ts'
+import { type CommandSegment, ConnectionEnded, ImapReader, ReadError } from './reader.ts'
+import { mayDo } from './rights.ts'
+import type { SelectedFolder } from './selected.ts'
+import { SessionDeadlines } from './session-deadlines.ts'
+import type { OptionsOf, OwnerOf, SessionSource } from './session-owner.ts'
+import type { SignedInUser } from './user.ts'
+import { type OutputPart, ResponseWriter } from './writer.ts'
+
+/** A command of IMAP sessions. */
+export type ImapCommand<A = unknown> = CommandOf<ImapSession, A>
+export type CommandTable = TableOf<ImapSession>
+
+/** Types the arguments of a command by its grammar. */
+export function command<A>(definition: ImapCommand<A>): ImapCommand {
+  return definition as ImapCommand
+}
+
+/** The listener of IMAP sessions. */
+export type SessionOwner = OwnerOf<ImapSession>
+
+export class ImapSession {
+  readonly id = newId('request')
+  readonly app: ImapDeps
+  readonly source: SessionSource
+  readonly reader: ImapReader
+  readonly writer: ResponseWriter
+  readonly enabled = new Set<Enableable>()
+  readonly deadlines: SessionDeadlines
+  /** Set by a login. */
+  user: SignedInUser | null = null
+  selected: SelectedFolder | null = null
+  /** `$`: UIDs of the last search with SAVE in the selected folder (RFC 9051 §6.4.4.1). */
+  saved: readonly NumberRange[] = []
+  /** What the program says of itself (ID). */
+  client: string | null = null
+  /** Encrypted here or by a proxy in front. */
+  isSecure: boolean
+  loginFailures = 0
+  isCompressed = false
+  /** IDLE waits for its end. */
+  isIdle = false
+  /** The connection where its TLS ends here. */
+  tls: TLSSocket | null
+  stream: Duplex
+  readonly #owner: SessionOwner
+  readonly #socket: Socket
+  readonly #counts = new Map<string, number>()
+  #errors = 0
+  #isClosing = false
+  #isRunning = false
+  /** What ends the session behind the command that runs. */
+  #expired: TaggedAnswer | null = null
+  /** A message of APPEND was read: further literals of the command are messages too. */
+  #isInContent = false
+
+  constructor(stream: Socket, { app, owner, source, tls, isSecure }: OptionsOf<ImapSession>) {
+    this.app = app
+    this.#owner = owner
+    this.source = source
+    this.isSecure = isSecure
+    this.tls = tls
+    this.stream = stream
+    this.#socket = stream
+    this.reader = new ImapReader(stream, {
+      requestLiteral: () => this.requestLiteral(),
+      isContent: (pieces) => this.#isContent(pieces),
+    })
+    this.writer = new ResponseWriter(stream, app.clock)
+    this.deadlines = new SessionDeadlines(app.clock)
+  }
+
+  /** Whether strings and names are UTF-8 (RFC 6855 §3, RFC 9051 §5.1). */
+  get utf8(): boolean {
+    return this.enabled.has('IMAP4REV2') || this.enabled.has('UTF8=ACCEPT')
+  }
+
+  get isRev2(): boolean {
+    return this.enabled.has('IMAP4REV2')
+  }
+
+  /** A command asked for modification numbers: from now on they are sent (RFC 7162 §3.1). */
+  enableCondstore(): void {
+    if (this.usesCondstore) return
+    this.enabled.add('CONDSTORE')
+    if (this.selected !== null)
+      this.say(`* OK [HIGHESTMODSEQ ${this.selected.modSeq}] Highest modification number.\r\n`)
+  }
+
+  /** Whether MODSEQ is sent with flags (RFC 7162 §3.1). */
+  get usesCondstore(): boolean {
+    return this.enabled.has('CONDSTORE') || this.enabled.has('QRESYNC')
+  }
+
+  /** @throws Error before a login: the state of a command is checked first */
+  get signedIn(): SignedInUser {
+    return this.user!
+  }
+
+  get folder(): SelectedFolder {
+    return this.selected!
+  }
+
+  /** STARTTLS can be used. */
+  get canStartTls(): boolean {
+    return !this.isSecure
+  }
+
+  get isClosed(): boolean {
+    return this.stream.destroyed
+  }
+
+  /** Adds untagged output. */
+  say(...parts: OutputPart[]): void {
+    this.writer.write(...parts)
+  }
+
+  /** `+`, at once: the client waits for it. */
+  requestLiteral(text = 'OK'): void {
+    this.writer.write(`+ ${text}\r\n`)
+    this.writer.flush()
+  }
+
+  /** Reads and answers commands until the connection ends. Never throws. */
+  async run(): Promise<void> {
+    try {
+      this.say(this.#owner.greeting(this))
+      for (let count = 1; !this.#isClosing; count++) {
+        if (count % COMMANDS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+        await this.#next()
+      }
+    } catch (error) {
+      if (!(error instanceof ConnectionEnded)) this.logError(error, null)
+    } finally {
+      this.#end()
+    }
+  }
+
+  /** Says `* BYE`; the session ends with the answer of the command that runs. */
+  bye(text: string, code: string | null = null): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.say(formatAnswer('*', { condition: 'BYE', code, text }))
+  }
+
+  /** Ends the session with `* BYE`: at once when it waits for the client, else behind the command that runs. */
+  expire(text: string, code: string | null = null): void {
+    // A running command may be in the middle of a literal.
+    if (this.#isRunning && !this.isIdle && !this.deadlines.isReadingContent) {
+      this.#expired ??= { condition: 'BYE', code, text }
+      return
+    }
+    this.bye(text, code)
+    this.cut()
+  }
+
+  /** Ends the connection at once: nothing more can be said. */
+  abort(): never {
+    this.stream.destroy()
+    throw new ConnectionEnded()
+  }
+
+  /** @throws ConnectionEnded when the client has gone */
+  assertOpen(): void {
+    if (this.isClosed) throw new ConnectionEnded()
+  }
+
+  /** Closes the connection after what was written. */
+  cut(): void {
+    this.#close()
+    this.reader.interrupt()
+  }
+
+  /** Ends the session at a shutdown: idle ones at once, others after their command. */
+  retire(): void {
+    this.expire('The server is shutting down.', 'UNAVAILABLE')
+  }
+
+  /** Ends the session when a deadline has passed. Called once a second. */
+  checkDeadlines(): void {
+    const problem = this.deadlines.problem({
+      isSignedIn: this.user !== null,
+      isIdle: this.isIdle,
+      hasBegun: this.reader.hasBegun,
+      isRunning: this.#isRunning,
+      received: this.reader.received,
+      blockedSince: this.writer.blockedSince,
+    })
+    if (problem === 'unread') this.stream.destroy()
+    else if (problem !== null) this.expire(problem)
+    else if (this.isIdle && this.deadlines.stillHereDue(STILL_HERE_MS)) this.say('* OK Still here\r\n')
+  }
+
+  async #next(): Promise<void> {
+    let segment: CommandSegment
+    try {
+      segment = await this.reader.segment()
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error
+      return this.#refuseInput(error)
+    }
+    this.deadlines.commandBegan()
+    this.#isRunning = true
+    try {
+      await this.#execute(segment)
+    } finally {
+      this.#isRunning = false
+      this.#isInContent = false
+      this.deadlines.commandEnded()
+    }
+    if (this.#expired !== null) this.bye(this.#expired.text, this.#expired.code)
+    // The next command may follow in the same turn: its answer goes into the same packet.
+    if (this.reader.buffered === 0) this.writer.flush()
+    await this.writer.ready()
+  }
+
+  async #execute(segment: CommandSegment): Promise<void> {
+    const cursor = new Cursor(segment.pieces, segment.content !== null)
+    let tag = '*'
+    let name = 'invalid'
+    try {
+      tag = cursor.tag()
+      cursor.space()
+      const { found, isUid } = readCommandName(cursor, this.#owner.commands)
+      name = isUid ? `UID ${found.name}` : found.name
+      this.#checkState(found)
+      const args = readArguments(found, cursor, isUid)
+      if (found.needs !== undefined && !mayDo(this.signedIn.access, found.needs)) {
+        await this.discard(segment)
+        return this.#answer(tag, name, { condition: 'NO', code: 'NOPERM', text: 'The credential does not allow this.' })
+      }
+      this.#isInContent = segment.content !== null
+      const answer = await found.run(args, this, { tag, isUid, segment })
+      const mayRemove = !(found.keepsNumbers === true && !isUid)
+      if (this.selected !== null && !this.#isClosing && found.name !== 'LOGOUT')
+        await this.#owner.announce(this, { mayRemove, withUid: isUid })
+      if (answer !== 'answered') this.#answer(tag, name, answer ?? ok(`${name} completed.`))
+    } catch (error) {
+      if (error instanceof ConnectionEnded) throw error
+      if (error instanceof ReadError) return this.#refuseInput(error, tag)
+      if (error instanceof ImapSyntaxError && !this.#isInContent) await this.discard(segment)
+      await this.#fail(tag, name, error)
+    }
+  }
+
+  #checkState(found: ImapCommand): void {
+    if (found.in === 'any') return
+    if (found.in === 'not-authenticated') {
+      if (this.user !== null) throw bad('Already logged in.')
+      return
+    }
+    if (this.user === null) throw bad('Log in first.')
+    if (found.in === 'selected' && this.selected === null) throw bad('Select a mailbox first.')
+  }
+
+  /** Reads what remains of a command that will not be carried out: messages that the client sends without waiting. */
+  async discard(segment: CommandSegment): Promise<void> {
+    for (let next = segment; next.content !== null && !next.content.isSync; ) {
+      if (next.content.bytes > MESSAGE_BYTES) return this.bye('The message is too large.', 'TOOBIG')
+      for await (const _ of this.reader.content(next.content.bytes)) this.deadlines.progress()
+      this.#isInContent = true
+      next = await this.reader.segment()
+    }
+  }
+
+  async #fail(tag: string, name: string, error: unknown): Promise<void> {
+    const answer = answerFor(error)
+    if (answer === null) {
+      this.logError(error, name)
+      const text = `Something went wrong; the log has it as ${this.id}.`
+      return this.#answer(tag, name, { condition: 'NO', code: 'SERVERBUG', text })
+    }
+    // What another session did in the meantime is announced with a failure as well.
+    if (this.selected !== null && answer.condition === 'NO') {
+      await this.#owner
+        .announce(this, { mayRemove: false, withUid: false })
+        .catch((cause: unknown) => this.logError(cause, name))
+    }
+    this.#answer(tag, name, answer)
+    if (answer.condition === 'BAD') this.#countError()
+  }
+
+  #answer(tag: string, name: string, answer: TaggedAnswer): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    this.say(formatAnswer(tag, answer))
+    this.app.metrics.command(name, answer.condition)
+  }
+
+  #countError(): void {
+    this.#errors++
+    if (this.#errors >= (this.user === null ? ERRORS_BEFORE_LOGIN : ERRORS_AFTER_LOGIN)) this.bye('Too many errors.')
+  }
+
+  /** @param known the tag, when the beginning of the command was read before */
+  #refuseInput(error: ReadError, known: string | null = null): void {
+    const answer = answerToReadError(error)
+    this.#answer(known ?? tagOf(error.begin), 'invalid', answer)
+    if (error.isFatal || (error.problem === 'line_too_long' && this.user === null)) this.bye(answer.text, answer.code)
+    else this.#countError()
+  }
+
+  #isContent(pieces: readonly CommandPiece[]): boolean {
+    return this.user !== null && (this.#isInContent || isContentOf(pieces, this.#owner.commands))
+  }
+
+  /** Called by a successful sign-in. @returns the answer when the mailbox has too many connections */
+  loggedIn(access: SignedIn): TaggedAnswer | null {
+    const user = this.#owner.admit(this, access)
+    if (user === null) return { condition: 'NO', code: 'LIMIT', text: 'The mailbox has too many connections.' }
+    this.user = user
+    this.reader.limits = AFTER_LOGIN
+    this.#errors = 0
+    return null
+  }
+
+  /** What the program says of itself (ID). */
+  named(client: string): void {
+    this.client = client
+    if (this.user !== null) this.app.access.noteClient(this.user.access, client)
+  }
+
+  /** STARTTLS, behind its tagged answer. @throws ConnectionEnded when the handshake fails */
+  async startTls(): Promise<void> {
+    this.writer.flush()
+    this.reader.detach()
+    this.writer.detach()
+    this.tls = await this.#owner.secure(this.#socket).catch(() => {
+      throw new ConnectionEnded()
+    })
+    this.replaceStream(this.tls)
+    this.isSecure = true
+  }
+
+  /** Goes on with TLS or compression on top of the stream. */
+  replaceStream(stream: Duplex): void {
+    this.stream = stream
+    this.reader.attach(stream)
+    this.writer.attach(stream)
+  }
+
+  #end(): void {
+    this.selected?.release()
+    this.selected = null
+    this.user?.release()
+    this.#close()
+    this.reader.detach()
+    this.#owner.closed(this)
+  }
+
+  /** Closes the connection when what was written has been sent. */
+  #close(): void {
+    this.writer.end()
+    const { stream } = this
+    if (stream.writableFinished || stream.destroyed) stream.destroy()
+    else stream.once('finish', () => stream.destroy())
+  }
+
+  /** Commands by name, for the line in the log. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts
+  }
+
+  logError(error: unknown, command: string | null): void {
+    const mailbox = this.user?.account.mailboxId ?? null
+    this.app.log.error(
+      { event: 'imap.command_failed', err: error, session: this.id, command, mailbox },
+      'IMAP command failed',
+    )
+  }
+}

@@ -1,0 +1,85 @@
+// The writer as a receive thread calls it: both ends of the calls.
+
+import { Moved, type ThreadLink } from '../base/thread-link.ts'
+import type { Chunk } from '../mime/message.ts'
+import type { LineError } from '../smtp/command-reader.ts'
+import type { EnvelopeSender } from '../smtp/envelope.ts'
+import type { MessageSource } from '../workers/inspect-thread.ts'
+import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
+import { type ReceivedRecord, type ReceivedTransaction, recordOf } from './received-transaction.ts'
+import type { RejectedRecipient } from './recipients.ts'
+import type { SmtpRefusal } from './refusals.ts'
+import type { Peer } from './transaction.ts'
+import type { ReceiveWriter, StoreOutcome } from './writer.ts'
+
+/** In a receive thread: hands finished records to the first thread. */
+export class RemoteWriter implements ReceiveWriter {
+  readonly #link: ThreadLink
+
+  constructor(link: ThreadLink) {
+    this.#link = link
+  }
+
+  deliver(received: ReceivedTransaction): Promise<StoreOutcome> {
+    const record = recordOf(received, true)
+    return this.#link.call('deliver', [record], buffersOf(record.inspection!.chunks))
+  }
+
+  applyReport(received: ReceivedTransaction): Promise<void> {
+    return this.#link.call('applyReport', [recordOf(received, false)])
+  }
+
+  applyDeliveredReport(received: ReceivedTransaction): Promise<void> {
+    return this.#link.call('applyDeliveredReport', [recordOf(received, false)])
+  }
+
+  async noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void> {
+    // Recipients at domains that are not hosted here have no log.
+    if (rejected.teamId !== null) await this.#link.call('noteRefusedRecipient', [rejected, sender, peer])
+  }
+
+  noteRefusedMessage(received: ReceivedTransaction, refusal: SmtpRefusal): Promise<void> {
+    return this.#link.call('noteRefusedMessage', [recordOf(received, false), refusal])
+  }
+
+  noteDropped(received: ReceivedTransaction, refusal: SmtpRefusal): Promise<void> {
+    return this.#link.call('noteDropped', [recordOf(received, false), refusal])
+  }
+
+  noteLineError(error: LineError, peer: Peer): void {
+    this.#link.post('noteLineError', [error, peer])
+  }
+
+  fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
+    return this.#link.call('fullSince', [mailboxId, quotaBytes, sizeBytes])
+  }
+
+  inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection> {
+    return this.#link.call('inspect', [source, request])
+  }
+}
+
+/** In the first thread: the calls of a receive thread. */
+export function writerCalls(writer: ReceiveWriter) {
+  return {
+    deliver: (received: ReceivedRecord) => writer.deliver(received),
+    applyReport: (received: ReceivedRecord) => writer.applyReport(received),
+    applyDeliveredReport: (received: ReceivedRecord) => writer.applyDeliveredReport(received),
+    noteRefusedRecipient: (rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer) =>
+      writer.noteRefusedRecipient(rejected, sender, peer),
+    noteRefusedMessage: (received: ReceivedRecord, refusal: SmtpRefusal) =>
+      writer.noteRefusedMessage(received, refusal),
+    noteDropped: (received: ReceivedRecord, refusal: SmtpRefusal) => writer.noteDropped(received, refusal),
+    noteLineError: (error: LineError, peer: Peer) => writer.noteLineError(error, peer),
+    fullSince: (mailboxId: string, quotaBytes: number, sizeBytes: number) =>
+      writer.fullSince(mailboxId, quotaBytes, sizeBytes),
+    inspect: async (source: MessageSource, request: InspectionRequest) => {
+      const inspection = await writer.inspect(source, request)
+      return new Moved(inspection, buffersOf(inspection.chunks))
+    },
+  }
+}
+
+function buffersOf(chunks: readonly Chunk[]): ArrayBufferLike[] {
+  return chunks.map(({ data }) => data.buffer)
+}

@@ -1,0 +1,177 @@
+// The writing side of receiving, in the first thread: stores messages, applies reports, writes the inbound log, and holds what all receive threads share.
+
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/db.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
+import { recordReceived } from '../events/received.ts'
+import type { LineError } from '../smtp/command-reader.ts'
+import type { EnvelopeSender } from '../smtp/envelope.ts'
+import type { DeliveryTarget } from '../store/delivery.ts'
+import type { MessageSource } from '../workers/inspect-thread.ts'
+import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
+import { Bounces } from './bounces.ts'
+import type { InboundDecision } from './decision.ts'
+import { Journal } from './journal.ts'
+import type { ReceivedRecord, RecordedRecipient } from './received-transaction.ts'
+import type { RejectedRecipient } from './recipients.ts'
+import type { SmtpRefusal } from './refusals.ts'
+import type { Peer } from './transaction.ts'
+
+/** The outcome of storing a message: nothing is stored unless it is `stored`. */
+export type StoreOutcome =
+  | 'stored'
+  /** A concurrent delivery used up the quota of a mailbox. */
+  | 'full'
+  /** A mailbox no longer accepts mail. */
+  | 'inactive'
+
+/** What a receive thread asks of the first thread. What is written is durable when the promise resolves. */
+export interface ReceiveWriter {
+  /** Stores an accepted message for all its recipients, or for none. @throws Error when it cannot be stored */
+  deliver(received: ReceivedRecord): Promise<StoreOutcome>
+  /** Applies the report in a message to a report address. */
+  applyReport(received: ReceivedRecord): Promise<void>
+  /** Applies the report in a message to a mailbox. */
+  applyDeliveredReport(received: ReceivedRecord): Promise<void>
+  noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void>
+  noteRefusedMessage(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void>
+  noteDropped(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void>
+  noteLineError(error: LineError, peer: Peer): void
+  /** See `Accounts.fullSince`. */
+  fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null>
+  /** See `Inspector.inspect`: in a thread of its own. */
+  inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection>
+}
+
+export class InboundWriter implements ReceiveWriter {
+  readonly #app: Context
+  readonly #journal: Journal
+  readonly #bounces: Bounces
+  readonly #inFlight = new Set<Promise<unknown>>()
+
+  constructor(app: Context) {
+    const { db, store, clock, log } = app
+    this.#app = app
+    this.#journal = new Journal({ db, inboundLog: store.inboundLog, clock, log })
+    this.#bounces = new Bounces({ feedback: app.outbound.feedback, journal: this.#journal, log })
+  }
+
+  deliver(received: ReceivedRecord): Promise<StoreOutcome> {
+    return this.#track(this.#deliver(received))
+  }
+
+  applyReport(received: ReceivedRecord): Promise<void> {
+    const { inspection, transaction } = received
+    return this.#track(this.#bounces.apply(received, transaction.report!, inspection!))
+  }
+
+  applyDeliveredReport(received: ReceivedRecord): Promise<void> {
+    return this.#track(this.#bounces.applyDelivered(received, received.inspection!))
+  }
+
+  noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void> {
+    return this.#journal.noteRefusedRecipient(rejected, sender, peer)
+  }
+
+  noteRefusedMessage(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void> {
+    return this.#journal.noteRefusedMessage(received, refusal)
+  }
+
+  noteDropped(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void> {
+    return this.#journal.noteDropped(received, refusal)
+  }
+
+  noteLineError(error: LineError, peer: Peer): void {
+    this.#journal.countLineError(error, peer)
+  }
+
+  fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
+    return this.#app.store.accounts.fullSince(mailboxId, quotaBytes, sizeBytes)
+  }
+
+  inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection> {
+    return this.#app.inspector.inspect(source, request)
+  }
+
+  /** Writes the probe counts of minutes that have ended. */
+  countProbes(): void {
+    void this.#track(this.#journal.countProbes())
+  }
+
+  /** Waits until everything handed over is written. */
+  async flush(): Promise<void> {
+    await Promise.allSettled(this.#inFlight)
+    await this.#journal.flush()
+  }
+
+  async #deliver(received: ReceivedRecord): Promise<StoreOutcome> {
+    const app = this.#app
+    const { transaction, receivedAt, decision } = received
+    const inspection = received.inspection!
+    const message = { inspection, mailFrom: transaction.sender.address, receivedAt }
+    const targets = transaction.recipients.map((recipient, index) => ({
+      ...target(recipient, inspection, decision!),
+      scriptOutcome: inspection.scriptOutcomes[index] ?? null,
+    }))
+    try {
+      await app.store.deliver(message, targets, (tx, delivered) => {
+        // DATA has one reply, so the delivery is all or nothing.
+        if (delivered.some(({ outcome }) => outcome === 'full')) throw new NotStored('full')
+        for (const { mailbox } of transaction.recipients) this.#requireActive(tx, mailbox)
+        this.#journal.noteDelivered(tx, received, delivered)
+        const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
+        for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
+          const copy = copies[index]!
+          // The folder it is in decides (a Sieve script may have moved it), not the spam decision.
+          const filedTarget = { ...copy.target, junk: copy.delivered.junk }
+          recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: filedTarget })
+        }
+        app.outbound.vacationReplies.note(tx, copies)
+      })
+      return 'stored'
+    } catch (error) {
+      // Both occur in normal operation.
+      if (error instanceof NotStored) return error.outcome
+      throw error
+    }
+  }
+
+  /** The mailbox may have changed since RCPT; on a retry, RCPT replies with its current state. @throws NotStored */
+  #requireActive(tx: Tx, { id, quotaBytes }: Mailbox): void {
+    const now = this.#app.directory.mailboxes.byId(id, tx)
+    if (now?.status !== 'active' || now.quotaBytes < quotaBytes) throw new NotStored('inactive')
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const tracked = work.finally(() => this.#inFlight.delete(tracked))
+    this.#inFlight.add(tracked)
+    return tracked
+  }
+}
+
+/** Rolls back a delivery. */
+class NotStored extends Error {
+  readonly outcome: 'full' | 'inactive'
+
+  constructor(outcome: 'full' | 'inactive') {
+    super(`The message was not stored: a mailbox is ${outcome}.`)
+    this.outcome = outcome
+  }
+}
+
+function target(recipient: RecordedRecipient, inspection: Inspection, decision: InboundDecision): DeliveryTarget {
+  const { verdict } = inspection
+  const { spf, dkim, dmarc, arc, fromAligned } = verdict
+  const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)
+  const reasons = [verdict.spfReason, ...signatures, verdict.dmarcReason].filter((reason) => reason !== '')
+  const { junk, spam } = decision
+  return {
+    mailboxId: recipient.mailbox.id,
+    rcptTo: recipient.rcptTo,
+    email: recipient.mailbox.email,
+    quotaBytes: recipient.mailbox.quotaBytes,
+    junk,
+    authentication: { spf, dkim, dmarc, arc, fromAligned, reasons },
+    spam: { score: spam.score, isSpam: junk, reasons: spam.parts.map(({ reason }) => reason) },
+  }
+}

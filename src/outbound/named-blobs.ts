@@ -1,0 +1,14 @@
+// The content that rows refer to, of all parts that store content.
+
+import type { Store } from '../store/store.ts'
+import type { Emails } from './log/emails.ts'
+
+/** The hashes among `hashes` that a row refers to, as hex. */
+export async function namedBlobs(
+  { messages, uploads, drafts }: Pick<Store, 'messages' | 'uploads' | 'drafts'>,
+  emails: Pick<Emails, 'namedBlobs'>,
+  hashes: Uint8Array[],
+): Promise<Set<string>> {
+  const named = await Promise.all([messages, uploads, drafts, emails].map((part) => part.namedBlobs(hashes)))
+  return named.reduce((all, some) => all.union(some))
+}

@@ -1,0 +1,210 @@
+// Copies, moves and expunges messages of a folder by UID, as mail programs ask for it (RFC 9051 §6.4.3, §6.4.7, §6.4.8).
+
+import { notFound } from '../../base/errors.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import type { FolderKey, Folders } from '../folders.ts'
+import { foldersByMessage, uidsIn } from '../folders-entries.ts'
+import type { FolderEntry, FolderViews } from '../folders-views.ts'
+import type { Account } from '../records.ts'
+import { idsOf } from './edit-rows.ts'
+import { FOLDERS_MAX, type MessageChange, type MessageEdits } from './edits.ts'
+import { JUNK, NOT_JUNK } from './keyword-change.ts'
+import { ENTRY_FLAGS } from './keywords.ts'
+
+/** Messages in one unit of work. */
+const MESSAGES_PER_BATCH = 100
+
+/** Messages of a folder, and another folder of the account, both by number. */
+export interface UidTransfer {
+  from: number
+  to: number
+  /** Distinct. */
+  uids: readonly number[]
+}
+
+/** A message under its UID in the first folder and in the second one (COPYUID, RFC 4315). */
+export interface CopiedUid {
+  uid: number
+  newUid: number
+}
+
+export interface CopyResult {
+  copied: CopiedUid[]
+  /**
+   * UIDs whose messages the second folder has already, or that are in as many folders as a message may be: a second message over the
+   * same content is to be imported (`ImportedMessage.again`).
+   */
+  again: number[]
+}
+
+export interface ExpungeResult {
+  /** What left the folder, ascending. */
+  uids: number[]
+  /** HIGHESTMODSEQ of the folder after it. */
+  modSeq: number
+}
+
+interface Deps {
+  db: Db
+  folders: Folders
+  edits: MessageEdits
+  views: FolderViews
+}
+
+export class Moves {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Adds messages to another folder, in batches. If a later batch fails, the copies of the earlier ones are taken back.
+   * @throws ProductError not_found when one of the folders does not exist
+   */
+  async copy(account: Account, { from, to, uids }: UidTransfer): Promise<CopyResult> {
+    const { db } = this.#deps
+    const result: CopyResult = { copied: [], again: [] }
+    try {
+      for (const batch of batchesOf(uids)) {
+        const { copied, again } = await db.write((tx) => this.copyIn(tx, account, { from, to, uids: batch }))
+        result.copied.push(...copied)
+        result.again.push(...again)
+      }
+    } catch (error) {
+      const made = result.copied.map(({ newUid }) => newUid)
+      for (const batch of batchesOf(made)) await db.write((tx) => this.#removeIn(tx, account, to, batch))
+      throw error
+    }
+    return result
+  }
+
+  /** {@link copy} inside a unit of work of the caller, all at once. */
+  copyIn(tx: Tx, account: Account, { from, to, uids }: UidTransfer): CopyResult {
+    const [source, target] = this.#folders(tx, account, from, to)
+    const entries = this.#entries(tx, from, uids)
+    const filed = foldersByMessage(tx, numbersOf(entries))
+    const isAgain = ({ message }: FolderEntry) => {
+      const folders = filed.get(message)!
+      return folders.length >= FOLDERS_MAX || folders.some(({ n }) => n === to)
+    }
+    const copied = entries.filter((entry) => !isAgain(entry))
+    const change = { folders: { add: [target.id] }, ...junkMarks(source, target) }
+    this.#change(tx, account, copied, change)
+    return {
+      copied: pairs(copied, uidsIn(tx, to, numbersOf(copied))),
+      again: entries.filter(isAgain).map(({ uid }) => uid),
+    }
+  }
+
+  /**
+   * Moves messages to another folder, in batches: each is in one of the two at any time. A message that the second folder has already
+   * gets a new UID there.
+   * @param onBatch is called after each batch, so that its answer can be sent
+   * @throws ProductError not_found when one of the folders does not exist
+   */
+  async move(
+    account: Account,
+    { from, to, uids }: UidTransfer,
+    onBatch: (moved: CopiedUid[]) => void = () => {},
+  ): Promise<CopiedUid[]> {
+    const all: CopiedUid[] = []
+    for (const batch of batchesOf(uids)) {
+      const moved = await this.#deps.db.write((tx) => this.moveIn(tx, account, { from, to, uids: batch }))
+      onBatch(moved)
+      all.push(...moved)
+    }
+    return all
+  }
+
+  /** {@link move} inside a unit of work of the caller, all at once. */
+  moveIn(tx: Tx, account: Account, { from, to, uids }: UidTransfer): CopiedUid[] {
+    const [source, target] = this.#folders(tx, account, from, to)
+    const entries = this.#entries(tx, from, uids)
+    this.#change(tx, account, entries, {
+      folders: { add: [target.id], remove: from === to ? [] : [source.id] },
+      renewed: target.id,
+      ...junkMarks(source, target),
+    })
+    return pairs(entries, uidsIn(tx, to, numbersOf(entries)))
+  }
+
+  /**
+   * Removes messages marked `\Deleted` from a folder, in batches; those that are in no other folder are erased.
+   * @param uids of which; null: all of the folder
+   */
+  async expunge(account: Account, folder: number, uids: readonly number[] | null): Promise<ExpungeResult> {
+    const { db, views } = this.#deps
+    const marked = uids ?? (await views.deletedUids(folder))
+    const gone: number[] = []
+    for (const batch of batchesOf(marked))
+      gone.push(...(await db.write((tx) => this.expungeIn(tx, account, folder, batch))))
+    return { uids: gone.sort((a, b) => a - b), modSeq: views.status(account, folder)?.modSeq ?? 0 }
+  }
+
+  /** {@link expunge} inside a unit of work of the caller, all at once. @returns the UIDs that left */
+  expungeIn(tx: Tx, account: Account, folder: number, uids: readonly number[]): number[] {
+    const isDeleted = ({ flags }: FolderEntry) => (flags & ENTRY_FLAGS.deleted) !== 0
+    const marked = this.#entries(tx, folder, uids).filter(isDeleted)
+    return this.#removeIn(
+      tx,
+      account,
+      folder,
+      marked.map(({ uid }) => uid),
+    )
+  }
+
+  #removeIn(tx: Tx, account: Account, folder: number, uids: readonly number[]): number[] {
+    const { edits, folders } = this.#deps
+    const key = folders.keys(account, tx).find(({ n }) => n === folder)
+    const entries = key === undefined ? [] : this.#entries(tx, folder, uids)
+    if (entries.length > 0) edits.removeFromFolder(tx, account, key!.id, idsOf(tx, numbersOf(entries)), false)
+    return entries.map(({ uid }) => uid)
+  }
+
+  #entries(tx: Tx, folder: number, uids: readonly number[]): FolderEntry[] {
+    const ranges = uids.toSorted((a, b) => a - b).map((uid) => ({ first: uid, last: uid }))
+    return this.#deps.views.entries(folder, ranges, uids.length, tx)
+  }
+
+  #folders(tx: Tx, account: Account, ...numbers: [number, number]): [FolderKey, FolderKey] {
+    const keys = this.#deps.folders.keys(account, tx)
+    const [from, to] = numbers.map((number) => keys.find(({ n }) => n === number))
+    if (from === undefined || to === undefined) throw notFound('folder')
+    return [from, to]
+  }
+
+  #change(tx: Tx, account: Account, entries: readonly FolderEntry[], change: MessageChange): void {
+    if (entries.length === 0) return
+    const { edits } = this.#deps
+    const { notUpdated } = edits.changeNumbersIn(tx, account, numbersOf(entries), change, { moves: false })
+    // A message with the maximum of keywords goes without a mark.
+    const unmarked = notUpdated.filter(({ about }) => about === 'keywords').map(({ id }) => id)
+    const { keywords: _, ...folders } = change
+    if (unmarked.length > 0) edits.changeIn(tx, account, unmarked, folders)
+  }
+}
+
+/** What is moved or copied into Junk is junk, and what leaves it is not: the spam filter learns from it. */
+function junkMarks(from: FolderKey, to: FolderKey): Pick<MessageChange, 'keywords'> {
+  const [wasJunk, isJunk] = [from.role === 'junk', to.role === 'junk']
+  if (wasJunk === isJunk) return {}
+  return { keywords: isJunk ? { add: [JUNK], remove: [NOT_JUNK] } : { add: [NOT_JUNK], remove: [JUNK] } }
+}
+
+function pairs(entries: readonly FolderEntry[], uids: ReadonlyMap<number, number>): CopiedUid[] {
+  return entries.flatMap(({ uid, message }) => {
+    const newUid = uids.get(message)
+    return newUid === undefined ? [] : [{ uid, newUid }]
+  })
+}
+
+function numbersOf(entries: readonly FolderEntry[]): number[] {
+  return entries.map(({ message }) => message)
+}
+
+function batchesOf(uids: readonly number[]): number[][] {
+  const sorted = uids.toSorted((a, b) => a - b)
+  const count = Math.ceil(sorted.length / MESSAGES_PER_BATCH)
+  return Array.from({ length: count }, (_, at) => sorted.slice(at * MESSAGES_PER_BATCH, (at + 1) * MESSAGES_PER_BATCH))
+}

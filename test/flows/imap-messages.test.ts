@@ -1,0 +1,257 @@
+// IMAP and messages: append, fetch, store, search, copy, move, expunge; labels shared among folders; the same ids and flags as the API.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
+import { type ImapClient, logInImap } from '../support/imap.ts'
+
+let appliance: TestAppliance
+let team: TestTeam
+let boxes = 0
+
+before(async () => {
+  appliance = await startAppliance()
+  team = await appliance.team()
+  await team.domain('acme.test')
+})
+after(() => appliance.close())
+
+/** A logged-in client of a new mailbox with INBOX selected. */
+async function open(...messages: string[]): Promise<ImapClient & { mailbox: { email: string; key: string } }> {
+  const mailbox = await team.mailbox(`m${++boxes}@acme.test`)
+  const client = Object.assign(await logInImap(appliance, mailbox), { mailbox })
+  for (const text of messages) assert.equal((await client.run(`APPEND INBOX {${text.length}}`, text)).status, 'OK')
+  assert.equal((await client.run('SELECT INBOX')).status, 'OK')
+  return client
+}
+
+const MIXED = [
+  'From: =?utf-8?q?J=C3=B6rg?= <j@x.test>',
+  'To: ada@acme.test, Team: b@c.test;',
+  'Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?= hello',
+  'Date: Mon, 01 Jan 2024 23:30:00 -0500',
+  'Message-ID: <1@x.test>',
+  'X-Rare: something',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/plain; charset=utf-8',
+  'Content-Transfer-Encoding: quoted-printable',
+  '',
+  'body =C3=A9l=C3=A9phant',
+  '--b',
+  'Content-Type: application/octet-stream; name=a.bin',
+  'Content-Transfer-Encoding: base64',
+  '',
+  'AAECAwQ=',
+  '--b--',
+  '',
+].join('\r\n')
+const PLAIN = 'From: bob@y.test\r\nSubject: second\r\n\r\nnothing here\r\n'
+
+describe('APPEND', () => {
+  it('keeps bytes, flags and date; several messages are one unit of work', async () => {
+    const client = await open()
+    const appended = await client.run(`APPEND INBOX (\\Seen Foo) "01-Jan-2020 10:00:00 +0200" {${PLAIN.length}}`, PLAIN)
+    assert.match(appended.tagged, /^OK \[APPENDUID \d+ 1\]/)
+    const { untagged } = await client.run('FETCH 1 (FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[])')
+    const fetched = untagged.at(-1)!
+    assert.match(fetched, /FLAGS \(\\Seen \\Recent foo\) INTERNALDATE "01-Jan-2020 08:00:00 \+0000"/)
+    assert.ok(fetched.endsWith(`RFC822.SIZE ${PLAIN.length} BODY[] {${PLAIN.length}}\r\n${PLAIN})`))
+    const two = await client.run(`APPEND INBOX {3+}\r\nx:y (\\Deleted) {3+}\r\nz:w`)
+    assert.match(two.tagged, /^OK \[APPENDUID \d+ 2:3\]/)
+    assert.deepEqual(two.untagged, ['* 3 EXISTS', '* 3 RECENT'])
+    assert.match((await client.run('FETCH 3 FLAGS')).untagged[0]!, /\\Deleted/)
+  })
+
+  it('refuses what does not fit before it is sent, and reads it otherwise', async () => {
+    const client = await open()
+    assert.match((await client.run('APPEND Nowhere {5}')).tagged, /^NO \[TRYCREATE\]/)
+    assert.match((await client.run('APPEND Nowhere {5+}\r\nhello')).tagged, /^NO \[TRYCREATE\]/)
+    assert.match((await client.run('APPEND INBOX {52428801}')).tagged, /^NO \[TOOBIG\]/)
+    assert.match((await client.run('APPEND INBOX {0}')).tagged, /^NO/)
+    assert.match((await client.run('APPEND INBOX (\\Foo) {5+}\r\nhello')).tagged, /^BAD/)
+    assert.equal((await client.run('NOOP')).status, 'OK')
+    assert.match((await client.run('APPEND INBOX {52428801+}')).untagged[0]!, /^\* BYE \[TOOBIG\]/)
+  })
+
+  it('above the quota is NO [OVERQUOTA]', async () => {
+    const mailbox = await team.mailbox('full@acme.test', { quotaBytes: 10_485_760 })
+    const client = await logInImap(appliance, mailbox)
+    const large = `Subject: x\r\n\r\n${'y'.repeat(11_000_000)}`
+    assert.match((await client.run(`APPEND INBOX {${large.length}}`, large)).tagged, /^NO \[OVERQUOTA\]/)
+  })
+})
+
+describe('FETCH', () => {
+  it('gives ids as the API does, envelope, structure and parts', async () => {
+    const client = await open(MIXED)
+    const list = await appliance.get('/mailbox/messages', client.mailbox.key)
+    const { untagged, tagged } = await client.run('FETCH 1 (UID EMAILID THREADID PREVIEW ENVELOPE)')
+    assert.match(tagged, /^OK/)
+    const [{ id, thread_id: thread, preview }] = list.body.data
+    assert.ok(untagged[0]!.includes(`EMAILID (${id}) THREADID (${thread})`))
+    assert.ok(untagged[0]!.includes(Buffer.from(preview).toString('latin1')))
+    assert.match(untagged[0]!, /\(\("=\?utf-8\?q\?J=C3=B6rg\?=" NIL "j" "x\.test"\)\)/)
+    assert.match(untagged[0]!, /\(NIL NIL "Team" NIL\)\(NIL NIL "b" "c\.test"\)\(NIL NIL NIL NIL\)/)
+    const parts = await client.run(
+      'FETCH 1 (BODY.PEEK[1] BODY.PEEK[2.MIME] BINARY.PEEK[1] BINARY.SIZE[2] BODY.PEEK[9] BODY.PEEK[HEADER.FIELDS (SUBJECT)]<0.7>)',
+    )
+    const text = Buffer.from(parts.untagged[0]!, 'latin1').toString()
+    assert.match(text, /BODY\[1\] \{23\}\r\nbody =C3=A9l=C3=A9phant/)
+    assert.match(text, /BINARY\[1\] \{\d+\}\r\nbody \u00e9l\u00e9phant/)
+    assert.match(text, /BINARY\.SIZE\[2\] 5 BODY\[9\] NIL BODY\[HEADER\.FIELDS \(SUBJECT\)\]<0> \{7\}\r\nSubject/)
+  })
+
+  it('sets \\Seen with the text, not with PEEK, and not where the folder is read-only', async () => {
+    const client = await open(PLAIN)
+    await client.run('FETCH 1 BODY.PEEK[TEXT]')
+    assert.doesNotMatch((await client.run('FETCH 1 FLAGS')).untagged[0]!, /Seen/)
+    await client.run('EXAMINE INBOX')
+    await client.run('FETCH 1 BODY[TEXT]')
+    assert.doesNotMatch((await client.run('FETCH 1 FLAGS')).untagged[0]!, /Seen/)
+    await client.run('SELECT INBOX')
+    assert.match((await client.run('FETCH 1 BODY[TEXT]')).untagged[0]!, /FLAGS \(\\Seen/)
+    const list = await appliance.get('/mailbox/messages', client.mailbox.key)
+    assert.equal(list.body.data[0].flags.seen, true)
+  })
+
+  it('a large message comes as it was, whole and in pieces', async () => {
+    const large = `Subject: large\r\n\r\n${'0123456789abcde\r\n'.repeat(200_000)}`
+    const client = await open(large)
+    const whole = await client.run('FETCH 1 BODY.PEEK[]')
+    assert.equal(whole.untagged[0], `* 1 FETCH (BODY[] {${large.length}}\r\n${large})`)
+    const piece = await client.run('FETCH 1 BODY.PEEK[]<3000000.20>')
+    assert.equal(piece.untagged[0], `* 1 FETCH (BODY[]<3000000> {20}\r\n${large.slice(3_000_000, 3_000_020)})`)
+  })
+})
+
+describe('STORE', () => {
+  it('changes what the API shows; FLAGS replaces, +FLAGS adds, .SILENT is silent', async () => {
+    const client = await open(PLAIN)
+    const flags = async () => (await appliance.get('/mailbox/messages', client.mailbox.key)).body.data[0].keywords
+    const added = await client.run('STORE 1 +FLAGS (\\Flagged $MDNSent)')
+    assert.match(added.untagged.at(-1)!, /FLAGS \(\\Flagged \\Recent \$MDNSent\)/)
+    assert.deepEqual(await flags(), ['$flagged', '$mdnsent'])
+    assert.deepEqual((await client.run('STORE 1 -FLAGS.SILENT (\\Flagged)')).untagged, [])
+    assert.deepEqual(await flags(), ['$mdnsent'])
+    await client.run('STORE 1 FLAGS (\\Answered)')
+    assert.deepEqual(await flags(), ['$answered'])
+  })
+
+  it('UNCHANGEDSINCE leaves changed messages alone and names them', async () => {
+    const client = await open(PLAIN, PLAIN)
+    const { untagged } = await client.run('STORE 2 FLAGS.SILENT (\\Seen)')
+    assert.deepEqual(untagged, [])
+    const modSeq = Number(/MODSEQ \((\d+)\)/.exec((await client.run('FETCH 1 (MODSEQ)')).untagged.at(-1)!)![1])
+    const answer = await client.run(`STORE 1:2 (UNCHANGEDSINCE ${modSeq}) +FLAGS (\\Flagged)`)
+    assert.match(answer.tagged, /^OK \[MODIFIED 2\]/)
+    assert.match((await client.run('FETCH 1:2 FLAGS')).untagged.join(), /1 FETCH .*Flagged.*2 FETCH \(FLAGS \(\\Seen/)
+  })
+})
+
+describe('labels', () => {
+  it('COPY puts the same message into a further folder; flags are shared, \\Deleted is each folder’s own', async () => {
+    const client = await open(PLAIN)
+    const copied = await client.run('COPY 1 Archive')
+    assert.match(copied.tagged, /^OK \[COPYUID \d+ 1 1\]/)
+    const list = await appliance.get('/mailbox/messages', client.mailbox.key)
+    assert.equal(list.body.data.length, 1)
+    assert.equal(list.body.data[0].folder_ids.length, 2)
+    await client.run('STORE 1 +FLAGS (\\Deleted \\Flagged)')
+    const other = await logInImap(appliance, client.mailbox)
+    await other.run('SELECT Archive')
+    assert.match((await other.run('FETCH 1 FLAGS')).untagged[0]!, /FLAGS \(\\Flagged(?: \\Recent)?\)/)
+    assert.deepEqual((await client.run('EXPUNGE')).untagged, ['* 1 EXPUNGE'])
+    assert.equal((await appliance.get('/mailbox/messages', client.mailbox.key)).body.data[0].folder_ids.length, 1)
+    await other.run('STORE 1 +FLAGS (\\Deleted)')
+    await other.run('CLOSE')
+    assert.equal((await appliance.get('/mailbox/messages', client.mailbox.key)).body.data.length, 0)
+    other.close()
+  })
+
+  it('a second COPY into a folder that has the message makes another one', async () => {
+    const client = await open(PLAIN)
+    await client.run('COPY 1 Archive')
+    assert.match((await client.run('COPY 1 Archive')).tagged, /^OK \[COPYUID \d+ 1 2\]/)
+    assert.equal((await appliance.get('/mailbox/messages', client.mailbox.key)).body.data.length, 2)
+  })
+
+  it('MOVE keeps the message; into Junk it is junk', async () => {
+    const client = await open(PLAIN, MIXED)
+    const before = (await appliance.get('/mailbox/messages?sort=received_at', client.mailbox.key)).body.data.map(
+      (one: { id: string }) => one.id,
+    )
+    const moved = await client.run('MOVE 1:2 Junk')
+    assert.match(moved.untagged[0]!, /^\* OK \[COPYUID \d+ 1:2 1:2\]/)
+    assert.deepEqual(moved.untagged.slice(1), ['* 2 EXPUNGE', '* 1 EXPUNGE'])
+    const after = (await appliance.get('/mailbox/messages?in_trash_or_junk=true&sort=received_at', client.mailbox.key))
+      .body.data
+    assert.deepEqual(new Set(after.map((one: { id: string }) => one.id)), new Set(before))
+    assert.ok(after.every((one: { keywords: string[] }) => one.keywords.includes('$junk')))
+    assert.match((await client.run('COPY 1 Archive')).tagged, /^BAD/)
+    assert.match((await client.run('UID MOVE 1 Nowhere')).tagged, /^NO \[TRYCREATE\]/)
+  })
+
+  it('REPLACE is an APPEND and an EXPUNGE at once', async () => {
+    const client = await open(PLAIN)
+    const text = 'Subject: new\r\n\r\ntext'
+    const replaced = await client.run(`REPLACE 1 INBOX (\\Draft) {${text.length}}`, text)
+    assert.equal(replaced.status, 'OK')
+    assert.match(replaced.untagged[0]!, /^\* OK \[APPENDUID \d+ 2\]/)
+    assert.deepEqual(replaced.untagged.slice(1, 3), ['* 1 EXPUNGE', '* 1 EXISTS'])
+    assert.match((await client.run('REPLACE 5 INBOX {3}')).tagged, /^BAD/)
+    assert.match((await client.run('UID REPLACE 5 INBOX {3}')).tagged, /^NO \[NONEXISTENT\]/)
+  })
+})
+
+describe('SEARCH', () => {
+  it('finds by flags, sets, sizes, dates, header fields and text', async () => {
+    const client = await open(MIXED, PLAIN)
+    await client.run('STORE 2 FLAGS (\\Seen kw)')
+    const found = async (keys: string) =>
+      (await client.run(`SEARCH ${keys}`)).untagged.at(-1)!.replace(/^\* SEARCH ?/, '')
+    const cases: [keys: string, numbers: string][] = [
+      ['ALL', '1 2'],
+      ['UNSEEN', '1'],
+      ['KEYWORD kw', '2'],
+      ['NOT KEYWORD kw', '1'],
+      ['OR 1 UID 2', '1 2'],
+      ['LARGER 300', '1'],
+      ['FROM j@x', '1'],
+      ['FROM {5+}\r\nJ\u00c3\u00b6rg', '1'],
+      ['SUBJECT hello', '1'],
+      ['TO b@c', '1'],
+      ['HEADER X-Rare some', '1'],
+      ['HEADER X-Rare ""', '1'],
+      ['HEADER Message-ID 1@x', '1'],
+      ['SENTON 1-Jan-2024', '1'],
+      ['SENTON 2-Jan-2024', ''],
+      ['SINCE 1-Jan-2020', '1 2'],
+      ['BODY nothing', '2'],
+      ['BODY second', ''],
+      ['TEXT second', '2'],
+      ['YOUNGER 3600', '1 2'],
+      ['OLDER 3600', ''],
+      ['MODSEQ 1', '1 2'],
+      ['(UNSEEN FROM j) NOT DELETED', '1'],
+      ['1000', ''],
+    ]
+    for (const [keys, numbers] of cases)
+      assert.equal((await found(keys)).replace(/ \(MODSEQ \d+\)$/, ''), numbers, keys)
+    const { tagged } = await client.run('SEARCH CHARSET koi8-r TEXT x')
+    assert.match(tagged, /^NO \[BADCHARSET/)
+  })
+
+  it('RETURN names what is asked for; SAVE keeps it as $', async () => {
+    const client = await open(PLAIN, MIXED, PLAIN)
+    const extended = await client.run('SEARCH RETURN (MIN MAX COUNT ALL) SUBJECT second')
+    assert.match(extended.untagged[0]!, /^\* ESEARCH \(TAG "t\d+"\) MIN 1 MAX 3 ALL 1,3 COUNT 2$/)
+    assert.deepEqual((await client.run('SEARCH RETURN (SAVE) SUBJECT second')).untagged, [])
+    assert.match((await client.run('UID SEARCH RETURN (COUNT) $')).untagged[0]!, /UID COUNT 2$/)
+    await client.run('STORE $ +FLAGS (\\Deleted)')
+    await client.run('EXPUNGE')
+    assert.match((await client.run('SEARCH RETURN (COUNT) $')).untagged[0]!, /COUNT 0$/)
+  })
+})

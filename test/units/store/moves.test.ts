@@ -1,0 +1,249 @@
+// Copying, moving and expunging by UID: what mail programs are told is what the folders hold.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type FolderView, rangesAfter } from '../../../src/store/folders-views.ts'
+import { ENTRY_FLAGS } from '../../../src/store/messages/keywords.ts'
+import { EntryWatcher } from '../../support/entry-watcher.ts'
+import { mailOf, openTestStore, type TestStore } from '../../support/mailbox.ts'
+import { ModelMailbox } from '../../support/model-mailbox.ts'
+import { Random } from '../../support/random.ts'
+
+let appliance: TestStore
+before(async () => {
+  appliance = await openTestStore()
+})
+after(() => appliance[Symbol.asyncDispose]())
+
+const entriesOf = (folder: number) => appliance.store.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 10_000)
+const byRole = (box: ModelMailbox, role: string) =>
+  appliance.store.views.statuses(box.account()).find((status) => status.role === role)!
+
+async function filled(
+  seed: number,
+  rounds: number,
+): Promise<{ box: ModelMailbox; random: Random; watcher: EntryWatcher }> {
+  const random = new Random(seed)
+  const box = await ModelMailbox.open(appliance, random)
+  const watcher = new EntryWatcher(appliance, () => box.account())
+  watcher.look()
+  for (let round = 0; round < rounds; round++) await box.work()
+  watcher.look()
+  return { box, random, watcher }
+}
+
+test('after random copies, moves and expunges the answers name what is there and what is gone', async () => {
+  const { box, random, watcher } = await filled(11, 60)
+  const { moves, views, flags } = appliance.store
+  for (let round = 0; round < 80; round++) {
+    await box.work()
+    const folders = views.statuses(box.account())
+    const [from, to] = [random.pick(folders), random.pick(folders)]
+    const before = new Map(entriesOf(from.n).map((entry) => [entry.uid, entry]))
+    const there = new Set(entriesOf(to.n).map(({ message }) => message))
+    const uids = random.some([...before.keys()], 0.4)
+    const transfer = { from: from.n, to: to.n, uids }
+    const kind = random.below(3)
+    if (kind === 0) {
+      const { copied, again } = await moves.copy(box.account(), transfer)
+      assert.deepEqual([...copied.map(({ uid }) => uid), ...again].sort(), [...uids].sort())
+      for (const uid of again) assert.ok(there.has(before.get(uid)!.message))
+      const after = new Map(entriesOf(to.n).map((entry) => [entry.uid, entry]))
+      for (const { uid, newUid } of copied) assert.equal(after.get(newUid)!.message, before.get(uid)!.message)
+    } else if (kind === 1) {
+      const moved = await moves.move(box.account(), transfer)
+      assert.deepEqual(
+        moved.map(({ uid }) => uid),
+        uids,
+      )
+      const after = new Map(entriesOf(to.n).map((entry) => [entry.uid, entry]))
+      for (const { uid, newUid } of moved) {
+        assert.ok(newUid >= to.uidNext)
+        assert.equal(after.get(newUid)!.message, before.get(uid)!.message)
+        assert.equal(after.get(newUid)!.flags & ENTRY_FLAGS.deleted, 0)
+      }
+      const left = new Set(entriesOf(from.n).map(({ uid }) => uid))
+      for (const uid of uids) assert.ok(!left.has(uid))
+    } else {
+      await flags.change(box.account(), { folder: from.n, uids }, { deleted: true })
+      const some = random.chance(0.5) ? random.some(uids, 0.5) : null
+      const marked = entriesOf(from.n).filter((entry) => entry.flags & ENTRY_FLAGS.deleted)
+      const expected = marked.map(({ uid }) => uid).filter((uid) => some === null || some.includes(uid))
+      const gone = await moves.expunge(box.account(), from.n, some)
+      assert.deepEqual(gone, { uids: expected, modSeq: views.status(box.account(), from.n)!.modSeq })
+      assert.deepEqual(
+        entriesOf(from.n).map(({ uid }) => uid),
+        [...before.keys()].filter((uid) => !expected.includes(uid)),
+      )
+    }
+    watcher.look()
+  }
+  await box.recount()
+})
+
+test('Junk marks what comes into it and clears what leaves it', async () => {
+  const { box, watcher } = await filled(12, 0)
+  while (byRole(box, 'inbox').messages < 2) await box.work()
+  const { moves, mail } = appliance.store
+  const [inbox, junk] = [byRole(box, 'inbox'), byRole(box, 'junk')]
+  const [entry] = entriesOf(inbox.n)
+  const labels = () =>
+    mail
+      .rows([entry!.message])
+      .get(entry!.message)!
+      .labels.filter((label) => label.includes('junk'))
+  const [moved] = await moves.move(box.account(), { from: inbox.n, to: junk.n, uids: [entry!.uid] })
+  assert.deepEqual(labels(), ['$junk'])
+  await moves.move(box.account(), { from: junk.n, to: inbox.n, uids: [moved!.newUid] })
+  assert.deepEqual(labels(), ['$notjunk'])
+  watcher.look()
+})
+
+test('a message that is moved to where it is already gets a new UID there, without the mark of the old one', async () => {
+  const { box, watcher } = await filled(18, 0)
+  while (byRole(box, 'inbox').messages < 1) await box.work()
+  const { moves, flags } = appliance.store
+  const [inbox, archive] = [byRole(box, 'inbox').n, byRole(box, 'archive').n]
+  const [entry] = entriesOf(inbox)
+  const [copy] = (await moves.copy(box.account(), { from: inbox, to: archive, uids: [entry!.uid] })).copied
+  await flags.change(box.account(), { folder: archive, uids: [copy!.newUid] }, { deleted: true })
+  watcher.look()
+  const [moved] = await moves.move(box.account(), { from: inbox, to: archive, uids: [entry!.uid] })
+  watcher.look()
+  const there = entriesOf(archive).filter(({ message }) => message === entry!.message)
+  assert.deepEqual(
+    there.map(({ uid }) => uid),
+    [moved!.newUid],
+  )
+  assert.ok(moved!.newUid > copy!.newUid && !(there[0]!.flags & ENTRY_FLAGS.deleted))
+  assert.ok(!entriesOf(inbox).some(({ message }) => message === entry!.message))
+})
+
+test('a copy that fails in a later batch leaves nothing in the folder', async (t) => {
+  const { box, watcher } = await filled(13, 0)
+  const { moves, views, imports } = appliance.store
+  const account = box.account()
+  const none = 'none' as const
+  const imported = (n: number) => ({
+    ...{ parsed: mailOf(), hash: Buffer.alloc(32, n), sizeBytes: 10, folderIds: null, keywords: [], receivedAt: n },
+    authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
+    spam: { score: 0, isSpam: false, reasons: [] },
+    envelope: { mailFrom: '', rcptTo: '' },
+  })
+  await appliance.db.write((tx) => {
+    for (let n = 1; n <= 120; n++) imports.import(tx, { account, ownAddresses: [], quotaBytes: 1e9 }, imported(n))
+  })
+  const [inbox, archive] = [byRole(box, 'inbox'), byRole(box, 'archive')]
+  const uids = entriesOf(inbox.n).map(({ uid }) => uid)
+  const copyIn = moves.copyIn.bind(moves)
+  let batches = 0
+  t.mock.method(moves, 'copyIn', (...given: Parameters<typeof copyIn>) => {
+    if (++batches === 2) throw new Error('The disk is full.')
+    return copyIn(...given)
+  })
+  await assert.rejects(moves.copy(account, { from: inbox.n, to: archive.n, uids }), /disk/)
+  assert.deepEqual([views.status(account, archive.n)!.messages, views.status(account, archive.n)!.uidNext], [0, 101])
+  assert.equal(views.status(account, inbox.n)!.messages, 120)
+  watcher.look()
+  await assert.rejects(moves.copy(account, { from: inbox.n, to: 999_999, uids }), { code: 'not_found' })
+})
+
+test('the same bytes are kept again when asked, with the UID they have', async () => {
+  const { box } = await filled(14, 0)
+  const { imports, views } = appliance.store
+  const none = 'none' as const
+  const imported = {
+    ...{ parsed: mailOf(), hash: Buffer.alloc(32, 9), sizeBytes: 10, keywords: ['$seen', 'work'], receivedAt: 5 },
+    authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
+    spam: { score: 0, isSpam: false, reasons: [] },
+    envelope: { mailFrom: '', rcptTo: '' },
+    folderIds: [byRole(box, 'archive').id],
+  }
+  const take = (again: boolean) =>
+    appliance.db.write((tx) =>
+      imports.import(tx, { account: box.account(), ownAddresses: [], quotaBytes: 25 }, { ...imported, again }),
+    )
+  const archive = byRole(box, 'archive').n
+  const first = await take(false)
+  assert.deepEqual(first.outcome === 'new' && first.entries, [{ folder: archive, uid: 1 }])
+  assert.equal((await take(false)).outcome, 'exists')
+  const second = await take(true)
+  assert.deepEqual(second.outcome === 'new' && second.entries, [{ folder: archive, uid: 2 }])
+  assert.equal((await take(true)).outcome, 'full')
+  assert.deepEqual([views.status(box.account(), archive)!.messages, box.account().usedBytes], [2, 20])
+})
+
+test('pages of entries, views and changes agree with the folder', async () => {
+  const { box, random } = await filled(15, 120)
+  const { views } = appliance.store
+  for (const status of views.statuses(box.account())) {
+    const all = entriesOf(status.n)
+    const view = (await views.view(status.n))!
+    assert.deepEqual([view.size, view.uidNext, view.modSeq], [all.length, status.uidNext, status.modSeq])
+    const uids = [...view.firsts].flatMap((first, i) => {
+      const size = (view.counts[i + 1] ?? view.size) - view.counts[i]!
+      return Array.from({ length: size }, (_, at) => first + at)
+    })
+    assert.deepEqual(
+      uids,
+      all.map(({ uid }) => uid),
+    )
+    const unseen = all.find(({ flags }) => !(flags & ENTRY_FLAGS.seen))
+    assert.equal(await views.firstUnseen(status.n), unseen?.uid ?? null)
+    // Ranges with gaps, page by page.
+    const ranges = [
+      { first: 1, last: 3 },
+      { first: 5, last: 5 },
+      { first: 8, last: status.uidNext },
+    ]
+    const wanted = all.filter(({ uid }) => ranges.some(({ first, last }) => first <= uid && uid <= last))
+    const paged: typeof all = []
+    for (let left = ranges; ; left = rangesAfter(left, paged.at(-1)!.uid)) {
+      const page = views.entries(status.n, left, 4)
+      paged.push(...page)
+      if (page.length < 4) break
+    }
+    assert.deepEqual(paged, wanted)
+    const since = random.below(status.modSeq)
+    const changed = all.filter(({ modSeq }) => modSeq > since)
+    const found: typeof all = []
+    for (let after = 0; ; after = found.at(-1)!.uid) {
+      const page = await views.changedSince(box.account(), status.n, since, { after, limit: 3 })
+      found.push(...page)
+      if (page.length < 3) break
+    }
+    assert.deepEqual(found, changed)
+  }
+  assert.equal(await views.view(999_999), undefined)
+})
+
+test('a view is brought up to date by what left since, and the UIDs from its end on', async () => {
+  const { box } = await filled(17, 80)
+  const { views, moves } = appliance.store
+  const uidsOf = ({ firsts, counts, size }: FolderView) =>
+    [...firsts].flatMap((first, i) =>
+      Array.from({ length: (counts[i + 1] ?? size) - counts[i]! }, (_, at) => first + at),
+    )
+  for (let round = 0; round < 20; round++) {
+    const [inbox, archive] = [byRole(box, 'inbox').n, byRole(box, 'archive').n]
+    const before = (await views.view(inbox))!
+    await box.work()
+    await moves.move(box.account(), { from: inbox, to: archive, uids: uidsOf(before).slice(0, 2) })
+    await moves.move(box.account(), { from: archive, to: inbox, uids: entriesOf(archive).map(({ uid }) => uid) })
+    const gone = views.expungedSince(inbox, before.modSeq)!
+    const isGone = (uid: number) => gone.some(({ first, last }) => first <= uid && uid <= last)
+    const tail = (await views.view(inbox, before.uidNext))!
+    const expected = (await views.view(inbox))!
+    assert.deepEqual([...uidsOf(before).filter((uid) => !isGone(uid)), ...uidsOf(tail)], uidsOf(expected))
+    assert.deepEqual([tail.seq, tail.modSeq, tail.uidNext], [expected.seq, expected.modSeq, expected.uidNext])
+  }
+})
+
+test('recent entries are taken once', async () => {
+  const { box } = await filled(16, 0)
+  while (byRole(box, 'inbox').messages < 1) await box.work()
+  const { views } = appliance.store
+  const inbox = byRole(box, 'inbox')
+  const take = () => appliance.db.write((tx) => views.takeRecent(tx, inbox.n))
+  assert.deepEqual([inbox.recentFrom, await take(), await take()], [1, 1, inbox.uidNext])
+})
