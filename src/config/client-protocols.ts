@@ -1,6 +1,7 @@
 // The protocols of mail programs, and what a mail program must be set to (decisions-imap §2.2).
 
-import { CLIENT_LISTENERS, type ClientListener, type Config } from './config.ts'
+import { CLIENT_LISTENERS, type ClientListener } from './client-listeners.ts'
+import type { Config } from './config.ts'
 
 /** What an app password can be limited to; which listeners there are is chosen by `CLIENT_PROTOCOLS`. */
 export const CLIENT_PROTOCOLS = ['imap', 'submission', 'managesieve'] as const

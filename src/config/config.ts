@@ -1,6 +1,7 @@
 // All settings: name, type, default and description. The JSON schema, the example file and the README table are generated from this list.
 
 import { type Static, type TSchema, Type } from 'typebox'
+import { CLIENT_LISTENERS, type ClientListener } from './client-listeners.ts'
 
 const Port = Type.Integer({ minimum: 0, maximum: 65535 })
 const ORIGIN_PATTERN = '^(https?://[^/?#@\\s]+)?$'
@@ -53,9 +54,6 @@ export const MAILBOX_GATES = [
 ] as const
 export type MailboxGate = (typeof MAILBOX_GATES)[number]
 
-/** Listeners for mail programs, in the order of `CLIENT_PUBLIC_PORTS`. */
-export const CLIENT_LISTENERS = ['imaps', 'imap', 'submissions', 'submission', 'managesieve'] as const
-export type ClientListener = (typeof CLIENT_LISTENERS)[number]
 /** Those of them that exist. */
 const SERVED_LISTENERS = ['imaps', 'imap'] as const satisfies ClientListener[]
 
