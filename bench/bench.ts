@@ -1,6 +1,6 @@
 // `npm run bench`: receiving, reading and sending rates and the memory of the appliance, each compared with a baseline.
 // npm run bench -- inbound --messages 1000 --stacks postfix,rspamd     npm run bench -- inbound --sources
-// npm run bench -- reading mailbox --largest 20000     npm run bench -- idle
+// npm run bench -- reading mailbox --largest 20000     npm run bench -- idle     npm run bench -- imap-fuzz --messages 1000 --seed 7
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,6 +12,8 @@ import { benchAccept } from './accept.ts'
 import { benchDrain } from './drain.ts'
 import { benchEntries } from './entries.ts'
 import { benchIdle } from './idle.ts'
+import { benchImap } from './imap.ts'
+import { benchImapFuzz } from './imap-fuzz.ts'
 import { benchInbound } from './inbound.ts'
 import { benchMailbox } from './mailbox.ts'
 import { type Form, prepareForm } from './mailstead.ts'
@@ -27,19 +29,25 @@ const { values, positionals } = parseArgs({
     largest: { type: 'string', default: '200000' },
     stacks: { type: 'string', default: ALL_STACKS.join(',') },
     sources: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
   },
 })
-const PARTS = ['inbound', 'reading', 'mailbox', 'entries', 'accept', 'drain', 'webhooks', 'idle']
+const PARTS = ['inbound', 'reading', 'mailbox', 'imap', 'entries', 'accept', 'drain', 'webhooks', 'idle']
+/** Larger folders say no more beside Dovecot. */
+const IMAP_MESSAGES = 50_000
+/** Only when it is named: it measures nothing, and takes ten minutes. */
+const FUZZER = 'imap-fuzz'
 const parts = positionals.length > 0 ? positionals : PARTS
 const stacks = values.stacks.split(',').filter(Boolean)
 const unknown = [
-  ...parts.filter((part) => !PARTS.includes(part)),
+  ...parts.filter((part) => part !== FUZZER && !PARTS.includes(part)),
   ...stacks.filter((stack) => !ALL_STACKS.includes(stack)),
 ]
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
 if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
   console.error(
-    `npm run bench -- [${PARTS.join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
+    `npm run bench -- [${[...PARTS, FUZZER].join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
+  [--seed 1 (of imap-fuzz, which sends messages × 1000 commands)]
   [--stacks ${ALL_STACKS.join(',')} (to compare receiving with; "" for none)] [--sources (instead of the bundle)]`,
   )
   process.exit(1)
@@ -49,17 +57,19 @@ const form: Form = values.sources ? 'sources' : 'bundle'
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
-if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'drain'].includes(part))) await prepareForm(form)
+if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'drain'].includes(part))) await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
   if (parts.includes('inbound')) await benchInbound(folder, { messages, form, stacks })
   if (parts.includes('reading')) await benchReading(folder, form, largest)
   if (parts.includes('mailbox')) await benchMailbox(folder, form, largest)
+  if (parts.includes('imap')) await benchImap(folder, form, Math.min(largest, IMAP_MESSAGES))
   if (parts.includes('entries')) await benchEntries(folder, largest)
   if (parts.includes('accept')) await benchAccept(folder, messages * 20)
   if (parts.includes('drain')) await benchDrain(folder, form, [messages * 10, messages * 100])
   if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 10)
   if (parts.includes('idle')) await benchIdle(folder)
+  if (parts.includes(FUZZER)) await benchImapFuzz(messages * 1000, Number(values.seed))
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

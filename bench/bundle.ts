@@ -15,8 +15,8 @@ import { megabytes, printTable } from './table.ts'
 const ROOT = join(import.meta.dirname, '..')
 /** The second and third start find compiled code of the first. */
 const STARTS = 3
-/** The thread that checkpoints the databases after the start has ended by then. */
-const SETTLE_MS = 12_000
+/** By then the thread that checkpoints the databases after the start has ended, and what the start left is collected and returned. */
+const SETTLE_MS = 45_000
 
 interface Measured {
   openMs: number

@@ -76,6 +76,7 @@ function inspection(index: number, email: string): Inspection {
     arrivedHash: hash,
     scriptOutcomes: [],
     report: null,
+    forwardMarks: [],
     linkTokens: [],
   }
 }

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import process from 'node:process'
+import { writeWebTypes } from './web-types.ts'
 
 const MODULES = join(import.meta.dirname, '../node_modules')
 
@@ -13,6 +14,8 @@ interface Tool {
 }
 
 const TYPES: Tool = { name: 'types', file: 'typescript/bin/tsc', args: ['--pretty', 'false', '-p', '.'] }
+
+const WEB_TYPES: Tool = { ...TYPES, name: 'types of the pages', args: ['--pretty', 'false', '-p', 'web'] }
 
 function biome(write: boolean): Tool {
   const args = write ? ['check', '--write'] : ['ci', '--max-diagnostics=20', '--diagnostic-level=warn']
@@ -38,6 +41,8 @@ async function passes(tool: Tool): Promise<boolean> {
 /** Checks the whole project. @returns true when nothing is wrong */
 export async function check(write = false): Promise<boolean> {
   const results = [await passes(biome(write)), await passes(TYPES)]
+  await writeWebTypes()
+  results.push(await passes(WEB_TYPES))
   return results.every(Boolean)
 }
 

@@ -13,6 +13,7 @@ import { firstTeam } from '../src/directory/first-team.ts'
 import { type Appliance, openAppliance } from '../src/main.ts'
 import { startDns } from '../test/support/dns.ts'
 import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
+import { demoImap } from './demo-imap.ts'
 import { type DemoMessage, demoMessages, NOISY_DOMAIN, zone } from './demo-mails.ts'
 import { command, heading, line, showAnswer, showThread, type Thread } from './demo-print.ts'
 import { demoSending } from './demo-send.ts'
@@ -22,6 +23,7 @@ const DOMAIN = 'demo.test'
 type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>
 
 interface Mailbox {
+  id: string
   email: string
   key: string
 }
@@ -67,6 +69,9 @@ async function open(dataDir: string, dns: string, other: MailServer): Promise<Ap
     SEND_PORT: await choosePort(8081),
     SMTP_PORT: await choosePort(2525),
     IMAPS_PORT: await choosePort(2993),
+    SUBMISSIONS_PORT: await choosePort(2465),
+    SUBMISSION_PORT: await choosePort(2587),
+    MANAGESIEVE_PORT: await choosePort(4190),
     CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: `127.0.0.1:${await choosePort(9090)}`,
     HTTP_BIND: '127.0.0.1',
@@ -82,8 +87,8 @@ async function open(dataDir: string, dns: string, other: MailServer): Promise<Ap
 
 async function makeMailbox(call: Call, email: string, name: string): Promise<Mailbox> {
   const wanted = { email, display_name: name, create_api_key: true }
-  const { api_key } = await call<{ api_key: { key: string } }>('POST', '/mailboxes', wanted)
-  return { email, key: api_key.key }
+  const { id, api_key } = await call<{ id: string; api_key: { key: string } }>('POST', '/mailboxes', wanted)
+  return { id, email, key: api_key.key }
 }
 
 async function post(port: number, messages: readonly DemoMessage[]): Promise<void> {
@@ -106,7 +111,17 @@ async function post(port: number, messages: readonly DemoMessage[]): Promise<voi
   transport.close()
 }
 
-function showWhatToTry(appliance: Appliance, rootKey: string, mailbox: Mailbox, message: string): void {
+/** What the commands for the user contain. */
+interface Story {
+  rootKey: string
+  mailbox: Mailbox
+  /** App password of the mailbox. */
+  password: string
+  /** Id of a message with attachments. */
+  message: string
+}
+
+function showWhatToTry(appliance: Appliance, { rootKey, mailbox, password, message }: Story): void {
   const origin = appliance.app.config.APP_ORIGIN
   const curl = (key: string, path: string) => `curl -H 'Authorization: Bearer ${key}' '${origin}/api/v1${path}'`
   heading('Now you', 'every command can be pasted as it is')
@@ -115,6 +130,8 @@ function showWhatToTry(appliance: Appliance, rootKey: string, mailbox: Mailbox, 
   command('one message: its parts, and the results of the checks', curl(mailbox.key, `/mailbox/messages/${message}`))
   const whole = `${curl(mailbox.key, `/mailbox/messages/${message}/raw`)} -H 'Accept: message/rfc822'`
   command('the same message, byte for byte', whole)
+  const imap = `imaps://127.0.0.1:${appliance.ports.imaps}/INBOX;MAILINDEX=1`
+  command('the first message over IMAP', `curl --insecure --user '${mailbox.email}:${password}' '${imap}'`)
   command('the inbound log: every message, rejected ones included, with the reason', curl(rootKey, '/inbound/logs'))
   const mail = JSON.stringify({
     messages: [
@@ -134,7 +151,8 @@ function showWhatToTry(appliance: Appliance, rootKey: string, mailbox: Mailbox, 
 async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean): Promise<void> {
   const { APP_ORIGIN: origin } = appliance.app.config
   heading('1  The appliance is up', 'with an empty data folder; the settings name its ports and the test server')
-  line(`SMTP listens on 127.0.0.1:${appliance.ports.smtp}, the API on ${origin}`)
+  const { smtp, imaps } = appliance.ports
+  line(`SMTP listens on 127.0.0.1:${smtp}, IMAP on 127.0.0.1:${imaps}, the API on ${origin}`)
 
   heading('2  A team, a domain, two mailboxes', 'names under .test are reserved, so they are verified immediately')
   const { key } = (await firstTeam(appliance.app.directory, 'Demo'))!
@@ -148,7 +166,7 @@ async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean
   line(`${alice.email} and ${bob.email}; the sender filter of the domain blocks ${NOISY_DOMAIN}`)
 
   heading('3  Mail comes in over SMTP', 'with the replies the senders get')
-  await post(appliance.ports.smtp, demoMessages(alice.email, bob.email))
+  await post(smtp, demoMessages(alice.email, bob.email))
 
   let message = ''
   for (const mailbox of [bob, alice]) {
@@ -158,8 +176,13 @@ async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean
     message = threads.find((thread) => thread.has_attachments)?.last_message.id ?? message
   }
   await demoSending(root, client(origin, alice.key), bob.email, other)
+
+  const { password } = await root<{ password: string }>('POST', `/mailboxes/${alice.id}/app-passwords`, {
+    name: 'Demo',
+  })
+  await demoImap(imaps, alice.email, password)
   // The commands need the running appliance.
-  if (!isOnce) showWhatToTry(appliance, rootKey, alice, message)
+  if (!isOnce) showWhatToTry(appliance, { rootKey, mailbox: alice, password, message })
 }
 
 const isOnce = process.argv.includes('--once')

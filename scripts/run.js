@@ -1,15 +1,26 @@
 // Runs one of the project's TypeScript files on the required Node version, after installing what is missing: node scripts/run.js <file> [arguments].
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { BUNDLED_CLI, isBundleFresh } from './bundle.js'
 import { prepare, ROOT, StartError } from './install.js'
+import { isWebFresh } from './web-freshness.js'
 
 const CLI = 'src/cli/cli.ts'
 
-const [file, ...args] = process.argv.slice(2)
+/** Leaves the pages as they are, also when they are missing or old. */
+const NO_WEB = '--no-web'
+
+const [file, ...given] = process.argv.slice(2)
+const args = given.filter((argument) => argument !== NO_WEB)
+
+/** Builds the pages before the server starts, when their sources are newer. The server starts without them as well. */
+function buildPages(node) {
+  const { status, stderr } = spawnSync(node, [join(ROOT, 'scripts/build-web.ts')], { encoding: 'utf8' })
+  if (status !== 0) console.error(`mailstead: the pages could not be built; the API works.\n${stderr.trim()}`)
+}
 
 /** Runs the file in the caller's folder; this process ends the way that one ends. */
 function run(node, file) {
@@ -34,7 +45,11 @@ function run(node, file) {
 
 try {
   // What lies in src runs without the tools of development.
-  const node = prepare({ development: !file.startsWith('src/') })
+  const startsServer = file === CLI && args[0] === 'serve'
+  const wantsPages = startsServer && !given.includes(NO_WEB) && !isWebFresh(ROOT)
+  // Pages are built with the tools of development.
+  const node = prepare({ development: wantsPages || !file.startsWith('src/') })
+  if (wantsPages) buildPages(node)
   run(node, file === CLI && isBundleFresh(ROOT) ? BUNDLED_CLI : file)
 } catch (error) {
   if (!(error instanceof StartError)) throw error

@@ -12,6 +12,7 @@ import type { ClockGuard } from './base/clock-guard.ts'
 import { ProductError } from './base/errors.ts'
 import { closeAll } from './base/lifecycle.ts'
 import { type Log, openLog } from './base/log.ts'
+import { MetricSources } from './base/metric-sources.ts'
 import { type Notifier, openNotifier } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
@@ -46,6 +47,8 @@ export interface Context {
   config: Config
   clock: Clock
   log: Log
+  /** Metrics that are counted while the process runs. */
+  metrics: MetricSources
   /** Secret, certificate and folders of `DATA_DIR`. */
   folder: DataFolder
   db: Db
@@ -117,10 +120,10 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
   const outbound: Outbound = openOutbound(deps)
   const { teams, domains, mailboxes } = directory
-  const own = { db, clock, vault, config, domains, mailboxes, mailer: outbound.systemMail }
+  const own = { db, clock, vault, config, teams, domains, mailboxes, mailer: outbound.systemMail }
   const people: People = new People(own)
-  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, teams, people, allowance })
-  const administration = openAdministration({ db, directory, store, outbound, agents })
+  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
+  const administration = openAdministration({ ...deps, outbound, agents, people })
   const received = new ReceivedEvents(db)
   const { tokens } = agents
   const access = new Access({ db, clock, log, config, directory, tokens, accounts: store.accounts })
@@ -129,7 +132,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const threads = openThreads(config)
   return {
     ...{ ...shared, ...threads, directory, people, agents, administration, eventDispatch, store, outbound },
-    ...{ access, certificate },
+    ...{ access, certificate, metrics: new MetricSources() },
     events: new Events(db),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),

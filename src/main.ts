@@ -3,24 +3,30 @@
 import { routes } from './api/routes.ts'
 import { webhookEvents } from './api/schemas/events.ts'
 import { ProductError } from './base/errors.ts'
+import { collectWhenIdle } from './base/idle-memory.ts'
 import { closeAll, type Service } from './base/lifecycle.ts'
+import { LISTENER_PORTS } from './config/client-listeners.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { openHttp } from './http/app.ts'
 import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http/ports.ts'
-import { openImap } from './imap/listener.ts'
+import { type ImapService, openImap } from './imap/listener.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
+import { openManageSieve } from './managesieve/listener.ts'
+import { meRoutes } from './me/routes.ts'
 import { webRoutes } from './pages/routes.ts'
+import { openSubmission, type SubmissionService } from './submission/listener.ts'
 
 /** A running appliance. */
 export interface Appliance {
   app: Context
   /** TCP ports that are listened on. */
-  ports: { smtp: number; app: number; send: number; operator: number; imaps: number; imap: number }
+  ports: { smtp: number; app: number; send: number; operator: number; managesieve: number } & ImapService['ports'] &
+    SubmissionService['ports']
   /** Resolves when no work is due: account checks and the workers on this thread. */
   settle(): Promise<void>
   /** Stops the services in reverse order of their start: accepts no new work, finishes running work, checkpoints the databases. */
@@ -49,7 +55,9 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const app = await openContext(config, { ...options, alone: true })
   const inbound = openInbound(app)
   const imap = openImap(app)
-  const http = openHttp(app, [...routes, ...webRoutes], {
+  const submission = openSubmission(app)
+  const managesieve = openManageSieve(app)
+  const http = openHttp(app, [...routes, ...meRoutes, ...webRoutes], {
     checkReplies: options.checkReplies ?? false,
     webhooks: webhookEvents,
   })
@@ -57,7 +65,8 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const heartbeat = openHeartbeat(app)
-  const services: Service[] = [heartbeat, watch, ...workers, http, app.following, app.certificate, inbound, imap]
+  const mail = [inbound, imap, submission, managesieve]
+  const services: Service[] = [heartbeat, watch, ...workers, http, app.following, app.certificate, ...mail]
   const started: Service[] = []
   const close = () =>
     closeAll([
@@ -81,7 +90,8 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     await watch.settle()
     for (const worker of here) await worker.settle()
   }
-  return { app, ports: { smtp: inbound.port, ...http.ports, ...imap.ports }, settle, close }
+  const ports = { smtp: inbound.port, ...http.ports, ...imap.ports, ...submission.ports, managesieve: managesieve.port }
+  return { app, ports, settle, close }
 }
 
 function listenAddresses(config: Config): ListenAddress[] {
@@ -97,10 +107,10 @@ function listenAddresses(config: Config): ListenAddress[] {
 
 function clientAddresses(config: Config): ListenAddress[] {
   const { CLIENT_PROTOCOLS: served, CLIENT_BIND: host } = config
-  return [
-    ...(served.includes('imaps') ? [{ setting: 'IMAPS_PORT', host, port: config.IMAPS_PORT }] : []),
-    ...(served.includes('imap') ? [{ setting: 'IMAP_PORT', host, port: config.IMAP_PORT }] : []),
-  ]
+  return served.map((protocol) => {
+    const setting = LISTENER_PORTS[protocol]
+    return { setting, host, port: config[setting] }
+  })
 }
 
 // Errors an operator can correct get an explanation; others are passed on unchanged.
@@ -136,6 +146,7 @@ export async function serve(
   opened?: (appliance: Appliance) => void,
 ): Promise<void> {
   const appliance = await openAppliance(config, { prepare })
+  collectWhenIdle()
   const { log } = appliance.app
   const { DATA_DIR: data, APP_ORIGIN: app, SEND_ORIGIN: send } = config
   // Before anybody can read that it is open: a signal from then on closes it in order.

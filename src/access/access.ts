@@ -17,6 +17,8 @@ export interface SaslChannel extends Omit<SignInRequest, 'credentials'> {
   initial: Buffer | null
   /** Sends a challenge. @returns the decoded response; null when the client cancelled (`*`) or sent no base64 */
   challenge(data: Buffer): Promise<Buffer | null>
+  /** Takes the last message of a success, which goes out with the final reply (RFC 5804 §2.1); without it, it is a challenge. */
+  conclude?(data: Buffer): void
 }
 
 export type SaslResult = SignInResult | { accepted: false; reason: 'malformed' | 'cancelled' }
@@ -49,7 +51,7 @@ export class Access {
 
   /** Runs a whole exchange: messages, verification, and the last message. The listener sends the final reply. */
   async authenticate(channel: SaslChannel): Promise<SaslResult> {
-    const { bindings, initial, challenge, ...request } = channel
+    const { bindings, initial, challenge, conclude, ...request } = channel
     const exchange = this.openSasl(request.mechanism, bindings)
     let step = exchange.respond(initial)
     while (step.next === 'challenge') {
@@ -60,6 +62,10 @@ export class Access {
     if (step.next === 'malformed') return { accepted: false, reason: 'malformed' }
     const result = await this.signIn({ ...request, credentials: step.credentials })
     const last = exchange.conclude(result)
+    if (last !== null && result.accepted && conclude !== undefined) {
+      conclude(last)
+      return result
+    }
     // RFC 7628 §3.2.3, RFC 4954 §4: the client answers the last message; cancelling after a success is one, too.
     const isCancelled = last !== null && (await challenge(last)) === null
     return isCancelled && result.accepted ? { accepted: false, reason: 'cancelled' } : result

@@ -2,6 +2,7 @@
 
 import { notFound, ProductError } from '../base/errors.ts'
 import type { Db } from '../db/db.ts'
+import type { ClientRecordCheck } from '../directory/client-records.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { DomainCheck } from '../directory/domain-checks.ts'
 import type { Domain } from '../directory/domain-record.ts'
@@ -12,6 +13,14 @@ export interface DomainDeps {
   db: Db
   directory: Pick<Directory, 'domains'>
   outbound: { sesIdentities: Pick<Outbound['sesIdentities'], 'look'> }
+}
+
+/** A domain after a check that was asked for, and what DNS has. */
+export interface DomainVerificationResult {
+  domain: Domain
+  checks: DomainCheck[]
+  /** Of the records for mail programs. */
+  clientChecks: ClientRecordCheck[]
 }
 
 /** Receives the current record; throws to refuse. */
@@ -33,12 +42,15 @@ export class DomainVerification {
    * @param check receives the current record, before the check and inside the unit of work; throws to refuse
    * @throws ProductError not_found, service_unavailable (no name server answered), conflict (another team has verified the name)
    */
-  async verify(teamId: string, id: string, check?: Check): Promise<{ domain: Domain; checks: DomainCheck[] }> {
+  async verify(teamId: string, id: string, check?: Check): Promise<DomainVerificationResult> {
     const { db, directory } = this.#deps
     const before = directory.domains.get(teamId, id)
     if (before === undefined) throw notFound('domain')
     check?.(before)
-    const findings = await this.#inspect(before)
+    const [findings, clientChecks] = await Promise.all([
+      this.#inspect(before),
+      directory.domains.checkClientRecords(before),
+    ])
     if (findings.verification === 'unknown') {
       throw new ProductError('service_unavailable', 'The name servers of the domain did not answer. Try again later.')
     }
@@ -48,7 +60,7 @@ export class DomainVerification {
       return directory.domains.applyFindings(tx, id, findings, true)
     })
     if (domain === undefined) throw notFound('domain')
-    return { domain, checks: findings.checks }
+    return { domain, checks: findings.checks, clientChecks }
   }
 
   /**

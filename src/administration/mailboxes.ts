@@ -7,6 +7,7 @@ import type { IssuedKey } from '../directory/key-record.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
 
 export interface MailboxDeps {
@@ -15,6 +16,7 @@ export interface MailboxDeps {
   store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
   outbound: Pick<Outbound, 'foreignIn'> & { queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf'> }
   agents: Pick<Agents, 'endSignInsThrough'>
+  people: Pick<People, 'welcomeMailbox' | 'forgetMailbox'>
 }
 
 /** Receives the current record inside the unit of work; throws to refuse. */
@@ -69,14 +71,17 @@ export class MailboxAdministration {
 
   /**
    * Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately, ends the sign-ins through it and cancels
-   * its queued messages. Idempotent.
-   * @throws ProductError not_found
+   * its queued messages. The person who signs in with its address is forgotten. Idempotent.
+   * @throws ProductError not_found, conflict while that person is the last owner of a team
    */
   async delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    const { db, directory, agents, outbound } = this.#deps
+    const { db, directory, agents, people, outbound } = this.#deps
     const mailbox = await db.write((tx) => {
+      const before = directory.mailboxes.getIn(tx, teamId, id)?.status
       const deleted = directory.mailboxes.deleteIn(tx, teamId, id, check)
       agents.endSignInsThrough(tx, id)
+      // The address of one that was deleted earlier may belong to another person now.
+      if (before !== 'deleted') people.forgetMailbox(tx, deleted)
       return deleted
     })
     await outbound.queuedMessages.cancelOf(id)
@@ -94,10 +99,11 @@ export class MailboxAdministration {
   }
 
   #createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {
-    const { directory, store } = this.#deps
+    const { directory, store, people } = this.#deps
     const mailbox = directory.mailboxes.createIn(tx, teamId, input)
     this.#checkScope(tx, teamId, mailbox.sendScope)
     store.openAccount(tx, mailbox.id, mailbox.email)
+    people.welcomeMailbox(tx, mailbox)
     return mailbox
   }
 

@@ -10,6 +10,7 @@ import { cleanContents } from './mailbox/clean-content.ts'
 import { drafts } from './mailbox/drafts.ts'
 import { readEvents } from './mailbox/events.ts'
 import { folders } from './mailbox/folders.ts'
+import { forwards } from './mailbox/forwards.ts'
 import { behindGate } from './mailbox/gates.ts'
 import { identities } from './mailbox/identities.ts'
 import { readMe } from './mailbox/me.ts'
@@ -28,6 +29,7 @@ import { threads } from './mailbox/threads.ts'
 import { vacation } from './mailbox/vacation.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { mailboxAppPasswords } from './management/app-passwords.ts'
+import { audit } from './management/audit.ts'
 import { billing } from './management/billing.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
@@ -36,10 +38,12 @@ import { emailLogs } from './management/email-logs.ts'
 import { emailMetrics } from './management/email-metrics.ts'
 import { emails } from './management/emails.ts'
 import { events } from './management/events.ts'
+import { mailboxForwards } from './management/forwards.ts'
 import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxAliases } from './management/mailbox-aliases.ts'
 import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
+import { mailboxPeople } from './management/mailbox-people.ts'
 import { mailboxes } from './management/mailboxes.ts'
 import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
@@ -47,9 +51,12 @@ import { providers } from './management/providers.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { suppressions } from './management/suppressions.ts'
 import { team } from './management/team.ts'
+import { usage } from './management/usage.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
 import { operatorAgents } from './operator/agents.ts'
+import { operatorAppliance } from './operator/appliance.ts'
+import { operatorAudit } from './operator/audit.ts'
 import { operatorCredits } from './operator/credits.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { machineMetrics } from './operator/machine-metrics.ts'
@@ -67,6 +74,8 @@ const management = [
   ...mailboxKeys,
   ...mailboxAppPasswords,
   ...mailboxAliases,
+  ...mailboxForwards,
+  ...mailboxPeople,
   ...inboundLogs,
   ...emails,
   ...emailLogs,
@@ -82,11 +91,14 @@ const management = [
   ...events,
   ...apiKeys,
   ...team,
+  ...audit,
+  ...usage,
   ...billing,
 ]
 const mailbox = [
   readMe,
   ...appPasswords,
+  ...forwards,
   readEvents,
   ...vacation,
   ...threads,
@@ -113,6 +125,8 @@ const operator = [
   ...operatorLimitRequests,
   ...operatorTeams,
   ...operatorAgents,
+  ...operatorAppliance,
+  operatorAudit,
   operatorCredits,
   machineMetrics,
 ]

@@ -27,6 +27,22 @@ declare module 'mailauth/lib/arc/index.js' {
       data: ArcData,
       options: { resolver: Resolve; minBitLength: number; strict: boolean },
     ): Promise<{ status: Status }>
+    /** `headers` is empty when no set was created. */
+    createSeal(
+      input: Buffer,
+      data: {
+        seal: {
+          signingDomain: string
+          selector: string
+          algorithm: string
+          cv: string
+          authResults: string
+          privateKey: string | Buffer
+          signTime: Date
+          strict: boolean
+        }
+      },
+    ): Promise<{ headers: string[]; errors: unknown[] }>
   }
   export default arc
 }

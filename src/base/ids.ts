@@ -20,6 +20,7 @@ export const ID_PREFIX = {
   domain: 'mdom_',
   mailbox: 'mbx_',
   alias: 'mals_',
+  forward: 'fwd_',
   folder: 'fld_',
   thread: 'thr_',
   message: 'msg_',
@@ -42,6 +43,10 @@ export const ID_PREFIX = {
   transaction: 'btx_',
   agentRegistration: 'areg_',
   ownerInvite: 'ainv_',
+  session: 'ses_',
+  passkey: 'psk_',
+  approval: 'apr_',
+  auditEntry: 'aud_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIX

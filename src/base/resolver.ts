@@ -65,6 +65,13 @@ const FORMS = new Map<string, (data: never) => unknown>([
   ['NS', (data: string) => data],
   ['PTR', (data: string) => data],
   ['MX', (data: { preference: number; exchange: string }) => ({ priority: data.preference, exchange: hostOf(data) })],
+  [
+    'SRV',
+    (data: { priority: number; weight: number; port: number; target: string }) => ({
+      ...{ priority: data.priority, weight: data.weight, port: data.port },
+      name: data.target === '.' ? '' : data.target,
+    }),
+  ],
   // One character per byte, as in node:dns: bytes beyond ASCII stay recognisable.
   ['TXT', (data: Buffer[]) => data.map((part) => part.toString('latin1'))],
   [

@@ -82,13 +82,15 @@ export class SafeFetch {
   async post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
     const totalMs = this.#totalMs
     const reading = new AnswerReader(totalMs)
-    const timer = setTimeout(() => reading.expire(), totalMs).unref()
+    let timer: NodeJS.Timeout | undefined
     try {
       this.#opening ??= this.#open()
       const agent = await this.#opening
       const { origin, path, hostname, isAddress } = this.#parse(url)
       // Node does not look up what is an address already.
       if (isAddress) await this.addressesOf(hostname)
+      // From here on the result is awaited: it must not be rejected before.
+      timer = setTimeout(() => reading.expire(), totalMs).unref()
       agent.dispatch({ origin, path, method: 'POST', headers, body }, reading)
       return await reading.result
     } catch (error) {

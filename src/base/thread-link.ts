@@ -2,8 +2,8 @@
 
 import type { MessagePort, Transferable, Worker } from 'node:worker_threads'
 
-/** What the other thread may call, by name. A promise is awaited before the answer is sent. */
-export type LinkHandlers = Record<string, (...given: never[]) => unknown>
+/** What one thread may call in another, by name. A promise is awaited before the answer is sent. */
+export type ThreadCalls = Record<string, (...given: never[]) => unknown>
 
 /** The answer of a handler, with buffers in it that are handed over instead of copied. */
 export class Moved<T> {
@@ -15,6 +15,10 @@ export class Moved<T> {
     this.buffers = buffers
   }
 }
+
+/** What a call resolves to. */
+type Answered<F extends ThreadCalls[string]> =
+  Awaited<ReturnType<F>> extends Moved<infer T> ? T : Awaited<ReturnType<F>>
 
 interface Call {
   name: string
@@ -48,9 +52,10 @@ interface PendingCall {
   reject(error: unknown): void
 }
 
-export class ThreadLink {
+/** One end of the calls; `Far` are those that the other thread answers. */
+export class ThreadLink<Far extends ThreadCalls> {
   readonly #port: Worker | MessagePort
-  readonly #handlers: LinkHandlers
+  readonly #handlers: ThreadCalls
   readonly #failed: (error: unknown) => void
   readonly #pending = new Map<number, PendingCall>()
   #batch: Batch = { calls: [], answers: [] }
@@ -64,7 +69,7 @@ export class ThreadLink {
    * @param handlers what the other thread may call
    * @param failed called with the error of a call that expects no answer
    */
-  constructor(port: Worker | MessagePort, handlers: LinkHandlers, failed: (error: unknown) => void) {
+  constructor(port: Worker | MessagePort, handlers: ThreadCalls, failed: (error: unknown) => void) {
     this.#port = port
     this.#handlers = handlers
     this.#failed = failed
@@ -76,22 +81,26 @@ export class ThreadLink {
    * @param transfer buffers in `given` that are handed over; they are unusable afterwards
    * @throws Error what it throws, with its `code` and `errcode`; also when the other thread has ended
    */
-  call<T>(name: string, given: unknown[], transfer: readonly ArrayBufferLike[] = []): Promise<T> {
+  call<N extends keyof Far & string>(
+    name: N,
+    given: Parameters<Far[N]>,
+    transfer: readonly ArrayBufferLike[] = [],
+  ): Promise<Answered<Far[N]>> {
     if (this.#ended !== null) return Promise.reject(this.#ended)
     const id = ++this.#lastId
-    return new Promise<T>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject })
       this.#add({ name, given, id }, transfer)
     })
   }
 
   /** Calls a function of the other thread without waiting for it. */
-  post(name: string, given: unknown[]): void {
+  post<N extends keyof Far & string>(name: N, given: Parameters<Far[N]>): void {
     if (this.#ended === null) this.#add({ name, given, id: null }, [])
   }
 
   /** As `post`, at once and in a message of its own. @throws Error when a value cannot be handed over */
-  postNow(name: string, given: unknown[], transfer: Transferable[]): void {
+  postNow<N extends keyof Far & string>(name: N, given: Parameters<Far[N]>, transfer: Transferable[]): void {
     this.#flush()
     this.#port.postMessage({ calls: [{ name, given, id: null }], answers: [] } satisfies Batch, transfer)
   }

@@ -92,6 +92,7 @@ export const mailboxSettings: Command = {
       ['Incoming (IMAP)', endpointText(data.imap)],
       ['Outgoing (SMTP)', endpointText(data.submission)],
       ['Filters (Sieve)', endpointText(data.managesieve)],
+      ...(data.setup_url === null ? [] : [['Page for people', data.setup_url]]),
     ])
     return { data, lines }
   },

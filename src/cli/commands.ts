@@ -8,6 +8,7 @@ import {
   mailboxSettings,
   mailboxSignIns,
 } from './app-passwords.ts'
+import { auditList } from './audit.ts'
 import { backup } from './backup.ts'
 import { clockAccept } from './clock-accept.ts'
 import type { Command } from './command.ts'
@@ -18,6 +19,7 @@ import { domainOwn } from './domain-own.ts'
 import { domainRotateKey } from './domain-rotate-key.ts'
 import { domainVerify } from './domain-verify.ts'
 import { domainList, domainShow } from './domains.ts'
+import { forwardAdd, forwardList, forwardRemove } from './forwards.ts'
 import { keyCreate } from './key-create.ts'
 import { keyList, keyRevoke, keyRotate } from './keys.ts'
 import { limitRequestApprove, limitRequestDeny, limitRequestList } from './limit-requests.ts'
@@ -26,6 +28,7 @@ import { mailboxAlias, mailboxAliases, mailboxRemoveAlias } from './mailbox-alia
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
 import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
+import { operatorGrant, operatorList, operatorWithdraw } from './operator-grant.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
 import { loginLink, memberAdd, memberList } from './people.ts'
 import { providerActivate, providerDeactivate, providerDelete, providerTest } from './provider-actions.ts'
@@ -59,6 +62,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[teamList, teamCreate, teamUpdate, teamSuspend, teamReactivate, teamCredit],
       ...[limitRequestList, limitRequestApprove, limitRequestDeny],
       ...[keyList, keyCreate, keyRevoke, keyRotate, operatorKey, operatorRevoke],
+      ...[operatorList, operatorGrant, operatorWithdraw],
       ...[memberList, memberAdd, loginLink],
     ],
   },
@@ -68,6 +72,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey],
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
+      ...[forwardList, forwardAdd, forwardRemove],
       ...[mailboxSuspend, mailboxReactivate, mailboxDelete],
     ],
   },
@@ -83,7 +88,7 @@ export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'Logs and webhooks',
     commands: [
-      logTail,
+      ...[logTail, auditList],
       ...[webhookList, webhookShow, webhookCreate, webhookUpdate, webhookDelete, webhookTest],
       ...[webhookRotateSecret, webhookDeliveries, webhookReplay],
     ],

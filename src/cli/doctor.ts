@@ -4,14 +4,15 @@ import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import { storageError } from '../base/storage-error.ts'
-import { clientHost } from '../config/client-protocols.ts'
+import { clientHosts } from '../config/client-protocols.ts'
 import type { Config } from '../config/config.ts'
 import type { Call, Command } from './command.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkBacklog } from './doctor/backlog.ts'
+import { checkClientHost, checkClientPorts, checkDocumentNames } from './doctor/client-ports.ts'
 import { checkClockGuard } from './doctor/clock-guard.ts'
 import { checkDatabases } from './doctor/deep.ts'
-import { checkDomains } from './doctor/domains.ts'
+import { checkDomains, documentNames } from './doctor/domains.ts'
 import { type Finding, failing, type Level } from './doctor/finding.ts'
 import { checkCertificate, checkClock, checkDisk, checkFolder } from './doctor/machine.ts'
 import { checkHosts } from './doctor/mail-host.ts'
@@ -26,7 +27,9 @@ export const doctor: Command = {
   words: 'doctor',
   summary: 'Check the whole appliance, running or not; exits with 1 when a check fails.',
   options: {
-    outside: { says: 'also connect to port 25 of this machine by its name, and of a large mail service' },
+    outside: {
+      says: 'also connect to this machine by its names, as mail servers and mail programs do, and to a large mail service',
+    },
     deep: { says: 'also read both databases from end to end: damage, missing content, wrong counts' },
   },
   async run(call) {
@@ -44,7 +47,7 @@ export const doctor: Command = {
 async function runChecks(call: Call): Promise<Finding[]> {
   const { config } = call
   const folder = await checkFolder(config.DATA_DIR)
-  const outside = [...checkSettings(config), await checkSmtp(config)]
+  const outside = [...checkSettings(config), await checkSmtp(config), ...(await checkClientPorts(config))]
   // Opening would make a folder that is missing.
   if (folder.level === 'fail') return [folder, ...outside]
   const path = resolve(config.DATA_DIR)
@@ -58,8 +61,9 @@ async function runChecks(call: Call): Promise<Finding[]> {
       ...checkCertificate(app.folder.tls.cert, hostsOf(config), app.clock.now()),
       ...outside,
       ...(await checkHosts(app.resolver, config.MAIL_HOSTS)),
-      ...(await checkPort25(call, app.resolver)),
+      ...(await checkFromOutside(call, app.resolver)),
       ...(await checkDomains(app)),
+      ...(call.has('outside') ? await checkDocumentNames(app.resolver, documentNames(app)) : []),
       ...checkAccounts(app),
       ...(await checkBacklog(app)),
       checkClockGuard(app),
@@ -72,8 +76,7 @@ async function runChecks(call: Call): Promise<Finding[]> {
 
 /** The names senders and mail programs connect to. */
 function hostsOf(config: Config): string[] {
-  const forPrograms = config.CLIENT_PROTOCOLS.length > 0 ? [clientHost(config)] : []
-  return [...new Set([...config.MAIL_HOSTS, ...forPrograms])]
+  return [...new Set([...config.MAIL_HOSTS, ...clientHosts(config)])]
 }
 
 function openFinding(error: unknown): Finding {
@@ -83,9 +86,13 @@ function openFinding(error: unknown): Finding {
   return failing('open', says, 'Correct this, then run mailstead doctor again.')
 }
 
-async function checkPort25({ config, has }: Call, resolver: Resolver): Promise<Finding[]> {
+async function checkFromOutside({ config, has }: Call, resolver: Resolver): Promise<Finding[]> {
   if (!has('outside')) return notTried(config)
-  return [...(await checkInboundPort(resolver, config)), ...(await checkOutboundPort(resolver, config))]
+  return [
+    ...(await checkInboundPort(resolver, config)),
+    ...(await checkOutboundPort(resolver, config)),
+    ...(await checkClientHost(resolver, config)),
+  ]
 }
 
 function linesOf({ level, check, says, do: advice }: Finding): string[] {

@@ -3,7 +3,7 @@
 import { presentDomain } from '../api/schemas/domain.ts'
 import type { Domain } from '../directory/domains.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
-import { recordRows } from './domain-records.ts'
+import { clientRows, recordRows } from './domain-records.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -29,6 +29,12 @@ function linesOf(domain: Domain): string[] {
     '',
     ...table(recordRows(domain)),
     '',
+    ...forPrograms(domain),
     `Mailstead checks them regularly. To check now: mailstead domain verify ${domain.name}`,
   ]
+}
+
+function forPrograms(domain: Domain): string[] {
+  const rows = clientRows(domain)
+  return rows.length === 0 ? [] : ['By these, mail programs find their settings (recommended):', '', ...table(rows), '']
 }

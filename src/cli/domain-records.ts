@@ -8,3 +8,8 @@ export function recordRows({ name, records }: Domain): string[][] {
   const texts = [verification, spf, ...dkim, dmarc].map((record) => [`  ${record.name}`, 'TXT', record.value])
   return [...texts, ...mx.map(({ priority, target }) => [`  ${name}`, 'MX', `${priority} ${target}`])]
 }
+
+/** Records for mail programs: recommended, not required. */
+export function clientRows({ records }: Domain): string[][] {
+  return records.client.map(({ name, type, value }) => [`  ${name}`, type, value])
+}

@@ -1,8 +1,11 @@
 // `mailstead domain verify`: looks at a domain's DNS now.
 
 import { presentVerification } from '../api/schemas/domain.ts'
+import { clientHosts } from '../config/client-protocols.ts'
+import type { ClientRecordCheck } from '../directory/client-records.ts'
 import type { DomainCheck } from '../directory/domain-checks.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
+import { missingNames } from './doctor/machine.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
@@ -16,14 +19,20 @@ export const domainVerify: Command = {
     const app = await call.open()
     const team = chooseTeam(app.directory, call.text('team'))
     const { id } = chooseDomain(app, team.id, call.operands[0]!)
-    const { domain, checks } = await app.administration.domains.verify(team.id, id)
+    const result = await app.administration.domains.verify(team.id, id)
+    const { domain, checks, clientChecks } = result
+    const missing = missingNames(app.folder.tls.cert, clientHosts(app.config))
     const isVerified = domain.verificationStatus === 'verified'
     return {
-      data: presentVerification(domain, checks),
+      data: { ...presentVerification(result), names_missing_in_certificate: missing },
       lines: [
         `${domain.name} (${domain.id}) is ${domain.verificationStatus}.`,
         '',
         ...table(checks.map(rowOf)),
+        ...(clientChecks.length === 0
+          ? []
+          : ['', 'For mail programs, recommended:', ...table(clientChecks.map(clientRowOf))]),
+        ...missing.map((name) => `The certificate does not name ${name}, which mail programs connect to.`),
         ...domain.removable.map(({ name }) => `${name} belongs to a key that was replaced: remove its record.`),
       ],
       ...(isVerified
@@ -36,6 +45,14 @@ export const domainVerify: Command = {
 }
 
 function rowOf({ ok, record, name, expected, found }: DomainCheck): string[] {
-  const seen = found.length === 0 ? 'nothing found' : `found: ${found.join(' | ')}`
-  return [ok ? '  ok' : '  --', record, name, ok ? expected : `expected: ${expected}; ${seen}`]
+  return [ok ? '  ok' : '  --', record, name, outcomeOf(ok, expected, found)]
+}
+
+function clientRowOf({ ok, type, name, value, found }: ClientRecordCheck): string[] {
+  return [ok ? '  ok' : '  --', type, name, outcomeOf(ok, value, found)]
+}
+
+function outcomeOf(ok: boolean, expected: string, found: readonly string[]): string {
+  if (ok) return expected
+  return `expected: ${expected}; ${found.length === 0 ? 'nothing found' : `found: ${found.join(' | ')}`}`
 }

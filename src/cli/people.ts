@@ -4,6 +4,7 @@ import { presentMember } from '../api/management/team.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../people/members.ts'
+import { auditCommand } from './audit-command.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
 import { table } from './table.ts'
@@ -62,7 +63,9 @@ export const loginLink: Command = {
   async run(call) {
     const app = await call.open()
     const email = checkPersonEmail(call.operands[0]!)
-    const { url, lines } = await choose(await linksFor(app, email), email, call.text('team')).show()
+    const { teamId, show } = choose(await linksFor(app, email), email, call.text('team'))
+    const { url, lines } = await show()
+    await app.db.write((tx) => auditCommand(tx, app, 'login-link', { email, teamId }))
     return { data: { url }, lines: [...lines, `  ${url}`] }
   },
 }

@@ -4,7 +4,7 @@ import { isAtTerminal } from '../base/log.ts'
 import { firstTeam } from '../directory/first-team.ts'
 import { addressOutput } from './addresses.ts'
 import type { Command } from './command.ts'
-import { firstStartOutput, unusedKeyOutput } from './setup.ts'
+import { firstRunOutput, firstStartOutput, unusedKeyOutput } from './setup.ts'
 
 export const serveCommand: Command = {
   words: 'serve',
@@ -18,6 +18,8 @@ export const serveCommand: Command = {
         const first = await firstTeam(app.directory)
         if (first !== undefined) call.print(firstStartOutput(call.config, app, first))
         else if (!app.directory.keys.hasUsedRoot()) call.print(unusedKeyOutput(app))
+        const address = app.people.firstRun.begin()
+        if (address !== null) call.print(firstRunOutput(address))
       },
       // Programs find them in the log.
       ({ ports }) => {

@@ -48,3 +48,16 @@ export function unusedKeyOutput(app: Context): CommandOutput {
     lines: ['No root key of this appliance has been used yet. If you have none, create one: mailstead key create'],
   }
 }
+
+/** Output at the start of an appliance without an owner. @param address with the one-time token */
+export function firstRunOutput(address: string): CommandOutput {
+  return {
+    data: { first_run: address },
+    lines: [
+      '',
+      'Open this address in a browser on this machine to set up Mailstead. It works once, for a day:',
+      `  ${address}`,
+      '',
+    ],
+  }
+}

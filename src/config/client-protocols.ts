@@ -19,7 +19,8 @@ export interface ClientSettings extends Record<ClientProtocol, ClientEndpoint | 
   username: string
 }
 
-type Names = Pick<Config, 'CLIENT_HOST' | 'MAIL_HOSTS' | 'CLIENT_PUBLIC_PORTS'> & {
+/** The settings that say where mail programs connect to. */
+export type ClientNames = Pick<Config, 'CLIENT_HOST' | 'MAIL_HOSTS' | 'CLIENT_PUBLIC_PORTS'> & {
   CLIENT_PROTOCOLS: readonly ClientListener[]
 }
 
@@ -28,19 +29,41 @@ export function clientHost({ CLIENT_HOST, MAIL_HOSTS }: Pick<Config, 'CLIENT_HOS
   return CLIENT_HOST || MAIL_HOSTS[0]!
 }
 
+/** The names mail programs connect to; none when no protocol is served. */
+export function clientHosts(config: Pick<Config, 'CLIENT_HOST' | 'MAIL_HOSTS' | 'CLIENT_PROTOCOLS'>): string[] {
+  return config.CLIENT_PROTOCOLS.length > 0 ? [clientHost(config)] : []
+}
+
+/** The public endpoints of these listeners, in the order given; those that are not served are left out. */
+function servedEndpoints(config: ClientNames, ...names: ClientListener[]): ClientEndpoint[] {
+  return names
+    .filter((name) => config.CLIENT_PROTOCOLS.includes(name))
+    .map((name) => ({
+      host: clientHost(config),
+      port: publicPort(config, name),
+      security: name.endsWith('s') ? 'tls' : 'starttls',
+    }))
+}
+
+/** The port mail programs connect to, which may be mapped to that of the listener. */
+export function publicPort({ CLIENT_PUBLIC_PORTS }: Pick<Config, 'CLIENT_PUBLIC_PORTS'>, name: ClientListener): number {
+  return CLIENT_PUBLIC_PORTS[CLIENT_LISTENERS.indexOf(name)]!
+}
+
+/** Every endpoint of a protocol; TLS from the first byte comes first, which RFC 8314 §3 prefers. */
+export function endpointsOf(config: ClientNames, protocol: ClientProtocol): ClientEndpoint[] {
+  if (protocol === 'imap') return servedEndpoints(config, 'imaps', 'imap')
+  if (protocol === 'submission') return servedEndpoints(config, 'submissions', 'submission')
+  return servedEndpoints(config, 'managesieve')
+}
+
 /** @param email address of the mailbox */
-export function clientSettings(config: Names, email: string): ClientSettings {
-  // RFC 8314 §3: TLS from the first byte is preferred.
-  const endpoint = (...names: ClientListener[]): ClientEndpoint | null => {
-    const name = names.find((one) => config.CLIENT_PROTOCOLS.includes(one))
-    if (name === undefined) return null
-    const port = config.CLIENT_PUBLIC_PORTS[CLIENT_LISTENERS.indexOf(name)]!
-    return { host: clientHost(config), port, security: name.endsWith('s') ? 'tls' : 'starttls' }
-  }
+export function clientSettings(config: ClientNames, email: string): ClientSettings {
+  const first = (protocol: ClientProtocol) => endpointsOf(config, protocol)[0] ?? null
   return {
     username: email,
-    imap: endpoint('imaps', 'imap'),
-    submission: endpoint('submissions', 'submission'),
-    managesieve: endpoint('managesieve'),
+    imap: first('imap'),
+    submission: first('submission'),
+    managesieve: first('managesieve'),
   }
 }

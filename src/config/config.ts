@@ -51,11 +51,21 @@ export const MAILBOX_GATES = [
   'submission',
   'managesieve',
   'app_passwords',
+  'forwarding',
 ] as const
 export type MailboxGate = (typeof MAILBOX_GATES)[number]
 
+/** How people can sign in. */
+const SIGN_IN_METHODS = ['passkey', 'link', 'password'] as const
+
 /** Those of them that exist. */
-const SERVED_LISTENERS = ['imaps', 'imap'] as const satisfies ClientListener[]
+const SERVED_LISTENERS = [
+  'imaps',
+  'imap',
+  'submissions',
+  'submission',
+  'managesieve',
+] as const satisfies ClientListener[]
 
 /** One schema per setting. `default` applies when neither environment nor file sets it; `description` is shown to the operator. */
 export const settings = {
@@ -170,8 +180,8 @@ export const settings = {
   }),
 
   CLIENT_PROTOCOLS: Type.Array(Type.Enum([...SERVED_LISTENERS]), {
-    default: ['imaps'],
-    description: `Protocols for mail programs that are served: ${SERVED_LISTENERS.join(', ')} (imap: STARTTLS). An empty list (\`,\` in the environment): none.`,
+    default: ['imaps', 'submissions', 'submission', 'managesieve'],
+    description: `Protocols for mail programs that are served: ${SERVED_LISTENERS.join(', ')} (imap, submission and managesieve: STARTTLS). An empty list (\`,\` in the environment): none.`,
   }),
   CLIENT_BIND: Type.String({ default: '0.0.0.0', description: 'Address the listeners for mail programs listen on.' }),
   CLIENT_HOST: Type.String({
@@ -181,6 +191,9 @@ export const settings = {
   }),
   IMAPS_PORT: { ...Port, default: 2993, description: 'TCP port of IMAP with TLS (993 on the public internet).' },
   IMAP_PORT: { ...Port, default: 2143, description: 'TCP port of IMAP with STARTTLS (143 on the public internet).' },
+  SUBMISSIONS_PORT: { ...Port, default: 2465, description: 'TCP port of submission with TLS (465 in public).' },
+  SUBMISSION_PORT: { ...Port, default: 2587, description: 'TCP port of submission with STARTTLS (587 in public).' },
+  MANAGESIEVE_PORT: { ...Port, default: 4190, description: 'TCP port of ManageSieve (STARTTLS).' },
   CLIENT_PUBLIC_PORTS: Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), {
     default: [993, 143, 465, 587, 4190],
     minItems: 5,
@@ -204,6 +217,18 @@ export const settings = {
     minimum: 1,
     maximum: 65535,
     description: 'Maximum number of open IMAP connections per mailbox.',
+  }),
+  IMAP_MAX_COMPRESSED: Type.Integer({
+    default: 500,
+    minimum: 0,
+    maximum: 65535,
+    description: 'IMAP connections that may compress (COMPRESS=DEFLATE) at a time; each takes some 50 KB more memory.',
+  }),
+  SUBMISSION_MAX_PER_ADDRESS: Type.Integer({
+    default: 50,
+    minimum: 1,
+    maximum: 65535,
+    description: 'Maximum number of open submission connections per source address (IPv6: per /64).',
   }),
   SIGN_IN_RETENTION_DAYS: {
     ...Days,
@@ -351,6 +376,15 @@ export const settings = {
     minimum: 0,
     maximum: 3660,
     description: 'Days of inactivity after which an agent is revoked; 0: never.',
+  }),
+  SIGN_IN: Type.Array(Type.Enum(SIGN_IN_METHODS), {
+    default: ['passkey', 'link'],
+    minItems: 1,
+    description: 'How people may sign in: passkey, link (mailed), password. Recovery codes always work.',
+  }),
+  OPERATOR_WEB: Type.Boolean({
+    default: true,
+    description: 'Whether people who are operators (mailstead operator grant) reach the operator pages in the browser.',
   }),
   SIGN_IN_LINKS_TO_LOCAL: Type.Boolean({
     default: false,

@@ -6,6 +6,7 @@ import ipaddr from 'ipaddr.js'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
+import { LISTENER_PORTS } from './client-listeners.ts'
 import { type Config, PATTERN_TEXTS, settings } from './config.ts'
 import { suggestionFor, unknownInEnvironment } from './unknown-settings.ts'
 
@@ -185,9 +186,9 @@ function checkListeners(config: Config): void {
   }
 }
 
-function clientListeners({ CLIENT_PROTOCOLS, CLIENT_BIND: host, IMAPS_PORT, IMAP_PORT }: Config) {
-  const ports = { imaps: { name: 'IMAPS_PORT', port: IMAPS_PORT }, imap: { name: 'IMAP_PORT', port: IMAP_PORT } }
-  return CLIENT_PROTOCOLS.map((protocol) => ({ ...ports[protocol], host }))
+function clientListeners(config: Config) {
+  const { CLIENT_PROTOCOLS: served, CLIENT_BIND: host } = config
+  return served.map((protocol) => ({ name: LISTENER_PORTS[protocol], port: config[LISTENER_PORTS[protocol]], host }))
 }
 
 /** True when two sockets cannot be bound to one port at these addresses. "::" also takes IPv4. */

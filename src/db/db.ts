@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { stopwatch } from '../base/clock.ts'
 import { DatabaseConnection } from './connection.ts'
 import { readPragmas, writePragmas } from './pragmas.ts'
-import type { Reader, ScanReader, Tx } from './sql.ts'
+import { type Reader, type ScanReader, scanHere, type Tx } from './sql.ts'
 import type { DbThreads } from './threads.ts'
 import { type DeferredWork, openTx, readerOf, type WriteContext } from './tx.ts'
 import { WriteLog } from './write-log.ts'
 
-export type { AnyReader, Reader, Row, ScanReader, SqlValue, Tx } from './sql.ts'
+export type { AnyReader, DbReads, Reader, Row, ScanReader, SqlValue, Tx } from './sql.ts'
 
 export interface DbOptions {
   file: string
@@ -306,14 +306,6 @@ async function runSteps<T>(steps: Steps<T>): Promise<T> {
     if (elapsed() < STEPS_MS) continue
     await new Promise(setImmediate)
     elapsed = stopwatch()
-  }
-}
-
-/** Without threads, scans run on the calling thread. */
-function scanHere(reader: Reader): ScanReader {
-  return {
-    all: async (sql, values) => reader.all(sql, values),
-    get: async (sql, values) => reader.get(sql, values),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Db } from './db.ts'
 
-/** Tells whether a database has changed. It is asked once in a turn of the event loop, and after each commit of its own process. */
+/** Detects changes of a database. The database is asked once in a turn of the event loop, and after each commit of its own process. */
 class ChangeWatch {
   readonly #db: Pick<Db, 'read' | 'counts'>
   #version = -1

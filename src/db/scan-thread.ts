@@ -1,29 +1,28 @@
 // Worker thread for reads: a connection per file, one statement at a time.
 
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { readPragmas } from './pragmas.ts'
-import { Statements } from './statements.ts'
+import type { SQLInputValue } from 'node:sqlite'
+import { transferred } from '../base/thread-pool.ts'
+import { columnsOf } from './sql.ts'
+import { threadStatements } from './thread-reader.ts'
 
 export interface ScanTask {
   file: string
   sql: string
   values: SQLInputValue[]
-}
-
-const files = new Map<string, Statements>()
-
-function open(file: string): Statements {
-  const database = new DatabaseSync(file, { timeout: 0 })
-  for (const pragma of readPragmas(false)) database.exec(pragma)
-  const statements = new Statements(database)
-  files.set(file, statements)
-  return statements
+  /** Numbers by column instead of rows: for results of very many rows. */
+  asColumns?: true
 }
 
 /** @throws Error whose cause is the result code of SQLite: a thread hands on no other members of an error */
-export default function scan({ file, sql, values }: ScanTask): unknown[] {
+export default function scan({ file, sql, values, asColumns }: ScanTask): unknown {
   try {
-    return (files.get(file) ?? open(file)).all(sql, values)
+    const rows = threadStatements(file).all(sql, values)
+    if (asColumns === undefined) return rows
+    const columns = columnsOf(rows)
+    return transferred(
+      columns,
+      Object.values(columns).map(({ buffer }) => buffer),
+    )
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number }
     throw new Error(message, { cause: errcode })

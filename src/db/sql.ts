@@ -14,6 +14,24 @@ export interface Reader {
 export interface ScanReader {
   all<R = Row>(sql: string, values?: readonly SqlValue[]): Promise<R[]>
   get<R = Row>(sql: string, values?: readonly SqlValue[]): Promise<R | undefined>
+  /** Rows of numbers by column, NaN for NULL: many rows cost the calling thread nothing. Empty without rows. */
+  columns(sql: string, values?: readonly SqlValue[]): Promise<Columns>
+}
+
+/** Numbers by name of their column; all are of one length. */
+export type Columns = Record<string, Float64Array<ArrayBuffer>>
+
+/** The columns of rows that have numbers only. */
+export function columnsOf(rows: readonly Record<string, unknown>[]): Columns {
+  const names = Object.keys(rows[0] ?? {})
+  const numberIn = (value: unknown) => (value === null ? Number.NaN : Number(value))
+  return Object.fromEntries(names.map((name) => [name, Float64Array.from(rows, (row) => numberIn(row[name]))]))
+}
+
+/** Both ways to read a file; in a worker thread both read there (`thread-reader.ts`). */
+export interface DbReads {
+  readonly read: Reader
+  readonly scan: ScanReader
 }
 
 /** Reads rows here or in another thread. */
@@ -36,4 +54,13 @@ export interface Tx extends Reader {
   atEnd(work: (tx: Tx) => void, order?: number): void
   /** Runs after the commit that makes this unit durable, never when the unit fails. */
   afterCommit(run: () => void): void
+}
+
+/** Scans that run on the calling thread. */
+export function scanHere(reader: Reader): ScanReader {
+  return {
+    all: async (sql, values) => reader.all(sql, values),
+    get: async (sql, values) => reader.get(sql, values),
+    columns: async (sql, values) => columnsOf(reader.all(sql, values)),
+  }
 }

@@ -20,15 +20,18 @@ export class DbThreads {
 
   /** A reader of one file. */
   reader(file: string): ScanReader {
-    const run = <R>(sql: string, values: readonly SqlValue[] = []) =>
-      this.#pool.run<R[]>({ file, sql, values: values.map(sqlValue) } satisfies ScanTask).catch((error: Error) => {
+    const task = <R>(one: ScanTask) =>
+      this.#pool.run<R>(one).catch((error: Error) => {
         throw typeof error.cause === 'number' ? Object.assign(error, { errcode: error.cause }) : error
       })
+    const run = <R>(sql: string, values: readonly SqlValue[] = []) =>
+      task<R[]>({ file, sql, values: values.map(sqlValue) })
     return {
       all: run,
       async get<R>(sql: string, values?: readonly SqlValue[]) {
         return (await run<R>(sql, values))[0]
       },
+      columns: (sql, values = []) => task({ file, sql, values: values.map(sqlValue), asColumns: true }),
     }
   }
 

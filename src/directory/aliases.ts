@@ -6,6 +6,7 @@ import { newId } from '../base/ids.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { parseMailbox } from '../mime/address.ts'
+import { dropForwardsOfAlias } from './forwards.ts'
 import { baseLocal } from './local-part.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
@@ -89,13 +90,15 @@ export class Aliases {
   }
 
   /**
-   * Removes an alias; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox in the same unit of work.
+   * Removes an alias and its forwards; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox in the same unit of work.
    * @throws ProductError not_found
    */
   removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): void {
     if (this.#deps.mailboxes.getIn(tx, teamId, mailboxId) === undefined) throw notFound('mailbox')
-    const { changes } = tx.run('DELETE FROM aliases WHERE id = ? AND mailbox_id = ?', [id, mailboxId])
-    if (changes === 0) throw notFound('alias')
+    const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? RETURNING email'
+    const removed = tx.get<{ email: string }>(sql, [id, mailboxId])
+    if (removed === undefined) throw notFound('alias')
+    dropForwardsOfAlias(tx, mailboxId, removed.email)
   }
 
   /** Whether there are aliases at a domain. */

@@ -10,6 +10,7 @@ import { AppPasswords } from './app-passwords.ts'
 import { DkimKeys } from './dkim-keys.ts'
 import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
+import { Forwards } from './forwards.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Mailboxes } from './mailboxes.ts'
@@ -32,6 +33,8 @@ export interface Directory {
   mailboxes: Mailboxes
   /** Additional addresses of mailboxes. */
   aliases: Aliases
+  /** Addresses that mailboxes and aliases forward to. */
+  forwards: Forwards
   filters: Filters
   /** Sieve scripts of mailboxes. */
   sieveScripts: SieveScripts
@@ -81,6 +84,7 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     dkimKeys,
     mailboxes,
     aliases,
+    forwards: new Forwards(deps),
     filters,
     sieveScripts,
     replays,

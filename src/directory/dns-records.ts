@@ -1,5 +1,8 @@
 // The DNS records that the owner of a domain has to publish (decisions §4.2).
 
+import type { Config } from '../config/config.ts'
+import { type ClientRecord, clientRecords } from './client-records.ts'
+
 /** A TXT record, or a CNAME when the value is a host name. */
 export interface DnsRecord {
   name: string
@@ -12,6 +15,8 @@ export interface DnsRecords {
   dmarc: DnsRecord
   dkim: DnsRecord[]
   verification: DnsRecord
+  /** For mail programs: recommended, not required. */
+  client: ClientRecord[]
 }
 
 /** The values that the records of a domain are built from. */
@@ -26,8 +31,8 @@ export interface DnsRecordInput {
 const MX_PRIORITY = 10
 const SES_TERM = 'include:amazonses.com'
 
-/** @param mailHosts the names of this appliance; the first is its SMTP host name */
-export function dnsRecords(domain: DnsRecordInput, mailHosts: readonly string[]): DnsRecords {
+export function dnsRecords(domain: DnsRecordInput, config: Config): DnsRecords {
+  const { MAIL_HOSTS: mailHosts } = config
   const host = mailHosts[0]!
   const senders = domain.sesTokens === null ? spfTerm(host) : `${spfTerm(host)} ${SES_TERM}`
   return {
@@ -36,6 +41,7 @@ export function dnsRecords(domain: DnsRecordInput, mailHosts: readonly string[])
     dmarc: { name: `_dmarc.${domain.name}`, value: `v=DMARC1; p=none; rua=mailto:dmarc@${host}` },
     dkim: [...domain.dkim, ...(domain.sesTokens ?? []).map((token) => sesRecord(token, domain.name))],
     verification: { name: `_mail-verify.${domain.name}`, value: `mail-verification=${domain.token}` },
+    client: clientRecords(domain.name, config),
   }
 }
 

@@ -1,6 +1,7 @@
 // Looks up the DNS records of a domain and compares them with the expected ones (decisions §4.3).
 
 import type { Resolver } from '../base/resolver.ts'
+import { type DnsLookup, lookUpCname, lookUpMx, lookUpTxt, shown } from './dns-lookup.ts'
 import { type DnsRecord, type DnsRecords, isCname } from './dns-records.ts'
 
 export interface DomainCheck {
@@ -24,14 +25,7 @@ export interface DomainFindings {
   checks: DomainCheck[]
 }
 
-/** Bounds of `found`: records per name, and characters of each. */
-export const FOUND_MAX = 20
-export const FOUND_CHARS_MAX = 1000
-
-interface Answer {
-  values: string[]
-  definite: boolean
-}
+export { FOUND_CHARS_MAX, FOUND_MAX } from './dns-lookup.ts'
 
 /** The records to look up. */
 export interface ExpectedRecords {
@@ -57,7 +51,7 @@ export async function checkDomain(
     Promise.all(removable.map((gone) => lookUpKey(resolver, gone, false))),
   ])
   const proven = proof.values.includes(verification.value)
-  const text = (record: DomainCheck['record'], expected: DnsRecord, answer: Answer, ok: boolean): DomainCheck => ({
+  const text = (record: DomainCheck['record'], expected: DnsRecord, answer: DnsLookup, ok: boolean): DomainCheck => ({
     record,
     name: expected.name,
     expected: expected.value,
@@ -92,7 +86,7 @@ function isSpfFor(values: string[], expected: string): boolean {
 
 interface KeyLookup {
   expected: DnsRecord
-  answer: Answer
+  answer: DnsLookup
   ok: boolean
 }
 
@@ -116,44 +110,7 @@ function publicKeyOf(value: string): string | null {
   return null
 }
 
-function finding(answer: Answer, ok: boolean): RecordFinding {
+function finding(answer: DnsLookup, ok: boolean): RecordFinding {
   if (ok) return 'found'
   return answer.definite ? 'missing' : 'unknown'
-}
-
-function shown(values: string[]): string[] {
-  return values.slice(0, FOUND_MAX).map((value) => value.slice(0, FOUND_CHARS_MAX))
-}
-
-async function lookUpTxt(resolver: Resolver, name: string): Promise<Answer> {
-  return lookUp(resolver, name, 'TXT', (answer) => (answer as string[][]).map((chunks) => chunks.join('')))
-}
-
-async function lookUpCname(resolver: Resolver, name: string): Promise<Answer> {
-  return lookUp(resolver, name, 'CNAME', (answer) =>
-    (answer as string[]).map((value) => value.toLowerCase().replace(/\.$/, '')),
-  )
-}
-
-async function lookUpMx(resolver: Resolver, name: string): Promise<Answer> {
-  return lookUp(resolver, name, 'MX', (answer) =>
-    (answer as { priority: number; exchange: string }[]).map(
-      ({ priority, exchange }) => `${priority} ${exchange.toLowerCase().replace(/\.$/, '')}`,
-    ),
-  )
-}
-
-async function lookUp(
-  resolver: Resolver,
-  name: string,
-  type: string,
-  read: (answer: unknown) => string[],
-): Promise<Answer> {
-  try {
-    return { values: read(await resolver.fresh(name, type)), definite: true }
-  } catch (error) {
-    const code = (error as { code?: string }).code
-    // Only "no such name" and "no such record" are answers; anything else is a name server in trouble.
-    return { values: [], definite: code === 'ENOTFOUND' || code === 'ENODATA' }
-  }
 }

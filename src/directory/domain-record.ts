@@ -1,9 +1,11 @@
 // Maps rows of `domains` to records and verification states.
 
+import type { Config } from '../config/config.ts'
 import type { Row } from '../db/db.ts'
 import type { PageKey } from '../db/page.ts'
 import { type DkimKey, isSuperseded, keyRecord } from './dkim-key-record.ts'
 import { type DnsRecord, type DnsRecords, dnsRecords } from './dns-records.ts'
+import type { DomainCheck } from './domain-checks.ts'
 import type { DomainState, VerificationStatus } from './domain-lifecycle.ts'
 
 /** The verification status of a domain; read for every message sent. */
@@ -19,6 +21,10 @@ export interface Domain extends DomainStatus {
   /** Last successful verification. */
   verifiedAt: number | null
   createdAt: number
+  /** When DNS was last checked; null before the first check. */
+  checkedAt: number | null
+  /** Whether every record was found then; null before the first check. */
+  areChecksOk: boolean | null
   /** Includes keys in use, new keys, and retired keys that messages in transit may need. */
   records: DnsRecords
   /** Records of replaced keys that are no longer needed. */
@@ -37,8 +43,8 @@ export interface ReceivingDomain {
 /** Additional input of `presentDomain`. */
 export interface DomainView {
   keys: readonly DkimKey[]
-  /** The names of this appliance, for the records to set. */
-  mailHosts: readonly string[]
+  /** For the records to set. */
+  config: Config
   now: number
 }
 
@@ -64,7 +70,12 @@ export function receivingOf(row: Row): ReceivingDomain {
   }
 }
 
-export function presentDomain(row: Row, { keys, mailHosts, now }: DomainView): Domain {
+/** The findings of the last check, empty before the first. */
+export function checksOf(row: Row): DomainCheck[] {
+  return JSON.parse((row.checks as string | null) ?? '[]') as DomainCheck[]
+}
+
+export function presentDomain(row: Row, { keys, config, now }: DomainView): Domain {
   const status = domainStatusOf(row)
   const { name } = status
   const records = (needed: boolean) =>
@@ -73,9 +84,11 @@ export function presentDomain(row: Row, { keys, mailHosts, now }: DomainView): D
     ...status,
     verifiedAt: row.verified_at as number | null,
     createdAt: row.created_at as number,
+    checkedAt: (row.checked_at as number | null | undefined) ?? null,
+    areChecksOk: typeof row.checks !== 'string' ? null : checksOf(row).every(({ ok }) => ok),
     records: dnsRecords(
       { name, token: row.verification_token as string, dkim: records(true), sesTokens: sesTokensOf(row) },
-      mailHosts,
+      config,
     ),
     removable: records(false),
   }

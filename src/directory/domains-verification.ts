@@ -68,6 +68,7 @@ export class DomainVerifier {
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
       ...sesColumns(row, findings.ses),
+      ...{ checks: JSON.stringify(findings.checks), checked_at: now },
     }
     this.#deps.dkimKeys.applyFindings(tx, { id, name }, findings.dkim)
     const columns = Object.keys(changed).map((column) => `${column} = ?`)

@@ -9,11 +9,13 @@ import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type Page, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
 import { domainOf } from '../mime/address.ts'
+import { type ClientRecordCheck, checkClientRecords } from './client-records.ts'
 import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
-import type { DomainFindings } from './domain-checks.ts'
+import type { DomainCheck, DomainFindings } from './domain-checks.ts'
 import { newDomain } from './domain-lifecycle.ts'
 import { checkDomainName, domainName, isReserved } from './domain-name.ts'
 import {
+  checksOf,
   type Domain,
   type DomainFilter,
   type DomainStatus,
@@ -144,6 +146,12 @@ export class Domains {
     })
   }
 
+  /** How many domains a team has. */
+  count(teamId: string): number {
+    const sql = 'SELECT count(*) AS count FROM domains WHERE team_id = ?'
+    return this.#deps.db.read.get<{ count: number }>(sql, [teamId])!.count
+  }
+
   /** Newest first. */
   list(teamId: string, filter: DomainFilter): Page<Domain> {
     const where = new Where().add('team_id = ?', teamId)
@@ -167,6 +175,11 @@ export class Domains {
   /** Checks DNS without changing the domain. */
   async inspect(domain: Domain): Promise<DomainFindings> {
     return this.#verifier.inspect(domain)
+  }
+
+  /** Looks up the records for mail programs. */
+  async checkClientRecords(domain: Domain): Promise<ClientRecordCheck[]> {
+    return checkClientRecords(this.#deps.resolver, domain.records.client)
   }
 
   /**
@@ -199,6 +212,12 @@ export class Domains {
   applyFindings(tx: Tx, id: string, findings: DomainInspection, requested: boolean): Domain | undefined {
     const row = this.#verifier.apply(tx, id, findings, requested)
     return row && this.#present(tx, row)
+  }
+
+  /** The findings of the last check; undefined for a domain of another team. */
+  checks(teamId: string, id: string): DomainCheck[] | undefined {
+    const row = this.#row(this.#deps.db.read, teamId, id)
+    return row && checksOf(row)
   }
 
   /** The domains whose check is due, the longest overdue first. */
@@ -265,7 +284,7 @@ export class Domains {
       reader,
       rows.map((row) => row.id as string),
     )
-    const view = { mailHosts: config.MAIL_HOSTS, now: clock.now() }
+    const view = { config, now: clock.now() }
     return (row) => presentDomain(row, { ...view, keys: keys.get(row.id as string)! })
   }
 }

@@ -118,6 +118,12 @@ export class Keys {
     return new Set(rows.map(({ hash }) => Buffer.from(hash).toString('hex')))
   }
 
+  /** How many active keys a team has. */
+  count(teamId: string): number {
+    const sql = `SELECT count(*) AS count FROM keys WHERE team_id = ? AND ${ACTIVE}`
+    return this.#db.read.get<{ count: number }>(sql, [teamId, this.#clock.now()])!.count
+  }
+
   /** Newest first. */
   list(teamId: string, filter: KeyFilter): Page<ApiKey> {
     const now = this.#clock.now()

@@ -85,6 +85,12 @@ export class MailboxReads {
     return rows.map(({ id, status, suspended_at }) => ({ id, status, isTeamSuspended: suspended_at !== null }))
   }
 
+  /** How many mailboxes a team has. */
+  count(teamId: string): number {
+    const sql = `SELECT count(*) AS count FROM mailboxes WHERE team_id = ? AND status <> 'deleted'`
+    return this.#deps.db.read.get<{ count: number }>(sql, [teamId])!.count
+  }
+
   /** Newest first. */
   async list(teamId: string, filter: MailboxFilter): Promise<Page<Mailbox>> {
     const statuses = filter.statuses ?? ['active', 'suspended']

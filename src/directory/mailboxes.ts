@@ -10,6 +10,7 @@ import { dropAliases } from './aliases.ts'
 import type { AppPasswords } from './app-passwords.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
+import { dropForwards } from './forwards.ts'
 import type { KeyInput } from './key-input.ts'
 import type { IssuedKey } from './key-record.ts'
 import type { Keys } from './keys.ts'
@@ -184,6 +185,7 @@ export class Mailboxes extends MailboxReads {
       this.#deps.keys.revokeOf(tx, id)
       this.#deps.appPasswords.revokeOf(tx, id)
       dropAliases(tx, id)
+      dropForwards(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
     })
   }

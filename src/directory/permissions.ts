@@ -12,6 +12,7 @@ const NAMESPACES: Readonly<Record<string, readonly string[]>> = {
   suppression: ['read', 'manage'],
   apikey: ['read', 'create', 'update', 'delete'],
   team: ['read', 'manage'],
+  audit: ['read'],
 }
 
 /** Every permission a root key can hold (decisions §2.1). */

@@ -29,6 +29,8 @@ export interface ActiveScript {
   content: string
   /** Paths of the folders that its `mailboxexists` tests refer to. */
   asksFor: readonly string[]
+  /** Texts of the scripts it may include, by name (RFC 6609). */
+  includes: Readonly<Record<string, string>>
 }
 
 export interface NewScript {
@@ -37,9 +39,19 @@ export interface NewScript {
   activate: boolean
 }
 
+/** A new name and text. */
+export interface NextScript {
+  name: string
+  content: string
+  /** Whether the credential may send. */
+  maySend: boolean
+}
+
 /** Decisions §10.14. */
 export const SCRIPTS_MAX = 10
 export const SCRIPT_NAME_MAX = 128
+/** Tries of a put whose script others create and delete meanwhile. */
+const PUT_TRIES = 3
 /** Scripts cached in memory, 64 KiB each at most. */
 const CACHE_MAX = 64
 
@@ -88,9 +100,13 @@ export class SieveScripts {
     return textOf(find(this.#deps.db.read, mailboxId, id))
   }
 
-  /** @throws ProductError validation_error with every error of the script, conflict (the name is taken, or there are too many) */
-  create(mailboxId: string, { name: written, content, activate }: NewScript): Promise<SieveText> {
-    const { testedFolders: asksFor } = checked(content)
+  /**
+   * @param maySend whether the credential may send: a script with `redirect` does
+   * @throws ProductError validation_error with every error of the script, insufficient_permissions, conflict (the name is taken, or
+   *   there are too many)
+   */
+  create(mailboxId: string, { name: written, content, activate }: NewScript, maySend = false): Promise<SieveText> {
+    const { testedFolders: asksFor } = checked(content, maySend)
     const name = written.normalize('NFC')
     return this.#deps.db.write((tx) => {
       const others = tx.all<{ name: string }>('SELECT name FROM sieve_scripts WHERE mailbox_id = ?', [mailboxId])
@@ -104,13 +120,15 @@ export class SieveScripts {
         ...{ asks_for: JSON.stringify(asksFor), is_active: false, created_at: now, updated_at: now },
       })
       if (activate) this.#setActive(tx, mailboxId, id)
+      else this.#refreshKey(tx, mailboxId)
+      if (!maySend) requireReach(tx, mailboxId, name)
       return textOf(find(tx, mailboxId, id))
     })
   }
 
-  /** Replaces name and text. @throws ProductError not_found, validation_error, conflict (the name is taken) */
-  replace(mailboxId: string, id: string, next: { name: string; content: string }, check: Check): Promise<SieveText> {
-    const { testedFolders: asksFor } = checked(next.content)
+  /** Replaces name and text. @throws ProductError not_found, validation_error, insufficient_permissions, conflict (the name is taken) */
+  replace(mailboxId: string, id: string, next: NextScript, check: Check): Promise<SieveText> {
+    const { testedFolders: asksFor } = checked(next.content, next.maySend)
     const name = next.name.normalize('NFC')
     return this.#deps.db.write((tx) => {
       const row = find(tx, mailboxId, id)
@@ -121,16 +139,62 @@ export class SieveScripts {
         'UPDATE sieve_scripts SET name = ?, content = ?, size_bytes = ?, asks_for = ?, updated_at = ? WHERE n = ?',
         [name, next.content, Buffer.byteLength(next.content), JSON.stringify(asksFor), this.#deps.clock.now(), row.n],
       )
-      if (row.is_active === 1) this.#deps.setScript(tx, mailboxId, keyOf(next.content))
+      if (!next.maySend) requireReach(tx, mailboxId, name)
+      this.#refreshKey(tx, mailboxId)
       return textOf(find(tx, mailboxId, id))
     })
   }
 
-  /** Makes a script the active one. Idempotent. @throws ProductError not_found */
-  activate(mailboxId: string, id: string, check?: Check): Promise<SieveText> {
+  /** The script with a name; undefined without one. */
+  byName(mailboxId: string, name: string): SieveScript | undefined {
+    const row = named(this.#deps.db.read, mailboxId, name)
+    return row && present(row)
+  }
+
+  /**
+   * Stores a script under a name, in place of the one that has it.
+   * @throws ProductError as `create`
+   */
+  async put(mailboxId: string, { name, content, maySend }: NextScript): Promise<SieveText> {
+    const { db } = this.#deps
+    // Another session may create or delete it between the look and the write: then the other way is right.
+    for (let tries = 1; ; tries++) {
+      const known = named(db.read, mailboxId, name)
+      try {
+        if (known !== undefined) return await this.replace(mailboxId, known.id, { name, content, maySend }, () => {})
+        return await this.create(mailboxId, { name, content, activate: false }, maySend)
+      } catch (error) {
+        const isRace = error instanceof ProductError && (error.code === 'not_found' || error.param === 'name')
+        if (!isRace || tries === PUT_TRIES) throw error
+      }
+    }
+  }
+
+  /** @throws ProductError not_found, insufficient_permissions (see `requireReach`), conflict (the new name is taken) */
+  rename(
+    mailboxId: string,
+    { from, to, maySend }: { from: string; to: string; maySend: boolean },
+  ): Promise<SieveScript> {
     return this.#deps.db.write((tx) => {
-      check?.(textOf(find(tx, mailboxId, id)))
+      const row = named(tx, mailboxId, from)
+      if (row === undefined) throw notFound('script')
+      const name = to.normalize('NFC')
+      const other = named(tx, mailboxId, name)
+      if (other !== undefined && other.n !== row.n) throw nameTaken()
+      tx.run('UPDATE sieve_scripts SET name = ?, updated_at = ? WHERE n = ?', [name, this.#deps.clock.now(), row.n])
+      if (!maySend) requireReach(tx, mailboxId, name)
+      this.#refreshKey(tx, mailboxId)
+      return present({ ...row, name })
+    })
+  }
+
+  /** Makes a script the active one. Idempotent. @throws ProductError not_found, insufficient_permissions (see `requireReach`) */
+  activate(mailboxId: string, id: string, maySend: boolean, check?: Check): Promise<SieveText> {
+    return this.#deps.db.write((tx) => {
+      const script = textOf(find(tx, mailboxId, id))
+      check?.(script)
       this.#setActive(tx, mailboxId, id)
+      if (!maySend) requireReach(tx, mailboxId, script.name)
       return textOf(find(tx, mailboxId, id))
     })
   }
@@ -155,6 +219,7 @@ export class SieveScripts {
       check(textOf(row))
       if (row.is_active === 1) throw conflict('The script is active. Deactivate it first.')
       tx.run('DELETE FROM sieve_scripts WHERE n = ?', [row.n])
+      this.#refreshKey(tx, mailboxId)
     })
   }
 
@@ -168,14 +233,10 @@ export class SieveScripts {
     if (scriptKey === null) return null
     const known = this.#scripts.get(scriptKey)
     if (known) return this.#cache(scriptKey, known)
-    const row = this.#deps.db.read.get<{ content: string; asks_for: string }>(
-      'SELECT content, asks_for FROM sieve_scripts WHERE mailbox_id = ? AND is_active = 1',
-      [id],
-    )
-    if (row === undefined) return null
-    const script = { content: row.content, asksFor: JSON.parse(row.asks_for) as string[] }
-    // Cached by its own hash: another script may be active by now.
-    return this.#cache(keyOf(row.content), script)
+    const found = readActive(this.#deps.db.read, id)
+    if (found === null) return null
+    // Cached by its own key: another script may be active by now.
+    return this.#cache(found.key, found.script)
   }
 
   #cache(key: string, script: ActiveScript): ActiveScript {
@@ -189,12 +250,73 @@ export class SieveScripts {
     const row = find(tx, mailboxId, id)
     tx.run('UPDATE sieve_scripts SET is_active = 0 WHERE mailbox_id = ? AND is_active = 1', [mailboxId])
     tx.run('UPDATE sieve_scripts SET is_active = 1 WHERE n = ?', [row.n])
-    this.#deps.setScript(tx, mailboxId, keyOf(row.content))
+    this.#refreshKey(tx, mailboxId)
   }
+
+  /** Stores the key of what runs: it changes with the active script and with those it includes. */
+  #refreshKey(tx: Tx, mailboxId: string): void {
+    const found = readActive(tx, mailboxId)
+    if (found !== null) this.#deps.setScript(tx, mailboxId, found.key)
+  }
+}
+
+/** The active script with all it may include, and its key. */
+function readActive(reader: Reader, mailboxId: string): { key: string; script: ActiveScript } | null {
+  const sql = 'SELECT name, content, asks_for, is_active FROM sieve_scripts WHERE mailbox_id = ?'
+  const active = reader.get<ActiveRow>(`${sql} AND is_active = 1`, [mailboxId])
+  if (active === undefined) return null
+  const { content } = active
+  const asksFor = JSON.parse(active.asks_for) as string[]
+  if (!mayInclude(content)) return { key: keyOf(content), script: { content, asksFor, includes: {} } }
+  // Included scripts include others: all of the mailbox are at hand.
+  const all = reader.all<ActiveRow>(`${sql} ORDER BY name`, [mailboxId])
+  const includes = Object.fromEntries(all.map((row) => [row.name, row.content]))
+  const tested = new Set(all.flatMap((row) => JSON.parse(row.asks_for) as string[]))
+  return { key: keyOf(JSON.stringify([content, includes])), script: { content, asksFor: [...tested], includes } }
+}
+
+/**
+ * What a credential without the permission to send has changed must not send: neither by itself nor by the scripts it includes, or that
+ * include it.
+ * @param name of the script that was changed
+ * @throws ProductError insufficient_permissions
+ */
+function requireReach(reader: Reader, mailboxId: string, name: string): void {
+  const sql = 'SELECT name, content, is_active FROM sieve_scripts WHERE mailbox_id = ?'
+  const rows = reader.all<Omit<ActiveRow, 'asks_for'>>(sql, [mailboxId])
+  const active = rows.find(({ is_active }) => is_active === 1)
+  if (active === undefined) return
+  const contents = new Map(rows.map((row) => [row.name, row.content]))
+  // A set takes up what is added while it is walked.
+  const reached = new Set([active.name])
+  let sends = false
+  for (const one of reached) {
+    const program = compileScript(contents.get(one) ?? '').script
+    sends ||= program?.sends === true
+    for (const included of program?.includes ?? []) reached.add(included)
+  }
+  if (sends && reached.has(name)) throw mayNotSend()
+}
+
+/** Without compiling it: a script that includes others requires the extension, or asks for it. */
+function mayInclude(content: string): boolean {
+  return /include/i.test(content)
+}
+
+interface ActiveRow {
+  name: string
+  content: string
+  asks_for: string
+  is_active: number
 }
 
 function keyOf(content: string): string {
   return Buffer.from(sha256(content)).toString('base64url')
+}
+
+function named(reader: Reader, mailboxId: string, name: string): ScriptRow | undefined {
+  const sql = `SELECT ${SHOWN} FROM sieve_scripts WHERE mailbox_id = ? AND name = ?`
+  return reader.get<ScriptRow>(sql, [mailboxId, name.normalize('NFC')])
 }
 
 type TextRow = ScriptRow & { content: string }
@@ -208,11 +330,18 @@ function find(reader: Reader, mailboxId: string, id: string): TextRow {
   return row
 }
 
-function checked(content: string): SieveProgram {
+/** @param maySend whether the credential may send: `redirect` does */
+function checked(content: string, maySend: boolean): SieveProgram {
   const { script, problems } = compileScript(content)
+  if (script?.sends === true && !maySend) throw mayNotSend()
   if (script !== null) return script
   const issues = problems.map((problem): Issue => ({ field: 'content', code: 'invalid_format', ...problem }))
   throw new ProductError('validation_error', 'The script is not valid.', { issues })
+}
+
+function mayNotSend(): ProductError {
+  const message = 'A script with redirect sends messages. Use a credential that has email.send.'
+  return new ProductError('insufficient_permissions', message)
 }
 
 function nameTaken(): ProductError {

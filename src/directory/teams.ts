@@ -80,6 +80,11 @@ export class Teams {
     return this.#db.write((tx) => this.changeIn(tx, id, { name }, check))
   }
 
+  /** As `rename`, inside a unit of work of the caller. */
+  renameIn(tx: Tx, id: string, name: string): Team {
+    return this.changeIn(tx, id, { name })
+  }
+
   /**
    * Suspends or reactivates a team: keys of a suspended team are refused and its mail is deferred (decisions §2.3).
    * @throws ProductError not_found

@@ -58,7 +58,16 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     const recognise = (secret: string) =>
       isAgentSecret(secret) ? app.agents.tokens.recognise(secret, surface) : app.directory.keys.recognise(secret)
     const table = new RouteTable(entries)
-    return openListener({ ...shared, origin, base: API_BASE, recognise, headers: headersOf(origin), table })
+    const actorTables = surface === 'app' ? tablesOfActors(routes) : null
+    return openListener({
+      ...shared,
+      origin,
+      base: API_BASE,
+      recognise,
+      headers: headersOf(origin),
+      table,
+      actorTables,
+    })
   }
   const listeners = {
     app: open('app', config.APP_ORIGIN),
@@ -104,13 +113,28 @@ function operatorListener(app: Context, routes: readonly Route[]) {
     },
     corsOrigins: new Set<string>(),
     headers: headersOf(origin),
-    table: new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepareRoute)),
+    table: operatorTable(routes),
+    actorTables: null,
   }
+}
+
+function operatorTable(routes: readonly Route[]): RouteTable {
+  return new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepareRoute))
+}
+
+/** What people reach below `/as`: the routes of the app's API that need a credential, and those of the operator. */
+function tablesOfActors(routes: readonly Route[]): NonNullable<ListenerContext['actorTables']> {
+  const api = routes.filter(
+    ({ surface = 'app', root, as }) => (surface === 'app' || surface === 'both') && root !== true && as !== 'none',
+  )
+  return { api: new RouteTable(api.map(prepareRoute)), operator: operatorTable(routes) }
 }
 
 /** The routes of one origin, including its OpenAPI document. */
 function routesOf(routes: readonly Route[], app: Context, surface: Surface, webhooks: WebhookDocs): Route[] {
-  const own = routes.filter((route) => (route.surface ?? 'app') === surface || route.surface === 'both')
+  const isServed = ({ surface: at = 'app' }: Route) =>
+    at === surface || at === 'both' || (at === 'me' && surface === 'app')
+  const own = routes.filter(isServed)
   const combined = surface === 'app' ? [combinedOpenapiRoute(routes, app.config, webhooks)] : []
   return [...own, openapiRoute(routes, app.config, surface, webhooks), ...combined]
 }

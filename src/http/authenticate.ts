@@ -2,15 +2,18 @@
 
 import { ProductError } from '../base/errors.ts'
 import { allows } from '../directory/permissions.ts'
-import type { Principal } from '../directory/principal.ts'
+import type { MailboxPrincipal, Principal, TeamPrincipal } from '../directory/principal.ts'
+import { identifyPerson, recogniseSession, requireSession } from './person-access.ts'
 import { API_BASE } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'
+import type { Route } from './route.ts'
 
 // Longer than any credential of decisions §1.2; what is longer is not looked up.
 const CREDENTIAL_MAX = 256
 
 /** Resolves the credential, whatever the route; rejects nothing. */
 export async function identify(request: RequestContext): Promise<void> {
+  if (request.isPersonal) return identifyPerson(request)
   const secret = bearer(request.header('authorization'))
   if (secret === null) return
   request.hasCredential = true
@@ -22,7 +25,9 @@ export async function identify(request: RequestContext): Promise<void> {
 
 /** Whether the credential of a running request is still accepted. */
 export async function credentialStatus(request: RequestContext): Promise<'in' | 'out' | 'suspended'> {
-  const known = await request.listener.recognise(bearer(request.header('authorization')) ?? '')
+  const known = request.isPersonal
+    ? recogniseSession(request)
+    : await request.listener.recognise(bearer(request.header('authorization')) ?? '')
   if (known === undefined || !mayEnter(request, known.principal)) return 'out'
   return known.suspended ? 'suspended' : 'in'
 }
@@ -34,6 +39,11 @@ export function bearer(header: string | undefined): string | null {
 
 /** 401 without a valid credential for every path under the API that is not public, known or not (decisions §1.4). */
 export function requireCredential(request: RequestContext): void {
+  if (request.isPersonal) requireSession(request)
+  else requireKey(request)
+}
+
+function requireKey(request: RequestContext): void {
   const { entry, open } = request.match
   // A public path is no secret: another method on it is 405, not 401.
   if (entry === null ? open || !request.underApi : entry.route.as === 'none') return
@@ -60,29 +70,39 @@ export function requireAllowance(request: RequestContext): void {
 /** 403 for the wrong kind of credential or one without the permission; names what is missing, nothing else. */
 export function requirePermission(request: RequestContext): void {
   const { route, permissions } = request.match.entry!
+  const also = route.alsoNeeds === undefined ? [] : [route.alsoNeeds]
   const { principal } = request
   if (route.as === 'none' || principal === null) return
   if (mayEnter(request, principal)) {
     if (principal.kind !== 'operator') requireOpenGate(request)
     return
   }
+  if (request.isPersonal) throw forbiddenByRole(request, principal)
   if (route.as === 'mailbox' && route.root !== true && principal.kind === 'team') {
     const sentence = 'This path needs a mailbox key; root keys cannot read messages.'
     throw new ProductError('insufficient_permissions', sentence)
   }
   // RFC 6750 3.1: an agent learns which scopes would do.
   if (principal.kind === 'mailbox' && principal.agent !== undefined) {
-    const scope = permissions.length > 0 ? `, scope="${permissions.join(' ')}"` : ''
+    const scope = permissions.length > 0 ? `, scope="${[...permissions, ...also].join(' ')}"` : ''
     request.ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope"${scope}`)
   }
   if (permissions.length > 0) {
     throw new ProductError(
       'insufficient_permissions',
-      `The permission ${permissions.join(' or ')} is missing. Use a key that has it.`,
+      `The permission ${[permissions.join(' or '), ...also].join(' or the permission ')} is missing. Use a key that has ${also.length > 0 ? 'both' : 'it'}.`,
     )
   }
   const wanted = route.as === 'mailbox' ? 'a mailbox credential' : 'a root key'
   throw new ProductError('insufficient_permissions', `This path needs ${wanted}.`)
+}
+
+/** Nothing here is a matter of keys: the message names the role or the access that is missing. */
+function forbiddenByRole(request: RequestContext, { kind }: Principal): ProductError {
+  const { permissions } = request.match.entry!
+  const what = kind === 'mailbox' ? 'Your access to this mailbox' : 'Your role in this team'
+  const missing = permissions.length === 0 ? 'does not include this path' : `lacks ${permissions.join(' or ')}`
+  return new ProductError('insufficient_permissions', `${what} ${missing}.`)
 }
 
 /** 403 for a feature the operator has disabled (decisions §10.2), for any credential. */
@@ -96,7 +116,18 @@ function mayEnter(request: RequestContext, principal: Principal): boolean {
   const { route, permissions } = request.match.entry!
   // The operator's listener accepts operator keys only, and its routes need no permission.
   if (principal.kind === 'operator') return true
+  if (principal.kind === 'person') return route.as === 'person'
   if (route.as !== 'any' && route.as !== principal.kind) return false
+  return holds(route, permissions, principal)
+}
+
+/** One of its permissions, and the one that is needed as well. */
+function holds(
+  { alsoNeeds }: Route,
+  permissions: readonly string[],
+  principal: TeamPrincipal | MailboxPrincipal,
+): boolean {
+  if (alsoNeeds !== undefined && !allows(principal.permissions, alsoNeeds)) return false
   return permissions.length === 0 || permissions.some((one) => allows(principal.permissions, one))
 }
 

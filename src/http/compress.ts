@@ -47,6 +47,12 @@ export function codingOf(header: string | undefined): Coding | null {
   return zstdWeight === best ? 'zstd' : 'gzip'
 }
 
+/** The codings of files that were compressed beforehand, the best first, that an `Accept-Encoding` permits. */
+export function codingsOf(header: string): ('br' | 'gzip')[] {
+  const weights = weightsOf(header)
+  return (['br', 'gzip'] as const).filter((name) => (weights.get(name) ?? weights.get('*') ?? 0) > 0)
+}
+
 /** Weights by coding, in lower case; a malformed weight excludes its coding. */
 function weightsOf(header: string): Map<string, number> {
   const weights = new Map<string, number>()

@@ -19,6 +19,7 @@ const PREFLIGHT_SECONDS = '600'
 export function allowOrigin(request: RequestContext): void {
   const { ctx, listener, match } = request
   const { open } = match
+  if (request.isPersonal) return
   if (!open && listener.corsOrigins.size > 0) ctx.vary('Origin')
   const origin = request.header('origin')
   if (origin === undefined || (!open && !listener.corsOrigins.has(origin))) return

@@ -3,6 +3,7 @@
 import type Koa from 'koa'
 import { notFound, ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
+import { noteChange } from './audit.ts'
 import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
 import { checkDeclaredSize } from './body.ts'
 import { allowOrigin, answerOptions } from './cors.ts'
@@ -10,6 +11,7 @@ import { statusOf } from './errors.ts'
 import { runOnce } from './idempotency.ts'
 import { checkHeaders, ownerOf, readJsonInput, readParameters, readPath } from './input.ts'
 import { chooseType, requireBodyType } from './negotiate.ts'
+import { requireFreshProof, requireSameOrigin, SESSION_LIMIT } from './person-access.ts'
 import { outcomeOf, type SendableAnswer, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
 import { type ListenerContext, RequestContext } from './request-context.ts'
 import { ContextFacts } from './request-facts.ts'
@@ -50,12 +52,14 @@ async function answer(request: RequestContext): Promise<void> {
     count(request, isOptions || request.match.entry?.route.uncounted === true)
   }
   requireHost(request)
+  requireSameOrigin(request)
   checkDeclaredSize(request)
   if (isOptions) return answerOptions(request, request.match.allow?.join(', ') ?? METHODS)
   requireCredential(request)
   requireRoute(request)
   if (request.match.entry?.route.uncounted !== true) requireAllowance(request)
   requirePermission(request)
+  requireFreshProof(request)
   chooseType(request)
   requireBodyType(request)
   checkHeaders(request)
@@ -73,9 +77,10 @@ async function answer(request: RequestContext): Promise<void> {
 /** Counts the request; every response carries the remaining allowance, whatever its outcome. */
 function count(request: RequestContext, free: boolean): void {
   const { rate } = request.listener
-  const credential = request.principal?.keyId ?? null
+  const credential = request.session?.id ?? request.principal?.keyId ?? null
   const source = () => request.source
-  const allowance = free ? rate.peek(credential, source) : rate.take(credential, source)
+  const limit = request.session === null ? undefined : SESSION_LIMIT
+  const allowance = free ? rate.peek(credential, source, limit) : rate.take(credential, source, limit)
   request.allowance = allowance
   const { res } = request
   res.setHeader('X-RateLimit-Limit', String(allowance.limit))
@@ -107,7 +112,9 @@ function limitConcurrency(request: RequestContext): void {
 function applyThrottle(request: RequestContext): void {
   const { route } = request.match.entry!
   if (route.throttle === undefined) return
-  const key = [route.operation, ownerOf(request), ...Object.values(request.input.params)].join(' ')
+  const key = [route.throttle.shared ?? route.operation, ownerOf(request), ...Object.values(request.input.params)].join(
+    ' ',
+  )
   request.listener.throttle.admit(key, route.throttle)
 }
 
@@ -118,7 +125,9 @@ async function handle(request: RequestContext): Promise<SendableAnswer> {
   const value = await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
   // States and UIDs are returned only when they are durable: a power failure must not revert them.
   if (route.path.startsWith('/mailbox/')) await listener.app.db.durable()
-  return outcomeOf(request, value)
+  const outcome = outcomeOf(request, value)
+  await noteChange(request, outcome)
+  return outcome
 }
 
 async function fail(request: RequestContext, error: unknown): Promise<void> {
@@ -167,6 +176,7 @@ function lineOf(request: RequestContext): Record<string, unknown> {
     method: request.method,
     path: loggedPath(request).slice(0, LOGGED_PATH_MAX),
     key_id: request.principal?.keyId,
+    ...(request.actor === null ? {} : { actor: request.actor.kind === 'operator' ? 'operator' : request.actor.id }),
   }
 }
 

@@ -8,7 +8,7 @@ import { ERRORS } from './errors.ts'
 import { BYTES, bodyOf, plain } from './openapi-body.ts'
 import { TAGS } from './openapi-tags.ts'
 import { NO_WEBHOOKS, type WebhookDocs, webhooksOf } from './openapi-webhooks.ts'
-import { API_BASE, prepareRoute } from './prepared-route.ts'
+import { API_BASE, ME_BASE, OPERATOR_BASE, prepareRoute } from './prepared-route.ts'
 import { isTagged } from './reply.ts'
 import { type Route, route } from './route.ts'
 import { ErrorEnvelope, envelopeOf } from './schema.ts'
@@ -21,9 +21,22 @@ export type Surface = 'app' | 'send'
 
 type Json = Record<string, unknown>
 
-const TITLES: Record<Surface, string> = {
+/** The routes a document describes: those of an origin, of a signed-in person, or of the operator. */
+export type DescribedSurface = Surface | 'me' | 'operator'
+
+const TITLES: Record<DescribedSurface, string> = {
   app: 'Mailstead: Management and Mailbox API',
   send: 'Mailstead: Sending API',
+  me: 'Mailstead: the signed-in person',
+  operator: 'Mailstead: Operator API',
+}
+
+/** The credential of each. */
+const SCHEMES: Record<DescribedSurface, [name: string, scheme: Json]> = {
+  app: ['bearerAuth', { type: 'http', scheme: 'bearer' }],
+  send: ['bearerAuth', { type: 'http', scheme: 'bearer' }],
+  me: ['session', { type: 'apiKey', in: 'cookie', name: '__Host-mailstead' }],
+  operator: ['bearerAuth', { type: 'http', scheme: 'bearer' }],
 }
 
 /** What holds for all responses and is no schema. */
@@ -53,13 +66,14 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
   return self
 }
 
-/** The OpenAPI 3.1.0 document of one origin. */
+/** The OpenAPI 3.1.0 document of one origin, of `/me/v1`, or of `/operator/v1`. */
 export function buildOpenapi(
   routes: readonly Route[],
   config: Config,
-  surface: Surface,
+  surface: DescribedSurface,
   webhooks: WebhookDocs = NO_WEBHOOKS,
 ): Json {
+  const [scheme, credential] = SCHEMES[surface]
   const own = routes.filter(
     (one) => one.hidden !== true && ((one.surface ?? 'app') === surface || one.surface === 'both'),
   )
@@ -79,11 +93,11 @@ export function buildOpenapi(
     },
     servers: serversOf(config, surface),
     tags: [...new Set(own.map((one) => one.tag))].map((name) => ({ name, description: TAGS[name] })),
-    security: [{ bearerAuth: [] }],
+    security: [{ [scheme]: [] }],
     paths,
     ...(surface === 'app' ? { webhooks: webhooksOf(webhooks) } : {}),
     components: {
-      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: { [scheme]: credential },
       schemas: { Error: plain(ErrorEnvelope) },
       headers: HEADERS,
       responses: errorResponses(),
@@ -120,12 +134,15 @@ const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Headers of all responses. */
 const EVERYWHERE = Object.keys(HEADERS).filter((name) => name.startsWith('X-'))
 
-function originOf(config: Config, surface: Surface): string {
-  return surface === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN
+function originOf(config: Config, surface: DescribedSurface): string {
+  return surface === 'send' ? config.SEND_ORIGIN : config.APP_ORIGIN
 }
 
 /** Both hosts, the host of the document first. */
-function serversOf(config: Config, surface: Surface): Json[] {
+function serversOf(config: Config, surface: DescribedSurface): Json[] {
+  if (surface === 'me') return [{ url: config.APP_ORIGIN + ME_BASE, description: TITLES.me }]
+  if (surface === 'operator')
+    return [{ url: `http://${config.OPERATOR_BIND}${OPERATOR_BASE}`, description: TITLES.operator }]
   const other: Surface = surface === 'app' ? 'send' : 'app'
   return [surface, other].map((name) => ({ url: originOf(config, name) + API_BASE, description: TITLES[name] }))
 }
@@ -138,6 +155,7 @@ function operationOf(one: Route): Json {
     summary: one.summary,
     ...(one.description === undefined ? {} : { description: one.description }),
     ...(permissions.length === 0 ? {} : { 'x-required-permission': permissions.join(' or ') }),
+    ...(one.alsoNeeds === undefined ? {} : { 'x-also-required-permission': one.alsoNeeds }),
     ...(one.as === 'none' ? { security: [] } : {}),
     parameters: parametersOf(one),
     ...(one.body === undefined ? {} : { requestBody: bodyOf(one, body?.optional === true) }),

@@ -12,6 +12,8 @@ import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
 export const API_BASE = '/api/v1'
 /** Base path of the operator's routes, on a listener of their own (decisions §2.4). */
 export const OPERATOR_BASE = '/operator/v1'
+/** Base path of what concerns the signed-in person. */
+export const ME_BASE = '/me/v1'
 /** Default limit of a body, in bytes (decisions §1.10). */
 export const BODY_LIMIT = 1_048_576
 const JSON_TYPE = 'application/json'
@@ -69,6 +71,7 @@ export function prepareRoute(route: Route): PreparedRoute {
 }
 
 function baseOf(route: Route): string {
+  if (route.surface === 'me') return ME_BASE
   return route.surface === 'operator' ? OPERATOR_BASE : API_BASE
 }
 

@@ -74,19 +74,19 @@ export class RateLimit {
     if (rows.length > 0) await this.#limits.save(rows, this.#start)
   }
 
-  /** Counts one request. @param credential id of the key; null counts for the address */
-  take(credential: string | null, source: () => string): Allowance {
+  /** Counts one request. @param credential id of the key or session; null counts for the address @param limit of the credential */
+  take(credential: string | null, source: () => string, limit = this.#perCredential): Allowance {
     this.#roll()
     const subject = credential ?? this.#subjectOf(source())
     const count = this.#add(subject, 1)
-    return this.#allowance(count, credential === null ? SOURCE_LIMIT : this.#perCredential)
+    return this.#allowance(count, credential === null ? SOURCE_LIMIT : limit)
   }
 
   /** The remaining allowance, without counting. */
-  peek(credential: string | null, source: () => string): Allowance {
+  peek(credential: string | null, source: () => string, limit = this.#perCredential): Allowance {
     this.#roll()
     const count = this.#counts.get(credential ?? this.#subjectOf(source())) ?? 0
-    return this.#allowance(count, credential === null ? SOURCE_LIMIT : this.#perCredential)
+    return this.#allowance(count, credential === null ? SOURCE_LIMIT : limit)
   }
 
   #subjectOf(source: string): string {

@@ -114,7 +114,11 @@ export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Pr
   const isRanged = !etag.startsWith('W/')
   if (isRanged) ctx.set('Accept-Ranges', 'bytes')
   const coding = isCompressible(bytes) ? negotiateCoding(request) : null
-  if (unchanged(request, etag)) return
+  if (unchanged(request, etag)) {
+    // A 304 has the cache rules of the response it stands for (RFC 9110 §15.4.5).
+    for (const name of ['Cache-Control', 'Vary']) if (bytes.headers?.[name]) ctx.set(name, bytes.headers[name])
+    return
+  }
   if (coding !== null) return sendBytesAsText(request, bytes)
   // Range is defined for GET only (RFC 9110 §14.2).
   const range = isRanged && request.method === 'GET' ? request.header('range') : undefined

@@ -6,13 +6,16 @@ import { newId } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import type { Principal, Recognised } from '../directory/principal.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/records.ts'
+import { type Actor, isActorPath, splitActor } from './actor.ts'
 import type { ConcurrencyLimits } from './concurrency.ts'
 import type { LargeBodies } from './large-bodies.ts'
+import { ME_BASE } from './prepared-route.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
 import type { Answer } from './route.ts'
 import type { Sources } from './source.ts'
-import type { RouteMatch, RouteTable } from './table.ts'
+import { NO_MATCH, type RouteMatch, type RouteTable } from './table.ts'
 import type { Throttle } from './throttle.ts'
 
 /** Context of all requests of a listener. */
@@ -25,6 +28,8 @@ export interface ListenerContext {
   /** Resolves a credential to its principal on this listener. */
   recognise(secret: string): Recognised | undefined | Promise<Recognised | undefined>
   table: RouteTable
+  /** Routes that a signed-in person reaches below `/as`; null on listeners that know no sessions. */
+  actorTables: { readonly api: RouteTable; readonly operator: RouteTable } | null
   rate: RateLimit
   throttle: Throttle
   concurrency: ConcurrencyLimits
@@ -51,12 +56,18 @@ export class RequestContext {
   readonly listener: ListenerContext
   readonly ctx: Koa.Context
   readonly id = newId('request')
-  /** Path as received, not decoded. */
+  /** Path as received, not decoded; below `/as/{actor}` the path of the API behind it. */
   readonly path: string
+  /** For whom a signed-in person acts; null elsewhere. */
+  readonly actor: Actor | null = null
+  /** True where the credential is the session of a browser: below `/as` and `/me/v1`. */
+  readonly isPersonal: boolean
   /** Query string without its `?`. */
   readonly query: string
   readonly match: RouteMatch
   principal: Principal | null = null
+  /** The session of a personal request. */
+  session: SignInSession | null = null
   /** True when the request carries a credential, valid or not. */
   hasCredential = false
   suspended = false
@@ -88,9 +99,14 @@ export class RequestContext {
     this.listener = listener
     this.ctx = ctx
     const { path, query } = targetOf(ctx.req.url ?? '/')
-    this.path = path
+    const { actorTables, table } = listener
+    const isForActor = actorTables !== null && isActorPath(path)
+    const split = isForActor ? splitActor(path) : null
+    this.path = split?.path ?? path
     this.query = query
-    this.match = listener.table.find(ctx.req.method ?? 'GET', path)
+    this.actor = split?.actor ?? null
+    this.isPersonal = isForActor || (actorTables !== null && isBelow(path, ME_BASE))
+    this.match = matchOf(this.method, this.path, isForActor ? tableOf(actorTables, this.actor) : table)
   }
 
   get req(): IncomingMessage {
@@ -107,7 +123,7 @@ export class RequestContext {
 
   /** True for paths below the versioned base. */
   get underApi(): boolean {
-    return this.path === this.listener.base || this.path.startsWith(`${this.listener.base}/`)
+    return this.isPersonal || isBelow(this.path, this.listener.base)
   }
 
   /** Address for the rate limit. */
@@ -153,6 +169,19 @@ export class RequestContext {
     const value = this.req.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   }
+}
+
+function isBelow(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}/`)
+}
+
+function tableOf(tables: NonNullable<ListenerContext['actorTables']>, actor: Actor | null): RouteTable | null {
+  if (actor === null) return null
+  return actor.kind === 'operator' ? tables.operator : tables.api
+}
+
+function matchOf(method: string, path: string, table: RouteTable | null): RouteMatch {
+  return table === null ? NO_MATCH : table.find(method, path)
 }
 
 /** Path and query of a request target; a client may send an absolute URL (RFC 9112 §3.2.2). */

@@ -1,10 +1,12 @@
 // What a handler can know of the request itself.
 
 import type { Tx } from '../db/db.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import { bearer, credentialStatus } from './authenticate.ts'
 import { expectMatch } from './etag.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Answer, RequestFacts } from './route.ts'
+import { cookieOf } from './session-cookie.ts'
 
 // A class, because an object literal with getters costs V8 a hidden class for every request.
 export class ContextFacts implements RequestFacts {
@@ -22,6 +24,10 @@ export class ContextFacts implements RequestFacts {
     return this.#request.source
   }
 
+  get host(): string {
+    return (this.#request.header('host') ?? '').replace(/:\d*$/, '').toLowerCase()
+  }
+
   get accepts(): string {
     return this.#request.accepts
   }
@@ -31,11 +37,19 @@ export class ContextFacts implements RequestFacts {
   }
 
   cookie(name: string): string | null {
-    for (const pair of (this.#request.header('cookie') ?? '').split(';')) {
-      const cut = pair.indexOf('=')
-      if (cut > 0 && pair.slice(0, cut).trim() === name) return pair.slice(cut + 1).trim()
-    }
-    return null
+    return cookieOf(this.#request.header('cookie'), name)
+  }
+
+  get userAgent(): string {
+    return this.#request.header('user-agent') ?? ''
+  }
+
+  get acceptEncoding(): string {
+    return this.#request.header('accept-encoding') ?? ''
+  }
+
+  get session(): SignInSession | null {
+    return this.#request.session
   }
 
   get sourceSecret(): string {
@@ -52,6 +66,10 @@ export class ContextFacts implements RequestFacts {
 
   get lastEventId(): string | null {
     return this.#request.header('last-event-id') || null
+  }
+
+  signedIn(session: SignInSession): void {
+    this.#request.session = session
   }
 
   credentialStatus(): Promise<'in' | 'out' | 'suspended'> {

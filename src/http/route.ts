@@ -6,12 +6,13 @@ import type { ErrorCode, ProductError } from '../base/errors.ts'
 import type { MailboxGate } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
-import type { MailboxPrincipal, OperatorPrincipal, TeamPrincipal } from '../directory/principal.ts'
+import type { MailboxPrincipal, OperatorPrincipal, PersonPrincipal, TeamPrincipal } from '../directory/principal.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/records.ts'
 import type { BodyReader } from './body-plan.ts'
 
-/** Credential a route takes: a root key, a mailbox credential, either, the operator's, or none. */
-export type Audience = 'team' | 'mailbox' | 'any' | 'operator' | 'none'
+/** Credential a route takes: a root key, a mailbox credential, either, the operator's, the session of a person, or none. */
+export type Audience = 'team' | 'mailbox' | 'any' | 'operator' | 'person' | 'none'
 
 type PrincipalOf<A extends Audience> = A extends 'team'
   ? TeamPrincipal
@@ -21,7 +22,9 @@ type PrincipalOf<A extends Audience> = A extends 'team'
       ? TeamPrincipal | MailboxPrincipal
       : A extends 'operator'
         ? OperatorPrincipal
-        : null
+        : A extends 'person'
+          ? PersonPrincipal
+          : null
 
 type Fields<T extends TObject | undefined> = T extends TObject ? Static<T> : Record<never, never>
 
@@ -49,10 +52,18 @@ export interface RequestFacts {
   id: string
   /** Address for the rate limit (decisions §1.9). */
   source: string
+  /** Host of the request as the client names it, lower-case, without a port. */
+  host: string
   /** Its Idempotency-Key, if it has one. */
   idempotencyKey: string | null
   /** The value of a cookie, null without it. */
   cookie(name: string): string | null
+  /** `User-Agent`, empty without it. */
+  userAgent: string
+  /** `Accept-Encoding`, empty without it. */
+  acceptEncoding: string
+  /** The session of a personal request; null elsewhere. */
+  session: SignInSession | null
   /** The media type chosen from `Accept` among those the route produces. */
   accepts: string
   /** Secret of the second credential, for routes that take one; "" when it is malformed. */
@@ -67,6 +78,8 @@ export interface RequestFacts {
   credentialStatus(): Promise<'in' | 'out' | 'suspended'>
   /** Whether the request has an `If-Match`. */
   conditional: boolean
+  /** Names the session that this request has opened, for the audit log. */
+  signedIn(session: SignInSession): void
   /** Checks `If-Match` against the version of the resource (see {@link Answer.version}); throws conflict on a mismatch. */
   matches(version: unknown): void
   /**
@@ -161,6 +174,8 @@ export interface RawBody<R> {
 export interface ThrottleLimit {
   times: number
   seconds: number
+  /** Name of a limit that several routes share; each route has its own otherwise. */
+  shared?: string
 }
 
 /** Who may call a route. */
@@ -168,10 +183,16 @@ export interface RouteAccess<A extends Audience> {
   as: A
   /** One permission, or several of which one is enough; none by default. */
   permission?: string | readonly string[]
+  /** A permission that is needed as well. */
+  alsoNeeds?: string
   /** The feature it belongs to, if an operator can disable it (`MAILBOX_GATED`). */
   gate?: MailboxGate
   /** Needs a second credential in X-Source-Authorization: that of the source mailbox of a copy (decisions §10.15). */
   fromMailbox?: boolean
+  /** A session must have been confirmed within 15 minutes (`POST /me/v1/confirm`). */
+  fresh?: boolean
+  /** False for a request that changes nothing although it is no GET; the others are in the audit log. */
+  audited?: false
   /** Cross-origin reading allowed for every origin. */
   open?: boolean
 }
@@ -252,8 +273,10 @@ interface RouteBase<P extends TObject | undefined, Q extends TObject | undefined
   path: string
   /** True for paths at the origin itself (`/healthz`, `.well-known`). */
   root?: boolean
-  /** Origin that serves it; `both` for either public one. */
-  surface?: 'app' | 'send' | 'both' | 'operator'
+  /** True when the case of the path does not matter, for protocols of others. */
+  anyCase?: boolean
+  /** Origin that serves it; `both` for either public one, `me` for the paths of a signed-in person at the app's. */
+  surface?: 'app' | 'send' | 'both' | 'operator' | 'me'
   params?: P
   query?: Q
   /** Takes an Idempotency-Key (decisions §1.8), or requires one. */

@@ -23,21 +23,36 @@ interface RoutePath {
   open: boolean
 }
 
+/** The end of a path that stands for itself and everything below it. */
+const REST = '/{rest*}'
+/** The base of an API, such as `/me/v1`: an unknown path below it is no page. */
+const VERSION = /^v\d+$/
 const NO_PARAMS: RouteMatch['params'] = new Map()
-const NO_MATCH: RouteMatch = { entry: null, params: NO_PARAMS, allow: null, open: false }
+/** The result for an unknown path. */
+export const NO_MATCH: RouteMatch = { entry: null, params: NO_PARAMS, allow: null, open: false }
 
 /** The routes of one listener. */
 export class RouteTable {
   /** Paths without parameters, which need no pattern. */
   readonly #literal = new Map<string, RoutePath>()
+  /** Those of them whose case does not matter, by the path in lower case. */
+  readonly #anyCase = new Map<string, RoutePath>()
   readonly #patterned = new Map<string, RoutePath>()
+  /** Paths that end with `{rest*}`, by what precedes it: they take what no other path does, except below another's base. */
+  readonly #rest = new Map<string, RoutePath>()
   // Case-sensitive; the one permitted trailing slash is removed below.
   readonly #router = new Router({ sensitive: true, strict: true })
 
   constructor(entries: readonly PreparedRoute[]) {
     for (const routePath of pathsOf(entries)) {
+      if (routePath.path.endsWith(REST)) {
+        this.#rest.set(routePath.path.slice(0, -REST.length), routePath)
+        continue
+      }
       if (!routePath.path.includes(':')) {
         this.#literal.set(routePath.path, routePath)
+        const isAnyCase = [...routePath.entries.values()].some(({ route }) => route.anyCase === true)
+        if (isAnyCase) this.#anyCase.set(routePath.path.toLowerCase(), routePath)
         continue
       }
       this.#patterned.set(routePath.path, routePath)
@@ -49,13 +64,19 @@ export class RouteTable {
   find(method: string, path: string): RouteMatch {
     if (path.includes('//')) return NO_MATCH
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-    const routePath = this.#literal.get(plain)
+    const routePath = this.#literal.get(plain) ?? this.#anyCase.get(plain.toLowerCase())
     if (routePath !== undefined) return matchAt(routePath, method, NO_PARAMS)
     const [layer] = this.#router.match(plain, method).path
-    if (layer === undefined) return NO_MATCH
+    if (layer === undefined) return this.#findRest(method, plain)
     const params = layer.params(plain, layer.captures(plain)) as Record<string, string>
     const texts = new Map(Object.entries(params).map(([name, text]) => [name, [text]]))
     return matchAt(this.#patterned.get(String(layer.path))!, method, texts)
+  }
+
+  #findRest(method: string, path: string): RouteMatch {
+    const [, first, base] = /^\/([^/]+)\/?([^/]*)/.exec(path) ?? []
+    const routePath = first === undefined || VERSION.test(base!) ? undefined : this.#rest.get(`/${first}`)
+    return routePath === undefined ? NO_MATCH : matchAt(routePath, method, NO_PARAMS)
   }
 }
 

@@ -30,8 +30,8 @@ export function no(code: string | null, text: string): CommandFailure {
 }
 
 /** BAD: the command is not allowed here, or does not follow the grammar. */
-export function bad(text: string): CommandFailure {
-  return new CommandFailure('BAD', null, text)
+export function bad(text: string, code: string | null = null): CommandFailure {
+  return new CommandFailure('BAD', code, text)
 }
 
 export function ok(text: string, code: string | null = null): TaggedAnswer {

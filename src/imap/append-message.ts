@@ -2,6 +2,7 @@
 
 import type { Tx } from '../db/db.ts'
 import type { FolderStatus } from '../store/folders-views.ts'
+import type { ImportedMessage, ImportResult, ImportTarget } from '../store/imports.ts'
 import type { MessageAuthentication } from '../store/records.ts'
 import type { MessageReading } from '../workers/inspection.ts'
 import { no } from './answers.ts'
@@ -26,17 +27,31 @@ const UNCHECKED: MessageAuthentication = {
   reasons: ['Stored by a mail program: no checks were made.'],
 }
 
-/** @returns its UID @throws CommandFailure OVERQUOTA, TRYCREATE */
-export async function appendMessage(session: ImapSession, message: MessageToAppend): Promise<number> {
-  await session.app.store.blobs.putAll([message.reading])
-  return session.app.db.write((tx) => appendIn(session, tx, message))
+type Import = (tx: Tx, target: ImportTarget, imported: ImportedMessage) => ImportResult
+
+/** A second copy of a message. @returns its UID @throws CommandFailure OVERQUOTA, TRYCREATE */
+export async function appendCopy(session: ImapSession, message: MessageToAppend): Promise<number> {
+  const { blobs, imports } = session.app.store
+  await blobs.putAll([message.reading])
+  return session.app.db.write((tx) => storeIn(session, tx, message, (...args) => imports.import(...args)))
 }
 
-/** The same inside a unit of work; the content is stored already. */
-export function appendIn(
+/**
+ * A message that the program hands in, inside a unit of work; the content is stored already. In Sent it belongs to its submission.
+ * @returns its UID
+ * @throws CommandFailure OVERQUOTA, TRYCREATE
+ */
+export function appendIn(session: ImapSession, tx: Tx, message: MessageToAppend): number {
+  const { imports, sentLinks } = session.app.store
+  const isSent = message.target.role === 'sent'
+  return storeIn(session, tx, message, (...args) => (isSent ? sentLinks.append(...args) : imports.import(...args)))
+}
+
+function storeIn(
   session: ImapSession,
   tx: Tx,
   { reading, target, keywords, receivedAt }: MessageToAppend,
+  store: Import,
 ): number {
   const { app, signedIn } = session
   const mailbox = app.directory.mailboxes.byId(signedIn.account.mailboxId, tx)
@@ -48,7 +63,7 @@ export function appendIn(
     quotaBytes: mailbox.quotaBytes,
   }
   const { hash, sizeBytes, message: parsed } = reading
-  const stored = app.store.imports.import(tx, into, {
+  const stored = store(tx, into, {
     ...{ parsed, hash, sizeBytes, folderIds: [target.id], keywords, receivedAt, again: true },
     authentication: UNCHECKED,
     spam: { score: 0, isSpam: false, reasons: [] },

@@ -16,8 +16,9 @@ const AFTER_LOGIN = [
   ...['LITERAL+', 'ID', 'ENABLE', 'NAMESPACE', 'IDLE', 'CHILDREN', 'UNSELECT', 'UIDPLUS', 'MOVE', 'MULTIAPPEND'],
   ...['CONDSTORE', 'QRESYNC', 'ESEARCH', 'SEARCHRES', 'WITHIN', 'LIST-EXTENDED', 'LIST-STATUS', 'STATUS=SIZE'],
   ...['SPECIAL-USE', 'BINARY', 'UTF8=ACCEPT', `APPENDLIMIT=${MESSAGE_BYTES}`, 'OBJECTID', 'SAVEDATE', 'PREVIEW'],
-  ...['QUOTA', 'QUOTA=RES-STORAGE', 'REPLACE', 'COMPRESS=DEFLATE', 'SORT', 'SORT=DISPLAY', 'ESORT'],
-  ...['THREAD=ORDEREDSUBJECT', 'THREAD=REFERENCES'],
+  ...['QUOTA', 'QUOTA=RES-STORAGE', 'REPLACE', 'COMPRESS=DEFLATE', 'SORT', 'SORT=DISPLAY', 'ESORT', 'PARTIAL'],
+  ...['UIDONLY', 'INPROGRESS', 'THREAD=ORDEREDSUBJECT', 'THREAD=REFERENCES', 'SEARCH=FUZZY', 'METADATA'],
+  ...['LIST-METADATA', 'NOTIFY', 'MULTISEARCH'],
 ]
 
 /** Capabilities before login. @param mechanisms SASL mechanisms that can be used on this connection */
@@ -33,13 +34,14 @@ export function capabilitiesAfterLogin(): readonly string[] {
 }
 
 /** What ENABLE accepts (RFC 5161). */
-export type Enableable = 'IMAP4REV2' | 'UTF8=ACCEPT' | 'CONDSTORE' | 'QRESYNC'
+export type Enableable = 'IMAP4REV2' | 'UTF8=ACCEPT' | 'CONDSTORE' | 'QRESYNC' | 'UIDONLY'
 
 const ENABLEABLE = new Map<string, string>([
   ['IMAP4REV2', 'IMAP4rev2'],
   ['UTF8=ACCEPT', 'UTF8=ACCEPT'],
   ['CONDSTORE', 'CONDSTORE'],
   ['QRESYNC', 'QRESYNC'],
+  ['UIDONLY', 'UIDONLY'],
 ])
 
 export function isEnableable(name: string): name is Enableable {

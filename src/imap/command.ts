@@ -1,9 +1,10 @@
 // A command as one object, and how it is found and read: name, arguments, and the literals that are messages.
 
-import type { TaggedAnswer } from './answers.ts'
+import type { Right } from '../access/rights.ts'
+import { bad, type CommandFailure, type TaggedAnswer } from './answers.ts'
+import type { Enableable } from './capabilities.ts'
 import { type CommandPiece, Cursor, ImapSyntaxError } from './grammar/cursor.ts'
 import type { CommandSegment, ReadError } from './reader.ts'
-import type { Right } from './rights.ts'
 
 /** States of RFC 9051 §3 in which a command is allowed; `authenticated` includes `selected`. */
 export type CommandState = 'any' | 'not-authenticated' | 'authenticated' | 'selected'
@@ -28,6 +29,8 @@ export interface CommandOf<S, A = unknown> {
   needs?: Right
   /** May be called with the prefix UID; `only` when it cannot be called without. */
   uid?: boolean | 'only'
+  /** Takes or returns sequence numbers, unless it is called with UID. */
+  usesNumbers?: boolean
   /** Sequence numbers must stay as they are until its tagged answer, unless it is called with UID (RFC 9051 §7.5.1). */
   keepsNumbers?: boolean
   /** Its message literals are not collected: `run` reads them. */
@@ -53,6 +56,27 @@ export function readCommandName<S>(cursor: Cursor, commands: TableOf<S>): { foun
   const isAllowed = isUid ? found?.uid !== undefined && found.uid !== false : found?.uid !== 'only'
   if (found === undefined || !isAllowed) throw new ImapSyntaxError('Unknown command.')
   return { found, isUid }
+}
+
+/** What the state of a session consists of. */
+export interface SessionState {
+  user: object | null
+  selected: object | null
+  enabled: ReadonlySet<Enableable>
+}
+
+/** Why a command is not allowed in this state of the session; null when it is. */
+export function stateProblem<S>(
+  { in: state, usesNumbers }: CommandOf<S>,
+  isUid: boolean,
+  { user, selected, enabled }: SessionState,
+): CommandFailure | null {
+  if (state === 'any') return null
+  if (state === 'not-authenticated') return user === null ? null : bad('Already logged in.')
+  if (user === null) return bad('Log in first.')
+  if (state === 'selected' && selected === null) return bad('Select a mailbox first.')
+  const isRefused = enabled.has('UIDONLY') && usesNumbers === true && !isUid
+  return isRefused ? bad('Use the command with UID.', 'UIDREQUIRED') : null
 }
 
 /** Reads the arguments of a command up to its end, or to the content of a message. @throws ImapSyntaxError */

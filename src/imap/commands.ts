@@ -7,6 +7,7 @@ import { copy, move } from './commands/copy.ts'
 import { create } from './commands/create.ts'
 import { deleteCommand } from './commands/delete.ts'
 import { enable } from './commands/enable.ts'
+import { esearch } from './commands/esearch.ts'
 import { expunge } from './commands/expunge.ts'
 import { fetchCommand } from './commands/fetch.ts'
 import { id } from './commands/id.ts'
@@ -14,8 +15,10 @@ import { idle } from './commands/idle.ts'
 import { listCommand, lsubCommand } from './commands/list.ts'
 import { authenticate, login } from './commands/login.ts'
 import { logout } from './commands/logout.ts'
+import { getMetadataCommand, setMetadataCommand } from './commands/metadata.ts'
 import { namespace } from './commands/namespace.ts'
 import { check, noop } from './commands/noop.ts'
+import { notify } from './commands/notify.ts'
 import { getQuota, getQuotaRoot } from './commands/quota.ts'
 import { rename } from './commands/rename.ts'
 import { searchCommand } from './commands/search.ts'
@@ -49,6 +52,7 @@ const ALL: readonly ImapCommand[] = [
     store,
     fetchCommand,
     searchCommand,
+    esearch,
     sort,
     thread,
     compress,
@@ -56,8 +60,11 @@ const ALL: readonly ImapCommand[] = [
     move,
     expunge,
     idle,
+    notify,
     getQuota,
     getQuotaRoot,
+    getMetadataCommand,
+    setMetadataCommand,
   ],
 ]
 

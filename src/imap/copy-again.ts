@@ -4,18 +4,18 @@ import type { FolderStatus } from '../store/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../store/messages/keywords.ts'
 import type { CopiedUid } from '../store/messages/moves.ts'
 import { readFully } from '../store/pack-content.ts'
-import { appendMessage } from './append-message.ts'
+import { appendCopy } from './append-message.ts'
 import { plainKeywords } from './flag-texts.ts'
 import type { ImapSession } from './session.ts'
 
-/** @returns the UIDs of the copies; messages that are gone are left out @throws CommandFailure OVERQUOTA */
+/** @param made gets the UIDs of the copies; messages that are gone are left out @throws CommandFailure OVERQUOTA */
 export async function copyAgain(
   session: ImapSession,
   target: FolderStatus,
   uids: readonly number[],
-): Promise<CopiedUid[]> {
+  made: CopiedUid[],
+): Promise<void> {
   const { app, folder } = session
-  const pairs: CopiedUid[] = []
   for (const uid of uids) {
     const [entry] = app.store.views.entries(folder.n, [{ first: uid, last: uid }], 1)
     const content = entry && app.store.mail.contents([entry.message]).get(entry.message)
@@ -24,10 +24,9 @@ export async function copyAgain(
     const reading = await app.inspector.read(content.sizeBytes, load)
     const labels = app.store.mail.labels([entry.message]).get(entry.message) ?? []
     const keywords = [...flagKeywords(entry.flags), ...plainKeywords(labels)]
-    const newUid = await appendMessage(session, { reading, target, keywords, receivedAt: entry.receivedAt })
-    pairs.push({ uid, newUid })
+    const newUid = await appendCopy(session, { reading, target, keywords, receivedAt: entry.receivedAt })
+    made.push({ uid, newUid })
   }
-  return pairs
 }
 
 function flagKeywords(flags: number): string[] {

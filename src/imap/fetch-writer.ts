@@ -13,6 +13,7 @@ import type { FetchItem, PlainItem } from './grammar/fetch-items.ts'
 import { type BodySection, formatSection, type SectionRange } from './grammar/sections.ts'
 import type { MessagePage } from './message-content.ts'
 import type { ImapSession } from './session.ts'
+import { fetchName } from './uid-only.ts'
 import { isRecentHere } from './updates.ts'
 import { formatString, type OutputPart } from './writer.ts'
 
@@ -36,16 +37,26 @@ export class FetchWriter {
     const session = this.#session
     announceKeywords(session, this.#content.labels(entry.message))
     // Nothing is sent before all small items are there: an error then has an answer of its own.
-    const parts: OutputPart[] = [`* ${sequence} FETCH (`]
+    const parts: OutputPart[] = [`${fetchName(session, sequence, entry.uid)} (`]
     for (const [index, item] of items.entries()) {
       if (index > 0) parts.push(' ')
-      const text = await this.#item(entry, item, parts)
-      if (text === null) return false
+      const text = await this.#item(entry, item, parts).catch((error: unknown) => this.#failed(error))
+      if (text === null)
+        return session.progress.isWithinResponse ? this.#failed(new Error('The message is gone.')) : false
       parts.push(...text)
     }
     if (withFlags) parts.push(` FLAGS ${this.#flags(entry)}`)
     session.say(...parts, ')\r\n')
+    session.progress.isWithinResponse = false
     return true
+  }
+
+  /** In the middle of a response nothing can be said. */
+  #failed(error: unknown): never {
+    const session = this.#session
+    if (!session.progress.isWithinResponse) throw error
+    session.logError(error, 'FETCH')
+    return session.abort()
   }
 
   /** @returns null when the message is gone */
@@ -140,8 +151,7 @@ export class FetchWriter {
       const headers = await this.#content.headers(entry.message)
       if (headers === undefined) return null
       const names = new Set(section.fields.map((field) => field.toLowerCase()))
-      if (!headers.isCut)
-        return literal(name, servedFields({ names, isNot: false, range }, headers.bytes, headers.fields))
+      return literal(name, servedFields({ names, isNot: false, range }, headers.bytes, headers.fields))
     }
     const root = await this.#content.structure(entry.message)
     if (root === undefined) return null
@@ -198,20 +208,15 @@ export class FetchWriter {
     isBinary: boolean,
   ): Promise<OutputPart[]> {
     const session = this.#session
+    session.progress.isWithinResponse = true
     session.say(...written.splice(0), `${label} ${isBinary ? '~' : ''}{${plan.size}}\r\n`)
     let left = plan.size
-    try {
-      for await (const piece of this.#content.stream(entry.message, plan)) {
-        session.say(piece)
-        left -= piece.length
-        await session.writer.ready()
-      }
-      if (left !== 0) throw new Error(`A section has ${left} bytes less than it should.`)
-    } catch (error) {
-      // In the middle of a literal nothing can be said.
-      session.logError(error, 'FETCH')
-      session.abort()
+    for await (const piece of this.#content.stream(entry.message, plan)) {
+      session.say(piece)
+      left -= piece.length
+      await session.writer.ready()
     }
+    if (left !== 0) throw new Error(`A section has ${left} bytes less than it should.`)
     return []
   }
 }

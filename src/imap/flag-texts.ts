@@ -15,6 +15,8 @@ const SYSTEM: readonly (readonly [bit: number, name: string])[] = [
 const FLAG_NAMES = new Set<string>(Object.values(FLAG_KEYWORDS))
 /** Keywords named by PERMANENTFLAGS. */
 export const KEYWORDS_NAMED = 100
+/** Each further keyword is announced with all others: with more of them the client learns of it with its message. */
+export const KEYWORDS_ANNOUNCED = 500
 
 /** Keywords that are no flags of their own, in lower case, those that can be shown. */
 export function plainKeywords(keywords: readonly string[]): string[] {
@@ -40,7 +42,7 @@ export function flagLines({ folder }: ImapSession): string {
 export function announceKeywords(session: ImapSession, labels: readonly string[]): void {
   const { keywords } = session.folder
   const fresh = plainKeywords(labels).filter((keyword) => !keywords.has(keyword))
-  if (fresh.length === 0) return
+  if (fresh.length === 0 || keywords.size >= KEYWORDS_ANNOUNCED) return
   for (const keyword of fresh) keywords.add(keyword)
   session.say(flagLines(session))
 }

@@ -1,5 +1,6 @@
 // The folders of a mailbox by the names mail programs use: the Inbox is INBOX, and its folders are INBOX/….
 
+import type { Reader } from '../db/db.ts'
 import type { FolderStatus } from '../store/folders-views.ts'
 import { no } from './answers.ts'
 import { DELIMITER, decodeName, INBOX } from './names.ts'
@@ -36,8 +37,8 @@ function renamed(path: string, inbox: string): string {
 }
 
 /** The current folders of the session's mailbox. */
-export function readTree(session: ImapSession): FolderTree {
-  return new FolderTree(session.app.store.views.statuses(session.signedIn.account))
+export function readTree(session: ImapSession, reader?: Reader): FolderTree {
+  return new FolderTree(session.app.store.views.statuses(session.signedIn.account, reader))
 }
 
 /** The path of a name as the client wrote it. @throws CommandFailure when it is no valid form of the session's encoding */

@@ -45,6 +45,13 @@ export const APPEND_BYTES = 104_857_600
 /** Messages that SORT and THREAD take. */
 export const SORT_MESSAGES = 200_000
 export const THREAD_MESSAGES = 100_000
+/** Searches that may run in the search thread at a time, in all and of one mailbox: what they found is in memory. */
+export const SEARCHES_AT_ONCE = 4
+export const SEARCHES_PER_MAILBOX = 1
+/** One turn of a search in the search thread, ms: other searches and the end of the session wait no longer. */
+export const SEARCH_PAGE_MS = 50
+/** What SORT and THREAD collect of header fields, bytes. */
+export const SEARCH_FACTS_BYTES = 128 * KIB * KIB
 export const SORT_CRITERIA = 20
 export const SEARCH_KEYS = 100
 export const SEARCH_DEPTH = 10
@@ -55,9 +62,22 @@ export const SET_RANGES = 10_000
 export const FETCH_ITEMS = 64
 export const FIELD_NAMES = 128
 export const LIST_PATTERNS = 32
+/** Mailbox names of one NOTIFY or ESEARCH. */
+export const FILTER_NAMES = 500
+/** Mailbox specifiers of one ESEARCH. */
+export const SEARCH_SOURCES = 32
+/** Event groups of one NOTIFY, and events of a group as written. */
+export const NOTIFY_GROUPS = 32
+export const NOTIFY_EVENTS = 32
 /** One pattern of LIST, bytes. */
 export const PATTERN_BYTES = 1024
 export const STORE_FLAGS = 200
+/** Changed entries that wait to be announced to one session. */
+export const CHANGED_ENTRIES = 1000
+/** Entries named by one GETMETADATA, SETMETADATA or LIST. */
+export const METADATA_ENTRIES = 100
+/** The name of an entry, bytes. */
+export const ENTRY_BYTES = 255
 /** RFC 2971 §3.3. */
 export const ID_PAIRS = 30
 export const ID_FIELD_BYTES = 30
@@ -70,8 +90,6 @@ export const KEYWORD_BYTES = 255
 /** BAD answers until `* BYE`. */
 export const ERRORS_BEFORE_LOGIN = 3
 export const ERRORS_AFTER_LOGIN = 50
-/** Failed logins of one connection until `* BYE`. */
-export const LOGIN_TRIES = 3
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -90,6 +108,8 @@ export const LITERAL_GRACE_MS = 30 * SECOND
 export const UNREAD_MS = 5 * MINUTE
 /** Between two `* OK Still here` of IDLE, ms. */
 export const STILL_HERE_MS = 2 * MINUTE
+/** Between two INPROGRESS of a command (RFC 9585 §3: 10 to 15 seconds), ms. */
+export const PROGRESS_MS = 10 * SECOND
 /** Between two looks at all deadlines, ms. */
 export const SWEEP_MS = SECOND
 /** Between two checks of credential, mailbox and team, ms. */
@@ -97,8 +117,6 @@ export const RECHECK_MS = 30 * SECOND
 /** From `stop` to the end of the last session, ms. */
 export const CLOSING_MS = 8 * SECOND
 
-/** Connections that use COMPRESS at a time: each takes some 50 KB. */
-export const COMPRESSED_CONNECTIONS = 500
 /** Output is written in pieces of this size, bytes. */
 export const CORK_BYTES = 16 * KIB
 /** Output that waits for the client, bytes; more is produced only below it. */
@@ -112,6 +130,5 @@ export const QUOTED_BYTES = 1000
 export const FETCH_PAGE = 250
 export const STORE_PIECE = 200
 export const COPY_PIECE = 200
-export const EXPUNGE_PIECE = 100
 /** Commands that are answered between two yields to the event loop. */
 export const COMMANDS_AT_ONCE = 100

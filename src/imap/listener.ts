@@ -12,15 +12,17 @@ import { clientHost } from '../config/client-protocols.ts'
 import type { Context } from '../context.ts'
 import { ConnectionCounter, type ConnectionSource, readSource } from '../net/connections.ts'
 import { Spool } from '../smtp/spool.ts'
+import { AnnotationChanges } from './annotation-changes.ts'
 import { formatAnswer } from './answers.ts'
 import { COMMANDS } from './commands.ts'
 import { CompressionSlots } from './compressor.ts'
 import type { ImapDeps } from './deps.ts'
-import { CLOSING_MS, COMPRESSED_CONNECTIONS, SWEEP_MS } from './limits.ts'
-import { ImapMetrics } from './metrics.ts'
+import { CLOSING_MS, SWEEP_MS } from './limits.ts'
+import { ImapMeters } from './meters.ts'
 import { capabilityCode } from './offered.ts'
+import { Searcher } from './search/searcher.ts'
 import { ImapSession, type SessionOwner } from './session.ts'
-import { announceChanges } from './updates.ts'
+import { SessionChanges } from './session-changes.ts'
 import type { SignedInUser } from './user.ts'
 import { ViewCache } from './view-cache.ts'
 
@@ -28,7 +30,6 @@ import { ViewCache } from './view-cache.ts'
 export interface ImapService extends Service {
   /** TCP ports it listens on after `start`; 0 before, and for listeners that are switched off. */
   readonly ports: { imaps: number; imap: number }
-  readonly metrics: ImapMetrics
 }
 
 /** Creates the listeners that CLIENT_PROTOCOLS names; the ports are bound by `start`. */
@@ -43,15 +44,26 @@ const ALPN = ['imap']
 // Messages of APPEND have a spool of their own: 32 MiB of memory and 2 GiB of disk (imap.md §5.1).
 const APPEND_SPOOL = { memoryEach: 1 << 20, memory: 32 << 20, disk: 2 * 2 ** 30 }
 
+interface OpenSession {
+  protocol: Protocol
+  /** Ends its counts of connections. */
+  release(): void
+}
+
+interface AcceptedConnection extends OpenSession {
+  source: ConnectionSource
+  /** Null in plain text and behind a proxy. */
+  tls: TLSSocket | null
+}
+
 class ImapListener implements ImapService {
   readonly name = 'imap'
-  readonly metrics = new ImapMetrics()
   readonly #app: ImapDeps
   readonly #connections: ConnectionCounter
   readonly #servers = new Map<Protocol, Server>()
   /** Open sockets without a session: waiting for a PROXY header or a TLS handshake. */
   readonly #pending = new Set<Socket>()
-  readonly #sessions = new Map<ImapSession, () => void>()
+  readonly #sessions = new Map<ImapSession, OpenSession>()
   #sweep: Timer | undefined
   #emptied: (() => void) | undefined
   #isStopping = false
@@ -63,14 +75,21 @@ class ImapListener implements ImapService {
       perAddress: config.IMAP_MAX_PER_ADDRESS,
       perMailbox: config.IMAP_MAX_PER_MAILBOX,
     })
-    this.#app = {
-      ...app,
-      views: new ViewCache(store.views, (n) => this.#storeRecent(n)),
-      appendSpool: new Spool(join(folder.path, 'spool-imap'), APPEND_SPOOL),
-      connections: this.#connections,
-      compression: new CompressionSlots(COMPRESSED_CONNECTIONS),
-      metrics: this.metrics,
-    }
+    const views = new ViewCache(store.views, app.clock, (n) => this.#storeRecent(n))
+    const searcher = new Searcher({ mail: app.db.file, blobs: app.blobsDb.file })
+    const compression = new CompressionSlots(config.IMAP_MAX_COMPRESSED)
+    const open = () => [...this.#sessions.keys()]
+    const meters = new ImapMeters({
+      openBytes: () => open().reduce((sum, { writer }) => sum + writer.written, 0),
+      views: () => views.size,
+      compressed: () => compression.used,
+      blocked: () => open().filter(({ writer }) => writer.blockedSince !== null).length,
+    })
+    const appendSpool = new Spool(join(folder.path, 'spool-imap'), APPEND_SPOOL)
+    const annotationChanges = new AnnotationChanges()
+    const shared = { views, annotationChanges, searcher, appendSpool, compression, meters }
+    this.#app = { ...app, ...shared, connections: this.#connections }
+    app.metrics.add(meters.registry)
     for (const protocol of PROTOCOLS) {
       if (config.CLIENT_PROTOCOLS.includes(protocol)) this.#servers.set(protocol, this.#createServer(protocol))
     }
@@ -118,8 +137,9 @@ class ImapListener implements ImapService {
       if (this.#sessions.size === 0) resolve()
     })
     cut.cancel()
-    await Promise.all(closed)
+    await Promise.all([...closed, this.#app.searcher.close()])
     this.#sweep?.cancel()
+    this.#app.views.close()
   }
 
   #checkDeadlines(): void {
@@ -163,13 +183,14 @@ class ImapListener implements ImapService {
       socket.destroy()
       return
     }
-    this.#open(socket, source, tls, () => {
+    const free = () => {
       uncount()
       release()
-    })
+    }
+    this.#open(socket, { protocol, source, tls, release: free })
   }
 
-  #open(socket: Socket, source: ConnectionSource, tls: TLSSocket | null, release: () => void): void {
+  #open(socket: Socket, { protocol, source, tls, release }: AcceptedConnection): void {
     const owner: SessionOwner = {
       commands: COMMANDS,
       greeting: (session) => {
@@ -178,13 +199,13 @@ class ImapListener implements ImapService {
       },
       secure: (raw) => this.#app.certificate.secure(raw, { clock: this.#app.clock, alpn: ALPN }),
       admit: (session, access) => this.#admit(session, access),
-      announce: announceChanges,
+      changesOf: (session) => new SessionChanges(session),
       closed: (session) => this.#closed(session),
     }
     const isSecure = tls !== null || source.tls
     const session = new ImapSession(tls ?? socket, { app: this.#app, owner, source, tls, isSecure })
-    this.#sessions.set(session, release)
-    this.metrics.connections = this.#sessions.size
+    this.#sessions.set(session, { protocol, release })
+    this.#app.meters.opened(protocol)
     void session.run()
   }
 
@@ -215,17 +236,14 @@ class ImapListener implements ImapService {
   }
 
   #closed(session: ImapSession): void {
-    this.#sessions.get(session)?.()
+    const { user, client, record, writer, reader } = session
+    const { protocol, release } = this.#sessions.get(session)!
+    release()
     this.#sessions.delete(session)
-    this.metrics.connections = this.#sessions.size
-    const { user, client, counts, writer, reader } = session
+    this.#app.meters.closed(protocol, writer.written)
     if (user !== null) {
-      const facts = {
-        mailbox: user.account.mailboxId,
-        client,
-        mechanism: user.access.mechanism,
-        commands: Object.fromEntries(counts),
-      }
+      const { mechanism } = user.access
+      const facts = { mailbox: user.account.mailboxId, protocol, client, mechanism, ...record.facts() }
       const bytes = { out: writer.written, in: reader.received }
       this.#app.log.info({ event: 'imap.session_ended', session: session.id, ...facts, bytes }, 'IMAP session ended')
     }

@@ -1,14 +1,21 @@
 // What answers need of stored messages beyond their entries: rows, structures, header fields and bytes, read once per page.
 
+import { asBuffer } from '../mime/charset.ts'
+import { readHeaders } from '../mime/headers.ts'
 import type { Part } from '../mime/message.ts'
 import { type KeptHeaders, unpackHeaders } from '../mime/message-headers.ts'
 import type { FolderEntry } from '../store/folders-views.ts'
-import type { MailContent, MailRow } from '../store/messages/mail-reads.ts'
+import type { MailContent, MailReads, MailRow } from '../store/messages/mail-reads.ts'
 import { readFully } from '../store/pack-content.ts'
+import type { Inspector } from '../workers/inspector.ts'
 import { hasDetails } from './fetch/body-structure.ts'
 import type { ServedBytes } from './fetch/sections.ts'
 import { ServedStream, servedBytes } from './fetch/served-stream.ts'
-import type { ImapSession } from './session.ts'
+
+/** Where messages are read: a session, or the thread that searches. */
+export interface MailSource {
+  readonly app: { readonly store: { readonly mail: MailReads }; readonly inspector: Pick<Inspector, 'read'> }
+}
 
 /** What to read for a page of entries. */
 export interface ContentNeeds {
@@ -22,7 +29,7 @@ export interface ContentNeeds {
 
 /** The content of a page of messages. */
 export class MessagePage {
-  readonly #session: ImapSession
+  readonly #source: MailSource
   readonly #rows: ReadonlyMap<number, MailRow>
   readonly #labels: ReadonlyMap<number, string[]>
   readonly #headers: ReadonlyMap<number, KeptHeaders>
@@ -31,14 +38,14 @@ export class MessagePage {
   readonly #outlined = new Map<number, { root: Part; headers: KeptHeaders }>()
 
   constructor(
-    session: ImapSession,
+    source: MailSource,
     entries: readonly Pick<FolderEntry, 'message'>[],
     needs: ContentNeeds,
     labels: ReadonlyMap<number, string[]>,
   ) {
-    const { mail } = session.app.store
+    const { mail } = source.app.store
     const numbers = entries.map(({ message }) => message)
-    this.#session = session
+    this.#source = source
     this.#rows = needs.rows ? mail.rows(numbers) : new Map()
     this.#labels = labels
     this.#headers = needs.headers ? mail.headers(numbers) : new Map()
@@ -54,9 +61,17 @@ export class MessagePage {
     return this.#labels.get(message) ?? []
   }
 
-  /** The kept header fields; undefined when the message is gone. */
+  /** The kept header fields, or all fields where some of them did not fit; undefined when the message is gone. */
   async headers(message: number): Promise<KeptHeaders | undefined> {
-    return this.#headers.get(message) ?? (await this.#outline(message))?.headers
+    const kept = this.#headers.get(message) ?? (await this.#outline(message))?.headers
+    return kept?.isCut ? this.#wholeHeader(message) : kept
+  }
+
+  async #wholeHeader(message: number): Promise<KeptHeaders | undefined> {
+    const root = await this.structure(message)
+    if (root === undefined) return undefined
+    const bytes = asBuffer(await this.bytes(message, root.headerStart, root.bodyStart))
+    return { bytes, fields: readHeaders(bytes).fields, isCut: false }
   }
 
   /** The structure with all details; undefined when the message is gone. */
@@ -66,14 +81,14 @@ export class MessagePage {
   }
 
   #content(message: number): MailContent | undefined {
-    return this.#contents.get(message) ?? this.#session.app.store.mail.contents([message]).get(message)
+    return this.#contents.get(message) ?? this.#source.app.store.mail.contents([message]).get(message)
   }
 
   async #outline(message: number): Promise<{ root: Part; headers: KeptHeaders } | undefined> {
     const known = this.#outlined.get(message)
     const content = known === undefined ? this.#content(message) : undefined
     if (content === undefined) return known
-    const { app } = this.#session
+    const { app } = this.#source
     const load = () => readFully(app.store.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
     const { message: parsed } = await app.inspector.read(content.sizeBytes, load)
     const outlined = {
@@ -89,7 +104,7 @@ export class MessagePage {
     const content = this.#content(message)
     return content === undefined
       ? new Uint8Array(0)
-      : readFully(this.#session.app.store.mail.bytes(content, start, end), end - start)
+      : readFully(this.#source.app.store.mail.bytes(content, start, end), end - start)
   }
 
   /** The served bytes of a section, whole. */
@@ -102,7 +117,7 @@ export class MessagePage {
     const content = this.#content(message)
     if (content === undefined) return
     const served = new ServedStream(plan)
-    for await (const piece of this.#session.app.store.mail.bytes(content, plan.start, plan.end)) {
+    for await (const piece of this.#source.app.store.mail.bytes(content, plan.start, plan.end)) {
       yield served.push(piece)
       if (served.isComplete) return
     }

@@ -3,7 +3,7 @@
 import { bad } from './answers.ts'
 import { type NumberRange, normalizeRanges, type SequenceSet, STAR } from './grammar/sets.ts'
 import type { ImapSession } from './session.ts'
-import { intersectRanges } from './views.ts'
+import { intersectRanges, type UidView } from './views.ts'
 
 /**
  * {@link uidsWithin} for commands that name messages.
@@ -18,8 +18,17 @@ export function uidsOfSet(session: ImapSession, set: SequenceSet, isUid: boolean
 
 /** The UIDs of a set that exist in the session's view, as ascending ranges; others are ignored (RFC 9051 §6.4.9). */
 export function uidsWithin(session: ImapSession, set: SequenceSet, isUid: boolean): readonly NumberRange[] {
-  const { view } = session.folder
-  if (set === '$') return intersectRanges(view.ranges(), session.saved)
+  return uidsInView(session.folder.view, session.saved, set, isUid)
+}
+
+/** The same in any view. @param saved what `$` stands for */
+export function uidsInView(
+  view: UidView,
+  saved: readonly NumberRange[],
+  set: SequenceSet,
+  isUid: boolean,
+): readonly NumberRange[] {
+  if (set === '$') return intersectRanges(view.ranges(), saved)
   if (isUid) return view.within(normalizeRanges(set, view.lastUid))
   return view.uidsOf(normalizeRanges(set, view.count))
 }

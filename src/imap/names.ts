@@ -15,6 +15,12 @@ export function readMailboxName(cursor: Cursor): Buffer {
   return cursor.peek() === DQUOTE || cursor.isAtLiteral ? readAstring(cursor) : cursor.utf8Atom('astring')
 }
 
+/** A space and a mailbox name: the arguments of commands on one mailbox. */
+export function readNameArgument(cursor: Cursor): Buffer {
+  cursor.space()
+  return readMailboxName(cursor)
+}
+
 /**
  * The path of a name in NFC: levels joined by `/`, with `INBOX` in capitals as the first level.
  * @returns null when the bytes are no valid form of the encoding of the session
@@ -35,7 +41,7 @@ export function formatName(path: string, utf8: boolean): OutputPart {
   return formatAstring(utf8 ? path : encodeUtf7(path), utf8)
 }
 
-/** The ancestors of a path, the outermost first. */
+/** The ancestors of the path of a folder or subscription, the outermost first. Not for what a client sends: it grows as its square. */
 export function ancestorsOf(path: string): string[] {
   const levels = path.split(DELIMITER)
   return levels.slice(1).map((_, index) => levels.slice(0, index + 1).join(DELIMITER))

@@ -12,7 +12,7 @@ export function tlsEndOf(session: ImapSession): TlsEnd {
 
 export function offeredCapabilities(session: ImapSession): readonly string[] {
   if (session.user !== null) return capabilitiesAfterLogin()
-  const security = { isSecure: session.isSecure, canStartTls: session.canStartTls }
+  const security = { isSecure: session.isSecure, canStartTls: !session.isSecure }
   return capabilitiesBeforeLogin(security, offeredMechanisms(tlsEndOf(session)))
 }
 

@@ -1,7 +1,8 @@
 // What changed in a folder since the client knew it: VANISHED (EARLIER) and FETCH (RFC 7162 §3.2.5 and §3.2.6).
 
-import { formatRanges, type NumberRange } from './grammar/sets.ts'
+import { formatRanges, type NumberRange, rangesInclude } from './grammar/sets.ts'
 import type { ImapSession } from './session.ts'
+import { TimeSlice } from './time-slice.ts'
 import { labelsOf, sayFlags } from './updates.ts'
 import { intersectRanges, subtractRanges } from './views.ts'
 
@@ -31,15 +32,19 @@ export function vanishedSince(session: ImapSession, { modSeq, uids }: ResyncFrom
 /** Says what vanished, then what changed. */
 export async function resync(session: ImapSession, from: ResyncFrom): Promise<void> {
   const { folder, app, signedIn } = session
+  const slice = new TimeSlice()
+  await slice.pause()
   const vanished = vanishedSince(session, from).filter(([first, last]) => first <= last)
   if (vanished.length > 0) session.say(`* VANISHED (EARLIER) ${formatRanges(vanished)}\r\n`)
+  await slice.pause()
   for (let after = 0; ; ) {
     const page = await app.store.views.changedSince(signedIn.account, folder.n, from.modSeq, { after, limit: PAGE })
     await app.db.durable()
     const labels = labelsOf(session, page)
+    await slice.pause()
     for (const entry of page) {
       const sequence = folder.view.sequenceOf(entry.uid)
-      const isWanted = from.uids === null || intersectRanges([[entry.uid, entry.uid]], from.uids).length > 0
+      const isWanted = from.uids === null || rangesInclude(from.uids, entry.uid)
       if (sequence > 0 && isWanted)
         sayFlags(session, sequence, entry, { labels: labels.get(entry.message) ?? [], withUid: true })
     }

@@ -1,7 +1,7 @@
 // The selected folder of a session: which messages the client knows of, and as of which modification number.
 
 import type { FolderStatus } from '../store/folders-views.ts'
-import { countOf, type NumberRange } from './grammar/sets.ts'
+import { type NumberRange, rangesInclude } from './grammar/sets.ts'
 import type { CurrentView } from './view-cache.ts'
 import type { UidView } from './views.ts'
 
@@ -53,11 +53,11 @@ export class SelectedFolder {
   }
 
   isRecent(uid: number): boolean {
-    return this.recent.some(([first, last]) => uid >= first && uid <= last)
+    return rangesInclude(this.recent, uid)
   }
 
   /** How many messages are recent. */
   get recentCount(): number {
-    return countOf(this.view.within(this.recent))
+    return this.view.countWithin(this.recent)
   }
 }

@@ -8,6 +8,7 @@ import {
   LOGIN_MS,
   SILENCE_MS,
   STARTED_LINE_MS,
+  STILL_HERE_MS,
   UNREAD_MS,
 } from './limits.ts'
 
@@ -31,6 +32,8 @@ export class SessionDeadlines {
   #begun: number | null = null
   #stillHere: number
   #content: { began: number; bytes: number } | null = null
+  /** Since when the rest of a command is awaited behind a message. */
+  #rest: number | null = null
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -48,6 +51,7 @@ export class SessionDeadlines {
     this.#lastCommand = this.#clock.monotonic()
     this.#begun = null
     this.#content = null
+    this.#rest = null
   }
 
   /** The content of a message begins to arrive. */
@@ -60,8 +64,19 @@ export class SessionDeadlines {
     if (this.#content !== null) this.#content.bytes += bytes
   }
 
+  /** The running command waits for the client: for a message, or for what follows it. */
   get isReadingContent(): boolean {
-    return this.#content !== null
+    return this.#content !== null || this.#rest !== null
+  }
+
+  /** Waits for what follows a message in its command. */
+  async duringRest<T>(reading: Promise<T>): Promise<T> {
+    this.#rest = this.#clock.monotonic()
+    try {
+      return await reading
+    } finally {
+      this.#rest = null
+    }
   }
 
   contentEnded(): void {
@@ -69,7 +84,7 @@ export class SessionDeadlines {
   }
 
   /** Whether `* OK Still here` is due; it is counted as sent. */
-  stillHereDue(interval: number): boolean {
+  stillHereDue(interval = STILL_HERE_MS): boolean {
     const now = this.#clock.monotonic()
     if (now - this.#stillHere < interval) return false
     this.#stillHere = now
@@ -83,6 +98,7 @@ export class SessionDeadlines {
     if (activity.blockedSince !== null && now - activity.blockedSince > UNREAD_MS) return 'unread'
     if (!activity.isSignedIn) return now - this.#opened > LOGIN_MS ? 'The login took too long.' : null
     if (this.#content !== null) return this.#contentProblem(now)
+    if (this.#rest !== null) return now - this.#rest > STARTED_LINE_MS ? 'The command took too long.' : null
     if (activity.isRunning && !activity.isIdle) return null
     if (activity.hasBegun) {
       this.#begun ??= now

@@ -5,10 +5,34 @@ import type { TLSSocket } from 'node:tls'
 import type { SignedIn } from '../access/signed-in.ts'
 import type { TableOf } from './command.ts'
 import type { ImapDeps } from './deps.ts'
+import type { NotifySettings } from './notify-settings.ts'
 import type { SignedInUser } from './user.ts'
 
 export interface SessionSource {
   address: string
+}
+
+export interface AnnounceOptions {
+  /** EXPUNGE may be sent: sequence numbers may change now. */
+  mayRemove: boolean
+  /** FETCH names the UID, as answers to UID commands do. */
+  withUid: boolean
+}
+
+/** Announces changes to one session, in `session-changes.ts`. */
+export interface ChangeAnnouncements {
+  /** Announcements are being written, between commands. */
+  readonly isRunning: boolean
+  notify(settings: NotifySettings): { sayAll(): Promise<void> } | null
+  /** Runs something that must not get into an announcement: at once, or behind the one that is being written. */
+  whenSilent(run: () => void): void
+  idleBegan(): void
+  idleEnded(): Promise<void>
+  commandBegan(): Promise<void>
+  commandEnded(): void
+  announce(options: AnnounceOptions): Promise<void>
+  announceOwn(uids: readonly number[], withUid: boolean): Promise<void>
+  close(): void
 }
 
 /** What a session needs of its listener. */
@@ -19,8 +43,8 @@ export interface OwnerOf<S> {
   secure(socket: Socket): Promise<TLSSocket>
   /** Begins a session of a mailbox. @returns null when the mailbox has too many */
   admit(session: S, access: SignedIn): SignedInUser | null
-  /** Announces what changed in the selected folder. @param mayRemove EXPUNGE may be sent */
-  announce(session: S, options: { mayRemove: boolean; withUid: boolean }): Promise<void>
+  /** What announces changes to a new session. */
+  changesOf(session: S): ChangeAnnouncements
   closed(session: S): void
 }
 

@@ -3,35 +3,32 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { mayDo } from '../access/rights.ts'
 import type { SignedIn } from '../access/signed-in.ts'
 import { newId } from '../base/ids.ts'
-import { answerFor, bad, formatAnswer, ok, type TaggedAnswer } from './answers.ts'
+import { answerFor, formatAnswer, ok, type TaggedAnswer } from './answers.ts'
 import type { Enableable } from './capabilities.ts'
+import { destroyWhenSent } from './closing.ts'
 import {
   answerToReadError,
   type CommandOf,
   isContentOf,
   readArguments,
   readCommandName,
+  stateProblem,
   type TableOf,
   tagOf,
 } from './command.ts'
 import type { ImapDeps } from './deps.ts'
-import { type CommandPiece, Cursor, ImapSyntaxError } from './grammar/cursor.ts'
+import { type CommandPiece, Cursor } from './grammar/cursor.ts'
 import type { NumberRange } from './grammar/sets.ts'
-import {
-  AFTER_LOGIN,
-  COMMANDS_AT_ONCE,
-  ERRORS_AFTER_LOGIN,
-  ERRORS_BEFORE_LOGIN,
-  MESSAGE_BYTES,
-  STILL_HERE_MS,
-} from './limits.ts'
+import { AFTER_LOGIN, COMMANDS_AT_ONCE, ERRORS_AFTER_LOGIN, ERRORS_BEFORE_LOGIN, MESSAGE_BYTES } from './limits.ts'
+import { CommandProgress } from './progress.ts'
 import { type CommandSegment, ConnectionEnded, ImapReader, ReadError } from './reader.ts'
-import { mayDo } from './rights.ts'
 import type { SelectedFolder } from './selected.ts'
 import { SessionDeadlines } from './session-deadlines.ts'
-import type { OptionsOf, OwnerOf, SessionSource } from './session-owner.ts'
+import type { ChangeAnnouncements, OptionsOf, OwnerOf, SessionSource } from './session-owner.ts'
+import { SessionUsage } from './session-record.ts'
 import type { SignedInUser } from './user.ts'
 import { type OutputPart, ResponseWriter } from './writer.ts'
 
@@ -55,6 +52,10 @@ export class ImapSession {
   readonly writer: ResponseWriter
   readonly enabled = new Set<Enableable>()
   readonly deadlines: SessionDeadlines
+  /** Announces what changes. */
+  readonly changes: ChangeAnnouncements
+  readonly progress: CommandProgress
+  readonly record: SessionUsage
   /** Set by a login. */
   user: SignedInUser | null = null
   selected: SelectedFolder | null = null
@@ -73,9 +74,9 @@ export class ImapSession {
   stream: Duplex
   readonly #owner: SessionOwner
   readonly #socket: Socket
-  readonly #counts = new Map<string, number>()
   #errors = 0
   #isClosing = false
+  #isCut = false
   #isRunning = false
   /** What ends the session behind the command that runs. */
   #expired: TaggedAnswer | null = null
@@ -96,6 +97,9 @@ export class ImapSession {
     })
     this.writer = new ResponseWriter(stream, app.clock)
     this.deadlines = new SessionDeadlines(app.clock)
+    this.changes = owner.changesOf(this)
+    this.progress = new CommandProgress(app.clock)
+    this.record = new SessionUsage(app, this.id)
   }
 
   /** Whether strings and names are UTF-8 (RFC 6855 §3, RFC 9051 §5.1). */
@@ -129,9 +133,9 @@ export class ImapSession {
     return this.selected!
   }
 
-  /** STARTTLS can be used. */
-  get canStartTls(): boolean {
-    return !this.isSecure
+  /** A command runs that is not IDLE: nothing is announced until it has ended. */
+  get isBusy(): boolean {
+    return this.#isRunning && !this.isIdle
   }
 
   get isClosed(): boolean {
@@ -143,10 +147,12 @@ export class ImapSession {
     this.writer.write(...parts)
   }
 
-  /** `+`, at once: the client waits for it. */
+  /** `+`, at once: the client waits for it. Only behind an announcement, which may be in the middle of a literal. */
   requestLiteral(text = 'OK'): void {
-    this.writer.write(`+ ${text}\r\n`)
-    this.writer.flush()
+    this.changes.whenSilent(() => {
+      this.writer.write(`+ ${text}\r\n`)
+      this.writer.flush()
+    })
   }
 
   /** Reads and answers commands until the connection ends. Never throws. */
@@ -171,14 +177,17 @@ export class ImapSession {
     this.say(formatAnswer('*', { condition: 'BYE', code, text }))
   }
 
-  /** Ends the session with `* BYE`: at once when it waits for the client, else behind the command that runs. */
+  /** Ends the session with `* BYE`: at once when it waits for the client, else behind what is being written. */
   expire(text: string, code: string | null = null): void {
-    // A running command may be in the middle of a literal.
-    if (this.#isRunning && !this.isIdle && !this.deadlines.isReadingContent) {
-      this.#expired ??= { condition: 'BYE', code, text }
-      return
-    }
-    this.bye(text, code)
+    this.#expired ??= { condition: 'BYE', code, text }
+    this.endExpired()
+  }
+
+  /** Ends it unless a command or an announcement runs, which may be in the middle of a literal. */
+  endExpired(): void {
+    const isWriting = (this.isBusy && !this.deadlines.isReadingContent) || this.changes.isRunning
+    if (this.#expired === null || isWriting) return
+    this.bye(this.#expired.text, this.#expired.code)
     this.cut()
   }
 
@@ -216,7 +225,8 @@ export class ImapSession {
     })
     if (problem === 'unread') this.stream.destroy()
     else if (problem !== null) this.expire(problem)
-    else if (this.isIdle && this.deadlines.stillHereDue(STILL_HERE_MS)) this.say('* OK Still here\r\n')
+    else if (this.isIdle && !this.changes.isRunning && this.deadlines.stillHereDue()) this.say('* OK Still here\r\n')
+    else if (this.isBusy && !this.deadlines.isReadingContent) this.progress.sayTo(this.writer)
   }
 
   async #next(): Promise<void> {
@@ -228,15 +238,19 @@ export class ImapSession {
       return this.#refuseInput(error)
     }
     this.deadlines.commandBegan()
+    this.record.commandBegan()
     this.#isRunning = true
     try {
+      await this.changes.commandBegan()
       await this.#execute(segment)
     } finally {
       this.#isRunning = false
       this.#isInContent = false
       this.deadlines.commandEnded()
+      this.progress.ended()
     }
     if (this.#expired !== null) this.bye(this.#expired.text, this.#expired.code)
+    else this.changes.commandEnded()
     // The next command may follow in the same turn: its answer goes into the same packet.
     if (this.reader.buffered === 0) this.writer.flush()
     await this.writer.ready()
@@ -248,10 +262,12 @@ export class ImapSession {
     let name = 'invalid'
     try {
       tag = cursor.tag()
+      if (this.user !== null) this.progress.began(tag)
       cursor.space()
       const { found, isUid } = readCommandName(cursor, this.#owner.commands)
       name = isUid ? `UID ${found.name}` : found.name
-      this.#checkState(found)
+      const problem = stateProblem(found, isUid, this)
+      if (problem !== null) throw problem
       const args = readArguments(found, cursor, isUid)
       if (found.needs !== undefined && !mayDo(this.signedIn.access, found.needs)) {
         await this.discard(segment)
@@ -261,33 +277,25 @@ export class ImapSession {
       const answer = await found.run(args, this, { tag, isUid, segment })
       const mayRemove = !(found.keepsNumbers === true && !isUid)
       if (this.selected !== null && !this.#isClosing && found.name !== 'LOGOUT')
-        await this.#owner.announce(this, { mayRemove, withUid: isUid })
+        await this.changes.announce({ mayRemove, withUid: isUid })
       if (answer !== 'answered') this.#answer(tag, name, answer ?? ok(`${name} completed.`))
     } catch (error) {
       if (error instanceof ConnectionEnded) throw error
       if (error instanceof ReadError) return this.#refuseInput(error, tag)
-      if (error instanceof ImapSyntaxError && !this.#isInContent) await this.discard(segment)
+      if (!this.#isInContent) await this.discard(segment)
       await this.#fail(tag, name, error)
     }
-  }
-
-  #checkState(found: ImapCommand): void {
-    if (found.in === 'any') return
-    if (found.in === 'not-authenticated') {
-      if (this.user !== null) throw bad('Already logged in.')
-      return
-    }
-    if (this.user === null) throw bad('Log in first.')
-    if (found.in === 'selected' && this.selected === null) throw bad('Select a mailbox first.')
   }
 
   /** Reads what remains of a command that will not be carried out: messages that the client sends without waiting. */
   async discard(segment: CommandSegment): Promise<void> {
     for (let next = segment; next.content !== null && !next.content.isSync; ) {
       if (next.content.bytes > MESSAGE_BYTES) return this.bye('The message is too large.', 'TOOBIG')
-      for await (const _ of this.reader.content(next.content.bytes)) this.deadlines.progress()
+      this.deadlines.contentBegan()
+      for await (const { length } of this.reader.content(next.content.bytes)) this.deadlines.progress(length)
+      this.deadlines.contentEnded()
       this.#isInContent = true
-      next = await this.reader.segment()
+      next = await this.deadlines.duringRest(this.reader.segment())
     }
   }
 
@@ -300,8 +308,8 @@ export class ImapSession {
     }
     // What another session did in the meantime is announced with a failure as well.
     if (this.selected !== null && answer.condition === 'NO') {
-      await this.#owner
-        .announce(this, { mayRemove: false, withUid: false })
+      await this.changes
+        .announce({ mayRemove: false, withUid: false })
         .catch((cause: unknown) => this.logError(cause, name))
     }
     this.#answer(tag, name, answer)
@@ -309,9 +317,8 @@ export class ImapSession {
   }
 
   #answer(tag: string, name: string, answer: TaggedAnswer): void {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
     this.say(formatAnswer(tag, answer))
-    this.app.metrics.command(name, answer.condition)
+    this.record.commandEnded(name, answer.condition)
   }
 
   #countError(): void {
@@ -367,6 +374,7 @@ export class ImapSession {
   }
 
   #end(): void {
+    this.changes.close()
     this.selected?.release()
     this.selected = null
     this.user?.release()
@@ -375,24 +383,16 @@ export class ImapSession {
     this.#owner.closed(this)
   }
 
-  /** Closes the connection when what was written has been sent. */
+  /** Closes the connection when what was written has been sent, or after some seconds when the client does not take it. */
   #close(): void {
+    if (this.#isCut) return
+    this.#isCut = true
     this.writer.end()
-    const { stream } = this
-    if (stream.writableFinished || stream.destroyed) stream.destroy()
-    else stream.once('finish', () => stream.destroy())
-  }
-
-  /** Commands by name, for the line in the log. */
-  get counts(): ReadonlyMap<string, number> {
-    return this.#counts
+    destroyWhenSent(this.stream, this.app.clock)
   }
 
   logError(error: unknown, command: string | null): void {
-    const mailbox = this.user?.account.mailboxId ?? null
-    this.app.log.error(
-      { event: 'imap.command_failed', err: error, session: this.id, command, mailbox },
-      'IMAP command failed',
-    )
+    const facts = { err: error, session: this.id, command, mailbox: this.user?.account.mailboxId ?? null }
+    this.app.log.error({ event: 'imap.command_failed', ...facts }, 'IMAP command failed')
   }
 }

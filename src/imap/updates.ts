@@ -3,16 +3,20 @@
 import type { FolderEntry } from '../store/folders-views.ts'
 import { ENTRY_FLAGS } from '../store/messages/keywords.ts'
 import { announceKeywords, formatFlags } from './flag-texts.ts'
-import { formatRanges, type NumberRange } from './grammar/sets.ts'
+import { countOf, formatRanges, type NumberRange, normalizeRanges } from './grammar/sets.ts'
 import type { SelectedFolder } from './selected.ts'
 import type { ImapSession } from './session.ts'
+import type { AnnounceOptions } from './session-owner.ts'
+import { TimeSlice } from './time-slice.ts'
+import { fetchName, isUidOnly } from './uid-only.ts'
 import type { UidView } from './views.ts'
 
-export interface AnnounceOptions {
-  /** EXPUNGE may be sent: sequence numbers may change now. */
-  mayRemove: boolean
-  /** FETCH names the UID, as answers to UID commands do. */
-  withUid: boolean
+/** What is announced of the selected folder. */
+export interface UpdateOptions extends AnnounceOptions {
+  /** Changed flags are announced (NOTIFY may leave them out). */
+  withFlags: boolean
+  /** Nothing is announced but the end of the folder: the view of the session stays as it is. */
+  isQuiet: boolean
 }
 
 const PAGE = 500
@@ -20,33 +24,47 @@ const PAGE = 500
 /**
  * Brings the session up to date with its selected folder. When the folder is gone, its messages are removed and the session ends.
  * Nothing is announced twice: everything read is at least as new as the number that is remembered.
+ * @returns UIDs of messages that were announced for the first time
  */
-export async function announceChanges(session: ImapSession, { mayRemove, withUid }: AnnounceOptions): Promise<void> {
+export async function announceChanges(
+  session: ImapSession,
+  { mayRemove, withUid, withFlags, isQuiet }: UpdateOptions,
+): Promise<readonly NumberRange[]> {
   const { folder, app } = session
   const current = await app.views.current(folder.n)
-  if (current === undefined) return folderIsGone(session)
+  if (current === undefined) {
+    await folderIsGone(session)
+    return []
+  }
   const before = folder.view
-  if (current.modSeq === folder.modSeq && current.view === before) return
+  const slice = new TimeSlice()
+  if (isQuiet || (current.modSeq === folder.modSeq && current.view === before)) return []
   // Numbers that a power failure could take back are not shown.
   await app.db.durable()
+  await slice.pause()
   const removed = before.minus(current.view)
-  if (mayRemove) announceRemoved(session, removed)
-  const next = removed.length === 0 || mayRemove ? current.view : before.withTailOf(current.view)
-  const known = folder.view
-  folder.view = next
+  const isRemoving = mayRemove && removed.length > 0
+  await slice.pause()
+  if (isRemoving) await sayRemoved(session, removed)
+  folder.view = isRemoving || removed.length === 0 ? current.view : before.withTailOf(current.view)
+  if (isRemoving) forgetRemoved(session)
   takeRecent(session, folder.uidNext, current.uidNext)
-  if (next.count > known.count) announceCount(session)
+  const left = isRemoving ? before.count - countOf(removed) : before.count
+  if (folder.view.count > left) announceCount(session)
   const since = folder.modSeq
   folder.modSeq = current.modSeq
   folder.uidNext = current.uidNext
-  if (current.modSeq > since) await announceFlags(session, { since, until: before.lastUid, withUid })
+  const fresh = folder.view.within([[before.lastUid + 1, 2 ** 32 - 1]])
+  if (!withFlags) folder.own.clear()
+  else if (current.modSeq > since) await announceFlags(session, { since, until: before.lastUid, withUid })
+  return fresh
 }
 
 /** Messages that arrived are recent to the first read-write session that announces them (RFC 3501 §2.3.2). */
 function takeRecent({ app, folder, isRev2 }: ImapSession, from: number, uidNext: number): void {
   if (isRev2 || folder.isReadOnly || uidNext <= from) return
   const taken = app.views.takeRecent(folder.n, from, uidNext)
-  if (taken < uidNext) folder.recent = [...folder.recent, [taken, uidNext - 1]]
+  if (taken < uidNext) folder.recent = normalizeRanges([...folder.recent, [taken, uidNext - 1]], 0)
 }
 
 function announceCount(session: ImapSession): void {
@@ -55,19 +73,48 @@ function announceCount(session: ImapSession): void {
   if (!isRev2) session.say(`* ${folder.recentCount} RECENT\r\n`)
 }
 
-/** EXPUNGE from the highest number down, or VANISHED. The view of the folder no longer has the messages afterwards. */
-export function announceRemoved(session: ImapSession, uids: readonly NumberRange[]): void {
-  const { folder } = session
+/** EXPUNGE or VANISHED. The view of the folder no longer has the messages afterwards. @param uids ascending, all in the view */
+export async function announceRemoved(session: ImapSession, uids: readonly NumberRange[]): Promise<void> {
   if (uids.length === 0) return
-  if (session.enabled.has('QRESYNC')) session.say(`* VANISHED ${formatRanges(uids)}\r\n`)
-  else {
-    for (const [first, last] of folder.view.sequencesOf(uids).toReversed()) {
-      for (let sequence = last; sequence >= first; sequence--) session.say(`* ${sequence} EXPUNGE\r\n`)
+  await sayRemoved(session, uids)
+  session.folder.view = session.folder.view.without(uids)
+  forgetRemoved(session)
+}
+
+/** What is known of messages that have left the view. */
+function forgetRemoved(session: ImapSession): void {
+  const { view, own } = session.folder
+  session.saved = view.within(session.saved)
+  for (const uid of own.keys()) if (view.sequenceOf(uid) === 0) own.delete(uid)
+}
+
+/** VANISHED, or EXPUNGE from the highest number down; in pieces, because there may be very many. */
+async function sayRemoved(session: ImapSession, uids: readonly NumberRange[]): Promise<void> {
+  const slice = new TimeSlice()
+  const pause = async () => {
+    await session.writer.ready()
+    await slice.pause()
+    session.assertOpen()
+  }
+  if (session.enabled.has('QRESYNC') || isUidOnly(session)) {
+    session.progress.isWithinResponse = true
+    for (let at = 0; at < uids.length; at += PAGE) {
+      session.say(at === 0 ? '* VANISHED ' : ',', formatRanges(uids.slice(at, at + PAGE)))
+      await pause()
+    }
+    session.progress.isWithinResponse = false
+    return session.say('\r\n')
+  }
+  const sequences = session.folder.view.sequencesOf(uids)
+  await pause()
+  let count = 0
+  for (let at = sequences.length - 1; at >= 0; at--) {
+    const [first, last] = sequences[at]!
+    for (let sequence = last; sequence >= first; sequence--) {
+      session.say(`* ${sequence} EXPUNGE\r\n`)
+      if (++count % PAGE === 0) await pause()
     }
   }
-  folder.view = folder.view.without(uids)
-  session.saved = folder.view.within(session.saved)
-  for (const uid of folder.own.keys()) if (folder.view.sequenceOf(uid) === 0) folder.own.delete(uid)
 }
 
 interface FlagsOptions {
@@ -116,9 +163,10 @@ export function sayFlags(
 ): void {
   announceKeywords(session, labels)
   const flags = formatFlags(entry, labels, isRecentHere(session, session.folder, entry.uid))
-  const uid = withUid || session.usesCondstore || session.isRev2 ? `UID ${entry.uid} ` : ''
+  const withName = withUid || session.usesCondstore || session.isRev2
+  const uid = withName && !isUidOnly(session) ? `UID ${entry.uid} ` : ''
   const modSeq = session.usesCondstore ? ` MODSEQ (${entry.modSeq})` : ''
-  session.say(`* ${sequence} FETCH (${uid}FLAGS ${flags}${modSeq})\r\n`)
+  session.say(`${fetchName(session, sequence, entry.uid)} (${uid}FLAGS ${flags}${modSeq})\r\n`)
 }
 
 /** \Recent is not part of IMAP4rev2. */
@@ -127,10 +175,10 @@ export function isRecentHere(session: ImapSession, folder: SelectedFolder, uid: 
 }
 
 /** The folder was deleted: its messages go, and the session ends, because there is no other way to say it (RFC 9051 §7.1). */
-function folderIsGone(session: ImapSession): void {
+async function folderIsGone(session: ImapSession): Promise<void> {
   const { folder } = session
   const view: UidView = folder.view
-  announceRemoved(session, view.ranges())
+  await announceRemoved(session, view.ranges())
   folder.release()
   session.selected = null
   session.bye('The selected mailbox was deleted.')

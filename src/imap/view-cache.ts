@@ -1,5 +1,6 @@
 // The current UIDs of folders, shared by all sessions on them: read once, then kept up to date from what was added and removed.
 
+import type { Clock, Timer } from '../base/clock.ts'
 import type { FolderViews } from '../store/folders-views.ts'
 import { type NumberRange, rangesOf } from './grammar/sets.ts'
 import { subtractRanges, toRun, UidView } from './views.ts'
@@ -15,13 +16,20 @@ interface CachedView {
   current: CurrentView
   /** Sessions on the folder. */
   users: number
+  /** Drops it, when no session has been on the folder for a minute. */
+  dropping: Timer | null
 }
 
+/** How long a view without sessions is kept, ms, and how many of them. */
+export const IDLE_VIEW_MS = 60_000
+export const IDLE_VIEWS_MAX = 100
+
 /** With more UIDs than this to add, the folder is read again. */
-const ADDED_MAX = 10_000
+const ADDED_MAX = 5000
 
 export class ViewCache {
   readonly #views: FolderViews
+  readonly #clock: Pick<Clock, 'after'>
   readonly #storeRecent: (folder: number) => Promise<void>
   /** UIDs below are recent to no further session, by folder, as far as that is not stored. */
   readonly #recentFrom = new Map<number, number>()
@@ -30,8 +38,9 @@ export class ViewCache {
   readonly #loading = new Map<number, Promise<CurrentView | undefined>>()
 
   /** @param storeRecent stores that the messages of a folder are recent to no further session */
-  constructor(views: FolderViews, storeRecent: (folder: number) => Promise<void>) {
+  constructor(views: FolderViews, clock: Pick<Clock, 'after'>, storeRecent: (folder: number) => Promise<void>) {
     this.#views = views
+    this.#clock = clock
     this.#storeRecent = storeRecent
   }
 
@@ -57,8 +66,10 @@ export class ViewCache {
 
   /** Keeps the view of a folder while a session has it selected. @returns ends it */
   hold(folder: number, current: CurrentView): () => void {
-    const cached = this.#cached.get(folder) ?? { current, users: 0 }
+    const cached = this.#cached.get(folder) ?? { current, users: 0, dropping: null }
     cached.users++
+    cached.dropping?.cancel()
+    cached.dropping = null
     this.#cached.set(folder, cached)
     let isHeld = true
     return () => {
@@ -66,8 +77,29 @@ export class ViewCache {
       isHeld = false
       cached.users--
       if (cached.users > 0) return
-      this.#cached.delete(folder)
+      this.#keepIdle(folder, cached)
       if (this.#recentFrom.has(folder)) void this.#endRecent(folder)
+    }
+  }
+
+  /** Keeps a view for the program that comes back soon. */
+  #keepIdle(folder: number, cached: CachedView): void {
+    cached.dropping = this.#clock.after(IDLE_VIEW_MS, () => this.#cached.delete(folder))
+    // The last one to become idle is the last one in the map.
+    this.#cached.delete(folder)
+    this.#cached.set(folder, cached)
+    const idle = [...this.#cached].filter(([, { users }]) => users === 0)
+    for (const [oldest, { dropping }] of idle.slice(0, Math.max(0, idle.length - IDLE_VIEWS_MAX))) {
+      dropping?.cancel()
+      this.#cached.delete(oldest)
+    }
+  }
+
+  /** Drops the views without sessions. */
+  close(): void {
+    for (const [folder, { dropping }] of this.#cached) {
+      dropping?.cancel()
+      if (dropping !== null) this.#cached.delete(folder)
     }
   }
 
@@ -90,7 +122,7 @@ export class ViewCache {
   async #endRecent(folder: number): Promise<void> {
     const from = this.#recentFrom.get(folder)
     await this.#storeRecent(folder)
-    if (this.#recentFrom.get(folder) === from && !this.#cached.has(folder)) this.#recentFrom.delete(folder)
+    if (this.#recentFrom.get(folder) === from && !this.#cached.get(folder)?.users) this.#recentFrom.delete(folder)
   }
 
   async #load(folder: number): Promise<CurrentView | undefined> {
@@ -120,7 +152,7 @@ export class ViewCache {
     const left = gone.length === 0 ? current.view.ranges() : subtractRanges(current.view.ranges(), gone)
     const last = current.view.lastUid
     const tail = rangesOf(entries.map(({ uid }) => uid).filter((uid) => uid > last))
-    const view = gone.length === 0 && tail.length === 0 ? current.view : new UidView([...left, ...tail].map(toRun))
+    const view = gone.length === 0 && tail.length === 0 ? current.view : UidView.ofRuns([...left, ...tail].map(toRun))
     return { view, ...head }
   }
 }

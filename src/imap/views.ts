@@ -1,6 +1,6 @@
 // The messages of a folder as one session knows them: ascending UIDs as runs, sequence numbers by binary search, differences of two views.
 
-import { type NumberRange, normalizeRanges } from './grammar/sets.ts'
+import type { NumberRange } from './grammar/sets.ts'
 
 /** Consecutive UIDs. */
 export interface UidRun {
@@ -17,8 +17,17 @@ export class UidView {
   /** Messages before each run; one more than runs. */
   readonly #before: Float64Array
 
+  /** @param firsts first UID of each run @param before messages before each run, and all of them at the end */
+  private constructor(firsts: Uint32Array, before: Float64Array) {
+    this.#firsts = firsts
+    this.#before = before
+    this.count = before.at(-1)!
+  }
+
+  static readonly EMPTY = UidView.ofRuns([])
+
   /** @param runs in ascending order; runs that touch are joined */
-  constructor(runs: Iterable<UidRun>) {
+  static ofRuns(runs: Iterable<UidRun>): UidView {
     const firsts: number[] = []
     const before: number[] = []
     let [count, next] = [0, -1]
@@ -32,17 +41,15 @@ export class UidView {
       next = run.first + run.count
     }
     before.push(count)
-    this.count = count
-    this.#firsts = Uint32Array.from(firsts)
-    this.#before = Float64Array.from(before)
+    return new UidView(Uint32Array.from(firsts), Float64Array.from(before))
   }
 
-  static readonly EMPTY = new UidView([])
-
-  /** @param counts UIDs before each run; one value per run */
+  /** As the store has it. @param counts UIDs before each run; one value per run, and no two runs touch */
   static of({ firsts, counts, size }: { firsts: Uint32Array; counts: Uint32Array; size: number }): UidView {
-    const runs = Array.from(firsts, (first, run) => ({ first, count: (counts[run + 1] ?? size) - counts[run]! }))
-    return new UidView(runs)
+    const before = new Float64Array(counts.length + 1)
+    before.set(counts)
+    before[counts.length] = size
+    return new UidView(firsts, before)
   }
 
   /** The highest UID; 0 when the folder is empty. */
@@ -75,7 +82,11 @@ export class UidView {
 
   /** The UIDs that exist, as ascending ranges. */
   ranges(): NumberRange[] {
-    return Array.from(this.#firsts, (first, run): NumberRange => [first, first + this.#length(run) - 1])
+    return Array.from(this.#firsts, (first, run): NumberRange => [first, this.#lastOf(run)])
+  }
+
+  #lastOf(run: number): number {
+    return this.#firsts[run]! + this.#length(run) - 1
   }
 
   #length(run: number): number {
@@ -95,6 +106,11 @@ export class UidView {
     return found
   }
 
+  /** How many UIDs of normalised ranges exist. */
+  countWithin(ranges: readonly NumberRange[]): number {
+    return ranges.reduce((sum, [first, last]) => sum + this.sequenceUpTo(last) - this.sequenceUpTo(first - 1), 0)
+  }
+
   /** The UIDs of normalised ranges of sequence numbers, as ascending ranges. Numbers above the count are left out. */
   uidsOf(sequences: readonly NumberRange[]): NumberRange[] {
     const uids: NumberRange[] = []
@@ -107,24 +123,46 @@ export class UidView {
 
   /** The sequence numbers of ascending ranges of UIDs that all exist. */
   sequencesOf(uids: readonly NumberRange[]): NumberRange[] {
-    const ranges = uids.map(([first, last]): NumberRange => [this.sequenceUpTo(first), this.sequenceUpTo(last)])
-    return normalizeRanges(ranges, this.count)
+    const sequences: [number, number][] = []
+    let current: [number, number] | undefined
+    for (const [first, last] of uids) {
+      const from = this.sequenceUpTo(first)
+      const to = from + last - first
+      if (current !== undefined && from === current[1] + 1) current[1] = to
+      else {
+        current = [from, to]
+        sequences.push(current)
+      }
+    }
+    return sequences
   }
 
   /** UIDs of this view that the other one lacks, as ascending ranges. */
   minus(other: UidView): NumberRange[] {
-    return subtractRanges(this.ranges(), other.ranges())
+    const left: NumberRange[] = []
+    let at = 0
+    for (let run = 0; other !== this && run < this.runs; run++) {
+      const last = this.#lastOf(run)
+      let next = this.#firsts[run]!
+      while (at < other.runs && other.#lastOf(at) < next) at++
+      for (let i = at; i < other.runs && other.#firsts[i]! <= last; i++) {
+        if (other.#firsts[i]! > next) left.push([next, other.#firsts[i]! - 1])
+        next = Math.max(next, other.#lastOf(i) + 1)
+      }
+      if (next <= last) left.push([next, last])
+    }
+    return left
   }
 
   /** This view without ascending ranges of UIDs. */
   without(uids: readonly NumberRange[]): UidView {
-    return new UidView(subtractRanges(this.ranges(), uids).map(toRun))
+    return UidView.ofRuns(subtractRanges(this.ranges(), uids).map(toRun))
   }
 
   /** This view with the messages of `next` above its own last UID: what may be announced while nothing may be removed. */
   withTailOf(next: UidView): UidView {
     const own: UidRun[] = this.ranges().map(toRun)
-    return new UidView([...own, ...next.within([[this.lastUid + 1, 2 ** 32 - 1]]).map(toRun)])
+    return UidView.ofRuns([...own, ...next.within([[this.lastUid + 1, 2 ** 32 - 1]]).map(toRun)])
   }
 }
 

@@ -104,13 +104,15 @@ function joined(parts: readonly OutputPart[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
 }
 
+const QUOTED_SPECIALS = /["\\]/
+
 /**
  * A string as quoted, or as a literal when it is long or has line ends or other bytes that quoting forbids.
  * @param utf8 whether quoted strings may hold UTF-8 (after ENABLE IMAP4rev2 or UTF8=ACCEPT)
  */
 export function formatString(value: string | Uint8Array, utf8 = false): OutputPart {
   if (typeof value === 'string') {
-    if (canQuote(value, utf8)) return `"${value.replace(/["\\]/g, '\\$&')}"`
+    if (canQuote(value, utf8)) return `"${QUOTED_SPECIALS.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`
     return formatString(Buffer.from(value), utf8)
   }
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)

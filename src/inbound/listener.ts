@@ -10,8 +10,8 @@ import { ConnectionCounter, isListed, plainAddress } from '../net/connections.ts
 import { SWEEP_MS } from '../smtp/limits.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
-import { ReceiveThreads } from './receive-threads.ts'
-import type { AcceptedConnection, ConnectionOwner, CurrentCertificate, Receiver } from './receiver.ts'
+import { ReceiveThreads, type ReceiveThreadsDeps } from './receive-threads.ts'
+import type { AcceptedConnection, ConnectionOwner, Receiver } from './receiver.ts'
 import { rejectConnection } from './reject-connection.ts'
 import { SharedState } from './shared-state.ts'
 import { InboundWriter } from './writer.ts'
@@ -69,8 +69,7 @@ class Listener implements Inbound, ConnectionOwner {
   }
 
   async start(): Promise<void> {
-    const { config, clock, log, folder } = this.#app
-    await new Spool(folder.spool).open()
+    const { config, clock, log } = this.#app
     this.#receivers = await this.#openReceivers()
     try {
       this.#server.listen(config.SMTP_PORT, config.SMTP_BIND)
@@ -148,23 +147,17 @@ class Listener implements Inbound, ConnectionOwner {
 
   async #openReceivers(): Promise<Receivers> {
     const app = this.#app
-    const parts = { writer: this.#writer, shared: this.#shared, connections: this, certificate: app.certificate }
-    return app.config.RECEIVE_THREADS > 0 ? new ReceiveThreads({ app, ...parts }) : openReceiver(app, parts)
+    const deps = { app, writer: this.#writer, shared: this.#shared, connections: this, certificate: app.certificate }
+    if (app.config.RECEIVE_THREADS === 0) return openReceiver(deps)
+    // Each thread has a folder of its own in it.
+    await new Spool(app.folder.spool).open()
+    return new ReceiveThreads(deps)
   }
 }
 
-/** What the listener gives its receivers. */
-interface ListenerParts {
-  writer: InboundWriter
-  shared: SharedState
-  connections: ConnectionOwner
-  certificate: CurrentCertificate
-}
-
 /** A receiver in this thread; loaded only when it is used. */
-async function openReceiver(app: Context, parts: ListenerParts): Promise<Receivers> {
+async function openReceiver({ app, shared, ...rest }: ReceiveThreadsDeps): Promise<Receivers> {
   const loaded = await import('./receiver.ts')
-  const { shared, ...rest } = parts
   const { throttle, splitRecipients } = shared
   const own = { ...rest, throttle, splitRecipients, spoolFolder: app.folder.spool, share: 1 }
   const receiver: Receiver = new loaded.Receiver({ ...app, ...own, emails: app.outbound.emails })

@@ -4,6 +4,7 @@ import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line } from '../smtp/replies.ts'
 import type { DeliveryResult } from '../store/delivery.ts'
 import { scriptEvidence } from '../store/delivery-folders.ts'
+import { forwardingEvidence, isForwardedOnly } from '../store/forwarding-record.ts'
 import type { NewInboundRow } from '../store/inbound-log.ts'
 import type { ReceivedRecord } from './received-transaction.ts'
 import type { SmtpRefusal } from './refusals.ts'
@@ -63,6 +64,7 @@ export function refusedStatus({ reply, reason }: SmtpRefusal): Columns<'status' 
 
 /** Status of an accepted copy, and the reason when it is in Junk. */
 export function deliveredStatus({ decision }: ReceivedRecord, copy: DeliveryResult): Columns<'status' | 'reason'> {
+  if (isForwardedOnly(copy)) return { status: 'forwarded', reason: null }
   if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
   if (!copy.junk) return { status: 'stored', reason: null }
   // A Sieve script can file a message in Junk that was not classified as spam.
@@ -94,6 +96,7 @@ export function evidenceOf(
     filter: decision?.filters[recipient] ?? null,
     spam: decision?.spam.parts ?? [],
     thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,
+    forwarding: copy && forwardingEvidence(copy.forwarding),
     script: copy ? scriptEvidence(copy, inspection.scriptOutcomes[recipient] ?? null) : null,
   }
 }

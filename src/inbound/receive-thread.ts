@@ -16,7 +16,7 @@ import { Folders } from '../store/folders.ts'
 import { Counters } from '../store/metrics/counters.ts'
 import { inspect } from '../workers/inspect.ts'
 import { type AcceptedConnection, Receiver } from './receiver.ts'
-import { RemoteWriter } from './remote-writer.ts'
+import { type FirstThreadCalls, RemoteWriter } from './remote-writer.ts'
 import { type SharedChange, type SharedSnapshot, SharedState } from './shared-state.ts'
 
 /** What the first thread gives a receive thread. */
@@ -44,25 +44,27 @@ const state = new SharedState(clock, null, shared)
 const { throttle, splitRecipients } = state
 const renewals: ((pair: CertificatePair) => void)[] = []
 
-const link: ThreadLink = new ThreadLink(
-  parentPort!,
-  {
-    connect: async (connection: AcceptedConnection) => {
-      await ready
-      receiver.connect(connection)
-    },
-    share: (change: SharedChange) => state.apply(change),
-    renewTls: (pair: CertificatePair) => {
-      for (const renew of renewals) renew(pair)
-    },
-    ping: () => {},
-    stop: async () => {
-      await receiver.stop()
-      await resolver.close()
-      await db.close()
-    },
+const calls = {
+  connect: async (connection: AcceptedConnection) => {
+    await ready
+    receiver.connect(connection)
   },
-  (error) => log.error({ event: 'smtp.thread_call_failed', err: error }, 'Call of the first thread failed'),
+  share: (change: SharedChange) => state.apply(change),
+  renewTls: (pair: CertificatePair) => {
+    for (const renew of renewals) renew(pair)
+  },
+  ping: () => {},
+  stop: async () => {
+    await receiver.stop()
+    await resolver.close()
+    await db.close()
+  },
+}
+/** What the first thread calls in a receive thread. */
+export type ReceiveThreadCalls = typeof calls
+
+const link = new ThreadLink<FirstThreadCalls>(parentPort!, calls, (error) =>
+  log.error({ event: 'smtp.thread_call_failed', err: error }, 'Call of the first thread failed'),
 )
 const writer = new RemoteWriter(link)
 const shareChange = (change: SharedChange) => {

@@ -8,10 +8,11 @@ import { entryFile } from '../base/entry.ts'
 import { ThreadLink } from '../base/thread-link.ts'
 import type { Context } from '../context.ts'
 import { CLOSING_MS } from '../smtp/limits.ts'
-import type { ReceiveThreadData } from './receive-thread.ts'
+import type { CurrentCertificate } from '../smtp/protocol.ts'
+import type { ReceiveThreadCalls, ReceiveThreadData } from './receive-thread.ts'
 import type { ReceivedRecord } from './received-transaction.ts'
-import type { AcceptedConnection, ConnectionOwner, CurrentCertificate } from './receiver.ts'
-import { writerCalls } from './remote-writer.ts'
+import type { AcceptedConnection, ConnectionOwner } from './receiver.ts'
+import { type FirstThreadCalls, writerCalls } from './remote-writer.ts'
 import type { SharedChange, SharedState } from './shared-state.ts'
 import type { InboundWriter } from './writer.ts'
 
@@ -30,7 +31,7 @@ const CONNECTIONS_EACH = 8
 
 interface ReceiveThread {
   worker: Worker
-  link: ThreadLink
+  link: ThreadLink<ReceiveThreadCalls>
   startedAt: number
   connections: Set<number>
   idleSince: number
@@ -39,7 +40,7 @@ interface ReceiveThread {
   ended: Promise<void>
 }
 
-interface Deps {
+export interface ReceiveThreadsDeps {
   app: Context
   writer: InboundWriter
   shared: SharedState
@@ -48,13 +49,13 @@ interface Deps {
 }
 
 export class ReceiveThreads {
-  readonly #deps: Deps
+  readonly #deps: ReceiveThreadsDeps
   readonly #most: number
   readonly #threads = new Set<ReceiveThread>()
   #started = 0
   #refuseUntil = 0
 
-  constructor(deps: Deps) {
+  constructor(deps: ReceiveThreadsDeps) {
     this.#deps = deps
     this.#most = deps.app.config.RECEIVE_THREADS
     deps.certificate.onChange((pair) => {
@@ -187,7 +188,7 @@ export class ReceiveThreads {
   }
 
   /** What a thread may call. */
-  #calls(thread: () => ReceiveThread) {
+  #calls(thread: () => ReceiveThread): FirstThreadCalls {
     const { writer, connections } = this.#deps
     const calls = writerCalls(writer)
     return {

@@ -33,8 +33,8 @@ const OFFENSIVE: ReadonlySet<InboundReason> = new Set(['bad_bytes', 'dmarc_rejec
 /** From addresses whose domains are compared with those of this appliance. */
 const AUTHORS_MAX = 20
 
-/** What a receive thread works with. */
-export interface ReceiverParts {
+/** What receiving a message needs, in whichever thread. */
+export interface ReceivingDeps {
   config: Config
   clock: Clock
   log: Log
@@ -44,7 +44,7 @@ export interface ReceiverParts {
   writer: ReceiveWriter
 }
 
-interface Deps extends ReceiverParts {
+interface Deps extends ReceivingDeps {
   spool: Spool
   recipients: Recipients
   splitRecipients: Pick<SplitRecipients, 'note'>

@@ -56,5 +56,5 @@ export function recordOf(received: ReceivedTransaction, hasContent: boolean): Re
 }
 
 function withoutContent(inspection: Inspection): Inspection {
-  return { ...inspection, chunks: [], message: { ...inspection.message, searchText: '' } }
+  return { ...inspection, chunks: [], edited: [], message: { ...inspection.message, searchText: '' } }
 }

@@ -5,15 +5,14 @@ import type { SMTPServer } from 'smtp-server'
 import type { Timer } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
-import type { CertificatePair } from '../config/certificate.ts'
 import { type ConnectionSource, readSource } from '../net/connections.ts'
 import { findRemoteName } from '../net/reverse-name.ts'
 import type { Emails } from '../outbound/log/emails.ts'
 import { ALL_MEMORY_BYTES, ALL_SPOOL_BYTES, CLOSING_MS, SPOOL_MEMORY_BYTES, SWEEP_MS } from '../smtp/limits.ts'
-import { openProtocol } from '../smtp/protocol.ts'
+import { type CurrentCertificate, openProtocol } from '../smtp/protocol.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
-import { MessageReceiver, type ReceiverParts } from './receive.ts'
+import { MessageReceiver, type ReceivingDeps } from './receive.ts'
 import { isRejected, Recipients } from './recipients.ts'
 import { refusals } from './refusals.ts'
 import { rejectConnection } from './reject-connection.ts'
@@ -38,14 +37,7 @@ export interface ConnectionOwner {
   closed(id: number): void
 }
 
-/** The certificate for STARTTLS. */
-export interface CurrentCertificate {
-  readonly pair: CertificatePair
-  /** Calls `listener` with each new one. */
-  onChange(listener: (pair: CertificatePair) => void): void
-}
-
-export interface ReceiverDeps extends ReceiverParts {
+export interface ReceiverDeps extends ReceivingDeps {
   resolver: Resolver
   vault: Vault
   emails: Pick<Emails, 'byN'>

@@ -1,5 +1,6 @@
 // Replies that refuse a recipient or a message, each with the reason noted in the inbound log.
 
+import { MAX_MESSAGE_BYTES } from '../smtp/limits.ts'
 import { replies, reply, type SmtpReply } from '../smtp/replies.ts'
 import type { InboundReason } from '../store/inbound-log.ts'
 
@@ -41,7 +42,7 @@ export const refusals = {
   bareCr: refusal('bad_bytes', 550, '5.6.11', 'A carriage return without a line feed is not allowed'),
   bareLf: refusal('bad_bytes', 550, '5.6.11', 'A line feed without a carriage return is not allowed'),
   nul: refusal('bad_bytes', 550, '5.6.11', 'A NUL is not allowed'),
-  tooLarge: { reply: replies.tooLarge, reason: 'too_large' } satisfies SmtpRefusal,
+  tooLarge: { reply: replies.tooLarge(MAX_MESSAGE_BYTES), reason: 'too_large' } satisfies SmtpRefusal,
   largerThanDeclared: refusal('too_large', 552, '5.3.4', 'The message is larger than its declared SIZE'),
   loop: refusal('rate_limited', 554, '5.4.6', 'The message has passed too many hosts: mail loop'),
   dmarc: (domain: string) =>

@@ -1,22 +1,32 @@
-// The writer as a receive thread calls it: both ends of the calls.
+// The writer as a receive thread calls it: both ends of the calls, and all that receive threads call in the first thread.
 
 import { Moved, type ThreadLink } from '../base/thread-link.ts'
 import type { Chunk } from '../mime/message.ts'
 import type { LineError } from '../smtp/command-reader.ts'
 import type { EnvelopeSender } from '../smtp/envelope.ts'
+import type { SmtpReply } from '../smtp/replies.ts'
 import type { MessageSource } from '../workers/inspect-thread.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import { type ReceivedRecord, type ReceivedTransaction, recordOf } from './received-transaction.ts'
 import type { RejectedRecipient } from './recipients.ts'
 import type { SmtpRefusal } from './refusals.ts'
+import type { SharedChange } from './shared-state.ts'
 import type { Peer } from './transaction.ts'
 import type { ReceiveWriter, StoreOutcome } from './writer.ts'
 
+/** What a receive thread calls in the first thread. */
+export type FirstThreadCalls = ReturnType<typeof writerCalls> & {
+  share(change: SharedChange): void
+  /** See `ConnectionOwner`. */
+  admit(id: number, address: string): Promise<SmtpReply | null>
+  closed(id: number): void
+}
+
 /** In a receive thread: hands finished records to the first thread. */
 export class RemoteWriter implements ReceiveWriter {
-  readonly #link: ThreadLink
+  readonly #link: ThreadLink<FirstThreadCalls>
 
-  constructor(link: ThreadLink) {
+  constructor(link: ThreadLink<FirstThreadCalls>) {
     this.#link = link
   }
 

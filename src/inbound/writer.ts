@@ -6,7 +6,7 @@ import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
 import type { LineError } from '../smtp/command-reader.ts'
 import type { EnvelopeSender } from '../smtp/envelope.ts'
-import type { DeliveryTarget } from '../store/delivery.ts'
+import { type DeliveryTarget, messageOf } from '../store/delivery.ts'
 import type { MessageSource } from '../workers/inspect-thread.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import { Bounces } from './bounces.ts'
@@ -108,13 +108,14 @@ export class InboundWriter implements ReceiveWriter {
     const app = this.#app
     const { transaction, receivedAt, decision } = received
     const inspection = received.inspection!
-    const message = { inspection, mailFrom: transaction.sender.address, receivedAt }
+    const isToReportAddress = transaction.report !== null
+    const message = { inspection, mailFrom: transaction.sender.address, receivedAt, isToReportAddress }
     const targets = transaction.recipients.map((recipient, index) => ({
       ...target(recipient, inspection, decision!),
       scriptOutcome: inspection.scriptOutcomes[index] ?? null,
     }))
     try {
-      await app.store.deliver(message, targets, (tx, delivered) => {
+      await app.outbound.forwarding.deliver(message, targets, (tx, delivered) => {
         // DATA has one reply, so the delivery is all or nothing.
         if (delivered.some(({ outcome }) => outcome === 'full')) throw new NotStored('full')
         for (const { mailbox } of transaction.recipients) this.#requireActive(tx, mailbox)
@@ -124,7 +125,14 @@ export class InboundWriter implements ReceiveWriter {
           const copy = copies[index]!
           // The folder it is in decides (a Sieve script may have moved it), not the spam decision.
           const filedTarget = { ...copy.target, junk: copy.delivered.junk }
-          recordReceived(tx, app.outbox, { teamId, domainId: mailbox.domainId, ...copy, target: filedTarget })
+          const seen = messageOf(message, copy.delivered)
+          recordReceived(tx, app.outbox, {
+            teamId,
+            domainId: mailbox.domainId,
+            ...copy,
+            message: seen,
+            target: filedTarget,
+          })
         }
         app.outbound.vacationReplies.note(tx, copies)
       })

@@ -10,10 +10,12 @@ import { mailboxPurge } from './mailbox-purge.ts'
 import { messageOutlines } from './message-outlines.ts'
 import { ownerNotices } from './owner-notices.ts'
 import {
+  auditRetention,
   blobSweep,
   changeRetention,
   deliveryLogRetention,
   eventRetention,
+  forwardingMemory,
   inboundLogRetention,
   signInRetention,
   uploadExpiry,
@@ -33,6 +35,7 @@ export const jobs: readonly Job[] = [
   inboundLogRetention,
   deliveryLogRetention,
   signInRetention,
+  auditRetention,
   webhookAttemptRetention,
   eventRetention,
   changeRetention,
@@ -41,6 +44,7 @@ export const jobs: readonly Job[] = [
   trashRetention,
   mailboxPurge,
   vacationSenders,
+  forwardingMemory,
   blobSweep,
   contentNames,
   searchTexts,

@@ -22,6 +22,14 @@ export const deliveryLogRetention = job({
   run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
+/** Entries of the audit log are kept as long as the rows of the other logs. */
+export const auditRetention = job({
+  name: 'audit-retention',
+  every: HOUR_MS,
+  byAge: true,
+  run: ({ app }) => app.people.audit.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+})
+
 /** Decisions-imap §1: sign-ins of mail programs are kept for `SIGN_IN_RETENTION_DAYS`. */
 export const signInRetention = job({
   name: 'sign-in-retention',
@@ -72,6 +80,25 @@ export const vacationSenders = job({
   every: HOUR_MS,
   byAge: true,
   run: ({ app, signal }) => app.store.vacations.pruneSenders(signal),
+})
+
+/** What was forwarded, and the ids that scripts have seen: a mailbox forgets them with the next one, or here. */
+export const forwardingMemory = job({
+  name: 'forwarding-memory',
+  every: DAY_MS,
+  byAge: true,
+  async run({ app: { store, db, clock }, signal }) {
+    let deleted = 0
+    for (const memory of [store.forwarded, store.scriptIds]) {
+      let account = memory.accountAfter(db.read, 0)
+      while (account !== undefined && !signal.aborted) {
+        const current = account
+        deleted += await db.write((tx) => memory.forgetIn(tx, current, clock.now()))
+        account = memory.accountAfter(db.read, current)
+      }
+    }
+    return deleted
+  },
 })
 
 /** Decisions §10.10: an upload that no message references expires after a day. */

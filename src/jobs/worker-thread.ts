@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { MINUTE_MS } from '../base/durations.ts'
+import { collectWhenIdle } from '../base/idle-memory.ts'
 import { closeAll } from '../base/lifecycle.ts'
 import { openContext } from '../context.ts'
 import { openWorker, type WorkerThreadData } from './workers.ts'
@@ -13,6 +14,7 @@ const app = await openContext(config, { lean: true })
 app.appliance.follow(isOpen)
 const workers = names.map((name) => openWorker(app, name))
 for (const worker of workers) await worker.start()
+collectWhenIdle()
 
 // The main thread decides when an untrusted clock is trusted again.
 const refresh = app.clock.every(REFRESH_MS, () => {

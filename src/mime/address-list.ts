@@ -27,15 +27,24 @@ const ENCODED_WORD = /=\?[\w.:+()*-]{1,90}\?[bq]\?[^?]*\?=/iy
 /** Characters without syntactic meaning. */
 const PLAIN = /[^<>"(=\\:,;\s@[\]]+/y
 
-/** What most fields are: one address of plain characters, perhaps with a name. Reading it by the scan takes five times as long. */
-const SIMPLE = /^(?:([\w'-]+(?: [\w'.-]+)*) <([\w.+=-]+)@([\w.-]+)>|([\w.+=-]+)@([\w.-]+))$/
+/** What most addresses are: plain characters, perhaps with a name. Reading them by the scan takes five times as long. */
+const SIMPLE = /^(?:(?:([\w'-]+(?: [\w'.-]+)*) )?<([\w.+=-]+)@([\w.-]+)>|([\w.+=-]+)@([\w.-]+))$/
 
 /** Parses the text of a field (unfolded). Linear time, never throws; malformed entries are shown as well as possible. */
 export function parseListedAddresses(text: string, max = LISTED_MAX): ListedAddress[] {
-  const simple = SIMPLE.exec(text)
-  if (!simple) return new ListScan(text, max).run()
-  const [, name = null, mailbox = simple[4]!, host = simple[5]!] = simple
-  return [{ name, route: null, mailbox, host }]
+  return simpleAddresses(text, max) ?? new ListScan(text, max).run()
+}
+
+/** Null when one of the addresses is not simple. No simple address has a comma. */
+function simpleAddresses(text: string, max: number): ListedAddress[] | null {
+  const found: ListedAddress[] = []
+  for (const entry of text.includes(',') ? text.split(', ', max) : [text]) {
+    const simple = SIMPLE.exec(entry)
+    if (!simple) return null
+    const [, name = null, mailbox = simple[4]!, host = simple[5]!] = simple
+    found.push({ name, route: null, mailbox, host })
+  }
+  return found
 }
 
 /** One word of an entry: its text without quotes, and whether white space is in front of it. */

@@ -26,12 +26,17 @@ export function addTrace(bytes: Uint8Array, arrival: Arrival, resultsHeader: str
 /**
  * The same for a message sent from this appliance: no client host is named, and the sender was authenticated
  * (RFC 8601 §2.7.4).
+ * @param results the value of our Authentication-Results field of a message that a mailbox here forwards
  */
-export function addOwnTrace(bytes: Uint8Array, own: OwnMessage): Uint8Array {
+export function addOwnTrace(bytes: Uint8Array, own: OwnMessage, results = sentFromHere(own)): Uint8Array {
   return prependFields(bytes, own, {
-    results: `${own.hostName};\r\n auth=pass reason="sent from this appliance"`,
+    results,
     received: `by ${own.hostName} with local ${receipt(own)}`,
   })
+}
+
+function sentFromHere({ hostName }: OwnMessage): string {
+  return `${hostName};\r\n auth=pass reason="sent from this appliance"`
 }
 
 /** Where and when a message was received, and for which recipient. */

@@ -76,18 +76,31 @@ export class ServerCertificate implements Service {
   }
 
   async #look(): Promise<void> {
-    const { read, log } = this.#deps
+    const { log } = this.#deps
     try {
-      const pair = await read()
-      if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return
-      this.#context = contextOf(pair)
-      this.#pair = pair
-      for (const listener of this.#listeners) listener(pair)
-      log.info({ event: 'tls.certificate_reloaded' }, 'New TLS certificate in use')
+      if (!(await this.#reload())) return
     } catch (error) {
       // A renewal writes two files one after the other: between them they do not match.
       log.warn({ event: 'tls.certificate_not_reloaded', err: error }, 'The TLS files cannot be used; the old ones stay')
+      return
     }
+    log.info({ event: 'tls.certificate_reloaded' }, 'New TLS certificate in use')
+    for (const listener of this.#listeners) {
+      try {
+        listener(this.#pair)
+      } catch (error) {
+        log.error({ event: 'tls.listener_failed', err: error }, 'A listener did not take the new TLS certificate')
+      }
+    }
+  }
+
+  /** @returns false when the files hold the certificate in use. @throws an error when they cannot be used */
+  async #reload(): Promise<boolean> {
+    const pair = await this.#deps.read()
+    if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return false
+    this.#context = contextOf(pair)
+    this.#pair = pair
+    return true
   }
 
   /**

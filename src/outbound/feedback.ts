@@ -42,8 +42,8 @@ export interface Applied {
   detail: string
 }
 
-interface Deps extends Pick<OutboundDeps, 'db' | 'vault' | 'config'> {
-  emails: Pick<Emails, 'byN' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf'>
+interface Deps extends Pick<OutboundDeps, 'db' | 'vault' | 'config' | 'store'> {
+  emails: Pick<Emails, 'byN' | 'byId' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf'>
   transitions: Pick<DeliveryTransitions, 'apply'>
 }
 
@@ -98,7 +98,7 @@ export class Feedback {
     return isForeign ? null : subject
   }
 
-  #findNamed({ report, emailN, voucher }: ArrivedReport): Subject | null {
+  #findNamed({ report, emailN, voucher, reader }: ArrivedReport): Subject | null {
     const { emails } = this.#deps
     const { original } = report
     const known = emailN ?? this.#readAddress(original.returnPath)
@@ -108,10 +108,19 @@ export class Feedback {
       return { email: proven, all, open: all }
     }
     if (voucher === null || original.messageId === null) return null
-    const named = emails.byMessageId(original.messageId) ?? emails.byRemoteId(original.messageId)
+    const { messageId } = original
+    const named = emails.byMessageId(messageId) ?? this.#submittedBy(reader, messageId) ?? emails.byRemoteId(messageId)
     if (!named) return null
     const all = emails.deliveriesOf(named.n)
     return { email: named, all, open: all.filter(({ to }) => speaksFor(voucher, to)) }
+  }
+
+  /** A mail program chooses the Message-ID itself: it identifies a message of its mailbox only. */
+  #submittedBy(reader: SenderMailbox | undefined, internetMessageId: string): Email | undefined {
+    const { store, emails, db } = this.#deps
+    const account = reader && store.accounts.byMailbox(reader.id)
+    const submission = account && store.submissions.byInternetId(db.read, account, { internetMessageId, since: 0 })
+    return submission && emails.byId(submission.emailId)
   }
 
   #readAddress(address: string | null): number | null {

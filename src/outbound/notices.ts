@@ -24,6 +24,8 @@ const RUN_MAX = 100
 /** Decisions §6.2. */
 const LIFETIME_MS = 48 * HOUR_MS
 const REASON_MAX = 300
+/** A forwarded message up to this size is returned whole, bytes. */
+const RETURNED_BYTES_MAX = 10 * 1024 * 1024
 
 /** The explanation for people of each status reason (decisions §6.2, §9.4). */
 const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map([
@@ -98,7 +100,8 @@ export class Notices {
     const id = newId('email')
     const from = { email: `mailer-daemon@${host}`, name: 'Mail Delivery System' }
     const messageId = `${id}@${host}`
-    const read = (hash: Uint8Array) => store.blobs.bytes(hash, 0, Math.min(email.sizeBytes, HEADER_BYTES_MAX))
+    const isForwarded = email.source === 'forward' && email.sizeBytes <= RETURNED_BYTES_MAX
+    const length = isForwarded ? email.sizeBytes : Math.min(email.sizeBytes, HEADER_BYTES_MAX)
     const bytes = composeDsn({
       reportingMta: host,
       from,
@@ -110,7 +113,8 @@ export class Notices {
       subject: email.subject,
       originalMessageId: email.internetMessageId,
       recipients: due.map(failedOf),
-      original: email.hash === null ? null : await read(email.hash),
+      original: email.hash === null ? null : await store.blobs.bytes(email.hash, 0, length),
+      isForwarded,
     })
     const report: NewEmail = {
       id,

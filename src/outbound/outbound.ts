@@ -19,10 +19,13 @@ import { Queue } from './queue.ts'
 import { QueuedMessages } from './queued-messages.ts'
 import { Router } from './routing/router.ts'
 import { Runner } from './runner/runner.ts'
+import { Sealer } from './seal.ts'
 import { SharedLimit } from './shared-limit.ts'
 import { Signer } from './sign.ts'
 import { Sns } from './sns/sns.ts'
 import { Cancelling } from './submit/cancel.ts'
+import { Forwarding } from './submit/forwarding.ts'
+import { RawSubmitter } from './submit/raw-submitter.ts'
 import { Submitter } from './submit.ts'
 import { Suppressions } from './suppressions.ts'
 import { SystemMail } from './system-mail.ts'
@@ -60,7 +63,11 @@ export interface Outbound {
   systemMail: SystemMail
   /** Vacation responses (RFC 5230). */
   vacationReplies: VacationReplies
+  /** Stores received messages, and forwards those that mailboxes forward. */
+  forwarding: Forwarding
   submitter: Submitter
+  /** Accepts messages of mail programs. */
+  rawSubmitter: RawSubmitter
   /** Cancels submissions that have not been handed over. */
   cancelling: Cancelling
   /** The worker that processes the queue; one per data folder. */
@@ -76,7 +83,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
   const queue = new Queue(deps)
   const emails = new Emails(deps)
   const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
-  const accounts = openAccounts({ ...deps, vacationReplies })
+  const accounts = openAccounts({ ...deps, vacationReplies, forwarding: () => forwarding })
   const { providers, groups, sharedLimit, transports } = accounts
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
@@ -84,12 +91,14 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
   const notices = new Notices({ ...deps, emails, queue })
   const systemMail = new SystemMail({ ...deps, emails, queue, suppressions })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
+  const forwarding: Forwarding = new Forwarding({ ...deps, emails, queue, suppressions, meter, router })
   const signer = new Signer(deps)
   const oauth = new OAuth({ ...deps, providers })
   const sns = new Sns({ ...deps, emails, transitions })
   const sesIdentities = new SesIdentities({ ...deps, sharedLimit })
   const taking = { ...deps, emails, transitions, queue, suppressions, router, meter }
   const submitter = new Submitter(taking)
+  const rawSubmitter = new RawSubmitter(taking)
   const worker = {
     ...deps,
     queue,
@@ -97,6 +106,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
     transitions,
     router,
     signer,
+    sealer: new Sealer({ ...deps, signer }),
     transports,
     notices,
     providers: providers.health,
@@ -110,14 +120,13 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
     queue,
     emails,
     transitions,
-    notices,
-    systemMail,
-    vacationReplies,
+    ...{ notices, systemMail, vacationReplies, forwarding },
     router,
     oauth,
     sns,
     sesIdentities,
     submitter,
+    rawSubmitter,
     cancelling: new Cancelling({ ...deps, emails, transitions, queue }),
     queuedMessages: new QueuedMessages({ ...deps, queue, emails, transitions }),
     log: new DeliveryLog(deps),
@@ -126,12 +135,14 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
     runner: () => new Runner(worker),
     foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
     close: () =>
-      closeAll([submitter, systemMail, oauth, sns, sesIdentities, transports].map((part) => () => part.close())),
+      closeAll(
+        [submitter, rawSubmitter, systemMail, oauth, sns, sesIdentities, transports].map((part) => () => part.close()),
+      ),
   }
 }
 
 /** The sending accounts and their transports. Each needs the other, because a transport also checks its account. */
-function openAccounts(deps: OutboundDeps & { vacationReplies: VacationReplies }) {
+function openAccounts(deps: OutboundDeps & { vacationReplies: VacationReplies; forwarding: () => Forwarding }) {
   const { mailboxes } = deps.directory
   const groups: Groups = new Groups({
     ...deps,

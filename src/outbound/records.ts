@@ -64,7 +64,8 @@ export interface Provider {
   lastUsedAt: number | null
 }
 
-export type EmailSource = 'batch_api' | 'mailbox_api' | 'system'
+/** `smtp`: submitted by a mail program. `forward`: received by a mailbox, and sent on by its script or its forwarding setting. */
+export type EmailSource = 'batch_api' | 'mailbox_api' | 'smtp' | 'forward' | 'system'
 
 /** A message accepted for sending. The delivery log has one row per recipient of it. */
 export interface Email {

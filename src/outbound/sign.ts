@@ -1,7 +1,7 @@
 // Signs outgoing messages with the DKIM keys of their From domain.
 
 import type { KeyObject } from 'node:crypto'
-import { dkimSignatures } from '../auth/dkim-sign.ts'
+import { type DkimSigningKey, dkimSignatures } from '../auth/dkim-sign.ts'
 import type { DkimKey } from '../directory/dkim-keys.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { Email } from './records.ts'
@@ -26,13 +26,19 @@ export class Signer {
    * @param bytes CRLF line ends
    */
   async sign(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>, bytes: Uint8Array): Promise<Uint8Array> {
-    const { db, clock, directory } = this.#deps
+    const keys = this.keysOf(email)
+    if (keys.length === 0) return bytes
+    const fields = await dkimSignatures(bytes, keys, this.#deps.clock.now())
+    return Buffer.concat([Buffer.from(fields, 'latin1'), bytes])
+  }
+
+  /** The published keys of a verified From domain; none otherwise. */
+  keysOf(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>): DkimSigningKey[] {
+    const { db, directory } = this.#deps
     const domain = directory.domains.statusFor(db.read, email, email.from.email)
-    if (domain?.verificationStatus !== 'verified') return bytes
-    const keys = await Promise.all(directory.dkimKeys.signing(db.read, domain.id).map((key) => this.#open(key)))
-    const usable = keys.flatMap((key) => (key === null ? [] : { domain: domain.name, ...key }))
-    if (usable.length === 0) return bytes
-    return Buffer.concat([Buffer.from(await dkimSignatures(bytes, usable, clock.now()), 'latin1'), bytes])
+    if (domain?.verificationStatus !== 'verified') return []
+    const keys = directory.dkimKeys.signing(db.read, domain.id).map((key) => this.#open(key))
+    return keys.flatMap((key) => (key === null ? [] : { domain: domain.name, ...key }))
   }
 
   /** Null when the key has been deleted in the meantime. */

@@ -13,8 +13,9 @@ import { type PageAnswer, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import { type ConsoleView, requirePermission, viewOf } from './console.ts'
+import { profilePath } from './mail-setup.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, PAGE_ROUTE, personOf, requireFormToken, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sitePage } from './site.ts'
 
 const MAILBOXES_SHOWN = 100
 const SIGN_INS_SHOWN = 20
@@ -23,7 +24,7 @@ const csrf = Type.String({ maxLength: 100 })
 const team = Type.Object({ team_id: Id('team') })
 const ofMailbox = Type.Object({ team_id: Id('team'), mailbox_id: Id('mailbox') })
 const ofAppPassword = Type.Object({ ...ofMailbox.properties, app_password_id: Id('appPassword') })
-const PATH = '/console/{team_id}/mailboxes/{mailbox_id}'
+const PATH = '/owner/keys/{team_id}/mailboxes/{mailbox_id}'
 
 /** Permissions a form offers. */
 const ACCESS = { all: undefined, read: ['mailbox.read'] } as const
@@ -39,7 +40,7 @@ const OUTCOMES: Readonly<Record<SignIn['outcome'], string>> = {
 const showMailboxes = route({
   ...PAGE_ROUTE,
   method: 'GET',
-  path: '/console/{team_id}/mailboxes',
+  path: '/owner/keys/{team_id}/mailboxes',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'showMailboxes',
@@ -57,12 +58,12 @@ const showMailboxes = route({
         id,
         email,
         status,
-      }) => html`<tr><td><a href="/console/${teamId}/mailboxes/${id}">${email}</a></td><td>${status}</td>
+      }) => html`<tr><td><a href="/owner/keys/${teamId}/mailboxes/${id}">${email}</a></td><td>${status}</td>
 <td>${counts.get(id) ?? 0}</td></tr>`,
     )
     const more = next === null ? null : html`<p class="soft">The ${MAILBOXES_SHOWN} newest are shown.</p>`
     const body = html`<table><thead><tr><th>Address</th><th>Status</th><th>App passwords</th></tr></thead><tbody>${rows}</tbody></table>${more}
-<p><a href="/console/${teamId}">API keys</a></p>`
+<p><a href="/owner/keys/${teamId}">API keys</a></p>`
     return sitePage({ title: 'Mailboxes', body, session: personOf(app, view.session) })
   },
 })
@@ -108,6 +109,7 @@ const createAppPassword = route({
     if (view === null) return goTo('/owner/sign-in')
     requireFormToken(app, view.session.token, body.csrf)
     requirePermission(view.member, MANAGE)
+    requireFreshSignIn(app, view.session)
     const mailbox = mailboxOf(app, params)
     const input = {
       name: body.name,
@@ -175,7 +177,7 @@ function mailboxOf(app: Context, { team_id, mailbox_id }: { team_id: string; mai
 }
 
 function pathOf({ teamId, id }: Mailbox): string {
-  return `/console/${teamId}/mailboxes/${id}`
+  return `/owner/keys/${teamId}/mailboxes/${id}`
 }
 
 function mailboxPage(
@@ -195,14 +197,15 @@ function mailboxPage(
   const isOpen = mayManage && mailbox.status !== 'deleted' && !mailbox.isAgent
   const body = html`${secret}<h2>What to enter in a mail program</h2>${settingsOf(app, mailbox)}
 ${mayManage ? passwordTable(mailbox, active) : null}${isOpen ? newForm(mailbox, person.formToken) : null}
-<h2>Sign-ins</h2>${signInTable(recent)}<p><a href="/console/${mailbox.teamId}/mailboxes">Mailboxes</a></p>`
+<h2>Sign-ins</h2>${signInTable(recent)}<p><a href="/owner/keys/${mailbox.teamId}/mailboxes">Mailboxes</a></p>`
   return sitePage({ title: mailbox.email, body, session: person })
 }
 
 function settingsOf(app: Context, mailbox: Mailbox): Markup {
   const { imap, submission, managesieve } = clientSettings(app.config, mailbox.email)
   return html`<dl><dt>User name</dt><dd><code>${mailbox.email}</code></dd><dt>Password</dt><dd>an app password</dd>
-${endpointOf('Incoming (IMAP)', imap)}${endpointOf('Outgoing (SMTP)', submission)}${endpointOf('Filters (ManageSieve)', managesieve)}</dl>`
+${endpointOf('Incoming (IMAP)', imap)}${endpointOf('Outgoing (SMTP)', submission)}${endpointOf('Filters (ManageSieve)', managesieve)}</dl>
+<p><a href="/mail-setup">Page for the person who uses it</a>${imap && submission ? html`, <a href="${profilePath(mailbox.email)}">profile for Apple devices</a>` : null}</p>`
 }
 
 function endpointOf(name: string, endpoint: ClientEndpoint | null): Markup | null {

@@ -10,7 +10,7 @@ import { Id } from '../http/schema.ts'
 import { MEMBER_PERMISSIONS, type TeamMember } from '../people/members.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, PAGE_ROUTE, personOf, requireFormToken, sessionOf, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sessionOf, sitePage } from './site.ts'
 
 const KEYS_SHOWN = 100
 const ROLE_NAMES = Object.keys(ROLES) as Role[]
@@ -26,7 +26,7 @@ export interface ConsoleView {
 const showTeams = route({
   ...PAGE_ROUTE,
   method: 'GET',
-  path: '/console',
+  path: '/owner/keys',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'showConsole',
@@ -37,10 +37,10 @@ const showTeams = route({
     if (session === undefined) return goTo('/owner/sign-in')
     const members = app.people.membershipsOf(session)
     const teams = await Promise.all(members.map(({ teamId }) => app.directory.teams.get(teamId)))
-    if (members.length === 1) return goTo(`/console/${members[0]!.teamId}`)
+    if (members.length === 1) return goTo(`/owner/keys/${members[0]!.teamId}`)
     const items = members.map(
       ({ teamId, role }, index) =>
-        html`<li><a href="/console/${teamId}">${teams[index]?.name ?? teamId}</a> <span class="soft">${role}</span></li>`,
+        html`<li><a href="/owner/keys/${teamId}">${teams[index]?.name ?? teamId}</a> <span class="soft">${role}</span></li>`,
     )
     return sitePage({ title: 'Your teams', body: html`<ul>${items}</ul>`, session: personOf(app, session) })
   },
@@ -49,7 +49,7 @@ const showTeams = route({
 const showKeys = route({
   ...PAGE_ROUTE,
   method: 'GET',
-  path: '/console/{team_id}',
+  path: '/owner/keys/{team_id}',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'showKeys',
@@ -65,7 +65,7 @@ const showKeys = route({
 const createKey = route({
   ...PAGE_ROUTE,
   method: 'POST',
-  path: '/console/{team_id}/keys',
+  path: '/owner/keys/{team_id}/keys',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'createConsoleKey',
@@ -81,6 +81,7 @@ const createKey = route({
     if (view === null) return goTo('/owner/sign-in')
     requireFormToken(app, view.session.token, body.csrf)
     requirePermission(view.member, 'apikey.create')
+    requireFreshSignIn(app, view.session)
     const role = body.role as Role
     if (!isSubset(ROLES[role], MEMBER_PERMISSIONS[view.member.role])) throw forbidden()
     const issued = await app.directory.keys.issue({
@@ -93,7 +94,7 @@ const createKey = route({
 const askToRevoke = route({
   ...PAGE_ROUTE,
   method: 'GET',
-  path: '/console/{team_id}/keys/{key_id}/revoke',
+  path: '/owner/keys/{team_id}/keys/{key_id}/revoke',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'showKeyRevocation',
@@ -109,8 +110,8 @@ const askToRevoke = route({
     const person = personOf(app, view.session)
     const body = html`<p>The key <strong>${key.name}</strong> (<code>${key.prefix}&hellip;${key.last4}</code>) is revoked immediately and permanently.
 Programs that use it are rejected.</p><p class="soft">Last used: ${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</p>
-<form method="post" action="/console/${teamId}/keys/${id}/revoke"><input type="hidden" name="csrf" value="${person.formToken}">
-<div class="actions"><button class="danger">Revoke the key</button></div></form><p><a href="/console/${teamId}">Keep it</a></p>`
+<form method="post" action="/owner/keys/${teamId}/keys/${id}/revoke"><input type="hidden" name="csrf" value="${person.formToken}">
+<div class="actions"><button class="danger">Revoke the key</button></div></form><p><a href="/owner/keys/${teamId}">Keep it</a></p>`
     return sitePage({ title: 'Revoke a key', body, session: person })
   },
 })
@@ -118,7 +119,7 @@ Programs that use it are rejected.</p><p class="soft">Last used: ${key.lastUsedA
 const revokeKey = route({
   ...PAGE_ROUTE,
   method: 'POST',
-  path: '/console/{team_id}/keys/{key_id}/revoke',
+  path: '/owner/keys/{team_id}/keys/{key_id}/revoke',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'revokeConsoleKey',
@@ -132,7 +133,7 @@ const revokeKey = route({
     requireFormToken(app, view.session.token, body.csrf)
     requirePermission(view.member, 'apikey.delete')
     await app.directory.keys.revoke(params.team_id, params.key_id)
-    return goTo(`/console/${params.team_id}`)
+    return goTo(`/owner/keys/${params.team_id}`)
   },
 })
 
@@ -169,14 +170,14 @@ function keysPage(app: Context, { session, member }: ConsoleView, secret: string
     secret === null
       ? null
       : html`<div class="card"><p>The new key. It is shown only once:</p><code class="secret">${secret}</code></div>`
-  const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId} &middot; <a href="/console/${teamId}/mailboxes">Mailboxes</a> &middot; <a href="/console/${teamId}/members">Members</a></p>
+  const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId} &middot; <a href="/owner/keys/${teamId}/mailboxes">Mailboxes</a> &middot; <a href="/owner/keys/${teamId}/members">Members</a></p>
 <table><thead><tr><th>Name</th><th>Key</th><th>Kind</th><th>Last used</th><th></th></tr></thead><tbody>${rows}</tbody></table>
 ${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) : null}`
   return sitePage({ title: 'API keys', body, session: person })
 }
 
 function row(key: ApiKey, mayRevoke: boolean): Markup {
-  const link = html`<a href="/console/${key.teamId}/keys/${key.id}/revoke">Revoke</a>`
+  const link = html`<a href="/owner/keys/${key.teamId}/keys/${key.id}/revoke">Revoke</a>`
   return html`<tr><td>${key.name}</td><td><code>${key.prefix}&hellip;${key.last4}</code></td><td>${key.role ?? key.kind}</td>
 <td>${key.lastUsedAt === null ? 'never' : when(key.lastUsedAt)}</td><td>${mayRevoke ? link : null}</td></tr>`
 }
@@ -185,7 +186,7 @@ function newKey(teamId: string, token: string, granted: readonly string[]): Mark
   const roles = ROLE_NAMES.filter((role) => isSubset(ROLES[role], granted)).map(
     (role) => html`<option value="${role}">${role}</option>`,
   )
-  return html`<h2>A new key</h2><form method="post" action="/console/${teamId}/keys"><input type="hidden" name="csrf" value="${token}">
+  return html`<h2>A new key</h2><form method="post" action="/owner/keys/${teamId}/keys"><input type="hidden" name="csrf" value="${token}">
 <label>Name <input type="text" name="name" required maxlength="100"></label><label>Role <select name="role">${roles}</select></label>
 <div class="actions"><button>Issue the key</button></div></form>`
 }

@@ -31,6 +31,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
     entries: [
       { name: 'README', path: '/docs', label: 'Overview' },
       entry('getting-started', 'Getting started'),
+      entry('console', 'In the browser'),
       entry('docker', 'Docker'),
       entry('receiving', 'Receiving on the internet'),
     ],

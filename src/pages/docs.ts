@@ -7,7 +7,7 @@ import { docPage } from './doc-frame.ts'
 import { DOC_ENTRIES, readDocument } from './doc-pages.ts'
 import { DOC_STYLE, REFERENCE_STYLE } from './doc-style.ts'
 import { referencePage, referenceScript } from './reference.ts'
-import { goTo, PAGE_ROUTE } from './site.ts'
+import { PAGE_ROUTE } from './site.ts'
 
 /** A stylesheet whose path changes with its content, so that browsers may keep it for ever. */
 function stylesheet(operation: string, content: Buffer): { path: string; route: Route } {
@@ -99,19 +99,6 @@ const showReference = route({
   handle: () => referencePage(referenceStyle.path),
 })
 
-const showHome = route({
-  ...PAGE,
-  path: '/',
-  docs: {
-    ...PAGE.docs,
-    operation: 'showHome',
-    summary: 'Redirects to the documentation.',
-  },
-  handle() {
-    return goTo('/docs')
-  },
-})
-
 export const docPages: readonly Route[] = [
   showOverview,
   showReference,
@@ -119,5 +106,4 @@ export const docPages: readonly Route[] = [
   referenceScript,
   docStyle.route,
   referenceStyle.route,
-  showHome,
 ]

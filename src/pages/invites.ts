@@ -3,9 +3,10 @@
 import { Type } from 'typebox'
 import type { OpenInvite } from '../agents/invites.ts'
 import { type Route, route } from '../http/route.ts'
+import { signInCookie } from '../http/session-cookie.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, PAGE_ROUTE, requireFormToken, sentences, signInCookie, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, requireFormToken, sentences, sitePage } from './site.ts'
 
 const GONE = 410
 const NOT_FOUND = 404
@@ -67,7 +68,7 @@ const answerInvite = route({
       approveSending: accept && body.approve_sending === 'yes',
       optOut: !accept && body.opt_out === 'yes',
     })
-    return goTo(`/invites/${token}`, session === null ? {} : signInCookie(app, session))
+    return goTo(`/invites/${token}`, session === null ? {} : signInCookie(app.config, session))
   },
 })
 

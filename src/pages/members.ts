@@ -7,14 +7,14 @@ import { Id } from '../http/schema.ts'
 import type { TeamMember } from '../people/members.ts'
 import { forbidden, requirePermission, viewOf } from './console.ts'
 import { html, type Markup } from './markup.ts'
-import { goTo, PAGE_ROUTE, personOf, requireFormToken, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sitePage } from './site.ts'
 
 const MEMBERS_SHOWN = 100
 
 const showMembers = route({
   ...PAGE_ROUTE,
   method: 'GET',
-  path: '/console/{team_id}/members',
+  path: '/owner/keys/{team_id}/members',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'showMembers',
@@ -29,7 +29,7 @@ const showMembers = route({
     const person = personOf(app, view.session)
     const rows = items.map((member) => row(member, view.member.role === 'owner' ? person.formToken : null))
     const body = html`<table><thead><tr><th>Address</th><th>Role</th><th></th></tr></thead><tbody>${rows}</tbody></table>
-<p><a href="/console/${teamId}">API keys</a></p>`
+<p><a href="/owner/keys/${teamId}">API keys</a></p>`
     return sitePage({ title: 'Members', body, session: person })
   },
 })
@@ -37,7 +37,7 @@ const showMembers = route({
 const showMemberLink = route({
   ...PAGE_ROUTE,
   method: 'POST',
-  path: '/console/{team_id}/members/{member_id}/link',
+  path: '/owner/keys/{team_id}/members/{member_id}/link',
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'createMemberLink',
@@ -50,12 +50,13 @@ const showMemberLink = route({
     if (view === null) return goTo('/owner/sign-in')
     requireFormToken(app, view.session.token, body.csrf)
     if (view.member.role !== 'owner') throw forbidden()
+    requireFreshSignIn(app, view.session)
     const { people } = app
     const member = people.members.get(teamId, id)
     const url = member && (await people.showLink(teamId, member.email, view.member.id))
     if (member === undefined || url === undefined) throw notFound('member')
     const text = html`<p>Hand this link to <strong>${member.email}</strong>. It signs in to this team alone, works once, for 15 minutes, and is shown only once:</p>
-<div class="card"><code class="secret">${url}</code></div><p><a href="/console/${teamId}/members">Members</a></p>`
+<div class="card"><code class="secret">${url}</code></div><p><a href="/owner/keys/${teamId}/members">Members</a></p>`
     return sitePage({ title: 'A link to sign in', body: text, session: personOf(app, view.session) })
   },
 })
@@ -64,7 +65,7 @@ const showMemberLink = route({
 function row({ id, teamId, email, role }: TeamMember, token: string | null): Markup {
   const form =
     token &&
-    html`<form method="post" action="/console/${teamId}/members/${id}/link"><input type="hidden" name="csrf" value="${token}"><button class="quiet">Show a link to sign in</button></form>`
+    html`<form method="post" action="/owner/keys/${teamId}/members/${id}/link"><input type="hidden" name="csrf" value="${token}"><button class="quiet">Show a link to sign in</button></form>`
   return html`<tr><td>${email}</td><td>${role}</td><td>${form}</td></tr>`
 }
 

@@ -7,7 +7,7 @@ import { type PageAnswer, type RequestFacts, type Route, route } from '../http/r
 import { Id } from '../http/schema.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, PAGE_ROUTE, personOf, requireFormToken, sessionOf, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sessionOf, sitePage } from './site.ts'
 
 const MIB = 1024 * 1024
 const LIST = '/owner/agents'
@@ -68,8 +68,14 @@ function ownerAction(
   })
 }
 
-const approve = ownerAction('approve-sending', 'approveAgentSending', 'Allows the agent to send.', (app, session, id) =>
-  app.agents.owners.approveSending(session, id),
+const approve = ownerAction(
+  'approve-sending',
+  'approveAgentSending',
+  'Allows the agent to send.',
+  (app, session, id) => {
+    requireFreshSignIn(app, session)
+    return app.agents.owners.approveSending(session, id)
+  },
 )
 const stopSending = ownerAction(
   'revoke-sending',

@@ -1,19 +1,12 @@
 // Sign-in by mailed link: a person requests a link, opens it and presses a button. There is no password.
 
 import { Type } from 'typebox'
-import { type Route, route } from '../http/route.ts'
+import { type RequestFacts, type Route, route } from '../http/route.ts'
+import { signInCookie, signOutCookie } from '../http/session-cookie.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
+import type { SignInClient } from '../people/sessions.ts'
 import { html } from './markup.ts'
-import {
-  goTo,
-  PAGE_ROUTE,
-  requireFormToken,
-  sentences,
-  sessionOf,
-  signInCookie,
-  signOutCookie,
-  sitePage,
-} from './site.ts'
+import { goTo, PAGE_ROUTE, requireFormToken, sentences, sessionOf, sitePage } from './site.ts'
 
 const GONE = 410
 const NOT_HERE =
@@ -94,10 +87,12 @@ const signIn = route({
   },
   params: token,
   body: { form: true, schema: Type.Object({ csrf: Type.String({ maxLength: 100 }) }) },
-  async handle({ params, body, app }) {
+  async handle({ params, body, app, request }) {
     requireFormToken(app, params.token, body.csrf)
-    const session = await app.people.signIn(params.token)
-    return session === undefined ? expiredLinkPage() : goTo('/console', signInCookie(app, session))
+    const session = await app.people.signIn(params.token, linkClient(request))
+    if (session === undefined) return expiredLinkPage()
+    request.signedIn(session)
+    return goTo('/console', signInCookie(app.config, session))
   },
 })
 
@@ -117,9 +112,13 @@ const signOut = route({
       requireFormToken(app, session.token, body.csrf)
       await app.people.sessions.close(session.token)
     }
-    return goTo('/owner/sign-in', signOutCookie(app))
+    return goTo('/owner/sign-in', signOutCookie(app.config))
   },
 })
+
+function linkClient({ userAgent, source }: RequestFacts): SignInClient {
+  return { method: 'link', trusted: false, userAgent, source }
+}
 
 function expiredLinkPage() {
   const body = html`<p>A link works once, for a short time.</p><p><a href="/owner/sign-in">Request a new link</a></p>`

@@ -2,14 +2,13 @@
 
 import { Type } from 'typebox'
 import { ProductError } from '../base/errors.ts'
-import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
+import { requireConfirmed } from '../http/fresh-proof.ts'
 import { type ErrorAnswer, type PageAnswer, page, type RequestFacts, type RouteError } from '../http/route.ts'
+import { cookieName } from '../http/session-cookie.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { html, Markup } from './markup.ts'
 
-const COOKIE_SECONDS = 12 * 3600
-const COOKIE_RULES = 'Path=/; HttpOnly; SameSite=Lax'
 const SEE_OTHER = 303
 
 /** Decisions §11.6. */
@@ -65,31 +64,9 @@ export const PAGE_ROUTE = {
   reply: { renderError: showPageError, types: ['text/html'], schema: Type.Unknown() },
 } as const
 
-export function signInCookie({ config }: Context, { token }: SignInSession): Record<string, string> {
-  return setCookie(config, token, COOKIE_SECONDS)
-}
-
-export function signOutCookie({ config }: Context): Record<string, string> {
-  return setCookie(config, '', 0)
-}
-
 /** The session of this browser. */
 export function sessionOf(app: Context, request: RequestFacts): SignInSession | undefined {
   return app.people.sessions.read(request.cookie(cookieName(app.config)))
-}
-
-function setCookie(config: Config, value: string, seconds: number): Record<string, string> {
-  const rules = isSecure(config) ? `${COOKIE_RULES}; Secure` : COOKIE_RULES
-  return { 'Set-Cookie': `${cookieName(config)}=${value}; Max-Age=${seconds}; ${rules}` }
-}
-
-/** `__Host-`: this origin alone, over TLS, for all paths. A browser keeps such a cookie over https only (RFC 6265bis §4.1.3.2). */
-function cookieName(config: Config): string {
-  return isSecure(config) ? '__Host-owner' : 'owner'
-}
-
-function isSecure({ APP_ORIGIN }: Config): boolean {
-  return APP_ORIGIN.startsWith('https:')
 }
 
 /** Header data of a signed-in person. */
@@ -103,11 +80,20 @@ export function requireFormToken(app: Context, bound: string, given: string): vo
   throw new ProductError('insufficient_permissions', 'This form is too old. Go back, reload the page, and try again.')
 }
 
+/**
+ * What issues a secret, or a link that signs in, needs a sign-in of the last 15 minutes, as below `/as`. Without script the proof is to sign in
+ * again.
+ * @throws ProductError insufficient_permissions
+ */
+export function requireFreshSignIn(app: Context, session: SignInSession): void {
+  requireConfirmed(app.clock, session, 'Sign out, sign in again, then try again.')
+}
+
 function frame({ title, body, session }: SitePage): string {
   const top =
     session === null
       ? html`<header><strong>Mailstead</strong></header>`
-      : html`<header><strong>Mailstead</strong> <nav><a href="/console">Keys</a> <a href="/owner/agents">Agents</a></nav>
+      : html`<header><strong>Mailstead</strong> <nav><a href="/owner/keys">Keys</a> <a href="/owner/agents">Agents</a></nav>
 <form method="post" action="/owner/sign-out"><input type="hidden" name="csrf" value="${session.formToken}"><span>${session.email}</span>
 <button class="quiet">Sign out</button></form></header>`
   return html`<!doctype html>

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
+import type { Teams } from '../directory/teams.ts'
 
 /** A message from the appliance to a person. */
 export interface PersonalMessage {
@@ -28,5 +29,6 @@ export interface PeopleDeps {
   config: Config
   mailer: SystemMailer
   domains: Pick<Domains, 'byName'>
-  mailboxes: Pick<Mailboxes, 'receiver'>
+  mailboxes: Pick<Mailboxes, 'receiver' | 'byEmail'>
+  teams: Pick<Teams, 'list' | 'createIn' | 'renameIn'>
 }

@@ -8,7 +8,7 @@ import { ROLES } from '../directory/permissions.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { PeopleDeps } from './deps.ts'
 
-export type MemberRole = 'owner' | 'admin' | 'member' | 'viewer'
+export type MemberRole = 'owner' | 'admin' | 'member' | 'viewer' | 'user'
 
 export interface TeamMember {
   n: number
@@ -26,7 +26,7 @@ export interface TeamMember {
   lastLoginAt: number | null
 }
 
-export const MEMBER_ROLES: readonly MemberRole[] = ['owner', 'admin', 'member', 'viewer']
+export const MEMBER_ROLES: readonly MemberRole[] = ['owner', 'admin', 'member', 'viewer', 'user']
 
 /** The permissions of each role in the console. */
 export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>> = {
@@ -34,14 +34,21 @@ export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>>
   admin: ROLES['root:full'],
   member: [...ROLES['root:readonly'], 'email.send'],
   viewer: ROLES['root:readonly'],
+  // Opens the mailboxes granted to them, and nothing of the team.
+  user: [],
 }
 
 const EMAIL_MAX = 254
 
-export class Members {
-  readonly #deps: Pick<PeopleDeps, 'db' | 'clock'>
+interface MembersDeps extends Pick<PeopleDeps, 'db' | 'clock'> {
+  /** Runs in the unit of work that adds a member. */
+  onAdded(tx: Tx, member: TeamMember): void
+}
 
-  constructor(deps: Pick<PeopleDeps, 'db' | 'clock'>) {
+export class Members {
+  readonly #deps: MembersDeps
+
+  constructor(deps: MembersDeps) {
     this.#deps = deps
   }
 
@@ -53,6 +60,12 @@ export class Members {
       [teamId, ...(cut.after ?? []), cut.limit + 1],
     )
     return pageOf(rows, cut.limit, (row) => [row.invited_at as number, row.n as number], memberOf)
+  }
+
+  /** How many members a team has. */
+  count(teamId: string): number {
+    const sql = 'SELECT count(*) AS count FROM members WHERE team_id = ?'
+    return this.#deps.db.read.get<{ count: number }>(sql, [teamId])!.count
   }
 
   get(teamId: string, id: string, reader: Reader = this.#deps.db.read): TeamMember | undefined {
@@ -82,7 +95,9 @@ export class Members {
     tx.insert('members', {
       ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#deps.clock.now() },
     })
-    return this.get(teamId, id, tx)!
+    const added = this.get(teamId, id, tx)!
+    this.#deps.onAdded(tx, added)
+    return added
   }
 
   /** @throws ProductError conflict when the person is a member already */

@@ -29,3 +29,22 @@ export function invitationMessage({ to, team, url }: { to: string; team: string;
   ].join('\n')
   return { to, subject: `You have been added to ${team}`, text }
 }
+
+/** Tells an owner of a mailbox who may open it. @param facts.access null when it was taken back */
+export function accessMessage(facts: {
+  to: string
+  mailbox: string
+  person: string
+  access: string | null
+}): PersonalMessage {
+  const { person, mailbox, access } = facts
+  const text = [
+    access === null
+      ? `${person} no longer has access to the mailbox ${mailbox}.`
+      : `${person} now has access to the mailbox ${mailbox} (${access}).`,
+    '',
+    `An administrator of your team ${access === null ? 'took it back' : 'granted it'}. If you did not expect this, ask them.`,
+    '',
+  ].join('\n')
+  return { to: facts.to, subject: `Access to ${facts.mailbox}`, text }
+}

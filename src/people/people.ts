@@ -1,15 +1,23 @@
 // People: members of teams who use the console and the owner's pages, and sign in without a password.
 
-import { ProductError } from '../base/errors.ts'
+import { conflict, ProductError } from '../base/errors.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { checkName } from '../directory/teams.ts'
+import { AuditLog } from './audit.ts'
+import { PersonAuthentication } from './authentication.ts'
 import type { PeopleDeps, PersonalMessage } from './deps.ts'
+import { FirstRun } from './first-run.ts'
+import { MailboxGrants } from './grants.ts'
 import { type LinkMailPolicy, linkMailPolicy } from './link-mail.ts'
 import { INVITATION_MS, LINK_MESSAGES_PER_HOUR, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
+import { MailboxSharing } from './mailbox-sharing.ts'
 import { checkPersonEmail, type MemberRole, Members, type TeamMember } from './members.ts'
 import { invitationMessage, signInMessage } from './messages.ts'
 import { OwnerNotices } from './owner-notices.ts'
-import { Sessions, type SignInSession } from './sessions.ts'
+import { Passkeys } from './passkeys.ts'
+import { Persons } from './persons.ts'
+import { RecoveryCodes } from './recovery-codes.ts'
+import { Sessions, type SignInClient, type SignInSession } from './sessions.ts'
 
 const LINK_WINDOW_SECONDS = 3600
 
@@ -23,6 +31,17 @@ export class People {
   readonly members: Members
   readonly links: Links
   readonly sessions: Sessions
+  readonly persons: Persons
+  readonly passkeys: Passkeys
+  readonly recoveryCodes: RecoveryCodes
+  /** Passkeys, passwords, codes, and the fresh proof. */
+  readonly authentication: PersonAuthentication
+  /** Which members may open which mailboxes. */
+  readonly grants: MailboxGrants
+  /** Grants them, and takes them back. */
+  readonly sharing: MailboxSharing
+  readonly audit: AuditLog
+  readonly firstRun: FirstRun
   /** Notices to team owners. */
   readonly ownerNotices: OwnerNotices
   readonly #deps: PeopleDeps
@@ -30,9 +49,17 @@ export class People {
 
   constructor(deps: PeopleDeps) {
     this.#deps = deps
-    this.members = new Members(deps)
+    this.members = new Members({ ...deps, onAdded: (tx, member) => this.#grantOwnMailbox(tx, member) })
     this.links = new Links(deps)
     this.sessions = new Sessions(deps)
+    this.persons = new Persons(deps)
+    this.passkeys = new Passkeys(deps)
+    this.recoveryCodes = new RecoveryCodes(deps)
+    this.authentication = this.#openAuthentication()
+    this.grants = new MailboxGrants(deps)
+    this.sharing = new MailboxSharing({ ...deps, members: this.members, grants: this.grants })
+    this.audit = new AuditLog(deps)
+    this.firstRun = this.#openFirstRun()
     this.ownerNotices = new OwnerNotices({ ...deps, members: this.members })
   }
 
@@ -51,8 +78,12 @@ export class People {
     // Checked again inside the unit of work.
     this.members.refuseExisting(this.#deps.db.read, team.id, email)
     const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
+    const mailbox = this.#deps.mailboxes.byEmail(email)
+    const notices =
+      mailbox?.teamId === team.id ? await this.sharing.prepareNotices(team.id, mailbox, email, 'owner') : []
     return this.#deps.db.write((tx) => {
       const invited = inviteIn(tx, team.id)
+      for (const notice of notices) notice.sendIn(tx)
       also(tx, invited)
       return invited
     })
@@ -83,6 +114,31 @@ export class People {
     }
   }
 
+  #openAuthentication(): PersonAuthentication {
+    const { persons, passkeys, recoveryCodes, sessions } = this
+    return new PersonAuthentication({
+      ...{ ...this.#deps, persons, passkeys, recoveryCodes, sessions },
+      mayEnter: (scope) => this.mayEnter(scope),
+      signInAs: (tx, scope, client) => this.signInAs(tx, scope, client),
+      isLinkMailed: (email) => this.linkMailPolicy(email).mailed,
+    })
+  }
+
+  #openFirstRun(): FirstRun {
+    const { members, persons, authentication } = this
+    return new FirstRun({
+      ...{ ...this.#deps, members, persons, authentication },
+      signInAs: (tx, scope, client) => this.signInAs(tx, scope, client),
+    })
+  }
+
+  /** Makes a link for an operator, which the command line prints: it opens everything that is the person's. */
+  makeOperatorLink(tx: Tx, email: string): string {
+    const token = this.links.newToken()
+    this.links.make(tx, token, { email, teamId: null, mailboxId: null, shownBy: null }, SIGN_IN_MS)
+    return this.links.urlOf(token)
+  }
+
   /** Whether a link may be mailed to an address, and which mailbox of this appliance would receive it. */
   linkMailPolicy(email: string): LinkMailPolicy {
     return linkMailPolicy(this.#deps, email)
@@ -106,7 +162,7 @@ export class People {
 
   async #mailLink(written: string): Promise<void> {
     const email = checkPersonEmail(written)
-    if (this.members.of(email).length === 0) return
+    if (!this.#deps.config.SIGN_IN.includes('link') || !this.mayEnter({ email, teamId: null })) return
     const policy = this.linkMailPolicy(email)
     if (!policy.mailed || !(await this.#deps.db.write((tx) => this.links.countMessage(tx, email)))) return
     const messageOf = (url: string) => signInMessage({ to: email, url })
@@ -133,15 +189,30 @@ export class People {
    * Creates a link that the operator or a team owner hands over. It opens only that team, because it does not prove the address.
    * @param by the member (`usr_…`) the link is shown to; null for the operator
    * @returns undefined when the person is not a member of the team
+   * @throws ProductError conflict when it would give the owner what is the person's own: see `#refuseImpersonation`
    */
   async showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
     const email = checkPersonEmail(written)
     const token = this.links.newToken()
     return this.#deps.db.write((tx) => {
-      if (this.members.of(email, tx).every((member) => member.teamId !== teamId)) return undefined
+      const member = this.members.of(email, tx).find((one) => one.teamId === teamId)
+      if (member === undefined) return undefined
+      if (by !== null) this.#refuseImpersonation(tx, member)
       this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
       return this.links.urlOf(token)
     })
+  }
+
+  /**
+   * The owner who is shown a link can use it. It must not open the mailboxes of a person who has signed in before, nor replace a person who
+   * has a way to sign in of their own. The command of the operator makes links for these.
+   */
+  #refuseImpersonation(tx: Tx, { id, email, joinedAt }: TeamMember): void {
+    const hasCredential = this.passkeys.count(email, tx) > 0 || (this.persons.get(email, tx)?.password ?? null) !== null
+    if (!hasCredential && (joinedAt === null || this.grants.ofMember(id, tx).length === 0)) return
+    throw conflict(
+      'This person has signed in before, and signs in another way. The operator of this server can make a link.',
+    )
   }
 
   /** The teams a session opens, the oldest membership first. */
@@ -150,19 +221,30 @@ export class People {
     return teamId === null ? all : all.filter((member) => member.teamId === teamId)
   }
 
+  /** Whether a sign-in opens anything: a team, or the appliance for its operator. */
+  mayEnter(scope: Pick<SignInScope, 'email' | 'teamId'>, reader?: Reader): boolean {
+    return this.membershipsOf(scope, reader).length > 0 || this.isOperator(scope, reader)
+  }
+
+  /** Whether a sign-in opens the operator's routes: never by a link that was shown, which does not prove the address. */
+  isOperator({ email, teamId }: Pick<SignInScope, 'email' | 'teamId'>, reader?: Reader): boolean {
+    return teamId === null && this.persons.get(email, reader)?.isOperator === true
+  }
+
   /** Exchanges a link for a session; undefined for a link that has expired, was used, or opens no team. */
-  async signIn(token: string): Promise<SignInSession | undefined> {
+  async signIn(token: string, client?: SignInClient): Promise<SignInSession | undefined> {
     return this.#deps.db.write((tx) => {
       const scope = this.links.use(tx, token)
-      if (scope === undefined || this.membershipsOf(scope, tx).length === 0) return undefined
-      return this.signInAs(tx, scope)
+      if (scope === undefined || !this.mayEnter(scope, tx)) return undefined
+      return this.signInAs(tx, scope, client)
     })
   }
 
-  /** Opens a session for a person who has just used a link. */
-  signInAs(tx: Tx, scope: SignInScope): SignInSession {
+  /** Opens a session for a person who has just proven who they are. @param client default: a link in an unknown browser */
+  signInAs(tx: Tx, scope: SignInScope, client?: SignInClient): SignInSession {
     this.members.noteSignIn(tx, scope)
-    return this.sessions.open(tx, scope)
+    this.persons.ensure(tx, scope.email)
+    return this.sessions.open(tx, scope, client)
   }
 
   /**
@@ -191,6 +273,7 @@ export class People {
   async remove(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<void> {
     await this.#deps.db.write((tx) => {
       const { email } = this.members.remove(tx, teamId, id, check)
+      this.grants.deleteOfMember(tx, id)
       this.sessions.closeOf(tx, email)
       this.links.dropOf(tx, email)
       this.#endShownTo(tx, id)
@@ -201,6 +284,36 @@ export class People {
   endSignInsThrough(tx: Tx, mailboxId: string): void {
     this.links.dropThrough(tx, mailboxId)
     this.sessions.closeThrough(tx, mailboxId)
+  }
+
+  /** A member whose address is a mailbox of the team opens it as its owner. */
+  #grantOwnMailbox(tx: Tx, member: TeamMember): void {
+    const mailbox = this.#deps.mailboxes.byEmail(member.email)
+    if (mailbox?.teamId === member.teamId) this.sharing.grantOwn(tx, member, mailbox.id)
+  }
+
+  /** Gives a new mailbox to the member of its team who has its address. */
+  welcomeMailbox(tx: Tx, mailbox: { id: string; teamId: string; email: string }): void {
+    const member = this.members.of(mailbox.email, tx).find(({ teamId }) => teamId === mailbox.teamId)
+    if (member !== undefined) this.sharing.grantOwn(tx, member, mailbox.id)
+  }
+
+  /**
+   * Forgets a mailbox that is deleted, and the person whose sign-in address it was: the address may belong to another one tomorrow.
+   * @throws ProductError conflict while that person is the last owner of a team
+   */
+  forgetMailbox(tx: Tx, mailbox: { id: string; email: string }): void {
+    this.grants.deleteOfMailbox(tx, mailbox.id)
+    for (const { teamId, id } of this.members.of(mailbox.email, tx)) {
+      this.members.remove(tx, teamId, id, () => {})
+      this.grants.deleteOfMember(tx, id)
+      this.#endShownTo(tx, id)
+    }
+    this.sessions.closeOf(tx, mailbox.email)
+    this.links.dropOf(tx, mailbox.email)
+    this.passkeys.deleteOf(tx, mailbox.email)
+    this.recoveryCodes.deleteOf(tx, mailbox.email)
+    this.persons.delete(tx, mailbox.email)
   }
 
   #endShownTo(tx: Tx, memberId: string): void {

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { base64Lines, isPlainContent } from '../mime/compose/body.ts'
 import { addressField, foldedField, idField, textField } from '../mime/compose/fields.ts'
-import { endedBody, type MimePart, multipart, textPart } from '../mime/compose/parts.ts'
+import { endedBody, filePart, type MimePart, multipart, textPart } from '../mime/compose/parts.ts'
 import { readHeaders } from '../mime/headers.ts'
 import type { Address } from '../mime/message.ts'
 import { rfc5322Date } from '../mime/trace.ts'
@@ -40,6 +40,8 @@ export interface DsnInput {
   recipients: readonly FailedRecipient[]
   /** The failed message, of which only the header is returned; null when it is no longer stored. */
   original: Uint8Array | null
+  /** A mailbox has forwarded it and may have no copy: `original` is returned whole. */
+  isForwarded?: boolean
 }
 
 /** Maximum recipients listed in the text; the delivery status lists all. */
@@ -48,9 +50,11 @@ const NAMED_MAX = 50
 const FIELD_MAX = 900
 const SEED_CHARS = 24
 
-/** 7bit, CRLF line ends. To be sent with the null sender (RFC 3834). */
+/** 7bit, or 8bit with a whole message that is; CRLF line ends. To be sent with the null sender (RFC 3834). */
 export function composeDsn(input: DsnInput): Buffer {
-  const parts = [textPart('text/plain', textOf(input)), statusPart(input), ...headerPart(input.original)]
+  const { original, isForwarded } = input
+  const returned = isForwarded === true && original !== null ? [wholePart(original)] : headerPart(original)
+  const parts = [textPart('text/plain', textOf(input)), statusPart(input), ...returned]
   const seed = input.messageId.replace(/[^A-Za-z0-9]/g, '').slice(0, SEED_CHARS)
   const report = multipart('report', seed, parts, [' report-type=delivery-status'])
   const header =
@@ -66,12 +70,14 @@ export function composeDsn(input: DsnInput): Buffer {
   return Buffer.concat([Buffer.from(`${header}${report.fields}\r\n`, 'latin1'), ...endedBody(report.body)])
 }
 
-function textOf({ subject, arrivedAt, recipients }: DsnInput): string {
+function textOf({ subject, arrivedAt, recipients, isForwarded }: DsnInput): string {
   const shown = recipients.slice(0, NAMED_MAX)
   const more = recipients.length - shown.length
   const whom = recipients.length === 1 ? 'this recipient' : `these ${recipients.length} recipients`
   return [
-    `Your message could not be delivered to ${whom}:`,
+    isForwarded === true
+      ? `A message that your mailbox forwards could not be delivered to ${whom}; it is attached.`
+      : `Your message could not be delivered to ${whom}:`,
     '',
     ...shown.flatMap(({ email, reason, diagnostic }) => [
       `  ${email}`,
@@ -105,6 +111,16 @@ function statusPart({ reportingMta, envelopeId, arrivedAt, recipients }: DsnInpu
   ])
   const text = [...perMessage, ...each].map((line) => `${line.slice(0, FIELD_MAX)}\r\n`).join('')
   return { fields: foldedField('Content-Type', [' message/delivery-status']), body: [Buffer.from(text, 'latin1')] }
+}
+
+function wholePart(content: Uint8Array): MimePart {
+  return filePart({
+    filename: 'message.eml',
+    type: 'message/rfc822',
+    content,
+    disposition: 'attachment',
+    contentId: null,
+  })
 }
 
 function headerPart(original: Uint8Array | null): MimePart[] {

@@ -18,6 +18,8 @@ export interface Signature {
   tags?: Readonly<Record<string, TagRule>>
   /** Positional arguments, each with its name for messages. */
   takes?: readonly (readonly [ArgumentKind, string])[]
+  /** One more, which may be left out. */
+  optional?: readonly [ArgumentKind, string]
   /** How many tests follow the arguments. */
   tests?: 'one' | 'list'
   block?: true
@@ -41,6 +43,8 @@ export interface ParsedArguments {
 export interface ScriptChecker {
   wrong(at: number, message: string): void
   has(extension: Extension): boolean
+  /** The values of variables are in the strings: nothing is left to be replaced. */
+  readonly isExpanded: boolean
 }
 
 const KINDS: Record<ArgumentKind, string> = {
@@ -90,6 +94,11 @@ class Reading {
       // After an argument of another kind the rest cannot be assigned.
       if (this.#lost) break
       const given = this.#value(kind, `"${name}" needs ${called}: ${KINDS[kind]}.`, at)
+      if (given) positional.push(given)
+    }
+    const { optional } = this.#signature
+    if (optional && this.sound && this.#here && this.#here.kind !== 'tag') {
+      const given = this.#value(optional[0], `"${name}" takes ${optional[1]}: ${KINDS[optional[0]]}.`, at)
       if (given) positional.push(given)
     }
     const more = this.#here

@@ -4,7 +4,7 @@ import type { ArgumentValue, ParsedArguments, ScriptChecker, TagRule } from './a
 import { COMPARATORS, type Comparator, fold } from './comparators.ts'
 import type { Extension } from './extensions.ts'
 import { readGlob } from './glob.ts'
-import type { Relation, SieveAddressPart, SieveMatch } from './script.ts'
+import type { FieldIndex, Relation, SieveAddressPart, SieveMatch } from './script.ts'
 
 const RELATIONS = ['gt', 'ge', 'lt', 'le', 'eq', 'ne']
 
@@ -23,6 +23,18 @@ export const PART_TAGS: Readonly<Record<string, TagRule>> = {
   domain: { group: 'part' },
   user: { group: 'part', needs: 'subaddress' },
   detail: { group: 'part', needs: 'subaddress' },
+}
+
+/** RFC 5260 §6. */
+export const INDEX_TAGS: Readonly<Record<string, TagRule>> = {
+  index: { group: 'index', takes: 'number', needs: 'index' },
+  last: { group: 'last', needs: 'index' },
+}
+
+/** Null: all fields of the name. */
+export function indexOf({ tags }: ParsedArguments): FieldIndex | null {
+  const given = tags.get('index')
+  return given ? { index: given.number, fromLast: tags.has('last') } : null
 }
 
 export function partOf({ tags }: ParsedArguments): SieveAddressPart {

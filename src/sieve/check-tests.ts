@@ -2,10 +2,13 @@
 
 import { type ParsedArguments, readArguments, type ScriptChecker, type Signature } from './arguments.ts'
 import type { BodyForm } from './body.ts'
-import { fieldNames, MATCH_TAGS, matchOf, PART_TAGS, partOf } from './check-match.ts'
-import { whyAbsent } from './extensions.ts'
+import { flagVariables, specialUse } from './check-actions.ts'
+import { fieldNames, INDEX_TAGS, indexOf, MATCH_TAGS, matchOf, PART_TAGS, partOf } from './check-match.ts'
+import { DATE_PARTS, readZone } from './dates.ts'
+import { EXTENSIONS, whyAbsent } from './extensions.ts'
 import { flagsIn } from './flags.ts'
 import { folderPath } from './folder-path.ts'
+import { isLate, makeLate } from './late.ts'
 import type { SieveCommand } from './parser.ts'
 import type { SieveMatch, SieveSource, SieveTest } from './script.ts'
 
@@ -41,11 +44,18 @@ const RULES: Readonly<Record<string, TestRule>> = {
     },
   },
   header: {
-    tags: MATCH_TAGS,
+    tags: { ...MATCH_TAGS, ...INDEX_TAGS },
     takes: [['strings', 'the fields'], KEYS],
-    make: (read, _, checker) => matching({ of: 'header', names: fieldNames(read.positional[0]!) }, read, checker),
+    make: (read, _, checker) => {
+      const names = fieldNames(read.positional[0]!)
+      return matching({ of: 'header', names, ...atOf(read) }, read, checker)
+    },
   },
-  address: { tags: { ...MATCH_TAGS, ...PART_TAGS }, takes: [['strings', 'the fields'], KEYS], make: addressTest },
+  address: {
+    tags: { ...MATCH_TAGS, ...PART_TAGS, ...INDEX_TAGS },
+    takes: [['strings', 'the fields'], KEYS],
+    make: addressTest,
+  },
   envelope: {
     needs: 'envelope',
     tags: { ...MATCH_TAGS, ...PART_TAGS },
@@ -63,8 +73,57 @@ const RULES: Readonly<Record<string, TestRule>> = {
     takes: [KEYS],
     make: (read, _, checker) => matching({ of: 'body', form: bodyForm(read) }, read, checker),
   },
-  hasflag: { needs: 'imap4flags', tags: MATCH_TAGS, takes: [['strings', 'the flags']], make: flagTest },
+  hasflag: {
+    needs: 'imap4flags',
+    tags: MATCH_TAGS,
+    takes: [['strings', 'the flags']],
+    optional: ['strings', 'the flags'],
+    make: flagTest,
+  },
   mailboxexists: { needs: 'mailbox', takes: [['strings', 'the folders']], make: folderTest },
+  specialuse_exists: {
+    needs: 'special-use',
+    takes: [['strings', 'the uses']],
+    optional: ['strings', 'the uses'],
+    make: specialUseTest,
+  },
+  string: {
+    needs: 'variables',
+    tags: MATCH_TAGS,
+    takes: [['strings', 'the strings'], KEYS],
+    make: (read, _, checker) => matching({ of: 'strings', values: read.positional[0]!.strings }, read, checker),
+  },
+  date: {
+    needs: 'date',
+    tags: { ...MATCH_TAGS, ...INDEX_TAGS, zone: { group: 'zone', takes: 'string' }, originalzone: { group: 'zone' } },
+    takes: [['string', 'the field'], ['string', 'the part of the date'], KEYS],
+    make: (read, _, checker) => dateTest(read, checker, read.positional[0]!.strings[0]!.toLowerCase()),
+  },
+  currentdate: {
+    needs: 'date',
+    tags: { ...MATCH_TAGS, zone: { group: 'zone', takes: 'string' } },
+    takes: [['string', 'the part of the date'], KEYS],
+    make: (read, _, checker) => dateTest(read, checker, null),
+  },
+  environment: {
+    needs: 'environment',
+    tags: MATCH_TAGS,
+    takes: [['string', 'the item'], KEYS],
+    make: (read, _, checker) =>
+      matching({ of: 'environment', name: read.positional[0]!.strings[0]!.toLowerCase() }, read, checker),
+  },
+  ihave: { needs: 'ihave', takes: [['strings', 'the extensions']], make: haveTest },
+  duplicate: {
+    needs: 'duplicate',
+    tags: {
+      handle: { group: 'handle', takes: 'string' },
+      header: { group: 'id', takes: 'string' },
+      uniqueid: { group: 'id', takes: 'string' },
+      seconds: { group: 'seconds', takes: 'number' },
+      last: { group: 'last' },
+    },
+    make: duplicateTest,
+  },
 }
 
 /** @returns null when something is wrong, which was reported to the checker */
@@ -77,8 +136,23 @@ export function checkTest(command: SieveCommand, checker: ScriptChecker): SieveT
   const read = readArguments(command, rule, checker)
   const tests = command.tests.map((test) => checkTest(test, checker)).filter((test) => test !== null)
   if (read === null || tests.length < command.tests.length) return null
+  if (isLate(command, checker)) return lateTest(command, checker)
   if (command.name === 'size' && !read.tags.has('limit')) checker.wrong(command.at, '"size" needs ":over" or ":under".')
   return rule.make(read, tests, checker)
+}
+
+function lateTest(command: SieveCommand, checker: ScriptChecker): SieveTest | null {
+  if (command.name !== 'mailboxexists') {
+    return { is: 'late', make: (expand) => makeLate(command, checker, expand, checkTest) }
+  }
+  // The folders are looked up before the script runs.
+  checker.wrong(command.at, '"mailboxexists" takes no variables here.')
+  return null
+}
+
+function atOf(read: ParsedArguments) {
+  const at = indexOf(read)
+  return at === null ? {} : { at }
 }
 
 function matching(source: SieveSource, read: ParsedArguments, checker: ScriptChecker): SieveTest | null {
@@ -90,7 +164,7 @@ function addressTest(read: ParsedArguments, _: SieveTest[], checker: ScriptCheck
   const given = read.positional[0]!
   const names = fieldNames(given)
   const odd = names.find((name) => !ADDRESS_FIELDS.has(name))
-  if (odd === undefined) return matching({ of: 'address', names, part: partOf(read) }, read, checker)
+  if (odd === undefined) return matching({ of: 'address', names, part: partOf(read), ...atOf(read) }, read, checker)
   checker.wrong(given.at, `The field "${odd}" holds no addresses; "header" looks at any field.`)
   return null
 }
@@ -111,10 +185,13 @@ function bodyForm({ tags }: ParsedArguments): BodyForm {
 }
 
 function flagTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
-  const keys = read.positional[0]!
+  const [first, second] = read.positional
+  const keys = second ?? first!
+  const variables = second === undefined ? null : flagVariables('hasflag', read, checker)
+  if (second !== undefined && variables === null) return null
   const isCount = read.tags.get('match')?.tag === 'count'
   const match: SieveMatch | null = matchOf(read, isCount ? keys : { ...keys, strings: flagsIn(keys.strings) }, checker)
-  return match && { is: 'match', source: { of: 'flags' }, match }
+  return match && { is: 'match', source: { of: 'flags', variables }, match }
 }
 
 function folderTest({ positional }: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
@@ -123,4 +200,45 @@ function folderTest({ positional }: ParsedArguments, _: SieveTest[], checker: Sc
   if (names.every((name) => name !== null)) return { is: 'folders', names }
   checker.wrong(at, 'The name of a folder is written in UTF-8.')
   return null
+}
+
+/** RFC 8579 §3: here the folders with a role always exist. */
+function specialUseTest({ positional }: ParsedArguments): SieveTest | null {
+  const uses = positional.at(-1)!.strings
+  return { is: 'constant', value: positional.length === 1 && uses.every((use) => specialUse(use) !== undefined) }
+}
+
+function dateTest(read: ParsedArguments, checker: ScriptChecker, name: string | null): SieveTest | null {
+  const given = read.tags.get('zone')
+  const part = read.positional[name === null ? 0 : 1]!
+  const zone = given === undefined ? 0 : given.tag === 'originalzone' ? 'original' : readZone(given.strings[0]!)
+  const wanted = part.strings[0]!.toLowerCase()
+  if (zone === null) checker.wrong(given!.at, 'A time zone is written like "+0100".')
+  if (!DATE_PARTS.some((one) => one === wanted)) {
+    checker.wrong(part.at, `A date has the parts ${DATE_PARTS.join(', ')}.`)
+    return null
+  }
+  return zone === null ? null : matching({ of: 'date', name, zone, part: wanted, ...atOf(read) }, read, checker)
+}
+
+/** RFC 5463 §4: what changes how a script is read must be required at its start. */
+const NEVER_BY_IHAVE: ReadonlySet<string> = new Set(['encoded-character', 'variables'])
+
+function haveTest({ positional }: ParsedArguments): SieveTest {
+  const value = positional[0]!.strings.every((name) => EXTENSIONS.has(name) && !NEVER_BY_IHAVE.has(name))
+  return { is: 'constant', value, ...(value ? {} : { isAbsent: true }) }
+}
+
+/** RFC 7352 §3: seven days, unless the script says otherwise; here at most ninety. Seconds. */
+const SEEN_SECONDS = 7 * 86_400
+const SEEN_SECONDS_MAX = 90 * 86_400
+
+function duplicateTest({ tags }: ParsedArguments): SieveTest {
+  const id = tags.get('id')
+  const by = id?.tag === 'uniqueid' ? { id: id.strings[0]! } : { header: id?.strings[0]?.toLowerCase() ?? 'message-id' }
+  const seconds = Math.min(tags.get('seconds')?.number ?? SEEN_SECONDS, SEEN_SECONDS_MAX)
+  return {
+    is: 'duplicate',
+    test: { handle: tags.get('handle')?.strings[0] ?? '', by, seconds, last: tags.has('last') },
+  }
 }

@@ -1,38 +1,15 @@
 // Validates a script (known commands and tests, required extensions, arguments) and compiles it to steps.
 
-import { type ParsedArguments, readArguments, type ScriptChecker, type Signature, type TagRule } from './arguments.ts'
+import { readArguments, type ScriptChecker } from './arguments.ts'
+import { checkAction } from './check-actions.ts'
 import { checkTest } from './check-tests.ts'
 import { decodeCharacters, octets } from './encoded.ts'
 import { EXTENSIONS, type Extension, whyAbsent } from './extensions.ts'
-import { flagsIn } from './flags.ts'
-import { folderPath } from './folder-path.ts'
 import type { SieveCommand } from './parser.ts'
-import type { SieveStep } from './script.ts'
+import type { SieveStep, SieveTest } from './script.ts'
 
 /** Maximum number of problems reported for one script. */
 export const PROBLEMS_MAX = 50
-
-const FLAGS: Readonly<Record<string, TagRule>> = { flags: { group: 'flags', takes: 'strings', needs: 'imap4flags' } }
-const FLAG_SIGNATURE: Signature = { needs: 'imap4flags', takes: [['strings', 'the flags']] }
-
-/** All commands other than "require", "if", "elsif" and "else". */
-const ACTIONS: Readonly<Record<string, Signature>> = {
-  stop: {},
-  discard: {},
-  keep: { tags: FLAGS },
-  fileinto: {
-    needs: 'fileinto',
-    tags: {
-      ...FLAGS,
-      copy: { group: 'copy', needs: 'copy' },
-      create: { group: 'create', needs: 'mailbox' },
-    },
-    takes: [['string', 'the folder']],
-  },
-  setflag: FLAG_SIGNATURE,
-  addflag: FLAG_SIGNATURE,
-  removeflag: FLAG_SIGNATURE,
-}
 
 /** The result: the steps are complete only when there are no problems. */
 export interface CheckedScript {
@@ -47,11 +24,14 @@ export function checkScript(commands: readonly SieveCommand[]): CheckedScript {
 }
 
 class Check implements ScriptChecker {
+  readonly isExpanded = false
   readonly problems: { at: number; message: string }[] = []
   readonly #extensions = new Set<string>()
+  /** Within a block that never runs, because it asks for what there is not (RFC 5463 §4). */
+  #isIgnored = false
 
   wrong(at: number, message: string): void {
-    if (this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message })
+    if (!this.#isIgnored && this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message })
   }
 
   has(extension: Extension): boolean {
@@ -101,37 +81,27 @@ class Check implements ScriptChecker {
     const isElse = command.name === 'else'
     readArguments(command, isElse ? { block: true } : { tests: 'one', block: true }, this)
     const test = command.tests[0] && !isElse ? checkTest(command.tests[0], this) : null
+    const wasIgnored = this.#isIgnored
+    if (isNever(test)) this.#isIgnored = true
+    else this.#learn(command.tests[0])
     choice.branches.push({ test, steps: this.#steps(command.block ?? []) })
+    this.#isIgnored = wasIgnored
+  }
+
+  /** RFC 5463 §4: what `ihave` finds needs no `require` from then on. */
+  #learn(test: SieveCommand | undefined): void {
+    if (test === undefined) return
+    if (test.name === 'ihave' && this.has('ihave')) {
+      for (const arg of test.args) {
+        if (arg.kind === 'strings') for (const name of arg.strings) if (EXTENSIONS.has(name)) this.#extensions.add(name)
+      }
+    }
+    if (test.name === 'allof') for (const one of test.tests) this.#learn(one)
   }
 
   #action(command: SieveCommand): SieveStep | null {
-    const { name, at } = command
-    if (name === 'require') {
-      this.wrong(at, '"require" must come before all other commands.')
-      return null
-    }
-    const signature = Object.hasOwn(ACTIONS, name) ? ACTIONS[name]! : undefined
-    if (!signature) {
-      this.wrong(at, `There is no command "${name}" here.${whyAbsent(name)}`)
-      return null
-    }
-    const read = readArguments(command, signature, this)
-    return read && this.#made(name, read)
-  }
-
-  #made(name: string, read: ParsedArguments): SieveStep | null {
-    const { tags, positional } = read
-    const flags = tags.has('flags') ? flagsIn(tags.get('flags')!.strings) : null
-    if (name === 'stop' || name === 'discard') return { do: name }
-    if (name === 'keep') return { do: 'keep', flags }
-    if (name !== 'fileinto') {
-      return { do: 'flags', how: name.slice(0, -4) as 'set' | 'add' | 'remove', flags: flagsIn(positional[0]!.strings) }
-    }
-    const folder = folderPath(positional[0]!.strings[0]!)
-    if (folder !== null && folder !== '') {
-      return { do: 'fileinto', folder, copy: tags.has('copy'), create: tags.has('create'), flags }
-    }
-    this.wrong(positional[0]!.at, 'This is not a valid folder name.')
+    if (command.name !== 'require') return checkAction(command, this)
+    this.wrong(command.at, '"require" must come before all other commands.')
     return null
   }
 
@@ -151,4 +121,10 @@ class Check implements ScriptChecker {
     if (decoded === null) this.wrong(at, 'This string names a character that does not exist.')
     return decoded ?? plain
   }
+}
+
+/** Whether a test asks for an extension that does not exist: its block never runs, and is not checked. */
+function isNever(test: SieveTest | null): boolean {
+  if (test?.is === 'constant') return test.isAbsent === true
+  return test?.is === 'all' && test.tests.some(isNever)
 }

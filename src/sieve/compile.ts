@@ -23,7 +23,8 @@ export function compileScript(content: string): CompiledScript {
     if (problems.length === 0 && testedFolders.length > TESTED_FOLDERS_MAX) {
       problems.push({ at: 0, message: `A script can test at most ${TESTED_FOLDERS_MAX} folders.` })
     }
-    if (problems.length === 0) return { script: { steps, testedFolders }, problems: null }
+    if (problems.length === 0)
+      return { script: { steps, testedFolders, sends: steps.some(sends), includes: includesOf(steps) }, problems: null }
     problems.sort((one, other) => one.at - other.at)
     return { script: null, problems: problems.map(({ at, message }) => problemAt(text, at, message)) }
   } catch (error) {
@@ -38,6 +39,19 @@ function foldersOfStep(step: SieveStep): string[] {
     ...(test ? foldersOfTest(test) : []),
     ...steps.flatMap(foldersOfStep),
   ])
+}
+
+function sends(step: SieveStep): boolean {
+  if (step.do === 'choose') return step.branches.some(({ steps }) => steps.some(sends))
+  return step.do === 'redirect' || (step.do === 'late' && step.name === 'redirect')
+}
+
+function includesOf(steps: readonly SieveStep[]): string[] {
+  const names = steps.flatMap((step) => {
+    if (step.do === 'choose') return step.branches.flatMap((branch) => includesOf(branch.steps))
+    return step.do === 'include' ? [step.name] : []
+  })
+  return [...new Set(names)]
 }
 
 function foldersOfTest(test: SieveTest): string[] {

@@ -4,8 +4,8 @@ import type { FilteredMessage } from './body.ts'
 import { compileScript } from './compile.ts'
 import { MessageView } from './message-view.ts'
 import { STEPS_MAX, WorkMeter } from './meter.ts'
-import type { ScriptCall, SieveOutcome } from './outcome.ts'
-import { runScript } from './run.ts'
+import { failedOutcome, type ScriptCall, type SieveOutcome } from './outcome.ts'
+import { runScript, type ScriptArrival } from './run.ts'
 import type { SieveProgram } from './script.ts'
 
 /** Total steps of all scripts for one message, and the steps each may use in any case. */
@@ -23,26 +23,33 @@ export function runScripts(
   calls: readonly (ScriptCall | null)[],
   mail: FilteredMessage,
   mailFrom: string,
+  known: Omit<ScriptArrival, 'mailFrom'> = {},
 ): (SieveOutcome | null)[] {
   const view = new MessageView(mail)
+  const arrival = { mailFrom, ...known }
   let left = MAIL_STEPS_MAX
   return calls.map((call) => {
     if (call === null) return null
     const meter = new WorkMeter(Math.max(STEPS_LEAST, Math.min(STEPS_MAX, left)))
-    const outcome = runForRecipient(call, view, mailFrom, meter)
+    const outcome = runForRecipient(call, view, arrival, meter)
     left -= meter.spent
     return outcome
   })
 }
 
-function runForRecipient(call: ScriptCall, view: MessageView, mailFrom: string, meter: WorkMeter): SieveOutcome {
-  const failed = (error: string): SieveOutcome => ({ targets: [{ kind: 'default' }], keywords: [], error })
+function runForRecipient(call: ScriptCall, view: MessageView, arrival: ScriptArrival, meter: WorkMeter): SieveOutcome {
   try {
     const script = compiledOf(call.content)
-    return script ? runScript(script, view, { ...call, mailFrom }, meter) : failed('The script is no longer valid.')
+    if (script === null) return failedOutcome('The script is no longer valid.')
+    const { includes = {}, rcptTo, folders } = call
+    const included = (name: string) => {
+      const text = Object.hasOwn(includes, name) ? includes[name]! : undefined
+      return text === undefined ? undefined : compiledOf(text)
+    }
+    return runScript(script, view, { rcptTo, folders, ...arrival, included }, meter)
   } catch {
     // An internal error: a script must never prevent delivery of a message.
-    return failed('The script could not be run on this message.')
+    return failedOutcome('The script could not be run on this message.')
   }
 }
 

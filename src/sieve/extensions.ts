@@ -10,6 +10,15 @@ export type Extension =
   | 'relational'
   | 'body'
   | 'encoded-character'
+  | 'variables'
+  | 'include'
+  | 'duplicate'
+  | 'editheader'
+  | 'date'
+  | 'index'
+  | 'ihave'
+  | 'environment'
+  | 'special-use'
   | 'comparator-i;ascii-numeric'
   | 'comparator-i;octet'
   | 'comparator-i;ascii-casemap'
@@ -25,26 +34,32 @@ export const EXTENSIONS: ReadonlySet<string> = new Set<Extension>([
   'relational',
   'body',
   'encoded-character',
+  'variables',
+  'include',
+  'duplicate',
+  'editheader',
+  'date',
+  'index',
+  'ihave',
+  'environment',
+  'special-use',
   'comparator-i;ascii-numeric',
   'comparator-i;octet',
   'comparator-i;ascii-casemap',
 ])
 
-const NO_MAIL = 'Scripts cannot send messages.'
+const NO_REJECT = 'Use the sender filters to refuse messages.'
 const VACATION = 'Use the vacation response of the mailbox instead.'
 const NOTICES = 'Use webhooks or events for notifications of received messages.'
 
 /** Well-known capabilities and commands that are not supported, by name. */
 const ABSENT = new Map([
-  ['redirect', NO_MAIL],
-  ['reject', NO_MAIL],
-  ['ereject', NO_MAIL],
+  ['reject', NO_REJECT],
+  ['ereject', NO_REJECT],
   ['vacation', VACATION],
   ['vacation-seconds', VACATION],
   ['enotify', NOTICES],
   ['notify', NOTICES],
-  ['include', 'Scripts cannot include other scripts.'],
-  ['variables', 'Scripts have no variables.'],
   ['regex', 'Use ":matches" with * and ? instead.'],
 ])
 

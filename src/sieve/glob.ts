@@ -48,6 +48,20 @@ export function matchesGlob(value: string, glob: Glob, meter: WorkMeter): boolea
   return true
 }
 
+/** What each wildcard matches in a value that the pattern matches, as little as possible (RFC 5229 §3.2). */
+export function wildcardsIn(value: string, folded: string, glob: Glob, meter: WorkMeter): string[] {
+  const matched: string[] = []
+  let at = 0
+  for (const [number, segment] of glob.entries()) {
+    const isLast = number === glob.length - 1
+    const start = number === 0 ? 0 : isLast ? folded.length - segment.octets.length : find(folded, at, segment, meter)
+    if (number > 0) matched.push(value.slice(at, start))
+    for (const [index, octet] of segment.octets.entries()) if (octet === null) matched.push(value[start + index]!)
+    at = start + segment.octets.length
+  }
+  return matched
+}
+
 function standsAt(value: string, at: number, { octets, text }: GlobSegment): boolean {
   if (text !== null) return value.startsWith(text, at)
   if (at + octets.length > value.length) return false

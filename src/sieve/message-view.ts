@@ -7,7 +7,7 @@ import { declaredCharset } from '../mime/structure.ts'
 import { type BodyForm, bodyOf, type FilteredMessage } from './body.ts'
 import { octets } from './encoded.ts'
 import type { WorkMeter } from './meter.ts'
-import type { SieveAddressPart } from './script.ts'
+import type { FieldIndex, SieveAddressPart } from './script.ts'
 import { SieveValue } from './value.ts'
 
 /** Forms of the body cached at a time; each is at most about twice BODY_MAX. */
@@ -21,12 +21,27 @@ export class MessageView {
   readonly #parts = new Map<string, SieveValue[]>()
   readonly #bodies = new Map<string, SieveValue[]>()
 
+  #original: MessageView | null = null
+
   constructor(mail: FilteredMessage) {
     this.message = mail
   }
 
+  /** The same message with other header fields; its body is examined once for both. */
+  withFields(fields: readonly HeaderField[]): MessageView {
+    const edited = new MessageView(this.message)
+    edited.#fields = Map.groupBy(fields, (field) => field.name)
+    edited.#original = this.#original ?? this
+    return edited
+  }
+
   has(name: string): boolean {
     return this.#named(name).length > 0
+  }
+
+  /** The fields of a (lower-case) name, in their order. */
+  fields(name: string): readonly HeaderField[] {
+    return this.#named(name)
   }
 
   /** Values of all fields of a (lower-case) name: unfolded, decoded, trimmed (RFC 5228 2.4.2.2, 2.7.2, 5.7). */
@@ -35,6 +50,19 @@ export class MessageView {
       const declared = name === 'subject' ? declaredCharset(this.message.root) : null
       return this.#named(name).map((field) => new SieveValue(octets(decodeWords(fieldText(field, declared)).trim())))
     })
+  }
+
+  /** The same for one of the fields. */
+  headerAt(name: string, at: FieldIndex): SieveValue[] {
+    const value = fieldAt(this.header(name), at)
+    return value === undefined ? [] : [value]
+  }
+
+  /** A part of all addresses in one field of the name. */
+  addressesAt(name: string, part: SieveAddressPart, at: FieldIndex): SieveValue[] {
+    const field = fieldAt(this.#named(name), at)
+    if (field === undefined) return []
+    return parseAddressList(fieldText(field)).flatMap(({ email }) => addressValue(email, part) ?? [])
   }
 
   /** A part of all addresses in all fields of the name, members of groups included. */
@@ -54,6 +82,7 @@ export class MessageView {
 
   /** What a test of the body compares. @throws SieveRuntimeError when the script exceeds its steps */
   body(form: BodyForm, meter: WorkMeter): SieveValue[] {
+    if (this.#original !== null) return this.#original.body(form, meter)
     const key = JSON.stringify(form)
     const known = this.#bodies.get(key)
     if (known) return known
@@ -85,6 +114,11 @@ export function addressValue(email: string, part: SieveAddressPart): SieveValue 
   const plus = local.indexOf('+')
   if (part === 'user') return new SieveValue(octets(plus < 0 ? local : local.slice(0, plus)))
   return plus < 0 ? null : new SieveValue(octets(local.slice(plus + 1)))
+}
+
+/** One of several, counted from 1 (RFC 5260 §6). */
+export function fieldAt<T>(all: readonly T[], { index, fromLast }: FieldIndex): T | undefined {
+  return index < 1 ? undefined : all[fromLast ? all.length - index : index - 1]
 }
 
 function cached<T>(known: Map<string, T>, key: string, make: () => T): T {

@@ -2,6 +2,7 @@
 
 import type { BodyForm } from './body.ts'
 import type { Comparator } from './comparators.ts'
+import type { SieveZone } from './dates.ts'
 import type { Glob } from './glob.ts'
 
 export type SieveAddressPart = 'all' | 'localpart' | 'domain' | 'user' | 'detail'
@@ -15,33 +16,83 @@ export type SieveMatch = { comparator: Comparator; keys: string[] } & (
   | { type: 'value' | 'count'; relation: Relation }
 )
 
+/** One of several fields of a name, counted from 1 (RFC 5260 §6). */
+export interface FieldIndex {
+  index: number
+  fromLast: boolean
+}
+
 /** The values a test compares. Field names are in lower case. */
 export type SieveSource =
-  | { of: 'header'; names: string[] }
-  | { of: 'address'; names: string[]; part: SieveAddressPart }
+  | { of: 'header'; names: string[]; at?: FieldIndex }
+  | { of: 'address'; names: string[]; part: SieveAddressPart; at?: FieldIndex }
   | { of: 'envelope'; ends: ('from' | 'to')[]; part: SieveAddressPart }
   | { of: 'body'; form: BodyForm }
-  | { of: 'flags' }
+  /** `variables`: names of variables with flags; null for the flags of the message. */
+  | { of: 'flags'; variables: string[] | null }
+  | { of: 'strings'; values: string[] }
+  /** `name` null: the current date. */
+  | { of: 'date'; name: string | null; zone: SieveZone; part: string; at?: FieldIndex }
+  | { of: 'environment'; name: string }
+
+/** RFC 7352: what identifies a message that has been seen. */
+export interface DuplicateTest {
+  handle: string
+  /** The value of a field (lower-case name), or an id that the script gives. */
+  by: { header: string } | { id: string }
+  seconds: number
+  /** The time counts from the last message with the id, not from the first. */
+  last: boolean
+}
+
+/** Replaces the references to variables in a string. */
+export type Expand = (text: string) => string
 
 export type SieveTest =
-  | { is: 'constant'; value: boolean }
+  /** `isAbsent`: an extension that does not exist was asked for. */
+  | { is: 'constant'; value: boolean; isAbsent?: boolean }
   | { is: 'not'; test: SieveTest }
   | { is: 'all' | 'any'; tests: SieveTest[] }
   | { is: 'exists'; names: string[] }
   | { is: 'size'; over: boolean; limit: number }
   | { is: 'folders'; names: string[] }
+  | { is: 'duplicate'; test: DuplicateTest }
   | { is: 'match'; source: SieveSource; match: SieveMatch }
+  /** Made when it runs, with the values of variables. @throws SieveRuntimeError when they make it wrong */
+  | { is: 'late'; make(expand: Expand): SieveTest }
+
+/** RFC 5293 §5. */
+export interface DeletedHeader {
+  /** Lower-case. */
+  name: string
+  at: FieldIndex | null
+  /** Null: whatever the value is. */
+  match: SieveMatch | null
+}
 
 export type SieveStep =
   /** The branches from "if" to "else"; the test of an "else" is null. */
   | { do: 'choose'; branches: { test: SieveTest | null; steps: SieveStep[] }[] }
-  | { do: 'stop' | 'discard' }
+  | { do: 'stop' | 'discard' | 'return' }
   | { do: 'keep'; flags: string[] | null }
   | { do: 'fileinto'; folder: string; copy: boolean; create: boolean; flags: string[] | null }
-  | { do: 'flags'; how: 'set' | 'add' | 'remove'; flags: string[] }
+  | { do: 'redirect'; address: string; copy: boolean }
+  | { do: 'flags'; how: 'set' | 'add' | 'remove'; flags: string[]; variable: string | null }
+  | { do: 'set'; name: string; value: string }
+  | { do: 'global'; names: string[] }
+  | { do: 'include'; name: string; once: boolean; optional: boolean }
+  | { do: 'error'; message: string }
+  | { do: 'addheader'; name: string; value: string; last: boolean }
+  | { do: 'deleteheader'; header: DeletedHeader }
+  /** Made when it runs, as the late test. `name`: of the command. */
+  | { do: 'late'; name: string; make(expand: Expand): SieveStep }
 
 export interface SieveProgram {
   steps: SieveStep[]
   /** Paths of folders that `mailboxexists` tests; the caller looks up which of them exist. */
   testedFolders: string[]
+  /** Whether it has actions that send messages. */
+  sends: boolean
+  /** Names of the scripts it includes (RFC 6609). */
+  includes: string[]
 }

@@ -33,8 +33,15 @@ export class CommandReader extends SMTPStream {
   onlineerror: (error: LineError) => void = () => {}
   /** Called whenever bytes of a message arrive. */
   onprogress: () => void = () => {}
+  readonly #maxBytes: number
   #partial: Buffer = EMPTY
   #reader = new DataReader()
+
+  /** @param maxBytes of one command with its CRLF */
+  constructor(maxBytes: number = MAX_COMMAND_BYTES) {
+    super()
+    this.#maxBytes = maxBytes
+  }
 
   override startDataMode(maxBytes: number): MessageStream {
     this.#reader = new DataReader()
@@ -81,7 +88,7 @@ export class CommandReader extends SMTPStream {
 
   /** @returns the whole line without its CRLF, or null when it is incomplete or malformed */
   #takeLine(piece: Buffer, complete: boolean): Buffer | null {
-    if (this.#partial.length + piece.length > MAX_COMMAND_BYTES) return this.#refuse('too_long')
+    if (this.#partial.length + piece.length > this.#maxBytes) return this.#refuse('too_long')
     const line = this.#partial.length > 0 ? Buffer.concat([this.#partial, piece]) : piece
     // A copy: a slice would keep the whole chunk in memory until the line is complete.
     this.#partial = complete ? EMPTY : Buffer.from(line)

@@ -25,14 +25,20 @@ export interface RecipientPath {
 const SOURCE_ROUTE = /^@[^\s,:@<>"]+(?:,@[^\s,:@<>"]+)*:/
 const PARAMETER = /^([A-Za-z0-9][A-Za-z0-9-]*)(?:=([^=\s]+))?$/
 
-/** Parses `MAIL FROM:<path> parameters`. */
-export function readSender(command: string): EnvelopeSender | SmtpReply {
+/**
+ * Parses `MAIL FROM:<path> parameters`.
+ * @param others further parameters that are accepted and ignored
+ */
+export function readSender(
+  command: string,
+  { maxBytes = MAX_MESSAGE_BYTES, others = [] }: { maxBytes?: number; others?: readonly string[] } = {},
+): EnvelopeSender | SmtpReply {
   const found = readPath(/^MAIL FROM: */i, command)
   if (!found) return replies.badSender
   const { path, parameters } = found
   if (!parameters) return replies.badParameter
   for (const name of parameters.keys()) {
-    if (!['SIZE', 'BODY', 'SMTPUTF8'].includes(name)) return replies.unknownParameter
+    if (!['SIZE', 'BODY', 'SMTPUTF8', ...others].includes(name)) return replies.unknownParameter
   }
   const size = parameters.get('SIZE')
   // RFC 1870 §3: up to 20 digits.
@@ -40,7 +46,7 @@ export function readSender(command: string): EnvelopeSender | SmtpReply {
   if (!['7BIT', '8BITMIME'].includes(parameters.get('BODY')?.toUpperCase() ?? '7BIT')) return replies.badParameter
   if ((parameters.get('SMTPUTF8') ?? '') !== '') return replies.badParameter
   const declaredBytes = size === undefined ? null : Number(size)
-  if (declaredBytes !== null && declaredBytes > MAX_MESSAGE_BYTES) return replies.tooLarge
+  if (declaredBytes !== null && declaredBytes > maxBytes) return replies.tooLarge(maxBytes)
   const utf8 = parameters.has('SMTPUTF8')
   if (path === '') return { address: '', declaredBytes, utf8 }
   if (!utf8 && !isAscii(path)) return replies.needsUtf8

@@ -1,7 +1,5 @@
 // SMTP replies shared by all SMTP listeners, with their codes (RFC 5321 §4.2, RFC 3463).
 
-import { MAX_MESSAGE_BYTES } from './limits.ts'
-
 /** A reply code, an enhanced status code ("" for none) and a text. */
 export interface SmtpReply {
   code: number
@@ -35,7 +33,7 @@ export const replies = {
   tooManyHere: reply(421, '4.7.0', 'Too many connections from your address'),
   tooMany: reply(421, '4.3.2', 'Too many connections'),
   blocked: reply(421, '4.7.0', 'Too many refused commands and messages from your address, try again later'),
-  tooLarge: reply(552, '5.3.4', `A message may have at most ${MAX_MESSAGE_BYTES} bytes`),
+  tooLarge: (maxBytes: number) => reply(552, '5.3.4', `A message may have at most ${maxBytes} bytes`),
   badProxy: reply(421, '4.7.0', 'A valid PROXY header was expected'),
 } as const
 

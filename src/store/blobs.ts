@@ -46,6 +46,14 @@ export interface ContentSize {
   storedBytes: number
 }
 
+/** Reading alone, as {@link Blobs} does it. */
+export type BlobReads = Pick<Blobs, 'read'>
+
+/** Reads contents through any connection to blobs.db. */
+export function blobReads(reader: Reader): BlobReads {
+  return { read: (hash, start, end) => readContent(reader, hash, start, end) }
+}
+
 export class Blobs {
   readonly #db: Db
   readonly #clock: Clock

@@ -11,8 +11,12 @@ import type { Account } from './records.ts'
 
 /** Receives the changes of one account. */
 export interface ChangeSubscriber {
-  /** Something changed, or may have. @param received messages received since the last call, at most the first RECEIVED_MAX */
-  accountChanged(account: Account, received: readonly ReceivedMessage[]): void
+  /**
+   * Something changed, or may have.
+   * @param received messages received since the last call, at most the first RECEIVED_MAX
+   * @param since when the first change was notified, ms of the monotonic clock; null when that is not known
+   */
+  accountChanged(account: Account, received: readonly ReceivedMessage[], since: number | null): void
   /** The appliance is shutting down: this is the last call. */
   closing(): void
 }
@@ -37,6 +41,8 @@ interface SubscribedAccount {
   account: Account
   subscribers: Set<ChangeSubscriber>
   received: ReceivedMessage[]
+  /** When the first change since the last call was notified. */
+  since: number | null
 }
 
 export class ChangeFeed implements Service {
@@ -61,7 +67,8 @@ export class ChangeFeed implements Service {
 
   async start(): Promise<void> {
     this.#unlisten = this.#deps.notifier.listen('accounts', (numbers) => {
-      for (const n of numbers) this.#mark(n)
+      const now = this.#deps.clock.monotonic()
+      for (const n of numbers) this.#mark(n, now)
     })
   }
 
@@ -88,7 +95,9 @@ export class ChangeFeed implements Service {
       this.#lastEvent ??= newest
     }
     if (this.#stopped) throw new ProductError('service_unavailable', 'The appliance is shutting down. Try again later.')
-    const subscribed = this.#accounts.get(account.n) ?? { account, subscribers: new Set(), received: [] }
+    const subscribed = this.#accounts.get(account.n) ?? {
+      ...{ account, subscribers: new Set(), received: [], since: null },
+    }
     this.#accounts.set(account.n, subscribed)
     subscribed.subscribers.add(subscriber)
     this.#pollTimer ??= this.#deps.clock.every(POLL_INTERVAL_MS, () => this.#enqueue(() => this.#poll()))
@@ -115,8 +124,10 @@ export class ChangeFeed implements Service {
     this.#publishTimer = undefined
   }
 
-  #mark(n: number): void {
-    if (!this.#accounts.has(n)) return
+  #mark(n: number, notifiedAt: number | null = null): void {
+    const subscribed = this.#accounts.get(n)
+    if (subscribed === undefined) return
+    subscribed.since ??= notifiedAt
     this.#changed.add(n)
     // One publication serves all subscribers, so that its cost does not grow with the number of changes.
     this.#publishTimer ??= this.#deps.clock.after(COALESCE_MS, () => {
@@ -151,7 +162,9 @@ export class ChangeFeed implements Service {
       if (subscribed === undefined) continue
       subscribed.account = account
       const received = subscribed.received.splice(0)
-      for (const subscriber of subscribed.subscribers) subscriber.accountChanged(account, received)
+      const { since } = subscribed
+      subscribed.since = null
+      for (const subscriber of subscribed.subscribers) subscriber.accountChanged(account, received, since)
     }
   }
 

@@ -172,20 +172,17 @@ export function changedSince(account: number, type: ChangeType, since: number, l
 }
 
 /**
- * The highest object number of a type in the ledger, 0 for none. A number in the ledger is not assigned again: one row could not
- * record both the destruction of one object and the creation of another.
+ * The highest object number of a type in the ledger, for a scalar subquery: null for none. A number in the ledger is not assigned again:
+ * one row could not record both the destruction of one object and the creation of another.
  */
-export function lastNumber(reader: Reader, account: number, type: ChangeType): number {
-  const row = reader.get<{ last: number | null }>('SELECT max(n) AS last FROM changes WHERE account = ? AND type = ?', [
-    account,
-    type,
-  ])
-  return row?.last ?? 0
-}
-
-/** The statement of {@link lastNumber}, for a scalar subquery: null for none. */
 export function lastNumberOf(account: number, type: ChangeType): Fragment {
   return { sql: 'SELECT max(n) FROM changes WHERE account = ? AND type = ?', values: [account, type] }
+}
+
+/** {@link lastNumberOf}, read; 0 for none. */
+export function lastNumber(reader: Reader, account: number, type: ChangeType): number {
+  const { sql, values } = lastNumberOf(account, type)
+  return reader.get<{ last: number | null }>(`SELECT (${sql}) AS last`, values)?.last ?? 0
 }
 
 /** The sequence number of the last change of an object; 0 if the ledger has none. */

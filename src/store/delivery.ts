@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import { WriteBatches } from '../base/write-batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { SieveOutcome } from '../sieve/outcome.ts'
-import type { Inspection } from '../workers/inspection.ts'
+import type { InspectedContent, Inspection } from '../workers/inspection.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { Blobs } from './blobs.ts'
@@ -14,6 +14,7 @@ import { type DeliveryFolders, resolveFolders } from './delivery-folders.ts'
 import { type FiledMessage, type MessageFiling, storeMessages } from './file-message.ts'
 import type { Folders } from './folders.ts'
 import type { FolderEdits } from './folders-edits.ts'
+import type { ForwardingRecord, ForwardingSetting } from './forwarding-record.ts'
 import { flagsOf } from './messages/keywords.ts'
 import { RecentCopies } from './recent-copies.ts'
 import type { Account, MessageAuthentication } from './records.ts'
@@ -26,6 +27,8 @@ export interface IncomingMessage {
   receivedAt: number
   /** `eml_…` of a message that this appliance sent: each mailbox gets one copy of it, even if the delivery is repeated. */
   emailId?: string
+  /** It was sent to a bounce address, and goes to the mailbox that sent the message it is about. */
+  isToReportAddress?: boolean
 }
 
 /** A mailbox that gets a copy, with the decision for this recipient. */
@@ -40,6 +43,10 @@ export interface DeliveryTarget {
   spam: { score: number; isSpam: boolean; reasons: string[] }
   /** Outcome of the mailbox's Sieve script; left out without a script. */
   scriptOutcome?: SieveOutcome | null
+  /** The message as the script has changed it, stored in place of the one that was received. */
+  content?: InspectedContent
+  /** Setting of the mailbox or of the alias in `rcptTo`. The store itself forwards nothing (outbound/submit/forwarding.ts). */
+  forward?: ForwardingSetting
 }
 
 /**
@@ -63,6 +70,10 @@ export interface DeliveryResult {
   threadRef: string | null
   /** The mailbox's vacation response is active. */
   isAway: boolean
+  /** The message as it is stored, where the script has changed it. */
+  changed?: InspectedContent
+  /** To whom it was forwarded; null without a redirect or a forwarding setting. The store itself forwards nothing. */
+  forwarding: ForwardingRecord | null
 }
 
 /** Invalidates sign-in links by their tokens, in the unit of work that makes the message readable. */
@@ -133,8 +144,10 @@ export class Deliverer {
     targets: readonly DeliveryTarget[],
     record: RecordResults,
   ): Promise<DeliveryResult[]> {
-    const { hash, sizeBytes, chunks } = message.inspection
-    if (targets.some((target) => !isDiscarded(target))) await this.#deps.blobs.put(hash, sizeBytes, chunks)
+    const kept = targets.filter((target) => !isDiscarded(target))
+    for (const { hash, sizeBytes, chunks } of new Set(kept.map(({ content = message.inspection }) => content))) {
+      await this.#deps.blobs.put(hash, sizeBytes, chunks)
+    }
     return this.#batches.write({ message, targets, record })
   }
 
@@ -206,17 +219,18 @@ export class Deliverer {
   }
 
   #filingOf({ message, target, account, messageId }: MessageCopy, filing: DeliveryFolders): MessageFiling {
-    const { inspection, receivedAt } = message
+    const { receivedAt } = message
+    const content = target.content ?? message.inspection
     const { folders, keywords } = filing
     return {
       id: messageId,
       account: account.n,
       folders,
       ownAddresses: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
-      blob: inspection.hash,
+      blob: content.hash,
       nameOf: this.#deps.names.of(account.mailboxId),
-      sizeBytes: inspection.sizeBytes,
-      parsed: inspection.message,
+      sizeBytes: content.sizeBytes,
+      parsed: content.message,
       envelope: { mailFrom: message.mailFrom, rcptTo: target.rcptTo },
       authentication: target.authentication,
       spam: target.spam,
@@ -228,13 +242,18 @@ export class Deliverer {
   }
 }
 
+/** The message as one of its copies shows it. */
+export function messageOf(message: IncomingMessage, { changed }: Pick<DeliveryResult, 'changed'>): IncomingMessage {
+  return changed === undefined ? message : { ...message, inspection: { ...message.inspection, ...changed } }
+}
+
 /** Decides which copies are not stored, in their order: each one that is stored uses up quota. */
 function whatIsNotStored(copies: readonly MessageCopy[]): Map<MessageCopy, NotStored> {
   const used = new Map<number, number>()
   return new Map(
     copies.map((copy) => {
       const { account, message, target } = copy
-      const total = (used.get(account.n) ?? account.usedBytes) + message.inspection.sizeBytes
+      const total = (used.get(account.n) ?? account.usedBytes) + (target.content ?? message.inspection).sizeBytes
       if (isDiscarded(target)) return [copy, 'discarded']
       if (total > target.quotaBytes) return [copy, 'full']
       used.set(account.n, total)
@@ -267,6 +286,7 @@ function emptyResult({ target, account }: MessageCopy): Omit<DeliveryResult, 'ou
     threadBy: null,
     threadRef: null,
     isAway: account.isAway,
+    forwarding: null,
   }
 }
 
@@ -277,6 +297,7 @@ function storedResult(
 ): DeliveryResult {
   return {
     ...emptyResult(copy),
+    ...(copy.target.content ? { changed: copy.target.content } : {}),
     outcome: 'stored',
     messageId: copy.messageId,
     junk: isJunk(filing),

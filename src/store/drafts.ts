@@ -226,6 +226,11 @@ export class Drafts {
     ])
   }
 
+  /** The draft belongs to another message from now on. */
+  moveTo(tx: Tx, account: Account, from: string, to: string): void {
+    tx.run('UPDATE drafts SET message_id = ? WHERE message_id = ? AND account = ?', [to, from, account.n])
+  }
+
   /** The hashes that a draft refers to, as hex. */
   async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
     if (hashes.length === 0) return new Set()

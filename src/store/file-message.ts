@@ -5,7 +5,7 @@ import type { Tx } from '../db/db.ts'
 import type { Part } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { Change, ChangeLedger } from './changes.ts'
-import { type FolderKey, fileMessages, HIDDEN_ROLES, updateThreadOrder } from './folders.ts'
+import { type FolderKey, fileMessages, isListedIn, updateThreadOrder } from './folders.ts'
 import { insertMessages, type NewMessage } from './messages/insert.ts'
 import { ENTRY_FLAGS, entryFlags } from './messages/keywords.ts'
 import { nextNumbers } from './messages/numbers.ts'
@@ -76,9 +76,7 @@ export function fileNewMessages(
   modSeqs: ReadonlyMap<number, number>,
 ): FiledMessage[] {
   const numbers = nextNumbers(tx, filings)
-  const isListed = filings.map(({ folders }) =>
-    folders.some(({ role }) => role === null || !HIDDEN_ROLES.includes(role)),
-  )
+  const isListed = filings.map(({ folders }) => folders.some(isListedIn))
   const threads = joinThreads(
     tx,
     filings.map((filing, index) => {

@@ -93,34 +93,39 @@ export class FolderEdits {
   async update(account: Account, id: string, change: FolderChange, check: (tx: Tx) => void): Promise<void> {
     await this.#deps.db.write((tx) => {
       check(tx)
-      const rows = this.#rows(tx, account)
-      const row = rows.find((candidate) => candidate.id === id)
-      if (row === undefined) throw notFound('folder')
-      const name = change.name === undefined ? row.name : checkFolderName(change.name)
-      const parent = change.parentId == null ? null : parentOf(rows, change.parentId)
-      const parentN = change.parentId === undefined ? row.parent : (parent?.n ?? null)
-      const isMoved = parentN !== row.parent
-      if (row.role !== null && (name !== row.name || isMoved)) {
-        throw conflict('A folder with a role cannot be renamed or moved.')
-      }
-      if (isMoved) {
-        assertNoCycle(rows, row, parent)
-        checkDepth(rows, parent, heightOf(rows, row.n))
-      }
-      const newParent = parentN === null ? null : rows.find(({ n }) => n === parentN)!
-      assertNameFree(rows, newParent, name, row.n)
-      tx.run(
-        `UPDATE folders SET name = ?, parent = ?, sort_order = ?, is_subscribed = coalesce(?, is_subscribed), updated_at = ? WHERE n = ?`,
-        [name, parentN, change.sortOrder ?? row.sort_order, change.isSubscribed ?? null, this.#deps.clock.now(), row.n],
-      )
-      // The paths of its descendants change as well.
-      const changed = isMoved || name !== row.name ? [row, ...descendantsOf(rows, row.n)] : [row]
-      this.#recordChanges(
-        tx,
-        account,
-        changed.map(({ n, id: object }): Change => ({ type: 'folders', n, object, kind: 'updated' })),
-      )
+      this.updateIn(tx, account, id, change)
     })
+  }
+
+  /** {@link update} inside a unit of work of the caller. */
+  updateIn(tx: Tx, account: Account, id: string, change: FolderChange): void {
+    const rows = this.#rows(tx, account)
+    const row = rows.find((candidate) => candidate.id === id)
+    if (row === undefined) throw notFound('folder')
+    const name = change.name === undefined ? row.name : checkFolderName(change.name)
+    const parent = change.parentId == null ? null : parentOf(rows, change.parentId)
+    const parentN = change.parentId === undefined ? row.parent : (parent?.n ?? null)
+    const isMoved = parentN !== row.parent
+    if (row.role !== null && (name !== row.name || isMoved)) {
+      throw conflict('A folder with a role cannot be renamed or moved.')
+    }
+    if (isMoved) {
+      assertNoCycle(rows, row, parent)
+      checkDepth(rows, parent, heightOf(rows, row.n))
+    }
+    const newParent = parentN === null ? null : rows.find(({ n }) => n === parentN)!
+    assertNameFree(rows, newParent, name, row.n)
+    tx.run(
+      `UPDATE folders SET name = ?, parent = ?, sort_order = ?, is_subscribed = coalesce(?, is_subscribed), updated_at = ? WHERE n = ?`,
+      [name, parentN, change.sortOrder ?? row.sort_order, change.isSubscribed ?? null, this.#deps.clock.now(), row.n],
+    )
+    // The paths of its descendants change as well.
+    const changed = isMoved || name !== row.name ? [row, ...descendantsOf(rows, row.n)] : [row]
+    this.#recordChanges(
+      tx,
+      account,
+      changed.map(({ n, id: object }): Change => ({ type: 'folders', n, object, kind: 'updated' })),
+    )
   }
 
   /**

@@ -40,7 +40,7 @@ export function insertFolderEntry(tx: Tx, folder: number, message: number, now: 
     'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
     [folder],
   )
-  // The size is what mail programs were told under the other UIDs.
+  // The size is the one that mail programs received under the other UIDs.
   tx.run(
     `INSERT INTO message_folders (folder, uid, message, received_at, filed_at, size_bytes)
      SELECT ?, ?, message, received_at, ?, size_bytes FROM message_folders WHERE message = ? LIMIT 1`,
@@ -280,4 +280,17 @@ export function countByFolder(tx: Tx, messages: ReadonlyMap<number, boolean>): T
     }
   }
   return [...byFolder.values()]
+}
+
+/** The numbers of the messages filed in a folder since a time (ms), the newest first. */
+export function newestMessages(
+  reader: Reader,
+  folder: number,
+  { since, limit }: { since: number; limit: number },
+): number[] {
+  const rows = reader.all<{ message: number; filedAt: number | null }>(
+    'SELECT message, filed_at AS filedAt FROM message_folders WHERE folder = ? ORDER BY uid DESC LIMIT ?',
+    [folder, limit],
+  )
+  return rows.filter(({ filedAt }) => filedAt !== null && filedAt >= since).map(({ message }) => message)
 }

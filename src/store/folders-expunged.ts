@@ -17,13 +17,7 @@ export interface UidRange {
 
 /** Merges UIDs into ranges, ascending. */
 export function rangesOf(uids: readonly number[]): UidRange[] {
-  const ranges: UidRange[] = []
-  for (const uid of [...uids].sort((a, b) => a - b)) {
-    const range = ranges.at(-1)
-    if (range !== undefined && uid <= range.last + 1) range.last = uid
-    else ranges.push({ first: uid, last: uid })
-  }
-  return ranges
+  return mergeRanges(uids.toSorted((a, b) => a - b).map((uid) => ({ first: uid, last: uid })))
 }
 
 /** Records what one unit of work removed from folders, under its sequence number. @param now ms */
@@ -36,13 +30,20 @@ export function recordExpunged(tx: Tx, seq: number, removed: readonly RemovedEnt
   insertMany(tx, 'expunged_uids', rows)
 }
 
+/** More ranges are not read: on the first thread they would take longer than a pass over the folder in the scan thread. */
+export const EXPUNGED_RANGES_MAX = 20_000
+
 /**
  * The UIDs that left a folder after a modification number, in ascending ranges.
- * @returns null when not all of them are kept: every UID below `uidNext` that is not in the folder counts as gone
+ * @returns null when not all of them are kept, or they are too many: every UID below `uidNext` that is not in the folder counts as gone
  */
 export function expungedSince(reader: Reader, folder: number, modSeq: number): UidRange[] | null {
   const floor = reader.get<{ seq: number }>('SELECT seq FROM expunged_floors WHERE folder = ?', [folder])
   if (floor !== undefined && modSeq < floor.seq) return null
+  const beyond = reader.get('SELECT 1 FROM expunged_uids WHERE folder = ? AND seq > ? LIMIT 1 OFFSET ?', [
+    ...[folder, modSeq, EXPUNGED_RANGES_MAX],
+  ])
+  if (beyond !== undefined) return null
   const rows = reader.all<UidRange>(
     'SELECT first, last FROM expunged_uids WHERE folder = ? AND seq > ? ORDER BY first',
     [folder, modSeq],

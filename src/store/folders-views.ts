@@ -1,6 +1,6 @@
 // What mail programs read of folders: their status, which UIDs they hold, pages of entries, and what changed or left since a number.
 
-import type { Db, Reader, Tx } from '../db/db.ts'
+import type { DbReads, Reader, Tx } from '../db/db.ts'
 import { seqOf } from './accounts-numbers.ts'
 import { changedSince } from './changes.ts'
 import { floorOf } from './changes-history.ts'
@@ -77,9 +77,9 @@ interface StatusRow extends Omit<FolderStatus, 'path' | 'isSubscribed' | 'hasChi
 }
 
 export class FolderViews {
-  readonly #db: Db
+  readonly #db: DbReads
 
-  constructor(db: Db) {
+  constructor(db: DbReads) {
     this.#db = db
   }
 
@@ -148,36 +148,29 @@ export class FolderViews {
    * @returns undefined when the folder does not exist
    */
   async view(folder: number, from = 1): Promise<FolderView | undefined> {
-    interface RunRow {
-      seq: number
-      modSeq: number
-      uidNext: number
-      first: number | null
-      size: number
-    }
-    const rows = await this.#db.scan.all<RunRow>(
+    const { seq, modSeq, uidNext, first, size } = await this.#db.scan.columns(
       `SELECT (${seqOf('f.account')}) AS seq, f.mod_seq AS modSeq, f.uid_next AS uidNext, r.first, r.size FROM folders f
        LEFT JOIN (SELECT min(uid) AS first, count(*) AS size
          FROM (SELECT uid, uid - row_number() OVER (ORDER BY uid) AS gap FROM message_folders WHERE folder = ? AND uid >= ?) GROUP BY gap) r
        WHERE f.n = ? ORDER BY r.first`,
       [folder, from, folder],
     )
-    const [head] = rows
-    if (head === undefined) return undefined
-    const runs = rows.filter(({ first }) => first !== null)
-    const [firsts, counts] = [new Uint32Array(runs.length), new Uint32Array(runs.length)]
-    let size = 0
-    for (const [index, run] of runs.entries()) {
-      firsts[index] = run.first!
-      counts[index] = size
-      size += run.size
+    if (seq === undefined) return undefined
+    // A folder without UIDs is one row without a run.
+    const runs = Number.isNaN(first![0]) ? 0 : first!.length
+    const counts = new Uint32Array(runs)
+    let total = 0
+    for (let run = 0; run < runs; run++) {
+      counts[run] = total
+      total += size![run]!
     }
-    return { folder, seq: head.seq, modSeq: head.modSeq, uidNext: head.uidNext, size, firsts, counts }
+    const head = { seq: seq[0]!, modSeq: modSeq![0]!, uidNext: uidNext![0]! }
+    return { folder, ...head, size: total, firsts: Uint32Array.from(first!.subarray(0, runs)), counts }
   }
 
   /**
    * The entries with UIDs in the ranges, ascending, at most `limit` of them.
-   * @param ranges ascending, without overlaps; pass the rest of them (`rangesAfter`) for the next page
+   * @param ranges ascending, without overlaps: as many as `limit` UIDs need, not those of all pages
    */
   entries(folder: number, ranges: readonly UidRange[], limit: number, reader: Reader = this.#db.read): FolderEntry[] {
     const [range] = ranges
@@ -239,9 +232,4 @@ export class FolderViews {
     }
     return row?.recent ?? 1
   }
-}
-
-/** The parts of the ranges above a UID. */
-export function rangesAfter(ranges: readonly UidRange[], uid: number): UidRange[] {
-  return ranges.flatMap(({ first, last }) => (last <= uid ? [] : [{ first: Math.max(first, uid + 1), last }]))
 }

@@ -53,6 +53,11 @@ const SORT_STEP = 10
 /** Messages that are only in folders with these roles are left out of lists by default (decisions §10.3). */
 export const HIDDEN_ROLES: readonly FolderRole[] = ['junk', 'trash']
 
+/** Whether the messages of a folder are in lists by default. */
+export function isListedIn({ role }: Pick<FolderKey, 'role'>): boolean {
+  return role === null || !HIDDEN_ROLES.includes(role)
+}
+
 export class Folders {
   readonly #db: Db
   readonly #clock: Clock
@@ -322,8 +327,7 @@ export function threadFolderIds(
     threads.map((thread) => thread.n),
   )
   const listed = new Map(threads.map((thread) => [thread.n, thread.listed]))
-  const isHidden = (role: FolderRole | null) => role !== null && HIDDEN_ROLES.includes(role)
-  return grouped(rows.filter((row) => !(listed.get(row.key) && isHidden(row.role))))
+  return grouped(rows.filter((row) => !listed.get(row.key) || isListedIn(row)))
 }
 
 function grouped(rows: { key: number; id: string }[]): Map<number, string[]> {

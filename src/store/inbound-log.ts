@@ -12,8 +12,8 @@ import type { AuthResult } from '../mime/message.ts'
 import type { Counters } from './metrics/counters.ts'
 import type { Counts } from './metrics/tally.ts'
 
-/** `discarded`: by the mailbox's script, or a message from the null sender that no recipient accepts. */
-export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate' | 'discarded'
+/** `forwarded`: without a copy in the mailbox. `discarded`: by the mailbox's script, or a message from the null sender that no recipient accepts. */
+export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplicate' | 'discarded' | 'forwarded'
 
 /** Why a message was not stored for that recipient. */
 export type InboundReason =

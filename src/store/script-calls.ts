@@ -28,7 +28,7 @@ export async function scriptCalls(deps: Deps, recipients: readonly ScriptRecipie
 function callFor({ directory, store }: Deps, mailbox: ScriptRecipient['mailbox'], rcptTo: string): ScriptCall | null {
   const script = directory.sieveScripts.active(mailbox)
   if (script === null) return null
-  const { content, asksFor } = script
+  const { content, asksFor, includes } = script
   const account = asksFor.length > 0 ? store.accounts.byMailbox(mailbox.id) : undefined
-  return { content, rcptTo, folders: account ? existingFolders(store.folders, account, asksFor) : [] }
+  return { content, includes, rcptTo, folders: account ? existingFolders(store.folders, account, asksFor) : [] }
 }

@@ -1,6 +1,7 @@
 // Records of an accepted submission in the sender's mailbox: the copy in Sent, the submission, and `$answered` on the original.
 
 import type { Clock } from '../base/clock.ts'
+import { DAY_MS } from '../base/durations.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
 import type { Address, ParsedMessage } from '../mime/message.ts'
@@ -9,8 +10,8 @@ import type { BlobNames } from './blob-names.ts'
 import type { Change, ChangeLedger } from './changes.ts'
 import { fileNewMessages, type MessageFiling } from './file-message.ts'
 import type { Folders } from './folders.ts'
-import { touchEntries } from './folders-entries.ts'
-import { markAnswered, type OriginalMessage } from './messages/original.ts'
+import { newestMessages, touchEntries } from './folders-entries.ts'
+import { markAnswered, messagesNamed, type OriginalMessage } from './messages/original.ts'
 import type { Account, ChangeType, MessageAuthentication } from './records.ts'
 import type { SentHours } from './sent-hours.ts'
 import type { Submissions } from './submissions.ts'
@@ -19,6 +20,8 @@ import type { Submissions } from './submissions.ts'
 export interface AcceptedSubmission {
   /** `eml_…` */
   emailId: string
+  /** Message-ID without angle brackets. */
+  internetMessageId: string
   subject: string
   /** Null if no copy is wanted; its content is in the blob store. */
   copy: SentContent | null
@@ -30,6 +33,8 @@ export interface AcceptedSubmission {
   identityId: string
   /** Earliest time of the first delivery attempt, ms. */
   sendAt: number
+  /** Of a message that a mail program submitted whole: see `SubmittedMessage`. */
+  fingerprint?: Uint8Array | null
 }
 
 export interface SentContent {
@@ -58,6 +63,9 @@ const LOCAL_AUTHENTICATION: MessageAuthentication = {
   reasons: ['Sent from this mailbox.'],
 }
 
+/** Messages in Sent among which the one that a mail program has stored before its submission is looked for. */
+const APPENDED_MAX = 100
+
 interface Deps {
   clock: Clock
   accounts: Accounts
@@ -76,8 +84,10 @@ export class SentCopies {
   }
 
   /** Writes all records as part of the unit of work that accepts the message. The caller checks the quota. */
-  record(tx: Tx, account: Account, sent: AcceptedSubmission): RecordedSubmission {
+  record(tx: Tx, account: Account, accepted: AcceptedSubmission): RecordedSubmission {
     const { accounts, changes, submissions, sentHours, clock } = this.#deps
+    const appended = this.#appended(tx, account, accepted)
+    const sent = appended === null ? accepted : { ...accepted, copy: null }
     const { answers } = sent
     const answered = answers !== null && markAnswered(tx, answers.n) ? answers : null
     const types = typesOf(sent.copy !== null, answered !== null)
@@ -85,14 +95,11 @@ export class SentCopies {
     const seq = accounts.advance(tx, account.n, types, added)
     const recorded: Change[] = []
     const copy = sent.copy && this.#copy(tx, account, sent, { content: sent.copy, seq, recorded })
-    const messageId = copy?.id ?? null
-    const threadId = copy?.threadId ?? answers?.thread.id ?? null
-    const submission = submissions.create(tx, {
-      ...sent,
-      account: account.n,
-      messageId,
-      threadId,
-    })
+    const stored = copy ?? appended
+    const messageId = stored?.id ?? null
+    const threadId = stored?.threadId ?? answers?.thread.id ?? null
+    const keepsCopy = copy !== null
+    const submission = submissions.create(tx, { ...sent, account: account.n, messageId, keepsCopy, threadId })
     recorded.push({ type: 'submissions', n: submission.n, object: submission.id, kind: 'created' })
     if (answered !== null) {
       touchEntries(tx, seq, { messages: [answered.n], removed: [] })
@@ -106,6 +113,17 @@ export class SentCopies {
     sentHours.add(tx, account.n, sent.envelope.rcptTo.length)
     changes.record(tx, account.n, seq, recorded, clock.now())
     return { submissionId: submission.id, messageId, threadId }
+  }
+
+  /** The message of a mail program that stores a message in Sent before it submits it. */
+  #appended(tx: Tx, account: Account, sent: AcceptedSubmission): { id: string; threadId: string } | null {
+    // A new id of ours is in no message yet (decisions §8.2).
+    if (sent.internetMessageId.startsWith(sent.emailId)) return null
+    const { folders, submissions, clock } = this.#deps
+    const folder = folders.byRole(account.n, 'sent', tx)
+    const newest = newestMessages(tx, folder.n, { since: clock.now() - DAY_MS, limit: APPENDED_MAX })
+    const found = messagesNamed(tx, newest, sent.internetMessageId)
+    return found.find(({ id }) => submissions.byMessage(account, id, tx) === undefined) ?? null
   }
 
   #copy(

@@ -5,6 +5,7 @@ import type { Notifier } from '../base/notifier.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { Accounts } from './accounts.ts'
+import { Annotations } from './annotations.ts'
 import { BlobNames } from './blob-names.ts'
 import { Blobs } from './blobs.ts'
 import { type Change, ChangeLedger } from './changes.ts'
@@ -22,6 +23,7 @@ import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edits.ts'
 import { SubscribedNames } from './folders-names.ts'
 import { FolderViews } from './folders-views.ts'
+import { Forwarded } from './forwarded.ts'
 import { Identities } from './identities.ts'
 import { Imports } from './imports.ts'
 import { InboundLog } from './inbound-log.ts'
@@ -40,8 +42,10 @@ import { Outlining } from './outlining.ts'
 import { Purge, type PurgeStep } from './purge.ts'
 import { Quotas } from './quotas.ts'
 import { Reindexing } from './reindexing.ts'
+import { ScriptIds } from './script-ids.ts'
 import { SentCopies } from './sent-copies.ts'
 import { SentHours } from './sent-hours.ts'
+import { SentLinks } from './sent-links.ts'
 import { Submissions } from './submissions.ts'
 import { ThreadEdits } from './threads/edits.ts'
 import { purgeReferences, purgeThreads } from './threads/rows.ts'
@@ -68,6 +72,7 @@ export interface Store {
   mail: MailReads
   /** Subscriptions to names without a folder. */
   subscribedNames: SubscribedNames
+  annotations: Annotations
   threads: Threads
   /** Changes all messages of a thread. */
   threadEdits: ThreadEdits
@@ -91,6 +96,7 @@ export interface Store {
   tagCounts: TagCounts
   /** Records of sent messages in the sender's mailbox. */
   sentCopies: SentCopies
+  sentLinks: SentLinks
   submissions: Submissions
   /** Messages in Drafts that can be edited. */
   drafts: Drafts
@@ -110,6 +116,10 @@ export interface Store {
   sentHours: SentHours
   /** Vacation responses. */
   vacations: Vacations
+  /** What mailboxes have forwarded. */
+  forwarded: Forwarded
+  /** Ids of messages that scripts have seen. */
+  scriptIds: ScriptIds
   /**
    * Creates the account of a new mailbox with its folders, its primary identity and its quotas, in the unit of work that creates
    * the mailbox.
@@ -149,21 +159,23 @@ export function openStore(deps: StoreDeps): Store {
   const vacations = new Vacations({ db, clock, accounts, identities })
   const edits = new MessageEdits({ db, clock, accounts, folders, changes })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
-  const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db)]
+  const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db, notifier)]
+  const annotations = new Annotations(db)
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
-  const parts = {
+  const imports = new Imports({ db, clock, accounts, folders, changes, names })
+  const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
+  const shared = {
     ...{ accounts, folders, changes, uploads, submissions },
-    ...{ deliverer, identities, quotas, sentHours, vacations, subscribedNames },
+    ...{ identities, quotas, sentHours, vacations, subscribedNames, annotations },
+    ...{ forwarded: new Forwarded(), scriptIds: new ScriptIds() },
   }
+  const parts = { ...shared, deliverer }
   return {
-    accounts,
-    folders,
-    changes,
+    ...shared,
     history: new ChangeHistory({ db, clock, accounts }),
     blobs,
     blobNames: names,
     contents: new Contents({ db, blobs, accounts, names, uploads }),
-    uploads,
     messages: new Messages({ db, clock, accounts, blobs, folders }),
     edits,
     folderEdits,
@@ -171,26 +183,21 @@ export function openStore(deps: StoreDeps): Store {
     flags: new FlagEdits({ db, clock, accounts, changes, views }),
     moves: new Moves({ db, folders, edits, views }),
     mail: new MailReads(db, blobs),
-    subscribedNames,
     threads: new Threads({ db, clock, accounts, folders }),
     threadEdits: new ThreadEdits({ db, edits }),
-    imports: new Imports({ db, clock, accounts, folders, changes, names }),
+    imports,
     inboundLog: new InboundLog(db, counters),
     counters,
     rollUp: new RollUp({ db, clock }),
     reports: new Reports(db),
     tagCounts: new TagCounts(db),
     sentCopies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
-    submissions,
-    drafts: new Drafts({ db, clock, accounts, folders, changes, edits, names }),
+    drafts,
+    sentLinks: new SentLinks({ clock, folders, imports, edits, drafts, submissions }),
     trashRetention: new TrashRetention({ db, accounts, edits }),
     purge: new Purge({ db, accounts, steps: purgeSteps(parts) }),
     reindexing: new Reindexing({ db, accounts, blobs }),
     outlining: new Outlining({ db, accounts, blobs, edits }),
-    identities,
-    quotas,
-    sentHours,
-    vacations,
     openAccount: (tx, mailboxId, email) => openAccount(tx, parts, clock, { mailboxId, email }),
     deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
   }
@@ -207,13 +214,16 @@ type StoreParts = Pick<
   | 'quotas'
   | 'sentHours'
   | 'vacations'
+  | 'forwarded'
+  | 'scriptIds'
   | 'subscribedNames'
+  | 'annotations'
 > & { deliverer: Deliverer }
 
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
 function purgeSteps(parts: StoreParts): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
-  const { sentHours, vacations, subscribedNames } = parts
+  const { sentHours, vacations, forwarded, scriptIds, subscribedNames, annotations } = parts
   return [
     purgeMessages,
     (tx, account) => endOutlining(tx, account.n),
@@ -222,6 +232,7 @@ function purgeSteps(parts: StoreParts): PurgeStep[] {
     purgeThreads,
     (tx, account) => folders.purgeIn(tx, account),
     (tx, account) => subscribedNames.purgeIn(tx, account),
+    (tx, account) => annotations.purgeIn(tx, account),
     (tx, account, limit) => uploads.purgeIn(tx, account, limit),
     (tx, account, limit) => submissions.purgeIn(tx, account, limit),
     (tx, account, limit) => deliverer.purgeIn(tx, account, limit),
@@ -229,6 +240,8 @@ function purgeSteps(parts: StoreParts): PurgeStep[] {
     (tx, account) => quotas.purgeIn(tx, account),
     (tx, account) => sentHours.purgeIn(tx, account),
     (tx, account, limit) => vacations.purgeIn(tx, account, limit),
+    (tx, account, limit) => forwarded.purgeIn(tx, account, limit),
+    (tx, account, limit) => scriptIds.purgeIn(tx, account, limit),
     (tx, account, limit) => changes.purgeIn(tx, account, limit),
     (tx, account) => accounts.purgeIn(tx, account),
   ]

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
 import { pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
 import type { Accounts } from './accounts.ts'
@@ -43,12 +43,36 @@ export interface SubmissionFilter {
 export interface NewSubmission {
   account: number
   emailId: string
+  /** Message-ID without angle brackets. */
+  internetMessageId: string
   messageId: string | null
+  /** The message is a copy that the appliance keeps. */
+  keepsCopy: boolean
   threadId: string | null
   identityId: string | null
   envelope: { mailFrom: string; rcptTo: readonly string[] }
   subject: string
   sendAt: number
+  /** See {@link SubmittedMessage}. */
+  fingerprint?: Uint8Array | null
+}
+
+/** What identifies a message that a mail program submitted. */
+export interface SubmittedMessage {
+  /** Without angle brackets. */
+  internetMessageId: string
+  /** SHA-256 of the message and its recipients; null when the program gave no Message-ID. */
+  fingerprint: Uint8Array | null
+}
+
+/** A submission that a message of a mail program may belong to. */
+export interface LinkableSubmission {
+  n: number
+  emailId: string
+  /** `msg_…` */
+  messageId: string | null
+  /** The message is a copy that the appliance keeps. */
+  keepsCopy: boolean
 }
 
 interface SubmissionRow {
@@ -92,13 +116,16 @@ export class Submissions {
       id,
       account: submission.account,
       email_id: submission.emailId,
+      internet_message_id: submission.internetMessageId,
       message_id: submission.messageId,
+      keeps_copy: submission.keepsCopy,
       thread_id: submission.threadId,
       identity_id: submission.identityId,
       mail_from: submission.envelope.mailFrom,
       rcpt_to: JSON.stringify(submission.envelope.rcptTo),
       subject: submission.subject,
       send_at: submission.sendAt,
+      fingerprint: submission.fingerprint ?? null,
       created_at: now,
       updated_at: now,
     })
@@ -119,6 +146,31 @@ export class Submissions {
     changes.record(tx, row.account, seq, [change], now)
   }
 
+  /** The newest submissions with a Message-ID, without those that were cancelled. @param since ms */
+  withMessageId(
+    reader: Reader,
+    account: Account,
+    { internetMessageId, since, limit }: { internetMessageId: string; since: number; limit: number },
+  ): LinkableSubmission[] {
+    const rows = reader.all<{ n: number; email_id: string; message_id: string | null; keeps_copy: number }>(
+      `SELECT n, email_id, message_id, keeps_copy FROM submissions
+       WHERE account = ? AND created_at >= ? AND internet_message_id = ? AND canceled_at IS NULL
+       ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [account.n, since, internetMessageId, limit],
+    )
+    return rows.map((row) => ({
+      ...{ n: row.n, emailId: row.email_id, messageId: row.message_id, keepsCopy: row.keeps_copy === 1 },
+    }))
+  }
+
+  /** Makes a message of a mail program that of a submission, and records the change in the ledger. */
+  link(tx: Tx, { n, emailId }: LinkableSubmission, message: { id: string; threadId: string }): void {
+    tx.run('UPDATE submissions SET message_id = ?, thread_id = ?, keeps_copy = 0 WHERE n = ?', [
+      ...[message.id, message.threadId, n],
+    ])
+    this.touch(tx, emailId)
+  }
+
   get(account: Account, id: string): Submission | undefined {
     const row = this.#deps.db.read.get<SubmissionRow>(
       `SELECT ${COLUMNS} FROM submissions WHERE id = ? AND account = ?`,
@@ -136,12 +188,41 @@ export class Submissions {
     return row && present(row)
   }
 
-  /** The submission whose copy in Sent is this message. */
-  byMessage(account: Account, messageId: string): Submission | undefined {
-    const row = this.#deps.db.read.get<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`,
-      [messageId, account.n],
+  /** The newest submission of a mail program with this Message-ID (without angle brackets) since a time (ms). Reads by index. */
+  byInternetId(
+    reader: Reader,
+    account: Pick<Account, 'n'>,
+    { internetMessageId, since }: { internetMessageId: string; since: number },
+  ): Submission | undefined {
+    const row = reader.get<SubmissionRow>(
+      `SELECT ${COLUMNS} FROM submissions WHERE account = ? AND internet_message_id = ? AND created_at >= ?
+       ORDER BY n DESC LIMIT 1`,
+      [account.n, internetMessageId, since],
     )
+    return row && present(row)
+  }
+
+  /** The submission of the same message to the same recipients since a time (ms). Reads by index. */
+  repeatedOf(
+    reader: Reader,
+    account: Pick<Account, 'n'>,
+    { internetMessageId, fingerprint, since }: SubmittedMessage & { since: number },
+  ): Submission | undefined {
+    if (fingerprint === null) return undefined
+    const row = reader.get<SubmissionRow>(
+      `SELECT ${COLUMNS} FROM submissions WHERE account = ? AND internet_message_id = ? AND created_at >= ?
+       AND fingerprint = ? ORDER BY n DESC LIMIT 1`,
+      [account.n, internetMessageId, since, fingerprint],
+    )
+    return row && present(row)
+  }
+
+  /** The submission whose copy in Sent is this message. */
+  byMessage(account: Account, messageId: string, reader: Reader = this.#deps.db.read): Submission | undefined {
+    const row = reader.get<SubmissionRow>(`SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`, [
+      messageId,
+      account.n,
+    ])
     return row && present(row)
   }
 

@@ -8,9 +8,12 @@ import {
   type ComposedContent,
   composeContent,
   contentBytes,
+  type RawContent,
+  rawContent,
   type UncheckedDraft,
 } from '../mime/compose/outgoing-content.ts'
-import type { ComposeResult, ComposeTask } from './compose-thread.ts'
+import type { RawDraftRules } from '../mime/compose/raw-draft.ts'
+import type { ComposeResult, ComposeTask, RawSource } from './compose-thread.ts'
 
 /** Largest message in bytes composed inline. Measured: it takes 1 ms; the transfer to a thread and back takes 0.1 ms. */
 const INLINE_MAX = 128 * 1024
@@ -37,7 +40,21 @@ export class Composer {
       throw new ProductError('service_unavailable', 'The message could not be composed. Try again.', { cause })
     })
     if ('refused' in result) throw productError(result.refused)
-    return result.written
+    return (result as { written: ComposedContent }).written
+  }
+
+  /**
+   * Checks and completes a submitted message; the buffer of a large one is transferred to the thread and unusable afterwards.
+   * @throws ProductError see `rawContent`; service_unavailable when the thread died or the appliance stops
+   */
+  async prepareRaw(source: RawSource, rules: RawDraftRules, isRead: boolean): Promise<RawContent> {
+    if ('bytes' in source && source.bytes.length <= INLINE_MAX) return rawContent(source.bytes, rules, isRead)
+    const transfer = 'bytes' in source ? [source.bytes.buffer as ArrayBuffer] : []
+    const result = await this.#pool.run({ source, rules, isRead }, { transfer }).catch((cause) => {
+      throw new ProductError('service_unavailable', 'The message could not be prepared. Try again.', { cause })
+    })
+    if ('refused' in result) throw productError(result.refused)
+    return (result as { raw: RawContent }).raw
   }
 
   /** Stops the thread. */

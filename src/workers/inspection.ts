@@ -15,22 +15,30 @@ export type InspectionRequest = Arrival & WithScripts
 /** A message sent from this appliance to one of its own mailboxes. */
 export type OwnMessageRequest = OwnMessage & WithScripts
 
-/** The result of inspecting an arriving message. */
-export interface Inspection {
-  verdict: AuthVerdict
+/** A message as it is stored: parsed, hashed and split into chunks. */
+export interface InspectedContent {
   message: ParsedMessage
-  /** The report (DSN, ARF) it contains; null when it is not one, or was not read as one. */
-  report: Report | null
-  /** Header sanity and other facts the spam score is made of, by name. */
-  traits: MessageTraits
   /** SHA-256 and length of the bytes as they are stored, trace headers included. */
   hash: Uint8Array
   sizeBytes: number
   chunks: Chunk[]
+}
+
+/** The result of inspecting an arriving message. */
+export interface Inspection extends InspectedContent {
+  verdict: AuthVerdict
+  /** The report (DSN, ARF) it contains; null when it is not one, or was not read as one. */
+  report: Report | null
+  /** Header sanity and other facts the spam score is made of, by name. */
+  traits: MessageTraits
   /** SHA-256 of the bytes as received, without our trace fields: identifies duplicate deliveries. */
   arrivedHash: Uint8Array
   /** Outcomes of the recipients' Sieve scripts, in their order; null for a recipient without one. */
   scriptOutcomes: readonly (SieveOutcome | null)[]
+  /** The message as scripts have changed its header; outcomes name them by index. Absent without any. */
+  edited?: readonly InspectedContent[]
+  /** Marks of the mailboxes that have forwarded it (see mime/forward.ts). */
+  forwardMarks: readonly string[]
   /** Secrets of links that sign in here (see sign-in-links.ts). */
   linkTokens: readonly string[]
 }

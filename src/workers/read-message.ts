@@ -4,21 +4,53 @@ import { createHash } from 'node:crypto'
 import { domainOf } from '../mime/address.ts'
 import { chunksOf } from '../mime/chunks.ts'
 import { parseDate } from '../mime/date.ts'
+import { forwardMarks, ownResults, storedResults } from '../mime/forward.ts'
 import { headerText, readHeaders } from '../mime/headers.ts'
-import type { AuthVerdict, ParsedMessage } from '../mime/message.ts'
+import type { AuthResult, AuthVerdict, ParsedMessage } from '../mime/message.ts'
 import { parseMessage } from '../mime/parse.ts'
 import { linkTokens } from '../mime/sign-in-links.ts'
 import { messageTraits } from '../mime/spam-traits.ts'
 import { addOwnTrace } from '../mime/trace.ts'
 import { runScripts } from '../sieve/evaluate.ts'
-import type { Inspection, InspectionRequest, MessageReading, OwnMessageRequest } from './inspection.ts'
+import { applyEdits, type HeaderEdits } from '../sieve/header-edits.ts'
+import { failedOutcome, type SieveOutcome } from '../sieve/outcome.ts'
+import type {
+  InspectedContent,
+  Inspection,
+  InspectionRequest,
+  MessageReading,
+  OwnMessageRequest,
+} from './inspection.ts'
 
+const AUTH_RESULTS: readonly AuthResult[] = ['pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror']
+const FORWARDED_REASON = 'Forwarded by a mailbox of this appliance; the results are those of its reception.'
+/** RFC 5183 §4.1: the items that are always the same. */
+const ENVIRONMENT = { location: 'MTA', name: 'Mailstead', phase: 'during' }
+/** Changed copies of one message together, bytes. */
+const EDITED_TOTAL_MAX = 32 * 1024 * 1024
 const OWN_REASON = 'Sent from this appliance by an authorised sender of the From address.'
 
 /** Inspects a message sent from this appliance: its sender was authorised at submission, so no DNS lookup is needed. */
 export function inspectOwn(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
   const inspection = inspectionContent(bytes, addOwnTrace(bytes, own), own)
   return { verdict: ownVerdict(inspection.message), report: null, ...inspection }
+}
+
+/**
+ * Inspects a message that a mailbox of this appliance forwards to another one of it. What was found out when it was received is in
+ * its Authentication-Results field (`addTrace` lets none but ours through).
+ */
+export function inspectForwarded(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
+  // RFC 8601 §2.2: "none" stands for no result.
+  const found = ownResults(bytes, own.hostName) ?? `${own.hostName}; none`
+  const inspection = inspectionContent(bytes, addOwnTrace(bytes, own, found), own)
+  const results = storedResults(found)
+  const resultOf = (method: string) => AUTH_RESULTS.find((one) => one === results.get(method)) ?? 'none'
+  const verdict = ownVerdict(inspection.message)
+  const isAuthentic = resultOf('dmarc') === 'pass' || results.get('auth') === 'pass'
+  const methods = { spf: resultOf('spf'), dkim: resultOf('dkim'), dmarc: resultOf('dmarc'), arc: resultOf('arc') }
+  const fromAligned = isAuthentic && verdict.fromAligned
+  return { verdict: { ...verdict, ...methods, fromAligned, spfReason: FORWARDED_REASON }, report: null, ...inspection }
 }
 
 /** Reads a message that is stored byte for byte. Never throws for malformed content. */
@@ -40,19 +72,85 @@ export function readMessage(bytes: Uint8Array): MessageReading {
 export function inspectionContent(
   bytes: Uint8Array,
   stored: Uint8Array,
-  { receivedAt, scripts, mailFrom }: InspectionRequest | OwnMessageRequest,
+  arrival: InspectionRequest | OwnMessageRequest,
 ): Omit<Inspection, 'verdict' | 'report'> {
   // Parsed as stored, so that the offsets match.
   const message = parseMessage(stored)
   return {
     message,
-    traits: messageTraits(stored, message, receivedAt),
+    traits: messageTraits(stored, message, arrival.receivedAt),
     hash: sha256(stored),
     sizeBytes: stored.length,
     chunks: chunksOf(stored),
     arrivedHash: sha256(bytes),
+    forwardMarks: forwardMarks(stored),
     linkTokens: linkTokens(stored, message.structure),
-    scriptOutcomes: runScripts(scripts, { bytes: stored, root: message.structure, text: message.searchText }, mailFrom),
+    ...scriptResults(stored, message, arrival),
+  }
+}
+
+/** Runs the scripts, and makes the changes of the header they ask for. */
+function scriptResults(
+  stored: Uint8Array,
+  message: ParsedMessage,
+  arrival: InspectionRequest | OwnMessageRequest,
+): Pick<Inspection, 'scriptOutcomes' | 'edited'> {
+  const { scripts, mailFrom, receivedAt } = arrival
+  const filtered = { bytes: stored, root: message.structure, text: message.searchText }
+  const outcomes = runScripts(scripts, filtered, mailFrom, { receivedAt, environment: environmentOf(arrival) })
+  const edits = new EditedMessages(stored)
+  const scriptOutcomes = outcomes.map((outcome) => outcome && edits.made(outcome))
+  return edits.contents.length === 0 ? { scriptOutcomes } : { scriptOutcomes, edited: edits.contents }
+}
+
+/** RFC 5183 §4.1. */
+function environmentOf(arrival: InspectionRequest | OwnMessageRequest): ReadonlyMap<string, string> {
+  const { hostName } = arrival
+  const items = new Map(
+    Object.entries({ ...ENVIRONMENT, host: hostName, domain: hostName.slice(hostName.indexOf('.') + 1) }),
+  )
+  if ('remoteAddress' in arrival) {
+    items.set('remote-ip', arrival.remoteAddress)
+    if (arrival.remoteName !== null) items.set('remote-host', arrival.remoteName)
+  }
+  return items
+}
+
+/** Changed copies of one message, each once. */
+class EditedMessages {
+  readonly contents: InspectedContent[] = []
+  readonly #stored: Uint8Array
+  readonly #byEdits = new Map<string, number>()
+  #bytes = 0
+
+  constructor(stored: Uint8Array) {
+    this.#stored = stored
+  }
+
+  /** The outcome, and those it depends on, with the changes made. */
+  made(outcome: SieveOutcome): SieveOutcome {
+    const { edits, question, ...rest } = outcome
+    if (question !== undefined) {
+      const { id, seen, unseen } = question
+      const asked = { id, seen: this.made(seen), unseen: this.made(unseen) }
+      return { ...asked.unseen, question: asked }
+    }
+    if (edits === undefined) return rest
+    const edited = this.#indexOf(edits)
+    return edited === null ? failedOutcome('Too many copies of the message would be changed.') : { ...rest, edited }
+  }
+
+  #indexOf(edits: HeaderEdits): number | null {
+    const key = JSON.stringify(edits)
+    const known = this.#byEdits.get(key)
+    if (known !== undefined) return known
+    this.#bytes += this.#stored.length
+    if (this.#bytes > EDITED_TOTAL_MAX) return null
+    const bytes = applyEdits(this.#stored, edits)
+    const message = parseMessage(bytes)
+    this.contents.push({ message, hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes) })
+    this.#byEdits.set(key, this.contents.length - 1)
+    return this.contents.length - 1
   }
 }
 

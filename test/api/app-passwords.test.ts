@@ -236,7 +236,7 @@ test('client settings name what is served, and the session what this credential 
   const wanted = {
     username: email,
     imap: { host: 'mail.in.test', port: 993, security: 'tls' },
-    ...{ submission: null, managesieve: null, setup_url: null },
+    ...{ submission: null, managesieve: null, setup_url: `${appliance.origin}/mail-setup` },
   }
   assert.deepEqual(data(await appliance.get('/mailbox/client-settings', key)), wanted)
   assert.deepEqual(data(await appliance.get(`/mailboxes/${id}/client-settings`, team.key)), wanted)

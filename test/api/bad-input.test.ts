@@ -59,6 +59,7 @@ before(async () => {
   ids.set('provider', provider)
   ids.set('deliveryGroup', await make('/delivery-groups', { name: 'One', members: [{ provider_id: provider }] }))
   ids.set('appPassword', await make(`/mailboxes/${carl.id}/app-passwords`, { name: 'x' }))
+  ids.set('forward', await make(`/mailboxes/${carl.id}/forwards`, { to: 'carl@elsewhere.example' }))
   ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   ids.set('webhook', await make('/webhooks', hook))

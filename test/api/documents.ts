@@ -3,8 +3,10 @@
 import { routes } from '../../src/api/routes.ts'
 import { webhookEvents } from '../../src/api/schemas/events.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { buildOpenapi, openapiRoute, type Surface } from '../../src/http/openapi.ts'
+import { buildOpenapi, type DescribedSurface, openapiRoute, type Surface } from '../../src/http/openapi.ts'
 import { combineOpenapi } from '../../src/http/openapi-combined.ts'
+import type { Route } from '../../src/http/route.ts'
+import { meRoutes } from '../../src/me/routes.ts'
 
 export interface Parameter {
   name: string
@@ -39,12 +41,21 @@ export const config = loadConfig(
 export const documents = { app: documentOf('app'), send: documentOf('send') }
 /** The published document: both origins, each operation with its server. */
 export const combined = JSON.parse(JSON.stringify(combineOpenapi(routes, config, webhookEvents))) as Document
+/** What a browser reaches with a session, and what the operator reaches. */
+export const personal = {
+  me: documentOfRoutes(meRoutes, 'me'),
+  operator: documentOfRoutes(routes, 'operator'),
+}
 export const all = Object.values(documents)
 export const operations = all.flatMap(({ paths }) =>
   Object.entries(paths).flatMap(([path, item]) =>
     METHODS.filter((method) => method in item).map((method) => ({ path, method, operation: item[method]! })),
   ),
 )
+
+function documentOfRoutes(own: readonly Route[], surface: DescribedSurface): Document {
+  return JSON.parse(JSON.stringify(buildOpenapi(own, config, surface))) as Document
+}
 
 export function documentOf(surface: Surface): Document {
   const own = [...routes, openapiRoute(routes, config, surface, webhookEvents)]

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { DomainJson, DomainVerificationJson } from '../../src/api/schemas/domain.ts'
 import { newId } from '../../src/base/ids.ts'
-import { startAppliance } from '../support/appliance.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, failure, issues, walk } from './expect.ts'
 
@@ -87,9 +87,13 @@ test('verification queries DNS, reports the results, and is limited to once in t
     await appliance.call('POST', '/domains', team.key, { domain: 'proof.example.net' }),
     201,
   )
+  const checks = async () => data<Json>(await appliance.get(`/domains/${domain.id}/checks`, team.key))
+  assert.deepEqual([await checks(), domain.checks_ok], [{ checked_at: null, checks: [] }, null])
   const verify = () => appliance.call('POST', `/domains/${domain.id}/verify`, team.key)
 
   const missing = data<DomainVerificationJson>(await verify())
+  assert.deepEqual(await checks(), { checked_at: missing.checked_at, checks: missing.checks })
+  assert.deepEqual([missing.checks_ok, missing.checked_at !== null], [false, true])
   assert.equal(missing.verification_status, 'pending')
   const [first] = missing.checks
   assert.deepEqual([first?.record, first?.ok, first?.required, first?.found], ['verification', false, true, []])
@@ -201,4 +205,15 @@ test('a missing domain is 404, after the permission check', async () => {
   const refused = await appliance.call('POST', '/domains', secret, { domain: 'x.test' })
   assert.match(failure(refused, 403, 'insufficient_permissions').message, /domain\.create/)
   data(await appliance.get('/domains', secret))
+})
+
+test('the use of limits counts what the team has', async () => {
+  const counted = await appliance.team('Counted')
+  await counted.domain('counted.test')
+  await counted.mailbox('ana@counted.test')
+  const { limits } = data<Json>(await appliance.get('/team/usage', counted.key))
+  const used = Object.fromEntries(limits.map((one: Json) => [one.resource, one.used]))
+  assert.deepEqual(used, {
+    ...{ domains: 1, mailboxes: 1, members: 0, api_keys: 2, providers: 0, webhooks: 0, requests_per_minute: null },
+  })
 })

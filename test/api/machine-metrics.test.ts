@@ -5,6 +5,10 @@ import { after, test } from 'node:test'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { connectImap, logInImap } from '../support/imap.ts'
+import { SieveClient } from '../support/managesieve.ts'
+import { plainMail } from '../support/smtp.ts'
+import { connectSubmission, plainCredentials, signInToSubmit } from '../support/submission.ts'
 import { receive } from './expect.ts'
 
 const clock = new ManualClock()
@@ -25,9 +29,10 @@ async function scrape(): Promise<Map<string, number>> {
   const typed = new Set<string>()
   for (const line of (reply.body as string).trimEnd().split('\n')) {
     if (line === '' || line.startsWith('# HELP ')) continue
-    const [, name] = /^# TYPE (\w+) (?:gauge|counter)$/.exec(line) ?? []
-    if (name !== undefined) typed.add(name)
-    else {
+    const [, name, kind] = /^# TYPE (\w+) (gauge|counter|histogram)$/.exec(line) ?? []
+    if (kind === 'histogram') for (const part of ['bucket', 'sum', 'count']) typed.add(`${name}_${part}`)
+    else if (name !== undefined) typed.add(name)
+    if (name === undefined) {
       const match = /^([a-zA-Z_:][\w:]*)((?:\{(?:\w+="[^"\\\n]*",?)*\})?) (-?[\d.e+-]+)$/.exec(line)
       assert.ok(match, line)
       assert.ok(typed.has(match[1]!), `${match[1]} has a type`)
@@ -114,6 +119,94 @@ test('agents, by state', async () => {
   assert.equal((await scrape()).get('mailstead_agents{state="unclaimed"}'), 1)
 })
 
+test('IMAP: connections, logins, commands, bytes, and how fast a change arrives', async () => {
+  const before = await scrape()
+  const sends = { name: 'sends', permissions: ['email.send'] }
+  const { body } = await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, sends)
+  const failed = await connectImap(appliance)
+  assert.equal((await failed.run(`LOGIN ${ana.email} ${body.data.key}`)).status, 'NO')
+  const client = await logInImap(appliance, ana)
+  await client.run('SELECT INBOX')
+  await client.run('FETCH 1:* (FLAGS FOO)')
+  client.write('i IDLE\r\n')
+  assert.equal(await client.response(), '+ idling')
+  clock.advance(1000)
+  await receive(appliance, { to: ana.email })
+  clock.advance(300)
+  assert.match((await client.response())!, /EXISTS$/)
+  const values = await scrape()
+  const grown = (name: string) =>
+    (values.get(`mailstead_imap_${name}`) ?? 0) - (before.get(`mailstead_imap_${name}`) ?? 0)
+  assert.equal(values.get('mailstead_imap_connections{protocol="imaps"}'), 2)
+  assert.equal(grown('logins_total{outcome="not_allowed"}'), 1)
+  assert.equal(grown('logins_total{outcome="ok"}'), 1)
+  assert.equal(grown('commands_total{name="LOGIN",result="NO"}'), 1)
+  assert.equal(grown('commands_total{name="SELECT",result="OK"}'), 1)
+  assert.equal(grown('commands_total{name="FETCH",result="BAD"}'), 1)
+  assert.equal(grown('command_seconds_count'), 4)
+  assert.equal(grown('notify_seconds_count'), 1)
+  assert.equal(grown('notify_seconds_bucket{le="0.4"}'), 1)
+  assert.equal(grown('views'), 1)
+  const bytes = grown('bytes_out_total')
+  assert.ok(bytes > 500 && bytes < 5000, `${bytes}`)
+  failed.close()
+  client.write('DONE\r\n')
+  await client.until('i')
+  await client.run('LOGOUT')
+  client.close()
+  // The UIDs of a folder stay in memory for a minute.
+  clock.advance(61_000)
+  const last = await scrape()
+  assert.ok(last.get('mailstead_imap_bytes_out_total')! > values.get('mailstead_imap_bytes_out_total')!)
+  assert.equal(last.get('mailstead_imap_views'), 0)
+})
+
+test('submission and ManageSieve: connections, logins, commands', async () => {
+  const before = await scrape()
+  const submitting = await signInToSubmit(appliance, ana)
+  const keyFor = async (permission: string) => {
+    const wanted = { name: permission, permissions: [permission] }
+    return (await appliance.call('POST', `/mailboxes/${ana.id}/api-keys`, team.key, wanted)).body.data.key as string
+  }
+  const { client: failed } = await connectSubmission(appliance)
+  await failed.command(`AUTH PLAIN ${plainCredentials(ana.email, await keyFor('mailbox.read'))}`, 535)
+  const editing = await SieveClient.signedIn(appliance, ana.email, ana.key)
+  const { client: refused } = await SieveClient.connect(appliance)
+  await refused.startTls()
+  assert.match((await refused.login(ana.email, await keyFor('email.send'))).end, /^NO /)
+  assert.match((await editing.ask('NONSENSE')).end, /^NO /)
+  assert.match((await editing.ask('LISTSCRIPTS')).end, /^OK /)
+  const values = await scrape()
+  const grown = (name: string) => (values.get(`mailstead_${name}`) ?? 0) - (before.get(`mailstead_${name}`) ?? 0)
+  assert.ok(values.get('mailstead_submission_connections')! >= 2)
+  assert.equal(values.get('mailstead_managesieve_connections'), 2)
+  for (const protocol of ['submission', 'managesieve']) {
+    assert.equal(grown(`${protocol}_logins_total{outcome="ok"}`), 1, protocol)
+    assert.equal(grown(`${protocol}_logins_total{outcome="not_allowed"}`), 1, protocol)
+  }
+  assert.equal(grown('managesieve_commands_total{name="AUTHENTICATE",result="NO"}'), 1)
+  assert.equal(grown('managesieve_commands_total{name="LISTSCRIPTS",result="OK"}'), 1)
+  assert.equal(grown('managesieve_commands_total{name="invalid",result="NO"}'), 1)
+  submitting.drop()
+  failed.drop()
+  for (const client of [editing, refused]) {
+    await client.ask('LOGOUT')
+    await client.ended()
+  }
+  assert.equal((await scrape()).get('mailstead_managesieve_connections'), 0)
+})
+
 test('only an operator key is accepted', async () => {
   for (const key of [null, team.key, ana.key]) assert.equal((await appliance.call('GET', path, key)).status, 401)
+})
+
+test('submitted messages by result', async () => {
+  await using program = await signInToSubmit(appliance, ana)
+  for (const from of [ana.email, 'eve@shop.test']) {
+    await program.mail({ from: ana.email, to: ana.email, content: plainMail({ from, to: ana.email }) })
+  }
+  const values = await scrape()
+  const results = ['accepted', 'repeated', 'refused', 'deferred']
+  const counts = results.map((result) => values.get(`mailstead_submission_messages_total{result="${result}"}`))
+  assert.deepEqual(counts, [1, 0, 1, 0])
 })

@@ -18,6 +18,7 @@ import {
   METHODS,
   operations,
   type Parameter,
+  personal,
   resolve,
   visit,
 } from './documents.ts'
@@ -41,6 +42,15 @@ test('docs/openapi.json is what the appliance serves', () => {
   assert.deepEqual(JSON.parse(text), JSON.parse(published))
   assert.equal(text, published, 'the same members in another order')
 })
+
+for (const [surface, document] of Object.entries(personal)) {
+  test(`docs/openapi-${surface}.json is up to date`, () => {
+    const file = new URL(`../../docs/openapi-${surface}.json`, import.meta.url)
+    const text = `${JSON.stringify(document, null, 2)}\n`
+    if (process.argv.includes('--write')) writeFileSync(file, text)
+    assert.equal(text, readFileSync(file, 'utf8'))
+  })
+}
 
 test('the documents of the single listeners say the same as the published one', () => {
   // What a listener says of itself: its document is not in the published one, the other is there for the app's listener.
@@ -74,7 +84,7 @@ test('every route is documented, and nothing else', () => {
 })
 
 test('every reference resolves, and every component is used', () => {
-  for (const document of all) {
+  for (const document of [...all, ...Object.values(personal)]) {
     const used = new Set<string>()
     visit(document, ({ $ref }) => {
       if (typeof $ref !== 'string') return

@@ -52,6 +52,11 @@ async function laterEmail(): Promise<string> {
   return (await appliance.call('POST', url, secrets.mailbox, { ...mail, send_at })).body.data.message_id
 }
 
+async function anyMember(): Promise<Own> {
+  const [member] = data<Json[]>(await appliance.get('/team/members', team.key))
+  return { path: { member_id: member.id } }
+}
+
 /** What the examples cannot know, by operation. */
 const known: Record<string, () => Own | Promise<Own>> = {
   // What is active already cannot be activated; it is checked by itself once it is made.
@@ -60,6 +65,8 @@ const known: Record<string, () => Own | Promise<Own>> = {
     await walker.attempt(deactivate!, { key: team.key })
     return {}
   },
+  // The team has asked the address of the example to confirm.
+  createForward: () => ({ body: { to: 'ben@elsewhere.example' } }),
   createProvider: () => ({ body: { smtp_port: server.port, smtp_protocol: 'none' } }),
   createWebhook: () => ({ body: { url: hook.url() } }),
   copyBlobs: async () => ({ headers: { 'x-source-authorization': `Bearer ${secrets.mailbox}` }, ...(await blobs()) }),
@@ -78,6 +85,16 @@ const known: Record<string, () => Own | Promise<Own>> = {
     const messages = data<Json[]>(await appliance.get('/mailbox/messages', secrets.mailbox))
     walker.know('/mailbox/messages', messages.at(-1).id)
     return {}
+  },
+  setMailboxPerson: anyMember,
+  // The member of the example is gone by then.
+  async deleteMailboxPerson() {
+    const [mailbox] = data<Json[]>(await appliance.get('/mailboxes', team.key))
+    const invited = { email: 'eve@elsewhere.example', role: 'viewer' }
+    const member = data<Json>(await appliance.call('POST', '/team/members', team.key, invited), 202)
+    const path = `/mailboxes/${mailbox.id}/people/${member.id}`
+    await appliance.call('PUT', path, team.key, { access: 'reader' })
+    return { path: { mailbox_id: mailbox.id, member_id: member.id } }
   },
   cancelEmail: async () => ({ key: secrets.mailbox, path: { message_id: await laterEmail() } }),
   createAgentChallenge: () => ({ body: agentRequest }),
@@ -135,7 +152,7 @@ before(async () => {
 const PHASES = [
   /^(create|register|issue|send|authorize|import)/,
   /^(invite|get|list|stream|lookup|batchGet|test|verify|validate|parse)/,
-  /^(update|replace|activate|deactivate|suspend|reactivate|copy|replay|rotate)/,
+  /^(update|set|replace|activate|deactivate|suspend|reactivate|copy|replay|rotate)/,
   /^(cancel|revoke|delete)/,
 ]
 
@@ -187,8 +204,9 @@ const tagged = operations.filter((one) => one.method === 'GET' && takes(one, 'If
 /** Operations below a resource with a tag that leave it as it is; the walk checks that. */
 const LEAVE_AS_IT_IS = new Set([
   ...['createMailboxAlias', 'deleteMailboxAlias', 'updateMailboxAppPassword'],
+  ...['createMailboxForward', 'updateMailboxForward', 'deleteMailboxForward', 'sendMailboxForwardConfirmation'],
   ...['inviteMember', 'updateMember', 'deleteMember'],
-  ...['createReplyDraft', 'createForwardDraft'],
+  ...['createReplyDraft', 'createForwardDraft', 'setMailboxPerson', 'deleteMailboxPerson'],
 ])
 /** Keys of mailboxes have a tag of their own, at another path. */
 const KEYS_OF_MAILBOXES = new Set(['rotateMailboxKey', 'deleteMailboxKey'])

@@ -287,12 +287,15 @@ test('a domain shows its records', () => {
     sesDkimStatus: 'not_started',
     verifiedAt: null,
     createdAt: TIME,
+    checkedAt: null,
+    areChecksOk: null,
     records: {
       mx: [{ priority: 10, target: 'mx.example' }],
       spf: record,
       dmarc: record,
       dkim: [record],
       verification: record,
+      client: [{ name: '_imap._tcp.shop.example', type: 'SRV', value: '0 0 0 .' }],
     },
     removable: [record],
   })

@@ -93,5 +93,5 @@ test('every error has a documentation page', async () => {
   for (const code of [anchor, ...Object.keys(ERRORS)]) assert.match(page.body, new RegExp(`id="${code}"`))
   assert.equal((await appliance.call('GET', `${appliance.origin}/docs`)).status, 200)
   const home = await appliance.call('GET', `${appliance.origin}/`)
-  assert.deepEqual([home.status, home.headers.get('location')], [303, '/docs'])
+  assert.deepEqual([home.status, home.headers.get('location')], [303, '/first-run'])
 })

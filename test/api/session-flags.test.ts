@@ -109,6 +109,7 @@ const GATES: Record<string, string> = {
   blob_lookup: 'POST /mailbox/blobs/lookup',
   blob_copy: 'POST /mailbox/blobs/copy',
   app_passwords: 'POST /mailbox/app-passwords',
+  forwarding: 'POST /mailbox/forwards',
 }
 /** Protocols of mail programs: no endpoint of the API; `test/flows/app-passwords.test.ts` signs in. */
 const PROTOCOLS = ['imap', 'managesieve', 'submission']

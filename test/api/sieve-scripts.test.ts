@@ -103,9 +103,13 @@ test('a script is replaced once for each version that was read', async () => {
 })
 
 test('errors are reported with their position, when a script is stored and when it is validated', async () => {
-  const content = 'keep;\n  redirect "a@b.test";\nif foo { stop; }'
+  const content = 'keep;\n  vacation "Away";\nif foo { stop; }'
   const wrong = [
-    { line: 2, column: 3, message: 'There is no command "redirect" here. Scripts cannot send messages.' },
+    {
+      line: 2,
+      column: 3,
+      message: 'There is no command "vacation" here. Use the vacation response of the mailbox instead.',
+    },
     { line: 3, column: 4, message: 'There is no test "foo" here.' },
   ]
   assert.deepEqual(data(await call('POST', '/validate', { content })), { valid: false, errors: wrong })

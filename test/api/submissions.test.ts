@@ -115,7 +115,9 @@ test('a rare status is searched in several requests', async () => {
         ...{
           account: account.n,
           emailId: n === 7 ? rare : newId('email'),
+          internetMessageId: 'old@shop.test',
           messageId: null,
+          keepsCopy: false,
           threadId: null,
           identityId: null,
         },

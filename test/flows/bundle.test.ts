@@ -52,6 +52,9 @@ function start(...argv: string[]): ChildProcess {
         SEND_PORT: '0',
         SMTP_PORT: '0',
         IMAPS_PORT: '0',
+        SUBMISSIONS_PORT: '0',
+        SUBMISSION_PORT: '0',
+        MANAGESIEVE_PORT: '0',
         CLIENT_BIND: '127.0.0.1',
         OPERATOR_BIND: '127.0.0.1:0',
       },
@@ -77,11 +80,16 @@ interface Domain {
 
 async function serving(): Promise<Running> {
   const child = start('serve', '--json')
-  const lines: unknown[] = []
-  for await (const line of createInterface({ input: child.stdout! })) if (lines.push(JSON.parse(line)) === 2) break
+  // What was set up, the address of the first run, and the first line of the log.
+  const lines: object[] = []
+  for await (const line of createInterface({ input: child.stdout! })) {
+    lines.push(JSON.parse(line))
+    if ('msg' in lines.at(-1)!) break
+  }
   // Later lines of the log are not read, but must not fill the pipe.
   child.stdout!.resume()
-  const [first, opened] = lines as [{ api_key: { key: string } }, { ports: { app: number; smtp: number } }]
+  const first = lines[0] as { api_key: { key: string } }
+  const opened = lines.at(-1) as { ports: { app: number; smtp: number } }
   const end = async () => {
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [0, null])
@@ -126,7 +134,7 @@ describe('the bundle', () => {
       assert.ok(note.inputs.includes(path), path)
     }
     const project = join(folder, 'project')
-    for (const name of ['run.js', 'install.js', 'bundle.js']) {
+    for (const name of ['run.js', 'install.js', 'bundle.js', 'web-freshness.js']) {
       await cp(join(ROOT, 'scripts', name), join(project, 'scripts', name))
     }
     const inputs = ['package-lock.json', 'src/cli/cli.ts']

@@ -58,6 +58,7 @@ test('npm run demo -- --once shows five messages and exits with 0', async () => 
   )
   assert.match(output, /Lunch on Thursday\? {2}2 messages, 2 unread\n/)
   assert.match(output, /Invoice 2030-117 {2}1 message, 1 unread, attachments\n/)
+  assert.match(output, /\* STATUS INBOX \(MESSAGES 4 UNSEEN 4\)\n[\s\S]*\n {5}Hello you two,\n/)
   // The appliance is gone: nothing is left to be pasted.
   assert.doesNotMatch(output, /curl|swaks|smk_/)
   assert.match(output, /The demo is complete\..*\n$/)
@@ -71,6 +72,9 @@ test('npm start prints a root key for an empty folder only, and exits with 0 on 
     SEND_PORT: '0',
     SMTP_PORT: '0',
     IMAPS_PORT: '0',
+    SUBMISSIONS_PORT: '0',
+    SUBMISSION_PORT: '0',
+    MANAGESIEVE_PORT: '0',
     CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: '127.0.0.1:0',
     APP_ORIGIN: 'http://app.demo.test',
@@ -104,6 +108,9 @@ test('at a terminal every start prints URLs to open, and a readable log', { skip
       SEND_PORT: '0',
       SMTP_PORT: '0',
       IMAPS_PORT: '0',
+      SUBMISSIONS_PORT: '0',
+      SUBMISSION_PORT: '0',
+      MANAGESIEVE_PORT: '0',
       CLIENT_BIND: '127.0.0.1',
       OPERATOR_BIND: '127.0.0.1:0',
     },

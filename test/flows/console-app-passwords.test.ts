@@ -27,9 +27,12 @@ async function member(of: TestTeam, role: 'owner' | 'viewer'): Promise<Browser> 
 
 test('an owner creates an app password, sees it once with what to enter, and revokes it', async () => {
   const browser = await member(team, 'owner')
-  const path = `/console/${team.id}/mailboxes/${ana.id}`
-  assert.match((await browser.get(`/console/${team.id}`)).text, new RegExp(`href="/console/${team.id}/mailboxes"`))
-  assert.match((await browser.get(`/console/${team.id}/mailboxes`)).text, new RegExp(`href="${path}">ana@in\\.test`))
+  const path = `/owner/keys/${team.id}/mailboxes/${ana.id}`
+  assert.match(
+    (await browser.get(`/owner/keys/${team.id}`)).text,
+    new RegExp(`href="/owner/keys/${team.id}/mailboxes"`),
+  )
+  assert.match((await browser.get(`/owner/keys/${team.id}/mailboxes`)).text, new RegExp(`href="${path}">ana@in\\.test`))
   const page = await browser.get(path)
   assert.match(page.text, /<code>mail\.in\.test<\/code>, port 993, TLS/)
   assert.match(page.text, /No mail program has signed in/)
@@ -54,7 +57,7 @@ test('an owner creates an app password, sees it once with what to enter, and rev
   assert.equal(directory.appPasswords.get(ana.id, id)!.status, 'revoked')
   const forged = { csrf: 'x', name: 'x', access: 'all' }
   assert.equal((await browser.post(`${path}/app-passwords`, forged)).status, 403)
-  for (const foreign of [`/console/${team.id}/mailboxes/${eve.id}`, `/console/${other.id}/mailboxes`]) {
+  for (const foreign of [`/owner/keys/${team.id}/mailboxes/${eve.id}`, `/owner/keys/${other.id}/mailboxes`]) {
     assert.equal((await browser.get(foreign)).status, 404)
   }
 })
@@ -65,7 +68,7 @@ test('a viewer sees settings and sign-ins, and neither lists nor creates nor rev
     createdBy: 'operator',
   })
   const browser = await member(team, 'viewer')
-  const path = `/console/${team.id}/mailboxes/${ana.id}`
+  const path = `/owner/keys/${team.id}/mailboxes/${ana.id}`
   const page = await browser.get(path)
   assert.equal(page.status, 200)
   assert.ok(!page.text.includes('Secret device') && !page.text.includes('A new app password'))

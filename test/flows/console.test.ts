@@ -60,11 +60,12 @@ test('a member is invited by email, signs in without a password, creates a key a
   const looked = await browser.get(path)
   assert.match(looked.text, /sign in as <strong>ana@people\.example/)
   assert.equal(browser.cookie, '', 'opening the link does not sign in')
-  const inside = await browser.submit(looked, path)
-  assert.equal(inside.path, `/console/${team.id}`)
+  assert.equal((await browser.submit(looked, path)).path, '/console')
+  const inside = await browser.get('/owner/keys')
+  assert.equal(inside.path, `/owner/keys/${team.id}`)
   assert.match(inside.text, /Shop &lt;b&gt;/)
   assert.equal(people.members.get(team.id, invited.id)?.status, 'active')
-  const made = await browser.submit(inside, `/console/${team.id}/keys`, {
+  const made = await browser.submit(inside, `/owner/keys/${team.id}/keys`, {
     name: 'from <the> console',
     role: 'root:readonly',
   })
@@ -74,7 +75,7 @@ test('a member is invited by email, signs in without a password, creates a key a
   const { items } = appliance.app.directory.keys.list(team.id, { limit: 10, after: null })
   const key = items.find(({ name }) => name === 'from <the> console')!
   assert.equal(key.createdBy, invited.id)
-  const revoke = `/console/${team.id}/keys/${key.id}/revoke`
+  const revoke = `/owner/keys/${team.id}/keys/${key.id}/revoke`
   assert.ok(made.text.includes(`href="${revoke}"`))
   const asked = await browser.get(revoke)
   assert.match(asked.text, /revoked immediately and permanently/)
@@ -83,13 +84,13 @@ test('a member is invited by email, signs in without a password, creates a key a
   assert.equal((await appliance.get('/domains', secret)).status, 401)
   assert.equal((await new Browser(appliance, from()).get(path)).status, 410, 'a link works once')
   await appliance.app.directory.teams.setStatus(team.id, 'suspended')
-  const stopped = await browser.get(`/console/${team.id}`)
+  const stopped = await browser.get(`/owner/keys/${team.id}`)
   assert.equal(stopped.status, 403)
   assert.match(stopped.text, /This team is suspended/)
   await appliance.app.directory.teams.setStatus(team.id, 'active')
-  const out = await browser.submit(await browser.get(`/console/${team.id}`), '/owner/sign-out')
+  const out = await browser.submit(await browser.get(`/owner/keys/${team.id}`), '/owner/sign-out')
   assert.equal(out.path, '/owner/sign-in')
-  assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
+  assert.equal((await browser.get(`/owner/keys/${team.id}`)).path, '/owner/sign-in')
 })
 
 test('pages are strict: no script, no frame, nothing from other origins, no forged form, nothing of other teams', async () => {
@@ -98,7 +99,7 @@ test('pages are strict: no script, no frame, nothing from other origins, no forg
   await people.invite({ id: team.id, name: 'Team' }, { email: 'vera@people.example', role: 'viewer' })
   const browser = new Browser(appliance, from())
   await signIn(browser, 'vera@people.example')
-  const page = await browser.get(`/console/${team.id}`)
+  const page = await browser.get(`/owner/keys/${team.id}`)
   const policy = page.headers.get('content-security-policy')!
   assert.equal(
     policy,
@@ -109,20 +110,20 @@ test('pages are strict: no script, no frame, nothing from other origins, no forg
   assert.equal(page.headers.get('cache-control'), 'no-store')
   assert.doesNotMatch(page.text, /<script|style=|onclick/)
   assert.equal((await browser.get('/style.css')).headers.get('content-type'), 'text/css; charset=utf-8')
-  assert.equal((await browser.get(`/console/${other.id}`)).status, 404)
+  assert.equal((await browser.get(`/owner/keys/${other.id}`)).status, 404)
   const forged = { csrf: 'x', name: 'mine', role: 'root:full' }
-  assert.equal((await browser.post(`/console/${team.id}/keys`, forged)).status, 403)
+  assert.equal((await browser.post(`/owner/keys/${team.id}/keys`, forged)).status, 403)
   const session = people.sessions.read(browser.cookie.split('=')[1]!)
   const csrf = people.sessions.formToken(session!.token)
   assert.equal(
-    (await browser.post(`/console/${team.id}/keys`, { ...forged, csrf })).status,
+    (await browser.post(`/owner/keys/${team.id}/keys`, { ...forged, csrf })).status,
     403,
     'a viewer issues no keys',
   )
   const stranger = people.sessions.formToken('another session')
   assert.equal((await browser.post('/owner/sign-out', { csrf: stranger })).status, 403)
   clock.leap(12 * 3_600_000)
-  assert.equal((await browser.get('/console')).path, '/owner/sign-in')
+  assert.equal((await browser.get('/owner/keys')).path, '/owner/sign-in')
 })
 
 test('a trial on localhost: a person with a mailbox here is invited, gets no link by email, and signs in with one shown in the console', async () => {
@@ -138,7 +139,8 @@ test('a trial on localhost: a person with a mailbox here is invited, gets no lin
   assert.equal(trial.app.store.accounts.byMailbox(id)!.messageCount, 0)
   const link = new URL((await trial.app.people.showLink(team.id, 'ana@home.test', null))!).pathname
   const browser = new Browser(trial)
-  assert.match((await browser.submit(await browser.get(link), link)).text, /API keys/)
+  assert.equal((await browser.submit(await browser.get(link), link)).path, '/console')
+  assert.match((await browser.get('/owner/keys')).text, /API keys/)
 })
 
 test('a removed member is signed out, and their links are invalid, also when they belong to another team', async () => {
@@ -149,16 +151,16 @@ test('a removed member is signed out, and their links are invalid, also when the
   const browser = new Browser(appliance, from())
   const path = await linkFor('eva@people.example')
   await browser.submit(await browser.get(path), path)
-  assert.equal((await browser.get(`/console/${one.id}`)).status, 200)
+  assert.equal((await browser.get(`/owner/keys/${one.id}`)).status, 200)
   const unused = (await people.showLink(two.id, 'eva@people.example', null))!
   await people.remove(one.id, member.id)
-  assert.equal((await browser.get(`/console/${two.id}`)).path, '/owner/sign-in')
+  assert.equal((await browser.get(`/owner/keys/${two.id}`)).path, '/owner/sign-in')
   assert.equal(await people.signIn(unused.split('/').at(-1)!), undefined)
   // What she is in the other team stays.
   const fresh = new URL((await people.showLink(two.id, 'eva@people.example', null))!).pathname
   await browser.submit(await browser.get(fresh), fresh)
-  assert.equal((await browser.get(`/console/${two.id}`)).status, 200)
-  assert.equal((await browser.get(`/console/${one.id}`)).status, 404)
+  assert.equal((await browser.get(`/owner/keys/${two.id}`)).status, 200)
+  assert.equal((await browser.get(`/owner/keys/${one.id}`)).status, 404)
 })
 
 test('an unknown person gets the same page and no message; at most three links an hour', async () => {
@@ -231,11 +233,11 @@ test('an agent of another owner is not found; declining leaves the agent without
 test('browsers accept the session cookie: `Secure` and `__Host-` over https only', async () => {
   await using secure = await startAppliance({ env: { APP_ORIGIN: 'https://mail.example' } })
   const cases: [at: typeof appliance, port: string, form: RegExp][] = [
-    [appliance, appliance.origin, /^owner=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/],
+    [appliance, appliance.origin, /^mailstead=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/],
     [
       secure,
       `http://127.0.0.1:${secure.ports.app}`,
-      /^__Host-owner=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      /^__Host-mailstead=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     ],
   ]
   for (const [at, origin, form] of cases) {
@@ -247,11 +249,11 @@ test('browsers accept the session cookie: `Secure` and `__Host-` over https only
     const reply = await fetch(origin + pathname, { method: 'POST', redirect: 'manual', body })
     const cookie = reply.headers.get('set-cookie')!
     assert.match(cookie, form)
-    const inside = await fetch(`${origin}/console/${team.id}`, { headers: { cookie: cookie.split(';')[0]! } })
+    const inside = await fetch(`${origin}/owner/keys/${team.id}`, { headers: { cookie: cookie.split(';')[0]! } })
     assert.match(await inside.text(), /API keys/)
     // What a plain page of the same name could have set is no session where the origin is https.
-    const forged = cookie.split(';')[0]!.replace(/^[^=]+/, at === secure ? 'owner' : '__Host-owner')
-    const outside = await fetch(`${origin}/console/${team.id}`, { redirect: 'manual', headers: { cookie: forged } })
+    const forged = cookie.split(';')[0]!.replace(/^[^=]+/, at === secure ? 'mailstead' : '__Host-mailstead')
+    const outside = await fetch(`${origin}/owner/keys/${team.id}`, { redirect: 'manual', headers: { cookie: forged } })
     assert.equal(outside.status, 303)
   }
 })

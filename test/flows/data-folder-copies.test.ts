@@ -243,6 +243,15 @@ async function uidValidity(folder: string): Promise<number> {
 }
 
 /** Takes the databases back to the versions that wrote heartbeats without tokens. */
+/** The table of sessions before persons had accounts. */
+const FORMER_SESSIONS = [
+  `CREATE TABLE sessions (hash BLOB PRIMARY KEY, email TEXT NOT NULL, expires_at INTEGER NOT NULL, team_id TEXT, mailbox_id TEXT,
+     shown_by TEXT) STRICT, WITHOUT ROWID`,
+  'CREATE INDEX sessions_email ON sessions (email)',
+  'CREATE INDEX sessions_age ON sessions (expires_at)',
+  'CREATE INDEX sessions_mailbox ON sessions (mailbox_id) WHERE mailbox_id IS NOT NULL',
+]
+
 async function withoutTokens(folder: string, ahead = 0): Promise<void> {
   const columns = (table: string) => [
     ...['token', 'previous_token'].map((column) => `ALTER TABLE ${table} DROP COLUMN ${column}`),
@@ -252,7 +261,15 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
     'mail.db': [
       ...columns('appliance'),
       'DROP TABLE wrong_times',
+      ...['forwarded', 'script_ids', 'forwards', 'forward_refusals', 'forward_requests'].map(
+        (table) => `DROP TABLE ${table}`,
+      ),
       ...['DROP TABLE app_passwords', 'DROP TABLE sign_ins'],
+      ...['DROP TRIGGER annotations_folder_deleted', 'DROP TABLE annotations'],
+      'DROP INDEX submissions_internet_id',
+      ...['internet_message_id', 'keeps_copy', 'fingerprint'].map(
+        (column) => `ALTER TABLE submissions DROP COLUMN ${column}`,
+      ),
       ...['drafts_message_deleted', 'thread_totals_insert', 'thread_totals_delete', 'thread_totals_update'].map(
         (trigger) => `DROP TRIGGER ${trigger}`,
       ),
@@ -270,6 +287,11 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
       ...['expunged_uids', 'expunged_floors', 'subscribed_names', 'message_headers', 'outline_progress'].map(
         (table) => `DROP TABLE ${table}`,
       ),
+      ...['persons', 'passkeys', 'recovery_codes', 'mailbox_grants', 'audit_entries', 'sessions'].map(
+        (table) => `DROP TABLE ${table}`,
+      ),
+      ...FORMER_SESSIONS,
+      ...['checks', 'checked_at'].map((column) => `ALTER TABLE domains DROP COLUMN ${column}`),
       'DELETE FROM migrations WHERE number >= 20',
     ],
     'blobs.db': [

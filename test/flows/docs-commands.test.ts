@@ -47,13 +47,14 @@ function typedLines({ text, line }: Block): string {
 
 /** A reader's machine: the ports, the folder and the commands of the test's appliance replace the default ones. */
 function onThisMachine(appliance: TestAppliance, text: string, known: Record<string, string>): string {
-  const { app, send, smtp } = appliance.ports
+  const { app, send, smtp, imaps } = appliance.ports
   return text
     .replaceAll('localhost:8080', `127.0.0.1:${app}`)
     .replaceAll('localhost:8081', `127.0.0.1:${send}`)
     .replaceAll('localhost:2525', `127.0.0.1:${smtp}`)
+    .replaceAll('localhost:2993', `127.0.0.1:${imaps}`)
     .replaceAll('npx mailstead', `"${process.execPath}" "${join(ROOT, 'scripts/mailstead.js')}"`)
-    .replace(/^export (\w+)=s[rm]k_….*$/gm, (_, name: string) => `export ${name}=${known[name]}`)
+    .replace(/^export (\w+)=(?:s[rm]k_)?….*$/gm, (_, name: string) => `export ${name}=${known[name]}`)
 }
 
 for (const path of ['README.md', 'docs/getting-started.md']) {
@@ -85,6 +86,9 @@ for (const path of ['README.md', 'docs/getting-started.md']) {
       exported.push(...script.split('\n').filter((one) => one.startsWith('export ')))
       const [key] = /smk_\w{46}/.exec(output) ?? []
       if (key !== undefined) known.KEY = key
+      const [, password] = /^ {2}((?:\w{5}-){3}\w{5})$/m.exec(output) ?? []
+      if (password !== undefined) known.PASSWORD = password
+      if (script.includes('INBOX;')) assert.match(output, /^Subject: Hello\r?$/m)
       await appliance.settle()
     }
     const { body } = await appliance.get('/mailbox/messages', known.KEY)

@@ -1,8 +1,8 @@
 // IMAP before and around the login: TLS, STARTTLS, mechanisms, what is announced when, bounds and deadlines, and how sessions end.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { LOGIN_MS, SILENCE_MS, STILL_HERE_MS } from '../../src/imap/limits.ts'
+import { after, before, describe, it, mock } from 'node:test'
+import { LOGIN_MS, PROGRESS_MS, SILENCE_MS, STILL_HERE_MS } from '../../src/imap/limits.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { connectImap, connectImapPlain, type ImapClient, logInImap } from '../support/imap.ts'
@@ -161,6 +161,34 @@ describe('deadlines', () => {
   })
 })
 
+describe('INPROGRESS', () => {
+  it('says every 10 s that a command goes on', async () => {
+    const client = await logInImap(appliance, mailbox)
+    const { db } = appliance.app
+    for (const [tag, shown] of [
+      ['a', '"a"'],
+      ['b]', 'NIL'],
+    ]) {
+      const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const write = mock.method(db, 'write', async (work: Parameters<typeof db.write>[0]) => {
+        begun.resolve()
+        await release.promise
+        write.mock.restore()
+        return db.write(work)
+      })
+      client.write(`${tag} CREATE ${tag}\r\n`)
+      await begun.promise
+      clock.advance(PROGRESS_MS - 1000)
+      for (let said = 0; said < 2; said++) {
+        clock.advance(PROGRESS_MS)
+        assert.equal(await client.response(), `* OK [INPROGRESS (${shown} NIL NIL)] Still working.`)
+      }
+      release.resolve()
+      assert.deepEqual((await client.until(tag!)).untagged, [])
+    }
+  })
+})
+
 describe('the end of a credential', () => {
   it('ends its sessions within 30 s', async () => {
     const other = await team.mailbox('bob@acme.test')
@@ -192,6 +220,7 @@ describe('rights', () => {
       'RENAME Sent x',
       'SUBSCRIBE x',
       'COPY 1 Sent',
+      'SETMETADATA "" (/private/comment "x")',
     ])
       assert.match((await client.run(text)).tagged, /^NO \[NOPERM\]/, text)
     assert.match((await client.run('APPEND INBOX {3}')).tagged, /^NO \[NOPERM\]/)

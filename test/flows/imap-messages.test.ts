@@ -1,7 +1,10 @@
 // IMAP and messages: append, fetch, store, search, copy, move, expunge; labels shared among folders; the same ids and flags as the API.
 
 import assert from 'node:assert/strict'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { ProductError } from '../../src/base/errors.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { type ImapClient, logInImap } from '../support/imap.ts'
 
@@ -65,6 +68,19 @@ describe('APPEND', () => {
     assert.match((await client.run('FETCH 3 FLAGS')).untagged[0]!, /\\Deleted/)
   })
 
+  it('takes 100 keywords a message, and announces 500 in a session', async () => {
+    const client = await open()
+    const keywords = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => `k${String(from + n).padStart(4, '0')}`).join(' ')
+    assert.match((await client.run(`APPEND INBOX (${keywords(0, 101)}) {5+}\r\nx:y\r\n`)).tagged, /^NO \[LIMIT\]/)
+    await client.run('UNSELECT')
+    for (let n = 0; n < 7; n++) await client.run(`APPEND INBOX (${keywords(n * 100, 100)}) {5+}\r\nx:y\r\n`)
+    await client.run('SELECT INBOX')
+    const { untagged } = await client.run('FETCH 1:* FLAGS')
+    assert.equal(untagged.filter((one) => one.startsWith('* FLAGS')).length, 4)
+    assert.match(untagged.at(-1)!, /^\* 7 FETCH \(FLAGS \(.*k0699\)\)$/)
+  })
+
   it('refuses what does not fit before it is sent, and reads it otherwise', async () => {
     const client = await open()
     assert.match((await client.run('APPEND Nowhere {5}')).tagged, /^NO \[TRYCREATE\]/)
@@ -76,11 +92,49 @@ describe('APPEND', () => {
     assert.match((await client.run('APPEND INBOX {52428801+}')).untagged[0]!, /^\* BYE \[TOOBIG\]/)
   })
 
+  it('a message that cannot be spooled is refused, and the command is read to its end', async () => {
+    const client = await open()
+    const spool = join(appliance.app.folder.path, 'spool-imap')
+    await rm(spool, { recursive: true })
+    const large = `Subject: x\r\n\r\n${'y'.repeat(1_100_000)}`
+    const { tagged, untagged } = await client.run(`APPEND INBOX {${large.length}+}\r\n${large} {4+}\r\nx:yz`)
+    await mkdir(spool)
+    assert.match(tagged, /^NO \[SERVERBUG\]/)
+    assert.deepEqual(untagged, [])
+    assert.deepEqual((await client.run('NOOP')).untagged, [])
+    assert.equal((await client.run('APPEND INBOX {3+}\r\nx:y')).status, 'OK')
+  })
+
   it('above the quota is NO [OVERQUOTA]', async () => {
     const mailbox = await team.mailbox('full@acme.test', { quotaBytes: 10_485_760 })
     const client = await logInImap(appliance, mailbox)
     const large = `Subject: x\r\n\r\n${'y'.repeat(11_000_000)}`
     assert.match((await client.run(`APPEND INBOX {${large.length}}`, large)).tagged, /^NO \[OVERQUOTA\]/)
+    assert.match((await client.run('APPEND INBOX {52428801}')).tagged, /^NO \[TOOBIG\]/)
+  })
+
+  it('of a command that is refused nothing stays in the blob store, whatever came first', async () => {
+    const mailbox = await team.mailbox('refused@acme.test', { quotaBytes: 10_485_760 })
+    const client = await logInImap(appliance, mailbox)
+    const stored = () => appliance.app.blobsDb.read.get<{ count: number }>('SELECT count(*) AS count FROM blobs')!.count
+    const before = stored()
+    const message = (fill: string, bytes = 6_000_000) => `Subject: refused\r\n\r\n${fill.repeat(bytes)}`
+    const [one, two, large] = [message('1'), message('2'), message('3', 11_000_000)]
+    const refused = [
+      [`INBOX {${one.length}+}\r\n${one} {${two.length}+}\r\n${two}`, /^NO \[OVERQUOTA\]/],
+      [`Sent {${one.length}+}\r\n${one} {${two.length}+}\r\n${two}`, /^NO \[OVERQUOTA\]/],
+      [`Sent {${large.length}+}\r\n${large}`, /^NO \[OVERQUOTA\]/],
+      [`INBOX {${one.length}+}\r\n${one} {0+}\r\n`, /^NO \[CANNOT\]/],
+      [`INBOX {${one.length}+}\r\n${one} {52428801}`, /^NO \[TOOBIG\]/],
+      [`INBOX {${one.length}+}\r\n${one} x`, /^BAD/],
+    ] as const
+    for (const [command, answer] of refused) {
+      assert.match((await client.run(`APPEND ${command}`)).tagged, answer)
+      assert.equal(stored(), before, answer.source)
+    }
+    assert.deepEqual(await readdir(join(appliance.app.folder.path, 'spool-imap')), [])
+    assert.equal((await client.run(`APPEND INBOX {${one.length}+}\r\n${one} {5+}\r\nr:two`)).status, 'OK')
+    assert.equal(stored(), before + 2)
   })
 })
 
@@ -104,6 +158,20 @@ describe('FETCH', () => {
     assert.match(text, /BINARY\.SIZE\[2\] 5 BODY\[9\] NIL BODY\[HEADER\.FIELDS \(SUBJECT\)\]<0> \{7\}\r\nSubject/)
   })
 
+  it('header fields beyond what is kept beside the message are read from the message', async () => {
+    const to = Array.from({ length: 700 }, (_, index) => `reader-${index}@long.example.test`)
+    const field = `To: ${to.join(',\r\n ')}\r\n`
+    const client = await open(`From: a@x.test\r\n${field}Subject: many\r\n\r\nx`)
+    const [envelope] = (await client.run('FETCH 1 (ENVELOPE)')).untagged
+    assert.match(envelope!, /"many" .*\(NIL NIL "reader-0" "long\.example\.test"\)\(NIL NIL "reader-1" /)
+    const [fields] = (await client.run('FETCH 1 (BODY.PEEK[HEADER.FIELDS (TO)])')).untagged
+    assert.ok(fields!.endsWith(`}\r\n${field}\r\n)`))
+    assert.deepEqual((await client.run('SEARCH TO reader-699')).untagged, ['* SEARCH 1'])
+    const small = 'To: a@x.test\r\n\r\nx'
+    await client.run(`APPEND INBOX {${small.length}}`, small)
+    assert.deepEqual((await client.run('SORT (REVERSE TO) UTF-8 ALL')).untagged, ['* SORT 1 2'])
+  })
+
   it('sets \\Seen with the text, not with PEEK, and not where the folder is read-only', async () => {
     const client = await open(PLAIN)
     await client.run('FETCH 1 BODY.PEEK[TEXT]')
@@ -115,6 +183,19 @@ describe('FETCH', () => {
     assert.match((await client.run('FETCH 1 BODY[TEXT]')).untagged[0]!, /FLAGS \(\\Seen/)
     const list = await appliance.get('/mailbox/messages', client.mailbox.key)
     assert.equal(list.body.data[0].flags.seen, true)
+  })
+
+  it('what cannot be read behind a part that was sent ends the connection; before it, the answer is NO', async (t) => {
+    const large = `--b\r\n\r\n${'x'.repeat(100_000)}\r\n--b\r\n\r\nsmall\r\n--b--\r\n`
+    const client = await open(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${large}`)
+    const { mail } = appliance.app.store
+    const read = mail.bytes.bind(mail)
+    t.mock.method(mail, 'bytes', (...[content, start, end]: Parameters<typeof read>) => {
+      if (end - start < 100) throw new ProductError('service_unavailable', 'The content is damaged.')
+      return read(content, start, end)
+    })
+    assert.match((await client.run('FETCH 1 (BODY.PEEK[2] BODY.PEEK[1])')).tagged, /^NO \[UNAVAILABLE\]/)
+    assert.equal((await client.run('FETCH 1 (BODY.PEEK[1] BODY.PEEK[2])')).status, 'closed')
   })
 
   it('a large message comes as it was, whole and in pieces', async () => {
@@ -176,6 +257,18 @@ describe('labels', () => {
     await client.run('COPY 1 Archive')
     assert.match((await client.run('COPY 1 Archive')).tagged, /^OK \[COPYUID \d+ 1 2\]/)
     assert.equal((await appliance.get('/mailbox/messages', client.mailbox.key)).body.data.length, 2)
+  })
+
+  it('a COPY that fails leaves nothing behind', async () => {
+    const mailbox = await team.mailbox('small@acme.test', { quotaBytes: 10_485_760 })
+    const client = await logInImap(appliance, mailbox)
+    const large = `Subject: large\r\n\r\n${'y'.repeat(6_000_000)}`
+    for (const text of [PLAIN, large])
+      assert.equal((await client.run(`APPEND INBOX {${text.length}}`, text)).status, 'OK')
+    await client.run('SELECT INBOX')
+    assert.equal((await client.run('COPY 2 Archive')).status, 'OK')
+    assert.match((await client.run('COPY 1:2 Archive')).tagged, /^NO \[OVERQUOTA\]/)
+    assert.deepEqual((await client.run('STATUS Archive (MESSAGES)')).untagged, ['* STATUS Archive (MESSAGES 1)'])
   })
 
   it('MOVE keeps the message; into Junk it is junk', async () => {

@@ -297,3 +297,50 @@ test('a mailbox without a script needs no additional statement', async () => {
   }
   assert.equal((await storedMessages(appliance, box.id)).length, 1)
 })
+
+test('the header is stored as the script has changed it, for each recipient', async () => {
+  const box = await mailbox(
+    'require "editheader"; addheader "X-Sorted" "yes"; deleteheader "Subject"; addheader "Subject" "Changed";',
+  )
+  const other = await mailbox('keep;')
+  await receive(appliance, { from: 'bob@out.test', to: [box.email, other.email], subject: 'First' })
+  const [[changed], [same]] = [await found(box), await found(other)]
+  assert.deepEqual([changed!.subject, same!.subject], ['Changed', 'First'])
+  const [message] = data<Json[]>(await appliance.get('/mailbox/messages', box.key))
+  const detail = data<Json>(await appliance.get(`/mailbox/messages/${message.id}?include=headers`, box.key))
+  assert.ok(JSON.stringify(detail).includes('X-Sorted'))
+  assert.equal((await eventsOf(box)).at(-1)!.data.subject, 'Changed')
+})
+
+test('a script sees ids again, once stored, within their time, also of messages that arrive together', async () => {
+  const box = await mailbox(
+    'require ["duplicate", "fileinto", "mailbox"]; if duplicate :seconds 3600 { fileinto :create "Again"; }',
+  )
+  const id = 'same@client.test'
+  await Promise.all([1, 2, 3].map((n) => arrive(box, { id, subject: `at once ${n}` })))
+  assert.deepEqual((await found(box)).map((one) => one.in).sort(), ['Again', 'Again', 'Inbox'])
+  clock.advance(3_600_001)
+  await arrive(box, { id, subject: 'late' })
+  assert.equal((await found(box)).at(-1)!.in, 'Inbox')
+})
+
+test('an included script counts as it is now', async () => {
+  const box = await team.mailbox(`m${count++}@in.test`)
+  const put = async (name: string, content: string) =>
+    data<Json>(await appliance.call('POST', '/mailbox/sieve-scripts', box.key, { name, content }), 201)
+  await script(box, 'require "include"; include :optional "rules";')
+  await arrive(box, { subject: '1' })
+  const { id } = await put('rules', 'require "imap4flags"; keep :flags "$one";')
+  await arrive(box, { subject: '2' })
+  const path = `/mailbox/sieve-scripts/${id}`
+  data(
+    await appliance.call('PUT', path, box.key, { name: 'rules', content: 'require "imap4flags"; keep :flags "$two";' }),
+  )
+  await arrive(box, { subject: '3' })
+  data(await appliance.call('DELETE', path, box.key))
+  await arrive(box, { subject: '4' })
+  assert.deepEqual(
+    (await found(box)).map((one) => one.keywords),
+    ['', '$one', '$two', ''],
+  )
+})

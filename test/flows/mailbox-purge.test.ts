@@ -60,11 +60,13 @@ async function use(appliance: TestAppliance, team: TestTeam, box: Box): Promise<
   await call('POST', '/mailbox/sieve-scripts', { name: 'Keep', content: 'keep;', activate: true })
   await call('PUT', `/mailboxes/${box.id}/filters`, { mode: 'denylist', rules }, 200, team.key)
   await call('POST', '/mailbox/app-passwords', { name: 'Telephone' })
+  await call('POST', '/mailbox/forwards', { to: `new.${box.email.replace('shop.test', 'elsewhere.example')}` })
   await signIn(appliance, box.email, box.key)
   await signInThrough(appliance, box)
 }
 
-/** What only mail programs leave: UIDs that left a folder, some of them long ago, and a subscription to a name without a folder. */
+/** What only mail programs leave: UIDs that left a folder, some of them long ago, a subscription to a name without a folder, and annotations. */
+/** What mail programs and scripts leave: UIDs that left a folder, some of them long ago, a name without a folder, a redirected message. */
 async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]): Promise<void> {
   const { store, db, clock } = appliance.app
   for (const subject of ['Gone long ago', 'Gone']) {
@@ -82,6 +84,17 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
   await db.write((tx) => {
     for (const account of boxes.map(({ id }) => store.accounts.byMailbox(id)!)) {
       store.subscribedNames.add(tx, account, 'Lists/Gone')
+      const inbox = store.views.statuses(account, tx).find(({ role }) => role === 'inbox')!.n
+      const note = new Map([['/private/comment', Buffer.from('Note')]])
+      for (const folder of [null, inbox]) store.annotations.change(tx, account, folder, note)
+      const content = new Uint8Array(32)
+      store.scriptIds.record(tx, account, [{ id: '00ff', seconds: 10_000_000 }], clock.now())
+      store.forwarded.record(tx, account, {
+        messageId: 'a@else.test',
+        content,
+        addresses: ['c@else.test'],
+        at: clock.now(),
+      })
       tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
     }
   })
@@ -98,6 +111,7 @@ async function signInThrough({ app }: TestAppliance, { id: mailboxId, email }: B
   await app.db.write((tx) => {
     people.links.make(tx, people.links.newToken(), scope, 60 * DAY_MS)
     people.signInAs(tx, scope)
+    people.grants.put(tx, { mailboxId, memberId: newId('member'), access: 'reader', createdBy: 'operator' })
     tx.run('UPDATE owner_invites SET mailbox_id = ? WHERE id = ?', [mailboxId, invite.id])
   })
 }
@@ -197,6 +211,9 @@ test('when killed after the first batch, the purge continues after the next star
         SEND_PORT: '0',
         SMTP_PORT: '0',
         IMAPS_PORT: '0',
+        SUBMISSIONS_PORT: '0',
+        SUBMISSION_PORT: '0',
+        MANAGESIEVE_PORT: '0',
         CLIENT_BIND: '127.0.0.1',
         OPERATOR_BIND: '127.0.0.1:0',
       },

@@ -66,7 +66,9 @@ async function newest(at: TestAppliance, key: string): Promise<string> {
 
 async function use(at: TestAppliance, path: string, browser = new Browser(at, source())): Promise<Page> {
   const page = await browser.get(path)
-  return page.status === 200 ? browser.submit(page, path) : page
+  if (page.status !== 200) return page
+  const next = await browser.submit(page, path)
+  return next.path === '/console' ? browser.get('/owner/keys') : next
 }
 
 const lastTo = (to: string) => remote.messages.findLast((mail) => mail.to.includes(to))!.bytes
@@ -199,8 +201,8 @@ test('login-link signs in to one team, also for a member of several', async () =
   const browser = new Browser(appliance, source())
   const path = new URL(url).pathname
   assert.match((await browser.get(path)).text, /of the team <strong>One</)
-  assert.equal((await use(appliance, path, browser)).path, `/console/${one.id}`)
-  assert.equal((await browser.get(`/console/${two.id}`)).status, 404)
+  assert.equal((await use(appliance, path, browser)).path, `/owner/keys/${one.id}`)
+  assert.equal((await browser.get(`/owner/keys/${two.id}`)).status, 404)
   const joined = appliance.app.people.members.of('nia@people.example')
   assert.deepEqual(
     joined.map(({ status }) => status),
@@ -222,13 +224,13 @@ test('an owner is shown a link for a member; it signs in to this team only, and 
     await use(appliance, new URL((await people.showLink(team.id, email, null))!).pathname, browser)
     return browser
   }
-  const action = `/console/${team.id}/members/${victim.id}/link`
+  const action = `/owner/keys/${team.id}/members/${victim.id}/link`
   const show = async (browser: Browser) => {
-    const page = await browser.submit(await browser.get(`/console/${team.id}/members`), action)
+    const page = await browser.submit(await browser.get(`/owner/keys/${team.id}/members`), action)
     return pathIn(page.text)!
   }
   const adam = await enter('adam@people.example')
-  assert.ok(!(await adam.get(`/console/${team.id}/members`)).text.includes('/link"'))
+  assert.ok(!(await adam.get(`/owner/keys/${team.id}/members`)).text.includes('/link"'))
   const csrf = people.sessions.formToken(people.sessions.read(adam.cookie.split('=')[1]!)!.token)
   assert.equal((await adam.post(action, { csrf })).status, 403, 'an admin is not an owner')
   const owner = await enter('boss@people.example')
@@ -238,11 +240,11 @@ test('an owner is shown a link for a member; it signs in to this team only, and 
   assert.equal((await owner.post(elsewhere, { csrf: own })).status, 404)
   const browser = new Browser(appliance, source())
   assert.match((await use(appliance, await show(owner), browser)).text, /API keys/)
-  assert.equal((await browser.get(`/console/${other.id}`)).status, 404)
+  assert.equal((await browser.get(`/owner/keys/${other.id}`)).status, 404)
   const unused = await show(owner)
   await people.changeRole(team.id, boss.id, 'viewer', () => {})
   assert.equal((await use(appliance, unused)).status, 410)
-  assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
+  assert.equal((await browser.get(`/owner/keys/${team.id}`)).path, '/owner/sign-in')
 })
 
 test('the trial on localhost: the operator shows the link of an invitation, and it is valid for that agent only', async () => {
@@ -265,7 +267,7 @@ test('the trial on localhost: the operator shows the link of an invitation, and 
   const accepted = await browser.submit(await browser.get(path), path, { approve_sending: 'yes' })
   assert.match(accepted.text, /You are the owner of this agent\. It may send mail/)
   assert.match((await browser.get('/owner/agents')).text, /May read and send/)
-  assert.equal((await browser.get(`/console/${team.id}`)).status, 404)
+  assert.equal((await browser.get(`/owner/keys/${team.id}`)).status, 404)
   assert.equal((await agent.claim(registered.claim_token)).body.scope, 'email.send')
 })
 
@@ -286,7 +288,7 @@ test("with the operator's permission links are sent to mailboxes here; deleting 
   assert.equal(links(lax), 0, 'the queue has no message')
   const byAlias = await signedIn('orders@lax.test')
   await lax.call('DELETE', `/mailboxes/${id}/aliases/${alias.body.data.id}`, team.key)
-  assert.equal((await byAlias.get('/console')).path, '/owner/sign-in')
+  assert.equal((await byAlias.get('/owner/keys')).path, '/owner/sign-in')
   const browser = await signedIn('ana@lax.test')
   await ask(lax, 'ana@lax.test')
   const unused = pathIn(await newest(lax, key))!
@@ -297,9 +299,9 @@ test("with the operator's permission links are sent to mailboxes here; deleting 
   await lax.settle()
   const invitation = pathIn(await newest(lax, key))!
   assert.match(invitation, /^\/invites\//)
-  assert.equal((await browser.get(`/console/${team.id}`)).status, 200)
+  assert.equal((await browser.get(`/owner/keys/${team.id}`)).status, 200)
   await lax.call('DELETE', `/mailboxes/${id}`, team.key)
-  assert.equal((await browser.get(`/console/${team.id}`)).path, '/owner/sign-in')
+  assert.equal((await browser.get(`/owner/keys/${team.id}`)).path, '/owner/sign-in')
   assert.equal((await use(lax, unused)).status, 410)
   assert.equal((await new Browser(lax, source()).get(invitation)).status, 404)
 })
@@ -329,4 +331,23 @@ test('a queued link is invalid when its domain has become local meanwhile', asyn
   await appliance.settle()
   const path = pathIn(await newest(appliance, key))!
   assert.equal((await use(appliance, path)).status, 410)
+})
+
+test('no owner is shown a link that opens what is the own of a person', async () => {
+  const team = await appliance.team('Own')
+  const { people, db } = appliance.app
+  await team.domain('own.test')
+  const boss = await member(appliance, team.id, 'head@people.example')
+  const box = await team.mailbox('zoe@own.test')
+  const add = () => db.write((tx) => people.members.add(tx, team.id, { email: box.email, role: 'user' }))
+  await add()
+  const show = () => people.showLink(team.id, box.email, boss.id)
+  const first = (await show())!
+  assert.ok(await people.signIn(first.split('/').at(-1)!), 'the first sign-in of a new person')
+  await assert.rejects(show(), { code: 'conflict' })
+  assert.ok(await people.showLink(team.id, box.email, null), 'the operator can')
+  await db.write((tx) => people.members.add(tx, team.id, { email: 'yan@people.example', role: 'viewer' }))
+  assert.ok(await people.showLink(team.id, 'yan@people.example', boss.id))
+  await db.write((tx) => people.persons.setPassword(tx, { email: 'yan@people.example', teamId: null }, 'x'))
+  await assert.rejects(people.showLink(team.id, 'yan@people.example', boss.id), { code: 'conflict' })
 })

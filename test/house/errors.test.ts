@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { ERRORS } from '../../src/http/errors.ts'
 import { refusals, type SmtpRefusal } from '../../src/inbound/refusals.ts'
 import { replies, type SmtpReply } from '../../src/smtp/replies.ts'
+import { recipientReplies, signInReplies, submissionReplies } from '../../src/submission/replies.ts'
 import { sources } from '../support/source.ts'
 
 /** Specification §7 and decisions §1.5: status, code, retryable. */
@@ -27,8 +28,9 @@ const TABLE = [
   [503, 'service_unavailable', true],
 ]
 
-const smtp: SmtpReply[] = [...Object.values(replies), ...Object.values(refusals)].map((entry) => {
-  const made: SmtpReply | SmtpRefusal = typeof entry === 'function' ? entry('x') : entry
+const submission = [submissionReplies, recipientReplies, signInReplies].flatMap((list) => Object.values(list))
+const smtp: SmtpReply[] = [...Object.values(replies), ...Object.values(refusals), ...submission].map((entry) => {
+  const made: SmtpReply | SmtpRefusal = typeof entry === 'function' ? entry('9' as never) : entry
   return 'reply' in made ? made.reply : made
 })
 

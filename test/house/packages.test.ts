@@ -12,6 +12,7 @@ const MOST_DEPENDENCIES = 30
 interface LockEntry {
   resolved?: string
   dev?: boolean
+  link?: boolean
   hasInstallScript?: boolean
 }
 
@@ -55,15 +56,28 @@ test('src imports runtime dependencies only, and uses all of them', () => {
   )
 })
 
+/** Seals forwarded messages with mailauth. */
+const SEALS = 'src/auth/arc-seal.ts'
+
 test('the message inspection is loaded by the threads that inspect only: it is large, and other threads never call it', () => {
   const readers = (isMeant: (specifier: string, file: string | null) => boolean) =>
     sources().flatMap(({ path, imports }) =>
       imports.some(({ specifier, file }) => isMeant(specifier, file)) ? [path] : [],
     )
   assert.deepEqual(
-    readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter((path) => !/mailauth\.d\.ts$/.test(path)),
+    readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter(
+      (path) => !/mailauth\.d\.ts$/.test(path) && path !== SEALS,
+    ),
     ['src/auth/authenticate.ts', 'src/auth/dkim-key-cache.ts', 'src/auth/dmarc.ts', 'src/auth/signatures.ts'],
   )
+  // The thread that sends loads it with the first forwarded message.
+  assert.deepEqual(
+    readers((_, file) => file === SEALS),
+    ['src/outbound/seal.ts'],
+  )
+  const sealer = sources().find(({ path }) => path === 'src/outbound/seal.ts')!.text
+  assert.match(sealer, /await import\('\.\.\/auth\/arc-seal\.ts'\)/)
+  assert.doesNotMatch(sealer, /^import .*arc-seal/m)
   assert.deepEqual(
     readers((_, file) => file === 'src/auth/authenticate.ts'),
     ['src/workers/inspect.ts'],
@@ -109,7 +123,8 @@ test('the style sheet parser is loaded only by threads that read HTML', () => {
 })
 
 test('the lock file has versions and checksums, no URLs', () => {
-  const placed = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined)
+  // A workspace is a link to its folder.
+  const placed = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined && !entry.link)
   assert.deepEqual(
     placed.map(([path]) => path),
     [],

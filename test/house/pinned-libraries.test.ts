@@ -75,6 +75,9 @@ test('smtp-server: the methods that the session and the command reader override 
         'handler_RCPT',
         'handler_DATA',
         'handler_STARTTLS',
+        'handler_AUTH',
+        'handler_VRFY',
+        'handler_HELP',
         '_armTimeout',
         '_createParser',
         '_onClose',
@@ -101,6 +104,9 @@ test('smtp-server: the methods that the session and the command reader override 
         handler_RCPT: 'ef2acd7214ea',
         handler_DATA: '9eceecf35f56',
         handler_STARTTLS: '54e8a7f36219',
+        handler_AUTH: '2533179c785e',
+        handler_VRFY: 'bf60f9186fa3',
+        handler_HELP: 'cfe86be96885',
         _armTimeout: 'b8bc04964752',
         _createParser: '15ca8c360137',
         _onClose: '097b8d221da5',
@@ -134,6 +140,8 @@ test('smtp-server: the members of a connection that the session reads', () => {
     'remoteAddress',
     'hostNameAppearsAs',
     'openingCommand',
+    '_nextHandler',
+    'session',
   ]
   const found = members.map((name) => [name, typeof Reflect.get(connection, name)])
   assert.deepEqual(Object.fromEntries(found), {
@@ -146,6 +154,8 @@ test('smtp-server: the members of a connection that the session reads', () => {
     remoteAddress: 'string',
     hostNameAppearsAs: 'boolean',
     openingCommand: 'boolean',
+    _nextHandler: 'boolean',
+    session: 'object',
   })
   const stream = new SMTPStream()
   const ofStream = ['isClosed', '_dataMode', '_dataStream', 'oncommand']

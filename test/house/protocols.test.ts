@@ -4,7 +4,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sources } from '../support/source.ts'
 
-const PROTOCOL_ROOMS = ['main.ts', 'cli', 'inbound', 'imap', 'smtp', 'net', 'api', 'http', 'pages', 'jobs']
+const PROTOCOL_ROOMS = [
+  'main.ts',
+  'cli',
+  'inbound',
+  'imap',
+  'submission',
+  'managesieve',
+  'smtp',
+  'net',
+  'api',
+  'http',
+  'pages',
+  'me',
+  'jobs',
+]
 const PROTOCOL_PACKAGES =
   /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
 /** Below the protocol rooms, only the DNS resolver, the virus scanner client and the transports open a socket. */

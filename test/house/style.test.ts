@@ -29,7 +29,7 @@ test('every file begins with a sentence that says what it is', () => {
 test('file names are kebab-case nouns, more specific than "utils"', () => {
   const wrong = all.filter(({ path }) => {
     const name = basename(path)
-    return FORBIDDEN_NAMES.test(name) || !/^[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(name)
+    return FORBIDDEN_NAMES.test(name) || !/^[a-z0-9]+(?:-[a-z0-9]+)*\.c?ts$/.test(name)
   })
   assert.deepEqual(
     wrong.map(({ path }) => path),

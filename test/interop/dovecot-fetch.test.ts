@@ -19,18 +19,10 @@ import { unpackHeaders } from '../../src/mime/message-headers.ts'
 import { parseMessage } from '../../src/mime/parse.ts'
 import { declaredCharset } from '../../src/mime/structure.ts'
 import { type Dovecot, dovecotMissing, type ImapValue, readValues, startDovecot } from '../support/dovecot.ts'
-import { fixtureBytes, fixtureNames, fixturesMissing } from '../support/fixtures.ts'
+import { fixtureBytes, fixturesMissing } from '../support/fixtures.ts'
 import { bytesOf, stringFormat } from '../support/imap-strings.ts'
 import { BINARY_DIFFERS, ENVELOPE_DIFFERS, SECTIONS_DIFFER, STRUCTURE_DIFFERS } from './dovecot-differences.ts'
-
-const FAMILIES = [
-  ...['enmime', 'flanker', 'mail-parser', 'mailcore2', 'mime4j-testmsgs', 'mime4j-mimetools-testmsgs', 'python-email'],
-  ...['ruby-mail', 'webklex'],
-]
-/** Messages; the expected bodies of mime4j are none. */
-const NAMES = FAMILIES.flatMap((family) => fixtureNames(`mime/${family}`).map((name) => `${family}/${name}`)).filter(
-  (name) => /\.(?:eml|msg|txt|raw)$/.test(name) && !name.includes('_decoded'),
-)
+import { VECTOR_NAMES } from './dovecot-vectors.ts'
 
 interface Vector {
   name: string
@@ -45,7 +37,7 @@ suite('FETCH beside Dovecot', { skip: dovecotMissing() || fixturesMissing('mime'
   let rows: Map<string, ImapValue>[]
 
   before(async () => {
-    vectors = NAMES.map((name) => {
+    vectors = VECTOR_NAMES.map((name) => {
       const bytes = fixtureBytes(`mime/${name}`)
       const { structure, keptHeaders } = parseMessage(bytes)
       return { name, bytes, root: structure!, keptHeaders }

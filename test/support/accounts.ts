@@ -74,6 +74,7 @@ export function handover(given: Partial<Handover> & { to?: string; cc?: string; 
     hidden: [],
     bytes,
     internetMessageId,
+    isForwarded: false,
     uncertain: false,
     signal: new AbortController().signal,
     ...rest,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVENTS } from '../../src/api/schemas/events.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import { openLog } from '../../src/base/log.ts'
+import { type Log, openLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Context } from '../../src/context.ts'
 import { type Check, closed, compileCheck } from '../../src/http/validate.ts'
@@ -21,6 +21,8 @@ export interface ApplianceSetup {
   clock?: Clock
   /** DNS records of the appliance's DNS server. */
   zone?: Zone
+  /** Receives the log; silent unless TEST_LOG says otherwise. */
+  log?: Log
   /** Settings on top of those of the test. */
   env?: Record<string, string>
   /** Whether the workers run in threads; by default on this thread with the clock of the test. */
@@ -105,10 +107,13 @@ async function open(setup: ApplianceSetup, dataDir: string, dns: LocalDns): Prom
       RECEIVE_THREADS: process.env.TEST_RECEIVE_THREADS ?? '0',
       HTTP_BIND: '127.0.0.1',
       SMTP_BIND: '127.0.0.1',
-      CLIENT_PROTOCOLS: 'imaps,imap',
+      CLIENT_PROTOCOLS: 'imaps,imap,submissions,submission,managesieve',
       CLIENT_BIND: '127.0.0.1',
       IMAPS_PORT: '0',
       IMAP_PORT: '0',
+      SUBMISSIONS_PORT: '0',
+      SUBMISSION_PORT: '0',
+      MANAGESIEVE_PORT: '0',
       OPERATOR_BIND: '127.0.0.1:0',
       APP_ORIGIN: `http://127.0.0.1:${http}`,
       SEND_ORIGIN: `http://127.0.0.1:${send}`,
@@ -122,7 +127,8 @@ async function open(setup: ApplianceSetup, dataDir: string, dns: LocalDns): Prom
     join(dataDir, 'no-settings-file.json'),
   )
   const workers = setup.workers ?? 'here'
-  return openAppliance(config, { clock: setup.clock, log: openLog(config.LOG_LEVEL), checkReplies: true, workers })
+  const log = setup.log ?? openLog(config.LOG_LEVEL)
+  return openAppliance(config, { clock: setup.clock, log, checkReplies: true, workers })
 }
 
 function furnish(

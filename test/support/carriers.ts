@@ -93,6 +93,7 @@ export function handover(given: Partial<AnyHandover> = {}): AnyHandover {
     hidden: [],
     bytes,
     internetMessageId: 'one@house.test',
+    isForwarded: false,
     uncertain: false,
     signal: new AbortController().signal,
     isUrgent: false,

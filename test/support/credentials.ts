@@ -147,7 +147,7 @@ export async function people(appliance: TestAppliance, team: TestTeam): Promise<
       await appliance.app.db.write((tx) => {
         const { id: memberId } = members.add(tx, team.id, { email, role })
         const { token } = signInAs(tx, email)
-        return { role, memberId, cookie: `owner=${token}`, formToken: sessions.formToken(token) }
+        return { role, memberId, cookie: `mailstead=${token}`, formToken: sessions.formToken(token) }
       }),
     )
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Administration, openAdministration } from '../../src/administration/administration.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import { openLog } from '../../src/base/log.ts'
 import { openResolver } from '../../src/base/resolver.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -57,7 +58,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   }
   const directory = openDirectory({ db, clock, vault, resolver, config })
   const administration = openAdministration({
-    ...{ db, directory },
+    ...{ db, config, directory, log: openLog('silent') },
     store: { openAccount, quotas: { recordStorageLimitChange: () => {} } },
     outbound: {
       // There are no sending accounts here.
@@ -65,8 +66,11 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
         new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
       queuedMessages: { cancelOf: async () => {} },
       sesIdentities: { look: async () => null },
+      systemMail: { prepare: async () => ({ sendIn: () => {} }) },
+      suppressions: { of: () => new Set(), stopsOwnMail: () => false },
     },
     agents: { endSignInsThrough: () => {} },
+    people: { welcomeMailbox: () => {}, forgetMailbox: () => {} },
   })
   const appliance: TestDirectory = {
     directory,

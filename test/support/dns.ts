@@ -14,6 +14,7 @@ export interface Names {
   /** Strings above 255 bytes are split; one character is one byte (latin1). */
   TXT?: (string | string[])[]
   PTR?: string[]
+  SRV?: { priority: number; weight: number; port: number; target: string }[]
   NS?: string[]
   CNAME?: string
   /** Seconds; default 0, so that a change of the zone is visible immediately. */
@@ -171,6 +172,7 @@ function recordsOf(names: Names, name: string, type: string): Answer[] {
       data: { preference: priority, exchange },
     }))
   }
+  if (type === 'SRV') return (names.SRV ?? []).map((data) => ({ ...base, type: 'SRV' as const, data }))
   if (type === 'CNAME') return names.CNAME === undefined ? [] : [{ ...base, type, data: names.CNAME }]
   if (type === 'A' || type === 'AAAA' || type === 'PTR' || type === 'NS') {
     return (names[type] ?? []).map((data) => ({ ...base, type, data }))
@@ -203,6 +205,10 @@ export function zoneResolver(zone: Zone): Resolver & { queries: Query[] } {
 
 function shown(type: string, data: never): unknown {
   if (type === 'TXT') return (data as Buffer[]).map((part) => part.toString('latin1'))
+  if (type === 'SRV') {
+    const { target, ...service } = data as { target: string }
+    return { ...service, name: target === '.' ? '' : target }
+  }
   if (type !== 'MX') return data
   const { preference, exchange } = data as { preference: number; exchange: string }
   return { priority: preference, exchange: exchange === '.' ? '' : exchange }

@@ -42,6 +42,7 @@ const ITEMS = [
 ]
 const DATES = ['1-Jan-2024', '"29-Feb-2023"', '99-Foo-1', '1-Jan-99999', '"17-Jul-1996 02:44:25 -0700"']
 const LEAVES = ['ALL', 'SEEN', 'NEW', 'UNDRAFT', 'SAVEDATESUPPORTED', '1:*', '$', 'FOO']
+const SORT_KEYS = ['ARRIVAL', 'REVERSE DATE', 'SUBJECT', 'DISPLAYFROM', 'FOO']
 const TEXT_KEYS = ['FROM', 'SUBJECT', 'BODY', 'TEXT', 'KEYWORD', 'EMAILID', 'BCC', 'HEADER x']
 
 /** Text of one command, with its line end. */
@@ -103,13 +104,35 @@ export class CommandMaker {
         `${uid}STORE ${this.#set()} ${this.#random.pick(['', '(UNCHANGEDSINCE 3) '])}${this.#random.pick(['+', '-', ''])}FLAGS${this.#random.pick(['', '.SILENT'])} ${this.#list(FLAGS)}`,
       () => `${uid}${this.#random.pick(['COPY', 'MOVE'])} ${this.#set()} ${name()}`,
       () => `${uid}EXPUNGE ${this.#random.pick(['', this.#set()])}`.trimEnd(),
+      () =>
+        `${uid}SEARCH ${this.#random.pick(['', 'RETURN (MIN COUNT) ', 'RETURN (PARTIAL -1:-2 RELEVANCY) FUZZY ', 'RETURN () CHARSET utf-8 '])}${this.#keys()}`,
+      () =>
+        `GETMETADATA ${this.#random.pick(['', '(DEPTH 1) ', '(MAXSIZE 3 DEPTH infinity) '])}${name()} ${this.#random.pick(['/private/a', '(/private/a /shared/b)', '/shared/x', '/private//a'])}`,
+      () => `SETMETADATA ${name()} (/private/a ${this.#random.pick(['"x"', 'NIL', '{2+}\r\nab', '~{1+}\r\n\0', 'x'])})`,
       () => `${uid}SEARCH ${this.#random.pick(['', 'RETURN (MIN COUNT) ', 'RETURN () CHARSET utf-8 '])}${this.#keys()}`,
+      () =>
+        `${uid}SORT ${this.#random.pick(['', 'RETURN (ALL COUNT) ', 'RETURN (PARTIAL 1:2) '])}${this.#list(SORT_KEYS)} ${this.#random.pick(['UTF-8', 'us-ascii', 'x'])} ${this.#keys()}`,
+      () => `${uid}THREAD ${this.#random.pick(['REFERENCES', 'ORDEREDSUBJECT', 'REFS'])} UTF-8 ${this.#keys()}`,
+      () => `${uid}REPLACE ${this.#random.pick(NUMBERS)} ${name()} (\\Seen) {5+}\r\nhello`,
+      () =>
+        `${this.#random.pick(['LSUB', 'LIST'])} "" ${this.#random.pick(['*%*%*%*%*%*%*%*%x', '%/%/%', '"*"', '""'])}`,
+      () => (this.#random.chance(0.5) ? this.#notify() : this.#searchOfAll()),
       () => `ID ${this.#random.pick(['NIL', '("name" "x")', '("a" NIL)', '()', '(a b)'])}`,
       () => `ENABLE ${this.#random.pick(['QRESYNC', 'CONDSTORE FOO', 'UTF8=ACCEPT', ''])}`,
       () => `LOGIN ${this.#random.pick(STRINGS)} ${this.#random.pick(STRINGS)}`,
       () => `AUTHENTICATE ${this.#random.pick(['PLAIN', 'PLAIN =', 'PLAIN AGEAYg==', 'FOO x'])}`,
     ]
     return this.#random.pick(makers)()
+  }
+
+  #notify(): string {
+    const who = this.#random.pick(['selected', 'inboxes', 'personal', 'subtree a'])
+    const what = this.#random.pick(['NONE', '(MessageNew (FLAGS) MessageExpunge)', '(FlagChange)', '()'])
+    return `NOTIFY ${this.#random.pick(['SET', 'SET STATUS', 'NONE'])} (${who} ${what})`
+  }
+
+  #searchOfAll(): string {
+    return `ESEARCH IN (${this.#random.pick(['personal', 'mailboxes INBOX', 'subtree a', 'x'])}) ${this.#keys()}`
   }
 
   #set(): string {

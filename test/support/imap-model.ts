@@ -120,7 +120,11 @@ export class ObservingSession {
     await this.run('NOOP')
     await this.#learn()
     const known = this.#uids.map((uid) => ({ uid, flags: this.#flags.get(uid!) }))
-    assert.deepEqual(known, model.entries(this.folder), `${this.folder} after ${step}`)
+    const entries = model.entries(this.folder)
+    assert.deepEqual(known, entries, `${this.folder} after ${step}`)
+    const { untagged } = await this.run('UID SEARCH RETURN (COUNT) FLAGGED')
+    const count = entries.filter(({ flags }) => flags.includes('\\Flagged')).length
+    assert.match(untagged.join(), new RegExp(`COUNT ${count}$`), `search after ${step}`)
   }
 
   async #learn(): Promise<void> {

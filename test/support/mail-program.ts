@@ -57,9 +57,18 @@ export function authenticate(
   })
 }
 
-/** The client side of SCRAM-SHA-256, written from RFC 5802 §3. Also notes what the server said. */
-export function scramClient(name: string, password: string): { answer(challenge: string): string; said: string[] } {
+/**
+ * The client side of SCRAM-SHA-256, written from RFC 5802 §3. Also notes what the server said.
+ * @param binding for SCRAM-SHA-256-PLUS: the type of channel binding and its data
+ */
+export function scramClient(
+  name: string,
+  password: string,
+  binding?: { type: string; data: Uint8Array },
+): { answer(challenge: string): string; said: string[] } {
   const said: string[] = []
+  const header = binding === undefined ? 'n,,' : `p=${binding.type},,`
+  const bound = Buffer.concat([Buffer.from(header), binding?.data ?? Buffer.alloc(0)]).toString('base64')
   const bare = `n=${name},r=fyko+d2lbbFgONRv9qkxdawL`
   let signature = ''
   const mac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
@@ -67,16 +76,16 @@ export function scramClient(name: string, password: string): { answer(challenge:
     said,
     answer(challenge) {
       said.push(challenge)
-      if (challenge === '') return `n,,${bare}`
+      if (challenge === '') return header + bare
       if (challenge.startsWith('v=')) return challenge === `v=${signature}` ? '' : 'the server is not the one'
       const [, nonce, salt, rounds] = /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge)!
       const salted = pbkdf2Sync(password, Buffer.from(salt!, 'base64'), Number(rounds), 32, 'sha256')
       const clientKey = mac(salted, 'Client Key')
-      const authMessage = `${bare},${challenge},c=biws,r=${nonce}`
+      const authMessage = `${bare},${challenge},c=${bound},r=${nonce}`
       const stored = createHash('sha256').update(clientKey).digest()
       const proof = mac(stored, authMessage).map((byte, index) => byte ^ clientKey[index]!)
       signature = mac(mac(salted, 'Server Key'), authMessage).toString('base64')
-      return `c=biws,r=${nonce},p=${Buffer.from(proof).toString('base64')}`
+      return `c=${bound},r=${nonce},p=${Buffer.from(proof).toString('base64')}`
     },
   }
 }

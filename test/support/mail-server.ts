@@ -41,6 +41,8 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   const messages: ReceivedMail[] = []
   const server = new SMTPServer({
     disableReverseLookup: true,
+    // Not the 30 s it waits for clients that keep their connection.
+    closeTimeout: 100,
     authOptional: true,
     hideSTARTTLS: options.cert === undefined,
     allowInsecureAuth: true,

@@ -74,9 +74,9 @@ export class ModelMailbox {
       await folderEdits.create(account, { name: random.pick(free), parentId, sortOrder: random.below(80) })
     } else if (kind < 2) {
       const change = { name: free.length > 0 ? random.pick(free) : one.name, sortOrder: random.below(80) }
-      await folderEdits.update(account, one.id, change, async () => {})
+      await folderEdits.update(account, one.id, change, () => {})
     } else if (!own.some(({ parentId }) => parentId === one.id)) {
-      await folderEdits.remove(account, one.id, random.chance(0.5) ? 'trash' : 'delete', async () => {})
+      await folderEdits.remove(account, one.id, random.chance(0.5) ? 'trash' : 'delete', () => {})
     }
   }
 
@@ -124,6 +124,7 @@ export class ModelMailbox {
     const inspection = {
       message: mailOf(this.#mail()),
       ...{ hash: sha256(bytes), arrivedHash: sha256(bytes), sizeBytes: bytes.length },
+      forwardMarks: [],
       linkTokens: [],
       chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
     } as unknown as Inspection
@@ -132,24 +133,24 @@ export class ModelMailbox {
       ...{ mailboxId: this.mailboxId, rcptTo: ME, email: ME, quotaBytes: 1e9, junk: random.chance(0.15) },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
       spam: { score: 0, isSpam: false, reasons: [] },
-      scriptOutcome: random.chance(0.4) ? this.#ruling() : null,
+      scriptOutcome: random.chance(0.4) ? this.#sieveOutcome() : null,
     }
     const receivedAt = this.appliance.clock.now() - random.below(3) * 1000
     const [stored] = await this.appliance.store.deliver(
       { inspection, mailFrom: 'a@else.test', receivedAt },
       [target],
-      async () => {},
+      () => {},
     )
     this.#known.push(stored!.messageId!)
   }
 
   /** A Sieve result: one to three folders, and some keywords. */
-  #ruling(): SieveOutcome {
+  #sieveOutcome(): SieveOutcome {
     const random = this.#random
     const paths = random.some(['INBOX', 'Archive', 'Junk', 'Trash', 'Sent'], 0.3)
-    const places = paths.map((path): FilingTarget => ({ kind: 'folder', path, create: false }))
-    const usual: FilingTarget[] = places.length === 0 || random.chance(0.2) ? [{ kind: 'default' }] : []
-    return { targets: [...usual, ...places], keywords: random.some(KEYWORDS, 0.2), error: null }
+    const named = paths.map((path): FilingTarget => ({ kind: 'folder', path, create: false }))
+    const usual: FilingTarget[] = named.length === 0 || random.chance(0.2) ? [{ kind: 'default' }] : []
+    return { targets: [...usual, ...named], keywords: random.some(KEYWORDS, 0.2), error: null }
   }
 
   async #edit(): Promise<void> {
@@ -224,6 +225,11 @@ export class ModelMailbox {
       await one('SELECT n, last_message FROM threads WHERE account = ? ORDER BY n'),
       await one(`SELECT t.n, (SELECT m.n FROM messages m WHERE m.thread = t.n AND m.listed = t.listed
           ORDER BY m.received_at DESC, m.n DESC LIMIT 1) AS last_message FROM threads t WHERE t.account = ? ORDER BY t.n`),
+    )
+    assert.deepEqual(
+      await one('SELECT message, keyword FROM message_keywords WHERE account = ? ORDER BY 1, 2'),
+      await one(`SELECT m.n AS message, j.value AS keyword FROM messages m, json_each(m.keywords) j
+        WHERE m.account = ? ORDER BY 1, 2`),
     )
     await this.#recountTotals(account)
     const { low, high } = { low: account.n * 2 ** 32, high: (account.n + 1) * 2 ** 32 }

@@ -60,6 +60,7 @@ async function ofMailbox(appliance: TestAppliance, team: TestTeam, { mailbox }: 
   const post = async (path: string, body: object, status = 201) =>
     data<Json>(await appliance.call('POST', path, key, body), status)
   owned.set('appPassword', (await post('/mailbox/app-passwords', { name: 'Telephone' })).id)
+  owned.set('forward', (await post('/mailbox/forwards', { to: 'ana@elsewhere.example' })).id)
   const later = { to: [{ email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
   owned.set('submission', (await post('/mailbox/messages/send', later, 202)).submission_id)
   owned.set('draft', (await post('/mailbox/drafts', { subject: 'x' })).id)

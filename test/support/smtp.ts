@@ -38,6 +38,14 @@ export class SmtpClient implements AsyncDisposable {
     return new SmtpClient(socket)
   }
 
+  /** Connects with TLS from the first byte, with any certificate, and reads nothing yet. @param from local address to connect from */
+  static async secure(port: number, from?: string): Promise<SmtpClient> {
+    const local = from === undefined ? {} : { localAddress: from }
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...local })
+    await once(socket, 'secureConnect')
+    return new SmtpClient(socket)
+  }
+
   /** Connects, reads the greeting and says EHLO. */
   static async greet(port: number, helo = 'client.test'): Promise<SmtpClient> {
     const client = await SmtpClient.connect(port)
@@ -112,6 +120,11 @@ export class SmtpClient implements AsyncDisposable {
   /** Fingerprint of the certificate of the server, once inside TLS. */
   get certificate(): string {
     return (this.#socket as TLSSocket).getPeerCertificate().fingerprint256
+  }
+
+  /** Keying material of the TLS connection (RFC 9266 §2). */
+  get exporter(): Buffer {
+    return (this.#socket as TLSSocket).exportKeyingMaterial(32, 'EXPORTER-Channel-Binding', Buffer.alloc(0))
   }
 
   /** Half-closes: the peer sees the end of the stream. */

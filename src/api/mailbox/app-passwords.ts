@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { invalid, notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { isSubset, MAILBOX_SCOPES } from '../../directory/permissions.ts'
-import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { createdBy, type MailboxPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { KeyStatus } from '../schemas/api-key.ts'
@@ -65,14 +65,14 @@ const createAppPassword = route({
       'A secret for one mail program, shown in this response only. Its permissions must be among those of the key, and it does not ' +
       'outlive the expiry of the key. At most 25 active ones (409).',
   },
-  access: WRITE,
+  access: { ...WRITE, fresh: true },
   idempotent: true,
   body: { schema: AppPasswordCreate },
   reply: { secret: true, schema: NewAppPassword, status: 201 },
   async handle({ body, principal, app }) {
     refuseAgent(app, principal)
     writableAccountOf(app, principal)
-    const input = withinKey(app, principal, readAppPassword(body, principal.keyId))
+    const input = withinKey(app, principal, readAppPassword(body, createdBy(principal)))
     const issued = await app.directory.appPasswords.issue(principal.teamId, principal.mailboxId, input)
     const Location = `/api/v1${PATH}/${issued.record.id}`
     return answer({ data: presentNewAppPassword(issued), headers: { Location } })

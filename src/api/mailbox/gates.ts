@@ -19,6 +19,7 @@ const BEHIND: Record<Exclude<MailboxGate, ClientProtocol>, RegExp> = {
   message_parse: /^POST \/mailbox\/messages\/parse$/,
   blob_lookup: /^POST \/mailbox\/blobs\/lookup$/,
   blob_copy: /^POST \/mailbox\/blobs\/copy$/,
+  forwarding: /^(GET|POST|PATCH|DELETE) \/mailbox\/forwards(\/|$)/,
   app_passwords: /^(GET|POST|PATCH|DELETE) \/mailbox\/app-passwords(\/|$)/,
 }
 

@@ -9,11 +9,12 @@ import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { Submitted } from '../../outbound/submit/new-message.ts'
 import type { Account } from '../../store/records.ts'
+import type { ReadMail } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
-import { NewMessage, type ReadMailboxMessage, reader } from './send-body.ts'
+import { NewMessage, reader } from './send-body.ts'
 
 const BODY_LIMIT = 67_108_864
 
@@ -80,7 +81,7 @@ export function sentAnswer(submitted: Submitted) {
 export async function withUploads(
   app: Context,
   account: Account,
-  { mail, uploads }: ReadMailboxMessage,
+  { mail, uploads }: ReadMail,
 ): Promise<EncodedAttachment[]> {
   const attachments = [...mail.attachments]
   const { contents } = app.store

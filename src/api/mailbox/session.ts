@@ -20,7 +20,7 @@ const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const SYNC = 'GET /mailbox/sync/changes'
 const FOLLOW = 'GET /mailbox/sync/query-changes'
 /** Operations an agent's inbox never has, for any key (decisions §10.13). */
-const NOT_FOR_AGENTS = /^(?:PUT \/mailbox\/vacation-response|[A-Z]+ \/mailbox\/app-passwords(?:\/.*)?)$/
+const NOT_FOR_AGENTS = /^(?:PUT \/mailbox\/vacation-response|[A-Z]+ \/mailbox\/(?:app-passwords|forwards)(?:\/.*)?)$/
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the other routes of the Mailbox API */
@@ -102,8 +102,8 @@ function nameOf({ method, path }: Route): string {
   return `${method} ${path}`
 }
 
-function mayCall(principal: MailboxPrincipal, { as, permission }: Route): boolean {
-  if (as !== 'mailbox') return false
+function mayCall(principal: MailboxPrincipal, { as, permission, alsoNeeds }: Route): boolean {
+  if (as !== 'mailbox' || (alsoNeeds !== undefined && !allows(principal.permissions, alsoNeeds))) return false
   const needed = permission === undefined ? [] : [permission].flat()
   return needed.length === 0 || needed.some((one) => allows(principal.permissions, one))
 }

@@ -1,6 +1,8 @@
 // The Sieve scripts of a mailbox (decisions §10.14).
 
 import { Type } from 'typebox'
+import { allows } from '../../directory/permissions.ts'
+import type { MailboxPrincipal } from '../../directory/principal.ts'
 import type { SieveText } from '../../directory/sieve-scripts.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
@@ -23,6 +25,9 @@ import { MAILBOX_PAGE } from './limits.ts'
 const params = Type.Object({ script_id: Id('sieveScript') })
 
 const WRONG = '422 with `line` and `column` in `errors` for every error in the script.'
+
+/** `redirect` sends: a script with it needs the permission of sending. */
+const maySend = ({ permissions }: MailboxPrincipal) => allows(permissions, 'email.send')
 
 const listScripts = route({
   method: 'GET',
@@ -52,7 +57,8 @@ const createScript = route({
     description:
       'The active script is run for every received message, after the sender filters and the spam score. `keep` stores the ' +
       'message in the Inbox, or in Junk when it is spam; `fileinto` stores it in the named folder. When a script fails, the ' +
-      `message is stored as without the script; the inbound log has the reason. ${WRONG} 409 when the name is in use or the ` +
+      'message is stored as without the script; the inbound log has the reason. `redirect` needs a key that also has `email.send`; what is ' +
+      `spam, fails DMARC or would loop is not redirected, but kept. ${WRONG} 409 when the name is in use or the ` +
       'mailbox has ten scripts.',
   },
   access: { as: 'mailbox', permission: 'mailbox.write' },
@@ -75,7 +81,11 @@ const createScript = route({
   async handle({ body, principal, app }) {
     writableAccountOf(app, principal)
     const { name, content, activate = false } = body
-    const script = await app.directory.sieveScripts.create(principal.mailboxId, { name, content, activate })
+    const script = await app.directory.sieveScripts.create(
+      principal.mailboxId,
+      { name, content, activate },
+      maySend(principal),
+    )
     const headers = { Location: `/api/v1/mailbox/sieve-scripts/${script.id}` }
     return answer({ data: presentScriptDetail(script), headers })
   },
@@ -138,7 +148,8 @@ const replaceScript = route({
   reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, body, principal, app, request }) {
     writableAccountOf(app, principal)
-    const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, body, (current) =>
+    const next = { ...body, maySend: maySend(principal) }
+    const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, next, (current) =>
       request.matches(presentScriptDetail(current)),
     )
     return presentScriptDetail(script)
@@ -159,7 +170,9 @@ const activateScript = route({
   async handle({ params: { script_id: id }, principal, app, request }) {
     writableAccountOf(app, principal)
     const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
-    return presentScriptDetail(await app.directory.sieveScripts.activate(principal.mailboxId, id, matches))
+    return presentScriptDetail(
+      await app.directory.sieveScripts.activate(principal.mailboxId, id, maySend(principal), matches),
+    )
   },
 })
 

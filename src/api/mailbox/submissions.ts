@@ -32,7 +32,10 @@ const Recipient = record('SubmissionRecipient', 'One recipient.', {
 const Submission = record('Submission', 'A message that was submitted from this mailbox.', {
   id: Id('submission'),
   message_id: { ...Id('email'), description: 'Id in the delivery log and in events.' },
-  stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was stored.' }),
+  stored_message_id: Nullable({
+    ...Id('message'),
+    description: 'The message in Sent: the copy, or the one that a mail program stored in its place; null without one.',
+  }),
   thread_id: Nullable(Id('thread')),
   draft_id: Nullable({
     ...Id('draft'),

@@ -5,7 +5,7 @@ import { notFound, ProductError } from '../../base/errors.ts'
 import { checkPermissions } from '../../directory/key-input.ts'
 import type { ApiKey as KeyRecord } from '../../directory/keys.ts'
 import { isSubset } from '../../directory/permissions.ts'
-import type { TeamPrincipal } from '../../directory/principal.ts'
+import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
 import {
@@ -54,7 +54,7 @@ const createKey = route({
     description:
       'The secret is shown in this response only. A key cannot create a key with more permissions than it has (403).',
   },
-  access: { as: 'team', permission: 'apikey.create' },
+  access: { as: 'team', permission: 'apikey.create', fresh: true },
   idempotent: true,
   reply: { secret: true, schema: NewApiKey, status: 201 },
   body: { schema: ApiKeyCreate },
@@ -68,7 +68,7 @@ const createKey = route({
       role: body.role,
       permissions: body.permissions,
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
-      createdBy: principal.keyId,
+      createdBy: createdBy(principal),
     })
     return answer({ data: presentNewKey(issued), headers: { Location: `/api/v1/api-keys/${issued.record.id}` } })
   },
@@ -100,7 +100,7 @@ const updateKey = route({
     tag: 'API keys',
     summary: 'Rename an API key, or shorten its lifetime',
   },
-  access: { as: 'team', permission: 'apikey.update' },
+  access: { as: 'team', permission: 'apikey.update', fresh: true },
   params,
   body: {
     schema: Type.Object(
@@ -141,7 +141,7 @@ const rotateKey = route({
     description:
       'The new secret is shown in this response only; 409 when the key is not active, or belongs to a mailbox.',
   },
-  access: { as: 'team', permission: 'apikey.update' },
+  access: { as: 'team', permission: 'apikey.update', fresh: true },
   idempotent: true,
   reply: { secret: true, schema: NewApiKey, etag: true },
   params,

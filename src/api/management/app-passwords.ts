@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
+import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { KeyStatus } from '../schemas/api-key.ts'
@@ -66,13 +67,13 @@ const createAppPassword = route({
       'A secret for one mail program, shown in this response only. At most 25 active ones for each mailbox (409); 403 for the inbox of ' +
       'an agent. `If-Match` takes the ETag of the mailbox.',
   },
-  access: MANAGE,
+  access: { ...MANAGE, fresh: true },
   idempotent: true,
   params: ofMailbox,
   body: { schema: AppPasswordCreate },
   reply: { secret: true, schema: NewAppPassword, status: 201, etag: true },
   async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
-    const input = readAppPassword(body, principal.keyId)
+    const input = readAppPassword(body, createdBy(principal))
     const matches = mailboxMatch(app, id, request)
     const issued = await app.directory.appPasswords.issue(principal.teamId, id, input, matches)
     const Location = `/api/v1/mailboxes/${id}/app-passwords/${issued.record.id}`

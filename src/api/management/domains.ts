@@ -7,14 +7,17 @@ import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
+  DomainChecksJson,
   DomainJson,
   DomainVerificationJson,
+  presentChecks,
   presentDomain,
   presentVerification,
   VerificationStatus,
 } from '../schemas/domain.ts'
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
+import { isoTimeOrNull } from '../schemas/time.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
@@ -94,6 +97,26 @@ const readDomain = route({
   },
 })
 
+const readChecks = route({
+  method: 'GET',
+  path: '/domains/{domain_id}/checks',
+  docs: {
+    operation: 'getDomainChecks',
+    tag: 'Domains',
+    summary: 'Get what the last DNS check of a domain found, without checking again',
+  },
+  access: { as: 'team', permission: 'domain.read' },
+  params,
+  reply: { schema: DomainChecksJson },
+  handle({ params: { domain_id: id }, principal, app }) {
+    const { domains } = app.directory
+    const domain = domains.get(principal.teamId, id)
+    if (domain === undefined) throw notFound('domain')
+    const checks = presentChecks(domains.checks(principal.teamId, id) ?? [])
+    return { checked_at: isoTimeOrNull(domain.checkedAt), checks }
+  },
+})
+
 const verifyDomain = route({
   method: 'POST',
   path: '/domains/{domain_id}/verify',
@@ -111,8 +134,8 @@ const verifyDomain = route({
   reply: { schema: DomainVerificationJson, etag: true },
   async handle({ params: { domain_id }, principal, app, request }) {
     const matches = (current: Domain) => request.matches(presentDomain(current))
-    const { domain, checks } = await app.administration.domains.verify(principal.teamId, domain_id, matches)
-    return answer({ data: presentVerification(domain, checks), version: presentDomain(domain) })
+    const result = await app.administration.domains.verify(principal.teamId, domain_id, matches)
+    return answer({ data: presentVerification(result), version: presentDomain(result.domain) })
   },
 })
 
@@ -127,7 +150,7 @@ const removeDomain = route({
       '409 while an active or suspended mailbox has an address at the domain. After the deletion mail to the domain is refused, ' +
       'and queued messages from it are rejected. Logs stay; a team that creates the domain again gets new records to publish.',
   },
-  access: { as: 'team', permission: 'domain.delete' },
+  access: { as: 'team', permission: 'domain.delete', fresh: true },
   params,
   reply: { schema: DeletedOf('domain'), etag: true },
   async handle({ params: { domain_id }, principal, app, request }) {
@@ -137,4 +160,4 @@ const removeDomain = route({
   },
 })
 
-export const domains = [listDomains, createDomain, readDomain, verifyDomain, removeDomain]
+export const domains = [listDomains, createDomain, readDomain, readChecks, verifyDomain, removeDomain]

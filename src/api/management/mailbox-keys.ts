@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../directory/keys.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import { MAILBOX_SCOPES } from '../../directory/permissions.ts'
+import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import { ApiKeyJson, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
@@ -49,7 +50,7 @@ const createMailboxKey = route({
       `The secret is shown in this response only. At most ${MAILBOX_KEYS_MAX} active keys for each mailbox (409). \`If-Match\` ` +
       'takes the ETag of the mailbox.',
   },
-  access: { as: 'team', permission: 'mailbox.admin.manage' },
+  access: { as: 'team', permission: 'mailbox.admin.manage', fresh: true },
   idempotent: true,
   reply: { secret: true, schema: NewApiKey, status: 201, etag: true },
   params: ofMailbox,
@@ -85,7 +86,7 @@ const createMailboxKey = route({
       name: body.name,
       permissions: body.permissions,
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
-      createdBy: principal.keyId,
+      createdBy: createdBy(principal),
     }
     const matches = mailboxMatch(app, mailbox_id, request)
     const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches)
@@ -104,7 +105,7 @@ const rotateMailboxKey = route({
     description:
       'Id, name, permissions and expiry stay. The new secret is shown in this response only; 409 when the key is not active.',
   },
-  access: { as: 'team', permission: 'mailbox.admin.manage' },
+  access: { as: 'team', permission: 'mailbox.admin.manage', fresh: true },
   idempotent: true,
   reply: { secret: true, schema: NewApiKey, etag: true },
   params: ofKey,

@@ -11,6 +11,8 @@ import {
   QUOTA_MIN_BYTES,
 } from '../../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../../directory/mailboxes.ts'
+import { createdBy } from '../../directory/principal.ts'
+import { requireConfirmed } from '../../http/fresh-proof.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
@@ -118,11 +120,13 @@ const createMailbox = route({
   idempotent: true,
   reply: { secret: true, schema: NewMailbox, status: 201 },
   body: { schema: MailboxCreate },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
+    // A key is a secret: issuing one needs the same proof wherever it is done.
+    if (body.create_api_key) requireConfirmed(app.clock, request.session)
     const { mailboxes } = app.administration
     const input = inputOf(body)
     const { mailbox, key } = body.create_api_key
-      ? await mailboxes.createWithKey(principal.teamId, input, principal.keyId)
+      ? await mailboxes.createWithKey(principal.teamId, input, createdBy(principal))
       : { mailbox: await mailboxes.create(principal.teamId, input), key: null }
     const [shown] = present(app, [mailbox])
     const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
@@ -247,7 +251,7 @@ const deleteMailbox = route({
       'The content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; after that the mailbox is not found. Until then deleting it ' +
       'again succeeds.',
   },
-  access: { as: 'team', permission: 'mailbox.admin.delete' },
+  access: { as: 'team', permission: 'mailbox.admin.delete', fresh: true },
   params,
   reply: { schema: DeletedOf('mailbox'), etag: true },
   async handle({ params: { mailbox_id: id }, principal, app, request }) {

@@ -2,7 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import { notFound } from '../../base/errors.ts'
+import { notFound, ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
 import type { TeamPrincipal } from '../../directory/principal.ts'
 import type { Team as TeamRecord } from '../../directory/teams.ts'
 import { answer, route } from '../../http/route.ts'
@@ -25,7 +26,10 @@ const NO_MORE = 'A key can only create, change and remove members with at most i
 const NO_LINK =
   'No link is mailed to an address of this appliance; `meta.link_mailed` is then false, and an owner or the operator gives ' +
   'the person a link.'
-const Role = Words(MEMBER_ROLES, 'owner and admin have all permissions, member reads and sends, viewer reads.')
+const Role = Words(
+  MEMBER_ROLES,
+  'owner and admin have all permissions, member reads and sends, viewer reads, user opens granted mailboxes only.',
+)
 
 const Team = record('Team', 'A team.', {
   id: Id('team'),
@@ -114,7 +118,7 @@ const inviteMember = route({
     summary: 'Invite a person by email; the link is valid for seven days',
     description: `${NO_MORE} ${NO_LINK}`,
   },
-  access: { as: 'team', permission: 'team.manage' },
+  access: { as: 'team', permission: 'team.manage', fresh: true },
   idempotent: true,
   body: {
     schema: record(
@@ -134,7 +138,7 @@ const inviteMember = route({
   },
   reply: { schema: Member, status: 202 },
   async handle({ body, principal, app, request }) {
-    requireRole(principal, body.role)
+    requireRole(app, principal, body.role)
     const team = app.directory.teams.get(principal.teamId)
     if (team === undefined) throw notFound('team')
     const reply = (invited: InvitedMember) => ({
@@ -154,15 +158,15 @@ const updateMember = route({
     summary: 'Change the role of a member; a team keeps an owner (409)',
     description: NO_MORE,
   },
-  access: { as: 'team', permission: 'team.manage' },
+  access: { as: 'team', permission: 'team.manage', fresh: true },
   params,
   body: { schema: record('MemberUpdate', 'The new role.', { role: Role }, { role: 'viewer' }) },
   reply: { schema: Member },
   async handle({ params: { member_id: id }, body, principal, app }) {
-    requireRole(principal, body.role)
+    requireRole(app, principal, body.role)
     const { people } = app
     return presentMember(
-      await people.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(principal, role)),
+      await people.changeRole(principal.teamId, id, body.role, ({ role }) => requireRole(app, principal, role)),
     )
   },
 })
@@ -176,18 +180,25 @@ const deleteMember = route({
     summary: 'Remove a member from the team; a team keeps an owner (409)',
     description: NO_MORE,
   },
-  access: { as: 'team', permission: 'team.manage' },
+  access: { as: 'team', permission: 'team.manage', fresh: true },
   params,
   reply: { schema: DeletedOf('member') },
   async handle({ params: { member_id: id }, principal, app }) {
-    await app.people.remove(principal.teamId, id, ({ role }) => requireRole(principal, role))
+    await app.people.remove(principal.teamId, id, ({ role }) => requireRole(app, principal, role))
     return { deleted: true, id }
   },
 })
 
-/** A member uses the console with the permissions of a role: without this check an inviter could make themselves owner. */
-function requireRole(principal: TeamPrincipal, role: MemberRole): void {
+/**
+ * A member uses the console with the permissions of a role: without this check an inviter could give more than they have. Of people only
+ * owners make, change and remove owners (decisions §2.3): an admin has the same permissions.
+ */
+function requireRole(app: Context, principal: TeamPrincipal, role: MemberRole): void {
   requireSubset(principal, MEMBER_PERMISSIONS[role])
+  const { teamId, person } = principal
+  if (role !== 'owner' || person === undefined || person.memberId === null) return
+  if (app.people.members.get(teamId, person.memberId)?.role === 'owner') return
+  throw new ProductError('insufficient_permissions', 'Only an owner makes, changes and removes owners of the team.')
 }
 
 function presentTeam({ id, name, status, createdAt }: TeamRecord): Static<typeof Team> {

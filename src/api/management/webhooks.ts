@@ -63,7 +63,7 @@ const createWebhook = route({
       'The signing secret is shown in this response only. 422 `forbidden_value` when the URL resolves to no public address; 409 ' +
       'above 20 webhooks.',
   },
-  access: { as: 'team', permission: 'webhook.create' },
+  access: { as: 'team', permission: 'webhook.create', fresh: true },
   idempotent: true,
   reply: { secret: true, schema: NewWebhook, status: 201 },
   body: {
@@ -179,7 +179,7 @@ const rotateWebhookSecret = route({
       'The secret is shown in this response only. During the grace period requests carry a second signature under the old secret: ' +
       'in `X-Service-Signature-Previous`, and as a second value in `webhook-signature`.',
   },
-  access: { as: 'team', permission: 'webhook.manage' },
+  access: { as: 'team', permission: 'webhook.manage', fresh: true },
   idempotent: true,
   reply: { secret: true, schema: NewWebhook, etag: true },
   params,

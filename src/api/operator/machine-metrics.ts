@@ -1,4 +1,4 @@
-// Metrics in the Prometheus text format, read from the database at each scrape; without addresses or teams.
+// Metrics in the Prometheus text format: read from the database at each scrape, and those counted since; without addresses or teams.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -26,6 +26,7 @@ async function readMetrics(app: Context): Promise<string> {
   await inbound(app, registry)
   await hourly(app, registry)
   await agents(app, registry)
+  submission(app, registry)
   const { queued, leased, oldestDueAt } = await app.outbound.queue.depth()
   gauge('queue_deliveries', 'Deliveries in the queue.', queued)
   gauge('queue_in_hand', 'Deliveries with an attempt in progress.', leased)
@@ -55,7 +56,7 @@ async function readMetrics(app: Context): Promise<string> {
     counter(`${name}_db_flush_seconds_total`, 'Duration of the flushes.', counts.flushMs / 1000)
   }
   process(registry, gauge)
-  return registry.metrics()
+  return [await registry.metrics(), ...(await app.metrics.texts())].join('')
 }
 
 async function inbound(app: Context, registry: Registry): Promise<void> {
@@ -92,6 +93,16 @@ async function agents(app: Context, registry: Registry): Promise<void> {
     registers: [registry],
   })
   for (const { state, count } of await app.agents.registrations.byState()) metric.set({ state }, count)
+}
+
+function submission(app: Context, registry: Registry): void {
+  const metric = new Counter({
+    name: 'mailstead_submission_messages_total',
+    help: 'Messages of mail programs since the start, by result: accepted, repeated (accepted before), refused, deferred.',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  for (const [result, count] of Object.entries(app.outbound.rawSubmitter.results)) metric.inc({ result }, count)
 }
 
 function process(registry: Registry, gauge: (name: string, help: string, value: number) => void): void {

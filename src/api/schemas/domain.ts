@@ -1,10 +1,11 @@
 // A domain, its DNS records, and the results of a DNS check.
 
 import { type Static, Type } from 'typebox'
+import type { DomainVerificationResult } from '../../administration/domains.ts'
 import { isoTime } from '../../base/clock.ts'
 import type { DomainCheck as CheckRecord } from '../../directory/domain-checks.ts'
 import type { Domain } from '../../directory/domains.ts'
-import { Id, Words } from '../../http/schema.ts'
+import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
@@ -23,6 +24,14 @@ const MxRecord = record('MxRecord', 'An MX record of the domain itself.', {
   target: Type.String(),
 })
 
+const ClientRecordJson = record('ClientDnsRecord', 'A record by which mail programs find their settings.', {
+  name: Type.String(),
+  type: Words(['SRV', 'CNAME']),
+  value: Type.String({
+    description: 'SRV: priority, weight, port and host, `0 0 0 .` for a protocol that is not served. CNAME: the host.',
+  }),
+})
+
 const DnsRecords = record(
   'DnsRecords',
   'DNS records for the owner of the domain to publish; `verification` alone determines `verification_status`.',
@@ -32,6 +41,9 @@ const DnsRecords = record(
     dmarc: DnsRecord,
     dkim: Type.Array(DnsRecord),
     verification: DnsRecord,
+    client: Type.Array(ClientRecordJson, {
+      description: 'For mail programs: recommended, not required. Empty when no protocol for them is served.',
+    }),
   },
 )
 
@@ -45,6 +57,10 @@ export const DomainJson = record(
     ses_dkim_status: Type.String({ description: 'not_started, pending, success, failed or temporary_failure.' }),
     verified_at: TimeOrNull('Last time the verification record was found; null before the first.'),
     created_at: TimeOf('When it was created.'),
+    checks_ok: Nullable(
+      Type.Boolean({ description: 'Whether every record was found by the last check; null before the first.' }),
+    ),
+    checked_at: TimeOrNull('When DNS was last checked; null before the first check.'),
     dns_records: DnsRecords,
   },
   {
@@ -54,6 +70,8 @@ export const DomainJson = record(
     ses_dkim_status: 'not_started',
     verified_at: '2030-01-02T03:04:05.000Z',
     created_at: '2030-01-02T03:04:05.000Z',
+    checks_ok: true,
+    checked_at: '2030-01-02T03:04:05.000Z',
     dns_records: {
       mx: [{ priority: 10, target: 'mail.example' }],
       spf: { name: 'shop.example', value: 'v=spf1 include:_spf.mail.example ~all' },
@@ -63,6 +81,7 @@ export const DomainJson = record(
         name: '_mail-verify.shop.example',
         value: 'mail-verification=0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p',
       },
+      client: [{ name: '_imaps._tcp.shop.example', type: 'SRV', value: '0 1 993 mail.example' }],
     },
   },
 )
@@ -77,14 +96,21 @@ const DomainCheck = record('DomainCheck', 'An expected record and the answer of 
   required: Type.Boolean({ description: 'True for the verification record only.' }),
 })
 
+const ClientRecordCheckJson = record('ClientDnsCheck', 'A record for mail programs and the answer of DNS.', {
+  ...ClientRecordJson.properties,
+  found: Type.Array(Type.String(), { description: 'Empty also when no name server answered.' }),
+  ok: Type.Boolean({ description: 'Also true for a protocol that is not served and has no record.' }),
+})
+
 export const DomainVerificationJson = record('DomainVerification', 'The domain after the DNS check, and the results.', {
   ...DomainJson.properties,
   checks: Type.Array(DomainCheck),
+  client_checks: Type.Array(ClientRecordCheckJson, { description: 'They do not affect `verification_status`.' }),
 })
 export type DomainVerificationJson = Static<typeof DomainVerificationJson>
 
 export function presentDomain(domain: Domain): DomainJson {
-  const { mx, spf, dmarc, dkim, verification } = domain.records
+  const { mx, spf, dmarc, dkim, verification, client } = domain.records
   return {
     id: domain.id,
     domain: domain.name,
@@ -92,27 +118,41 @@ export function presentDomain(domain: Domain): DomainJson {
     ses_dkim_status: domain.sesDkimStatus,
     verified_at: isoTimeOrNull(domain.verifiedAt),
     created_at: isoTime(domain.createdAt),
+    checks_ok: domain.areChecksOk,
+    checked_at: isoTimeOrNull(domain.checkedAt),
     dns_records: {
       mx: mx.map(({ priority, target }) => ({ priority, target })),
       spf: presentRecord(spf),
       dmarc: presentRecord(dmarc),
       dkim: dkim.map(presentRecord),
       verification: presentRecord(verification),
+      client: client.map(({ name, type, value }) => ({ name, type, value })),
     },
   }
 }
 
-export function presentVerification(domain: Domain, checks: readonly CheckRecord[]): DomainVerificationJson {
+export const DomainChecksJson = record('DomainChecks', 'The findings of the last DNS check.', {
+  checked_at: TimeOrNull('Null before the first check.'),
+  checks: Type.Array(DomainCheck),
+})
+
+export function presentChecks(checks: readonly CheckRecord[]): Static<typeof DomainCheck>[] {
+  return checks.map(({ record: of, name, expected, found, ok, required }) => ({
+    record: of,
+    name,
+    expected,
+    found,
+    ok,
+    required,
+  }))
+}
+
+export function presentVerification(result: DomainVerificationResult): DomainVerificationJson {
+  const { domain, checks, clientChecks } = result
   return {
     ...presentDomain(domain),
-    checks: checks.map(({ record, name, expected, found, ok, required }) => ({
-      record,
-      name,
-      expected,
-      found,
-      ok,
-      required,
-    })),
+    checks: presentChecks(checks),
+    client_checks: clientChecks.map(({ name, type, value, found, ok }) => ({ name, type, value, found, ok })),
   }
 }
 

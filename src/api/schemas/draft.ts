@@ -7,11 +7,18 @@ import { Id, Nullable, TimeQuery, Words } from '../../http/schema.ts'
 import { ATTACHMENTS_MAX } from '../../mime/compose/attachment-rules.ts'
 import type { DraftMembers, StoredDraft } from '../../store/drafts.ts'
 import { AddressJson, presentAddress } from './address.ts'
-import { BODY_MAX, CONTENT_ID_MAX, fileMembers, people, SUBJECT_MAX, UNDO_SECONDS_MAX } from './new-mail.ts'
+import {
+  BODY_MAX,
+  CONTENT_ID_MAX,
+  fileMembers,
+  people,
+  REPLY_TO_MAX,
+  SUBJECT_MAX,
+  UNDO_SECONDS_MAX,
+} from './new-mail.ts'
 import { record } from './record.ts'
 import { TimeOf, TimeOrNull } from './time.ts'
 
-const REPLY_TO_MAX = 10
 const QUOTES = ['all', 'none'] as const
 const FORWARDS = ['inline', 'attached'] as const
 

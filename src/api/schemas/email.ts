@@ -14,7 +14,11 @@ const Count = Type.Integer({ minimum: 0 })
 
 const MEMBERS = {
   id: Id('email'),
-  source: Words(['batch_api', 'mailbox_api'], 'The API that accepted it: the Sending API or the Mailbox API.'),
+  source: Words(
+    ['batch_api', 'mailbox_api', 'smtp', 'forward'],
+    'What accepted it: the Sending API, the Mailbox API, or submission by a mail program. `forward`: a mailbox received it, and its ' +
+      'script or its forwarding setting sent it on.',
+  ),
   mailbox_id: Nullable({ ...Id('mailbox'), description: 'The sending mailbox; null for a root key.' }),
   from: AddressJson,
   subject: Type.String(),

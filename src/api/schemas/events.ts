@@ -16,7 +16,7 @@ const OrNull = (description: string) => Nullable(Type.String({ description }))
 const sent = {
   message_id: { ...Id('email'), description: 'The mail.' },
   delivery_log_id: { ...Id('deliveryLog'), description: 'The message to this recipient.' },
-  source: Words(['batch_api', 'mailbox_api', 'system']),
+  source: Words(['batch_api', 'mailbox_api', 'smtp', 'forward', 'system']),
   mailbox_id: Nullable(Id('mailbox')),
   provider_id: Nullable(Id('provider')),
   provider_name: OrNull('The sending account; null before it was routed.'),

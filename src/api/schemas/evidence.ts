@@ -72,6 +72,17 @@ const ScriptEvidence = record('ScriptEvidence', 'The result of the Sieve script 
   error: Nullable(Type.String({ description: 'Why the script failed, one sentence.' })),
 })
 
+const ForwardingEvidence = record('ForwardingEvidence', 'To whom the message was forwarded.', {
+  message_id: Nullable({ ...Id('email'), description: 'In the delivery log; null when nothing was sent.' }),
+  to: Type.Array(Type.String()),
+  refused: Type.Array(
+    record('RefusedForward', 'An address that the message was not forwarded to.', {
+      to: Type.String(),
+      reason: Type.String({ description: 'One sentence.' }),
+    }),
+  ),
+})
+
 export const Evidence = record(
   'Evidence',
   'The evidence for the outcome. Checks that were not made are null, lists are then empty.',
@@ -85,6 +96,7 @@ export const Evidence = record(
     spam: Type.Array(SpamPart),
     thread: Nullable(ThreadEvidence),
     script: Nullable(ScriptEvidence),
+    forwarding: Nullable(ForwardingEvidence),
     report: Nullable(ReportEvidence),
     probes: Nullable(
       Type.Integer({
@@ -103,8 +115,9 @@ export function presentEvidence(kept: Record<string, unknown>): Evidence {
     spam = [],
     thread = null,
     script = null,
+    forwarding = null,
     report = null,
     probes = null,
   } = kept as Partial<Evidence>
-  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, script, report, probes }
+  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, script, forwarding, report, probes }
 }

@@ -10,10 +10,10 @@ import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 
 export const InboundStatus = Words(
-  ['stored', 'junk', 'refused', 'deferred', 'duplicate', 'discarded'],
+  ['stored', 'junk', 'refused', 'deferred', 'duplicate', 'discarded', 'forwarded'],
   '`stored`: in the Inbox, or where the Sieve script filed it; `junk`: in Junk; `duplicate`: already stored; `discarded`: ' +
     'discarded by the Sieve script, or an automatic message without a recipient that cannot be bounced; `deferred`: the sender ' +
-    'will retry.',
+    'will retry; `forwarded`: sent on to other addresses, without a copy here.',
 )
 
 const InboundReason = Words([

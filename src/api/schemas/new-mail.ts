@@ -1,11 +1,13 @@
-// A message to send, as in request bodies: the members common to both ways of sending.
+// A message to send, as in request bodies: the members common to both ways of sending, and how they are read.
 
 import { type Static, Type } from 'typebox'
-import { TimeQuery, Words } from '../../http/schema.ts'
+import { type Issue, invalid, type ProductError } from '../../base/errors.ts'
+import { parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import { decodeContent } from '../../mime/compose/attachment-rules.ts'
 import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address as MailAddress } from '../../mime/message.ts'
 import { TAG_MAX, TAGS_MAX } from '../../outbound/submit/message-labels.ts'
+import type { NewMail } from '../../outbound/submit/new-message.ts'
 import { record } from './record.ts'
 
 const ADDRESSES_MAX = 50
@@ -16,6 +18,8 @@ export const BODY_MAX = 10_485_760
 export const SUBJECT_MAX = 998
 const HEADERS_MAX = 50
 const HEADER_VALUE_MAX = 998
+/** Addresses of Reply-To. */
+export const REPLY_TO_MAX = 10
 export const UNDO_SECONDS_MAX = 120
 export const CONTENT_ID_MAX = 255
 /** Characters from which a text is passed as bytes between threads. */
@@ -166,4 +170,80 @@ export function fileOf(field: string, file: { filename: string; type?: string; c
     disposition: 'attachment',
     contentId: null,
   }
+}
+
+/** The members of a body that both ways of sending have, after its validation. */
+export interface MailBody {
+  from?: Person
+  to: Person[]
+  cc?: Person[]
+  bcc?: Person[]
+  reply_to?: Person[]
+  subject: string
+  text_body?: string
+  html_body?: string
+  custom_headers?: Record<string, string>
+  attachments?: MailAttachment[]
+  send_at?: string
+  undo_seconds?: number
+  tags?: Record<string, string>
+  metadata?: Record<string, unknown>
+}
+
+/** A message, and the attachments whose content is still to be loaded by `blob_id`. */
+export interface ReadMail {
+  mail: NewMail
+  uploads: { index: number; blobId: string }[]
+}
+
+interface AttachmentRules {
+  /** The error for an attachment without `content` and `blob_id`. */
+  missing(issue: Issue): ProductError
+  /** Largest file inside the body, bytes. */
+  inlineBytesMax?: number
+}
+
+/** @throws ProductError validation_error on a time or an attachment; what `rules.missing` returns */
+export function readMail(given: MailBody, rules: AttachmentRules): ReadMail {
+  const { from, attachments = [], send_at: sendAt } = given
+  const mail: NewMail = {
+    from: from === undefined ? null : addressOf(from),
+    to: addressesOf(given.to),
+    cc: addressesOf(given.cc),
+    bcc: given.bcc === undefined ? null : addressesOf(given.bcc),
+    replyTo: given.reply_to === undefined ? null : addressesOf(given.reply_to),
+    subject: given.subject,
+    textBody: textOf(given.text_body),
+    htmlBody: textOf(given.html_body),
+    headers: given.custom_headers ?? {},
+    attachments: attachments.map((file, index) => attachmentOf(file, `attachments.${index}`, rules)),
+    returnPath: null,
+    inReplyTo: null,
+    sendAt: sendAt === undefined ? null : parseTime(sendAt, { param: 'send_at' }),
+    undoSeconds: given.undo_seconds ?? 0,
+    saveToSent: true,
+    tags: given.tags,
+    metadata: given.metadata,
+  }
+  const uploads = attachments.flatMap(({ blob_id: blobId }, index) => (blobId === undefined ? [] : [{ index, blobId }]))
+  return { mail, uploads }
+}
+
+function attachmentOf(file: MailAttachment, field: string, rules: AttachmentRules): EncodedAttachment {
+  const { filename, type, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
+  if (content === undefined && blobId === undefined) {
+    const message = 'An attachment has no content. Send content or a blob_id.'
+    throw rules.missing({ field: `${field}.content`, code: 'required', message })
+  }
+  if (content !== undefined && blobId !== undefined) {
+    const message = 'An attachment has both content and a blob_id. Send only one of them.'
+    throw invalid(`${field}.blob_id`, 'forbidden_value', message)
+  }
+  const read = fileOf(field, { filename, type, content: content ?? 'AA==' })
+  const { inlineBytesMax: most = Number.POSITIVE_INFINITY } = rules
+  if (read.sizeBytes > most) {
+    const message = `The file is too large. A file inside the body has at most ${most} bytes; upload larger ones and send their blob_id.`
+    throw invalid(`${field}.content`, 'too_big', message)
+  }
+  return { ...read, disposition, contentId }
 }

@@ -98,6 +98,7 @@ export const GATED_ENDPOINTS = {
   blob_lookup: 'POST /mailbox/blobs/lookup',
   blob_copy: 'POST /mailbox/blobs/copy',
   app_passwords: 'POST /mailbox/app-passwords',
+  forwarding: 'POST /mailbox/forwards',
 } as const satisfies Record<Exclude<MailboxGate, ClientProtocol>, string>
 
 /** The groups of `endpoints`; a route belongs to the one its tag names. */

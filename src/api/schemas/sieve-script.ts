@@ -21,8 +21,9 @@ export const ScriptName = Type.String({
 export const ScriptContent = Type.String({
   maxLength: SCRIPT_BYTES_MAX,
   description:
-    'Sieve (RFC 5228) with fileinto, envelope, imap4flags, copy, mailbox, subaddress, relational, body, encoded-character and ' +
-    `comparator-i;ascii-numeric; at most ${SCRIPT_BYTES_MAX} bytes. Actions that send mail are not supported.`,
+    'Sieve (RFC 5228) with fileinto, envelope, imap4flags, copy, mailbox, special-use, subaddress, relational, body, variables, ' +
+    'include, duplicate, editheader, date, index, ihave, environment, encoded-character and comparator-i;ascii-numeric; at most ' +
+    `${SCRIPT_BYTES_MAX} bytes.`,
   examples: [SCRIPT],
 })
 

@@ -63,18 +63,21 @@ export const ClientSettingsJson = record(
     imap: Nullable(Endpoint),
     submission: Nullable(Endpoint),
     managesieve: Nullable(Endpoint),
-    setup_url: Nullable(Type.String({ description: 'A page with the same for people; null where there is none.' })),
+    setup_url: Nullable(
+      Type.String({ description: 'A page with the same for people; null where no protocol is served.' }),
+    ),
   },
   {
     username: 'ana@shop.example',
     imap: { host: 'mail.shop.example', port: 993, security: 'tls' },
     submission: null,
     managesieve: null,
-    setup_url: null,
+    setup_url: 'https://mail.shop.example/mail-setup',
   },
 )
 export type ClientSettingsJson = Static<typeof ClientSettingsJson>
 
 export function presentClientSettings(config: Config, email: string): ClientSettingsJson {
-  return { ...clientSettings(config, email), setup_url: null }
+  const isServed = config.CLIENT_PROTOCOLS.length > 0
+  return { ...clientSettings(config, email), setup_url: isServed ? `${config.APP_ORIGIN}/mail-setup` : null }
 }

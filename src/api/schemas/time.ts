@@ -1,20 +1,3 @@
-// Timestamps of records.
+// Timestamps of records, for the schemas of this folder.
 
-import { Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
-import { Nullable, Timestamp } from '../../http/schema.ts'
-
-/** A timestamp. */
-export function TimeOf(description: string) {
-  return Type.Unsafe<string>({ ...Timestamp, description })
-}
-
-/** A nullable timestamp; `description` says what null means. */
-export function TimeOrNull(description: string) {
-  return Nullable(TimeOf(description))
-}
-
-/** @param time ms since 1970-01-01 UTC */
-export function isoTimeOrNull(time: number | null): string | null {
-  return time === null ? null : isoTime(time)
-}
+export { isoTimeOrNull, TimeOf, TimeOrNull } from '../../http/time.ts'

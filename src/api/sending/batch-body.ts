@@ -3,8 +3,9 @@
 import { Type } from 'typebox'
 import { type PlainError, ProductError, plainError } from '../../base/errors.ts'
 import type { BodyReader } from '../../http/body-plan.ts'
+import type { ReadMail } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
-import { OutgoingMessage, type ReadMessage, readOutgoing } from './outgoing-message.ts'
+import { OutgoingMessage, readOutgoing } from './outgoing-message.ts'
 
 /** Most messages of one batch (specification §8). */
 export const BATCH_MAX = 100
@@ -27,7 +28,7 @@ export const Batch = record(
 )
 
 /** A valid message, or the errors of an invalid one. */
-export type Read = ReadMessage | { refused: PlainError }
+export type Read = ReadMail | { refused: PlainError }
 
 export const reader: BodyReader<{ messages: Read[] }> = {
   // An error inside a message fails that message only, wrong types included.

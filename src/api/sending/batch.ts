@@ -9,9 +9,9 @@ import { ERRORS, errorMember } from '../../http/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { ErrorIssue, Id, Nullable, Words } from '../../http/schema.ts'
 import type { Submitted } from '../../outbound/submit/new-message.ts'
+import type { ReadMail } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 import { Batch, type Read, reader } from './batch-body.ts'
-import type { ReadMessage } from './outgoing-message.ts'
 import { loadContent } from './stored-content.ts'
 
 const BODY_LIMIT = 67_108_864
@@ -101,7 +101,7 @@ function presentResults(
 }
 
 /** The message with the content it names, or why it cannot be loaded. */
-async function withContent(app: Context, principal: Principal, message: ReadMessage): Promise<Read> {
+async function withContent(app: Context, principal: Principal, message: ReadMail): Promise<Read> {
   try {
     return { ...message, mail: await loadContent(app, principal, message) }
   } catch (error) {

@@ -2,9 +2,10 @@
 
 import { Type } from 'typebox'
 import type { BodyReader } from '../../http/body-plan.ts'
-import { type ReadMessage, readOutgoing } from './outgoing-message.ts'
+import type { ReadMail } from '../schemas/new-mail.ts'
+import { readOutgoing } from './outgoing-message.ts'
 
-export const reader: BodyReader<ReadMessage> = {
+export const reader: BodyReader<ReadMail> = {
   // Validated in `read`, after its addresses have been brought to one form.
   schema: Type.Object({}, { additionalProperties: true }),
   read: (body) => readOutgoing(body, 'body'),

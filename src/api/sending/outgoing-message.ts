@@ -1,29 +1,24 @@
 // One message of the Sending API: addresses in several forms, brought to one before they are validated.
 
 import { type Static, type TSchema, Type } from 'typebox'
-import { type Issue, invalid } from '../../base/errors.ts'
-import { parseTime } from '../../http/schema.ts'
+import type { Issue } from '../../base/errors.ts'
 import { closed, compileCheck, wrongBody } from '../../http/validate.ts'
-import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
-import type { NewMail } from '../../outbound/submit/new-message.ts'
+import { ATTACHMENTS_MAX } from '../../mime/compose/attachment-rules.ts'
 import {
-  addressesOf,
-  addressOf,
   delayMembers,
-  fileOf,
   HtmlBody,
   labelMembers,
   MailAttachment,
   mailMembers,
   Person,
   people,
-  textOf,
+  REPLY_TO_MAX,
+  type ReadMail,
+  readMail,
 } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 
 const RETURN_PATH_MAX = 254
-const FILES_MAX = 10
-const REPLY_TO_MAX = 10
 const TEXT_MAX = 600
 const LISTS = ['to', 'cc', 'bcc', 'reply_to'] as const
 /** `Ana <ana@shop.example>`; the name may be a quoted string (RFC 5322 §3.2.4). Matched before lengths are checked, in linear time. */
@@ -69,7 +64,7 @@ const common = {
   ),
   attachments: Type.Optional(
     Type.Array(MailAttachment, {
-      maxItems: FILES_MAX,
+      maxItems: ATTACHMENTS_MAX,
       description: 'Files; `blob_id` with the key of a mailbox only.',
     }),
   ),
@@ -111,21 +106,17 @@ type Strict = Static<typeof Strict>
 
 const checks = new Map(['message', 'body'].map((whole) => [whole, compileCheck(closed(Strict as TSchema), whole)]))
 
-/** A message, and the attachments whose content is still to be loaded by `blob_id`. */
-export interface ReadMessage {
-  mail: NewMail
-  uploads: { index: number; blobId: string }[]
-}
-
 /**
  * @param whole name of the message as a whole in errors
  * @throws ProductError missing_parameter, validation_error
  */
-export function readOutgoing(given: unknown, whole: 'message' | 'body'): ReadMessage {
+export function readOutgoing(given: unknown, whole: 'message' | 'body'): ReadMail {
   const { value, singles } = inOneForm(given)
   const check = checks.get(whole)!
   if (!check.passes(value)) throw wrongBody(check.issues(value).map((issue) => inGivenForm(issue, singles)))
-  return readStrict(value as Strict, singles)
+  const message = value as Strict
+  const { mail, uploads } = readMail(message, { missing: (issue) => wrongBody([issue]) })
+  return { mail: { ...mail, returnPath: message.return_path ?? null, singles }, uploads }
 }
 
 /** @param singles fields given as one address instead of a list */
@@ -161,44 +152,4 @@ function inGivenForm({ field, code, message, ...rest }: Issue, singles: readonly
   if (!singles.includes(list!) || !field.startsWith(`${list}.0`)) return { field, code, message, ...rest }
   const shown = field.replace(`${list}.0`, list!)
   return { field: shown, code, message: message.replace(field, shown), ...rest }
-}
-
-function readStrict(given: Strict, singles: string[]): ReadMessage {
-  const { from, attachments = [], send_at: sendAt } = given
-  const mail: NewMail = {
-    from: from === undefined ? null : addressOf(from),
-    to: addressesOf(given.to),
-    cc: addressesOf(given.cc),
-    bcc: given.bcc === undefined ? null : addressesOf(given.bcc),
-    replyTo: given.reply_to === undefined ? null : addressesOf(given.reply_to),
-    subject: given.subject,
-    textBody: textOf(given.text_body),
-    htmlBody: textOf(given.html_body),
-    headers: given.custom_headers ?? {},
-    attachments: attachments.map(attachmentOf),
-    returnPath: given.return_path ?? null,
-    inReplyTo: null,
-    sendAt: sendAt === undefined ? null : parseTime(sendAt, { param: 'send_at' }),
-    undoSeconds: given.undo_seconds ?? 0,
-    saveToSent: true,
-    singles,
-    tags: given.tags,
-    metadata: given.metadata,
-  }
-  const uploads = attachments.flatMap(({ blob_id: blobId }, index) => (blobId === undefined ? [] : [{ index, blobId }]))
-  return { mail, uploads }
-}
-
-function attachmentOf(file: MailAttachment, index: number): EncodedAttachment {
-  const { filename, type, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
-  const field = `attachments.${index}`
-  if (content === undefined && blobId === undefined) {
-    const message = 'An attachment has no content. Send content or a blob_id.'
-    throw wrongBody([{ field: `${field}.content`, code: 'required', message }])
-  }
-  if (content !== undefined && blobId !== undefined) {
-    const message = 'An attachment has both content and a blob_id. Send only one of them.'
-    throw invalid(`${field}.blob_id`, 'forbidden_value', message)
-  }
-  return { ...fileOf(field, { filename, type, content: content ?? 'AA==' }), disposition, contentId }
 }

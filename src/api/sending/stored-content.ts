@@ -6,10 +6,10 @@ import type { Principal } from '../../directory/principal.ts'
 import type { NewMail } from '../../outbound/submit/new-message.ts'
 import { accountOf } from '../mailbox/account.ts'
 import { withUploads } from '../mailbox/send.ts'
-import type { ReadMessage } from './outgoing-message.ts'
+import type { ReadMail } from '../schemas/new-mail.ts'
 
 /** @throws ProductError validation_error: content belongs to a mailbox, and other keys have none */
-export async function loadContent(app: Context, principal: Principal, message: ReadMessage): Promise<NewMail> {
+export async function loadContent(app: Context, principal: Principal, message: ReadMail): Promise<NewMail> {
   const [first] = message.uploads
   if (first === undefined) return message.mail
   if (principal.kind !== 'mailbox') {

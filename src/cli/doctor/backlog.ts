@@ -1,4 +1,4 @@
-// Checks for overdue work: queued deliveries and webhook deliveries.
+// Checks for overdue work: queued deliveries, webhook deliveries, and messages that are not yet prepared for mail programs.
 
 import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Context } from '../../context.ts'
@@ -12,7 +12,8 @@ export async function checkBacklog(app: Context): Promise<Finding[]> {
   const { queued, oldestDueAt } = await app.outbound.queue.depth()
   const { undispatched, pending, lagMs } = await app.eventDispatch.backlog()
   const late = oldestDueAt === null ? 0 : app.clock.now() - oldestDueAt
-  return [queueFinding(queued, late), webhookFinding(undispatched + pending, lagMs)]
+  const unprepared = app.store.outlining.left()
+  return [queueFinding(queued, late), webhookFinding(undispatched + pending, lagMs), outlineFinding(unprepared)]
 }
 
 /** @param late how long the oldest delivery has been due, in ms; below 0 when none is */
@@ -30,4 +31,14 @@ export function webhookFinding(waiting: number, late: number): Finding {
   if (late < LATE_MS) return fine('webhooks', `${many}, none overdue.`)
   const says = `${many}; the oldest has been due for ${Math.floor(late / MINUTE_MS)} minutes.`
   return warning('webhooks', says, 'Check that the appliance runs, and its log for webhook errors.')
+}
+
+/** @param left messages of earlier versions whose structure and header fields mail programs still need from the message itself */
+export function outlineFinding(left: number): Finding {
+  if (left === 0) return fine('outlines', 'The structure of all messages is stored for mail programs.')
+  const many = left === 1 ? '1 message of an earlier version is' : `${left} messages of an earlier version are`
+  return fine(
+    'outlines',
+    `${many} still to be prepared for mail programs, in the background; until then they are read more slowly.`,
+  )
 }

@@ -1,6 +1,7 @@
 // Checks the DNS records of every domain without changing their status.
 
 import type { Context } from '../../context.ts'
+import type { ClientRecordCheck } from '../../directory/client-records.ts'
 import { isReserved } from '../../directory/domain-name.ts'
 import type { Domain } from '../../directory/domain-record.ts'
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
@@ -40,8 +41,18 @@ function everyDomain({ directory }: Context): Domain[] {
   return found
 }
 
+/** The names by which mail programs ask for the settings of verified domains; none of the appliance's own ones. */
+export function documentNames(app: Context): string[] {
+  return everyDomain(app)
+    .filter(({ verificationStatus, teamId }) => verificationStatus === 'verified' && teamId !== SYSTEM_TEAM_ID)
+    .flatMap(({ records }) => records.client.filter(({ type }) => type === 'CNAME').map(({ name }) => name))
+}
+
 async function checkDomain({ directory }: Context, domain: Domain): Promise<Finding[]> {
-  const { verification, checks } = await directory.domains.inspect(domain)
+  const [{ verification, checks }, clientChecks] = await Promise.all([
+    directory.domains.inspect(domain),
+    domain.teamId === SYSTEM_TEAM_ID ? [] : directory.domains.checkClientRecords(domain),
+  ])
   const { name, teamId } = domain
   if (verification === 'unknown') {
     const says = `The name servers of ${name} did not answer.`
@@ -56,5 +67,16 @@ async function checkDomain({ directory }: Context, domain: Domain): Promise<Find
       const says = `${name}: the ${record} record at ${at} is wrong; ${seen}.`
       return (required ? failing : warning)('domain', says, `Set it to: ${expected}`)
     })
-  return missing.length > 0 ? missing : [fine('domain', `${name} has all its records.`)]
+  const found = missing.length > 0 ? missing : [fine('domain', `${name} has all its records.`)]
+  return [...found, ...clientFindings(name, clientChecks)]
+}
+
+/** One finding for a domain: the records are recommended, and a domain without mail programs has none of them. */
+export function clientFindings(name: string, checks: readonly ClientRecordCheck[]): Finding[] {
+  if (checks.length === 0) return []
+  const wrong = checks.filter(({ ok }) => !ok)
+  if (wrong.length === 0) return [fine('client_dns', `${name} has the records for mail programs.`)]
+  const names = wrong.map((one) => (one.found.length === 0 ? one.name : `${one.name} (found: ${one.found[0]})`))
+  const says = `${name}: ${wrong.length} of ${checks.length} records for mail programs are missing or wrong: ${names.join(', ')}.`
+  return [warning('client_dns', says, `They are recommended. See mailstead domain verify ${name}`)]
 }

@@ -73,15 +73,13 @@ export function checkCertificate(pem: string, hosts: readonly string[], now: num
     return [failing('tls', says, 'Check the clock, or use the certificate later.')]
   }
   if (now >= to) return [failing('tls', `The certificate expired at ${certificate.validToDate.toISOString()}.`, renew)]
-  const findings: Finding[] = hosts
-    .filter((host) => certificate.checkHost(host) === undefined)
-    .map((host) =>
-      warning(
-        'tls',
-        `The certificate does not name ${host}.`,
-        'Get a certificate that names every mail host, and CLIENT_HOST.',
-      ),
-    )
+  const findings: Finding[] = missingNames(pem, hosts).map((host) =>
+    warning(
+      'tls',
+      `The certificate does not name ${host}.`,
+      'Get a certificate that names every mail host, and CLIENT_HOST.',
+    ),
+  )
   if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate expires in ${days} days.`, renew))
   if (certificate.checkIssued(certificate)) {
     const says = 'The certificate is self-signed; senders that require a trusted one (MTA-STS, DANE) do not deliver.'
@@ -90,4 +88,10 @@ export function checkCertificate(pem: string, hosts: readonly string[], now: num
   return findings.length > 0
     ? findings
     : [fine('tls', `The certificate names the mail hosts and is valid for ${days} days.`)]
+}
+
+/** The hosts a certificate is not valid for. */
+export function missingNames(pem: string, hosts: readonly string[]): string[] {
+  const certificate = new X509Certificate(pem)
+  return hosts.filter((host) => certificate.checkHost(host) === undefined)
 }

@@ -7,7 +7,8 @@ import { type Finding, failing, fine, warning } from './finding.ts'
 const TIMEOUT_MS = 5000
 /** Characters of the dialogue that are read. */
 export const DIALOGUE_MAX = 8192
-const WILDCARDS = new Map([
+/** Where a listener on all addresses is reached from here. */
+export const WILDCARDS = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
 ])

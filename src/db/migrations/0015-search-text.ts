@@ -5,7 +5,7 @@ import { statements } from '../migrate.ts'
 // A job goes through the messages there are now, in pieces (store/text-renewal.ts): what their bodies say stands in blobs.db alone. The one
 // row of text_renewal names the last message that is done and the last one to do; it goes with the end of the work.
 //
-// The totals are kept by triggers: whoever writes a message cannot forget them, and what they cost is one row of a small table.
+// The totals are kept by triggers: no writer of messages can forget them, and they cost one row of a small table.
 const add = (row: 'new' | 'old', sign: '+' | '-') =>
   `INSERT INTO message_totals (account, listed, seen, flagged, has_attachments, messages, size_bytes)
   VALUES (${row}.account, ${row}.listed, ${row}.seen, ${row}.flagged, ${row}.has_attachments, ${sign}1, ${sign}${row}.size_bytes)

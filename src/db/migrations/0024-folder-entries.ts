@@ -5,7 +5,7 @@ import { statements } from '../migrate.ts'
 
 // mod_seq = 0 stands for an entry of an earlier version that is not filled yet: see `fill`.
 //
-// Nobody has read a UIDVALIDITY so far, therefore each folder can get one of its own: a renamed folder takes its own along, and must not
+// No client has read a UIDVALIDITY before this migration, therefore each folder can get one of its own: a renamed folder takes its own along, and must not
 // bring that of another folder under the same name (RFC 9051 §2.3.1.1).
 //
 // No UIDs that left a folder before this version are known: the floors say so.

@@ -11,7 +11,7 @@ const count = (row: 'new' | 'old', sign: '+' | '-') =>
 // No row remains of an account without threads.
 const tidy = 'DELETE FROM thread_totals WHERE account = old.account AND threads = 0'
 
-// A draft belongs to one message, which is replaced with each edit, and is deleted with it whoever deletes the message.
+// A draft belongs to one message, which is replaced with each edit, and is deleted with it by a trigger, whatever deletes the message.
 // bodies: SHA-256 of the texts as given, in blobs.db; NULL without any. sent_until: until when the sent message can be cancelled (ms).
 export const draftTables = statements(
   27,

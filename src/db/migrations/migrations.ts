@@ -27,6 +27,13 @@ import { folderEntries } from './0024-folder-entries.ts'
 import { messageHeaders } from './0025-message-headers.ts'
 import { appPasswords } from './0026-app-passwords.ts'
 import { draftTables } from './0027-drafts.ts'
+import { mailProgramTables } from './0028-mail-programs.ts'
+import { submittedIds } from './0029-submitted-ids.ts'
+import { forwardingTables } from './0030-forwarding.ts'
+import { forwardTables } from './0031-forwards.ts'
+import { personAccounts } from './0032-person-accounts.ts'
+import { auditTable } from './0033-audit.ts'
+import { domainChecks } from './0034-domain-checks.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -59,5 +66,12 @@ export const mailMigrations = [
   messageHeaders,
   appPasswords,
   draftTables,
+  mailProgramTables,
+  submittedIds,
+  forwardingTables,
+  forwardTables,
+  personAccounts,
+  auditTable,
+  domainChecks,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

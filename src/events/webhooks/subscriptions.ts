@@ -25,7 +25,7 @@ export interface WebhookInput {
   enabled?: boolean
 }
 
-const PER_TEAM_MAX = 20
+export const PER_TEAM_MAX = 20
 /** A subscription is disabled after this many failed events in a row over at least this time (decisions §9.5). */
 const FAILURES_MAX = 20
 const FAILING_FOR_MS = 3 * DAY_MS
@@ -99,6 +99,12 @@ export class Webhooks {
   byId(id: string): Webhook | undefined {
     const row = this.#deps.db.read.get('SELECT * FROM webhooks WHERE id = ?', [id])
     return row && presentWebhook(row)
+  }
+
+  /** How many webhooks a team has. */
+  count(teamId: string): number {
+    const sql = 'SELECT count(*) AS count FROM webhooks WHERE team_id = ?'
+    return this.#deps.db.read.get<{ count: number }>(sql, [teamId])!.count
   }
 
   /** Newest first. */

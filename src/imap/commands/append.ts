@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { DAY_MS } from '../../base/durations.ts'
 import { type SpooledMessage, SpoolFull } from '../../smtp/spool.ts'
 import type { FolderStatus } from '../../store/folders-views.ts'
+import { KEYWORDS_MAX } from '../../store/messages/keyword-change.ts'
 import type { MessageReading } from '../../workers/inspection.ts'
 import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
 import { appendIn } from '../append-message.ts'
@@ -15,9 +16,8 @@ import { type FlagSet, readFlagList } from '../grammar/flags.ts'
 import { formatRanges, rangesOf } from '../grammar/sets.ts'
 import { APPEND_BYTES, APPEND_MESSAGES, MESSAGE_BYTES } from '../limits.ts'
 import { readMailboxName } from '../names.ts'
-import type { CommandSegment, ContentHeader } from '../reader.ts'
+import { type CommandSegment, ConnectionEnded, type ContentHeader, ReadError } from '../reader.ts'
 import { command, type ImapCommand, type ImapSession } from '../session.ts'
-import { announceChanges } from '../updates.ts'
 import { storedKeywords } from './store.ts'
 
 /** What stands before a message. */
@@ -27,6 +27,10 @@ interface MessageHeader {
   date: number | null
   /** In `UTF8 (…)` (RFC 6855). */
   isUtf8: boolean
+}
+
+interface SpooledAppend extends MessageHeader {
+  spooled: SpooledMessage
 }
 
 interface AppendedMessage extends MessageHeader {
@@ -53,6 +57,18 @@ function readMessageHeader(cursor: Cursor): MessageHeader {
   return header
 }
 
+/** What follows a message: null at the end of the command. */
+function readNext({ pieces, content }: CommandSegment, { isUtf8 }: MessageHeader): MessageHeader | null {
+  const cursor = new Cursor(pieces, content !== null)
+  if (isUtf8) cursor.expect(')')
+  if (content === null) {
+    cursor.end()
+    return null
+  }
+  cursor.space()
+  return readMessageHeader(cursor)
+}
+
 interface AppendArguments {
   name: Buffer
   first: MessageHeader
@@ -65,11 +81,14 @@ function readAppend(cursor: Cursor): AppendArguments {
   return { name, first: readMessageHeader(cursor) }
 }
 
-/** Reads the messages of one command. The segments of the command are consumed also when it fails. */
+/**
+ * The messages of one command. They stay in the spool until the command has ended and there is room for all of them: content that no
+ * message references would be outside the quota.
+ */
 class MessageIntake {
-  readonly messages: AppendedMessage[] = []
   readonly #session: ImapSession
   readonly #most: number
+  readonly #received: SpooledAppend[] = []
   #bytes = 0
 
   constructor(session: ImapSession, most: number) {
@@ -77,76 +96,92 @@ class MessageIntake {
     this.#most = most
   }
 
-  /** @throws CommandFailure */
-  async takeAll(first: MessageHeader, segment: CommandSegment, canTake: (bytes: number) => void): Promise<void> {
-    let header = first
-    let current = segment
-    for (;;) {
-      await this.#check(current, header, canTake)
-      const taken = { ...header, reading: await this.#take(current.content!) }
-      current = await this.#session.reader.segment()
-      const next = await this.#readNext(current, taken)
-      // Only now: the content of a command that is BAD is not stored.
-      await this.#session.app.store.blobs.putAll([taken.reading])
-      // Its chunks are not needed any longer.
-      this.messages.push({ ...taken, reading: { ...taken.reading, chunks: [] } })
-      if (next === null) return
-      header = next
-    }
+  /** Of all messages together. */
+  get bytes(): number {
+    return this.#bytes
   }
 
-  /** What follows a message: null at the end of the command. */
-  async #readNext(segment: CommandSegment, { isUtf8 }: MessageHeader): Promise<MessageHeader | null> {
+  get count(): number {
+    return this.#received.length
+  }
+
+  /**
+   * Reads the messages to the end of the command. What the client sends without waiting is consumed also when it fails.
+   * @param canTake throws when there is no place for the messages so far
+   * @throws CommandFailure
+   */
+  async receiveAll(first: MessageHeader, segment: CommandSegment, canTake: () => void): Promise<void> {
+    let header: MessageHeader | null = first
+    let unread: CommandSegment | null = segment
     try {
-      const cursor = new Cursor(segment.pieces, segment.content !== null)
-      if (isUtf8) cursor.expect(')')
-      if (segment.content !== null) {
-        cursor.space()
-        return readMessageHeader(cursor)
+      while (header !== null) {
+        const content: ContentHeader = unread!.content!
+        this.#check(content, header)
+        canTake()
+        unread = null
+        const spooled: SpooledMessage = await this.#receive(content)
+        this.#received.push({ ...header, spooled })
+        unread = await this.#rest()
+        header = readNext(unread, header)
       }
-      cursor.end()
-      return null
     } catch (error) {
-      await this.#session.discard(segment)
+      if (!(error instanceof ConnectionEnded || error instanceof ReadError))
+        await this.#session.discard(unread ?? (await this.#rest()))
       throw error
     }
   }
 
-  /** Refuses a message before it is sent where the client waits, and after having read it otherwise. */
-  async #check(segment: CommandSegment, header: MessageHeader, canTake: (bytes: number) => void): Promise<void> {
-    const { bytes } = segment.content!
-    try {
-      canTake(this.#bytes + bytes)
-      if (header.isUtf8 && !this.#session.utf8) throw bad('Enable UTF8=ACCEPT first.')
-      if (bytes > MESSAGE_BYTES || this.#bytes + bytes > APPEND_BYTES) throw no('TOOBIG', 'The message is too large.')
-      if (this.messages.length === this.#most) throw no('LIMIT', 'Too many messages in one command.')
-      if (bytes === 0) throw no('CANNOT', 'A message must not be empty.')
-    } catch (error) {
-      await this.#session.discard(segment)
-      throw error
+  #rest(): Promise<CommandSegment> {
+    const { deadlines, reader } = this.#session
+    return deadlines.duringRest(reader.segment())
+  }
+
+  /** Stores the content of all messages. @param canStore throws when there is no room for a message */
+  async storeContents(canStore: (reading: MessageReading) => void): Promise<AppendedMessage[]> {
+    const stored: AppendedMessage[] = []
+    while (this.#received.length > 0) {
+      const { spooled, ...header } = this.#received.shift()!
+      const reading = await this.#read(spooled)
+      canStore(reading)
+      await this.#session.app.store.blobs.putAll([reading])
+      // Its chunks are not needed any longer.
+      stored.push({ ...header, reading: { ...reading, chunks: [] } })
     }
+    return stored
+  }
+
+  async #read({ source, sizeBytes, release }: SpooledMessage): Promise<MessageReading> {
+    const load = async () => ('bytes' in source ? source.bytes : await readFile(source.file))
+    return this.#session.app.inspector.read(sizeBytes, load).finally(release)
+  }
+
+  /** Frees the spool. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { spooled } of this.#received) await spooled.release()
+  }
+
+  #check({ bytes }: ContentHeader, { isUtf8, flags }: MessageHeader): void {
+    if (isUtf8 && !this.#session.utf8) throw bad('Enable UTF8=ACCEPT first.')
+    if (bytes > MESSAGE_BYTES || this.#bytes + bytes > APPEND_BYTES) throw no('TOOBIG', 'The message is too large.')
+    if (this.count === this.#most) throw no('LIMIT', 'Too many messages in one command.')
+    if (storedKeywords(flags).length > KEYWORDS_MAX)
+      throw no('LIMIT', `A message has at most ${KEYWORDS_MAX} keywords.`)
+    if (bytes === 0) throw no('CANNOT', 'A message must not be empty.')
     this.#bytes += bytes
   }
 
-  async #take({ bytes, isSync }: ContentHeader): Promise<MessageReading> {
+  /** The content is read to its end also when this fails. */
+  async #receive({ bytes, isSync }: ContentHeader): Promise<SpooledMessage> {
     const { app, deadlines } = this.#session
     if (isSync) this.#session.requestLiteral()
     deadlines.contentBegan()
-    let spooled: SpooledMessage
     try {
-      spooled = await app.appendSpool.receive(this.#pieces(bytes))
+      return await app.appendSpool.receive(this.#pieces(bytes))
     } catch (error) {
       if (error instanceof SpoolFull) throw no('UNAVAILABLE', 'Too many messages are being stored. Try again later.')
       throw error
     } finally {
       deadlines.contentEnded()
-    }
-    try {
-      const { source, sizeBytes } = spooled
-      const load = async () => ('bytes' in source ? source.bytes : await readFile(source.file))
-      return await app.inspector.read(sizeBytes, load)
-    } finally {
-      await spooled.release()
     }
   }
 
@@ -167,12 +202,29 @@ function targetOf(session: ImapSession, name: Buffer): FolderStatus {
   return namedFolder(session, name, 'TRYCREATE').folder
 }
 
-/** Refuses what cannot fit before it is sent. @param bytes of the messages so far */
-function assertRoom({ app, signedIn }: ImapSession, bytes: number): void {
+/** @throws CommandFailure OVERQUOTA @param bytes of all messages @param freed what they replace */
+function assertRoom({ app, signedIn }: ImapSession, bytes: number, freed = 0): void {
   const { mailboxId } = signedIn.account
   const used = app.store.accounts.byMailbox(mailboxId)?.usedBytes ?? 0
   const quota = app.directory.mailboxes.byId(mailboxId)?.quotaBytes ?? 0
-  if (used + bytes > quota) throw no('OVERQUOTA', 'The mailbox is full.')
+  if (used - freed + bytes > quota) throw no('OVERQUOTA', 'The mailbox is full.')
+}
+
+/** Refuses what cannot fit before it is sent: but for one message in Sent, which may replace its copy. */
+function assertFits(session: ImapSession, name: Buffer, { bytes, count }: MessageIntake): void {
+  if (targetOf(session, name).role !== 'sent' || count > 0) assertRoom(session, bytes)
+}
+
+/** The content of all messages of a command, stored once they are known to fit. */
+function storeContents(session: ImapSession, target: FolderStatus, intake: MessageIntake): Promise<AppendedMessage[]> {
+  const { app, signedIn } = session
+  const isAlone = target.role === 'sent' && intake.count === 1
+  if (!isAlone) assertRoom(session, intake.bytes)
+  return intake.storeContents(({ message }) => {
+    if (!isAlone) return
+    const freed = app.store.sentLinks.replacedBytes(app.db.read, signedIn.account, message.messageId)
+    assertRoom(session, intake.bytes, freed)
+  })
 }
 
 /** Stores all messages in one unit of work. @returns their UIDs */
@@ -201,13 +253,11 @@ async function append(
   { name, first }: AppendArguments,
   segment: CommandSegment,
 ): Promise<TaggedAnswer> {
-  const intake = new MessageIntake(session, APPEND_MESSAGES)
-  await intake.takeAll(first, segment, (bytes) => {
-    targetOf(session, name)
-    assertRoom(session, bytes)
-  })
+  await using intake = new MessageIntake(session, APPEND_MESSAGES)
+  await intake.receiveAll(first, segment, () => assertFits(session, name, intake))
+  const messages = await storeContents(session, targetOf(session, name), intake)
   const target = targetOf(session, name)
-  const uids = await storeAll(session, target, intake.messages)
+  const uids = await storeAll(session, target, messages)
   return ok('Stored.', `APPENDUID ${target.uidValidity} ${formatRanges(rangesOf(uids))}`)
 }
 
@@ -243,14 +293,13 @@ async function replace(
     if (args.number > folder.view.count) throw bad('There is no message with this number.')
     return folder.view.uidAt(args.number)
   }
-  const intake = new MessageIntake(session, 1)
-  await intake.takeAll(args.first, segment, (bytes) => {
-    targetOf(session, args.name)
-    assertRoom(session, bytes)
+  await using intake = new MessageIntake(session, 1)
+  await intake.receiveAll(args.first, segment, () => {
+    assertFits(session, args.name, intake)
     if (uid() === null) throw no('NONEXISTENT', 'There is no such message.')
   })
+  const [appended] = await storeContents(session, targetOf(session, args.name), intake)
   const target = targetOf(session, args.name)
-  const [appended] = intake.messages
   const old = uid()!
   const now = app.clock.now()
   const added = await app.db.write((tx) => {
@@ -262,7 +311,7 @@ async function replace(
     return newUid
   })
   session.say(`* OK [APPENDUID ${target.uidValidity} ${added}] Replaced.\r\n`)
-  await announceChanges(session, { mayRemove: true, withUid: isUid })
+  await session.changes.announceOwn([old], isUid)
   return ok('Replaced.')
 }
 
@@ -271,6 +320,7 @@ export const replaceCommand: ImapCommand = command({
   in: 'selected',
   needs: 'write',
   uid: true,
+  usesNumbers: true,
   takesContent: true,
   read: readReplace,
   run: (args, session, invocation) => replace(session, args, invocation),

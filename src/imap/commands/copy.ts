@@ -9,7 +9,6 @@ import { countOf, formatRanges, rangesOf, readSequenceSet, type SequenceSet } fr
 import { piecesOf, uidsOfSet } from '../message-sets.ts'
 import { readMailboxName } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
-import { announceChanges } from '../updates.ts'
 
 interface CopyArguments {
   set: SequenceSet
@@ -36,8 +35,13 @@ async function copyMessages(session: ImapSession, { set, name }: CopyArguments, 
   const ranges = uidsOfSet(session, set, isUid)
   const uids = [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
   if (uids.length === 0) return ok('Nothing to copy.')
-  const { copied, again } = await app.store.moves.copy(signedIn.account, { from: folder.n, to: target.n, uids })
-  const pairs = [...copied, ...(await copyAgain(session, target, again))]
+  const { copied: pairs, again } = await app.store.moves.copy(signedIn.account, { from: folder.n, to: target.n, uids })
+  try {
+    await copyAgain(session, target, again, pairs)
+  } catch (error) {
+    await app.store.moves.takeBack(signedIn.account, target.n, pairs)
+    throw error
+  }
   if (pairs.length === 0) throw no('EXPUNGEISSUED', 'The messages no longer exist.')
   return ok('Copied.', copyUidCode(target.uidValidity, pairs))
 }
@@ -53,7 +57,10 @@ async function moveMessages(session: ImapSession, { set, name }: CopyArguments, 
     if (moved.length > 0) session.say(`* OK [${copyUidCode(target.uidValidity, moved)}] Moved.\r\n`)
   }
   const moved = await app.store.moves.move(signedIn.account, { from: folder.n, to: target.n, uids }, say)
-  await announceChanges(session, { mayRemove: true, withUid: isUid })
+  await session.changes.announceOwn(
+    moved.map(({ uid }) => uid),
+    isUid,
+  )
   if (moved.length === 0 && uids.length > 0) throw no('EXPUNGEISSUED', 'The messages no longer exist.')
   return ok('Moved.')
 }
@@ -63,6 +70,7 @@ export const copy = command({
   in: 'selected',
   needs: 'change',
   uid: true,
+  usesNumbers: true,
   read: readCopy,
   run: (args, session, { isUid }) => copyMessages(session, args, isUid),
 })
@@ -72,6 +80,7 @@ export const move = command({
   in: 'selected',
   needs: 'change',
   uid: true,
+  usesNumbers: true,
   read: readCopy,
   run: (args, session, { isUid }) => moveMessages(session, args, isUid),
 })

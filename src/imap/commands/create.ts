@@ -1,22 +1,28 @@
-// CREATE (RFC 9051 §6.3.4, RFC 8474 §4.1): missing parents are created as well, and nothing is subscribed.
+// CREATE (RFC 9051 §6.3.4, RFC 8474 §4.1): missing parents are created as well, and subscribed only as far as their names are.
 
 import type { Tx } from '../../db/db.ts'
+import { FOLDERS_MAX } from '../../store/folders-edits.ts'
 import { no, ok } from '../answers.ts'
-import { FolderTree, pathOfName } from '../folder-tree.ts'
-import { DELIMITER, INBOX, readMailboxName } from '../names.ts'
+import { pathOfName, readTree } from '../folder-tree.ts'
+import { DELIMITER, INBOX, readNameArgument } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
 
 /** Creates the folder of a path and its missing parents. @returns its id @throws CommandFailure, ProductError */
 export function createPath(session: ImapSession, tx: Tx, path: string): string {
   const { store } = session.app
   const { account } = session.signedIn
-  const tree = new FolderTree(store.views.statuses(account, tx))
+  const tree = readTree(session, tx)
   if (path === INBOX || tree.find(path) !== undefined) throw no('ALREADYEXISTS', 'The mailbox exists already.')
   let parentId: string | null = null
+  let count = tree.folders.length
   const levels = path.split(DELIMITER)
   for (const [index, name] of levels.entries()) {
-    const known = tree.find(levels.slice(0, index + 1).join(DELIMITER))
-    parentId = known?.folder.id ?? store.folderEdits.createIn(tx, account, { name, parentId, isSubscribed: false })
+    const level = levels.slice(0, index + 1).join(DELIMITER)
+    const known = tree.find(level)?.folder.id
+    if (known === undefined && ++count > FOLDERS_MAX) throw no('LIMIT', `A mailbox has at most ${FOLDERS_MAX} folders.`)
+    // A subscription to the name may be older than the folder (RFC 9051 §6.3.8).
+    const isSubscribed = known === undefined && store.subscribedNames.remove(tx, account, level)
+    parentId = known ?? store.folderEdits.createIn(tx, account, { name, parentId, isSubscribed })
   }
   return parentId!
 }
@@ -25,10 +31,7 @@ export const create = command({
   name: 'CREATE',
   in: 'authenticated',
   needs: 'write',
-  read(cursor) {
-    cursor.space()
-    return readMailboxName(cursor)
-  },
+  read: readNameArgument,
   async run(name, session) {
     // RFC 9051 §6.3.4: a trailing delimiter announces children.
     const path = pathOfName(session, name).replace(/\/$/, '')

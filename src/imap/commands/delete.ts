@@ -2,17 +2,14 @@
 
 import { no } from '../answers.ts'
 import { namedFolder } from '../folder-tree.ts'
-import { readMailboxName } from '../names.ts'
+import { readNameArgument } from '../names.ts'
 import { command } from '../session.ts'
 
 export const deleteCommand = command({
   name: 'DELETE',
   in: 'authenticated',
   needs: 'write',
-  read(cursor) {
-    cursor.space()
-    return readMailboxName(cursor)
-  },
+  read: readNameArgument,
   async run(name, session) {
     const { app, signedIn } = session
     const { path, folder } = namedFolder(session, name)

@@ -4,7 +4,6 @@ import { no, ok } from '../answers.ts'
 import { countOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
 import { piecesOf, uidsOfSet } from '../message-sets.ts'
 import { command } from '../session.ts'
-import { announceChanges } from '../updates.ts'
 
 export const expunge = command<SequenceSet | null>({
   name: 'EXPUNGE',
@@ -22,7 +21,7 @@ export const expunge = command<SequenceSet | null>({
     const ranges = set === null ? null : uidsOfSet(session, set, isUid)
     const uids = ranges === null ? null : [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
     const gone = await app.store.moves.expunge(signedIn.account, folder.n, uids)
-    await announceChanges(session, { mayRemove: true, withUid: isUid })
+    await session.changes.announceOwn(gone.uids, isUid)
     return session.usesCondstore && gone.uids.length > 0
       ? ok('Expunged.', `HIGHESTMODSEQ ${gone.modSeq}`)
       : ok('Expunged.')

@@ -1,6 +1,8 @@
-// FETCH (RFC 9051 §6.4.5, RFC 3516, 7162, 8474, 8514, 8970): pages of messages, each kind of item read once per page.
+// FETCH (RFC 9051 §6.4.5, RFC 3516, 7162, 8474, 8514, 8970, 9394): pages of messages, each kind of item read once per page.
 
-import { type FolderEntry, rangesAfter } from '../../store/folders-views.ts'
+import { mayDo } from '../../access/rights.ts'
+import type { UidRange } from '../../store/folders-expunged.ts'
+import type { FolderEntry } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
 import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
 import { type FetchPlan, planFetch } from '../fetch-plan.ts'
@@ -13,11 +15,15 @@ import {
   readFetchItems,
   readFetchModifiers,
 } from '../grammar/fetch-items.ts'
+import { partOfRanges } from '../grammar/partial.ts'
 import {
   countOf,
   formatRanges,
   type NumberRange,
   normalizeRanges,
+  piecesOfRanges,
+  rangesInclude,
+  rangesOf,
   readSequenceSet,
   type SequenceSet,
 } from '../grammar/sets.ts'
@@ -25,11 +31,10 @@ import { FETCH_PAGE } from '../limits.ts'
 import { MessagePage } from '../message-content.ts'
 import { uidsOfSet } from '../message-sets.ts'
 import { vanishedSince } from '../resync.ts'
-import { mayDo } from '../rights.ts'
 import { command, type ImapSession } from '../session.ts'
 import { TimeSlice } from '../time-slice.ts'
+import { isUidOnly } from '../uid-only.ts'
 import { labelsOf } from '../updates.ts'
-import { intersectRanges } from '../views.ts'
 
 interface FetchArguments {
   set: SequenceSet
@@ -98,22 +103,39 @@ async function* pagesOf(
 ): AsyncGenerator<FolderEntry[]> {
   const { app, folder, signedIn } = session
   const { views } = app.store
-  let ranges = uids.map(([first, last]) => ({ first, last }))
-  for (let after = 0; ranges.length > 0; ) {
-    const page =
-      changedSince === null
-        ? views.entries(folder.n, ranges, FETCH_PAGE)
-        : await views.changedSince(signedIn.account, folder.n, changedSince, { after, limit: FETCH_PAGE })
-    // Flags and modification numbers that a power failure could take back are not sent.
-    await app.db.durable()
-    if (page.length > 0)
-      yield changedSince === null ? page : page.filter(({ uid }) => intersectRanges([[uid, uid]], uids).length > 0)
-    const last = page.at(-1)
-    if (last === undefined || page.length < FETCH_PAGE) return
-    after = last.uid
-    ranges = rangesAfter(ranges, after)
-    await new Promise((resolve) => setImmediate(resolve))
+  if (changedSince === null) {
+    for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
+      const page = views.entries(folder.n, ranges.map(asUidRange), FETCH_PAGE)
+      // Flags and modification numbers that a power failure could take back are not sent.
+      await app.db.durable()
+      if (page.length > 0) yield page
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return
   }
+  for (let after = 0; ; ) {
+    const page = await views.changedSince(signedIn.account, folder.n, changedSince, { after, limit: FETCH_PAGE })
+    await app.db.durable()
+    const wanted = page.filter(({ uid }) => rangesInclude(uids, uid))
+    if (wanted.length > 0) yield wanted
+    if (page.length < FETCH_PAGE) return
+    after = page.at(-1)!.uid
+  }
+}
+
+function asUidRange([first, last]: NumberRange): UidRange {
+  return { first, last }
+}
+
+/** Those of the UIDs whose messages changed after a modification number. */
+async function uidsChanged(
+  session: ImapSession,
+  uids: readonly NumberRange[],
+  changedSince: number,
+): Promise<NumberRange[]> {
+  const changed: number[] = []
+  for await (const page of pagesOf(session, uids, changedSince)) for (const { uid } of page) changed.push(uid)
+  return rangesOf(changed)
 }
 
 function sayVanished(session: ImapSession, set: SequenceSet, modSeq: number): void {
@@ -130,20 +152,24 @@ async function fetchMessages(
 ): Promise<TaggedAnswer | undefined> {
   const { changedSince, vanished, partial } = modifiers
   if (vanished && !(isUid && session.enabled.has('QRESYNC'))) throw bad('VANISHED needs UID FETCH and QRESYNC.')
-  if (partial !== null) throw bad('PARTIAL is not supported.')
+  if (partial !== null && !isUid) throw bad('PARTIAL needs UID FETCH.')
   const named = (name: PlainItem) => items.some((item) => item.kind === 'plain' && item.name === name)
   if (changedSince !== null || named('MODSEQ')) session.enableCondstore()
-  const uids = uidsOfSet(session, set, isUid)
+  const all = uidsOfSet(session, set, isUid)
+  // A part is counted among the messages that changed: it is made of them.
+  const changed = partial !== null && changedSince !== null ? await uidsChanged(session, all, changedSince) : null
+  const uids = partial === null ? all : partOfRanges(changed ?? all, partial, countOf(changed ?? all))
   if (vanished) sayVanished(session, set, changedSince!)
   const extra: PlainItem[] = [
-    ...(isUid ? (['UID'] as const) : []),
+    ...(isUid && !isUidOnly(session) ? (['UID'] as const) : []),
     ...(changedSince !== null || (session.usesCondstore && named('FLAGS')) ? (['MODSEQ'] as const) : []),
   ]
   const plan = planFetch(items, extra)
   const found: FetchOutcome = { written: 0, hasUnknownEncoding: false }
-  for await (const page of pagesOf(session, uids, changedSince)) {
+  for await (const page of pagesOf(session, uids, changed === null ? changedSince : null)) {
     const { written, hasUnknownEncoding } = await writePage(session, page, plan)
     found.written += written
+    session.progress.reached(found.written, changedSince === null ? countOf(uids) : null)
     found.hasUnknownEncoding ||= hasUnknownEncoding
   }
   if (found.hasUnknownEncoding) throw no('UNKNOWN-CTE', 'The encoding of a part is not known.')
@@ -156,6 +182,7 @@ export const fetchCommand = command({
   in: 'selected',
   needs: 'read',
   uid: true,
+  usesNumbers: true,
   keepsNumbers: true,
   read: readFetch,
   run: (args, session, { isUid }) => fetchMessages(session, args, isUid),

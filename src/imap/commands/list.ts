@@ -1,20 +1,14 @@
-// LIST and LSUB (RFC 9051 §6.3.9, RFC 3501 §6.3.9, RFC 5258, RFC 5819, RFC 6154).
+// LIST and LSUB (RFC 9051 §6.3.9, RFC 3501 §6.3.9, RFC 5258, RFC 5819, RFC 6154, RFC 9590).
 
-import type { FolderRole } from '../../store/records.ts'
 import { type FolderTree, type NamedFolder, readTree } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import { type ListRequest, readListRequest, readPattern } from '../grammar/list-options.ts'
+import { annotationsOf, sayMetadata } from '../metadata.ts'
 import { ancestorsOf, decodeName, formatName, NamePattern } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
+import { specialUseOf } from '../special-use.ts'
 import { sayStatus } from './status.ts'
 
-const SPECIAL_USE: Partial<Record<FolderRole, string>> = {
-  drafts: '\\Drafts',
-  sent: '\\Sent',
-  junk: '\\Junk',
-  trash: '\\Trash',
-  archive: '\\Archive',
-}
 /** Names compared between two yields to other sessions. */
 const NAMES_AT_ONCE = 50
 
@@ -54,7 +48,7 @@ async function list(session: ImapSession, request: ListRequest): Promise<undefin
     if (!isMatched(listed.path)) continue
     const isChosen =
       (!selection.subscribed || listed.isSubscribed) &&
-      (!selection.specialUse || specialUseOf(listed) !== null) &&
+      (!selection.specialUse || specialUseOf(listed.named?.folder.role ?? null) !== null) &&
       (listed.named !== null || selection.subscribed)
     // RFC 5258 §3.5: a name is listed for the sake of subscribed children that the patterns do not match.
     const isChosenChild = ({ path }: ListedName) => path.startsWith(`${listed.path}/`) && !isMatched(path)
@@ -63,9 +57,21 @@ async function list(session: ImapSession, request: ListRequest): Promise<undefin
     sayListed(session, listed, request, hasChosenChild)
     if (returns.status !== null && listed.named !== null && isChosen)
       await sayStatus(session, listed.named, returns.status)
+    if (returns.metadata !== null && listed.named !== null && isChosen)
+      sayAnnotations(session, listed.named, returns.metadata)
     await session.writer.ready()
   }
   return undefined
+}
+
+/** RFC 9590 §3: entries that are not there are NIL. */
+function sayAnnotations(session: ImapSession, named: NamedFolder, entries: readonly string[]): void {
+  const known = annotationsOf(session, named)
+  sayMetadata(
+    session,
+    named.path,
+    entries.map((entry) => [entry, known.get(entry) ?? null]),
+  )
 }
 
 function sayListed(
@@ -80,14 +86,10 @@ function sayListed(
   if (isSubscribed && (selection.subscribed || returns.subscribed)) attributes.push('\\Subscribed')
   if (named !== null && (!isExtended || returns.children || session.isRev2))
     attributes.push(named.folder.hasChildren ? '\\HasChildren' : '\\HasNoChildren')
-  const use = specialUseOf(listed)
+  const use = specialUseOf(named?.folder.role ?? null)
   if (use !== null) attributes.push(use)
   const child = hasChosenChild ? ' ("CHILDINFO" ("SUBSCRIBED"))' : ''
   session.say(`* LIST (${attributes.join(' ')}) "/" `, formatName(path, session.utf8), `${child}\r\n`)
-}
-
-function specialUseOf({ named }: ListedName): string | null {
-  return (named?.folder.role && SPECIAL_USE[named.folder.role]) ?? null
 }
 
 function lsub(session: ImapSession, reference: Buffer, pattern: Buffer): undefined {

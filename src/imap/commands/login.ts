@@ -27,12 +27,12 @@ function conclude(
   result: SignInResult | { accepted: false; reason: 'malformed' | 'cancelled' },
 ): TaggedAnswer {
   if (result.accepted) {
-    session.app.metrics.login('ok')
     const problem = session.loggedIn(result.session)
+    session.app.meters.login(problem === null ? 'ok' : 'too_many_connections')
     if (problem !== null) return problem
     return ok('Logged in.', capabilityCode(session))
   }
-  session.app.metrics.login(result.reason)
+  session.app.meters.login(result.reason)
   const [code, text] = REFUSALS[result.reason]
   if (++session.loginFailures >= TRIES_MAX) session.bye('Too many failed logins.')
   const condition = result.reason === 'malformed' || result.reason === 'cancelled' ? 'BAD' : 'NO'

@@ -3,7 +3,7 @@
 import { no } from '../answers.ts'
 import { namedFolder } from '../folder-tree.ts'
 import { readAstring } from '../grammar/strings.ts'
-import { formatName, readMailboxName } from '../names.ts'
+import { formatName, readNameArgument } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
 
 const UNIT_BYTES = 1024
@@ -34,10 +34,7 @@ export const getQuotaRoot = command({
   name: 'GETQUOTAROOT',
   in: 'authenticated',
   needs: 'read',
-  read(cursor) {
-    cursor.space()
-    return readMailboxName(cursor)
-  },
+  read: readNameArgument,
   run(name, session) {
     const { path } = namedFolder(session, name)
     session.say('* QUOTAROOT ', formatName(path, session.utf8), ' ""\r\n')

@@ -4,14 +4,19 @@ import { no } from '../answers.ts'
 import { namedFolder, pathOfName, readTree } from '../folder-tree.ts'
 import { COPY_PIECE } from '../limits.ts'
 import { piecesOf } from '../message-sets.ts'
-import { ancestorsOf, DELIMITER, readMailboxName } from '../names.ts'
+import { DELIMITER, readMailboxName } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
 import { createPath } from './create.ts'
 
 async function moveInbox(session: ImapSession, inbox: number, path: string): Promise<void> {
   const { app, signedIn } = session
-  const id = await app.db.write((tx) => createPath(session, tx, path))
-  const to = readTree(session).folders.find(({ folder }) => folder.id === id)!.folder.n
+  const to = await app.db.write((tx) => {
+    const id = createPath(session, tx, path)
+    const { n } = readTree(session, tx).folders.find(({ folder }) => folder.id === id)!.folder
+    // INBOX keeps its annotations, and the new folder has them as well (RFC 5464 §3.1).
+    app.store.annotations.copy(tx, signedIn.account, inbox, n)
+    return n
+  })
   const current = await app.views.current(inbox)
   for (const uids of piecesOf(current?.view.ranges() ?? [], COPY_PIECE))
     await app.store.moves.move(signedIn.account, { from: inbox, to, uids })
@@ -19,12 +24,14 @@ async function moveInbox(session: ImapSession, inbox: number, path: string): Pro
 
 async function renameFolder(session: ImapSession, id: string, path: string): Promise<void> {
   const { app, signedIn } = session
-  const parent = ancestorsOf(path).at(-1)
-  const name = path.slice(path.lastIndexOf(DELIMITER) + 1)
-  if (parent !== undefined && readTree(session).find(parent) === undefined)
-    await app.db.write((tx) => createPath(session, tx, parent))
-  const parentId = parent === undefined ? null : readTree(session).find(parent)!.folder.id
-  await app.store.folderEdits.update(signedIn.account, id, { name, parentId }, () => {})
+  const end = path.lastIndexOf(DELIMITER)
+  const parent = end < 0 ? undefined : path.slice(0, end)
+  const name = path.slice(end + 1)
+  await app.db.write((tx) => {
+    const known = parent === undefined ? null : readTree(session, tx).find(parent)?.folder.id
+    const parentId = known === undefined ? createPath(session, tx, parent!) : known
+    app.store.folderEdits.updateIn(tx, signedIn.account, id, { name, parentId })
+  })
 }
 
 export const rename = command({

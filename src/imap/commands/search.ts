@@ -1,90 +1,47 @@
-// SEARCH (RFC 9051 §6.4.4, RFC 4731, 5182, 7162 §3.1.5).
+// SEARCH (RFC 9051 §6.4.4, RFC 4731, 5182, 6203, 7162 §3.1.5, 9394).
 
-import { bad } from '../answers.ts'
 import { readSearchRequest, type SearchRequest, type SearchReturn } from '../grammar/search-keys.ts'
-import { formatRanges, type NumberRange, rangesOf } from '../grammar/sets.ts'
-import { FolderSearch, type SearchHit } from '../search/run.ts'
+import { type NumberRange, rangesOf } from '../grammar/sets.ts'
+import { namedOf, sayExtended, sayNumbers } from '../search/answers.ts'
+import type { SearchHits } from '../search/hits.ts'
+import { searchFolder, selectedForSearch } from '../search/run.ts'
 import { command, type ImapSession } from '../session.ts'
+import { assertNumbersAllowed } from '../uid-only.ts'
 
-const ALL: SearchReturn = { min: false, max: false, all: true, count: false, save: false, partial: null }
+const ALL: SearchReturn = {
+  ...{ min: false, max: false, all: true, count: false, save: false, relevancy: false },
+  partial: null,
+}
 
 async function search(
   session: ImapSession,
   request: SearchRequest,
   { tag, isUid }: { tag: string; isUid: boolean },
 ): Promise<undefined> {
-  const { key, usesModSeq } = request
-  if (request.returns?.partial != null) throw bad('PARTIAL is not supported.')
+  const { key, usesModSeq, usesNumbers } = request
+  assertNumbersAllowed(session, usesNumbers)
   if (usesModSeq) session.enableCondstore()
   const isSaving = request.returns?.save === true
+  const folder = selectedForSearch(session)
   // RFC 5182 §2.1: a search that fails empties the result.
   if (isSaving) session.saved = []
-  const hits = await new FolderSearch(session, key).run()
+  const { hits } = await searchFolder(session, folder, key)
   if (isSaving) session.saved = savedOf(hits, request.returns!)
-  const withModSeq = usesModSeq && hits.length > 0
+  const options = { view: isUid ? null : folder.view, withModSeq: usesModSeq && hits.length > 0 }
   const returns = request.returns ?? (session.isRev2 ? ALL : null)
-  if (returns === null) sayOldSearch(session, hits, isUid, withModSeq)
-  else sayExtended(session, hits, { tag, isUid, returns, withModSeq })
+  if (returns === null) await sayNumbers(session, 'SEARCH', hits, options)
+  else await sayExtended(session, hits, { correlator: tagCorrelator(tag), returns, folder: folder.n, key, ...options })
   return undefined
 }
 
-/** RFC 5182 §2.1: MIN and MAX alone save only what they name. */
-export function savedOf(hits: readonly SearchHit[], { min, max, all, count }: SearchReturn) {
-  const uids = hits.map(({ uid }) => uid)
-  if (uids.length === 0 || all || count || !(min || max)) return ascending(uids)
-  return ascending([...(min ? [uids[0]!] : []), ...(max ? [uids.at(-1)!] : [])])
+/** RFC 4466 §2.6.2: which command an ESEARCH answers. */
+export function tagCorrelator(tag: string): string {
+  return `TAG "${tag}"`
 }
 
-function ascending(uids: readonly number[]): NumberRange[] {
-  return rangesOf([...new Set(uids)].sort((a, b) => a - b))
-}
-
-export function numberOf({ folder }: ImapSession, { uid }: SearchHit, isUid: boolean): number {
-  return isUid ? uid : folder.view.sequenceOf(uid)
-}
-
-function highestOf(hits: readonly SearchHit[]): number {
-  return hits.reduce((highest, { modSeq }) => Math.max(highest, modSeq), 0)
-}
-
-function sayOldSearch(session: ImapSession, hits: readonly SearchHit[], isUid: boolean, withModSeq: boolean): void {
-  const numbers = hits.map((hit) => ` ${numberOf(session, hit, isUid)}`).join('')
-  session.say(`* SEARCH${numbers}${withModSeq ? ` (MODSEQ ${highestOf(hits)})` : ''}\r\n`)
-}
-
-interface ExtendedAnswer {
-  tag: string
-  isUid: boolean
-  returns: SearchReturn
-  withModSeq: boolean
-}
-
-/** `* ESEARCH` (RFC 4731); nothing for SAVE alone. */
-export function sayExtended(
-  session: ImapSession,
-  hits: readonly SearchHit[],
-  { tag, isUid, returns, withModSeq }: ExtendedAnswer,
-): void {
-  const { min, max, all, count, save } = returns
-  // SAVE alone returns nothing (RFC 5182 §2.1).
-  if (save && !(min || max || all || count)) return
-  const numbers = hits.map((hit) => numberOf(session, hit, isUid))
-  const parts = [`* ESEARCH (TAG "${tag}")`]
-  if (isUid) parts.push('UID')
-  if (hits.length > 0) {
-    if (min) parts.push(`MIN ${numbers[0]}`)
-    if (max) parts.push(`MAX ${numbers.at(-1)}`)
-    if (all) parts.push(`ALL ${formatRanges(rangesOf(numbers))}`)
-  }
-  if (count) parts.push(`COUNT ${hits.length}`)
-  if (withModSeq) parts.push(`MODSEQ ${highestOf(named(hits, returns))}`)
-  session.say(`${parts.join(' ')}\r\n`)
-}
-
-/** The messages that the answer names: their highest number is returned (RFC 7162 §3.1.10). */
-function named(hits: readonly SearchHit[], { min, max, all, count }: SearchReturn): readonly SearchHit[] {
-  if (all || count || !(min || max)) return hits
-  return [...(min ? [hits[0]!] : []), ...(max ? [hits.at(-1)!] : [])]
+/** The UIDs that SAVE keeps: those that the answer names. */
+export function savedOf(hits: SearchHits, returns: SearchReturn): NumberRange[] {
+  return rangesOf(new Set(namedOf(hits, returns).uids.toSorted()))
 }
 
 export const searchCommand = command({
@@ -92,6 +49,7 @@ export const searchCommand = command({
   in: 'selected',
   needs: 'read',
   uid: true,
+  usesNumbers: true,
   keepsNumbers: true,
   read(cursor) {
     cursor.space()

@@ -1,5 +1,6 @@
 // SELECT, EXAMINE, UNSELECT and CLOSE (RFC 9051 §6.3.2, §6.3.3, §6.4.1, §6.4.2), with CONDSTORE and QRESYNC (RFC 7162 §3.2.5).
 
+import { mayDo } from '../../access/rights.ts'
 import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
 import { flagLines, KEYWORDS_NAMED, plainKeywords } from '../flag-texts.ts'
 import { type NamedFolder, namedFolder } from '../folder-tree.ts'
@@ -7,9 +8,9 @@ import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import { type NumberRange, readKnownUids } from '../grammar/sets.ts'
 import { formatName, readMailboxName } from '../names.ts'
 import { resync } from '../resync.ts'
-import { mayDo } from '../rights.ts'
 import { SelectedFolder } from '../selected.ts'
 import { command, type ImapSession } from '../session.ts'
+import { assertNumbersAllowed, isUidOnly } from '../uid-only.ts'
 
 /** What the client knows of the folder. */
 export interface KnownState {
@@ -17,6 +18,8 @@ export interface KnownState {
   modSeq: number
   /** UIDs the client has; null: all below UIDNEXT. */
   uids: readonly NumberRange[] | null
+  /** Named with sequence numbers as well: an optimisation that is not needed here. */
+  hasNumbers: boolean
 }
 
 interface SelectArguments {
@@ -42,18 +45,20 @@ function readSelect(cursor: Cursor): SelectArguments {
   return args
 }
 
-/** `(uidvalidity modseq [known-uids] [(known-sequence-set known-uid-set)])`; the last is an optimisation that is not needed here. */
+/** `(uidvalidity modseq [known-uids] [(known-sequence-set known-uid-set)])`. */
 function readKnownState(cursor: Cursor): KnownState {
   cursor.expect('(')
   const uidValidity = cursor.nzNumber()
   cursor.space()
   const modSeq = cursor.number64()
   let uids: NumberRange[] | null = null
+  let hasNumbers = false
   while (cursor.skip(' ')) {
     if (!cursor.skip('(')) {
       uids = readKnownUids(cursor)
       continue
     }
+    hasNumbers = true
     readKnownUids(cursor)
     cursor.space()
     readKnownUids(cursor)
@@ -61,7 +66,7 @@ function readKnownState(cursor: Cursor): KnownState {
     break
   }
   cursor.expect(')')
-  return { uidValidity, modSeq, uids }
+  return { uidValidity, modSeq, uids, hasNumbers }
 }
 
 async function open(
@@ -70,6 +75,7 @@ async function open(
   isExamine: boolean,
 ): Promise<TaggedAnswer> {
   if (known !== null && !session.enabled.has('QRESYNC')) throw bad('Enable QRESYNC first.')
+  assertNumbersAllowed(session, known?.hasNumbers === true)
   if (session.selected !== null) {
     leave(session)
     session.say('* OK [CLOSED] The previous mailbox is closed.\r\n')
@@ -119,7 +125,7 @@ async function describe(session: ImapSession, path: string): Promise<void> {
   session.say(`* ${view.count} EXISTS\r\n`)
   if (!isRev2) {
     session.say(`* ${folder.recentCount} RECENT\r\n`)
-    const unseen = view.count === 0 ? null : await app.store.views.firstUnseen(n)
+    const unseen = view.count === 0 || isUidOnly(session) ? null : await app.store.views.firstUnseen(n)
     const sequence = unseen === null ? 0 : view.sequenceOf(unseen)
     if (sequence > 0) session.say(`* OK [UNSEEN ${sequence}] First unseen message.\r\n`)
   } else session.say('* LIST () "/" ', formatName(path, session.utf8), '\r\n')

@@ -1,21 +1,23 @@
 // SORT and THREAD (RFC 5256, RFC 5957, RFC 5267 for the results of SORT).
 
-import { bad, no } from '../answers.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import {
   readCharset,
   readReturnOptions,
   readSearchProgram,
   type SearchKey,
+  type SearchProgram,
   type SearchReturn,
 } from '../grammar/search-keys.ts'
 import { SORT_CRITERIA, SORT_MESSAGES, THREAD_MESSAGES } from '../limits.ts'
-import { envelopesOf } from '../search/envelopes.ts'
-import { FolderSearch, type SearchHit } from '../search/run.ts'
-import { MessageSorter, needsHeaders, type SortCriterion, type SortKey, sentDate } from '../search/sort.ts'
-import { type ThreadMessage, threadByOrderedSubject, threadByReferences } from '../search/thread.ts'
+import { sayExtended, sayNumbers } from '../search/answers.ts'
+import type { Ordered, ThreadAlgorithm } from '../search/hit-facts.ts'
+import { SearchHits } from '../search/hits.ts'
+import { type SearchedFolder, searchFolder, selectedForSearch } from '../search/run.ts'
+import type { SortCriterion, SortKey } from '../search/sort.ts'
 import { command, type ImapSession } from '../session.ts'
-import { numberOf, savedOf, sayExtended } from './search.ts'
+import { assertNumbersAllowed } from '../uid-only.ts'
+import { savedOf, tagCorrelator } from './search.ts'
 
 const SORT_KEYS = new Set<string>([
   'arrival',
@@ -27,13 +29,12 @@ const SORT_KEYS = new Set<string>([
   'to',
   'displayfrom',
   'displayto',
+  'relevancy',
 ])
 
-interface SortArguments {
+interface SortArguments extends SearchProgram {
   returns: SearchReturn | null
   criteria: SortCriterion[]
-  key: SearchKey
-  usesModSeq: boolean
 }
 
 function readCriterion(cursor: Cursor): SortCriterion {
@@ -56,21 +57,21 @@ function readSort(cursor: Cursor): SortArguments {
   cursor.space()
   readCharset(cursor)
   cursor.space()
-  return { returns, criteria, ...readSearchProgram(cursor) }
+  const needsFuzzy = returns?.relevancy === true || criteria.some((one) => one.key === 'relevancy')
+  return { returns, criteria, ...readSearchProgram(cursor, needsFuzzy) }
 }
 
 async function sorted(
   session: ImapSession,
-  hits: readonly SearchHit[],
+  folder: SearchedFolder,
+  key: SearchKey,
   criteria: readonly SortCriterion[],
-): Promise<SearchHit[]> {
-  const sorter = new MessageSorter(criteria)
-  const byUid = new Map(hits.map((hit) => [hit.uid, hit]))
-  const add = ({ uid, receivedAt, sizeBytes }: SearchHit, fields = {}) =>
-    sorter.add({ number: uid, receivedAt, sizeBytes, fields })
-  if (needsHeaders(criteria)) for await (const { hit, fields } of envelopesOf(session, hits)) add(hit, fields)
-  else for (const hit of hits) add(hit)
-  return sorter.numbers().map((uid) => byUid.get(uid)!)
+): Promise<SearchHits> {
+  const { ordered } = await searchFolder(session, folder, key, {
+    collects: { kind: 'sort', criteria, key },
+    most: SORT_MESSAGES,
+  })
+  return new SearchHits(ordered as Extract<Ordered, { kind: 'sort' }>)
 }
 
 export const sort = command({
@@ -78,47 +79,40 @@ export const sort = command({
   in: 'selected',
   needs: 'read',
   uid: true,
+  usesNumbers: true,
   keepsNumbers: true,
   read: readSort,
-  async run({ returns, criteria, key, usesModSeq }, session, { tag, isUid }) {
+  async run({ returns, criteria, key, usesModSeq, usesNumbers }, session, { tag, isUid }) {
+    assertNumbersAllowed(session, usesNumbers)
     if (usesModSeq) session.enableCondstore()
-    if (returns?.partial != null) throw bad('PARTIAL is not supported.')
+    const folder = selectedForSearch(session)
     if (returns?.save) session.saved = []
-    const hits = await new FolderSearch(session, key).run()
-    if (hits.length > SORT_MESSAGES) throw no('LIMIT', 'Too many messages to sort.')
-    const order = await sorted(session, hits, criteria)
-    if (returns?.save) session.saved = savedOf(order, returns)
-    const withModSeq = usesModSeq && hits.length > 0
-    if (returns !== null) sayExtended(session, order, { tag, isUid, returns, withModSeq })
-    else {
-      const highest = Math.max(...order.map(({ modSeq }) => modSeq))
-      const numbers = order.map((hit) => ` ${numberOf(session, hit, isUid)}`).join('')
-      session.say(`* SORT${numbers}${withModSeq ? ` (MODSEQ ${highest})` : ''}\r\n`)
-    }
+    const hits = await sorted(session, folder, key, criteria)
+    if (returns?.save) session.saved = savedOf(hits, returns)
+    const options = { view: isUid ? null : folder.view, withModSeq: usesModSeq && hits.length > 0 }
+    if (returns === null) await sayNumbers(session, 'SORT', hits, options)
+    else
+      await sayExtended(session, hits, { correlator: tagCorrelator(tag), returns, folder: folder.n, key, ...options })
     return undefined
   },
 })
 
-type ThreadAlgorithm = (messages: Iterable<ThreadMessage>) => string
+const ALGORITHMS = new Set<string>(['REFERENCES', 'ORDEREDSUBJECT'] satisfies ThreadAlgorithm[])
+/** A piece of the answer, bytes. */
+const PIECE_BYTES = 64 * 1024
 
-const ALGORITHMS = new Map<string, ThreadAlgorithm>([
-  ['REFERENCES', threadByReferences],
-  ['ORDEREDSUBJECT', threadByOrderedSubject],
-])
-
-interface ThreadArguments {
+interface ThreadArguments extends SearchProgram {
   algorithm: ThreadAlgorithm
-  key: SearchKey
 }
 
 function readThread(cursor: Cursor): ThreadArguments {
   cursor.space()
-  const algorithm = ALGORITHMS.get(cursor.word())
-  if (algorithm === undefined) throw new ImapSyntaxError('Unknown threading algorithm.')
+  const algorithm = cursor.word()
+  if (!ALGORITHMS.has(algorithm)) throw new ImapSyntaxError('Unknown threading algorithm.')
   cursor.space()
   readCharset(cursor)
   cursor.space()
-  return { algorithm, key: readSearchProgram(cursor).key }
+  return { algorithm: algorithm as ThreadAlgorithm, ...readSearchProgram(cursor) }
 }
 
 export const thread = command({
@@ -126,19 +120,24 @@ export const thread = command({
   in: 'selected',
   needs: 'read',
   uid: true,
+  usesNumbers: true,
   keepsNumbers: true,
   read: readThread,
-  async run({ algorithm, key }, session, { isUid }) {
-    const hits = await new FolderSearch(session, key).run()
-    if (hits.length > THREAD_MESSAGES) throw no('LIMIT', 'Too many messages to thread.')
-    const messages: ThreadMessage[] = []
-    for await (const { hit, fields, references } of envelopesOf(session, hits)) {
-      const { subject, messageId, inReplyTo } = fields
-      const date = sentDate(fields, hit.receivedAt)
-      messages.push({ number: numberOf(session, hit, isUid), date, subject, messageId, inReplyTo, references })
+  async run({ algorithm, key, usesModSeq, usesNumbers }, session, { isUid }) {
+    assertNumbersAllowed(session, usesNumbers)
+    if (usesModSeq) session.enableCondstore()
+    const folder = selectedForSearch(session)
+    const collects = { kind: 'thread', algorithm, isUid } as const
+    const { ordered } = await searchFolder(session, folder, key, { collects, most: THREAD_MESSAGES })
+    const { text } = ordered as Extract<Ordered, { kind: 'thread' }>
+    session.progress.isWithinResponse = true
+    session.say('* THREAD', text.length > 0 ? ' ' : '')
+    for (let at = 0; at < text.length; at += PIECE_BYTES) {
+      session.say(text.subarray(at, at + PIECE_BYTES))
+      await session.writer.ready()
     }
-    const threads = algorithm(messages)
-    session.say(`* THREAD${threads === '' ? '' : ` ${threads}`}\r\n`)
+    session.progress.isWithinResponse = false
+    session.say('\r\n')
     return undefined
   },
 })

@@ -9,7 +9,7 @@ export const starttls = command({
   in: 'not-authenticated',
   read: () => null,
   async run(_, session, { tag }): Promise<CommandOutcome> {
-    if (!session.canStartTls) throw bad('TLS is active already, or not offered here.')
+    if (session.isSecure) throw bad('TLS is active already, or not offered here.')
     // RFC 9051 §11.1: commands that follow in plain text must not be read as if they had come encrypted.
     if (session.reader.buffered > 0) {
       session.bye('Nothing may follow STARTTLS.')

@@ -5,10 +5,11 @@ import { FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
 import { no, ok, type TaggedAnswer } from '../answers.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import { type FlagSet, readFlags } from '../grammar/flags.ts'
-import { formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
+import { countOf, formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
 import { STORE_PIECE } from '../limits.ts'
 import { piecesOf, uidsOfSet } from '../message-sets.ts'
 import { command, type ImapSession } from '../session.ts'
+import { fetchName, isUidOnly } from '../uid-only.ts'
 import { labelsOf, sayFlags } from '../updates.ts'
 
 interface StoreArguments {
@@ -85,8 +86,10 @@ async function storePiece(
     folder.own.set(entry.uid, entry.modSeq)
     if (!args.isSilent) sayFlags(session, sequence, entry, { labels: labels.get(entry.message) ?? [], withUid: isUid })
     // RFC 7162 §3.1.3: the new number is sent even when the flags are not.
-    else if (session.usesCondstore && entry.modSeq === result.modSeq)
-      session.say(`* ${sequence} FETCH (UID ${entry.uid} MODSEQ (${entry.modSeq}))\r\n`)
+    else if (session.usesCondstore && entry.modSeq === result.modSeq) {
+      const uid = isUidOnly(session) ? '' : `UID ${entry.uid} `
+      session.say(`${fetchName(session, sequence, entry.uid)} (${uid}MODSEQ (${entry.modSeq}))\r\n`)
+    }
   }
   await session.writer.ready()
   return { modified: result.modified, missing: result.missing.length, refused: result.refused.length }
@@ -101,10 +104,13 @@ async function storeFlags(
   if (args.unchangedSince !== null) session.enableCondstore()
   const uids = uidsOfSet(session, args.set, isUid)
   const found: StoreOutcome = { modified: [], missing: 0, refused: 0 }
+  let done = 0
   for (const piece of piecesOf(uids, STORE_PIECE)) {
     const { modified, missing, refused } = await storePiece(session, args, piece, isUid)
     found.modified.push(...modified)
     found.missing += missing
+    done += piece.length
+    session.progress.reached(done, countOf(uids))
     found.refused += refused
   }
   if (found.modified.length > 0) return modifiedAnswer(session, found.modified, isUid)
@@ -125,6 +131,7 @@ export const store = command({
   in: 'selected',
   needs: 'change',
   uid: true,
+  usesNumbers: true,
   keepsNumbers: true,
   read: readStore,
   run: (args, session, { isUid }) => storeFlags(session, args, isUid),

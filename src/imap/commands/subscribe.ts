@@ -1,13 +1,16 @@
 // SUBSCRIBE and UNSUBSCRIBE (RFC 9051 §6.3.7 and §6.3.8), also of names without a folder.
 
+import { checkFolderName, DEPTH_MAX } from '../../store/folders-edits.ts'
+import { no } from '../answers.ts'
 import { pathOfName, readTree } from '../folder-tree.ts'
-import type { Cursor } from '../grammar/cursor.ts'
-import { readMailboxName } from '../names.ts'
+import { DELIMITER, readNameArgument } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
 
-function readName(cursor: Cursor): Buffer {
-  cursor.space()
-  return readMailboxName(cursor)
+/** @throws ProductError, CommandFailure when no folder can have this path */
+function assertPossible(path: string): void {
+  const levels = path.split(DELIMITER)
+  if (levels.length > DEPTH_MAX) throw no('CANNOT', `Mailboxes have at most ${DEPTH_MAX} levels.`)
+  for (const level of levels) checkFolderName(level)
 }
 
 async function change(session: ImapSession, name: Buffer, isSubscribed: boolean): Promise<undefined> {
@@ -17,7 +20,11 @@ async function change(session: ImapSession, name: Buffer, isSubscribed: boolean)
   const folder = readTree(session).find(path)?.folder
   if (folder !== undefined && folder.isSubscribed !== isSubscribed)
     await app.store.folderEdits.update(account, folder.id, { isSubscribed }, () => {})
-  if (folder === undefined && isSubscribed) await app.db.write((tx) => app.store.subscribedNames.add(tx, account, path))
+  if (folder === undefined && isSubscribed) {
+    assertPossible(path)
+    const isAdded = await app.db.write((tx) => app.store.subscribedNames.add(tx, account, path))
+    if (!isAdded) throw no('LIMIT', 'The mailbox has too many subscriptions.')
+  }
   if (!isSubscribed) await app.db.write((tx) => app.store.subscribedNames.remove(tx, account, path))
   return undefined
 }
@@ -26,7 +33,7 @@ export const subscribe = command({
   name: 'SUBSCRIBE',
   in: 'authenticated',
   needs: 'write',
-  read: readName,
+  read: readNameArgument,
   run: (name, session) => change(session, name, true),
 })
 
@@ -34,6 +41,6 @@ export const unsubscribe = command({
   name: 'UNSUBSCRIBE',
   in: 'authenticated',
   needs: 'write',
-  read: readName,
+  read: readNameArgument,
   run: (name, session) => change(session, name, false),
 })

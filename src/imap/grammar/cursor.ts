@@ -83,6 +83,12 @@ export class Cursor {
     return true
   }
 
+  /** Whether one of these ASCII texts is next, in any letter case. */
+  isAtText(...texts: string[]): boolean {
+    const next = (size: number) => this.#line.toString('latin1', this.#at, this.#at + size).toUpperCase()
+    return texts.some((text) => next(text.length) === text)
+  }
+
   /** Consumes this ASCII text if it is next. */
   skipText(text: string): boolean {
     const end = this.#at + text.length

@@ -2,6 +2,7 @@
 
 import { FETCH_ITEMS } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { type PartialRange, readPartial } from './partial.ts'
 import { type BodySection, readBinarySection, readSection, readSectionRange, type SectionRange } from './sections.ts'
 
 /** Items without arguments, by their name in the protocol. */
@@ -19,12 +20,8 @@ export type FetchItem =
 export interface FetchModifiers {
   changedSince: number | null
   vanished: boolean
-  /** PARTIAL of RFC 9394: positions in the result, from its start or, both negative, from its end. */
   partial: PartialRange | null
 }
-
-/** `first:last` of RFC 9394: both positive, or both negative. */
-export type PartialRange = readonly [first: number, last: number]
 
 const PLAIN = new Set<string>([
   ...['UID', 'FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'MODSEQ', 'SAVEDATE', 'EMAILID', 'THREADID', 'ENVELOPE'],
@@ -105,10 +102,8 @@ export function readFetchModifiers(cursor: Cursor): FetchModifiers {
         cursor.space()
         modifiers.changedSince = readModSeq(cursor)
       } else if (cursor.skipWord('VANISHED')) modifiers.vanished = true
-      else if (cursor.skipWord('PARTIAL')) {
-        cursor.space()
-        modifiers.partial = readPartialRange(cursor)
-      } else throw new ImapSyntaxError('Unknown modifier.')
+      else if (cursor.skipWord('PARTIAL')) modifiers.partial = readPartial(cursor, modifiers.partial)
+      else throw new ImapSyntaxError('Unknown modifier.')
     },
     { most: 3 },
   )
@@ -119,17 +114,4 @@ export function readFetchModifiers(cursor: Cursor): FetchModifiers {
 /** `mod-sequence-value` of a command; 0 is taken as well, as clients send it. */
 export function readModSeq(cursor: Cursor): number {
   return cursor.number64()
-}
-
-/** `partial-range` of RFC 9394 §3.1. */
-export function readPartialRange(cursor: Cursor): PartialRange {
-  const isFromEnd = cursor.isAt('-')
-  const number = () => {
-    if (isFromEnd) cursor.expect('-')
-    const value = cursor.nzNumber()
-    return isFromEnd ? -value : value
-  }
-  const first = number()
-  cursor.expect(':')
-  return [first, number()]
 }

@@ -1,7 +1,8 @@
-// Arguments of LIST, LSUB and STATUS (RFC 9051 §6.3.9 and §6.3.11, RFC 5258, RFC 5819, RFC 6154).
+// Arguments of LIST, LSUB and STATUS (RFC 9051 §6.3.9 and §6.3.11, RFC 5258, RFC 5819, RFC 6154, RFC 9590).
 
 import { LIST_PATTERNS, PATTERN_BYTES } from '../limits.ts'
 import { type Cursor, DQUOTE, ImapSyntaxError } from './cursor.ts'
+import { readEntries } from './metadata.ts'
 import { readString } from './strings.ts'
 
 export type StatusItem =
@@ -26,6 +27,8 @@ export interface ListReturn {
   specialUse: boolean
   /** Items of RETURN (STATUS (…)); null when not requested. */
   status: StatusItem[] | null
+  /** Entries of RETURN (METADATA (…)); null when not requested. */
+  metadata: string[] | null
 }
 
 export interface ListRequest {
@@ -40,7 +43,7 @@ export interface ListRequest {
 /** Arguments of LIST behind its name and a space. */
 export function readListRequest(cursor: Cursor): ListRequest {
   const selection: ListSelection = { subscribed: false, remote: false, recursiveMatch: false, specialUse: false }
-  const returns: ListReturn = { subscribed: false, children: false, specialUse: false, status: null }
+  const returns: ListReturn = { subscribed: false, children: false, specialUse: false, status: null, metadata: null }
   let isExtended = cursor.isAtList
   if (isExtended) {
     cursor.list(() => readSelectionOption(cursor, selection), { most: 10, least: 0 })
@@ -93,6 +96,10 @@ function readReturnOption(cursor: Cursor, returns: ListReturn): void {
     case 'STATUS':
       cursor.space()
       returns.status = readStatusItems(cursor)
+      return
+    case 'METADATA':
+      cursor.space()
+      returns.metadata = readEntries(cursor)
       return
     default:
       throw new ImapSyntaxError('Unknown return option.')

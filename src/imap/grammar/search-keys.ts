@@ -3,8 +3,8 @@
 import { SEARCH_DEPTH, SEARCH_KEYS, SEARCH_STRING_BYTES } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
 import { readDate } from './dates.ts'
-import { type PartialRange, readPartialRange } from './fetch-items.ts'
 import { readKeyword, type SystemFlag } from './flags.ts'
+import { type PartialRange, readPartial } from './partial.ts'
 import { readFieldName } from './sections.ts'
 import { readSequenceSet, type SequenceSet } from './sets.ts'
 import { readString, readText, textOf } from './strings.ts'
@@ -26,14 +26,18 @@ export type SearchKey =
   | { kind: 'size'; relation: 'larger' | 'smaller'; bytes: number }
   /** Received within, or longer ago than, these seconds. */
   | { kind: 'within'; relation: 'older' | 'younger'; seconds: number }
-  | { kind: 'address'; field: AddressKey; value: string }
-  | { kind: 'subject'; value: string }
-  /** Name in upper case. */
-  | { kind: 'header'; name: string; value: string }
-  | { kind: 'text'; scope: 'body' | 'text'; value: string; isFuzzy: boolean }
+  | FuzzyKey
   | { kind: 'modseq'; least: number }
   | { kind: 'id'; of: 'message' | 'thread'; id: string }
   | { kind: 'save-date-supported' }
+
+/** Keys for texts: after FUZZY (RFC 6203) words are compared, else substrings. */
+export type FuzzyKey =
+  | { kind: 'address'; field: AddressKey; value: string; isFuzzy?: true }
+  | { kind: 'subject'; value: string; isFuzzy?: true }
+  /** Name in upper case. */
+  | { kind: 'header'; name: string; value: string; isFuzzy?: true }
+  | { kind: 'text'; scope: 'body' | 'text'; value: string; isFuzzy: boolean }
 
 export interface SearchReturn {
   min: boolean
@@ -42,6 +46,8 @@ export interface SearchReturn {
   count: boolean
   save: boolean
   partial: PartialRange | null
+  /** Scores of the messages that are returned (RFC 6203 §4). */
+  relevancy: boolean
 }
 
 export interface SearchRequest {
@@ -50,7 +56,13 @@ export interface SearchRequest {
   key: SearchKey
   /** Whether MODSEQ is among the keys: the answer then names the highest one (RFC 7162 §3.1.5). */
   usesModSeq: boolean
+  /** Whether sequence numbers are among the keys; `$` is not. */
+  usesNumbers: boolean
+  usesFuzzy: boolean
 }
+
+/** A search without what is returned of it. */
+export type SearchProgram = Omit<SearchRequest, 'returns'>
 
 /** The charset is not known: `NO [BADCHARSET]`. */
 export class BadCharset extends Error {}
@@ -68,11 +80,11 @@ export function readSearchRequest(cursor: Cursor): SearchRequest {
     readCharset(cursor)
     cursor.space()
   }
-  return { returns, ...readSearchProgram(cursor) }
+  return { returns, ...readSearchProgram(cursor, returns?.relevancy === true) }
 }
 
-/** Search keys up to the end of the command. */
-export function readSearchProgram(cursor: Cursor): { key: SearchKey; usesModSeq: boolean } {
+/** Search keys up to the end of the command. @param needsFuzzy relevancy is asked for, which only FUZZY has (RFC 6203 §4 and §6) */
+export function readSearchProgram(cursor: Cursor, needsFuzzy = false): SearchProgram {
   const reader = new KeyReader(cursor)
   const keys = [reader.read(0)]
   while (cursor.skip(' ')) {
@@ -80,7 +92,9 @@ export function readSearchProgram(cursor: Cursor): { key: SearchKey; usesModSeq:
     if (cursor.isAtEnd) break
     keys.push(reader.read(0))
   }
-  return { key: keys.length === 1 ? keys[0]! : { kind: 'and', keys }, usesModSeq: reader.usesModSeq }
+  const { usesModSeq, usesNumbers, usesFuzzy } = reader
+  if (needsFuzzy && !usesFuzzy) throw new ImapSyntaxError('RELEVANCY needs FUZZY.')
+  return { key: keys.length === 1 ? keys[0]! : { kind: 'and', keys }, usesModSeq, usesNumbers, usesFuzzy }
 }
 
 /** UTF-8 and US-ASCII. @throws BadCharset */
@@ -91,16 +105,16 @@ export function readCharset(cursor: Cursor): void {
 
 /** `RETURN (…)`, at the parenthesis; an empty list means ALL (RFC 4731 §3.1). */
 export function readReturnOptions(cursor: Cursor): SearchReturn {
-  const returns: SearchReturn = { min: false, max: false, all: false, count: false, save: false, partial: null }
+  const plain = { min: false, max: false, all: false, count: false, save: false, relevancy: false }
+  const returns: SearchReturn = { ...plain, partial: null }
   const names = cursor.list(
     () => {
       const name = cursor.word()
-      if (name === 'PARTIAL') {
-        cursor.space()
-        returns.partial = readPartialRange(cursor)
-      } else if (name === 'MIN' || name === 'MAX' || name === 'ALL' || name === 'COUNT' || name === 'SAVE') {
+      if (name === 'PARTIAL') returns.partial = readPartial(cursor, returns.partial)
+      else if (name === 'MIN' || name === 'MAX' || name === 'ALL' || name === 'COUNT' || name === 'SAVE') {
         returns[name.toLowerCase() as 'min'] = true
-      } else throw new ImapSyntaxError('Unknown return option.')
+      } else if (name === 'RELEVANCY') returns.relevancy = true
+      else throw new ImapSyntaxError('Unknown return option.')
       return name
     },
     { most: 10, least: 0 },
@@ -126,6 +140,8 @@ const DATE_KEYS = new Map<string, ['received' | 'sent' | 'saved', 'before' | 'on
 
 class KeyReader {
   usesModSeq = false
+  usesNumbers = false
+  usesFuzzy = false
   readonly #cursor: Cursor
   #keys = 0
 
@@ -141,8 +157,10 @@ class KeyReader {
       const keys = cursor.list(() => this.read(depth + 1), { most: SEARCH_KEYS })
       return keys.length === 1 ? keys[0]! : { kind: 'and', keys }
     }
-    if (cursor.isAtDigit || cursor.isAt('*') || cursor.isAt('$'))
+    if (cursor.isAtDigit || cursor.isAt('*') || cursor.isAt('$')) {
+      this.usesNumbers ||= !cursor.isAt('$')
       return { kind: 'set', set: readSequenceSet(cursor), isUid: false }
+    }
     return this.#named(cursor.word(), depth)
   }
 
@@ -165,6 +183,7 @@ class KeyReader {
         return { kind: 'or', left, right: this.#argument(() => this.read(depth + 1)) }
       }
       case 'FUZZY':
+        this.usesFuzzy = true
         return this.#argument(() => fuzzy(this.read(depth + 1)))
       case 'NEW':
         return { kind: 'and', keys: [{ kind: 'recent' }, { kind: 'flag', flag: 'seen', isSet: false }] }
@@ -255,9 +274,23 @@ function readModSeqKey(cursor: Cursor): number {
   return cursor.number64()
 }
 
-/** FUZZY of RFC 6203 applies to the texts of its key. */
+/** FUZZY applies to the texts of its key. */
 function fuzzy(key: SearchKey): SearchKey {
-  return key.kind === 'text' ? { ...key, isFuzzy: true } : key
+  switch (key.kind) {
+    case 'and':
+      return { ...key, keys: key.keys.map(fuzzy) }
+    case 'or':
+      return { ...key, left: fuzzy(key.left), right: fuzzy(key.right) }
+    case 'not':
+      return { ...key, key: fuzzy(key.key) }
+    case 'address':
+    case 'subject':
+    case 'header':
+    case 'text':
+      return { ...key, isFuzzy: true }
+    default:
+      return key
+  }
 }
 
 function unknownKey(): never {

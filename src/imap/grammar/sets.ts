@@ -29,11 +29,11 @@ export function readRanges(cursor: Cursor): NumberRange[] {
   return ranges
 }
 
-/** UID sets of QRESYNC parameters: numbers and ranges without `*` (RFC 7162 §7). */
+/** UID sets of QRESYNC parameters: numbers and ranges without `*` (RFC 7162 §7), normalised. */
 export function readKnownUids(cursor: Cursor): NumberRange[] {
   const ranges = readRanges(cursor)
   if (ranges.some((range) => range.includes(STAR))) throw new ImapSyntaxError('The set must not contain *.')
-  return ranges
+  return normalizeRanges(ranges, 0)
 }
 
 function readSetNumber(cursor: Cursor): number {
@@ -78,6 +78,36 @@ export function rangesOf(numbers: Iterable<number>): NumberRange[] {
     }
   }
   return ranges
+}
+
+/** Whether normalised ranges hold a number. */
+export function rangesInclude(ranges: readonly NumberRange[], number: number): boolean {
+  let [low, high] = [0, ranges.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ranges[middle]![1] < number) low = middle + 1
+    else high = middle
+  }
+  return low < ranges.length && ranges[low]![0] <= number
+}
+
+/** Ascending ranges in pieces that hold at most `most` numbers each; ranges are cut where that is needed. */
+export function* piecesOfRanges(ranges: readonly NumberRange[], most: number): Generator<NumberRange[]> {
+  let piece: NumberRange[] = []
+  let free = most
+  for (const [first, last] of ranges) {
+    for (let from = first; from <= last; ) {
+      const to = Math.min(last, from + free - 1)
+      piece.push([from, to])
+      free -= to - from + 1
+      from = to + 1
+      if (free > 0) continue
+      yield piece
+      piece = []
+      free = most
+    }
+  }
+  if (piece.length > 0) yield piece
 }
 
 /** How many numbers normalised ranges hold. */

@@ -6,7 +6,7 @@ import type { FolderEntry } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS } from '../../store/messages/keywords.ts'
 import type { SystemFlag } from '../grammar/flags.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
-import { addressesContain, fieldContains, foldedText, matchesSentDay } from './text.ts'
+import { addressesMatch, fieldMatches, matchesSentDay } from './text.ts'
 
 /** What is known of a message; members that are absent have not been read. */
 export interface MessageFacts {
@@ -106,13 +106,9 @@ function evaluateContent(key: SearchKey, { entry, labels, ids, headers, texts }:
     case 'id':
       return ids === undefined ? null : (key.of === 'message' ? ids.message : ids.thread) === key.id
     case 'address':
-      return headers === undefined
-        ? null
-        : values(headers, key.field).some((value) => addressesContain(value, foldedText(key.value)))
+      return headers === undefined ? null : values(headers, key.field).some((value) => addressesMatch(value, key))
     case 'subject':
-      return headers === undefined
-        ? null
-        : values(headers, 'subject').some((value) => fieldContains(value, foldedText(key.value)))
+      return headers === undefined ? null : values(headers, 'subject').some((value) => fieldMatches(value, key))
     case 'header':
       if (isKeptField(key.name)) return headers === undefined ? null : headerMatches(key, headers)
       return texts?.get(key) ?? null
@@ -126,11 +122,11 @@ export function isKeptField(name: string): boolean {
   return KEPT_FIELDS.has(name.toLowerCase())
 }
 
-function headerMatches({ name, value }: { name: string; value: string }, headers: KeptHeaders): boolean {
-  const field = name.toLowerCase()
+function headerMatches(key: Extract<SearchKey, { kind: 'header' }>, headers: KeptHeaders): boolean {
+  const field = key.name.toLowerCase()
   // An empty string asks whether the field exists.
-  if (value === '') return headers.fields.some((one) => one.name === field)
-  return values(headers, field).some((text) => fieldContains(text, foldedText(value)))
+  if (key.value === '') return headers.fields.some((one) => one.name === field)
+  return values(headers, field).some((text) => fieldMatches(text, key))
 }
 
 /** Unfolded values of all fields of a name. */

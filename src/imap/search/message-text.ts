@@ -1,15 +1,17 @@
 // Substrings in the content of one message: its decoded header and text parts, read in pieces (SEARCH BODY, TEXT and rare HEADER fields).
 
-import { decodeCharset } from '../../mime/charset.ts'
+import { charsetStream } from '../../mime/charset-stream.ts'
 import { fieldText, headerText, readHeaders } from '../../mime/headers.ts'
 import type { Part } from '../../mime/message.ts'
 import { decodeStream } from '../../mime/transfer-stream.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import type { MessagePage } from '../message-content.ts'
-import { addressesContain, fieldContains, foldedText } from './text.ts'
+import { addressesContain, fieldContains, fieldMatches, foldedText } from './text.ts'
 
 /** Decoded bytes that are compared at once. */
 const PIECE_BYTES = 256 * 1024
+/** Characters of a text that may become one when it is folded. */
+const OVERLAP_FACTOR = 4
 /** Encodings whose content can be read. */
 const READABLE = new Set(['7bit', '8bit', 'binary', 'base64', 'quoted-printable'])
 
@@ -27,6 +29,12 @@ export async function matchContent(
   const header = await content.bytes(message, root.headerStart, root.bodyStart)
   for (const key of keys) if (key.kind === 'header' || key.scope === 'text') found.set(key, inHeader(key, header))
   const open = () => keys.filter((key) => key.kind === 'text' && found.get(key) === false)
+  for (const { headerStart, bodyStart } of innerParts(root)) {
+    const asked = open().filter((key) => key.kind === 'text' && key.scope === 'text')
+    if (asked.length === 0) break
+    const inner = await content.bytes(message, headerStart, Math.min(bodyStart, headerStart + PIECE_BYTES))
+    for (const key of asked) if (inHeader(key, inner)) found.set(key, true)
+  }
   for (const part of textParts(root)) {
     if (open().length === 0) break
     for (const key of await inPart(content, message, part, open())) found.set(key, true)
@@ -39,7 +47,7 @@ function inHeader(key: ContentKey, header: Uint8Array): boolean {
   const folded = foldedText(key.value)
   if (key.kind === 'header') {
     const named = fields.filter(({ name }) => name === key.name.toLowerCase())
-    return named.some((field) => fieldContains(headerText([field], field.name) ?? '', folded))
+    return named.some((field) => fieldMatches(headerText([field], field.name) ?? '', key))
   }
   return fields.some((field) => {
     const text = fieldText(field, null)
@@ -47,9 +55,21 @@ function inHeader(key: ContentKey, header: Uint8Array): boolean {
   })
 }
 
-/** Text parts, and the parts of messages inside. */
+/** Parts with a header of their own: TEXT looks at the header fields of all of them, BODY at none (RFC 9051 §6.4.4). */
+function* innerParts(part: Part): Generator<Part> {
+  for (const child of part.parts) {
+    if (child.bodyStart > child.headerStart) yield child
+    yield* innerParts(child)
+  }
+}
+
+function isMessage({ type }: Part): boolean {
+  return type.startsWith('message/')
+}
+
+/** Text parts, the parts of messages inside, and messages that are not read as such (message/partial, message/delivery-status). */
 function* textParts(part: Part): Generator<Part> {
-  if (part.type.startsWith('text/')) yield part
+  if (part.type.startsWith('text/') || (isMessage(part) && part.parts.length === 0)) yield part
   for (const child of part.parts) yield* textParts(child)
 }
 
@@ -61,21 +81,23 @@ async function inPart(
 ): Promise<ContentKey[]> {
   if (!READABLE.has(part.encoding)) return []
   const searched = keys.map((key) => ({ key, folded: foldedText(key.value) }))
-  // Strings across two pieces are found in their overlap.
-  const overlap = Math.max(...searched.map(({ folded }) => folded.length))
+  // Strings across two pieces are found in their overlap; folding makes one character of several.
+  const overlap = OVERLAP_FACTOR * Math.max(1, ...searched.map(({ folded }) => folded.length))
   const decoder = decodeStream(part.encoding)
+  const charset = charsetStream(part.charset)
   const matched = new Set<ContentKey>()
   let rest = ''
-  const compare = (bytes: Uint8Array) => {
-    const text = rest + foldedText(decodeCharset(bytes, part.charset))
-    for (const { key, folded } of searched) if (text.includes(folded)) matched.add(key)
-    rest = text.slice(-overlap)
+  const compare = (text: string) => {
+    const joined = rest + text
+    const folded = foldedText(joined)
+    for (const { key, folded: wanted } of searched) if (folded.includes(wanted)) matched.add(key)
+    rest = joined.slice(-overlap)
   }
   for (let at = part.bodyStart; at < part.bodyEnd && matched.size < keys.length; at += PIECE_BYTES) {
     const bytes = await content.bytes(message, at, Math.min(at + PIECE_BYTES, part.bodyEnd))
-    compare(decoder === null ? bytes : decoder.push(bytes))
+    compare(charset.push(decoder === null ? bytes : decoder.push(bytes)))
     await new Promise((resolve) => setImmediate(resolve))
   }
-  if (decoder !== null) compare(decoder.end())
+  compare(charset.push(decoder?.end() ?? new Uint8Array(0)) + charset.end())
   return [...matched]
 }

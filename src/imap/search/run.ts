@@ -1,208 +1,255 @@
-// Runs a search over the selected folder: what is cheap first, and more is read only of messages that are still undecided.
+// Runs a search over a folder in pages: what is cheap first, and content only of messages that are undecided without it.
 
-import type { FolderEntry } from '../../store/folders-views.ts'
-import { rangesAfter } from '../../store/folders-views.ts'
+import { no } from '../answers.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
-import type { NumberRange } from '../grammar/sets.ts'
-import { MessagePage } from '../message-content.ts'
-import { uidsWithin } from '../message-sets.ts'
+import { countOf, type NumberRange, piecesOfRanges, rangesOf } from '../grammar/sets.ts'
+import { SEARCH_FACTS_BYTES, SEARCH_PAGE_MS, SLICE_MS } from '../limits.ts'
+import { uidsInView } from '../message-sets.ts'
 import type { ImapSession } from '../session.ts'
 import { TimeSlice } from '../time-slice.ts'
-import { labelsOf } from '../updates.ts'
-import { intersectRanges } from '../views.ts'
-import { evaluate, isKeptField, type MessageFacts, type SearchSettings } from './evaluate.ts'
-import { type ContentKey, matchContent } from './message-text.ts'
+import { intersectRanges, type UidView } from '../views.ts'
+import { type Collection, type Ordered, orderCollected } from './hit-facts.ts'
+import { SearchHits } from './hits.ts'
+import { kindsOf, leavesOf } from './key-kinds.ts'
+import { type PageResult, type PageTask, searchPage } from './page.ts'
 
 /** Messages and bytes up to which BODY and TEXT are compared exactly (decisions-imap §3.4). */
 export const EXACT_MESSAGES = 2000
 export const EXACT_BYTES = 64 * 1024 * 1024
-const PAGE = 250
+/** More messages are searched in the search thread. */
+export const HERE_MESSAGES = 250
+/** More content than this is read in the search thread, bytes. */
+const HERE_BYTES = 256 * 1024
+const HERE_CONTENTS = 20
+/** UIDs of one page. */
+const PAGE = 4000
+const NO_TEXTS: ReadonlyMap<SearchKey, ReadonlySet<number>> = new Map()
 
-/** A message that matches. */
-export interface SearchHit {
-  uid: number
-  modSeq: number
-  /** Number of the message in the store. */
-  message: number
-  receivedAt: number
-  sizeBytes: number
+/** A folder as the session that searches it knows it. */
+export interface SearchedFolder {
+  n: number
+  view: UidView
+  /** UIDs that are \Recent. */
+  recent: readonly NumberRange[]
+  /** What `$` stands for. */
+  saved: readonly NumberRange[]
 }
 
-/** What the keys of a search need beyond entries. */
-interface KeyKinds {
-  labels: boolean
-  ids: boolean
-  headers: boolean
-  content: ContentKey[]
+export interface SearchOptions {
+  /** What the answer needs of each hit; UIDs alone by default. */
+  collects?: Collection
+  /** With more hits the search fails: LIMIT. */
+  most?: number
 }
 
-export class FolderSearch {
+/** What was found. */
+export interface SearchOutcome {
+  /** By ascending UID. */
+  hits: SearchHits
+  /** The order of SORT, or the text of THREAD; null for SEARCH. */
+  ordered: Ordered | null
+}
+
+/** Messages that only their content decides. */
+interface Undecided {
+  uids: Uint32Array
+  messages: Float64Array
+  bytes: number
+}
+
+/** The selected folder of a session. */
+export function selectedForSearch({ folder, saved }: ImapSession): SearchedFolder {
+  return { n: folder.n, view: folder.view, recent: folder.recent, saved }
+}
+
+/** @throws CommandFailure LIMIT when what was collected is too much; ConnectionEnded when the client has gone */
+export function searchFolder(
+  session: ImapSession,
+  folder: SearchedFolder,
+  key: SearchKey,
+  options: SearchOptions = {},
+): Promise<SearchOutcome> {
+  const search = new FolderSearch(session, folder, key, options)
+  return search.isSmall ? search.run() : session.app.searcher.during(session.signedIn.account.n, () => search.run())
+}
+
+class FolderSearch {
   readonly #session: ImapSession
+  readonly #folder: SearchedFolder
   readonly #key: SearchKey
-  readonly #kinds: KeyKinds
-  readonly #settings: SearchSettings
+  readonly #options: SearchOptions
+  readonly #sets: ReadonlyMap<SearchKey, readonly NumberRange[]>
+  readonly #candidates: readonly NumberRange[]
+  readonly #total: number
   readonly #slice = new TimeSlice()
+  readonly #now: number
+  readonly #facts: Uint8Array<ArrayBuffer>[] = []
+  #factBytes = 0
+  #done = 0
 
-  constructor(session: ImapSession, key: SearchKey) {
+  constructor(session: ImapSession, folder: SearchedFolder, key: SearchKey, options: SearchOptions) {
     this.#session = session
+    this.#folder = folder
     this.#key = key
-    this.#kinds = kindsOf(key)
-    this.#settings = { now: session.app.clock.now(), sets: setsOf(session, key) }
+    this.#options = options
+    this.#now = session.app.clock.now()
+    this.#sets = setsOf(folder, key)
+    this.#candidates = candidates(folder, key, this.#sets)
+    this.#total = countOf(this.#candidates)
   }
 
-  /** The messages that match, by ascending UID. */
-  async run(): Promise<SearchHit[]> {
-    const { folder } = this.#session
-    const hits: SearchHit[] = []
-    const undecided: MessageFacts[] = []
-    for await (const page of this.#pages(candidates(this.#session, this.#key))) {
-      for (const facts of await this.#narrow(page)) {
-        if (folder.view.sequenceOf(facts.entry.uid) === 0) continue
+  /** Few messages: the first thread looks at them itself. */
+  get isSmall(): boolean {
+    return this.#total <= HERE_MESSAGES
+  }
+
+  async run(): Promise<SearchOutcome> {
+    this.#session.assertOpen()
+    const pages: PageResult[] = []
+    for await (const page of this.#pages(this.#candidates, { isHere: this.isSmall })) pages.push(page)
+    const undecided = joined(pages.map((page) => page.undecided))
+    const found = SearchHits.ofPages(pages)
+    const others = undecided.uids.length === 0 ? SearchHits.NONE : await this.#byContent(undecided)
+    const hits = found.mergedWith(others)
+    const { collects = { kind: 'hits' }, most = hits.length } = this.#options
+    if (hits.length > most) throw no('LIMIT', 'The search finds too many messages for this command.')
+    const ordered = collects.kind === 'hits' ? null : await this.#order(collects)
+    return { hits, ordered }
+  }
+
+  /** Looks at UIDs page by page. */
+  async *#pages(
+    uids: readonly NumberRange[],
+    { isHere, textsOf }: { isHere: boolean; textsOf?: (page: readonly NumberRange[]) => PageTask['words'] },
+  ): AsyncGenerator<PageResult> {
+    const { app } = this.#session
+    for (const page of piecesOfRanges(uids, PAGE)) {
+      for (let rest = page; rest.length > 0; ) {
+        const task = this.#task(rest, textsOf?.(page))
+        const result = isHere
+          ? await searchPage(this.#session, { ...task, limitMs: SLICE_MS })
+          : await this.#inThread(app.searcher.page(task))
+        // Modification numbers that a power failure could take back are not shown.
+        await app.db.durable()
+        this.#session.assertOpen()
+        this.#countFacts(result)
+        yield result
+        rest = rest.flatMap(([first, last]) =>
+          last <= result.through ? [] : [[Math.max(first, result.through + 1), last]],
+        )
         await this.#slice.pause()
-        const result = evaluate(this.#key, facts, this.#settings)
-        if (result === true) hits.push(facts.entry)
-        else if (result === null) undecided.push(facts)
       }
-    }
-    if (undecided.length > 0) hits.push(...(await this.#byContent(undecided)))
-    return hits.sort((a, b) => a.uid - b.uid)
-  }
-
-  async *#pages(uids: readonly NumberRange[]): AsyncGenerator<FolderEntry[]> {
-    const { app, folder } = this.#session
-    for (let ranges = uids.map(([first, last]) => ({ first, last })); ranges.length > 0; ) {
-      const page = app.store.views.entries(folder.n, ranges, PAGE)
-      await app.db.durable()
-      if (page.length > 0) yield page
-      if (page.length < PAGE) return
-      ranges = rangesAfter(ranges, page.at(-1)!.uid)
-      await new Promise((resolve) => setImmediate(resolve))
-      this.#session.assertOpen()
+      this.#done += textsOf === undefined ? countOf(page) : 0
+      this.#session.progress.reached(this.#done, this.#total)
     }
   }
 
-  /** Reads rows and headers of the messages of a page as far as the search depends on them. */
-  async #narrow(page: readonly FolderEntry[]): Promise<MessageFacts[]> {
-    const { folder } = this.#session
-    const all = page.map((entry): MessageFacts => ({ entry, isRecent: folder.isRecent(entry.uid) }))
-    const isOpen = (facts: MessageFacts) => evaluate(this.#key, facts, this.#settings) === null
-    let open = all.filter(isOpen)
-    if (open.length > 0 && (this.#kinds.labels || this.#kinds.ids)) {
-      this.#addRows(open)
-      open = open.filter(isOpen)
-    }
-    if (open.length > 0 && this.#kinds.headers) await this.#addHeaders(open)
-    return all
-  }
-
-  #addRows(open: readonly MessageFacts[]): void {
-    const entries = open.map(({ entry }) => entry)
-    const labels = this.#kinds.labels ? labelsOf(this.#session, entries) : null
-    const rows = this.#kinds.ids ? this.#session.app.store.mail.rows(entries.map(({ message }) => message)) : null
-    for (const facts of open) {
-      const row = rows?.get(facts.entry.message)
-      if (labels !== null) facts.labels = labels.get(facts.entry.message) ?? []
-      if (rows !== null) facts.ids = { message: row?.id ?? '', thread: row?.threadId ?? '' }
+  #task(ranges: readonly NumberRange[], words?: PageTask['words']): PageTask {
+    const { view, recent, n } = this.#folder
+    const within = (all: readonly NumberRange[]) => intersectRanges(ranges, all)
+    return {
+      folder: n,
+      part: { ranges, sequences: ranges.map(([first]) => view.sequenceOf(first)) },
+      key: this.#key,
+      sets: new Map([...this.#sets].map(([key, all]) => [key, within(all)])),
+      recent: within(recent),
+      now: this.#now,
+      words: words ?? NO_TEXTS,
+      readsContent: words !== undefined,
+      limitMs: SEARCH_PAGE_MS,
+      collects: this.#options.collects ?? { kind: 'hits' },
     }
   }
 
-  async #addHeaders(open: readonly MessageFacts[]): Promise<void> {
-    const entries = open.map(({ entry }) => entry)
-    const needs = { rows: false, labels: false, headers: true, structure: false }
-    const content = new MessagePage(this.#session, entries, needs, new Map())
-    for (const facts of open) {
-      const headers = await content.headers(facts.entry.message)
-      if (headers !== undefined) facts.headers = headers
-    }
+  #countFacts({ facts }: PageResult): void {
+    if (facts === null) return
+    this.#facts.push(facts)
+    this.#factBytes += facts.length
+    if (this.#factBytes > SEARCH_FACTS_BYTES) throw no('LIMIT', 'The header fields of these messages are too large.')
   }
 
   /** Decides the rest by the content of messages: exactly where that is little, else by the words of the index. */
-  async #byContent(undecided: readonly MessageFacts[]): Promise<FolderEntry[]> {
-    const bytes = undecided.reduce((sum, { entry }) => sum + entry.sizeBytes, 0)
-    const isExact = undecided.length <= EXACT_MESSAGES && bytes <= EXACT_BYTES
-    const texts = this.#kinds.content.filter((key) => key.kind === 'text' && (key.isFuzzy || !isExact))
-    const words = new Map<SearchKey, ReadonlySet<number> | null>()
-    for (const key of texts) if (key.kind === 'text') words.set(key, await this.#wordHits(key))
-    const others = this.#kinds.content.filter((key) => !words.has(key))
-    const hits: FolderEntry[] = []
-    for (const facts of undecided) {
-      const found = new Map<SearchKey, boolean>()
-      for (const [key, numbers] of words) found.set(key, numbers?.has(facts.entry.message) ?? false)
-      facts.texts = found
-      if (others.length > 0 && evaluate(this.#key, facts, this.#settings) === null) {
-        for (const [key, isFound] of await this.#contentOf(facts.entry, others)) found.set(key, isFound)
-      }
-      if (evaluate(this.#key, facts, this.#settings) === true) hits.push(facts.entry)
-      await this.#slice.pause()
+  async #byContent({ uids, messages, bytes }: Undecided): Promise<SearchHits> {
+    const isExact = uids.length <= EXACT_MESSAGES && bytes <= EXACT_BYTES
+    const texts = kindsOf(this.#key).content.filter((key) => key.kind === 'text' && (key.isFuzzy || !isExact))
+    const words = new Map<SearchKey, Float64Array>()
+    for (const key of texts) if (key.kind === 'text') words.set(key, await this.#words(key))
+    const textsOf = (page: readonly NumberRange[]) => {
+      const here = messages.subarray(indexOf(uids, page[0]![0]), indexOf(uids, page.at(-1)![1] + 1))
+      return new Map(
+        [...words].map(([key, found]) => [key, new Set(here.filter((n) => found[indexOf(found, n)] === n))]),
+      )
+    }
+    const isHere = isExact && uids.length <= HERE_CONTENTS && bytes <= HERE_BYTES
+    const pages: PageResult[] = []
+    for await (const page of this.#pages(rangesOf(uids), { isHere, textsOf })) pages.push(page)
+    return SearchHits.ofPages(pages)
+  }
+
+  async #words({ scope, value }: Extract<SearchKey, { kind: 'text' }>): Promise<Float64Array> {
+    const { app, signedIn } = this.#session
+    const part = scope === 'body' ? 'body' : 'any'
+    const found = await this.#inThread(app.searcher.words({ account: signedIn.account.n, part, text: value }))
+    return found ?? new Float64Array(0)
+  }
+
+  #order(collected: Exclude<Collection, { kind: 'hits' }>): Promise<Ordered> | Ordered {
+    const task = { pages: this.#facts, collected }
+    return this.isSmall ? orderCollected(task) : this.#inThread(this.#session.app.searcher.order(task))
+  }
+
+  /** @throws ConnectionEnded when the client has gone meanwhile, also for an error: the thread ends at a shutdown */
+  async #inThread<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } finally {
       this.#session.assertOpen()
     }
-    return hits
   }
+}
 
-  #wordHits(key: Extract<SearchKey, { kind: 'text' }>): Promise<ReadonlySet<number> | null> {
-    const { app, signedIn } = this.#session
-    const part = key.scope === 'body' ? 'body' : 'any'
-    return app.store.mail.withWords(signedIn.account.n, { part, text: key.value })
+function joined(all: readonly PageResult['undecided'][]): Undecided {
+  const count = all.reduce((sum, { uids }) => sum + uids.length, 0)
+  const [uids, messages] = [new Uint32Array(count), new Float64Array(count)]
+  let [at, bytes] = [0, 0]
+  for (const one of all) {
+    uids.set(one.uids, at)
+    messages.set(one.messages, at)
+    at += one.uids.length
+    bytes += one.bytes
   }
+  return { uids, messages, bytes }
+}
 
-  #contentOf(entry: FolderEntry, keys: readonly ContentKey[]): Promise<Map<SearchKey, boolean>> {
-    const needs = { rows: false, labels: false, headers: false, structure: true }
-    return matchContent(new MessagePage(this.#session, [entry], needs, new Map()), entry.message, keys)
+/** Where a number is or would be in ascending numbers. */
+function indexOf(numbers: Uint32Array | Float64Array, number: number): number {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! < number) low = middle + 1
+    else high = middle
   }
+  return low
 }
 
 /** The UIDs that can match: sets that every match must be in narrow them. */
-function candidates(session: ImapSession, key: SearchKey): readonly NumberRange[] {
-  const all = session.folder.view.ranges()
+function candidates(
+  { view }: SearchedFolder,
+  key: SearchKey,
+  sets: ReadonlyMap<SearchKey, readonly NumberRange[]>,
+): readonly NumberRange[] {
   const keys = key.kind === 'and' ? key.keys : [key]
-  return keys.reduce<readonly NumberRange[]>(
-    (uids, one) => (one.kind === 'set' ? intersectRanges(uids, uidsWithin(session, one.set, one.isUid)) : uids),
-    all,
-  )
+  return keys.reduce<readonly NumberRange[]>((uids, one) => {
+    const set = sets.get(one)
+    return set === undefined ? uids : intersectRanges(uids, set)
+  }, view.ranges())
 }
 
-function* leavesOf(key: SearchKey): Generator<SearchKey> {
-  if (key.kind === 'and') for (const child of key.keys) yield* leavesOf(child)
-  else if (key.kind === 'or') yield* [...leavesOf(key.left), ...leavesOf(key.right)]
-  else if (key.kind === 'not') yield* leavesOf(key.key)
-  else yield key
-}
-
-function kindsOf(key: SearchKey): KeyKinds {
-  const leaves = [...leavesOf(key)]
-  const isHeader = (leaf: SearchKey) =>
-    leaf.kind === 'address' ||
-    leaf.kind === 'subject' ||
-    (leaf.kind === 'date' && leaf.date === 'sent') ||
-    (leaf.kind === 'header' && isKeptField(leaf.name))
-  const isContent = (leaf: SearchKey): leaf is ContentKey =>
-    leaf.kind === 'text' || (leaf.kind === 'header' && !isKeptField(leaf.name))
-  return {
-    labels: leaves.some(({ kind }) => kind === 'keyword'),
-    ids: leaves.some(({ kind }) => kind === 'id'),
-    headers: leaves.some(isHeader),
-    content: leaves.filter(isContent),
-  }
-}
-
-/** Each set as a test of UIDs. */
-function setsOf(session: ImapSession, key: SearchKey): Map<SearchKey, (uid: number) => boolean> {
-  const sets = new Map<SearchKey, (uid: number) => boolean>()
+/** UIDs of the sets among the keys. */
+function setsOf({ view, saved }: SearchedFolder, key: SearchKey): Map<SearchKey, readonly NumberRange[]> {
+  const sets = new Map<SearchKey, readonly NumberRange[]>()
   for (const leaf of leavesOf(key)) {
-    if (leaf.kind !== 'set') continue
-    const ranges = uidsWithin(session, leaf.set, leaf.isUid)
-    sets.set(leaf, (uid) => isWithin(ranges, uid))
+    if (leaf.kind === 'set') sets.set(leaf, uidsInView(view, saved, leaf.set, leaf.isUid))
   }
   return sets
-}
-
-/** Binary search in ascending ranges. */
-function isWithin(ranges: readonly NumberRange[], uid: number): boolean {
-  let [low, high] = [0, ranges.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ranges[middle]![1] < uid) low = middle + 1
-    else high = middle
-  }
-  return low < ranges.length && ranges[low]![0] <= uid
 }

@@ -6,7 +6,10 @@ import { parseDate } from '../../mime/date.ts'
 import { decodeHeader } from '../../mime/decode.ts'
 import type { EnvelopeFields } from '../../mime/envelope.ts'
 
-export type SortKey = 'arrival' | 'cc' | 'date' | 'from' | 'size' | 'subject' | 'to' | 'displayfrom' | 'displayto'
+export type SortKey =
+  | ('arrival' | 'cc' | 'date' | 'from' | 'size' | 'subject' | 'to' | 'displayfrom' | 'displayto')
+  /** The most relevant first (RFC 6203 §6). */
+  | 'relevancy'
 
 export interface SortCriterion {
   key: SortKey
@@ -15,18 +18,20 @@ export interface SortCriterion {
 
 /** What SORT needs to know of a message. */
 export interface SortMessage {
-  /** Sequence number or UID: the order of messages that are equal otherwise. */
-  number: number
   /** INTERNALDATE, ms. */
   receivedAt: number
   /** RFC822.SIZE, bytes. */
   sizeBytes: number
   fields: EnvelopeFields
+  /** 1 to 100; needed for `relevancy`. */
+  relevancy?: number | undefined
 }
 
 /** A message with its values, computed once. */
-interface SortRow {
+export interface SortRow {
+  /** UID: the order of messages that are equal otherwise. */
   number: number
+  modSeq: number
   values: (string | number)[]
 }
 
@@ -35,41 +40,33 @@ export function needsHeaders(criteria: readonly SortCriterion[]): boolean {
   return criteria.some(({ key }) => key !== 'arrival' && key !== 'size')
 }
 
-/** Collects messages one by one, so that only their keys are in memory, and orders them at the end. */
-export class MessageSorter {
-  readonly #criteria: readonly SortCriterion[]
-  readonly #rows: SortRow[] = []
-
-  /** @param criteria at least one */
-  constructor(criteria: readonly SortCriterion[]) {
-    this.#criteria = criteria
-  }
-
-  add(message: SortMessage): void {
-    this.#rows.push({ number: message.number, values: this.#criteria.map(({ key }) => sortValue(message, key)) })
-  }
-
-  /** The numbers of the messages in order; equal ones by their numbers, ascending. */
-  numbers(): number[] {
-    return this.#rows.sort((a, b) => this.#compare(a, b)).map(({ number }) => number)
-  }
-
-  #compare(a: SortRow, b: SortRow): number {
-    for (let at = 0; at < this.#criteria.length; at++) {
-      const left = a.values[at]!
-      const right = b.values[at]!
-      if (left !== right) return left < right === this.#criteria[at]!.isReverse ? 1 : -1
-    }
-    return a.number - b.number
-  }
+/** The values of a message by the criteria. */
+export function sortValues(criteria: readonly SortCriterion[], message: SortMessage): SortRow['values'] {
+  return criteria.map(({ key }) => sortValue(message, key))
 }
 
-function sortValue({ fields, receivedAt, sizeBytes }: SortMessage, key: SortKey): string | number {
+/** The rows in order; equal ones by their numbers, ascending. @param criteria at least one */
+export function sortedRows(rows: readonly SortRow[], criteria: readonly SortCriterion[]): SortRow[] {
+  return rows.toSorted((a, b) => compare(a, b, criteria))
+}
+
+function compare(a: SortRow, b: SortRow, criteria: readonly SortCriterion[]): number {
+  for (let at = 0; at < criteria.length; at++) {
+    const left = a.values[at]!
+    const right = b.values[at]!
+    if (left !== right) return left < right === criteria[at]!.isReverse ? 1 : -1
+  }
+  return a.number - b.number
+}
+
+function sortValue({ fields, receivedAt, sizeBytes, relevancy = 0 }: SortMessage, key: SortKey): string | number {
   switch (key) {
     case 'arrival':
       return receivedAt
     case 'size':
       return sizeBytes
+    case 'relevancy':
+      return -relevancy
     case 'date':
       return sentDate(fields, receivedAt)
     case 'subject':

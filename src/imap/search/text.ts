@@ -3,6 +3,13 @@
 import { parseListedAddresses } from '../../mime/address-list.ts'
 import { parseZonedDate } from '../../mime/date.ts'
 import { decodeHeader } from '../../mime/decode.ts'
+import { foldWord, tokensOf } from '../../store/search/words.ts'
+
+/** What a search key compares with. */
+interface WantedText {
+  value: string
+  isFuzzy?: boolean
+}
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -27,6 +34,23 @@ export function addressesContain(value: string, folded: string): boolean {
     const address = host === null ? (mailbox ?? '') : `${mailbox}@${host}`
     return foldedText(`${decodeHeader(name ?? '')} <${address}>`).includes(folded)
   })
+}
+
+/** True when each word of a search string begins a word of the text; in any order, without accents (FUZZY). */
+export function hasWords(value: string, wanted: string): boolean {
+  const words = tokensOf(wanted).map(foldWord)
+  const known = tokensOf(decodeHeader(value)).map(foldWord)
+  return words.every((word) => known.some((one) => one.startsWith(word)))
+}
+
+/** Whether a field matches a search string: as a substring, or by its words. */
+export function fieldMatches(value: string, { value: wanted, isFuzzy }: WantedText): boolean {
+  return fieldContains(value, foldedText(wanted)) || (isFuzzy === true && hasWords(value, wanted))
+}
+
+/** {@link fieldMatches} for fields with addresses. */
+export function addressesMatch(value: string, { value: wanted, isFuzzy }: WantedText): boolean {
+  return addressesContain(value, foldedText(wanted)) || (isFuzzy === true && hasWords(value, wanted))
 }
 
 /** The day a Date field names in its own zone, as the ms of that day's start in UTC; null without a readable date. */

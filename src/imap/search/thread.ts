@@ -150,16 +150,23 @@ function idsOf(text: string, max: number): string[] {
 function withoutDummies(roots: readonly ThreadNode[]): ThreadNode[] {
   const order: ThreadNode[] = [...roots]
   for (let at = 0; at < order.length; at++) for (const child of order[at]!.children) order.push(child)
-  // The innermost first: every list is complete when the one around it is made.
-  for (let at = order.length - 1; at >= 0; at--) {
-    const node = order[at]!
-    if (node.children.some(({ number }) => number === 0)) node.children = node.children.flatMap(promoted)
+  // Dummies within the tree keep their lists: each is passed once, from the message or root above it.
+  for (const node of order) {
+    const isKept = node.number !== 0 || node.parent === null
+    if (isKept && node.children.some(({ number }) => number === 0)) node.children = messagesBelow(node)
   }
   return roots.flatMap((root) => (root.number === 0 && root.children.length < 2 ? root.children : [root]))
 }
 
-function promoted(node: ThreadNode): ThreadNode[] {
-  return node.number === 0 ? node.children : [node]
+/** The messages that are below a node, or below dummies below it, in order. */
+function messagesBelow(node: ThreadNode): ThreadNode[] {
+  const found: ThreadNode[] = []
+  const open = node.children.toReversed()
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.number !== 0) found.push(next)
+    else for (let at = next.children.length - 1; at >= 0; at--) open.push(next.children[at]!)
+  }
+  return found
 }
 
 /** Step 5: threads with one base subject become one. */

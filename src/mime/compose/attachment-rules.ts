@@ -41,6 +41,12 @@ const OUR_PARAMETERS = /; ?(?:name|filename|boundary)=/i
 /** A Content-ID without angle brackets (RFC 2392), limited to characters every client supports. */
 const CONTENT_ID = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,250}$/
 
+/** Whether a file of this name is never sent, whatever the settings; names as mail programs show them. */
+export function isNeverSent(filename: string): boolean {
+  const name = filename.replace(/[. ]{1,255}$/, '')
+  return NEVER.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
+}
+
 /** An attachment as it was given, its content in base64 or already as bytes. */
 export interface GivenAttachment {
   filename: string

@@ -157,8 +157,11 @@ function withBreaks(bytes: Uint8Array): Buffer {
   return out.subarray(0, length)
 }
 
-/** @param exactBreaks how many line breaks are to stay what they are instead of becoming CRLF; none: all become CRLF */
-function quotedPrintable(bytes: Uint8Array, exactBreaks?: number): Buffer {
+/**
+ * A body in quoted-printable (RFC 2045 §6.7).
+ * @param exactBreaks how many line breaks are to stay what they are instead of becoming CRLF; none: all become CRLF
+ */
+export function quotedPrintable(bytes: Uint8Array, exactBreaks?: number): Buffer {
   // Three characters for a byte, and three more where a line is broken, which leaves it at least 60 of them.
   const out = Buffer.allocUnsafe((bytes.length + (exactBreaks ?? 0)) * 3 + Math.ceil(bytes.length / 20) * 3 + 6)
   let length = 0

@@ -37,17 +37,24 @@ export function checkEmail(field: string, email: string): string {
   refuseBreaks(field, 'An address', email)
   const mailbox = parseMailbox(email)
   if (mailbox === null) throw wrong('This is not an address such as name@example.com.')
-  const { local, domain } = mailbox
+  const { local } = mailbox
   if (/[^\x00-\x7f]/.test(local))
     throw wrong('In front of the @ only ASCII is possible; the domain may have any letters.')
-  // Some mobile carriers assigned `"john..doe"@example.com`; with "@", "<", "," or spaces in quotes, parsers disagree on its end.
-  if (!/^"?[\w!#$%&'*+./=?^`{|}~-]+"?$/.test(local))
-    throw wrong('The quoted local part of the address has characters that are not supported.')
-  if (domain.startsWith('[')) throw wrong('An address must name a domain, not an IP address.')
-  // RFC 7085: dotless domains do not receive mail; this is an incomplete domain.
-  if (!domain.includes('.')) throw wrong('The domain of an address needs a dot, as in example.com.')
-  if (/\.[0-9]+$/.test(domain)) throw wrong('The domain of an address does not end in a number.')
+  const problem = routingProblem(mailbox)
+  if (problem !== null) throw wrong(problem)
   return mailbox.email
+}
+
+/** Why no message is sent to an address, although it may be valid; null when there is no reason. */
+export function routingProblem({ local, domain }: { local: string; domain: string }): string | null {
+  // Some mobile carriers assigned `"john..doe"@example.com`; with "@", "<", "," or spaces in quotes, parsers disagree on its end.
+  if (!/^"?[\w!#$%&'*+./=?^`{|}~\-\u0080-\u{10ffff}]+"?$/u.test(local))
+    return 'The quoted local part of the address has characters that are not supported.'
+  if (domain.startsWith('[')) return 'An address must name a domain, not an IP address.'
+  // RFC 7085: dotless domains do not receive mail; this is an incomplete domain.
+  if (!domain.includes('.')) return 'The domain of an address needs a dot, as in example.com.'
+  if (/\.[0-9]+$/.test(domain)) return 'The domain of an address does not end in a number.'
+  return null
 }
 
 /** @throws ProductError validation_error on `field` */

@@ -9,6 +9,7 @@ import { parseMessage } from '../parse.ts'
 import { compose } from './compose.ts'
 import type { Draft, DraftAttachment } from './draft.ts'
 import { checkBodies } from './draft-rules.ts'
+import { prepareRawDraft, type RawDraft, type RawDraftRules } from './raw-draft.ts'
 
 /** A text; as UTF-8 bytes where it is long, because buffers are transferred between threads without copying. */
 export type TextContent = string | Uint8Array
@@ -54,6 +55,29 @@ export function composeContent(draft: UncheckedDraft, isRead: boolean): Composed
   if (bytes.length > RAW_MAX) throw tooLarge()
   const message = isRead ? parseMessage(bytes) : null
   return { hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes), message }
+}
+
+/** A submitted message: its content, and what was read of it. */
+export interface RawContent extends Omit<RawDraft, 'bytes' | 'hasOwnId'> {
+  written: ComposedContent
+  /** The same for the same message to the same recipients; null for a message without a Message-ID of its own. */
+  fingerprint: Uint8Array | null
+}
+
+/**
+ * @param bytes as submitted
+ * @param isRead whether the parsed message is needed
+ * @throws ProductError see `prepareRawDraft`; payload_too_large
+ */
+export function rawContent(bytes: Uint8Array, rules: RawDraftRules, isRead: boolean): RawContent {
+  const { bytes: prepared, hasOwnId, ...facts } = prepareRawDraft(bytes, rules)
+  // Encoded parts may be longer.
+  if (prepared.length > RAW_MAX) throw tooLarge()
+  const message = isRead ? parseMessage(prepared) : null
+  const recipients = rules.recipients.map((email) => email.toLowerCase()).toSorted()
+  const fingerprint = hasOwnId ? sha256(`${Buffer.from(sha256(bytes)).toString('hex')} ${recipients.join(' ')}`) : null
+  const written = { hash: sha256(prepared), sizeBytes: prepared.length, chunks: chunksOf(prepared), message }
+  return { ...facts, written, fingerprint }
 }
 
 /** Approximate size of the composed content in bytes. */

@@ -51,10 +51,10 @@ export class Meter {
    * Checks whether the balance, minus pending recipients and usage not entered yet, covers more recipients.
    * @returns the error to report when it does not; null when it does or billing is not enforced
    */
-  refusal(tx: Tx, teamId: string, recipients: number): ProductError | null {
+  refusal(reader: Reader, teamId: string, recipients: number): ProductError | null {
     if (!this.#deps.config.BILLING_ENFORCE || this.#price === 0) return null
-    const owed = this.#owed(tx, teamId) + recipients
-    if (this.#deps.ledger.balance(tx, teamId) >= owed * this.#price) return null
+    const owed = this.#owed(reader, teamId) + recipients
+    if (this.#deps.ledger.balance(reader, teamId) >= owed * this.#price) return null
     return conflict('The balance of the team does not cover this message. Ask the operator for credit.')
   }
 

@@ -34,6 +34,8 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
 export const DELAY_REPORTED_FROM_MS = 5 * MINUTE_MS
 export const DELAY_REPORTED_EVERY_MS = HOUR_MS
 /** 9999-12-31T23:59:59.999Z: times in reports are untrusted, and later ones have another ISO format. */
+/** Messages of a mailbox, whose owner must know when they are not delivered. */
+const SOURCES_WITH_DSN: ReadonlySet<EmailSource> = new Set(['mailbox_api', 'smtp', 'forward'])
 const TIME_MAX = 253_402_300_799_999
 
 /** A delivery joined with its message. */
@@ -145,7 +147,7 @@ export class DeliveryTransitions {
       transition.event !== null &&
       row.source !== 'system' &&
       (transition.status !== 'pending' || isLate(row, transition, now))
-    const needsDsn = row.source === 'mailbox_api' && isFailure(outcome)
+    const needsDsn = SOURCES_WITH_DSN.has(row.source) && isFailure(outcome)
     writes.deliveries.push([
       row.n,
       transition.status,

@@ -102,6 +102,12 @@ export class Providers {
     return row && presentProvider(row)
   }
 
+  /** How many sending accounts a team has. */
+  count(teamId: string): number {
+    const sql = 'SELECT count(*) AS count FROM providers WHERE team_id = ?'
+    return this.#deps.db.read.get<{ count: number }>(sql, [teamId])!.count
+  }
+
   /** Newest first. */
   list(teamId: string, filter: ProviderFilter): Page<Provider> {
     const where = new Where().add('team_id = ?', teamId)

@@ -47,6 +47,14 @@ export function commonStrategy(groups: readonly DeliveryGroup[]): GroupStrategy 
   return strategies.size === 1 ? only! : 'weighted'
 }
 
+/**
+ * Whether an account may carry forwarded messages of a mailbox. Their From field names anybody: the APIs of Gmail and Outlook write
+ * that of their account instead, and SES refuses others than its verified identities.
+ */
+export function mayForward(provider: Provider, from: string, domain: DomainStatus | undefined): boolean {
+  return provider.type === 'smtp' && mayCarry(provider, from, domain)
+}
+
 /** Whether an account may carry messages from that address (decisions §3.3). */
 export function mayCarry(provider: Provider, from: string, domain: DomainStatus | undefined): boolean {
   const isVerified = domain?.verificationStatus === 'verified'

@@ -18,7 +18,7 @@ const NAME_SHOWN = 60
 /** Accounts already tried in the same attempt. */
 export interface SkippedAccounts {
   failed: readonly Provider[]
-  /** The message is too large for them. */
+  /** The message is too large for them, or they do not forward it. */
   tooSmall: readonly Provider[]
 }
 
@@ -63,11 +63,17 @@ export function without(
     const reason = `Every sending account for this From address has failed: ${namesOf(accounts.failed)}.`
     return { kind: 'wait', until: options.now + RETRY_MS, cause: 'network', reason }
   }
-  if (accounts.able.length === 0 && accounts.tooSmall.length > 0) {
+  const mayGoDirect = options.mayGoDirect && isVerified && email.scope.type === 'all'
+  const isRefused = accounts.able.length === 0 && accounts.tooSmall.length > 0
+  if (isRefused && email.source === 'forward' && !mayGoDirect) {
+    const detail = `No sending account forwards this message: ${namesOf(accounts.tooSmall)}.`
+    return { kind: 'reject', reason: 'content_refused', detail }
+  }
+  if (isRefused && email.source !== 'forward') {
     const detail = `The message is too large for every sending account for this From address: ${namesOf(accounts.tooSmall)}.`
     return { kind: 'reject', reason: 'message_too_large', detail }
   }
-  if (options.mayGoDirect && isVerified && email.scope.type === 'all') {
+  if (mayGoDirect) {
     const why =
       accounts.able.length > 0 ? 'No sending account works now' : 'No sending account is for this From address'
     return { kind: 'direct', reason: `${why}: handed to the mail server of the recipient.` }

@@ -8,7 +8,7 @@ import type { Providers } from '../providers/providers.ts'
 import type { Email, Provider } from '../records.ts'
 import type { Decision, KnownDomainStatus } from '../runner/deps.ts'
 import type { SharedLimit } from '../shared-limit.ts'
-import { candidatesOf, commonStrategy, mayCarry, type RoutingCandidate } from './candidates.ts'
+import { candidatesOf, commonStrategy, mayCarry, mayForward, type RoutingCandidate } from './candidates.ts'
 import { orderOf } from './choose.ts'
 import { QuotaCounts } from './quotas.ts'
 import { type SkippedAccounts, whyChosen, whyFull, without } from './reasons.ts'
@@ -20,6 +20,9 @@ export interface RouterDeps extends OutboundDeps {
   /** Returns 0 to 1, for weighted draws; defaults to `Math.random`. */
   random?: () => number
 }
+
+/** What decides on the accounts of a message; without a source it is no forwarded one. */
+type RoutedMessage = Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'> & { source?: Email['source'] }
 
 export class Router {
   readonly #deps: RouterDeps
@@ -67,13 +70,17 @@ export class Router {
   /**
    * When messages can be accepted again (ms), if only the shared account may carry them and its daily limit is used up; null
    * otherwise. Messages accepted earlier wait until then (decisions §3.5, §8.2).
+   * @param recipients how many must fit; a message with more than the daily limit would never be sent
    */
-  sharedFullUntil(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>): number | null {
+  sharedFullUntil(
+    message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>,
+    recipients: number = 1,
+  ): number | null {
     const { sharedLimit, clock } = this.#deps
     const { able } = this.#accountsFor(message, null)
     if (able.length === 0 || able.some(({ provider }) => provider.type !== 'amazon_ses')) return null
     const { dailyLimit, sentToday } = sharedLimit.limitOf(message.teamId)
-    return dailyLimit === null || sentToday < dailyLimit ? null : nextDay(clock.now())
+    return dailyLimit === null || sentToday + recipients <= dailyLimit ? null : nextDay(clock.now())
   }
 
   /** Whether an account of the sender may use the From address, whatever state the account is in. */
@@ -81,16 +88,25 @@ export class Router {
     return this.#accountsFor(message, null).able.length > 0
   }
 
+  /** Whether messages that a mailbox forwards can leave. @param isLocal whether the address is at a domain of this appliance */
+  canForward(sender: Omit<RoutedMessage, 'source'>, isLocal: boolean): boolean {
+    const { domain, able } = this.#accountsFor({ ...sender, source: 'forward' }, null)
+    if (able.length > 0) return true
+    const isVerified = domain?.verificationStatus === 'verified'
+    return isVerified && (isLocal || (this.#deps.config.DIRECT_DELIVERY && sender.scope.type === 'all'))
+  }
+
   /** The accounts in the sender's scope, and those of them that may use the From address. */
-  #accountsFor(message: Pick<Email, 'teamId' | 'mailboxId' | 'scope' | 'from'>, found: KnownDomainStatus) {
-    const { scope, from } = message
+  #accountsFor(message: RoutedMessage, found: KnownDomainStatus) {
+    const { scope, from, source } = message
     const { providers, groups: kept, directory, db, config } = this.#deps
     const domain = found === null ? directory.domains.statusFor(db.read, message, from.email) : found.found
     // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (decisions §11.9).
     const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : message.teamId
     const groups = scope.type === 'group' ? kept.many(teamId, scope.groupIds) : []
     const inScope = candidatesOf(providers.switchedOn(teamId), scope, groups)
-    const able = inScope.filter(({ provider }) => mayCarry(provider, from.email, domain))
+    const may = source === 'forward' ? mayForward : mayCarry
+    const able = inScope.filter(({ provider }) => may(provider, from.email, domain))
     return { domain, groups, inScope, able }
   }
 

@@ -15,13 +15,13 @@ interface Loaded {
 const NO_BYTES = new Uint8Array()
 
 export class SignedContent {
-  readonly #deps: Pick<RunnerDeps, 'store' | 'signer'>
+  readonly #deps: Pick<RunnerDeps, 'store' | 'signer' | 'sealer'>
   readonly #limits: DeliveryLimits
   readonly #email: Email
   #users = 0
   #loading: Promise<Loaded> | undefined
 
-  constructor(deps: Pick<RunnerDeps, 'store' | 'signer'>, limits: DeliveryLimits, email: Email) {
+  constructor(deps: Pick<RunnerDeps, 'store' | 'signer' | 'sealer'>, limits: DeliveryLimits, email: Email) {
     this.#deps = deps
     this.#limits = limits
     this.#email = email
@@ -56,6 +56,11 @@ export class SignedContent {
     void loading.then(({ release }) => release()).catch(() => {})
   }
 
+  #prepared(stored: Uint8Array): Promise<Uint8Array> {
+    const { signer, sealer } = this.#deps
+    return this.#email.source === 'forward' ? sealer.seal(this.#email, stored) : signer.sign(this.#email, stored)
+  }
+
   async #load(): Promise<Loaded> {
     const { hash, sizeBytes, teamId } = this.#email
     if (hash === null) throw new Error('The content of a queued message is missing.')
@@ -64,7 +69,7 @@ export class SignedContent {
     try {
       const composed = await this.#deps.store.blobs.bytes(hash, 0, sizeBytes)
       const loaded: Loaded = {
-        bytes: await this.#deps.signer.sign(this.#email, composed),
+        bytes: await this.#prepared(composed),
         release: () => {
           loaded.bytes = NO_BYTES
           release()

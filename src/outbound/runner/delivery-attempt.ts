@@ -55,9 +55,9 @@ export interface AccountRoute extends DeliveryRoute<Transport> {
   provider: Provider
 }
 
-/** The account refuses a message of that size; another account may accept it. */
-export interface TooLarge {
-  kind: 'too_large'
+/** The account refuses a message of that size, or a forwarded one as it is; another account may accept it. */
+export interface Unfit {
+  kind: 'unfit'
   items: AttemptItem[]
   reply: RemoteReply
 }
@@ -83,7 +83,7 @@ export class DeliveryAttempt {
   }
 
   /** Hands over through an account and records the outcomes. @returns a failure that another account may not have */
-  async sendByAccount(items: readonly AttemptItem[], route: AccountRoute): Promise<Unavailable | TooLarge | null> {
+  async sendByAccount(items: readonly AttemptItem[], route: AccountRoute): Promise<Unavailable | Unfit | null> {
     const { provider, limitKey, transport } = route
     const result = await this.#lend(limitKey, items, route, async (bytes, kept) => {
       const hidden = provider.type === 'smtp' ? [] : hiddenOf(bytes, recipientsOf(kept))
@@ -208,7 +208,7 @@ export class DeliveryAttempt {
     provider: Provider | null = null,
   ): Omit<Handover, 'bytes'> {
     const { vault, config } = this.#deps
-    const { id, n, from, returnPath, internetMessageId } = this.#email
+    const { id, n, from, returnPath, internetMessageId, source } = this.#email
     const outside = () => envelopeSender(this.#email, provider, bounceAddress(vault, config, n))
     return {
       emailId: id,
@@ -217,6 +217,7 @@ export class DeliveryAttempt {
       recipients: recipientsOf(items),
       hidden: [],
       internetMessageId,
+      isForwarded: source === 'forward',
       uncertain: items.some(({ queued }) => queued.uncertain),
       signal: this.#worker.signal,
     }
@@ -227,17 +228,23 @@ export class DeliveryAttempt {
     return items.map(({ delivery }, index) => outcomeOf(handed, index, this.clockOf(delivery, now)))
   }
 
-  /** Records the outcomes, except for recipients whose message is too large: the caller tries another account for them. */
-  async #recordAnswer(items: readonly AttemptItem[], handed: Answered, route: AccountRoute): Promise<TooLarge | null> {
+  /** Records the outcomes, except for recipients for whom the caller tries another account. */
+  async #recordAnswer(items: readonly AttemptItem[], handed: Answered, route: AccountRoute): Promise<Unfit | null> {
     const outcomes = this.#outcomesOf(items, handed)
-    const isTooLarge = (index: number) => isRejectedFor('message_too_large', outcomes[index]!)
-    const said = items.filter((_, index) => !isTooLarge(index))
-    const others = outcomes.filter((_, index) => !isTooLarge(index))
+    const isUnfit = (index: number) => this.#isUnfit(outcomes[index]!)
+    const said = items.filter((_, index) => !isUnfit(index))
+    const others = outcomes.filter((_, index) => !isUnfit(index))
     await this.recordOutcomes(said, others, route.carrier, handed.remoteIds)
-    const first = items.findIndex((_, index) => isTooLarge(index))
+    const first = items.findIndex((_, index) => isUnfit(index))
     if (first < 0) return null
-    const left = items.filter((_, index) => isTooLarge(index))
-    return { kind: 'too_large', items: left, reply: handed.verdicts[first]!.reply }
+    const left = items.filter((_, index) => isUnfit(index))
+    return { kind: 'unfit', items: left, reply: handed.verdicts[first]!.reply }
+  }
+
+  /** A relay may refuse the From field of a forwarded message: that concerns neither the recipient nor other routes. */
+  #isUnfit(outcome: Outcome): boolean {
+    if (isRejectedFor('message_too_large', outcome)) return true
+    return this.#email.source === 'forward' && isRejectedFor('content_refused', outcome)
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Emails } from '../log/emails.ts'
 import type { Notices } from '../notices.ts'
 import type { Queue } from '../queue.ts'
 import type { DelayCause, Email, Provider, RejectionReason, RemoteReply } from '../records.ts'
+import type { Sealer } from '../seal.ts'
 import type { Signer } from '../sign.ts'
 import type { Stage } from '../transports/transport.ts'
 import type { Transports } from '../transports/transports.ts'
@@ -42,6 +43,7 @@ export interface RunnerDeps extends OutboundDeps {
     noteUsed(provider: Provider): Promise<unknown>
   }
   signer: Pick<Signer, 'sign'>
+  sealer: Pick<Sealer, 'seal'>
   transports: Pick<Transports, 'of' | 'direct' | 'local'>
   notices: Pick<Notices, 'run'>
   vacationReplies: Pick<VacationReplies, 'run'>

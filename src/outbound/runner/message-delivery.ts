@@ -36,7 +36,7 @@ const SPREAD = 0.1
 
 /** The replies of the sending accounts in one attempt. */
 interface Tried {
-  /** Ids of accounts that failed, and of accounts that refuse a message of that size. */
+  /** Ids of accounts that failed, and of accounts that refuse a message of that size, or a forwarded one. */
   failed: Set<string>
   tooSmall: Set<string>
   failure: Unavailable | null
@@ -125,7 +125,7 @@ export class MessageDelivery {
       const { provider } = decision
       const handed = await this.#attempt.sendByAccount(left, await this.#routeBy(provider, decision.reason))
       if (handed === null) return NONE_UNSENT
-      if (handed.kind === 'too_large') {
+      if (handed.kind === 'unfit') {
         tried.tooSmall.add(provider.id)
         tried.refusal = handed.reply
         left = handed.items

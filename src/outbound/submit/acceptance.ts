@@ -40,6 +40,8 @@ export interface Ready {
   labels: MessageLabels
   /** See `NewMail`. */
   freedBytes: number
+  /** Of a message that a mail program submitted whole: see `SubmittedMessage`. */
+  fingerprint?: Uint8Array | null
   /** Its content is stored in the blob store. `message` is set when a copy in Sent is requested. */
   written: ComposedContent
 }
@@ -145,6 +147,7 @@ export class Acceptance {
     const { hash, sizeBytes, message: read } = written
     const kept = store.sentCopies.record(tx, account, {
       emailId: email.id,
+      internetMessageId: message.internetMessageId,
       subject,
       copy: read && { parsed: read, bcc, hash, sizeBytes },
       envelope: { mailFrom: message.returnPath ?? bounceAddress(vault, config, email.n), rcptTo: recipients },
@@ -152,6 +155,7 @@ export class Acceptance {
       answers: original,
       identityId: message.identityId!,
       sendAt,
+      fingerprint: message.fingerprint,
     })
     return { id: kept.submissionId, messageId: kept.messageId }
   }

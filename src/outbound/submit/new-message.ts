@@ -6,7 +6,7 @@ import type { Address } from '../../mime/message.ts'
 import type { EmailSource } from '../records.ts'
 
 /** The sender and the API it uses: a root key of a team, or a mailbox. */
-export type Sender = { source: Exclude<EmailSource, 'system'> } & (
+export type Sender = { source: Exclude<EmailSource, 'forward' | 'system'> } & (
   | { kind: 'team'; teamId: string }
   | { kind: 'mailbox'; teamId: string; mailboxId: string }
 )

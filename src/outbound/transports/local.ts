@@ -5,9 +5,10 @@ import { evaluateMessage } from '../../directory/filter-policy.ts'
 import type { FilterDecision } from '../../directory/filters.ts'
 import { recordReceived } from '../../events/received.ts'
 import type { SieveOutcome } from '../../sieve/outcome.ts'
-import type { DeliveryResult, DeliveryTarget, IncomingMessage } from '../../store/delivery.ts'
+import { type DeliveryResult, type DeliveryTarget, type IncomingMessage, messageOf } from '../../store/delivery.ts'
 import { scriptCalls } from '../../store/script-calls.ts'
-import { inspectOwn } from '../../workers/read-message.ts'
+import type { Store } from '../../store/store.ts'
+import { inspectForwarded, inspectOwn } from '../../workers/read-message.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 import { logRow, type RecipientResult } from './local/log-row.ts'
@@ -20,6 +21,8 @@ export const RECEIVED_MAX = 100
 
 type Deps = Pick<OutboundDeps, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
+  /** Opened after the transports. */
+  forwarding(): Pick<Store, 'deliver'>
 }
 
 /** The recipients may have different domains, all of them local. */
@@ -67,7 +70,7 @@ class Local implements LocalTransport {
     const accepted = all.filter(({ recipient }) => recipient.refusal === null)
     const stored = accepted.map(({ recipient }) => recipient)
     const targets = accepted.map(({ recipient, scriptOutcome }) => ({ ...targetOf(recipient, message), scriptOutcome }))
-    const { db, store, vacationReplies } = this.#deps
+    const { db, store, vacationReplies, forwarding } = this.#deps
     const record = (tx: Tx, delivered: readonly DeliveryResult[]) => {
       const results = withCopies(all, delivered)
       store.inboundLog.appendMany(tx, this.#rows(message, results))
@@ -78,7 +81,7 @@ class Local implements LocalTransport {
       handover.record(tx, this.#answered(verdictsOf(results)))
     }
     if (targets.length === 0) await db.write((tx) => record(tx, []))
-    const delivered = targets.length === 0 ? [] : await store.deliver(message, targets, record)
+    const delivered = targets.length === 0 ? [] : await forwarding().deliver(message, targets, record)
     return this.#answered(verdictsOf(withCopies(all, delivered)))
   }
 
@@ -96,12 +99,18 @@ class Local implements LocalTransport {
     for (const [index, copy] of delivered.entries()) {
       const { teamId, domainId } = stored[index]!.mailbox!
       const target = { ...targets[index]!, junk: copy.junk }
-      recordReceived(tx, this.#deps.outbox, { teamId, domainId, message, target, delivered: copy })
+      recordReceived(tx, this.#deps.outbox, {
+        teamId,
+        domainId,
+        message: messageOf(message, copy),
+        target,
+        delivered: copy,
+      })
     }
   }
 
   async #inspect(
-    { bytes, mailFrom, recipients, emailId }: LocalHandover,
+    { bytes, mailFrom, recipients, emailId, isForwarded }: LocalHandover,
     resolved: readonly LocalRecipient[],
   ): Promise<IncomingMessage> {
     const { clock, config } = this.#deps
@@ -113,7 +122,8 @@ class Local implements LocalTransport {
     }))
     const scripts = await scriptCalls(this.#deps, readers)
     const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt, scripts }
-    return { inspection: inspectOwn(bytes, own), mailFrom, receivedAt, emailId }
+    const inspect = isForwarded ? inspectForwarded : inspectOwn
+    return { inspection: inspect(bytes, own), mailFrom, receivedAt, emailId }
   }
 
   async #evaluate(

@@ -63,7 +63,7 @@ class SmtpAccount implements Transport {
     if (isSenderRefused(handed) && handover.mailFrom !== own && !handover.signal.aborted) {
       handed = await this.#hand({ ...handover, mailFrom: own })
     }
-    return blameAccount(handed, handover.from.toLowerCase() === own.toLowerCase())
+    return blameAccount(handed, !handover.isForwarded && handover.from.toLowerCase() === own.toLowerCase())
   }
 
   async #hand(handover: Handover): Promise<Handed> {

@@ -18,6 +18,8 @@ export interface Handover {
   /** The exact bytes to send: signed, with CRLF line endings. */
   bytes: Uint8Array
   internetMessageId: string
+  /** A mailbox forwards it: its From field is that of another author. */
+  isForwarded: boolean
   /** True when the outcome of an earlier attempt is unknown: look for the message at the provider before sending it again. */
   uncertain: boolean
   /** Aborts when the shutdown timeout expires. */

@@ -1,6 +1,7 @@
 // The transports: one per version of a sending account, one for direct delivery, one for local mailboxes.
 
 import { MINUTE_MS } from '../../base/durations.ts'
+import type { Store } from '../../store/store.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderType } from '../records.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
@@ -15,6 +16,8 @@ export interface TransportsDeps extends OutboundDeps {
   /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>
+  /** Delivery to mailboxes, which may forward. */
+  forwarding(): Pick<Store, 'deliver'>
 }
 
 /** Idle time in ms after which a transport is closed; the next use opens it again. */

@@ -6,14 +6,15 @@ import type { Db, Tx } from '../../db/db.ts'
 import type { Accounts } from '../accounts.ts'
 import type { Change, ChangeLedger } from '../changes.ts'
 import { markDeleted, touchEntries } from '../folders-entries.ts'
+import { rangesOf } from '../folders-expunged.ts'
 import { addUnread } from '../folders-unread.ts'
 import type { FolderEntry, FolderViews } from '../folders-views.ts'
 import type { Account, ChangeType } from '../records.ts'
 import { addUnreadOfThreads, threadsOf } from '../threads/rows.ts'
 import { type EditRow, editRowsByNumber } from './edit-rows.ts'
-import { applySetChange, isTooMany, type SetChange, withoutOpposite } from './keyword-change.ts'
+import { applySetChange, isSameSet, isTooMany, type SetChange, withoutOpposite } from './keyword-change.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from './keywords.ts'
-import { type KeywordEdit, writeKeywordEdits } from './write-flags.ts'
+import { type EditedMessage, writeEdits } from './write-edits.ts'
 
 /** More are refused: the caller works in pieces, each a unit of work. */
 export const FLAGGED_MAX = 500
@@ -58,7 +59,7 @@ interface Deps {
 
 /** What the change does to the messages of a folder. */
 interface Plan {
-  edits: KeywordEdit[]
+  edits: EditedMessage[]
   /** Entries whose `\Deleted` changes, with the rows of their messages. */
   marked: { uid: number; row: EditRow }[]
   /** UIDs. */
@@ -81,7 +82,7 @@ export class FlagEdits {
   changeIn(tx: Tx, account: Account, target: FlagTarget, change: FlagChange): FlagResult {
     const { folder, uids, unchangedSince = Number.POSITIVE_INFINITY } = target
     if (uids.length > FLAGGED_MAX) throw new RangeError(`At most ${FLAGGED_MAX} messages at a time.`)
-    const ranges = uids.toSorted((a, b) => a - b).map((uid) => ({ first: uid, last: uid }))
+    const ranges = rangesOf(uids)
     const read = () => this.#deps.views.entries(folder, ranges, FLAGGED_MAX, tx)
     const before = read()
     const rows = editRowsByNumber(
@@ -115,7 +116,7 @@ export class FlagEdits {
     const { accounts, changes, clock } = this.#deps
     const touched = new Map([...edits, ...marked].map(({ row }) => [row.n, row.id]))
     if (touched.size === 0) return null
-    writeKeywordEdits(tx, account, edits)
+    writeEdits(tx, account, edits)
     const recorded = [...touched].map(([n, object]): Change => ({ type: 'messages', n, object, kind: 'updated' }))
     recorded.push(...recount(tx, edits))
     const types = new Set<ChangeType>(recorded.map(({ type }) => type))
@@ -138,19 +139,15 @@ function planOf(entries: readonly FolderEntry[], rows: ReadonlyMap<number, EditR
       continue
     }
     const keywords = withoutOpposite(row.keywords, wanted)
-    if (!isSameSet(keywords, row.keywords)) plan.edits.push({ row, keywords })
+    if (!isSameSet(keywords, row.keywords)) plan.edits.push({ row, keywords, listed: row.listed })
     const isDeleted = (flags & ENTRY_FLAGS.deleted) !== 0
     if (change.deleted !== undefined && change.deleted !== isDeleted) plan.marked.push({ uid, row })
   }
   return plan
 }
 
-function isSameSet(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item) => b.includes(item))
-}
-
 /** Updates the unread counts of threads and folders. @returns the changes of both for the ledger */
-function recount(tx: Tx, edits: readonly KeywordEdit[]): Change[] {
+function recount(tx: Tx, edits: readonly EditedMessage[]): Change[] {
   const threads = threadsOf(tx, [...new Set(edits.map(({ row }) => row.thread))])
   const unread = edits.flatMap(({ row, keywords }) => {
     const [before, after] = [row.keywords, keywords].map((list) => list.includes(FLAG_KEYWORDS.seen))

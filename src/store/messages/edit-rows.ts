@@ -7,7 +7,7 @@ import type { Account, Flags } from '../records.ts'
 import { unindexMessage } from '../search/text.ts'
 import type { CountedThreadMessage } from '../threads/recount.ts'
 import { deleteHeaders } from './headers.ts'
-import { FLAG_KEYWORDS, keywordsOf, labelsOf } from './keywords.ts'
+import { FLAG_KEYWORDS, keywordsOf } from './keywords.ts'
 import type { StoredAddresses } from './rows.ts'
 
 /** The fields of a message that edits use. */
@@ -73,39 +73,6 @@ export function idsOf(reader: Reader, ns: readonly number[]): string[] {
   const rows = reader.all<{ n: number; id: string }>(`SELECT n, id FROM messages WHERE n IN (${placeholders(ns)})`, ns)
   const ids = new Map(rows.map(({ n, id }) => [n, id]))
   return ns.flatMap((n) => ids.get(n) ?? [])
-}
-
-/** Writes the changed keywords and the listed flag. Unchanged columns are not written, because each written column updates its indexes. */
-export function writeEdit(
-  tx: Tx,
-  account: Account,
-  row: EditRow,
-  { keywords, listed }: { keywords: readonly string[]; listed: boolean },
-): void {
-  const columns: [name: string, value: boolean | string][] = FLAGS.flatMap((flag) => {
-    const keyword = FLAG_KEYWORDS[flag]
-    const on = keywords.includes(keyword)
-    return on === row.keywords.includes(keyword) ? [] : [[flag, on]]
-  })
-  if (listed !== row.listed) columns.push(['listed', listed])
-  const [labels, before] = [labelsOf(keywords), labelsOf(row.keywords)]
-  const dropped = before.filter((keyword) => !labels.includes(keyword))
-  const added = labels.filter((keyword) => !before.includes(keyword))
-  if (dropped.length + added.length > 0) columns.push(['keywords', JSON.stringify(labels)])
-  if (columns.length > 0) {
-    tx.run(`UPDATE messages SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE n = ?`, [
-      ...columns.map(([, value]) => value),
-      row.n,
-    ])
-  }
-  for (const keyword of dropped) {
-    tx.run('DELETE FROM message_keywords WHERE account = ? AND keyword = ? AND message = ?', [
-      account.n,
-      keyword,
-      row.n,
-    ])
-  }
-  for (const keyword of added) tx.insert('message_keywords', { account: account.n, keyword, message: row.n })
 }
 
 /** Deletes the rows of a message that belong to no thread or folder. Its content is deleted by the next sweep. */

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import type { Accounts } from '../accounts.ts'
 import type { Change, ChangeLedger } from '../changes.ts'
-import type { FolderKey, Folders } from '../folders.ts'
+import { type FolderKey, type Folders, isListedIn } from '../folders.ts'
 import {
   countByFolder,
   deleteFolderEntry,
@@ -22,9 +22,10 @@ import { type RemovedEntry, recordExpunged } from '../folders-expunged.ts'
 import type { Account, ChangeType } from '../records.ts'
 import { recountThread } from '../threads/recount.ts'
 import { threadIdsOf } from '../threads/rows.ts'
-import { deleteMessageRows, type EditRow, editRows, idsOf, threadMessages, writeEdit } from './edit-rows.ts'
+import { deleteMessageRows, type EditRow, editRows, idsOf, threadMessages } from './edit-rows.ts'
 import {
   applySetChange,
+  isSameSet,
   isTooMany,
   JUNK,
   KEYWORDS_MAX,
@@ -33,6 +34,7 @@ import {
   withoutOpposite,
 } from './keyword-change.ts'
 import { FLAG_KEYWORDS } from './keywords.ts'
+import { type EditedMessage, writeEdits } from './write-edits.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
 export interface MessageChange {
@@ -67,8 +69,9 @@ interface Deps {
   changes: ChangeLedger
 }
 
-/** Changes of a unit of work that are still to be recorded in the ledger. */
+/** Changes of a unit of work that are still to be written, counted and recorded in the ledger. */
 interface PendingChanges {
+  edits: EditedMessage[]
   messages: Change[]
   /** Folder entries that were deleted. */
   removed: RemovedEntry[]
@@ -131,7 +134,7 @@ export class MessageEdits {
       if ('refused' in target) result.notUpdated.push({ id, ...target.refused })
       else {
         result.updated.push(id)
-        this.#apply(tx, account, row, filed.get(row.n)!, target, pending)
+        this.#apply(tx, row, filed.get(row.n)!, target, pending)
       }
     }
     this.#recordChanges(tx, account, folderKeys, pending)
@@ -202,13 +205,12 @@ export class MessageEdits {
 
   #apply(
     tx: Tx,
-    account: Account,
     row: EditRow,
     before: readonly FolderKey[],
     { keywords, folders, renewed }: MessageTarget,
     pending: PendingChanges,
   ): void {
-    const isSame = sameSet(keywords, row.keywords)
+    const isSame = isSameSet(keywords, row.keywords)
     const left = before.filter(({ n }) => !folders.some((folder) => folder.n === n))
     const entered = folders.filter(({ n }) => !before.some((folder) => folder.n === n))
     const again = before.filter(({ id }) => id === renewed)
@@ -217,7 +219,7 @@ export class MessageEdits {
     for (const { n } of again) pending.removed.push(renewFolderEntry(tx, n, row.n, now))
     for (const { n } of entered) insertFolderEntry(tx, n, row.n, now)
     for (const { n } of left) pending.removed.push(...deleteFolderEntry(tx, n, row.n))
-    writeEdit(tx, account, row, { keywords, listed: folders.some(isListed) })
+    pending.edits.push({ row, keywords, listed: folders.some(isListedIn) })
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     pending.threads.add(row.thread)
     // Labels and flags other than `seen` are not counted.
@@ -226,9 +228,10 @@ export class MessageEdits {
     if (isCounted) pending.recount.add(row.thread)
   }
 
-  /** Updates the counts of changed threads and folders, and records all changes in the ledger. */
+  /** Writes edited messages, updates the counts of changed threads and folders, and records all changes in the ledger. */
   #recordChanges(tx: Tx, account: Account, folderKeys: readonly NamedFolder[], pending: PendingChanges): void {
     if (pending.messages.length === 0) return
+    writeEdits(tx, account, pending.edits)
     const recorded: Change[] = [...pending.messages]
     const changedFolders = new Set<number>()
     const uncounted = [...pending.threads.difference(pending.recount)]
@@ -259,7 +262,7 @@ export class MessageEdits {
 }
 
 function nothingPending(): PendingChanges {
-  return { messages: [], removed: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
+  return { edits: [], messages: [], removed: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
 }
 
 interface RowsChange {
@@ -312,12 +315,4 @@ function foldersByJunkKeyword(
 
 function refusal(about: EditRefusal['about'], message: string): { refused: EditRefusal } {
   return { refused: { about, code: 'validation_error', message } }
-}
-
-function sameSet(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item) => b.includes(item))
-}
-
-function isListed({ role }: FolderKey): boolean {
-  return role !== 'junk' && role !== 'trash'
 }

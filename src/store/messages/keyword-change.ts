@@ -18,6 +18,11 @@ export function applySetChange(before: readonly string[], change: SetChange | un
   return [...new Set([...before.filter((item) => !removed.has(item)), ...(change.add ?? [])])]
 }
 
+/** Whether two lists without repetitions have the same members. */
+export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item) => b.includes(item))
+}
+
 /** `$junk` and `$notjunk` exclude each other: the one that `after` adds to `before` removes the other. */
 export function withoutOpposite(before: readonly string[], after: readonly string[]): string[] {
   const isAdded = (keyword: string) => after.includes(keyword) && !before.includes(keyword)

@@ -1,9 +1,9 @@
 // What mail programs read of messages beyond their folder entries, by number.
 
-import type { Db, Reader } from '../../db/db.ts'
+import type { DbReads, Reader } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
 import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
-import type { Blobs } from '../blobs.ts'
+import type { BlobReads } from '../blobs.ts'
 import { messagesWithWords } from '../search/word-hits.ts'
 import { threadIdsOf } from '../threads/rows.ts'
 import { packedHeaders } from './headers.ts'
@@ -33,10 +33,10 @@ export interface MailContent {
 }
 
 export class MailReads {
-  readonly #db: Db
-  readonly #blobs: Blobs
+  readonly #db: DbReads
+  readonly #blobs: BlobReads
 
-  constructor(db: Db, blobs: Blobs) {
+  constructor(db: DbReads, blobs: BlobReads) {
     this.#db = db
     this.#blobs = blobs
   }

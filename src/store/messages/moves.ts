@@ -4,6 +4,7 @@ import { notFound } from '../../base/errors.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { FolderKey, Folders } from '../folders.ts'
 import { foldersByMessage, uidsIn } from '../folders-entries.ts'
+import { rangesOf } from '../folders-expunged.ts'
 import type { FolderEntry, FolderViews } from '../folders-views.ts'
 import type { Account } from '../records.ts'
 import { idsOf } from './edit-rows.ts'
@@ -72,11 +73,16 @@ export class Moves {
         result.again.push(...again)
       }
     } catch (error) {
-      const made = result.copied.map(({ newUid }) => newUid)
-      for (const batch of batchesOf(made)) await db.write((tx) => this.#removeIn(tx, account, to, batch))
+      await this.takeBack(account, to, result.copied)
       throw error
     }
     return result
+  }
+
+  /** Removes copies from the folder they were made in, because the COPY they belong to failed (RFC 9051 §6.4.7). */
+  async takeBack(account: Account, folder: number, copies: readonly CopiedUid[]): Promise<void> {
+    for (const batch of batchesOf(copies.map(({ newUid }) => newUid)))
+      await this.#deps.db.write((tx) => this.#removeIn(tx, account, folder, this.#entries(tx, folder, batch)))
   }
 
   /** {@link copy} inside a unit of work of the caller, all at once. */
@@ -139,32 +145,26 @@ export class Moves {
     const gone: number[] = []
     for (const batch of batchesOf(marked))
       gone.push(...(await db.write((tx) => this.expungeIn(tx, account, folder, batch))))
-    return { uids: gone.sort((a, b) => a - b), modSeq: views.status(account, folder)?.modSeq ?? 0 }
+    return { uids: gone.sort((a, b) => a - b), modSeq: views.head(folder)?.modSeq ?? 0 }
   }
 
   /** {@link expunge} inside a unit of work of the caller, all at once. @returns the UIDs that left */
   expungeIn(tx: Tx, account: Account, folder: number, uids: readonly number[]): number[] {
     const isDeleted = ({ flags }: FolderEntry) => (flags & ENTRY_FLAGS.deleted) !== 0
-    const marked = this.#entries(tx, folder, uids).filter(isDeleted)
-    return this.#removeIn(
-      tx,
-      account,
-      folder,
-      marked.map(({ uid }) => uid),
-    )
+    return this.#removeIn(tx, account, folder, this.#entries(tx, folder, uids).filter(isDeleted))
   }
 
-  #removeIn(tx: Tx, account: Account, folder: number, uids: readonly number[]): number[] {
+  /** @returns the UIDs that left; none when the account has no such folder */
+  #removeIn(tx: Tx, account: Account, folder: number, entries: readonly FolderEntry[]): number[] {
     const { edits, folders } = this.#deps
     const key = folders.keys(account, tx).find(({ n }) => n === folder)
-    const entries = key === undefined ? [] : this.#entries(tx, folder, uids)
-    if (entries.length > 0) edits.removeFromFolder(tx, account, key!.id, idsOf(tx, numbersOf(entries)), false)
+    if (key === undefined || entries.length === 0) return []
+    edits.removeFromFolder(tx, account, key.id, idsOf(tx, numbersOf(entries)), false)
     return entries.map(({ uid }) => uid)
   }
 
   #entries(tx: Tx, folder: number, uids: readonly number[]): FolderEntry[] {
-    const ranges = uids.toSorted((a, b) => a - b).map((uid) => ({ first: uid, last: uid }))
-    return this.#deps.views.entries(folder, ranges, uids.length, tx)
+    return this.#deps.views.entries(folder, rangesOf(uids), uids.length, tx)
   }
 
   #folders(tx: Tx, account: Account, ...numbers: [number, number]): [FolderKey, FolderKey] {

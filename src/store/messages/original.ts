@@ -1,4 +1,4 @@
-// The original message of a reply: the fields a reply needs, and its `$answered` flag.
+// Messages that a submission refers to: the original of a reply, with the fields a reply needs and its `$answered` flag; its copy.
 
 import type { Reader, Tx } from '../../db/db.ts'
 import type { Account } from '../records.ts'
@@ -45,4 +45,22 @@ export function originalOf(reader: Reader, account: Account, id: string): Origin
 export function markAnswered(tx: Tx, message: number): boolean {
   const { changes } = tx.run('UPDATE messages SET answered = 1 WHERE n = ? AND answered = 0', [message])
   return changes > 0
+}
+
+/** Those of some messages with a Message-ID, in their order. */
+export function messagesNamed(
+  reader: Reader,
+  numbers: readonly number[],
+  internetMessageId: string,
+): { id: string; threadId: string }[] {
+  const rows = reader.all<{ id: string; thread: number }>(
+    `SELECT m.id, m.thread FROM json_each(?) e JOIN messages m ON m.n = e.value
+     WHERE m.internet_message_id = ? ORDER BY e.key`,
+    [JSON.stringify(numbers), internetMessageId],
+  )
+  const threads = threadIdsOf(
+    reader,
+    rows.map(({ thread }) => thread),
+  )
+  return rows.map(({ id, thread }) => ({ id, threadId: threads.get(thread)! }))
 }

@@ -1,7 +1,7 @@
 // A search in one account: filters and query with all names resolved, as input for the list statements.
 
 import type { Reader } from '../../db/db.ts'
-import { type FolderKey, type Folders, HIDDEN_ROLES } from '../folders.ts'
+import { type FolderKey, type Folders, isListedIn } from '../folders.ts'
 import { correspondentsLike } from '../messages/correspondents.ts'
 import type { Account, MessageFilter } from '../records.ts'
 import { threadNumber } from '../threads/rows.ts'
@@ -105,7 +105,7 @@ function resolveNames(deps: SearchDeps, account: Account, leaves: readonly LeafI
     else if (leaf.kind === 'thread') threads.set(leaf.id, threadNumber(reader, account.n, leaf.id))
     else if (leaf.kind === 'folder') keys ??= folders.keys(account)
   }
-  const hidden = (keys ?? []).filter(({ role }) => role !== null && HIDDEN_ROLES.includes(role))
+  const hidden = (keys ?? []).filter((key) => !isListedIn(key))
   return {
     account: account.n,
     folders: (name) => foldersNamed(keys ?? [], name),

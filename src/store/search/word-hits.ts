@@ -1,6 +1,6 @@
 // Messages whose texts contain words, by number: for searches of mail programs in large folders.
 
-import type { Db } from '../../db/db.ts'
+import type { DbReads } from '../../db/db.ts'
 import { matching } from './hits.ts'
 import { expression, matchOf } from './match.ts'
 import type { Leaf } from './terms.ts'
@@ -12,7 +12,7 @@ import { tokensOf } from './words.ts'
  * @returns null when the text has no words
  */
 export async function messagesWithWords(
-  db: Db,
+  db: DbReads,
   account: number,
   { part, text }: { part: 'any' | 'body'; text: string },
 ): Promise<Set<number> | null> {

@@ -20,11 +20,15 @@ test('an app password has 20 characters that cannot be mistaken for others, and 
 test('case, spaces and hyphens do not matter; anything else is no app password', () => {
   const secret = newAppSecret()
   assert.equal(readAppSecret(` ${secret.toUpperCase().replace(/(.{4})/g, '$1 ')}`), secret)
-  const other = (at: number) => (secret[at] === 'a' ? 'b' : 'a')
-  for (let at = 0; at < secret.length; at++) {
-    const typo = secret.slice(0, at) + other(at) + secret.slice(at + 1)
-    assert.equal(readAppSecret(typo), null, `a wrong character at ${at} is noticed`)
-  }
   const wrong = ['', secret.slice(1), `${secret}a`, `${secret}\0`, secret.replace(/.$/, 'l'), ' '.repeat(30) + secret]
   for (const text of [...wrong, `smk_${secret}`, 'x'.repeat(100_000)]) assert.equal(readAppSecret(text), null)
+})
+
+test('of wrong characters one in 961 passes the check', () => {
+  const typos = Array.from({ length: 100 }, newAppSecret).flatMap((secret) =>
+    Array.from(secret, (character, at) => secret.slice(0, at) + (character === 'a' ? 'b' : 'a') + secret.slice(at + 1)),
+  )
+  const passed = typos.filter((typo) => readAppSecret(typo) !== null)
+  // Two of 2,000 are expected.
+  assert.ok(passed.length < 20, `${passed.length} of ${typos.length}`)
 })

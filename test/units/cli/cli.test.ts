@@ -129,6 +129,13 @@ describe('the way of a new appliance', () => {
     const later = await json('domain', 'verify', 'EXAMPLE.org')
     assert.equal(later.verification_status, 'verified')
     assert.equal(later.checks.length, 5)
+    assert.deepEqual(
+      later.client_checks.map(({ name, ok }: { name: string; ok: boolean }) => `${name} ${ok}`).slice(0, 2),
+      ['_imaps._tcp.example.org false', '_imap._tcp.example.org true'],
+    )
+    const shown = (await mailstead('domain', 'verify', 'example.org')).out.join('\n')
+    assert.match(shown, /^For mail programs, recommended:\n +-- +SRV +_imaps\._tcp\.example\.org +expected: 0 1 993 /m)
+    assert.match(added.out.join('\n'), /^ {2}_imaps\._tcp\.example\.org +SRV +0 1 993 /m)
     delete dns.zone[proof[1]!]
   })
 
@@ -275,7 +282,8 @@ describe('what is wrong is said in one sentence', () => {
     const file = join(root, 'file')
     await writeFile(file, '')
     env = { ...good, DATA_DIR: file, APP_ORIGIN: 'http://app.localhost', SEND_ORIGIN: 'http://send.localhost' }
-    for (const name of ['SMTP_PORT', 'HTTP_PORT', 'SEND_PORT', 'IMAPS_PORT']) env[name] = '0'
+    const ports = ['SMTP_PORT', 'HTTP_PORT', 'SEND_PORT', 'IMAPS_PORT', 'SUBMISSIONS_PORT', 'SUBMISSION_PORT']
+    for (const name of [...ports, 'MANAGESIEVE_PORT']) env[name] = '0'
     env.OPERATOR_BIND = '127.0.0.1:0'
     await refused(['setup'], file, 'DATA_DIR')
     await refused(['serve'], file, 'DATA_DIR')

@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { runCli } from '../../../src/cli/cli.ts'
 import { accountFindings } from '../../../src/cli/doctor/accounts.ts'
-import { queueFinding, webhookFinding } from '../../../src/cli/doctor/backlog.ts'
+import { outlineFinding, queueFinding, webhookFinding } from '../../../src/cli/doctor/backlog.ts'
+import { checkClientHost, checkClientPorts, checkDocumentNames } from '../../../src/cli/doctor/client-ports.ts'
+import { clientFindings } from '../../../src/cli/doctor/domains.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { checkCertificate, freeSpaceFinding } from '../../../src/cli/doctor/machine.ts'
 import { checkInboundPort, checkOutboundPort } from '../../../src/cli/doctor/outside.ts'
@@ -36,6 +38,10 @@ const env = {
   MAIL_HOSTS: 'mx.mail-host.org',
   SMTP_PORT: String(appliance.ports.smtp),
   SMTP_BIND: '127.0.0.1',
+  CLIENT_PROTOCOLS: 'imaps,imap',
+  CLIENT_BIND: '127.0.0.1',
+  IMAPS_PORT: String(appliance.ports.imaps),
+  IMAP_PORT: String(appliance.ports.imap),
 }
 
 interface Seen {
@@ -79,9 +85,31 @@ describe('beside a running appliance', () => {
     )
     assert.ok(domain.some(({ says }) => says.includes('the mx record')))
     assert.deepEqual(levels(seen, 'smtp'), ['ok'])
+    assert.deepEqual(levels(seen, 'client_port'), ['ok', 'ok'])
+    assert.deepEqual(levels(seen, 'outlines'), ['ok'])
     assert.deepEqual(levels(seen, 'queue'), ['ok'])
     assert.deepEqual(levels(seen, 'webhooks'), ['ok'])
     assert.deepEqual(levels(seen, 'data_folder'), ['ok'])
+    const records = seen.findings.filter(({ check }) => check === 'client_dns')
+    assert.equal(records.length, 1, 'one finding for each domain')
+    assert.match(records[0]!.says, /^shop-of-ana\.org: 2 of 5 records .*: _imaps\._tcp\.shop-of-ana\.org, _imap\._tcp/)
+  })
+
+  it('names the records for mail programs that are wrong, in one finding', () => {
+    const check = { name: 'autoconfig.a.org', type: 'CNAME', value: 'app.a.org', found: ['web.isp.net'] } as const
+    const [wrong] = clientFindings(
+      'a.org',
+      [
+        { ...check, ok: false },
+        { ...check, ok: true },
+      ].map((one) => ({ ...one, found: [...one.found] })),
+    )
+    assert.equal(
+      wrong!.says,
+      'a.org: 1 of 2 records for mail programs are missing or wrong: autoconfig.a.org (found: web.isp.net).',
+    )
+    assert.equal(clientFindings('a.org', [{ ...check, found: [], ok: true }])[0]!.level, 'ok')
+    assert.deepEqual(clientFindings('a.org', []), [])
   })
 
   it('finds nothing to mend once the records are there, and moves no domain on by looking', async () => {
@@ -193,6 +221,7 @@ describe('the machine', () => {
     const queue = [-1, 899_999, 900_000, DAY_MS].map((late) => queueFinding(1, late).level)
     assert.deepEqual(queue, ['ok', 'ok', 'warn', 'fail'])
     assert.deepEqual([webhookFinding(0, 0).level, webhookFinding(2, 900_000).level], ['ok', 'warn'])
+    assert.match(outlineFinding(1).says, /^1 message of an earlier version is still/)
     const { cert, key } = await selfSigned('mx.mail-host.org', NOW, NOW + 20 * DAY_MS)
     assert.ok(createPrivateKey(key))
     const at = (days: number, host = 'mx.mail-host.org') =>
@@ -266,6 +295,98 @@ describe('our port', () => {
     const { level, says } = await checkSmtp(loadConfig({ ...env, SMTP_PORT: String(port) }))
     assert.equal(level, 'warn')
     assert.match(says, /does not run/)
+  })
+})
+
+describe('ports of mail programs', () => {
+  /** A listener that greets, and answers each line with the next of these. */
+  async function listening<T>(replies: string[], find: (port: number) => Promise<T>): Promise<T> {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      const left = [...replies]
+      sockets.add(socket.on('error', () => {}))
+      socket.write(left.shift() ?? '')
+      socket.on('data', () => socket.write(left.shift() ?? ''))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    try {
+      return await find((server.address() as { port: number }).port)
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+  }
+
+  it('must answer over TLS, or offer it', async () => {
+    const seen = (await look()).findings.filter(({ check }) => check === 'client_port')
+    assert.deepEqual(seen, [
+      { ...seen[0], level: 'ok', says: `Port ${appliance.ports.imaps} (imaps) answers over TLS.` },
+      { ...seen[1], level: 'ok', says: `Port ${appliance.ports.imap} (imap) answers and offers STARTTLS.` },
+    ])
+    const check = async (
+      replies: string[],
+      { timeoutMs = 60_000, ...more }: { timeoutMs?: number; PROXY_PROTOCOL_FROM?: string } = {},
+    ) => {
+      const [finding] = await listening(replies, (port) =>
+        checkClientPorts(loadConfig({ ...env, CLIENT_PROTOCOLS: 'imap', IMAP_PORT: String(port), ...more }), timeoutMs),
+      )
+      return `${finding!.level} ${finding!.says.replace(/^Port \d+ /, '')}`
+    }
+    const half = ['* OK hi\r\n', '* CAPABILITY IMAP4rev1\r\n']
+    assert.match(await check(half, { timeoutMs: 200 }), /^fail/)
+    const none = ['* OK hi\r\n', '* CAPABILITY IMAP4rev1\r\na OK done\r\n']
+    assert.equal(await check(none), 'fail (imap) offers no STARTTLS (missing in its list).')
+    assert.equal(
+      await check(['220 mx ESMTP\r\n', 'a OK x\r\n']),
+      'fail (imap) does not answer as it should (another reply).',
+    )
+    assert.equal(await check(['x'.repeat(DIALOGUE_MAX + 1)]), 'fail (imap) does not answer as it should (flood).')
+    assert.match(await check([], { timeoutMs: 200 }), /timeout/)
+    assert.match(await check([], { timeoutMs: 200, PROXY_PROTOCOL_FROM: '127.0.0.1' }), /^warn/)
+    const plain = await listening(['* OK hi\r\n'], (port) =>
+      checkClientPorts(loadConfig({ ...env, CLIENT_PROTOCOLS: 'imaps', IMAPS_PORT: String(port) }), 60_000),
+    )
+    assert.equal(plain[0]!.level, 'fail')
+    const closed = loadConfig({ ...env, IMAPS_PORT: '1', IMAP_PORT: '2' })
+    assert.deepEqual(
+      (await checkClientPorts(closed)).map(({ level }) => level),
+      ['warn', 'warn'],
+    )
+  })
+
+  it('are reached by CLIENT_HOST from outside, with a certificate that is trusted', async () => {
+    const { cert } = appliance.app.folder.tls
+    const config = loadConfig({
+      ...{ ...env, CLIENT_HOST: 'mx.mail-host.org' },
+      CLIENT_PUBLIC_PORTS: [appliance.ports.imaps, appliance.ports.imap, 465, 587, 4190].join(),
+    })
+    const resolver = zoneResolver({
+      'mx.mail-host.org': { A: ['127.0.0.1'] },
+      'imap.mail-host.org': { A: ['127.0.0.1'] },
+    })
+    const levelsOf = async (host: string, ca?: string) =>
+      (await checkClientHost(resolver, { ...config, CLIENT_HOST: host }, ca === undefined ? {} : { ca })).map(
+        ({ level }) => level,
+      )
+    assert.deepEqual(await levelsOf('mx.mail-host.org', cert), ['ok', 'ok'])
+    assert.deepEqual(await levelsOf('mx.mail-host.org'), ['warn', 'ok'], 'no authority')
+    assert.deepEqual(await levelsOf('imap.mail-host.org', cert), ['warn', 'ok'], 'another name')
+    assert.deepEqual(await levelsOf('nowhere.mail-host.org'), ['fail'])
+    assert.deepEqual(await levelsOf('imap.shop.test'), [])
+  })
+
+  it('names of autoconfiguration need a certificate that names them', async () => {
+    const names = ['mx.mail-host.org', 'autoconfig.shop.org', 'autoconfig.absent.org']
+    const resolver = zoneResolver({ [names[0]!]: { A: ['127.0.0.1'] }, [names[1]!]: { A: ['127.0.0.1'] } })
+    const options = { port: appliance.ports.imaps, trust: { ca: appliance.app.folder.tls.cert } }
+    const findings = await checkDocumentNames(resolver, names, options)
+    assert.deepEqual(
+      findings.map(({ level, says }) => [level, says.split(' ')[0]]),
+      [
+        ['ok', 'https://mx.mail-host.org'],
+        ['warn', 'https://autoconfig.shop.org'],
+      ],
+    )
   })
 })
 

@@ -18,6 +18,8 @@ const cli = new Commands({
   DATA_DIR: appliance.dataDir,
   DNS_SERVERS: appliance.dns.address,
   MAIL_HOSTS: 'mx.mailstead.test',
+  // Domains show records of what is served.
+  CLIENT_PROTOCOLS: appliance.app.config.CLIENT_PROTOCOLS.join(),
 })
 const ask = async (path: string): Promise<Json> =>
   (await appliance.call('GET', `http://127.0.0.1:${appliance.ports.operator}/operator/v1${path}`, secret)).body.data
@@ -39,6 +41,10 @@ const COMMANDS: Record<string, string> = {
   listQueue: 'queue list',
   retryQueuedMessage: 'queue retry',
   dropQueuedMessage: 'queue drop',
+  listApplianceAuditEntries: 'audit',
+  listSettings: 'doctor',
+  getOwnRecords: 'domain own',
+  getVersion: 'doctor',
   // What a program scrapes; a person asks this.
   getMetrics: 'doctor',
 }

@@ -55,9 +55,14 @@ interface Appliance extends AsyncDisposable {
 async function serving(env: Record<string, string>): Promise<Appliance> {
   const child = start(['serve', '--json'], env)
   child.stderr!.pipe(process.stderr)
-  const told: unknown[] = []
-  for await (const line of createInterface({ input: child.stdout! })) if (told.push(JSON.parse(line)) === 2) break
-  const [first, opened] = told as [Appliance['first'], { msg: string; ports: { app: number } }]
+  // The new folder, the address of the first run, and the first line of the log.
+  const lines: object[] = []
+  for await (const line of createInterface({ input: child.stdout! })) {
+    lines.push(JSON.parse(line))
+    if ('msg' in lines.at(-1)!) break
+  }
+  const first = lines[0] as Appliance['first']
+  const opened = lines.at(-1) as { msg: string; ports: { app: number } }
   assert.equal(opened.msg, 'Mailstead is open')
   const end = async () => {
     if (child.exitCode !== null || !child.kill('SIGKILL')) return
@@ -73,6 +78,9 @@ function onFreePorts(name: string) {
     SEND_PORT: '0',
     SMTP_PORT: '0',
     IMAPS_PORT: '0',
+    SUBMISSIONS_PORT: '0',
+    SUBMISSION_PORT: '0',
+    MANAGESIEVE_PORT: '0',
     CLIENT_BIND: '127.0.0.1',
     OPERATOR_BIND: '127.0.0.1:0',
     APP_ORIGIN: 'http://app.localhost',

@@ -113,7 +113,8 @@ describe('write', () => {
         }, place)
       })
     // A transaction takes units of work for 8 ms: on a busy machine these four may need two.
-    for (let commits = 0; commits !== 1; ) {
+    for (let commits = 0, rounds = 1; commits !== 1; rounds++) {
+      assert.ok(rounds <= 100, 'no transaction took all units of work')
       seen.length = 0
       const before = db.counts.commits
       await Promise.all([put(7), put(2 ** 40), put(), put(3)])
@@ -132,7 +133,8 @@ describe('write', () => {
         for (const number of numbers) gathered.add(tx, number)
         if (numbers.includes(0)) throw new Error('no')
       })
-    for (let commits = 0; commits !== 1; ) {
+    for (let commits = 0, rounds = 1; commits !== 1; rounds++) {
+      assert.ok(rounds <= 100, 'no transaction took all units of work')
       written.length = 0
       const before = db.counts.commits
       await Promise.allSettled([give(1, 2), give(3, 0), give(), give(4)])

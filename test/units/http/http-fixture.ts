@@ -105,12 +105,14 @@ export async function openHttpFixture(
         looked.add(secret)
         return KEYS.get(secret)
       },
+      get: () => undefined,
     },
     replays: new Replays(db, clock),
     limits: new Limits(db),
   }
   const vault = new Vault(Buffer.alloc(32, 7))
-  const app = { config, clock, log, db, vault, directory } as unknown as Context
+  const people = { audit: { record: async () => {} }, sessions: { read: () => undefined } }
+  const app = { config, clock, log, db, vault, directory, people } as unknown as Context
   let http: HttpService
   try {
     http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })

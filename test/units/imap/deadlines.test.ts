@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mayDo } from '../../../src/access/rights.ts'
 import {
   LITERAL_GRACE_MS,
   LITERAL_PAUSE_MS,
@@ -11,7 +12,6 @@ import {
   STARTED_LINE_MS,
   UNREAD_MS,
 } from '../../../src/imap/limits.ts'
-import { mayDo } from '../../../src/imap/rights.ts'
 import { type SessionActivity, SessionDeadlines } from '../../../src/imap/session-deadlines.ts'
 import { ManualClock } from '../../support/clock.ts'
 
@@ -65,6 +65,21 @@ test('a message has to go on arriving, and not too slowly', () => {
   assert.equal(deadlines.problem({ ...reading, received: 1 }), null)
   clock.advance(LITERAL_PAUSE_MS + 1)
   assert.match(deadlines.problem({ ...reading, received: 1 })!, /did not arrive/)
+})
+
+test('the rest of a command behind a message has to arrive, however slowly it comes', async () => {
+  const { clock, deadlines } = opened()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const reading = deadlines.duringRest(promise)
+  assert.ok(deadlines.isReadingContent)
+  clock.advance(STARTED_LINE_MS)
+  assert.equal(deadlines.problem({ ...QUIET, isRunning: true, received: 1 }), null)
+  clock.advance(1)
+  assert.match(deadlines.problem({ ...QUIET, isRunning: true, received: 2 })!, /too long/)
+  resolve()
+  await reading
+  assert.ok(!deadlines.isReadingContent)
+  assert.equal(deadlines.problem({ ...QUIET, isRunning: true, received: 2 }), null)
 })
 
 test('a client that takes nothing is cut off', () => {

@@ -6,7 +6,7 @@ import { normalizeRanges, rangesOf, STAR } from '../../../src/imap/grammar/sets.
 import { intersectRanges, subtractRanges, toRun, UidView } from '../../../src/imap/views.ts'
 import { Random } from '../../support/random.ts'
 
-const viewOf = (uids: readonly number[]) => new UidView(rangesOf(uids).map(toRun))
+const viewOf = (uids: readonly number[]) => UidView.ofRuns(rangesOf(uids).map(toRun))
 const listOf = (ranges: readonly (readonly [number, number])[]) =>
   ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index))
 
@@ -20,7 +20,7 @@ test('an empty view', () => {
 })
 
 test('runs that touch are joined', () => {
-  const view = new UidView([toRun([1, 3]), toRun([4, 6]), toRun([9, 9])])
+  const view = UidView.ofRuns([toRun([1, 3]), toRun([4, 6]), toRun([9, 9])])
   assert.equal(view.runs, 2)
   assert.equal(view.uidAt(7), 9)
 })

@@ -17,6 +17,11 @@ const CASES: [text: string, expected: string[]][] = [
   ['ann@a.test', ['-|-|ann|a.test']],
   ['Ann Writer <ann@a.test>', ['Ann Writer|-|ann|a.test']],
   ['"Writer, Ann" <ann@a.test>, Ben <ben@b.test>', ['Writer, Ann|-|ann|a.test', 'Ben|-|ben|b.test']],
+  [
+    'Ann W. Writer <ann@a.test>, <ben@b.test>, c@c.test',
+    ['Ann W. Writer|-|ann|a.test', '-|-|ben|b.test', '-|-|c|c.test'],
+  ],
+  ['a@a.test, Ben, c@c.test', ['-|-|a|a.test', '-|-|Ben|MISSING_DOMAIN', '-|-|c|c.test']],
   ['"a \\"b\\" c" <x@y>', ['a "b" c|-|x|y']],
   ['Ann  "W."\tWriter<ann@a.test>', ['Ann W. Writer|-|ann|a.test']],
   ['ann@a.test (Ann Writer)', ['Ann Writer|-|ann|a.test']],

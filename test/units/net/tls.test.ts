@@ -16,6 +16,7 @@ const make = () => selfSigned('mail.in.test', Date.UTC(2020, 0), Date.UTC(2040, 
 const [one, two] = [await make(), await make()]
 let files: CertificatePair | Error = one
 let reads = 0
+const log = openLog('silent')
 const certificate = new ServerCertificate({
   pair: one,
   read: async () => {
@@ -24,7 +25,7 @@ const certificate = new ServerCertificate({
     return files
   },
   clock,
-  log: openLog('silent'),
+  log,
 })
 const accepted: Promise<TLSSocket>[] = []
 const server = createServer((socket) => {
@@ -100,6 +101,21 @@ describe('a new certificate', () => {
       assert.equal(certificate.pair, one)
     }
     files = one
+  })
+
+  it('is in use even if one of its listeners fails: the others get it, and the log says so', async (t) => {
+    const [warned, failed] = [t.mock.method(log, 'warn'), t.mock.method(log, 'error')]
+    const own = new ServerCertificate({ pair: one, read: async () => two, clock, log })
+    const taken: CertificatePair[] = []
+    own.onChange(() => {
+      throw new Error('a defect')
+    })
+    own.onChange((pair) => taken.push(pair))
+    await own.look()
+    assert.equal(own.pair, two)
+    assert.deepEqual(taken, [two])
+    assert.equal(warned.mock.callCount(), 0, 'no log line says that the old files stay')
+    assert.equal((failed.mock.calls[0]!.arguments as unknown[])[1], 'A listener did not take the new TLS certificate')
   })
 })
 

@@ -119,8 +119,11 @@ test('Amazon SES carries domains it has verified, within the share of the day', 
   assert.equal(await chosen(mail(), { recipients: 4 }), 'Amazon SES')
   const full = await decide(mail(), { recipients: 2 })
   assert.ok(full.kind === 'wait' && full.until === clock.now() + DAY - 10 * MINUTE)
+  assert.equal(router.sharedFullUntil(mail(), 5), null, 'nothing was sent yet')
+  assert.equal(router.sharedFullUntil(mail(), 6), full.until, 'it would fit on no day')
   assert.equal(await chosen(mail()), 'Amazon SES')
   await account('Relay', { percentage: 1 })
+  assert.equal(router.sharedFullUntil(mail(), 500), null, 'another account may carry it')
   assert.equal(await chosen(mail(), { recipients: 2 }), 'Relay')
 })
 

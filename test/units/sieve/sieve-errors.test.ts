@@ -40,7 +40,11 @@ test('unknown commands and tests, and unsupported ones with the reason', () => {
     ['if exist "x" { keep; }', '1:4 There is no test "exist" here.'],
     ['if constructor { keep; }', '1:4 There is no test "constructor" here.'],
     ['tostring;', '1:1 There is no command "tostring" here.'],
-    ['redirect "a@b.test";', '1:1 There is no command "redirect" here. Scripts cannot send messages.'],
+    ['redirect "ann";', '1:10 This is not an address such as name@example.com.'],
+    ['redirect "a@b.test, c@d.test";', '1:10 This is not an address such as name@example.com.'],
+    ['redirect "a@[192.0.2.1]";', '1:10 An address must name a domain, not an IP address.'],
+    ['redirect :copy "a@b.test";', '1:10 ":copy" needs require "copy" at the start of the script.'],
+    ['redirect ["a@b.test"];', '1:10 "redirect" needs the address: one string.'],
     ['require "Fileinto";', '1:9 There is no extension "Fileinto" here.'],
     ['require ["fileinto",\n "comparator-elbonia"];', '1:9 There is no extension "comparator-elbonia" here.'],
     [
@@ -51,8 +55,7 @@ test('unknown commands and tests, and unsupported ones with the reason', () => {
       'require "enotify";',
       '1:9 There is no extension "enotify" here. Use webhooks or events for notifications of received messages.',
     ],
-    ['require "include";', '1:9 There is no extension "include" here. Scripts cannot include other scripts.'],
-    ['require "reject";', '1:9 There is no extension "reject" here. Scripts cannot send messages.'],
+    ['require "reject";', '1:9 There is no extension "reject" here. Use the sender filters to refuse messages.'],
   ])
 })
 

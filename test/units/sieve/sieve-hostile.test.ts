@@ -76,6 +76,26 @@ test('work is bounded: the script is aborted, and the message kept', () => {
   assert.equal(runScriptOn(other, bytesOf('Content-Type: application/x', '', 'x'.repeat(BODY_MAX))).error, null)
 })
 
+test('what variables make of a short script is counted before it is compared', () => {
+  const message = bytesOf('Subject: x', '', 'x')
+  const given = (rest: string) => `require "variables";\nset "a" "${'x'.repeat(8000)}";\n${rest.replaceAll('§', '$')}`
+  const keys = Array(6000).fill('"§{a}"').join(', ')
+  // Nothing is compared: there is no such field.
+  assert.equal(runScriptOn(given(`if header :matches "x-none" [${keys}] { stop; }`), message).error, MUCH)
+  const { error } = runScriptOn(given(`set "b" "${'§{a}'.repeat(10_000)}";`), message)
+  assert.equal(error, 'A string with variables has at most 8192 octets.')
+  assert.equal(runScriptOn(given(`set "b" "§{a}${'§{none_at_all}'.repeat(100)}";`), message).error, null)
+})
+
+test('each change of a header costs what the header has', () => {
+  const fields = Array.from({ length: 4 }, (_, n) => `X-${n}: ${`${'y'.repeat(900)}\r\n `.repeat(60)}`)
+  const message = bytesOf(...fields, '', 'x')
+  const adding = (count: number) => `require "editheader";\n${'addheader "a" ""; '.repeat(count)}`
+  assert.equal(runScriptOn(adding(50), message).error, null)
+  assert.equal(runScriptOn(adding(1000), message).error, MUCH)
+  assert.equal(runScriptOn(adding(1000), bytesOf('Subject: x', '', 'x')).error, null)
+})
+
 test('a message to many recipients is bounded too: expensive scripts get less, cheap ones what they need', () => {
   const bytes = bytesOf('Subject: x', '', 'ab '.repeat(350_000))
   const { structure: root, searchText: text } = parseMessage(bytes)

@@ -43,6 +43,7 @@ function arrivals(random: Random, now: number): Arrival[] {
       arrivedHash: sha256(`a${text}`),
       sizeBytes: 50 + random.below(300),
       chunks: [{ start: 0, sizeBytes: 4, zstd: false, data: Buffer.from('text') }],
+      forwardMarks: [],
       linkTokens: [],
       message: mailOf({
         subject: `${random.chance(0.4) ? 'Re: ' : ''}Subject ${random.below(4)}`,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
-import { expungedSince, pruneExpunged } from '../../../src/store/folders-expunged.ts'
+import { EXPUNGED_RANGES_MAX, expungedSince, pruneExpunged } from '../../../src/store/folders-expunged.ts'
 import { KEYWORDS_MAX } from '../../../src/store/messages/keyword-change.ts'
 import { ENTRY_FLAGS } from '../../../src/store/messages/keywords.ts'
 import { markAnswered, originalOf } from '../../../src/store/messages/original.ts'
@@ -50,7 +50,15 @@ test('a reply marks its original answered in all its folders, and its copy is an
     const answers = originalOf(db.read, account, id)!
     const content = { parsed: mailOf({ subject: 'Re' }), bcc: [], hash: sha256('Re'), sizeBytes: 50 }
     const sent = {
-      ...{ emailId: newId('email'), subject: 'Re', copy: copy ? content : null, ownAddresses: [], answers, sendAt: 0 },
+      ...{
+        emailId: newId('email'),
+        internetMessageId: 're@shop.test',
+        subject: 'Re',
+        copy: copy ? content : null,
+        ownAddresses: [],
+        answers,
+        sendAt: 0,
+      },
       ...{ envelope: { mailFrom: '', rcptTo: ['a@else.test'] }, identityId: newId('identity') },
     }
     await db.write((tx) => store.sentCopies.record(tx, account, sent))
@@ -97,4 +105,23 @@ test('ranges that are deleted by age raise the floor of their folder', async () 
   const last = Math.max(0, ...pruned.filter((row) => row.folder === folder).map(({ seq }) => seq))
   assert.ok(expungedSince(db.read, folder, last)!.length > 0)
   assert.equal(await db.write((tx) => pruneExpunged(tx, clock.now() + 1, 500)), rows.length - pruned.length)
+})
+
+test('bounds: more ranges than EXPUNGED_RANGES_MAX count as not kept', async () => {
+  const { db } = appliance
+  const folder = 2 ** 40
+  const add = (from: number, to: number) =>
+    db.write((tx) =>
+      tx.run(
+        `WITH RECURSIVE k (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM k WHERE i < ?)
+         INSERT INTO expunged_uids (folder, seq, first, last, at) SELECT ?, i, 2 * i, 2 * i, 0 FROM k`,
+        [from, to, folder],
+      ),
+    )
+  await add(1, EXPUNGED_RANGES_MAX)
+  assert.equal(expungedSince(db.read, folder, 0)?.length, EXPUNGED_RANGES_MAX)
+  await add(EXPUNGED_RANGES_MAX + 1, EXPUNGED_RANGES_MAX + 1)
+  assert.equal(expungedSince(db.read, folder, 0), null)
+  assert.equal(expungedSince(db.read, folder, 1)?.length, EXPUNGED_RANGES_MAX)
+  await db.write((tx) => tx.run('DELETE FROM expunged_uids WHERE folder = ?', [folder]))
 })

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type FolderView, rangesAfter } from '../../../src/store/folders-views.ts'
+import type { UidRange } from '../../../src/store/folders-expunged.ts'
+import type { FolderView } from '../../../src/store/folders-views.ts'
 import { ENTRY_FLAGS } from '../../../src/store/messages/keywords.ts'
 import { EntryWatcher } from '../../support/entry-watcher.ts'
 import { mailOf, openTestStore, type TestStore } from '../../support/mailbox.ts'
@@ -247,3 +248,8 @@ test('recent entries are taken once', async () => {
   const take = () => appliance.db.write((tx) => views.takeRecent(tx, inbox.n))
   assert.deepEqual([inbox.recentFrom, await take(), await take()], [1, 1, inbox.uidNext])
 })
+
+/** The parts of the ranges above a UID. */
+function rangesAfter(ranges: readonly UidRange[], uid: number): UidRange[] {
+  return ranges.flatMap(({ first, last }) => (last <= uid ? [] : [{ first: Math.max(first, uid + 1), last }]))
+}

@@ -36,6 +36,7 @@ async function arrive(given: Partial<ParsedMessage>): Promise<string> {
     hash: sha256(bytes),
     arrivedHash: sha256(bytes),
     sizeBytes: bytes.length,
+    forwardMarks: [],
     linkTokens: [],
     chunks: [{ start: 0, sizeBytes: bytes.length, zstd: false, data: bytes }],
   } as unknown as Inspection
@@ -60,6 +61,7 @@ function sending(mail: Partial<ParsedMessage>, more: Partial<AcceptedSubmission>
   const subject = mail.subject ?? 'Hello'
   return {
     emailId: newId('email'),
+    internetMessageId: mail.messageId ?? `${newId('email')}@shop.test`,
     subject,
     copy: {
       parsed: mailOf({ from: [person(ME)], to: [person('bob@else.test')], subject, ...mail }),
@@ -127,6 +129,29 @@ describe('the copy in Sent', () => {
         q,
       )
     }
+  })
+
+  it('is not kept when a mail program has stored the message in Sent before', async () => {
+    const none = 'none' as const
+    const [mail, sent] = [mailOf({ subject: 'Stored first', messageId: 'first@shop.test' }), folderOf('sent')]
+    const imported = {
+      ...{ parsed: mail, hash: sha256('Stored first'), sizeBytes: 300, folderIds: [sent.id], keywords: ['$seen'] },
+      ...{ receivedAt: appliance.clock.now(), spam: { score: 0, isSpam: false, reasons: [] } },
+      authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
+      envelope: { mailFrom: '', rcptTo: '' },
+    }
+    const target = { account: again(), ownAddresses: [ME], quotaBytes: 1e9 }
+    const stored = await appliance.db.write((tx) => appliance.store.sentLinks.append(tx, target, imported))
+    assert.equal(stored.outcome, 'new')
+    const id = 'id' in stored ? stored.id : null
+    const before = folderOf('sent').totalMessages
+    const recorded = await record(sending({ subject: 'Stored first', messageId: 'first@shop.test' }))
+    assert.equal(recorded.messageId, id)
+    assert.equal(folderOf('sent').totalMessages, before)
+    assert.equal(appliance.store.submissions.byMessage(account, id!)?.id, recorded.submissionId)
+    // A further submission of the message has no message of its own to be linked to: its copy is kept.
+    const second = await record(sending({ subject: 'Stored first', messageId: 'first@shop.test' }))
+    assert.notEqual(second.messageId, id)
   })
 
   it('does not prevent delivery of the same message to this mailbox', async () => {

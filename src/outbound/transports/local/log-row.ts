@@ -4,6 +4,7 @@ import type { FilterDecision } from '../../../directory/filters.ts'
 import type { SieveOutcome } from '../../../sieve/outcome.ts'
 import type { DeliveryResult, IncomingMessage } from '../../../store/delivery.ts'
 import { scriptEvidence } from '../../../store/delivery-folders.ts'
+import { forwardingEvidence, isForwardedOnly } from '../../../store/forwarding-record.ts'
 import type { NewInboundRow } from '../../../store/inbound-log.ts'
 import type { LocalRecipient } from './recipients.ts'
 
@@ -50,13 +51,19 @@ export function logRow(
     authentication: { spf, dkim, dmarc, arc },
     spamScore: 0,
     messageId: copy?.messageId ?? null,
-    evidence: { filter, thread, script: copy && scriptEvidence(copy, scriptOutcome) },
+    evidence: {
+      filter,
+      thread,
+      forwarding: copy && forwardingEvidence(copy.forwarding),
+      script: copy && scriptEvidence(copy, scriptOutcome),
+    },
     createdAt: now,
   }
 }
 
 function statusOf(refusal: LocalRecipient['refusal'], copy: DeliveryResult | null): NewInboundRow['status'] {
   if (refusal !== null) return refusal.verdict.kind === 'never' ? 'refused' : 'deferred'
+  if (copy !== null && isForwardedOnly(copy)) return 'forwarded'
   if (copy?.outcome === 'duplicate' || copy?.outcome === 'discarded') return copy.outcome
   return copy?.junk ? 'junk' : 'stored'
 }

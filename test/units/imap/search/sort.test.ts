@@ -2,9 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MessageSorter, needsHeaders, type SortCriterion, type SortMessage } from '../../../../src/imap/search/sort.ts'
+import {
+  needsHeaders,
+  type SortCriterion,
+  type SortMessage,
+  sortedRows,
+  sortValues,
+} from '../../../../src/imap/search/sort.ts'
 
-const MESSAGES: SortMessage[] = [
+const MESSAGES: (SortMessage & { number: number })[] = [
   {
     ...{ number: 1, receivedAt: 30, sizeBytes: 5 },
     fields: { date: 'Mon, 1 Jan 2024 10:00:00 +0200', subject: 'Re: beta', from: 'Zoe <anna@x.test>', to: 'g: b@y;' },
@@ -22,9 +28,9 @@ const MESSAGES: SortMessage[] = [
 ]
 
 function sorted(...criteria: [SortCriterion['key'], 'reverse'?][]): number[] {
-  const sorter = new MessageSorter(criteria.map(([key, reverse]) => ({ key, isReverse: reverse !== undefined })))
-  for (const message of MESSAGES) sorter.add(message)
-  return sorter.numbers()
+  const by = criteria.map(([key, reverse]) => ({ key, isReverse: reverse !== undefined }))
+  const rows = MESSAGES.map((message) => ({ number: message.number, modSeq: 1, values: sortValues(by, message) }))
+  return sortedRows(rows, by).map(({ number }) => number)
 }
 
 test('each criterion; equal messages are in the order of the mailbox', () => {

@@ -257,6 +257,21 @@ test('crafted References take bounded time and no stack', () => {
   assert.match(threadByReferences(linear[0]!), /^\(1 2 3 .* 19999 20000\)$/)
 })
 
+test('messages far below others that are missing are moved up once', () => {
+  // A chain of missing messages, 1000 in each field, with a root above and many replies below it.
+  const [fields, step, replies] = [100, 1000, 3000]
+  const ids = (field: number) => Array.from({ length: step }, (_, at) => `d${field * (step - 1) + at}`)
+  const chain = Array.from({ length: fields }, (_, at) => message(at + 2, { references: ids(at) }))
+  const first = message(1, { id: 'd0' })
+  const last = `d${fields * (step - 1)}`
+  const below = Array.from({ length: replies }, (_, at) => message(fields + at + 2, { references: [last] }))
+  const start = process.cpuUsage()
+  const threads = threadByReferences([first, ...chain, ...below])
+  assert.ok(process.cpuUsage(start).user < 5_000_000)
+  assert.ok(threads.startsWith('(1 ('))
+  assert.equal(threads.match(/\(\d+\)/g)!.length, fields + replies)
+})
+
 test('links whose checks for loops would take too many steps are omitted', () => {
   const depth = 10_000
   const chain = Array.from({ length: depth }, (_, at) =>

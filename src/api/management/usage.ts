@@ -1,0 +1,61 @@
+// What a team uses, and its limits.
+
+import { Type } from 'typebox'
+import type { Context } from '../../context.ts'
+import { PER_TEAM_MAX } from '../../events/webhooks/subscriptions.ts'
+import { route } from '../../http/route.ts'
+import { Nullable, Words } from '../../http/schema.ts'
+import { record } from '../schemas/record.ts'
+
+const RESOURCES = [
+  'domains',
+  'mailboxes',
+  'members',
+  'api_keys',
+  'providers',
+  'webhooks',
+  'requests_per_minute',
+] as const
+
+const readUsage = route({
+  method: 'GET',
+  path: '/team/usage',
+  docs: {
+    operation: 'getTeamUsage',
+    tag: 'Team',
+    summary: 'Get what the team uses of each limit',
+    description: 'The limit of the shared Amazon SES account: `GET /providers/shared-amazon-ses-limit-request`.',
+  },
+  access: { as: 'team', permission: 'team.read' },
+  reply: {
+    schema: record('TeamUsage', 'Use and limits.', {
+      limits: Type.Array(
+        record('TeamLimit', 'One limit.', {
+          resource: Words(RESOURCES),
+          used: Nullable(Type.Integer({ minimum: 0, description: 'Null where it is counted for each key.' })),
+          most: Nullable(Type.Integer({ minimum: 0, description: 'Null without a limit.' })),
+        }),
+      ),
+    }),
+  },
+  handle({ principal: { teamId }, app }) {
+    return { limits: limitsOf(app, teamId) }
+  },
+})
+
+function limitsOf({ directory, people, outbound, eventDispatch, config }: Context, teamId: string) {
+  const used = (resource: (typeof RESOURCES)[number], count: number | null, most: number | null = null) => ({
+    ...{ resource, used: count, most },
+  })
+  return [
+    used('domains', directory.domains.count(teamId)),
+    used('mailboxes', directory.mailboxes.count(teamId)),
+    used('members', people.members.count(teamId)),
+    used('api_keys', directory.keys.count(teamId)),
+    used('providers', outbound.providers.count(teamId)),
+    used('webhooks', eventDispatch.webhooks.count(teamId), PER_TEAM_MAX),
+    used('requests_per_minute', null, config.RATE_LIMIT_PER_MINUTE),
+  ]
+}
+
+export const usage = [readUsage]

@@ -1,0 +1,40 @@
+// The cookie of a signed-in browser (decisions §11.6).
+
+import type { Config } from '../config/config.ts'
+import type { SignInSession } from '../people/sessions.ts'
+import { SESSION_MS, TRUSTED_MS } from '../people/sessions.ts'
+
+const COOKIE_RULES = 'Path=/; HttpOnly; SameSite=Lax'
+
+/** The header that signs a browser in. A trusted device keeps the cookie as long as its session can last. */
+export function signInCookie(config: Config, { token, trusted }: SignInSession): Record<string, string> {
+  return setCookie(config, token, (trusted ? TRUSTED_MS : SESSION_MS) / 1000)
+}
+
+/** The header that signs a browser out. */
+export function signOutCookie(config: Config): Record<string, string> {
+  return setCookie(config, '', 0)
+}
+
+/** `__Host-`: this origin alone, over TLS, for all paths. A browser keeps such a cookie over https only (RFC 6265bis §4.1.3.2). */
+export function cookieName(config: Config): string {
+  return isSecure(config) ? '__Host-mailstead' : 'mailstead'
+}
+
+/** The value of a cookie in a `Cookie` header, null without it. */
+export function cookieOf(header: string | undefined, name: string): string | null {
+  for (const pair of (header ?? '').split(';')) {
+    const cut = pair.indexOf('=')
+    if (cut > 0 && pair.slice(0, cut).trim() === name) return pair.slice(cut + 1).trim()
+  }
+  return null
+}
+
+function setCookie(config: Config, value: string, seconds: number): Record<string, string> {
+  const rules = isSecure(config) ? `${COOKIE_RULES}; Secure` : COOKIE_RULES
+  return { 'Set-Cookie': `${cookieName(config)}=${value}; Max-Age=${seconds}; ${rules}` }
+}
+
+function isSecure({ APP_ORIGIN }: Config): boolean {
+  return APP_ORIGIN.startsWith('https:')
+}

@@ -1,0 +1,36 @@
+// Sends the data items that NOTIFY wants of new messages (RFC 5465 §5.2).
+
+import { planFetch } from './fetch-plan.ts'
+import { FetchWriter } from './fetch-writer.ts'
+import type { FetchItem } from './grammar/fetch-items.ts'
+import { type NumberRange, piecesOfRanges } from './grammar/sets.ts'
+import { FETCH_PAGE } from './limits.ts'
+import { MessagePage } from './message-content.ts'
+import type { ImapSession } from './session.ts'
+import { labelsOf } from './updates.ts'
+
+/** One FETCH for each message. \Seen is not set: the client did not ask for this message. */
+export async function fetchNew(
+  session: ImapSession,
+  uids: readonly NumberRange[],
+  items: readonly FetchItem[],
+): Promise<void> {
+  const { app, folder } = session
+  const plan = planFetch(items, [])
+  for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
+    const entries = app.store.views.entries(
+      folder.n,
+      ranges.map(([first, last]) => ({ first, last })),
+      FETCH_PAGE,
+    )
+    await app.db.durable()
+    const labels = plan.needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
+    const writer = new FetchWriter(session, new MessagePage(session, entries, plan.needs, labels))
+    for (const entry of entries) {
+      const sequence = folder.view.sequenceOf(entry.uid)
+      if (sequence > 0) await writer.write(sequence, entry, plan.items, false)
+      await session.writer.ready()
+      session.assertOpen()
+    }
+  }
+}

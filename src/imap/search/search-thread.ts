@@ -1,0 +1,83 @@
+// Worker thread of searcher.ts: evaluates pages of searches, orders what they found, and looks words up, through connections of its own.
+
+import { ProductError } from '../../base/errors.ts'
+import { transferred } from '../../base/thread-pool.ts'
+import { threadReads } from '../../db/thread-reader.ts'
+import { blobReads } from '../../store/blobs.ts'
+import { FolderViews } from '../../store/folders-views.ts'
+import { MailReads } from '../../store/messages/mail-reads.ts'
+import { type OrderTask, orderCollected } from './hit-facts.ts'
+import { type PageTask, type SearchSource, searchPage } from './page.ts'
+
+/** Paths of the databases. */
+export interface SearchFiles {
+  mail: string
+  blobs: string
+}
+
+export interface WordsTask {
+  account: number
+  part: 'any' | 'body'
+  text: string
+}
+
+/** Tasks name the files: the thread is shared by all searches of a process. */
+export interface FileTask<T> {
+  files: SearchFiles
+  task: T
+}
+
+const sources = new Map<string, SearchSource>()
+
+function sourceOf({ mail: mailFile, blobs }: SearchFiles): SearchSource {
+  const known = sources.get(mailFile)
+  if (known !== undefined) return known
+  const reads = threadReads(mailFile)
+  const mail = new MailReads(reads, blobReads(threadReads(blobs).read))
+  const inspector: SearchSource['app']['inspector'] = {
+    async read(_, load) {
+      const { readMessage } = await import('../../workers/read-message.ts')
+      return readMessage(await load())
+    },
+  }
+  const source = { app: { store: { views: new FolderViews(reads), mail }, inspector } }
+  sources.set(mailFile, source)
+  return source
+}
+
+/** @throws Error whose cause is the code of a ProductError or of SQLite: a thread hands on no other members of an error */
+async function handingOn<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { message, errcode } = error as Error & { errcode?: number }
+    throw new Error(message, { cause: error instanceof ProductError ? error.code : errcode })
+  }
+}
+
+export async function pageTask({ files, task }: FileTask<PageTask>): Promise<unknown> {
+  const page = await handingOn(() => searchPage(sourceOf(files), task))
+  const { uids, modSeqs, facts, undecided } = page
+  const buffers = [uids, modSeqs, undecided.uids, undecided.messages, ...(facts === null ? [] : [facts])]
+  return transferred(
+    page,
+    buffers.map(({ buffer }) => buffer),
+  )
+}
+
+/** Numbers of the messages with the words, ascending; null when the text has none. */
+export async function wordsTask({ files, task }: FileTask<WordsTask>): Promise<unknown> {
+  const found = await handingOn(() => sourceOf(files).app.store.mail.withWords(task.account, task))
+  if (found === null) return null
+  const numbers = Float64Array.from(found).sort()
+  return transferred(numbers, [numbers.buffer])
+}
+
+export function orderTask({ task }: FileTask<OrderTask>): unknown {
+  const ordered = orderCollected(task)
+  const buffers = ordered.kind === 'sort' ? [ordered.uids, ordered.modSeqs] : [ordered.text]
+  return transferred(
+    ordered,
+    buffers.map(({ buffer }) => buffer),
+  )
+}

@@ -1,0 +1,66 @@
+// Replies of ManageSieve (RFC 5804 §1.3): condition, response code, text.
+
+import { ProductError } from '../base/errors.ts'
+
+/** RFC 5804 §1.3. */
+export type SieveCode =
+  | 'ACTIVE'
+  | 'ALREADYEXISTS'
+  | 'AUTH-TOO-WEAK'
+  | 'ENCRYPT-NEEDED'
+  | 'NONEXISTENT'
+  | 'QUOTA/MAXSCRIPTS'
+  | 'QUOTA/MAXSIZE'
+  | 'TRYLATER'
+  /** With its argument. */
+  | `SASL ${string}`
+  | `TAG ${string}`
+
+export interface SieveReply {
+  condition: 'OK' | 'NO' | 'BYE'
+  code: SieveCode | null
+  text: string
+}
+
+export function ok(text: string, code: SieveCode | null = null): SieveReply {
+  return { condition: 'OK', code, text }
+}
+
+export function no(text: string, code: SieveCode | null = null): SieveReply {
+  return { condition: 'NO', code, text }
+}
+
+export function bye(text: string, code: SieveCode | null = null): SieveReply {
+  return { condition: 'BYE', code, text }
+}
+
+export function formatReply({ condition, code, text }: SieveReply): string {
+  return `${condition}${code === null ? '' : ` (${code})`} ${formatString(text)}\r\n`
+}
+
+/** Quoted, or a literal where line ends or the length forbid it (RFC 5804 §4). */
+export function formatString(text: string): string {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= 1000 && !/[\r\n\0]/.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`
+  return `{${bytes}}\r\n${text}`
+}
+
+/**
+ * The reply to an error of a command; null for an internal one.
+ * @param onConflict what a conflict means for the command
+ */
+export function replyTo(error: unknown, onConflict: SieveCode | null): SieveReply | null {
+  if (!(error instanceof ProductError)) return null
+  const { code, message, issues } = error
+  if (code === 'validation_error') {
+    // All faults at once, a line each.
+    const lines = (issues ?? []).map(({ line, column, message: text }) =>
+      line === undefined ? text : `line ${line}, column ${column}: ${text}`,
+    )
+    return no(lines.length > 0 ? lines.join('\r\n') : message)
+  }
+  if (code === 'not_found') return no('There is no script with this name.', 'NONEXISTENT')
+  if (code === 'conflict') return no(message, onConflict)
+  if (code === 'service_unavailable') return no(message, 'TRYLATER')
+  return no(message)
+}

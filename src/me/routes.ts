@@ -1,0 +1,22 @@
+// All routes at /me/v1: what concerns the signed-in person.
+
+import type { Route } from '../http/route.ts'
+import { agentRoutes } from './agents.ts'
+import { credentialRoutes } from './credentials.ts'
+import { firstRunRoutes } from './first-run.ts'
+import { passkeyRoutes } from './passkeys.ts'
+import { profileRoutes } from './profile.ts'
+import { selfRoutes } from './self.ts'
+import { sessionRoutes } from './sessions.ts'
+import { signInRoutes } from './sign-in.ts'
+
+export const meRoutes: readonly Route[] = [
+  ...firstRunRoutes,
+  ...signInRoutes,
+  ...selfRoutes,
+  ...profileRoutes,
+  ...sessionRoutes,
+  ...passkeyRoutes,
+  ...credentialRoutes,
+  ...agentRoutes,
+]

@@ -1,0 +1,93 @@
+// The signed-in person: who they are, what they may open, and signing out.
+
+import { type Static, Type } from 'typebox'
+import { isoTime } from '../base/clock.ts'
+import { PROGRAM_VERSION } from '../config/version.ts'
+import type { Context } from '../context.ts'
+import { answer, type RequestFacts, route } from '../http/route.ts'
+import { signOutCookie } from '../http/session-cookie.ts'
+import { MEMBER_PERMISSIONS } from '../people/members.ts'
+import type { SessionRecord } from '../people/sessions.ts'
+import { ME_ROUTE } from './me-route.ts'
+import { Self } from './schemas.ts'
+
+const readSelf = route({
+  ...ME_ROUTE,
+  method: 'GET',
+  path: '/self',
+  docs: {
+    operation: 'getSelf',
+    tag: 'Person',
+    summary: 'Get the signed-in person, their teams and mailboxes',
+  },
+  reply: { schema: Self },
+  handle({ app, request }) {
+    return presentSelf(app, sessionIn(request))
+  },
+})
+
+const deleteSession = route({
+  ...ME_ROUTE,
+  method: 'DELETE',
+  path: '/session',
+  docs: {
+    operation: 'deleteSession',
+    tag: 'Person',
+    summary: 'Sign out of this browser',
+    description: 'The browser is asked to forget what it stored for this origin (`Clear-Site-Data`).',
+  },
+  reply: { schema: Type.Object({ signed_out: Type.Literal(true) }) },
+  async handle({ app, request }) {
+    await app.people.sessions.close(sessionIn(request).token)
+    const headers = { ...signOutCookie(app.config), 'Clear-Site-Data': '"cache", "storage"' }
+    return answer({ data: { signed_out: true }, headers })
+  },
+})
+
+/** The session of a route that takes one. */
+export function sessionIn(request: RequestFacts): NonNullable<RequestFacts['session']> {
+  if (request.session === null) throw new Error('This route takes a session.')
+  return request.session
+}
+
+export function presentSelf(app: Context, session: SessionRecord): Static<typeof Self> {
+  const { people, config } = app
+  const person = people.persons.get(session.email)
+  const memberships = people.membershipsOf(session)
+  const teams = memberships.flatMap(({ teamId, id, role }) => {
+    const team = app.directory.teams.get(teamId)
+    if (team === undefined) return []
+    const permissions = [...MEMBER_PERMISSIONS[role]]
+    return [{ id: teamId, name: team.name, member_id: id, role, permissions, status: team.status }]
+  })
+  return {
+    email: session.email,
+    display_name: person?.displayName ?? null,
+    locale: person?.locale ?? null,
+    time_zone: person?.timeZone ?? null,
+    teams,
+    mailboxes: memberships.flatMap(({ id, teamId }) => mailboxesOf(app, id, teamId)),
+    is_operator: config.OPERATOR_WEB && people.isOperator(session),
+    sign_in: {
+      passkeys: people.authentication.passkeysOf(session).length,
+      password: person !== undefined && person.password !== null,
+      recovery_codes: people.recoveryCodes.count(session.email),
+      links: config.SIGN_IN.includes('link') && people.linkMailPolicy(session.email).mailed,
+      allowed: [...config.SIGN_IN],
+    },
+    session_id: session.id,
+    confirmed_until: isoTime(session.confirmedUntil),
+    version: PROGRAM_VERSION,
+  }
+}
+
+function mailboxesOf(app: Context, memberId: string, teamId: string): Static<typeof Self>['mailboxes'] {
+  return app.people.grants.ofMember(memberId).flatMap(({ mailboxId, access }) => {
+    const mailbox = app.directory.mailboxes.get(teamId, mailboxId)
+    if (mailbox === undefined || mailbox.status === 'deleted') return []
+    const { email, displayName } = mailbox
+    return [{ id: mailboxId, team_id: teamId, email, display_name: displayName, access, status: mailbox.status }]
+  })
+}
+
+export const selfRoutes = [readSelf, deleteSession]

@@ -1,0 +1,47 @@
+// What changes in a stored message when it is forwarded, and what a forwarded message says about its way.
+
+import { fieldText, findField, readHeaders } from './headers.ts'
+
+/** Our field in forwarded messages: it names the mailbox that forwarded by a MAC, so that loops are found (RFC 5228 §4.2). */
+const MARK_FIELD = 'X-Mailstead-Forwarded'
+/** Marks that are read; a message with more has gone round long enough. */
+export const MARKS_MAX = 100
+
+/** Results of authentication as written in our own Authentication-Results field, by method. */
+export type StoredResults = ReadonlyMap<string, string>
+
+/** The marks of the mailboxes that have forwarded this message. */
+export function forwardMarks(bytes: Uint8Array): string[] {
+  const name = MARK_FIELD.toLowerCase()
+  const marks = readHeaders(bytes).fields.filter((field) => field.name === name)
+  return marks.slice(0, MARKS_MAX).map((field) => fieldText(field))
+}
+
+/**
+ * The bytes that are forwarded: without the Return-Path of this host, which only the final one adds (RFC 5321 §4.4), and with the
+ * mark. Everything else stays as it is, so that signatures of the author still hold.
+ */
+export function forwardedBytes(stored: Uint8Array, mark: string): Uint8Array {
+  const [first] = readHeaders(stored).fields
+  const from = first?.name === 'return-path' && first.start === 0 ? first.end : 0
+  return Buffer.concat([Buffer.from(`${MARK_FIELD}: ${mark}\r\n`), stored.subarray(from)])
+}
+
+/**
+ * The value of the Authentication-Results field of this host, folded as it is; null without one. Fields of others that name this host were
+ * removed when the message was received (RFC 8601 §5).
+ */
+export function ownResults(bytes: Uint8Array, hostName: string): string | null {
+  const field = findField(readHeaders(bytes).fields, 'authentication-results')
+  const text = field && Buffer.from(field.value).toString('latin1').trim()
+  return text?.toLowerCase().startsWith(`${hostName.toLowerCase()};`) === true ? text : null
+}
+
+/** The results in a value of `ownResults`; of several DKIM signatures the best. */
+export function storedResults(value: string): StoredResults {
+  const results = new Map<string, string>()
+  for (const [, method, result] of value.matchAll(/;\s*(spf|dkim|dmarc|arc|auth)=([a-z]+)/g)) {
+    if (results.get(method!) !== 'pass') results.set(method!, result!)
+  }
+  return results
+}

@@ -1,0 +1,118 @@
+// The audit log: every change that people, keys and commands make to a team, to themselves or to the appliance. Never a secret.
+
+import type { Clock } from '../base/clock.ts'
+import type { WrongSpan } from '../base/clock-guard.ts'
+import { newId } from '../base/ids.ts'
+import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { redateRows } from '../db/redate.ts'
+import { Where } from '../db/sql-text.ts'
+
+const LABEL_MAX = 200
+const PRUNED_AT_ONCE = 1000
+
+/** Who made a change: a signed-in person, a key, or a command of the operator. */
+export type AuditActorKind = 'person' | 'key' | 'command'
+
+export interface AuditEntry {
+  n: number
+  /** `aud_…` */
+  id: string
+  /** The team that was changed; null for the appliance, and for what concerns the person alone. */
+  teamId: string | null
+  at: number
+  actor: { kind: AuditActorKind; id: string; label: string }
+  /** The operation, as the OpenAPI document names it. */
+  action: string
+  target: { type: string | null; id: string | null; label: string | null }
+  source: string
+  requestId: string
+}
+
+export interface AuditFilter {
+  from?: number
+  to?: number
+  /** Id or label of the actor. */
+  actor?: string
+  /** A part of the action, or of a label or id. */
+  search?: string
+  limit: number
+  after: PageKey | null
+}
+
+export class AuditLog {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor({ db, clock }: { db: Db; clock: Clock }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  record(entry: Omit<AuditEntry, 'n' | 'id' | 'at'>): Promise<void> {
+    return this.#db.write((tx) => this.recordIn(tx, entry))
+  }
+
+  recordIn(tx: Tx, { teamId, actor, action, target, source, requestId }: Omit<AuditEntry, 'n' | 'id' | 'at'>): void {
+    tx.insert('audit_entries', {
+      ...{ id: newId('auditEntry'), team_id: teamId, at: this.#clock.now(), action, source, request_id: requestId },
+      ...{ actor_kind: actor.kind, actor_id: actor.id, actor_label: actor.label.slice(0, LABEL_MAX) },
+      ...{ target_type: target.type, target_id: target.id, target_label: target.label?.slice(0, LABEL_MAX) ?? null },
+    })
+  }
+
+  /** Newest first. @param teamId null for the whole appliance */
+  async list(teamId: string | null, { from, to, actor, search, limit, after }: AuditFilter): Promise<Page<AuditEntry>> {
+    const where = new Where()
+    const add = (condition: string, ...values: (SqlValue | undefined)[]) => {
+      if (values.every((value) => value !== undefined)) where.add(condition, ...(values as SqlValue[]))
+    }
+    add('team_id = ?', teamId ?? undefined)
+    add('at >= ?', from)
+    add('at < ?', to)
+    add('(actor_id = ? OR actor_label = ?)', actor, actor)
+    const text = search?.toLowerCase()
+    add(
+      `instr(lower(action || ' ' || actor_label || ' ' || coalesce(target_label, '') || ' ' || coalesce(target_id, '')), ?) > 0`,
+      text,
+    )
+    if (after !== null) where.add('(at, n) < (?, ?)', ...after)
+    const sql = `SELECT * FROM audit_entries WHERE ${where.sql} ORDER BY at DESC, n DESC LIMIT ?`
+    const rows = await this.#db.scan.all(sql, [...where.values, limit + 1])
+    return pageOf(rows, limit, (row) => [row.at as number, row.n as number], entryOf)
+  }
+
+  /** Deletes entries before a time, ms. @returns how many */
+  async prune(before: number): Promise<number> {
+    let pruned = 0
+    for (;;) {
+      if (this.#db.read.get('SELECT 1 AS due FROM audit_entries WHERE at < ? LIMIT 1', [before]) === undefined)
+        return pruned
+      const sql = 'DELETE FROM audit_entries WHERE n IN (SELECT n FROM audit_entries WHERE at < ? ORDER BY at LIMIT ?)'
+      pruned += (await this.#db.write((tx) => tx.run(sql, [before, PRUNED_AT_ONCE]))).changes
+    }
+  }
+
+  /** Dates entries as of now that a wrong clock dated; see `redateRows`. */
+  redate(wrong: WrongSpan, now: number): Promise<number> {
+    return redateRows(this.#db, { table: 'audit_entries', column: 'at' }, wrong, now)
+  }
+}
+
+function entryOf(row: Row): AuditEntry {
+  return {
+    n: row.n as number,
+    id: row.id as string,
+    teamId: row.team_id as string | null,
+    at: row.at as number,
+    actor: { kind: row.actor_kind as AuditActorKind, id: row.actor_id as string, label: row.actor_label as string },
+    action: row.action as string,
+    target: {
+      type: row.target_type as string | null,
+      id: row.target_id as string | null,
+      label: row.target_label as string | null,
+    },
+    source: row.source as string,
+    requestId: row.request_id as string,
+  }
+}

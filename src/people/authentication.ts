@@ -1,0 +1,256 @@
+// How people prove who they are: passkeys, passwords and recovery codes; and the fresh proof that dangerous actions need.
+
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Clock } from '../base/clock.ts'
+import { conflict, notFound, ProductError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { SignInAttempts } from './attempts.ts'
+import type { SignInScope } from './links.ts'
+import { checkPersonEmail } from './members.ts'
+import type { Passkey, Passkeys } from './passkeys.ts'
+import { checkPassword, hashPassword, isPassword } from './passwords.ts'
+import type { Persons } from './persons.ts'
+import type { CredentialScope, RecoveryCodes } from './recovery-codes.ts'
+import type { SessionRecord, Sessions, SignInClient, SignInSession } from './sessions.ts'
+import { type StartedFlow, WebAuthn } from './webauthn.ts'
+
+/** What a browser says of itself; the method follows from the proof. */
+export type Browser = Omit<SignInClient, 'method'>
+
+/** A proof of an open session that it is still the person. */
+export type FreshProof =
+  | { flowId: string; response: AuthenticationResponseJSON }
+  | { password: string }
+  | { code: string }
+
+interface Deps {
+  db: Db
+  clock: Clock
+  config: Config
+  persons: Persons
+  passkeys: Passkeys
+  recoveryCodes: RecoveryCodes
+  sessions: Sessions
+  /** Whether a sign-in opens anything. */
+  mayEnter(scope: CredentialScope): boolean
+  signInAs(tx: Tx, scope: SignInScope, client: SignInClient): SignInSession
+  /** Whether links are mailed to an address. */
+  isLinkMailed(email: string): boolean
+}
+
+export class PersonAuthentication {
+  readonly webauthn: WebAuthn
+  readonly #deps: Deps
+  readonly #attempts: SignInAttempts
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.webauthn = new WebAuthn(deps)
+    this.#attempts = new SignInAttempts(deps)
+  }
+
+  /** @throws ProductError insufficient_permissions when the operator does not allow this way to sign in */
+  requireAllowed(method: 'passkey' | 'link' | 'password'): void {
+    if (this.#deps.config.SIGN_IN.includes(method)) return
+    throw new ProductError('insufficient_permissions', `Signing in by ${method} is disabled on this appliance.`)
+  }
+
+  /** @throws ProductError authentication_required, insufficient_permissions */
+  async byPasskey(flowId: string, response: AuthenticationResponseJSON, browser: Browser): Promise<SignInSession> {
+    this.requireAllowed('passkey')
+    const { passkey, record } = await this.webauthn.verifyUse('sign_in', flowId, response)
+    return this.#enter(passkey, { ...browser, method: 'passkey' }, record)
+  }
+
+  /** @throws ProductError authentication_required, rate_limit_exceeded, insufficient_permissions, service_unavailable */
+  async byPassword(written: string, password: string, browser: Browser): Promise<SignInSession> {
+    this.requireAllowed('password')
+    const email = checkPersonEmail(written)
+    const scope = await this.#checkPassword(email, password, this.#begin(email, browser.source))
+    return this.#enter(scope, { ...browser, method: 'password' })
+  }
+
+  /** @throws ProductError authentication_required, rate_limit_exceeded */
+  async byRecoveryCode(written: string, code: string, browser: Browser): Promise<SignInSession> {
+    const email = checkPersonEmail(written)
+    const succeeded = this.#begin(email, browser.source)
+    const scope = await this.#deps.db.write((tx) => this.#deps.recoveryCodes.use(tx, email, code))
+    if (scope === undefined) throw wrongProof()
+    succeeded()
+    return this.#enter(scope, { ...browser, method: 'recovery' })
+  }
+
+  /** Asks for a passkey of the person as a fresh proof. */
+  startConfirmation({ email }: SessionRecord): ReturnType<WebAuthn['startUse']> {
+    return this.webauthn.startUse('confirm', email)
+  }
+
+  /** @returns until when dangerous actions are permitted @throws ProductError authentication_required, rate_limit_exceeded */
+  async confirm(session: SessionRecord, proof: FreshProof, source: string): Promise<number> {
+    const { db, sessions, recoveryCodes } = this.#deps
+    if ('response' in proof) {
+      const { passkey, record } = await this.webauthn.verifyUse('confirm', proof.flowId, proof.response)
+      if (!covers(passkey, session)) throw wrongProof()
+      return db.write((tx) => {
+        record(tx)
+        return sessions.confirm(tx, session.id)
+      })
+    }
+    if ('password' in proof) {
+      this.requireAllowed('password')
+      const succeeded = this.#attempts.begin(session.email, source, true)
+      const scope = await this.#checkPassword(session.email, proof.password, succeeded)
+      if (!covers(scope, session)) throw wrongProof()
+      return db.write((tx) => sessions.confirm(tx, session.id))
+    }
+    const succeeded = this.#attempts.begin(session.email, source, true)
+    const until = await db.write((tx) => {
+      const scope = recoveryCodes.use(tx, session.email, proof.code)
+      return scope !== undefined && covers(scope, session) ? sessions.confirm(tx, session.id) : null
+    })
+    if (until === null) throw wrongProof()
+    succeeded()
+    return until
+  }
+
+  /** Asks for a new passkey of the person. @throws ProductError conflict, insufficient_permissions */
+  async startPasskey({ email }: CredentialScope): Promise<StartedFlow<object>> {
+    this.requireAllowed('passkey')
+    const person = await this.#deps.db.write((tx) => this.#deps.persons.ensure(tx, email))
+    return this.webauthn.startRegistration(email, person)
+  }
+
+  /** @throws ProductError conflict, authentication_required, insufficient_permissions */
+  async addPasskey(
+    { email, teamId }: CredentialScope,
+    flowId: string,
+    response: RegistrationResponseJSON,
+    name: string,
+  ): Promise<Passkey> {
+    this.requireAllowed('passkey')
+    const store = await this.webauthn.verifyRegistration(flowId, response, { email, teamId, name })
+    return this.#deps.db.write(store)
+  }
+
+  /** The passkeys a session may see: one that opens a single team sees those of that team. */
+  passkeysOf(scope: CredentialScope): Passkey[] {
+    return this.#deps.passkeys.list(scope.email).filter((one) => isVisible(one, scope))
+  }
+
+  /** @throws ProductError not_found */
+  async renamePasskey(scope: CredentialScope, id: string, name: string): Promise<Passkey> {
+    this.#requirePasskey(scope, id)
+    const renamed = await this.#deps.db.write((tx) => this.#deps.passkeys.rename(tx, scope.email, id, name))
+    if (renamed === undefined) throw notFound('passkey')
+    return renamed
+  }
+
+  /** @throws ProductError not_found, conflict for the last way to sign in */
+  async deletePasskey(scope: CredentialScope, id: string): Promise<void> {
+    this.#requirePasskey(scope, id)
+    const { db, passkeys } = this.#deps
+    await db.write((tx) => {
+      const left = passkeys.list(scope.email, tx).filter((one) => one.id !== id)
+      this.#requireRemainingMethod(scope.email, { passkeys: left.length, password: this.#hasPassword(scope.email, tx) })
+      if (!passkeys.delete(tx, scope.email, id)) throw notFound('passkey')
+    })
+  }
+
+  /** Sets the password, and ends the other sessions of the person. @throws ProductError validation_error, conflict, … */
+  async setPassword(session: SessionRecord, password: string): Promise<void> {
+    this.requireAllowed('password')
+    this.#requireOwnPassword(session)
+    checkPassword(password, session.email)
+    const hashed = await hashPassword(password)
+    await this.#deps.db.write((tx) => {
+      this.#deps.persons.setPassword(tx, session, hashed)
+      this.#deps.sessions.closeOf(tx, session.email, session.id)
+    })
+  }
+
+  /** @throws ProductError not_found without a password, conflict for the last way to sign in */
+  async deletePassword(session: SessionRecord): Promise<void> {
+    if (!this.#hasPassword(session.email)) throw notFound('password')
+    this.#requireOwnPassword(session)
+    const { db, persons, passkeys } = this.#deps
+    await db.write((tx) => {
+      // The last passkey may be removed at the same time.
+      this.#requireRemainingMethod(session.email, { passkeys: passkeys.count(session.email, tx), password: false })
+      persons.setPassword(tx, session, null)
+    })
+  }
+
+  /** Makes new recovery codes; earlier ones no longer work. */
+  replaceRecoveryCodes({ email, teamId }: CredentialScope): Promise<string[]> {
+    return this.#deps.db.write((tx) => this.#deps.recoveryCodes.replace(tx, { email, teamId }))
+  }
+
+  /** Counts an attempt; where the person is signed in already, the failures of other sources do not lock them out. */
+  #begin(email: string, source: string): () => void {
+    return this.#attempts.begin(
+      email,
+      source,
+      this.#deps.sessions.list(email).some((one) => one.source === source),
+    )
+  }
+
+  async #checkPassword(email: string, password: string, succeeded: () => void): Promise<CredentialScope> {
+    const person = this.#deps.persons.get(email)
+    if (!(await isPassword(password, person?.password ?? null))) throw wrongProof()
+    succeeded()
+    return { email, teamId: person?.passwordTeamId ?? null }
+  }
+
+  /** Opens a session, in the unit of work that records the use of the proof. */
+  #enter({ email, teamId }: CredentialScope, client: SignInClient, record: (tx: Tx) => void = () => {}) {
+    const { db, mayEnter, signInAs } = this.#deps
+    if (!mayEnter({ email, teamId })) throw wrongProof()
+    return db.write((tx) => {
+      record(tx)
+      return signInAs(tx, { email, teamId, mailboxId: null, shownBy: null }, client)
+    })
+  }
+
+  #hasPassword(email: string, reader?: Reader): boolean {
+    return (this.#deps.persons.get(email, reader)?.password ?? null) !== null
+  }
+
+  #requirePasskey(scope: CredentialScope, id: string): void {
+    if (this.passkeysOf(scope).every((one) => one.id !== id)) throw notFound('passkey')
+  }
+
+  /** A session that opens one team, because a link was shown, must not replace what the person proved for all. */
+  #requireOwnPassword({ email, teamId }: CredentialScope): void {
+    const person = this.#deps.persons.get(email)
+    if (teamId === null || person === undefined || person.password === null || person.passwordTeamId === teamId) return
+    throw conflict('This session opens one team only. Sign in with your password, then change it.')
+  }
+
+  /** @throws ProductError conflict when nothing would be left to sign in with */
+  #requireRemainingMethod(email: string, left: { passkeys: number; password: boolean }): void {
+    const { config, isLinkMailed } = this.#deps
+    const { SIGN_IN: allowed } = config
+    if (left.passkeys > 0 && allowed.includes('passkey')) return
+    if (left.password && allowed.includes('password')) return
+    if (allowed.includes('link') && isLinkMailed(email)) return
+    throw conflict('This is the last way to sign in. Add another one first.')
+  }
+}
+
+/** Whether a credential proves a session: of the same person, and not for less than the session opens. */
+function covers(credential: CredentialScope, session: CredentialScope): boolean {
+  return credential.email === session.email && (credential.teamId === null || credential.teamId === session.teamId)
+}
+
+function isVisible(credential: CredentialScope, { teamId }: CredentialScope): boolean {
+  return teamId === null || credential.teamId === teamId
+}
+
+/** One answer for unknown persons and wrong proofs. */
+function wrongProof(): ProductError {
+  return new ProductError(
+    'authentication_required',
+    'The sign-in was not accepted. Check what you entered, and try again.',
+  )
+}

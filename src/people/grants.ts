@@ -1,0 +1,88 @@
+// Which members of a team may open which of its mailboxes. No role opens a mailbox by itself.
+
+import type { Clock } from '../base/clock.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import type { MAILBOX_SCOPES } from '../directory/permissions.ts'
+
+export const MAILBOX_ACCESS = ['owner', 'editor', 'reader'] as const
+export type MailboxAccess = (typeof MAILBOX_ACCESS)[number]
+
+/** What each access permits: an editor reads, files and answers, and has no scope that changes settings or deletes for good. */
+export const ACCESS_SCOPES: Readonly<Record<MailboxAccess, readonly (typeof MAILBOX_SCOPES)[number][]>> = {
+  owner: ['mailbox.read', 'email.receive', 'mailbox.write', 'email.send'],
+  editor: ['mailbox.read', 'email.receive', 'email.send'],
+  reader: ['mailbox.read'],
+}
+
+/** A member who may open a mailbox. */
+export interface MailboxGrant {
+  mailboxId: string
+  /** `usr_…` */
+  memberId: string
+  access: MailboxAccess
+  createdAt: number
+  /** The key or the member that granted it. */
+  createdBy: string
+}
+
+export class MailboxGrants {
+  readonly #db: Db
+  readonly #clock: Clock
+
+  constructor({ db, clock }: { db: Db; clock: Clock }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  get(mailboxId: string, memberId: string, reader: Reader = this.#db.read): MailboxGrant | undefined {
+    const row = reader.get('SELECT * FROM mailbox_grants WHERE mailbox_id = ? AND member_id = ?', [mailboxId, memberId])
+    return row && grantOf(row)
+  }
+
+  /** The grants of a mailbox, the oldest first. */
+  ofMailbox(mailboxId: string, reader: Reader = this.#db.read): MailboxGrant[] {
+    const sql = 'SELECT * FROM mailbox_grants WHERE mailbox_id = ? ORDER BY created_at, member_id'
+    return reader.all(sql, [mailboxId]).map(grantOf)
+  }
+
+  /** The mailboxes a member may open, the oldest grant first. */
+  ofMember(memberId: string, reader: Reader = this.#db.read): MailboxGrant[] {
+    const sql = 'SELECT * FROM mailbox_grants WHERE member_id = ? ORDER BY created_at, mailbox_id'
+    return reader.all(sql, [memberId]).map(grantOf)
+  }
+
+  /** MailboxGrants access, or changes it. @returns true when the member had none before */
+  put(tx: Tx, grant: Omit<MailboxGrant, 'createdAt'>): boolean {
+    const isNew = this.get(grant.mailboxId, grant.memberId, tx) === undefined
+    tx.run(
+      `INSERT INTO mailbox_grants (mailbox_id, member_id, access, created_at, created_by) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (mailbox_id, member_id) DO UPDATE SET access = excluded.access`,
+      [grant.mailboxId, grant.memberId, grant.access, this.#clock.now(), grant.createdBy],
+    )
+    return isNew
+  }
+
+  /** @returns false when the member had no access */
+  delete(tx: Tx, mailboxId: string, memberId: string): boolean {
+    const sql = 'DELETE FROM mailbox_grants WHERE mailbox_id = ? AND member_id = ?'
+    return tx.run(sql, [mailboxId, memberId]).changes > 0
+  }
+
+  deleteOfMember(tx: Tx, memberId: string): void {
+    tx.run('DELETE FROM mailbox_grants WHERE member_id = ?', [memberId])
+  }
+
+  deleteOfMailbox(tx: Tx, mailboxId: string): void {
+    tx.run('DELETE FROM mailbox_grants WHERE mailbox_id = ?', [mailboxId])
+  }
+}
+
+function grantOf(row: Row): MailboxGrant {
+  return {
+    mailboxId: row.mailbox_id as string,
+    memberId: row.member_id as string,
+    access: row.access as MailboxAccess,
+    createdAt: row.created_at as number,
+    createdBy: row.created_by as string,
+  }
+}

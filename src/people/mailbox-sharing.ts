@@ -1,0 +1,98 @@
+// Gives members of a team access to its mailboxes, notifies the owners of the mailbox, and takes it back.
+
+import { notFound } from '../base/errors.ts'
+import type { Db, Tx } from '../db/db.ts'
+import type { SystemMailer } from './deps.ts'
+import type { MailboxAccess, MailboxGrant, MailboxGrants } from './grants.ts'
+import type { Members, TeamMember } from './members.ts'
+import { accessMessage } from './messages.ts'
+
+/** A mailbox of the team, as far as sharing needs it. */
+interface SharedMailbox {
+  id: string
+  email: string
+}
+
+/** A member with their access to a mailbox. */
+export interface MailboxMember {
+  member: TeamMember
+  grant: MailboxGrant
+}
+
+interface Deps {
+  db: Db
+  mailer: SystemMailer
+  members: Members
+  grants: MailboxGrants
+}
+
+export class MailboxSharing {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Who may open a mailbox, the first granted first. */
+  list(teamId: string, mailboxId: string): MailboxMember[] {
+    return this.#deps.grants.ofMailbox(mailboxId).flatMap((grant) => {
+      const member = this.#deps.members.get(teamId, grant.memberId)
+      return member === undefined ? [] : [{ member, grant }]
+    })
+  }
+
+  /**
+   * Grants access, or changes it. Every other owner of the mailbox receives a message, and an owner who is one no longer.
+   * @returns the access, and whether the member had none before
+   * @throws ProductError not_found for a person who is no member of the team
+   */
+  async grant(
+    teamId: string,
+    mailbox: SharedMailbox,
+    { memberId, access, createdBy }: { memberId: string; access: MailboxAccess; createdBy: string },
+  ): Promise<MailboxMember & { isNew: boolean }> {
+    const { db, grants, members } = this.#deps
+    const member = members.get(teamId, memberId)
+    if (member === undefined) throw notFound('member')
+    const notices = await this.prepareNotices(teamId, mailbox, member.email, access)
+    return db.write((tx) => {
+      if (members.get(teamId, memberId, tx) === undefined) throw notFound('member')
+      const isNew = grants.put(tx, { mailboxId: mailbox.id, memberId, access, createdBy })
+      for (const notice of notices) notice.sendIn(tx)
+      return { member, grant: grants.get(mailbox.id, memberId, tx)!, isNew }
+    })
+  }
+
+  /**
+   * Takes access back. Every owner of the mailbox receives a message, also the one who is removed: no one becomes its only owner unseen.
+   * @throws ProductError not_found for a member without access
+   */
+  async revoke(teamId: string, mailbox: SharedMailbox, memberId: string): Promise<void> {
+    const { db, grants, members } = this.#deps
+    const member = members.get(teamId, memberId)
+    if (member === undefined) throw notFound('member')
+    const notices = await this.prepareNotices(teamId, mailbox, member.email, null)
+    await db.write((tx) => {
+      if (!grants.delete(tx, mailbox.id, memberId)) throw notFound('member')
+      for (const notice of notices) notice.sendIn(tx)
+    })
+  }
+
+  /** Makes a member the owner of the mailbox that has their address. */
+  grantOwn(tx: Tx, member: Pick<TeamMember, 'id'>, mailboxId: string): void {
+    this.#deps.grants.put(tx, { mailboxId, memberId: member.id, access: 'owner', createdBy: member.id })
+  }
+
+  /**
+   * Prepares messages to the owners of a mailbox, but none to the person themself who becomes or stays an owner.
+   * @param person the address of who gets the access
+   * @param access null when it is taken back
+   */
+  prepareNotices(teamId: string, { id, email }: SharedMailbox, person: string, access: MailboxAccess | null) {
+    const owners = this.list(teamId, id).filter(
+      ({ grant, member }) => grant.access === 'owner' && (member.email !== person || access !== 'owner'),
+    )
+    const messages = owners.map(({ member }) => accessMessage({ to: member.email, mailbox: email, person, access }))
+    return Promise.all(messages.map((message) => this.#deps.mailer.prepare(message)))
+  }
+}

@@ -1,0 +1,138 @@
+// Searches of more messages than the first thread looks at itself run in the search thread: they find the same.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, it } from 'node:test'
+import { HERE_MESSAGES } from '../../src/imap/search/run.ts'
+import { startAppliance, type TestAppliance } from '../support/appliance.ts'
+import { type ImapClient, logInImap } from '../support/imap.ts'
+import { fillInbox } from '../support/large-folder.ts'
+
+const COUNT = 2 * HERE_MESSAGES + 100
+
+let appliance: TestAppliance
+let client: ImapClient
+let mailbox: { id: string; email: string; key: string }
+
+before(async () => {
+  appliance = await startAppliance()
+  const team = await appliance.team()
+  await team.domain('bench.test')
+  mailbox = await team.mailbox('box@bench.test')
+  await fillInbox(appliance.app, mailbox.id, COUNT)
+  client = await logInImap(appliance, mailbox)
+  await client.run('SELECT INBOX')
+})
+after(() => appliance.close())
+
+/** The numbers of an untagged answer. */
+async function numbers(command: string): Promise<number[]> {
+  const { untagged, tagged } = await client.run(command)
+  assert.match(tagged, /^OK/, command)
+  const found = untagged.find((one) => /^\* (SEARCH|SORT)/.test(one))!
+  return found.split(' ').slice(2).filter(Boolean).map(Number)
+}
+
+/** Sets of few enough messages for the first thread. */
+const PARTS = Array.from({ length: Math.ceil(COUNT / HERE_MESSAGES) }, (_, part) => {
+  return `${part * HERE_MESSAGES + 1}:${Math.min((part + 1) * HERE_MESSAGES, COUNT)}`
+})
+
+const SEARCHES = [
+  ...['ALL', 'UNSEEN', 'SUBJECT "s1"', 'FROM "Person 1"', 'SENTSINCE 10-Jan-2024', 'NOT SUBJECT copper', 'RECENT'],
+  ...['OR SUBJECT s17 SINCE 20-Jan-2024', 'HEADER Message-ID "<1"', 'BODY lantern', 'BODY absent', 'HEADER X-Rare ""'],
+  ...['OR BODY lantern SUBJECT copper', 'KEYWORD x', 'UID 1:100,500:600', 'LARGER 10 NOT 7:9'],
+]
+
+it('every kind of key finds what it finds part by part on the first thread', async () => {
+  for (const key of SEARCHES) {
+    const parts: number[] = []
+    for (const part of PARTS) parts.push(...(await numbers(`SEARCH ${part} ${key}`)))
+    assert.deepEqual(await numbers(`SEARCH ${key}`), parts, key)
+  }
+})
+
+it('FUZZY takes the words of the index', async () => {
+  const found = await numbers('SEARCH FUZZY BODY w41')
+  assert.deepEqual(
+    found,
+    [42, ...Array.from({ length: 10 }, (_, i) => 411 + i)].filter((n) => n <= COUNT),
+  )
+})
+
+it('SORT orders all messages, by sequence numbers and by UIDs', async () => {
+  const all = await numbers('SORT (ARRIVAL) UTF-8 ALL')
+  assert.deepEqual(
+    all,
+    Array.from({ length: COUNT }, (_, i) => i + 1),
+  )
+  const uids = await numbers('UID SEARCH ALL')
+  assert.deepEqual(await numbers('UID SORT (REVERSE DATE) UTF-8 ALL'), uids.toReversed())
+  const { untagged } = await client.run('SORT RETURN (MIN MAX COUNT ALL) (REVERSE DATE) UTF-8 ALL')
+  assert.match(untagged[0]!, new RegExp(`MIN ${COUNT} MAX 1 ALL ${COUNT},${COUNT - 1},.*,2,1 COUNT ${COUNT}$`))
+})
+
+it('ESEARCH writes the ranges of all pieces, SAVE keeps them', async () => {
+  const { untagged } = await client.run('SEARCH RETURN (ALL SAVE) NOT 5')
+  assert.match(untagged[0]!, new RegExp(`ALL 1:4,6:${COUNT}$`))
+  assert.equal((await numbers('SEARCH $')).length, COUNT - 1)
+})
+
+it('THREAD names every message once, in sequence numbers and in UIDs', async () => {
+  for (const [command, expected] of [
+    ['THREAD', await numbers('SEARCH ALL')],
+    ['UID THREAD', await numbers('UID SEARCH ALL')],
+  ] as const) {
+    for (const algorithm of ['REFERENCES', 'ORDEREDSUBJECT']) {
+      const { untagged } = await client.run(`${command} ${algorithm} UTF-8 ALL`)
+      const named = untagged[0]!.match(/\d+/g)!.map(Number)
+      assert.deepEqual(
+        named.toSorted((a, b) => a - b),
+        expected,
+      )
+    }
+  }
+})
+
+it('what another session expunged or received meanwhile is not found', async () => {
+  const other = await logInImap(appliance, mailbox)
+  await other.run('SELECT INBOX')
+  await other.run('STORE 3 +FLAGS (\\Deleted)')
+  assert.match((await other.run('EXPUNGE')).tagged, /^OK/)
+  const text = 'Subject: new\r\n\r\nx'
+  await other.run(`APPEND INBOX {${text.length}}`, text)
+  const found = await numbers('SEARCH ALL')
+  assert.deepEqual([found.length, found.includes(3), found.at(-1)], [COUNT - 1, false, COUNT])
+  await client.run('NOOP')
+  assert.deepEqual((await numbers('SEARCH SUBJECT new')).at(-1), COUNT)
+  other.close()
+})
+
+it('commands stay in order, several sessions search at once, and a search ends with its session', async () => {
+  const others = await Promise.all([1, 2, 3].map(() => logInImap(appliance, mailbox)))
+  for (const one of others)
+    one.write('a SELECT INBOX\r\nb SEARCH SUBJECT s\r\nc SEARCH SUBJECT absent\r\nd SORT (SUBJECT) UTF-8 ALL\r\n')
+  const [gone, ...rest] = others
+  gone!.close()
+  for (const one of rest) {
+    const seen: string[] = []
+    for (let line = await one.response(); !line!.startsWith('d '); line = await one.response()) seen.push(line!)
+    const order = seen.filter((line) => /^[a-d] |\* (SEARCH|SORT)/.test(line)).map((line) => line.slice(0, 8))
+    assert.deepEqual(
+      order.map((line) => line.slice(0, 4)),
+      ['a OK', '* SE', 'b OK', '* SE', 'c OK', '* SO'],
+    )
+    one.write('e LOGOUT\r\n')
+    await once(one.socket, 'close')
+  }
+})
+
+it('content that cannot be read is UNAVAILABLE, as on the first thread', async () => {
+  const damaged = await appliance.app.blobsDb.write((tx) => tx.run('UPDATE chunks SET start = start + 1'))
+  assert.ok(damaged.changes > 0)
+  const large = await client.run('SEARCH BODY absent')
+  const small = await client.run('SEARCH 1:5 BODY absent')
+  await appliance.app.blobsDb.write((tx) => tx.run('UPDATE chunks SET start = start - 1'))
+  assert.match(small.tagged, /^NO \[UNAVAILABLE\]/)
+  assert.equal(large.tagged, small.tagged)
+})

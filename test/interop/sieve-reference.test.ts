@@ -1,0 +1,127 @@
+// Scripts with Pigeonhole's sieve-test beside the own interpreter: both do the same with the same messages.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { missingProgram } from '../support/programs.ts'
+import { runScriptOn } from '../support/sieve.ts'
+
+const SIEVE_TEST = missingProgram('sieve-test')
+const folder = mkdtempSync(join(tmpdir(), 'mailstead-sieve-test-'))
+after(() => rmSync(folder, { recursive: true }))
+const [FROM, TO] = ['ann@out.test', 'ken+lists@example.com']
+
+const MAILS = [
+  [
+    'From: Ann <ann@out.test>',
+    'To: ken@example.com',
+    'Subject: [dev] Version 1.0',
+    'Date: Tue, 01 Apr 1997 09:06:31 -0800',
+    'X-Spam-Score: 12',
+    'X-A: one',
+    'X-A: two',
+    'X-A: three',
+    '',
+    'Hello World',
+  ],
+  [
+    'From: =?utf-8?q?J=C3=BCrgen?= <j@sub.example.org>',
+    'To: a@b.test, c@d.test',
+    'Cc: ken@example.com',
+    'List-Id: News <news.example.org>',
+    'Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=',
+    '',
+    'Price: 100 EUR',
+    'and more',
+  ],
+  ['Subject: none', '', ''],
+].map((lines) => Buffer.from(lines.join('\r\n')))
+
+/**
+ * What differs on purpose: addresses of `redirect` that differ in case only are one here, `body :text` is the text that is shown, the
+ * comparator `i;unicode-casemap` and `vnd.` extensions are missing, roles of folders always exist.
+ * sieve-test takes `?` in front of other characters for a match of any value (`?x*e` matches "none"): patterns here do without.
+ * Each does something with one of the messages at least.
+ */
+const SCRIPTS = [
+  'keep;',
+  'discard;',
+  'if header :contains "subject" "version" { discard; }',
+  'require "fileinto"; if address :domain :is ["from", "to"] "out.test" { fileinto "Out"; } elsif exists "list-id" { fileinto "Lists"; }',
+  'require ["fileinto", "copy"]; fileinto :copy "All"; redirect :copy "x@y.test";',
+  'redirect "x@y.test"; redirect "z@y.test";',
+  'require ["fileinto", "envelope", "subaddress"]; if envelope :detail "to" "lists" { fileinto "Detail"; }',
+  'require ["fileinto", "variables"]; if header :matches "subject" "[*] *" { fileinto "${1}.${2}"; }',
+  'require ["fileinto", "variables"]; if header :matches "list-id" "*<*.*" { set :upperfirst "n" "${2}"; fileinto "L.${n}"; }',
+  'require ["fileinto", "variables"]; set :length "n" "Grüße"; if string :is "${n}" "5" { fileinto "five"; }',
+  'require ["fileinto", "variables"]; set "a" "x"; set "b" "${a}y${none}${a"; fileinto "${b}";',
+  'require ["fileinto", "relational", "comparator-i;ascii-numeric"]; if header :value "gt" :comparator "i;ascii-numeric" "x-spam-score" "5" { fileinto "Junk"; }',
+  'require ["fileinto", "relational"]; if address :count "ge" ["to", "cc"] "3" { fileinto "Many"; }',
+  'require ["fileinto", "date", "relational"]; if date :originalzone :value "lt" "date" "year" "2000" { fileinto "Old"; }',
+  'require ["fileinto", "date"]; if date :zone "+0000" "date" "iso8601" "1997-04-01T17:06:31Z" { fileinto "Exact"; }',
+  'require ["fileinto", "date"]; if date "date" "weekday" "2" { fileinto "Tuesday"; }',
+  'require ["fileinto", "index"]; if header :index 2 :last "x-a" "two" { fileinto "Index"; }',
+  'require ["fileinto", "editheader"]; deleteheader :index 1 "x-a"; if header "x-a" "one" { discard; } elsif exists "x-a" { fileinto "Left"; }',
+  'require ["fileinto", "editheader"]; addheader "X-New" "1"; if header "x-new" "1" { fileinto "New"; }',
+  'require ["fileinto", "editheader"]; deleteheader :matches "x-a" "t*"; if header "x-a" ["two", "three"] { discard; } elsif header "x-a" "one" { fileinto "One"; }',
+  'require ["fileinto", "ihave"]; if ihave "vnd.no" { fnord; } elsif ihave "copy" { fileinto :copy "Ihave"; }',
+  'require ["fileinto", "body"]; if body :contains "100 EUR" { fileinto "Price"; }',
+  'require ["fileinto", "body", "variables"]; if body :raw :matches "*World*" { fileinto "x${0}"; }',
+  'require "fileinto"; if allof (not exists "from", size :under 100) { fileinto "Small"; stop; } keep;',
+  'require "fileinto"; if header :matches "subject" "gr*e" { fileinto "Glob"; }',
+  'require ["fileinto", "encoded-character"]; if header :contains "subject" "${unicode:fc}" { fileinto "Encoded"; }',
+  'require ["fileinto", "mailbox"]; if not mailboxexists "None" { fileinto :create "Made"; }',
+  'require ["fileinto", "imap4flags", "variables"]; setflag "v" ["A", "b"]; if hasflag "v" "B" { fileinto "Flag"; }',
+]
+
+/** What is done, in any order: folders, `keep`, and `redirect` with the address. */
+function ours(script: string, mail: Buffer): string[] {
+  const { targets, redirects = [], error } = runScriptOn(script, mail, { mailFrom: FROM, rcptTo: TO })
+  assert.equal(error, null, script)
+  return [
+    ...targets.map((target) => (target.kind === 'default' ? 'keep' : target.path)),
+    ...redirects.map((address) => `redirect ${address.toLowerCase()}`),
+  ].sort()
+}
+
+function theirs(config: string, script: string, mail: string): string[] {
+  const { stdout, stderr } = spawnSync('sieve-test', ['-c', config, '-f', FROM, '-a', TO, '-r', TO, script, mail], {
+    encoding: 'utf8',
+  })
+  assert.match(stderr, /final result: success/, stdout + stderr)
+  return [
+    ...[...stdout.matchAll(/^ \* store message in folder: (.*?)(?: \(.*\))?$/gm)].map(([, name]) =>
+      name === 'INBOX' ? 'keep' : name!,
+    ),
+    ...[...stdout.matchAll(/^ \* redirect message to: <(.*)>$/gm)].map(
+      ([, address]) => `redirect ${address!.toLowerCase()}`,
+    ),
+  ].sort()
+}
+
+test('scripts do the same as with sieve-test', { skip: SIEVE_TEST }, () => {
+  chmodSync(folder, 0o777)
+  mkdirSync(join(folder, 'mail'), { mode: 0o777 })
+  const config = join(folder, 'dovecot.conf')
+  const settings = [
+    ...['mail_uid = nobody', 'mail_gid = nogroup', `mail_location = maildir:${join(folder, 'mail')}`],
+    ...['postmaster_address = postmaster@example.com', 'hostname = mx.example.com', 'recipient_delimiter = +'],
+    ...['plugin {', 'sieve_extensions = +editheader', 'sieve_max_redirects = 5', '}'],
+  ]
+  writeFileSync(config, `${settings.join('\n')}\n`)
+  const files = MAILS.map((mail, index) => {
+    const file = join(folder, `${index}.eml`)
+    writeFileSync(file, mail)
+    return file
+  })
+  for (const [number, script] of SCRIPTS.entries()) {
+    const file = join(folder, `s${number}.sieve`)
+    writeFileSync(file, script)
+    for (const [index, mail] of MAILS.entries()) {
+      assert.deepEqual(ours(script, mail), theirs(config, file, files[index]!), `message ${index}: ${script}`)
+    }
+  }
+})

@@ -1,0 +1,147 @@
+// Grants of mailboxes: no role opens a mailbox by itself, and what was granted is told, limited, and ends.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
+import { type PersonClient, signInMember } from '../support/person.ts'
+
+let appliance: TestAppliance
+let team: TestTeam
+let owner: PersonClient & { memberId: string }
+let user: PersonClient & { memberId: string }
+let box: { id: string; email: string; key: string }
+
+before(async () => {
+  appliance = await startAppliance()
+  team = await appliance.team('Shop')
+  await team.domain('shop.test')
+  box = await team.mailbox('info@shop.test')
+  owner = await signInMember(appliance, team.id, 'owner')
+  user = await signInMember(appliance, team.id, 'user')
+})
+after(() => appliance.close())
+
+const people = (mailbox = box.id) => `/as/${team.id}/api/v1/mailboxes/${mailbox}/people`
+const inBox = (path: string, id = box.id) => `/as/${id}/api/v1/mailbox${path}`
+
+test('an owner of the team cannot open a mailbox, and a user nothing of the team', async () => {
+  assert.equal((await owner.get(inBox('/folders'))).status, 404)
+  assert.deepEqual((await owner.get(people())).body.data, [])
+  assert.equal((await user.get(`/as/${team.id}/api/v1/domains`)).status, 403)
+  assert.equal((await user.get(people())).status, 403)
+})
+
+test('a grant opens a mailbox as far as it says, and ends at once', async () => {
+  const put = (access: string) => owner.call('PUT', `${people()}/${user.memberId}`, { access })
+  const granted = await put('reader')
+  assert.deepEqual(
+    [granted.status, granted.body.data.access, granted.body.data.created_by],
+    [201, 'reader', owner.memberId],
+  )
+  const mailboxes: Json[] = (await user.get('/me/v1/self')).body.data.mailboxes
+  assert.deepEqual(
+    mailboxes.map(({ id, access }) => [id, access]),
+    [[box.id, 'reader']],
+  )
+  assert.equal((await user.get(inBox('/folders'))).status, 200)
+  const folder = { name: 'Bills' }
+  assert.equal((await user.call('POST', inBox('/folders'), folder)).status, 403)
+  assert.equal((await put('editor')).status, 200)
+  assert.equal((await user.call('POST', inBox('/app-passwords'), { name: 'Phone' })).status, 403)
+  assert.equal((await put('owner')).status, 200)
+  assert.equal((await user.call('POST', inBox('/folders'), folder)).status, 201)
+  const { status, body } = await user.call('POST', inBox('/messages/send'), {
+    to: [{ email: 'info@shop.test' }],
+    subject: 'Hello',
+    text_body: 'Hello',
+  })
+  assert.ok(status === 201 || status === 202, JSON.stringify(body))
+  assert.equal((await user.get(`/as/${team.id}/api/v1/mailbox/folders`)).status, 403, 'the team is not the mailbox')
+  assert.equal((await owner.call('DELETE', `${people()}/${user.memberId}`)).status, 200)
+  assert.equal((await user.get(inBox('/folders'))).status, 404)
+  assert.equal((await owner.call('DELETE', `${people()}/${user.memberId}`)).status, 404)
+})
+
+test('nothing is granted across teams', async () => {
+  const other = await appliance.team('Other')
+  await other.domain('other.test')
+  const foreign = await other.mailbox('eve@other.test')
+  const stranger = await signInMember(appliance, other.id, 'owner', 'eva@people.example')
+  const put = (mailbox: string, member: string) =>
+    owner.call('PUT', `${people(mailbox)}/${member}`, { access: 'owner' })
+  assert.equal((await put(foreign.id, owner.memberId)).status, 404)
+  assert.equal((await put(box.id, stranger.memberId)).status, 404)
+  assert.equal((await stranger.get(inBox('/folders'))).status, 404)
+})
+
+test('every other owner is told; the member with the address of a mailbox is its owner', async () => {
+  const ana = await team.mailbox('ana@shop.test')
+  const anaPerson = await signInMember(appliance, team.id, 'user', 'ana@shop.test')
+  assert.equal((await anaPerson.get(inBox('/folders', ana.id))).status, 200)
+  const bob = await signInMember(appliance, team.id, 'user', 'bob@shop.test')
+  const bobBox = await team.mailbox('bob@shop.test')
+  assert.equal((await bob.get(inBox('/folders', bobBox.id))).status, 200)
+  await owner.call('PUT', `${people(ana.id)}/${owner.memberId}`, { access: 'reader' })
+  await appliance.settle()
+  const told: Json[] = (await anaPerson.get(inBox('/messages', ana.id))).body.data
+  assert.deepEqual(
+    told.map(({ subject }) => subject),
+    ['Access to ana@shop.test'],
+  )
+})
+
+test('a mailbox that is deleted takes the person with its address along', async () => {
+  const { app } = appliance
+  const cem = await team.mailbox('cem@shop.test')
+  const person = await signInMember(appliance, team.id, 'user', 'cem@shop.test')
+  const { codes } = (await person.call('POST', '/me/v1/recovery-codes')).body.data
+  const remove = () => owner.call('DELETE', `/as/${team.id}/api/v1/mailboxes/${cem.id}`)
+  await app.people.changeRole(team.id, person.memberId, 'owner', () => {})
+  await app.people.changeRole(team.id, owner.memberId, 'admin', () => {})
+  assert.equal((await remove()).status, 409, 'the last owner of a team')
+  await app.people.changeRole(team.id, owner.memberId, 'owner', () => {})
+  assert.equal((await remove()).status, 200)
+  assert.equal((await person.get('/me/v1/self')).status, 401)
+  assert.deepEqual(app.people.members.of('cem@shop.test'), [])
+  assert.equal(await app.db.write((tx) => app.people.recoveryCodes.use(tx, 'cem@shop.test', codes[0])), undefined)
+  await team.mailbox('cem@shop.test')
+  const next = await signInMember(appliance, team.id, 'user', 'cem@shop.test')
+  assert.equal((await remove()).status, 200, 'deleting it again changes nothing')
+  assert.equal((await next.get('/me/v1/self')).status, 200)
+})
+
+test('nobody becomes the only owner of a mailbox unseen', async () => {
+  const dan = await team.mailbox('dan@shop.test')
+  const copy = await team.mailbox('copy@shop.test')
+  const own = await signInMember(appliance, team.id, 'user', 'dan@shop.test')
+  const second = await signInMember(appliance, team.id, 'user', copy.email)
+  const subjects = async (mailbox: { id: string; key: string }) => {
+    await appliance.settle()
+    const { body } = await appliance.call('GET', '/mailbox/messages', mailbox.key)
+    return (body.data as Json[]).map(({ subject }) => subject)
+  }
+  const put = (memberId: string, access: string) => owner.call('PUT', `${people(dan.id)}/${memberId}`, { access })
+  assert.equal((await put(second.memberId, 'owner')).status, 201)
+  assert.equal((await subjects(dan)).length, 1)
+  assert.equal((await put(own.memberId, 'reader')).status, 200)
+  assert.equal((await subjects(dan)).length, 2, 'an owner whose access becomes less')
+  assert.equal((await subjects(copy)).length, 1)
+  assert.equal((await owner.call('DELETE', `${people(dan.id)}/${second.memberId}`)).status, 200)
+  assert.equal((await subjects(copy)).length, 2, 'an owner who is removed')
+  assert.equal((await put(owner.memberId, 'owner')).status, 201)
+})
+
+test('inviting the address of a mailbox gives it away, which its owners are told', async () => {
+  const desk = await team.mailbox('front@shop.test')
+  const eli = await team.mailbox('eli@shop.test')
+  const person = await signInMember(appliance, team.id, 'user', eli.email)
+  await owner.call('PUT', `${people(desk.id)}/${person.memberId}`, { access: 'owner' })
+  const invited = await owner.call('POST', `/as/${team.id}/api/v1/team/members`, { email: desk.email, role: 'user' })
+  assert.equal(invited.status, 202, JSON.stringify(invited.body))
+  await appliance.settle()
+  const { body } = await appliance.call('GET', '/mailbox/messages', eli.key)
+  assert.deepEqual(
+    body.data.map(({ subject }: Json) => subject),
+    ['Access to front@shop.test'],
+  )
+})

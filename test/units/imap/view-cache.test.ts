@@ -1,0 +1,61 @@
+// The views of folders that sessions share: how long they are kept.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { IDLE_VIEW_MS, IDLE_VIEWS_MAX, ViewCache } from '../../../src/imap/view-cache.ts'
+import type { FolderViews } from '../../../src/store/folders-views.ts'
+import { ManualClock } from '../../support/clock.ts'
+
+function opened() {
+  const clock = new ManualClock()
+  const read: number[] = []
+  const views = {
+    head: () => ({ modSeq: 1, uidNext: 2 }),
+    view: async (folder: number) => {
+      read.push(folder)
+      return {
+        ...{ folder, seq: 1, modSeq: 1, uidNext: 2, size: 1 },
+        firsts: Uint32Array.of(1),
+        counts: Uint32Array.of(0),
+      }
+    },
+  } as unknown as FolderViews
+  const cache = new ViewCache(views, clock, async () => {})
+  /** Opens a folder. @returns closes it */
+  const open = async (folder: number) => cache.hold(folder, (await cache.current(folder))!)
+  return { clock, cache, open, read: () => read.splice(0) }
+}
+
+test('a view is read once for all sessions, and for a program that comes back within a minute', async () => {
+  const { clock, cache, open, read } = opened()
+  const [first, second] = [await open(1), await open(1)]
+  assert.deepEqual(read(), [1])
+  first()
+  second()
+  clock.advance(IDLE_VIEW_MS - 1)
+  const third = await open(1)
+  assert.deepEqual(read(), [])
+  clock.advance(2 * IDLE_VIEW_MS)
+  const fourth = await open(1)
+  assert.deepEqual(read(), [])
+  third()
+  fourth()
+  clock.advance(IDLE_VIEW_MS)
+  assert.equal(cache.size, 0)
+  await open(1)
+  assert.deepEqual(read(), [1])
+})
+
+test('views without sessions are bounded: the oldest goes first', async () => {
+  const { cache, open, read } = opened()
+  const held = await open(0)
+  for (let folder = 1; folder <= IDLE_VIEWS_MAX + 1; folder++) (await open(folder))()
+  read()
+  await open(2)
+  assert.deepEqual(read(), [])
+  await open(1)
+  assert.deepEqual(read(), [1])
+  held()
+  cache.close()
+  assert.equal(cache.size, 2)
+})

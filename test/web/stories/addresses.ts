@@ -1,0 +1,146 @@
+// Mailboxes, keys and people: made in the console, checked through the API, secrets nowhere but on the screen.
+
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import type { Story } from '../story.ts'
+import type { WebAppliance } from '../web-appliance.ts'
+
+/** Everything the browser stores for the origin, as text. */
+const STORED =
+  'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])'
+
+export const addressStories: readonly Story[] = [
+  {
+    name: 'a mailbox with an app password: made, shown once, stored nowhere in the browser, revoked',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.goTo(`/console/${web.ids.team}/mailboxes`)
+      await page.getByRole('button', { name: 'New mailbox' }).click()
+      await page.getByLabel('Address', { exact: true }).fill('ben')
+      await page.getByLabel('Domain').selectOption('harbour.test')
+      await page.getByRole('dialog').getByRole('button', { name: 'New mailbox' }).click()
+      await page.getByRole('heading', { name: 'ben@harbour.test' }).waitFor()
+      await page.getByRole('button', { name: 'New app password' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Thunderbird')
+      await page.getByRole('dialog').getByRole('button', { name: 'New app password' }).click()
+      const secret = await shownSecret(page)
+      await tab.check('the app password is shown')
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('button', { name: 'Revoke Thunderbird' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await page.getByText('Revoked', { exact: true }).waitFor()
+      assert.ok(!String(await page.evaluate(STORED)).includes(secret.replaceAll('-', '').slice(0, 8)))
+      assert.ok(!(await page.content()).includes(secret), 'nothing of it is left on the page')
+      tab.hasNoComplaints('mailboxes')
+      await tab.close()
+    },
+  },
+  {
+    name: 'a key is shown once and works; the row that is open is in the address; a filter can be sent to a colleague',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.goTo(`/console/${web.ids.team}/keys`)
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('shop')
+      await page.getByRole('dialog').getByRole('combobox').first().selectOption('root:readonly')
+      await page.getByRole('dialog').getByRole('button', { name: 'New key' }).click()
+      const secret = await shownSecret(page)
+      assert.equal((await web.appliance.get('/domains', secret)).status, 200)
+      assert.equal((await web.appliance.call('POST', '/domains', secret, { domain: 'x.example' })).status, 403)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('button', { name: 'shop' }).click()
+      await page.getByText('Permissions').waitFor()
+      assert.match(page.url(), /open=key_/)
+      await page.getByRole('button', { name: 'Kind' }).click()
+      await page.getByRole('menuitemradio', { name: 'Team' }).click()
+      await page.getByRole('button', { name: 'Kind: Team' }).waitFor()
+      const address = new URL(page.url())
+      await tab.goTo(address.pathname + address.search)
+      await page.getByRole('button', { name: 'Kind: Team' }).waitFor()
+      await page.getByText('Permissions').waitFor()
+      tab.hasNoComplaints('keys')
+      await tab.close()
+    },
+  },
+  {
+    name: 'an old session proves itself before a key is made, by passkey, and the request is repeated',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.addAuthenticator()
+      await tab.goTo('/me/sign-in')
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Laptop')
+      await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByText('Laptop', { exact: true }).waitFor()
+      expireProof(web)
+      await tab.goTo(`/console/${web.ids.team}/keys`)
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('late')
+      await page.getByRole('dialog').getByRole('button', { name: 'New key' }).click()
+      await page.getByRole('heading', { name: 'Is it still you?' }).waitFor()
+      assert.equal(tab.forgive(/403/), 1)
+      await tab.check('the proof is asked for')
+      await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
+      assert.match(await shownSecret(page), /^srk_/)
+      tab.hasNoComplaints('proof')
+      await tab.close()
+    },
+  },
+  {
+    name: 'everything is reached by keys: palette, list, search, menu, dialog; focus returns to where it was',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.goTo(`/console/${web.ids.team}`)
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search, or paste any id' }).waitFor()
+      await tab.check('the palette is open')
+      await page.keyboard.type('mailb')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Mailboxes' }).waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.type('ana')
+      await page.waitForURL(/q=ana/)
+      await page.getByRole('link', { name: 'ana@harbour.test' }).waitFor()
+      await page.getByRole('button', { name: 'Status' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('menuitemradio', { name: 'All' }).waitFor()
+      await tab.check('a menu is open')
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Escape')
+      assert.equal(await focusedText(page), 'Status')
+      await page.getByRole('button', { name: 'as curl' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByText('curl', { exact: false }).first().waitFor()
+      assert.match(await page.getByRole('dialog').innerText(), /\/api\/v1\/mailboxes\?q=ana[\s\S]*Bearer \$KEY/)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      assert.equal(await focusedText(page), 'as curl')
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search, or paste any id' }).waitFor()
+      await page.keyboard.type(web.ids.domain)
+      await page.getByText(`Open ${web.ids.domain}`).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'shop.example' }).waitFor()
+      tab.hasNoComplaints('keys')
+      await tab.close()
+    },
+  },
+]
+
+/** The secret in the open dialog. */
+async function shownSecret(page: Page): Promise<string> {
+  await page.getByText('It is not shown again').waitFor()
+  return page.locator('dialog .secret code').innerText()
+}
+
+const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent.trim()')
+
+/** Lets the fresh proof of all sessions run out, not the sessions. */
+function expireProof({ clock }: WebAppliance): void {
+  clock.advance(16 * 60_000)
+}

@@ -1,0 +1,64 @@
+// Domains: one is added, its records appear in the zone while the page watches, and it is deleted.
+
+import assert from 'node:assert/strict'
+import type { Story } from '../story.ts'
+
+export const domainStories: readonly Story[] = [
+  {
+    name: 'a domain is added, its records are compared word by word, found, and the domain is deleted',
+    async run(web) {
+      const { page, ...browser } = await open(web)
+      await page.getByRole('button', { name: 'Add domain' }).first().click()
+      await page.getByLabel('Domain', { exact: true }).fill('not a domain')
+      await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click()
+      await page.locator('[aria-invalid="true"]').waitFor()
+      await page.getByLabel('Domain', { exact: true }).fill('boats.example')
+      await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click()
+      await page.getByRole('heading', { name: 'boats.example' }).waitFor()
+      await page.getByText('4 records differ').waitFor()
+      browser.forgive(/422/)
+      await publish(web, 'boats.example')
+      web.clock.advance(11_000)
+      await page.clock.fastForward(11_000)
+      await page.getByRole('button', { name: 'Check now' }).click()
+      await page.getByText('All records right').waitFor()
+      await page.getByRole('link', { name: 'Settings' }).click()
+      await page.getByRole('button', { name: 'Delete domain' }).click()
+      const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete domain' })
+      assert.ok(await confirm.isDisabled(), 'the name has to be typed')
+      await page.getByLabel('Type boats.example to go on').fill('boats.example')
+      await confirm.click()
+      await page.waitForURL(/\/domains$/)
+      browser.done('domains')
+      await browser.close()
+    },
+  },
+]
+
+async function open(web: Parameters<Story['run']>[0]) {
+  const tab = await web.open(web.owner)
+  await tab.page.clock.install()
+  await tab.goTo(`/console/${web.ids.team}/domains`)
+  return {
+    page: tab.page,
+    forgive: (pattern: RegExp) => tab.forgive(pattern),
+    done: (where: string) => tab.hasNoComplaints(where),
+    close: () => tab.close(),
+  }
+}
+
+/** Puts the records that the API names into the zone of the test. */
+async function publish({ appliance, team }: Parameters<Story['run']>[0], name: string): Promise<void> {
+  const { body } = await appliance.get(`/domains?q=${name}`, team.key)
+  const { dns_records: records } = body.data[0]
+  const { zone } = appliance.dns
+  zone[name] = {
+    MX: records.mx.map((one: { priority: number; target: string }) => ({
+      priority: one.priority,
+      exchange: one.target,
+    })),
+    TXT: [records.spf.value],
+  }
+  for (const { name: host, value } of [records.verification, records.dmarc, ...records.dkim])
+    zone[host] = { TXT: [value] }
+}

@@ -1,0 +1,50 @@
+// What can go wrong with a request: the error of the API, or no answer at all.
+
+/** One member of a body that the API refused. */
+export interface FieldError {
+  field: string
+  message: string
+}
+
+export class ApiError extends Error {
+  readonly status: number
+  /** The stable code of the API; `no_answer` when the network or the server failed. */
+  readonly code: string
+  readonly fields: readonly FieldError[]
+  readonly requestId: string | null
+  /** The parameter that the error is about. */
+  readonly param: string | null
+
+  constructor(status: number, content: ErrorContent, requestId: string | null) {
+    super(content.message)
+    this.status = status
+    this.code = content.code
+    this.fields = content.errors ?? []
+    this.param = content.param ?? null
+    this.requestId = requestId
+  }
+
+  /** What the API says of one field. */
+  fieldMessage(field: string): string | undefined {
+    return this.fields.find((one) => one.field === field || one.field.startsWith(`${field}.`))?.message
+  }
+}
+
+interface ErrorContent {
+  code: string
+  message: string
+  param?: string | null
+  errors?: FieldError[]
+}
+
+/** The error in a body of the API. */
+export function errorOf(status: number, body: unknown): ApiError {
+  const { error, meta } = (body ?? {}) as { error?: Partial<ErrorContent>; meta?: { request_id?: string } }
+  const content = { ...error, code: error?.code ?? 'no_answer', message: error?.message ?? '' }
+  return new ApiError(status, content, meta?.request_id ?? null)
+}
+
+/** No answer: the network is down, or the server is. */
+export function noAnswer(): ApiError {
+  return new ApiError(0, { code: 'no_answer', message: '' }, null)
+}

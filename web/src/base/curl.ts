@@ -1,0 +1,27 @@
+// The same request as a command: what a page does, a program can do.
+
+/** One request of the API, as a page makes it. Paths are seen from the base of the API. */
+export interface ApiRequest {
+  method: string
+  path: string
+  query?: Record<string, string | number | undefined>
+  body?: unknown
+  /** `operator` for what is reached with an operator key. */
+  base?: '/api/v1' | '/operator/v1'
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** A command for a shell; the key is left to the reader, as `$KEY`. */
+export function curlOf({ method, path, query = {}, body, base = '/api/v1' }: ApiRequest, origin: string): string {
+  const members = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  )
+  const search = new URLSearchParams(members).toString()
+  const address = `${origin}${base}${path}${search === '' ? '' : `?${search}`}`
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${/[?&']/.test(address) ? quoted(address) : address}`,
+    '-H "Authorization: Bearer $KEY"',
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+  ].join(' \\\n  ')
+}

@@ -1,0 +1,60 @@
+// The entry of the console, the sign-in, the first run and the pages of the person.
+
+import { effect } from '@preact/signals'
+import { render } from 'preact'
+import { LocationProvider, lazy, Route, Router } from 'preact-iso'
+import { hasSessionEnded, underWay } from './api/client.ts'
+import { ApiError } from './api/errors.ts'
+import { loadSelf, self } from './api/session.ts'
+import { Console } from './console/console.tsx'
+import { Proof } from './frame/proof.tsx'
+import { ErrorCard } from './parts/quiet.tsx'
+import { SignIn } from './sign-in/sign-in.tsx'
+
+const FirstRun = lazy(() => import('./first-run/first-run.tsx').then((module) => module.FirstRun))
+const Me = lazy(() => import('./me/me.tsx').then((module) => module.Me))
+
+function App() {
+  return (
+    <LocationProvider scope={/^\/(?:console|operator|me|sign-in|first-run)(?:\/|$)/}>
+      <Router>
+        <Route path="/sign-in" component={SignIn} />
+        <Route path="/first-run" component={FirstRun} />
+        <Route path="/console" component={Console} />
+        <Route path="/console/:team" component={Console} />
+        <Route path="/console/:team/*" component={Console} />
+        <Route path="/me/:page?" component={Me} />
+        <Route default component={Console} />
+      </Router>
+      <Proof />
+    </LocationProvider>
+  )
+}
+
+const root = document.getElementById('app')!
+/** Pages that need no session. */
+const OPEN_PAGES = /^\/(?:sign-in|first-run)(?:\/|$)/
+
+function toSignIn(): void {
+  const next = location.pathname + location.search
+  location.replace(`/sign-in?next=${encodeURIComponent(next)}`)
+}
+
+// Said to assistive programs, and to tests.
+effect(() => root.setAttribute('aria-busy', String(underWay.value > 0)))
+
+async function start(): Promise<void> {
+  if (!OPEN_PAGES.test(location.pathname)) {
+    await loadSelf()
+    if (self.value === null) return toSignIn()
+    effect(() => {
+      if (hasSessionEnded.value) toSignIn()
+    })
+  }
+  render(<App />, root)
+}
+
+start().catch((error: unknown) => {
+  const shown = error instanceof ApiError ? error : new ApiError(0, { code: 'no_answer', message: String(error) }, null)
+  render(<ErrorCard error={shown} onRetry={() => location.reload()} />, root)
+})

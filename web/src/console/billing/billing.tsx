@@ -1,0 +1,99 @@
+// The credits of a team, and what sending costs.
+
+import { take, takeList } from '../../api/client.ts'
+import type { BillingTransaction } from '../../api/types.ts'
+import { count } from '../../base/numbers.ts'
+import { usePages, useQuery } from '../../live/query.ts'
+import { Fact } from '../../parts/facts.tsx'
+import { FilterBar, FilterMenu, type Filters, useFilters } from '../../parts/filters.tsx'
+import { Foreign, Time } from '../../parts/marks.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { Empty, ErrorCard } from '../../parts/quiet.tsx'
+import { type Column, List } from '../../parts/table.tsx'
+import { billing as words } from '../../words/en/billing.ts'
+import { useTeam } from '../team.ts'
+
+type Period = keyof typeof words.periods
+
+const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
+
+export function Billing() {
+  const filters = useFilters()
+  const requests = ['/billing/summary', '/billing/transactions']
+  return (
+    <Page title={words.title} note={words.note} curl={requests.map((path) => ({ method: 'GET', path }))}>
+      <Summary filters={filters} />
+      <Transactions filters={filters} />
+    </Page>
+  )
+}
+
+function Summary({ filters }: { filters: Filters }) {
+  const team = useTeam()
+  const days = (filters.get('days') ?? '30') as Period
+  const { data, error, refetch } = useQuery([team.id, 'billing', days], () =>
+    take(team.api.GET('/billing/summary', { params: { query: { days } } })),
+  )
+  const period = <FilterMenu filters={filters} name="days" label={words.period} choices={choices(words.periods)} />
+  return (
+    <Section title={words.summary} actions={period}>
+      {error !== null && <ErrorCard error={error} onRetry={refetch} />}
+      {data !== undefined && (
+        <dl class="facts">
+          <Fact name={words.purchased}>{money(data.total_purchased, data.currency)}</Fact>
+          <Fact name={words.consumed}>{money(data.total_consumed, data.currency)}</Fact>
+          <Fact name={words.count}>{count(data.transaction_count)}</Fact>
+        </dl>
+      )}
+    </Section>
+  )
+}
+
+/** "12.5 USD": the trailing zeros of the API are left out. */
+function money(amount: string, currency: string): string {
+  return `${amount.replace(/\.?0+$/, '')} ${currency}`
+}
+
+function Transactions({ filters }: { filters: Filters }) {
+  const team = useTeam()
+  const query = { type: filters.get('type') as BillingTransaction['type'] | undefined }
+  const pages = usePages([team.id, 'billing', 'transactions', query], (cursor) =>
+    takeList(team.api.GET('/billing/transactions', { params: { query: { ...query, cursor } } })),
+  )
+  return (
+    <Section title={words.transactions}>
+      <FilterBar>
+        <FilterMenu filters={filters} name="type" label={words.type} choices={choices(words.types)} />
+      </FilterBar>
+      <List
+        pages={pages}
+        label={words.transactions}
+        columns={TRANSACTION_COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon="receipt-text" title={words.emptyTitle}>
+            {words.empty}
+          </Empty>
+        }
+        clearFilters={filters.isAnySet ? filters.clear : undefined}
+      />
+    </Section>
+  )
+}
+
+const TRANSACTION_COLUMNS: readonly Column<BillingTransaction>[] = [
+  { head: words.columns.type, cell: ({ type }) => words.types[type] },
+  {
+    head: words.columns.description,
+    cell: ({ description, quantity, unit_price: price }) =>
+      quantity === null || price === null ? <Foreign>{description}</Foreign> : words.quantity(count(quantity), price),
+    class: 'cut soft',
+  },
+  { head: words.columns.amount, cell: ({ amount, currency }) => money(amount, currency), class: 'number' },
+  {
+    head: words.columns.balance,
+    cell: ({ balance_after: balance, currency }) => money(balance, currency),
+    class: 'number soft',
+  },
+  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft' },
+]

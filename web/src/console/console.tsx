@@ -1,0 +1,79 @@
+// The console of one team: its pages and the sidebar that leads to them.
+
+import { useEffect, useMemo } from 'preact/hooks'
+import { lazy, Route, Router, useLocation, useRoute } from 'preact-iso'
+import { self } from '../api/session.ts'
+import { Frame, type SideGroup } from '../frame/frame.tsx'
+import { Empty } from '../parts/quiet.tsx'
+import { pageNames } from '../words/en/pages.ts'
+import { shell as words } from '../words/en/shell.ts'
+import { CONSOLE_PAGES } from './pages.ts'
+import { Counts } from './shell/counts.tsx'
+import { pageOfId } from './shell/record-pages.ts'
+import { type OpenTeam, openTeam, TeamContext } from './team.ts'
+
+const ROUTES = CONSOLE_PAGES.flatMap(({ name, routes }) =>
+  Object.entries(routes).map(([path, load]) => ({ path: path === '' ? '/' : `/${path}`, name, component: lazy(load) })),
+)
+
+const GROUPS = [null, 'addresses', 'traffic', 'programs', 'team'] as const
+
+function groupsOf(team: OpenTeam): SideGroup[] {
+  return GROUPS.map((group) => ({
+    head: group === null ? null : words.groups[group],
+    links: CONSOLE_PAGES.filter((page) => page.group === group && team.may(page.permission)).map((page) => ({
+      href: page.name === 'overview' ? team.href() : team.href(page.name),
+      label: pageNames[page.name],
+      icon: page.icon,
+      end: <Counts page={page.name} />,
+    })),
+  })).filter(({ links }) => links.length > 0)
+}
+
+/** The console of the team in the address. */
+export function Console() {
+  const { params } = useRoute()
+  const { route } = useLocation()
+  const teams = self.value?.teams ?? []
+  const known = teams.find(({ id }) => id === params.team)
+  const team = useMemo(() => (known === undefined ? null : openTeam(known)), [known])
+  useEffect(() => {
+    if (params.team === undefined && teams[0] !== undefined) route(`/console/${teams[0].id}`, true)
+  }, [params.team])
+  if (team === null) return params.team === undefined && teams.length > 0 ? null : <NoTeam />
+  const groups = groupsOf(team)
+  return (
+    <TeamContext.Provider value={team}>
+      <Frame groups={groups} room={words.console} teamId={team.id} openId={(id) => pageOfId(id, team)}>
+        <Pages key={team.id} />
+      </Frame>
+    </TeamContext.Provider>
+  )
+}
+
+function Pages() {
+  return (
+    <Router>
+      {ROUTES.map(({ path, component }) => (
+        <Route key={path} path={path} component={component} />
+      ))}
+      <Route default component={NoPage} />
+    </Router>
+  )
+}
+
+function NoPage() {
+  return (
+    <Empty icon="search" title={words.notFound} action={<a href="/console">{words.toOverview}</a>}>
+      {words.notFoundHint}
+    </Empty>
+  )
+}
+
+function NoTeam() {
+  return (
+    <Frame groups={[]} room={words.console} teamId={null}>
+      <NoPage />
+    </Frame>
+  )
+}

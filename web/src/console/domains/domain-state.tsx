@@ -1,0 +1,18 @@
+// The state of a domain as sign and words.
+
+import type { Domain } from '../../api/types.ts'
+import type { Tone } from '../../parts/icon.tsx'
+import { State } from '../../parts/marks.tsx'
+import { domains as words } from '../../words/en/domains.ts'
+
+export type DomainStatus = Domain['verification_status']
+
+const TONES: Readonly<Record<DomainStatus, Tone>> = { verified: 'good', pending: '', failed: 'warn' }
+
+export function DomainState({ status }: { status: DomainStatus }) {
+  return (
+    <State tone={TONES[status]} icon={status === 'pending' ? 'clock' : undefined}>
+      {words.statuses[status]}
+    </State>
+  )
+}

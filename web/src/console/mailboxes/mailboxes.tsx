@@ -1,0 +1,107 @@
+// The mailboxes of a team.
+
+import { useState } from 'preact/hooks'
+import { takeList } from '../../api/client.ts'
+import type { MailboxAdmin } from '../../api/types.ts'
+import { size } from '../../base/numbers.ts'
+import { usePages } from '../../live/query.ts'
+import { Button } from '../../parts/button.tsx'
+import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { Badge, Bar, Foreign, Person, State, Time } from '../../parts/marks.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Empty } from '../../parts/quiet.tsx'
+import { type Column, List } from '../../parts/table.tsx'
+import { common } from '../../words/en/common.ts'
+import { mailboxes as words } from '../../words/en/mailboxes.ts'
+import { type OpenTeam, useTeam } from '../team.ts'
+import { NewMailbox } from './new-mailbox.tsx'
+
+export function Mailboxes() {
+  const team = useTeam()
+  const filters = useFilters(['new'])
+  const [isAdding, setAdding] = useState(filters.get('new') !== undefined)
+  const query = {
+    q: filters.get('q'),
+    status: filters.get('status') as MailboxAdmin['status'] | undefined,
+    is_agent: filters.get('agents') === undefined ? undefined : filters.get('agents') === 'true',
+  }
+  const pages = usePages([team.id, 'mailboxes', query], (cursor) =>
+    takeList(team.api.GET('/mailboxes', { params: { query: { ...query, cursor } } })),
+  )
+  const addButton = team.may('mailbox.admin.create') && (
+    <Button kind="primary" icon="plus" onPress={() => setAdding(true)}>
+      {words.add}
+    </Button>
+  )
+  const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
+  return (
+    <Page
+      title={words.title}
+      note={words.note}
+      actions={addButton}
+      curl={[{ method: 'GET', path: '/mailboxes', query: { q: query.q, status: query.status } }]}
+    >
+      <FilterBar>
+        <SearchField filters={filters} label={words.search} />
+        <FilterMenu filters={filters} name="status" label={words.status} choices={choices(words.statuses)} />
+        <FilterMenu filters={filters} name="agents" label={words.kind} choices={choices(words.kinds)} />
+      </FilterBar>
+      <List
+        label={words.title}
+        pages={pages}
+        isTall
+        keyOf={({ id }) => id}
+        columns={columnsOf(team)}
+        clearFilters={filters.isAnySet ? filters.clear : undefined}
+        empty={
+          <Empty icon="mailbox" title={words.emptyTitle} action={addButton}>
+            {words.emptyText}
+          </Empty>
+        }
+      />
+      {isAdding && <NewMailbox onClose={() => setAdding(false)} />}
+    </Page>
+  )
+}
+
+function columnsOf(team: OpenTeam): Column<MailboxAdmin>[] {
+  return [
+    {
+      head: words.address,
+      cell: ({ id, email, display_name, is_agent }) => (
+        <span class="row">
+          <Person name={email} />
+          <span class="two-lines">
+            <a class="name-link" href={team.href('mailboxes', id)}>
+              <Foreign>{email}</Foreign>
+            </a>
+            <span>{is_agent ? words.agent : display_name}</span>
+          </span>
+        </span>
+      ),
+    },
+    { head: words.status, cell: ({ status }) => <MailboxState status={status} /> },
+    { head: words.used, cell: (mailbox) => <Used mailbox={mailbox} /> },
+    { head: words.programs, cell: ({ app_password_count }) => app_password_count, class: 'number wide-only' },
+    {
+      head: words.lastActivity,
+      cell: ({ last_activity_at }) => (last_activity_at === null ? common.never : <Time at={last_activity_at} />),
+      class: 'number soft',
+    },
+  ]
+}
+
+function MailboxState({ status }: { status: MailboxAdmin['status'] }) {
+  if (status === 'active') return <State tone="good">{words.statuses.active}</State>
+  return <Badge icon={status === 'suspended' ? 'pause' : 'trash-2'}>{words.statuses[status]}</Badge>
+}
+
+/** How much of the quota is used, as figures and a bar. */
+export function Used({ mailbox: { quota_used_bytes: used = 0, quota_bytes: quota } }: { mailbox: MailboxAdmin }) {
+  return (
+    <span class="used">
+      <span class="meta">{words.usedOf(size(used), size(quota))}</span>
+      <Bar share={quota === 0 ? 0 : used / quota} />
+    </span>
+  )
+}

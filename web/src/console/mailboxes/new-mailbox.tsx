@@ -1,0 +1,100 @@
+// The form of a new mailbox: an address at one of the domains of the team.
+
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { take, takeList } from '../../api/client.ts'
+import { refresh, useAction, useQuery } from '../../live/query.ts'
+import { useRequestKey } from '../../live/request-key.ts'
+import { Dialog, FormFoot } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { ToneLine } from '../../parts/marks.tsx'
+import { mailboxes as words } from '../../words/en/mailboxes.ts'
+import { useTeam } from '../team.ts'
+
+const GB = 1_000_000_000
+const DOMAINS_SHOWN = 100
+
+interface MailboxForm {
+  local: string
+  domain: string
+  name: string
+  quota: string
+}
+
+export function NewMailbox({ onClose }: { onClose: () => void }) {
+  const team = useTeam()
+  const { route } = useLocation()
+  const headerOf = useRequestKey()
+  const [form, setForm] = useState<MailboxForm>({ local: '', domain: '', name: '', quota: '5' })
+  const set = (change: Partial<MailboxForm>) => setForm({ ...form, ...change })
+  const domains = useQuery([team.id, 'domains', { limit: DOMAINS_SHOWN }], () =>
+    takeList(team.api.GET('/domains', { params: { query: { limit: DOMAINS_SHOWN } } })),
+  )
+  const names = (domains.data?.items ?? []).map(({ domain }) => domain)
+  const domain = form.domain || names[0] || ''
+  const action = useAction(async () => {
+    const body = {
+      email: `${form.local.trim()}@${domain}`,
+      display_name: form.name.trim() || undefined,
+      quota_bytes: Math.round(Number(form.quota) * GB),
+    }
+    const mailbox = await take(team.api.POST('/mailboxes', { params: { header: headerOf(body) }, body }))
+    refresh(team.id, 'mailboxes')
+    route(team.href('mailboxes', mailbox.id))
+  })
+  const errorOf = (field: string) => action.error?.fieldMessage(field)
+  const isInForm = ['email', 'quota_bytes', 'display_name'].some((field) => errorOf(field) !== undefined)
+  const foot = <FormFoot verb={words.add} action={action} isOff={names.length === 0} onClose={onClose} />
+  return (
+    <Dialog
+      title={words.addTitle}
+      foot={foot}
+      error={isInForm ? null : action.error}
+      onClose={onClose}
+      onSubmit={() => void action.run()}
+    >
+      {domains.data !== undefined && names.length === 0 && <ToneLine tone="warn">{words.noDomains}</ToneLine>}
+      <AddressFields form={form} domain={domain} names={names} set={set} error={errorOf('email')} />
+      <TextField
+        label={words.name}
+        hint={words.nameHint}
+        value={form.name}
+        onValue={(name) => set({ name })}
+        error={errorOf('display_name')}
+      />
+      <TextField
+        label={words.quota}
+        hint={words.quotaHint}
+        type="number"
+        min={0}
+        value={form.quota}
+        onValue={(quota) => set({ quota })}
+        error={errorOf('quota_bytes')}
+      />
+    </Dialog>
+  )
+}
+
+interface AddressFieldsProps {
+  form: MailboxForm
+  domain: string
+  names: readonly string[]
+  set: (change: Partial<MailboxForm>) => void
+  error: string | undefined
+}
+
+function AddressFields({ form, domain, names, set, error }: AddressFieldsProps) {
+  const choices = names.map((name) => ({ value: name, label: `@${name}` }))
+  return (
+    <div class="address-field">
+      <TextField
+        label={words.localPart}
+        value={form.local}
+        onValue={(local) => set({ local })}
+        error={error}
+        hasFocus
+      />
+      <SelectField label={words.domain} value={domain} choices={choices} onValue={(value) => set({ domain: value })} />
+    </div>
+  )
+}

@@ -1,0 +1,127 @@
+// The settings of a mailbox: name, space, suspension and deletion.
+
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { done } from '../../api/client.ts'
+import type { MailboxAdmin } from '../../api/types.ts'
+import { refresh, useAction } from '../../live/query.ts'
+import { Button } from '../../parts/button.tsx'
+import { CodeValue } from '../../parts/copy.tsx'
+import { Confirm } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { ErrorCard } from '../../parts/quiet.tsx'
+import { say } from '../../parts/toast.tsx'
+import { mailboxes as words } from '../../words/en/mailboxes.ts'
+import { useTeam } from '../team.ts'
+
+const GB = 1_000_000_000
+
+export function Settings({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string }) {
+  const team = useTeam()
+  const mayManage = team.may('mailbox.admin.manage')
+  const [name, setName] = useState(mailbox.display_name ?? '')
+  const [quota, setQuota] = useState(String(mailbox.quota_bytes / GB))
+  const path = { mailbox_id: mailbox.id }
+  const save = useAction(async () => {
+    const body = { display_name: name.trim() || null, quota_bytes: Math.round(Number(quota) * GB) }
+    await done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': tag } }, body }))
+    refresh(team.id, 'mailboxes')
+    say(words.saved)
+  })
+  return (
+    <div class="stack wide">
+      <form
+        class="stack loose narrow-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save.run()
+        }}
+      >
+        <TextField
+          label={words.name}
+          hint={words.nameHint}
+          value={name}
+          onValue={setName}
+          isOff={!mayManage}
+          error={save.error?.fieldMessage('display_name')}
+        />
+        <TextField
+          label={words.quota}
+          hint={words.quotaHint}
+          type="number"
+          min={0}
+          value={quota}
+          onValue={setQuota}
+          isOff={!mayManage}
+          error={save.error?.fieldMessage('quota_bytes')}
+        />
+        {save.error !== null && <ErrorCard error={save.error} />}
+        {mayManage && (
+          <div class="row">
+            <Button kind="primary" submits isBusy={save.isBusy}>
+              {words.save}
+            </Button>
+          </div>
+        )}
+      </form>
+      <dl class="facts">
+        <dt>{words.id}</dt>
+        <dd>
+          <CodeValue text={mailbox.id} what={words.id} />
+        </dd>
+      </dl>
+      <Ending mailbox={mailbox} />
+    </div>
+  )
+}
+
+/** Suspending, reactivating and deleting. */
+function Ending({ mailbox }: { mailbox: MailboxAdmin }) {
+  const team = useTeam()
+  const { route } = useLocation()
+  const [asked, setAsked] = useState<'suspend' | 'delete' | null>(null)
+  const params = { path: { mailbox_id: mailbox.id } }
+  const act = useAction(async (what: 'suspend' | 'reactivate' | 'delete') => {
+    if (what === 'delete') await done(team.api.DELETE('/mailboxes/{mailbox_id}', { params }))
+    else if (what === 'suspend') await done(team.api.POST('/mailboxes/{mailbox_id}/suspend', { params, body: {} }))
+    else await done(team.api.POST('/mailboxes/{mailbox_id}/reactivate', { params }))
+    setAsked(null)
+    refresh(team.id, 'mailboxes')
+    if (what !== 'delete') return
+    say(words.deleted(mailbox.email))
+    route(team.href('mailboxes'))
+  })
+  const isSuspended = mailbox.status === 'suspended'
+  return (
+    <div class="row wrap">
+      {team.may('mailbox.admin.manage') && (
+        <Button
+          icon={isSuspended ? 'play' : 'pause'}
+          isBusy={act.isBusy}
+          onPress={() => (isSuspended ? void act.run('reactivate') : setAsked('suspend'))}
+        >
+          {isSuspended ? words.reactivate : words.suspend}
+        </Button>
+      )}
+      {team.may('mailbox.admin.delete') && (
+        <Button kind="danger" icon="trash-2" onPress={() => setAsked('delete')}>
+          {words.delete}
+        </Button>
+      )}
+      {asked !== null && (
+        <Confirm
+          title={asked === 'delete' ? words.deleteTitle(mailbox.email) : words.suspendTitle(mailbox.email)}
+          verb={asked === 'delete' ? words.delete : words.suspend}
+          typed={asked === 'delete' ? mailbox.email : undefined}
+          isBusy={act.isBusy}
+          error={act.error}
+          onConfirm={() => void act.run(asked)}
+          onClose={() => setAsked(null)}
+        >
+          {asked === 'delete' ? words.deleteText(mailbox.message_count ?? 0) : words.suspendText}
+        </Confirm>
+      )}
+    </div>
+  )
+}

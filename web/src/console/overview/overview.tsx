@@ -1,0 +1,117 @@
+// The first page of the console: what needs a person, then figures, then what failed; the first steps beside them.
+
+import { takeList } from '../../api/client.ts'
+import { clockTime, day, weekday } from '../../base/dates.ts'
+import { useQuery } from '../../live/query.ts'
+import { useFilters } from '../../parts/filters.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Foreign, State } from '../../parts/marks.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { overview as words } from '../../words/en/overview.ts'
+import { pageNames } from '../../words/en/pages.ts'
+import { useTeam } from '../team.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { Needs } from './needs.tsx'
+import { type Span, spanStart, Traffic } from './traffic.tsx'
+
+const FAILURES_SHOWN = 4
+const REFRESH_MS = 30_000
+
+export function Overview() {
+  const filters = useFilters()
+  const chosen = filters.get('days') ?? '7'
+  const span = (chosen in words.spans ? chosen : '7') as Span
+  const items = Object.entries(words.spans).map(([value, label]) => ({
+    label,
+    isChosen: value === span,
+    onPress: () => filters.set('days', value === '7' ? null : value),
+  }))
+  const query = { from_date: spanStart(span) }
+  return (
+    <Page
+      title={pageNames.overview}
+      note={weekday()}
+      actions={
+        <Menu label={`${words.span}: ${words.spans[span]}`} items={items}>
+          {words.spans[span]}
+          <Icon name="chevron-down" />
+        </Menu>
+      }
+      curl={[
+        { method: 'GET', path: '/emails/metrics', query },
+        {
+          method: 'GET',
+          path: '/emails/metrics/timeseries',
+          query: { ...query, interval: span === '30' ? 'day' : 'hour' },
+        },
+        { method: 'GET', path: '/emails/logs', query: { status: 'failed', limit: FAILURES_SHOWN } },
+      ]}
+    >
+      <Needs />
+      <div class="columns">
+        <div class="stack loose">
+          <Traffic span={span} />
+          <Failures span={span} />
+        </div>
+        <FirstSteps />
+      </div>
+    </Page>
+  )
+}
+
+function Failures({ span }: { span: Span }) {
+  const team = useTeam()
+  const failures = useQuery(
+    [team.id, 'failures', span],
+    () =>
+      takeList(
+        team.api.GET('/emails/logs', {
+          params: { query: { status: 'failed', limit: FAILURES_SHOWN, from_date: spanStart(span) } },
+        }),
+      ),
+    { every: REFRESH_MS },
+  )
+  const rows = failures.data?.items ?? []
+  const time = (at: string) => (span === '1' ? clockTime(at) : `${day(at)}, ${clockTime(at).slice(0, 5)}`)
+  return (
+    <section class="stack">
+      <div class="row wide">
+        <h2>{words.failures}</h2>
+        <a class="row" href={`${team.href('delivery')}?status=failed`}>
+          {words.allFailures} <Icon name="arrow-right" />
+        </a>
+      </div>
+      {failures.data === undefined ? null : rows.length === 0 ? (
+        <p class="soft">{words.noFailures}</p>
+      ) : (
+        <Table
+          label={words.failures}
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              head: words.failureColumns.time,
+              cell: ({ created_at }) => <span class="soft nowrap">{time(created_at)}</span>,
+            },
+            { head: words.failureColumns.recipient, cell: ({ to_email }) => <Foreign>{to_email}</Foreign> },
+            {
+              head: words.failureColumns.subject,
+              cell: ({ subject }) => <span class="soft">{subject}</span>,
+              class: 'wide-only',
+            },
+            {
+              head: words.failureColumns.what,
+              cell: ({ status_reason }) => (
+                <State tone="danger">
+                  <span class="cut reason-cell">{status_reason ?? words.refused}</span>
+                </State>
+              ),
+            },
+          ]}
+        />
+      )}
+    </section>
+  )
+}

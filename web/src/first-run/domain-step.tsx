@@ -1,0 +1,81 @@
+// The second step: the domain, and its records with live checks.
+
+import { useState } from 'preact/hooks'
+import { type Api, take } from '../api/client.ts'
+import type { Domain } from '../api/types.ts'
+import { useAction } from '../live/query.ts'
+import { useRequestKey } from '../live/request-key.ts'
+import { DomainRecords, useDomainCheck } from '../panels/domain-records.tsx'
+import { Button } from '../parts/button.tsx'
+import { TextField } from '../parts/field.tsx'
+import { ErrorCard } from '../parts/quiet.tsx'
+import { common } from '../words/en/common.ts'
+import { firstRun as words } from '../words/en/first-run.ts'
+
+interface DomainStepProps {
+  api: Api
+  onDone: (domain: Domain) => void
+}
+
+export function DomainStep({ api, onDone }: DomainStepProps) {
+  const headerOf = useRequestKey()
+  const [name, setName] = useState('')
+  const [domain, setDomain] = useState<Domain | null>(null)
+  const add = useAction(async () => {
+    const body = { domain: name.trim() }
+    setDomain(await take(api.POST('/domains', { params: { header: headerOf(body) }, body })))
+  })
+  const error = add.error?.fieldMessage('domain')
+  return (
+    <>
+      <div>
+        <h1>{words.domainTitle}</h1>
+        <p class="lead">{words.domainLead}</p>
+      </div>
+      {domain === null ? (
+        <form
+          class="stack loose"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            void add.run()
+          }}
+        >
+          <TextField
+            label={words.domain}
+            hint={words.domainHint}
+            isLarge
+            inputMode="url"
+            value={name}
+            onValue={setName}
+            error={error}
+            hasFocus
+          />
+          {add.error !== null && error === undefined && <ErrorCard error={add.error} />}
+          <div class="row">
+            <Button kind="primary" size="form" submits isBusy={add.isBusy}>
+              {words.addDomain}
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <Watched api={api} domain={domain} onDone={() => onDone(domain)} />
+      )}
+    </>
+  )
+}
+
+function Watched({ api, domain, onDone }: { api: Api; domain: Domain; onDone: () => void }) {
+  const live = useDomainCheck(api, domain, true)
+  return (
+    <>
+      <DomainRecords domain={domain} live={live} />
+      <div class="row wide wrap">
+        <Button kind="primary" size="form" onPress={onDone}>
+          {common.continue}
+        </Button>
+        <p class="soft">{words.later}</p>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,137 @@
+// The first step: the owner with a passkey or a password, and the team.
+
+import { useState } from 'preact/hooks'
+import { becomeOwnerByPasskey, becomeOwnerByPassword } from '../api/first-run.ts'
+import { hasPasskeys } from '../api/person.ts'
+import { useAction } from '../live/query.ts'
+import { Button } from '../parts/button.tsx'
+import { TextField } from '../parts/field.tsx'
+import { ToneLine } from '../parts/marks.tsx'
+import { ErrorCard } from '../parts/quiet.tsx'
+import { firstRun as words } from '../words/en/first-run.ts'
+
+interface OwnerStepProps {
+  token: string
+  /** Ways to sign in. */
+  allowed: readonly string[]
+  onDone: () => void
+}
+
+interface OwnerForm {
+  email: string
+  name: string
+  team: string
+  password: string
+}
+
+const FIELDS = ['email', 'display_name', 'team_name', 'password']
+
+export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
+  const mayUsePassword = allowed.includes('password')
+  const [isByPassword, setByPassword] = useState(mayUsePassword && !hasPasskeys())
+  const [form, setForm] = useState<OwnerForm>({ email: '', name: '', team: '', password: '' })
+  const set = (change: Partial<OwnerForm>) => setForm({ ...form, ...change })
+  const act = useAction(async () => {
+    const owner = {
+      token,
+      email: form.email.trim(),
+      display_name: form.name.trim() || null,
+      team_name: form.team.trim(),
+    }
+    await (isByPassword ? becomeOwnerByPassword(owner, form.password) : becomeOwnerByPasskey(owner))
+    onDone()
+  })
+  const errorOf = (field: string) => act.error?.fieldMessage(field)
+  const isCancelled = act.error?.status === 0
+  const isInForm = FIELDS.some((field) => errorOf(field) !== undefined)
+  return (
+    <>
+      <div>
+        <h1>{words.ownerTitle}</h1>
+        <p class="lead">{words.ownerLead}</p>
+      </div>
+      {token === '' && <ToneLine tone="warn">{words.noToken}</ToneLine>}
+      <form
+        class="stack loose"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void act.run()
+        }}
+      >
+        <OwnerFields form={form} set={set} errorOf={errorOf} hasPassword={isByPassword} />
+        {isCancelled && <ToneLine tone="warn">{words.cancelled}</ToneLine>}
+        {act.error !== null && !isCancelled && !isInForm && <ErrorCard error={act.error} />}
+        <div class="row wrap">
+          <Button
+            kind="primary"
+            size="form"
+            submits
+            isBusy={act.isBusy}
+            icon={isByPassword ? undefined : 'fingerprint-pattern'}
+          >
+            {isByPassword ? words.byPassword : words.byPasskey}
+          </Button>
+          {mayUsePassword && hasPasskeys() && (
+            <Button kind="quiet" size="form" onPress={() => setByPassword(!isByPassword)}>
+              {isByPassword ? words.usePasskey : words.usePassword}
+            </Button>
+          )}
+        </div>
+        {!isByPassword && <p class="soft">{words.passkeyNote}</p>}
+      </form>
+    </>
+  )
+}
+
+interface OwnerFieldsProps {
+  form: OwnerForm
+  set: (change: Partial<OwnerForm>) => void
+  errorOf: (field: string) => string | undefined
+  hasPassword: boolean
+}
+
+function OwnerFields({ form, set, errorOf, hasPassword }: OwnerFieldsProps) {
+  return (
+    <>
+      <TextField
+        label={words.email}
+        hint={words.emailHint}
+        type="email"
+        autoComplete="username"
+        isLarge
+        value={form.email}
+        onValue={(email) => set({ email })}
+        error={errorOf('email')}
+      />
+      <TextField
+        label={words.name}
+        autoComplete="name"
+        isLarge
+        value={form.name}
+        onValue={(name) => set({ name })}
+        error={errorOf('display_name')}
+      />
+      <TextField
+        label={words.team}
+        hint={words.teamHint}
+        isLarge
+        value={form.team}
+        onValue={(team) => set({ team })}
+        error={errorOf('team_name')}
+      />
+      {hasPassword && (
+        <TextField
+          label={words.password}
+          hint={words.passwordHint}
+          type="password"
+          autoComplete="new-password"
+          isLarge
+          value={form.password}
+          onValue={(password) => set({ password })}
+          error={errorOf('password')}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+// The frame of every page but those that stand alone: the bar, the sidebar with its groups, and the page beside them.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { self } from '../api/session.ts'
+import type { IconName } from '../look/icons.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Toasts } from '../parts/toast.tsx'
+import { common } from '../words/en/common.ts'
+import { shell as words } from '../words/en/shell.ts'
+import { Bar } from './bar.tsx'
+import { useFrameKeys } from './keys.ts'
+import { Palette, type PaletteEntry } from './palette.tsx'
+
+export interface SideLink {
+  href: string
+  label: string
+  icon: IconName
+  /** A number or a sign at the end. */
+  end?: ComponentChildren
+}
+
+export interface SideGroup {
+  head: string | null
+  links: readonly SideLink[]
+}
+
+interface FrameProps {
+  groups: readonly SideGroup[]
+  /** Which part of the product this is, in the bar. */
+  room: string
+  teamId: string | null
+  /** The page of a record, by its id. */
+  openId?: (id: string) => PaletteEntry | null
+  children: ComponentChildren
+}
+
+/** What the palette offers: the pages of the sidebar, and the way to everything else of the person. */
+function entriesOf(groups: readonly SideGroup[]): PaletteEntry[] {
+  const person = self.value
+  const pages = groups.flatMap(({ head, links }) =>
+    links.map(({ href, label, icon }) => ({ href, label, icon, note: head ?? '' })),
+  )
+  const others: PaletteEntry[] = [
+    ...(person?.teams ?? []).map(({ id, name }) => ({
+      href: `/console/${id}`,
+      label: name,
+      icon: 'users' as const,
+      note: words.switchTeam,
+    })),
+    ...(person?.is_operator
+      ? [{ href: '/operator', label: words.operator, icon: 'server' as const, note: words.groups.server }]
+      : []),
+    { href: '/me', label: words.account, icon: 'user', note: '' },
+  ]
+  return [...pages, ...others.filter(({ href }) => !pages.some((page) => page.href === href))]
+}
+
+export function Frame({ groups, room, teamId, openId = () => null, children }: FrameProps) {
+  const { path } = useLocation()
+  const [isMenuShown, setMenuShown] = useState(false)
+  useEffect(() => setMenuShown(false), [path])
+  useFrameKeys()
+  return (
+    <div class="console">
+      <a class="skip" href="#page">
+        {words.skip}
+      </a>
+      <Bar room={room} teamId={teamId} isMenuShown={isMenuShown} toggleMenu={() => setMenuShown(!isMenuShown)} />
+      <nav id="pages" class={`console-side ${isMenuShown ? 'shown' : ''}`} aria-label={words.navigation}>
+        {groups.map((group) => (
+          <Group key={group.head ?? ''} group={group} path={path} />
+        ))}
+        <p class="side-foot">
+          {location.host}
+          <br />
+          {common.product} {self.value?.version}
+        </p>
+      </nav>
+      <main id="page" class="page" tabIndex={-1}>
+        {children}
+      </main>
+      <Toasts />
+      <Palette entries={entriesOf(groups)} openId={openId} />
+    </div>
+  )
+}
+
+/** A page is current for everything below its address; the first one only for itself. */
+function isCurrent(href: string, path: string): boolean {
+  return path === href || (href.split('/').length > 3 && path.startsWith(`${href}/`))
+}
+
+function Group({ group, path }: { group: SideGroup; path: string }) {
+  return (
+    <div class="side-group">
+      {group.head !== null && <p class="side-head">{group.head}</p>}
+      <ul>
+        {group.links.map(({ href, label, icon, end }) => (
+          <li key={href}>
+            <a class="side-link" href={href} title={label} aria-current={isCurrent(href, path) ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span class="word">{label}</span>
+              {end !== undefined && <span class="end">{end}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

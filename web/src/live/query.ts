@@ -1,0 +1,128 @@
+// Queries of pages: kept by key, shared, asked again after changes; and actions, which change something.
+
+import { QueryClient, type QueryKey, QueryObserver } from '@tanstack/query-core'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { ListPart } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
+
+const STALE_MS = 10_000
+
+export const queries = new QueryClient({
+  defaultOptions: { queries: { staleTime: STALE_MS, retry: false, refetchOnWindowFocus: true } },
+})
+
+export interface QueryState<T> {
+  data: T | undefined
+  error: ApiError | null
+  isLoading: boolean
+  refetch(): void
+}
+
+export interface QueryOptions {
+  /** Asked again after this many milliseconds while the page is shown. */
+  every?: number
+  /** False: not asked. */
+  when?: boolean
+}
+
+const asApiError = (error: unknown): ApiError | null =>
+  error === null || error === undefined
+    ? null
+    : error instanceof ApiError
+      ? error
+      : new ApiError(0, { code: 'no_answer', message: '' }, null)
+
+/** What a request answers; `key` names it with everything it depends on. */
+export function useQuery<T>(
+  key: QueryKey,
+  ask: () => Promise<T>,
+  { every, when = true }: QueryOptions = {},
+): QueryState<T> {
+  const options = { queryKey: key, queryFn: ask, refetchInterval: every ?? (false as const), enabled: when }
+  const name = JSON.stringify(key)
+  const observer = useMemo(() => new QueryObserver<T>(queries, options), [name])
+  observer.setOptions(options)
+  const [, redraw] = useState({})
+  useEffect(() => observer.subscribe(() => redraw({})), [observer])
+  const { data, error, isPending } = observer.getCurrentResult()
+  return { data, error: asApiError(error), isLoading: isPending && when, refetch: () => void observer.refetch() }
+}
+
+/** A list that is loaded part by part. */
+export interface PagesState<T> {
+  items: T[]
+  error: ApiError | null
+  isLoading: boolean
+  isLoadingMore: boolean
+  hasMore: boolean
+  loadMore(): void
+  refetch(): void
+}
+
+/** A list by cursors; `ask` gets the cursor of the part, undefined for the first one. The first part is asked again in intervals. */
+export function usePages<T>(
+  key: QueryKey,
+  ask: (cursor: string | undefined) => Promise<ListPart<T>>,
+  options: QueryOptions = {},
+): PagesState<T> {
+  const first = useQuery(key, () => ask(undefined), options)
+  const [later, setLater] = useState<ListPart<T>[]>([])
+  const more = useAction(async (cursor: string) => {
+    const part = await ask(cursor)
+    setLater((parts) => [...parts, part])
+  })
+  const name = JSON.stringify(key)
+  useEffect(() => setLater([]), [name])
+  const last = later.at(-1) ?? first.data
+  return {
+    items: [...(first.data?.items ?? []), ...later.flatMap(({ items }) => items)],
+    error: first.error ?? more.error,
+    isLoading: first.isLoading,
+    isLoadingMore: more.isBusy,
+    hasMore: last?.next != null,
+    loadMore: () => {
+      if (last?.next != null) void more.run(last.next)
+    },
+    refetch: () => {
+      setLater([])
+      first.refetch()
+    },
+  }
+}
+
+/** Asks again what begins with this key. */
+export function refresh(...key: QueryKey): void {
+  void queries.invalidateQueries({ queryKey: key })
+}
+
+export interface Action<A extends unknown[], T> {
+  /** Undefined when it failed, or when it was under way already. */
+  run(...args: A): Promise<T | undefined>
+  isBusy: boolean
+  error: ApiError | null
+  clear(): void
+}
+
+/** Something a person does: one at a time, with its error beside it. */
+export function useAction<A extends unknown[], T>(act: (...args: A) => Promise<T>): Action<A, T> {
+  const [state, setState] = useState<{ isBusy: boolean; error: ApiError | null }>({ isBusy: false, error: null })
+  const isBusy = useRef(false)
+  const latest = useRef(act)
+  latest.current = act
+  const run = useCallback(async (...args: A) => {
+    if (isBusy.current) return undefined
+    isBusy.current = true
+    setState({ isBusy: true, error: null })
+    try {
+      const value = await latest.current(...args)
+      setState({ isBusy: false, error: null })
+      return value
+    } catch (error) {
+      setState({ isBusy: false, error: asApiError(error) })
+      return undefined
+    } finally {
+      isBusy.current = false
+    }
+  }, [])
+  return { run, ...state, clear: () => setState({ isBusy: false, error: null }) }
+}

@@ -1,0 +1,68 @@
+// What to enter in a mail program: the password that is shown once, the servers, and a code that a phone reads.
+
+import { useEffect, useRef } from 'preact/hooks'
+import { type Api, take } from '../api/client.ts'
+import type { MailboxAdmin, NewAppPassword } from '../api/types.ts'
+import { useQuery } from '../live/query.ts'
+import { CodeValue, Secret } from '../parts/copy.tsx'
+import { mailboxes as words } from '../words/en/mailboxes.ts'
+
+interface ProgramSettingsProps {
+  api: Api
+  mailbox: Pick<MailboxAdmin, 'id' | 'email'>
+  password: NewAppPassword
+}
+
+/** What to enter in a mail program, with the password and a code that a phone reads. */
+export function ProgramSettings({ api, mailbox, password }: ProgramSettingsProps) {
+  const settings = useQuery(['client-settings', mailbox.id], () =>
+    take(api.GET('/mailboxes/{mailbox_id}/client-settings', { params: { path: { mailbox_id: mailbox.id } } })),
+  )
+  const { data } = settings
+  const servers = (['imap', 'submission', 'managesieve'] as const).flatMap((name) => {
+    const server = data?.[name]
+    return server == null ? [] : [{ name, ...server }]
+  })
+  const lines = [
+    `${words.userName}: ${data?.username ?? mailbox.email}`,
+    ...servers.map(
+      ({ name, host, port, security }) =>
+        `${words.protocols[name]}: ${words.server(host, port, words.securities[security])}`,
+    ),
+    `${words.password}: ${password.password}`,
+  ]
+  return (
+    <>
+      <Secret text={password.password_grouped} />
+      <h3>{words.setUp}</h3>
+      <dl class="facts">
+        <dt>{words.userName}</dt>
+        <dd>
+          <CodeValue text={data?.username ?? mailbox.email} what={words.userName} />
+        </dd>
+        {servers.map(({ name, host, port, security }) => [
+          <dt key={name}>{words.protocols[name]}</dt>,
+          <dd key={`${name} value`}>{words.server(host, port, words.securities[security])}</dd>,
+        ])}
+      </dl>
+      {data !== undefined && (
+        <div class="row top wrap">
+          <QrCode text={data.setup_url ?? lines.join('\n')} label={words.qrTitle} />
+          <div class="stack qr-note">
+            <h3>{words.qrTitle}</h3>
+            <p class="soft meta">{words.qrNote}</p>
+          </div>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** A code that cameras read; the library is loaded with it. */
+function QrCode({ text, label }: { text: string; label: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  useEffect(() => {
+    void import('lean-qr').then(({ generate }) => generate(text).toCanvas(canvas.current!, { padX: 1, padY: 1 }))
+  }, [text])
+  return <canvas ref={canvas} class="qr" role="img" aria-label={label} />
+}

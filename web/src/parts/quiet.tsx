@@ -1,0 +1,89 @@
+// What a page shows instead of its content: loading, nothing there, an error.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ApiError } from '../api/errors.ts'
+import type { IconName } from '../look/icons.ts'
+import { common } from '../words/en/common.ts'
+import { Button } from './button.tsx'
+import { CopyIcon } from './copy.tsx'
+import { Icon } from './icon.tsx'
+
+const PATIENCE_MS = 150
+const WIDTHS = ['62%', '78%', '54%', '70%', '66%', '48%']
+
+/** Bars in the shape of rows, after a moment. */
+export function Skeleton({ rows = 6 }: { rows?: number }) {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div class="skeleton" role="status">
+      <span class="hidden-word">{common.loading}</span>
+      {isShown && WIDTHS.slice(0, rows).map((width) => <span key={width} style={{ width }} />)}
+    </div>
+  )
+}
+
+interface EmptyProps {
+  icon: IconName
+  title: string
+  children?: ComponentChildren
+  action?: ComponentChildren
+}
+
+/** Nothing there: what would be here, and the one next step. */
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <div class="quiet-card">
+      <Icon name={icon} size="large" />
+      <p class="strong">{title}</p>
+      {children !== undefined && <p class="soft measure">{children}</p>}
+      {action}
+    </div>
+  )
+}
+
+/** The sentence and the advice for an error. */
+export function describe(error: ApiError): { title: string; hint: string } {
+  const { errors } = common
+  if (error.code === 'no_answer') return { title: errors.noAnswer, hint: errors.noAnswerHint }
+  if (error.status === 412 || error.code === 'version_conflict')
+    return { title: errors.changed, hint: errors.changedHint }
+  if (error.fields.length > 0)
+    return { title: errors.checkFields, hint: error.fields.map(({ message }) => message).join(' ') }
+  if (error.status === 404) return { title: errors.notFound, hint: error.message }
+  if (error.status === 403) return { title: errors.forbidden, hint: error.message }
+  return { title: errors.failed, hint: error.message }
+}
+
+/** What failed, what to do, and the id of the request. */
+export function ErrorCard({ error, title, onRetry }: { error: ApiError; title?: string; onRetry?: () => void }) {
+  const text = describe(error)
+  return (
+    <div class="error-card" role="alert">
+      <Icon name="circle-x" />
+      <div class="stack">
+        <div>
+          <p class="strong">{title ?? text.title}</p>
+          <p class="soft">{text.hint}</p>
+        </div>
+        <div class="row wrap">
+          {onRetry !== undefined && (
+            <Button size="short" onPress={onRetry}>
+              {common.tryAgain}
+            </Button>
+          )}
+          {error.requestId !== null && (
+            <span class="row soft small">
+              <code>{error.requestId}</code>
+              <CopyIcon text={error.requestId} what={common.errors.requestId} />
+            </span>
+          )}
+        </div>
+      </div>
+    </div>
+  )
+}

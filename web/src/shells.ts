@@ -1,0 +1,11 @@
+// The applications that the pages are bundled into, and where each begins.
+
+/** Paths are seen from the folder `web`. */
+export interface Shell {
+  name: string
+  script: string
+  style: string
+}
+
+/** `console` holds the sign-in, the first run, the console, the pages of the operator and those of the person. */
+export const SHELLS: readonly Shell[] = [{ name: 'console', script: 'src/console.tsx', style: 'src/look/console.css' }]

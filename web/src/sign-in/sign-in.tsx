@@ -1,0 +1,233 @@
+// The page to sign in: a passkey first, a mailed link second, password and recovery code behind links.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ApiError } from '../api/errors.ts'
+import { hasPasskeys, mailLink, signInByPasskey, signInByPassword, signInByRecoveryCode } from '../api/person.ts'
+import { nextPage } from '../base/next-page.ts'
+import { useAction } from '../live/query.ts'
+import { Button } from '../parts/button.tsx'
+import { Secret } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Check, TextField } from '../parts/field.tsx'
+import { Icon, Mark } from '../parts/icon.tsx'
+import { ToneLine } from '../parts/marks.tsx'
+import { describe, ErrorCard } from '../parts/quiet.tsx'
+import { common } from '../words/en/common.ts'
+import { signIn as words } from '../words/en/sign-in.ts'
+
+type Way = 'link' | 'password' | 'code'
+
+const enter = () => location.assign(nextPage(location.search, location.origin))
+
+export function SignIn() {
+  const [isTrusted, setTrusted] = useState(false)
+  const [way, setWay] = useState<Way>('link')
+  useEffect(() => {
+    document.title = `${words.title}`
+  }, [])
+  return (
+    <div class="alone">
+      <main class="alone-main">
+        <Mark size="huge" />
+        <h1>{words.title}</h1>
+        <div class="card alone-card">
+          <div class="stack">
+            <ByPasskey isTrusted={isTrusted} />
+            <p class="or">{words.or}</p>
+            {way === 'link' && <ByLink />}
+            {way === 'password' && <ByPassword isTrusted={isTrusted} />}
+            {way === 'code' && <ByCode />}
+          </div>
+          <div class="card-part">
+            <Check label={words.trust} note={words.trustNote} isOn={isTrusted} onChange={setTrusted} />
+          </div>
+        </div>
+        <OtherWays way={way} choose={setWay} />
+      </main>
+      <footer class="alone-foot">
+        <Icon name="lock" />
+        <span>
+          {words.youAreAt} <b>{location.host}</b>. {words.checkAddress}
+        </span>
+      </footer>
+    </div>
+  )
+}
+
+/** A person who cancels gets a hint, everything else an error. */
+function PasskeyError({ error }: { error: ApiError }) {
+  if (error.code === 'no_answer' && error.status === 0) return <ToneLine tone="warn">{words.cancelled}</ToneLine>
+  return <ToneLine tone="danger">{describe(error).hint || words.wrong}</ToneLine>
+}
+
+function ByPasskey({ isTrusted }: { isTrusted: boolean }) {
+  const action = useAction(async () => {
+    await signInByPasskey(isTrusted)
+    enter()
+  })
+  if (!hasPasskeys()) return <ToneLine tone="warn">{words.noPasskeys}</ToneLine>
+  return (
+    <>
+      <Button
+        kind="primary"
+        size="touch"
+        icon="fingerprint-pattern"
+        isBusy={action.isBusy}
+        onPress={() => void action.run()}
+      >
+        {words.passkey}
+      </Button>
+      <p class="soft meta centred">
+        {words.passkeyHint}
+        <br />
+        {words.noPasswordKept}
+      </p>
+      {action.error !== null && <PasskeyError error={action.error} />}
+    </>
+  )
+}
+
+function ByLink() {
+  const [email, setEmail] = useState('')
+  const [sentTo, setSentTo] = useState<string | null>(null)
+  const action = useAction(async () => {
+    await mailLink(email.trim())
+    setSentTo(email.trim())
+  })
+  if (sentTo !== null) {
+    return (
+      <div class="stack" role="status">
+        <ToneLine tone="good">
+          <b>{words.linkSentTitle}.</b> {words.linkSent(sentTo)}
+        </ToneLine>
+        <Button onPress={() => setSentTo(null)}>{words.anotherAddress}</Button>
+      </div>
+    )
+  }
+  return (
+    <Form onSubmit={() => void action.run()}>
+      <EmailField value={email} onValue={setEmail} error={action.error} hint={words.linkHint} />
+      <Button size="form" submits isBusy={action.isBusy}>
+        {words.mailLink}
+      </Button>
+    </Form>
+  )
+}
+
+function ByPassword({ isTrusted }: { isTrusted: boolean }) {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const action = useAction(async () => {
+    await signInByPassword(email.trim(), password, isTrusted)
+    enter()
+  })
+  return (
+    <Form onSubmit={() => void action.run()}>
+      <EmailField value={email} onValue={setEmail} error={null} />
+      <TextField
+        label={words.password}
+        type="password"
+        autoComplete="current-password"
+        isLarge
+        value={password}
+        onValue={setPassword}
+      />
+      {action.error !== null && <ErrorCard error={action.error} title={words.wrong} />}
+      <Button size="form" submits isBusy={action.isBusy}>
+        {words.signIn}
+      </Button>
+    </Form>
+  )
+}
+
+function ByCode() {
+  const [email, setEmail] = useState('')
+  const [code, setCode] = useState('')
+  const action = useAction(async () => {
+    await signInByRecoveryCode(email.trim(), code.trim())
+    enter()
+  })
+  return (
+    <Form onSubmit={() => void action.run()}>
+      <EmailField value={email} onValue={setEmail} error={null} />
+      <TextField label={words.code} hint={words.codeHint} isLarge isMono value={code} onValue={setCode} />
+      {action.error !== null && <ErrorCard error={action.error} title={words.wrong} />}
+      <Button size="form" submits isBusy={action.isBusy}>
+        {words.signIn}
+      </Button>
+    </Form>
+  )
+}
+
+interface EmailFieldProps {
+  value: string
+  onValue: (value: string) => void
+  error: ApiError | null
+  hint?: string
+}
+
+function EmailField({ value, onValue, error, hint }: EmailFieldProps) {
+  return (
+    <TextField
+      label={words.email}
+      type="email"
+      inputMode="email"
+      autoComplete="username"
+      placeholder={words.emailPlaceholder}
+      isLarge
+      value={value}
+      onValue={onValue}
+      hint={hint}
+      error={error === null ? undefined : (error.fieldMessage('email') ?? describe(error).hint)}
+    />
+  )
+}
+
+function Form({ onSubmit, children }: { onSubmit: () => void; children: ComponentChildren }) {
+  return (
+    <form
+      class="field"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      {children}
+    </form>
+  )
+}
+
+function OtherWays({ way, choose }: { way: Way; choose: (way: Way) => void }) {
+  const [isStuck, setStuck] = useState(false)
+  const others: [Way, string][] = [
+    ['link', words.withLink],
+    ['password', words.withPassword],
+    ['code', words.withCode],
+  ]
+  return (
+    <div class="alone-links meta">
+      {others
+        .filter(([name]) => name !== way)
+        .map(([name, label]) => (
+          <Button key={name} kind="link" onPress={() => choose(name)}>
+            {label}
+          </Button>
+        ))}
+      <Button kind="link" onPress={() => setStuck(true)}>
+        {words.cannot}
+      </Button>
+      {isStuck && (
+        <Dialog
+          title={words.cannotTitle}
+          onClose={() => setStuck(false)}
+          foot={<Button onPress={() => setStuck(false)}>{common.close}</Button>}
+        >
+          <p>{words.cannotText}</p>
+          <Secret text={words.cannotCommand} />
+        </Dialog>
+      )}
+    </div>
+  )
+}

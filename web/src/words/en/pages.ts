@@ -1,0 +1,21 @@
+// Names of the pages, as the sidebar and the palette show them.
+
+export const pageNames = {
+  overview: 'Overview',
+  domains: 'Domains',
+  mailboxes: 'Mailboxes',
+  people: 'People',
+  sending: 'Sending',
+  delivery: 'Delivery',
+  inbound: 'Inbound',
+  suppressed: 'Suppressed',
+  metrics: 'Metrics',
+  agents: 'Agents',
+  webhooks: 'Webhooks',
+  keys: 'Keys',
+  limits: 'Limits and billing',
+  billing: 'Billing',
+  audit: 'Audit',
+  requests: 'Requests',
+  team: 'Team',
+} as const
