@@ -17,8 +17,10 @@ import { benchImapFuzz } from './imap-fuzz.ts'
 import { benchInbound } from './inbound.ts'
 import { benchMailbox } from './mailbox.ts'
 import { type Form, prepareForm } from './mailstead.ts'
+import { benchOutside } from './outside.ts'
 import { benchReading } from './reading.ts'
 import { STACKS } from './stacks/stacks.ts'
+import { benchWeb } from './web.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 const ALL_STACKS = STACKS.map(({ id }) => id)
@@ -32,7 +34,9 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
-const PARTS = ['inbound', 'reading', 'mailbox', 'imap', 'entries', 'accept', 'drain', 'webhooks', 'idle']
+const PARTS = [
+  ...['inbound', 'reading', 'mailbox', 'imap', 'entries', 'accept', 'drain', 'webhooks', 'idle', 'outside', 'web'],
+]
 /** Larger folders say no more beside Dovecot. */
 const IMAP_MESSAGES = 50_000
 /** Only when it is named: it measures nothing, and takes ten minutes. */
@@ -57,7 +61,8 @@ const form: Form = values.sources ? 'sources' : 'bundle'
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
-if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'drain'].includes(part))) await prepareForm(form)
+if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'drain', 'outside'].includes(part)))
+  await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
   if (parts.includes('inbound')) await benchInbound(folder, { messages, form, stacks })
@@ -69,6 +74,8 @@ try {
   if (parts.includes('drain')) await benchDrain(folder, form, [messages * 10, messages * 100])
   if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 10)
   if (parts.includes('idle')) await benchIdle(folder)
+  if (parts.includes('web')) await benchWeb(folder)
+  if (parts.includes('outside')) await benchOutside(folder, form, largest)
   if (parts.includes(FUZZER)) await benchImapFuzz(messages * 1000, Number(values.seed))
 } finally {
   rmSync(folder, { recursive: true, force: true })

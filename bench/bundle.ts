@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildBundle } from '../scripts/build.ts'
 import { BUNDLED_CLI } from '../scripts/bundle.js'
+import { startEnv } from './mailstead.ts'
 import { applianceEnv } from './settings.ts'
 import { megabytes, printTable } from './table.ts'
 
@@ -27,7 +28,7 @@ async function measure(file: string, env: Record<string, string>): Promise<Measu
   const started = performance.now()
   const child = spawn(process.execPath, [join(ROOT, file), 'serve', '--json'], {
     // As scripts/run.js and the image start it.
-    env: { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', ...env, LOG_LEVEL: 'info' },
+    env: { ...process.env, ...startEnv(), ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {

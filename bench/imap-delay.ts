@@ -35,6 +35,11 @@ const COMMANDS: readonly [name: string, command: string][] = [
   ['STORE 1:2000', 'STORE 1:2000 +FLAGS.SILENT (\\Flagged)'],
   ['QRESYNC, 2,000 changed', `SELECT INBOX (QRESYNC (%uidvalidity% ${COUNT + 1}))`],
   ['QRESYNC, all changed', 'SELECT INBOX (QRESYNC (%uidvalidity% 1))'],
+  ['COPY 1:2000', 'COPY 1:2000 Archive'],
+  ['MOVE 1:2000', 'MOVE 1:2000 Trash'],
+  ['SELECT Trash', 'SELECT Trash'],
+  ['STORE 1:2000 \\Deleted', 'STORE 1:2000 +FLAGS.SILENT (\\Deleted)'],
+  ['EXPUNGE of 2000', 'EXPUNGE'],
 ]
 
 /** The client has a thread of its own: its work must not delay the server's. */
@@ -48,8 +53,8 @@ const CLIENT = `
     bytes += chunk.length
     const text = rest + chunk.toString('latin1')
     validity = /UIDVALIDITY (\\d+)/.exec(text)?.[1] ?? validity
-    const done = /(?:^|\\n)t (OK|NO|BAD)[^\\r\\n]*\\r\\n$/.exec(text.slice(-2000))
-    rest = text.slice(-2000)
+    const done = /(?:^|\\n)t (OK|NO|BAD)[^\\r\\n]*\\r\\n$/.exec(text.slice(-20000))
+    rest = text.slice(-20000)
     if (done !== null) {
       parentPort.postMessage({ bytes, answer: done[0].trim() })
       rest = ''
@@ -116,6 +121,7 @@ try {
     ['LOGIN', `LOGIN ${mailbox.email} ${mailbox.key}`] as const,
     ['ENABLE', 'ENABLE QRESYNC'] as const,
     ...COMMANDS,
+    ['SELECT INBOX', 'SELECT INBOX'] as const,
   ]) {
     rows.push(await measure(client, name, command))
     console.log(rows.at(-1)!.join('\t'))

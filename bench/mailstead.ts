@@ -55,11 +55,12 @@ async function seed(mailboxes: string[], env: Record<string, string>): Promise<s
 }
 
 /** As scripts/run.js and the image start it. */
-function startEnv(): Record<string, string> {
+export function startEnv(): Record<string, string> {
   const cache = process.env.NODE_COMPILE_CACHE
   return {
     MALLOC_ARENA_MAX: '2',
     MALLOC_TRIM_THRESHOLD_: '131072',
+    NODE_OPTIONS: '--v8-pool-size=1',
     ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }),
   }
 }

@@ -1,18 +1,12 @@
 // The settings of the appliance in all benchmarks: all checks on, loopback only, limits above one load generator.
 
+import { FREE_PORTS } from '../test/support/free-ports.ts'
+
 export function applianceEnv(dataDir: string, dns: string): Record<string, string> {
   return {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'error',
-    HTTP_PORT: '0',
-    SEND_PORT: '0',
-    SMTP_PORT: '0',
-    IMAPS_PORT: '0',
-    SUBMISSIONS_PORT: '0',
-    SUBMISSION_PORT: '0',
-    MANAGESIEVE_PORT: '0',
-    CLIENT_BIND: '127.0.0.1',
-    OPERATOR_BIND: '127.0.0.1:0',
+    ...FREE_PORTS,
     HTTP_BIND: '127.0.0.1',
     SMTP_BIND: '127.0.0.1',
     APP_ORIGIN: 'http://app.bench.test',

@@ -1,95 +1,20 @@
-// `npm run demo`: receives and sends a few messages with a real appliance, step by step; the appliance then stays up for experiments.
-// `npm run demo -- --once` ends after the last step.
+// `npm run demo`: receives and sends a few messages with a real appliance, step by step; the appliance then stays up with two weeks of mail for
+// the console. `npm run demo -- --once` ends after the last step, on an empty team.
 
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
+import { styleText } from 'node:util'
 import { createTransport } from 'nodemailer'
-import { loadConfig } from '../src/config/load.ts'
-import { firstTeam } from '../src/directory/first-team.ts'
-import { type Appliance, openAppliance } from '../src/main.ts'
-import { startDns } from '../test/support/dns.ts'
-import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
-import { demoImap } from './demo-imap.ts'
-import { type DemoMessage, demoMessages, NOISY_DOMAIN, zone } from './demo-mails.ts'
-import { command, heading, line, showAnswer, showThread, type Thread } from './demo-print.ts'
-import { demoSending } from './demo-send.ts'
+import type { Appliance } from '../src/main.ts'
+import { client, type DemoMailbox, makeMailbox } from './demo/api.ts'
+import { demoImap } from './demo/imap.ts'
+import { type DemoMessage, demoMessages, NOISY_DOMAIN } from './demo/mails.ts'
+import { OWNER } from './demo/names.ts'
+import { type Demo, openDemo } from './demo/open.ts'
+import { command, heading, line, showAnswer, showThread, type Thread } from './demo/print.ts'
+import { demoSending } from './demo/send.ts'
 
 const DOMAIN = 'demo.test'
-
-type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>
-
-interface Mailbox {
-  id: string
-  email: string
-  key: string
-}
-
-/** The API as a client with this key sees it. */
-function client(origin: string, key: string): Call {
-  return async <T>(method: string, path: string, body?: unknown) => {
-    const reply = await fetch(`${origin}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    })
-    const answer = (await reply.json()) as { ok: boolean; data: T; error?: { message: string } }
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${answer.error?.message}`)
-    return answer.data
-  }
-}
-
-/** The usual port if it is free, else any free one. */
-async function choosePort(usual: number): Promise<string> {
-  for (const port of [usual, 0]) {
-    const server = createServer().listen(port)
-    // `once` rejects when an error comes first.
-    const bound = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!bound) continue
-    const { port: found } = server.address() as { port: number }
-    await new Promise((resolve) => server.close(resolve))
-    return String(found)
-  }
-  throw new Error('There is no free port.')
-}
-
-async function open(dataDir: string, dns: string, other: MailServer): Promise<Appliance> {
-  const settings = {
-    DATA_DIR: dataDir,
-    HTTP_PORT: await choosePort(8080),
-    SEND_PORT: await choosePort(8081),
-    SMTP_PORT: await choosePort(2525),
-    IMAPS_PORT: await choosePort(2993),
-    SUBMISSIONS_PORT: await choosePort(2465),
-    SUBMISSION_PORT: await choosePort(2587),
-    MANAGESIEVE_PORT: await choosePort(4190),
-    CLIENT_BIND: '127.0.0.1',
-    OPERATOR_BIND: `127.0.0.1:${await choosePort(9090)}`,
-    HTTP_BIND: '127.0.0.1',
-    SMTP_BIND: '127.0.0.1',
-    DNS_SERVERS: dns,
-    // One test server on this machine stands for all external mail servers.
-    DIRECT_PORT: String(other.port),
-    ALLOW_PRIVATE_SMTP_HOSTS: 'true',
-    LOG_LEVEL: 'warn',
-  }
-  return openAppliance(loadConfig(settings, join(dataDir, 'no-settings-file.json')))
-}
-
-async function makeMailbox(call: Call, email: string, name: string): Promise<Mailbox> {
-  const wanted = { email, display_name: name, create_api_key: true }
-  const { id, api_key } = await call<{ id: string; api_key: { key: string } }>('POST', '/mailboxes', wanted)
-  return { id, email, key: api_key.key }
-}
 
 async function post(port: number, messages: readonly DemoMessage[]): Promise<void> {
   // The certificate of the demo is self-signed.
@@ -114,7 +39,7 @@ async function post(port: number, messages: readonly DemoMessage[]): Promise<voi
 /** What the commands for the user contain. */
 interface Story {
   rootKey: string
-  mailbox: Mailbox
+  mailbox: DemoMailbox
   /** App password of the mailbox. */
   password: string
   /** Id of a message with attachments. */
@@ -148,15 +73,13 @@ function showWhatToTry(appliance: Appliance, { rootKey, mailbox, password, messa
 }
 
 /** @param isOnce whether the appliance ends after the last step */
-async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean): Promise<void> {
+async function runSteps({ appliance, world, rootKey }: Demo, isOnce: boolean): Promise<void> {
   const { APP_ORIGIN: origin } = appliance.app.config
-  heading('1  The appliance is up', 'with an empty data folder; the settings name its ports and the test server')
+  heading('1  The appliance is up', 'in a temporary data folder; the settings name its ports and the test servers')
   const { smtp, imaps } = appliance.ports
   line(`SMTP listens on 127.0.0.1:${smtp}, IMAP on 127.0.0.1:${imaps}, the API on ${origin}`)
 
-  heading('2  A team, a domain, two mailboxes', 'names under .test are reserved, so they are verified immediately')
-  const { key } = (await firstTeam(appliance.app.directory, 'Demo'))!
-  const rootKey = key.secret
+  heading('2  A domain, two mailboxes', 'names under .test are reserved, so they are verified immediately')
   const root = client(origin, rootKey)
   const domain = await root<{ id: string }>('POST', '/domains', { domain: DOMAIN })
   const alice = await makeMailbox(root, `alice@${DOMAIN}`, 'Alice')
@@ -175,7 +98,7 @@ async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean
     for (const thread of threads) showThread(thread)
     message = threads.find((thread) => thread.has_attachments)?.last_message.id ?? message
   }
-  await demoSending(root, client(origin, alice.key), bob.email, other)
+  await demoSending(root, client(origin, alice.key), bob.email, world)
 
   const { password } = await root<{ password: string }>('POST', `/mailboxes/${alice.id}/app-passwords`, {
     name: 'Demo',
@@ -185,21 +108,19 @@ async function runSteps(appliance: Appliance, other: MailServer, isOnce: boolean
   if (!isOnce) showWhatToTry(appliance, { rootKey, mailbox: alice, password, message })
 }
 
+/** The last lines: where the console is. */
+function showConsole(address: string): void {
+  heading('The console', 'with two weeks of mail in it; Ctrl-C ends the demo and deletes its data')
+  line(`This address signs in as ${OWNER}, who owns the team and operates the server. It works once:`)
+  console.log(`\n   ${styleText('bold', address)}\n`)
+}
+
 const isOnce = process.argv.includes('--once')
-const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-demo-'))
-const dns = await startDns(zone)
-const other = await startMailServer()
-try {
-  const appliance = await open(dataDir, dns.address, other)
-  await runSteps(appliance, other, isOnce)
-  if (isOnce) line('\n   The demo is complete. npm run demo keeps the appliance running for experiments.')
-  else {
-    line('\n   Ctrl-C ends it and deletes the data folder.')
-    await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
-  }
-  await appliance.close()
-} finally {
-  await other[Symbol.asyncDispose]()
-  await dns.close()
-  await rm(dataDir, { recursive: true, force: true })
+if (!isOnce) console.log('Two weeks of mail are being made for the console; this takes some seconds …')
+await using demo = await openDemo(!isOnce)
+await runSteps(demo, isOnce)
+if (isOnce) line('\n   The demo is complete. npm run demo keeps the appliance running for experiments.')
+else {
+  showConsole(await demo.signInAddress())
+  await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
 }

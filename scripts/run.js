@@ -31,6 +31,9 @@ function run(node, file) {
     // otherwise): 15 MB less in an idle appliance.
     MALLOC_ARENA_MAX: '2',
     MALLOC_TRIM_THRESHOLD_: '131072',
+    // One helper thread of V8 instead of four: the program has threads of its own, and on two cores helpers that collect the same
+    // garbage mostly wait for each other (6 to 8 % of the processor time of a received message).
+    NODE_OPTIONS: '--v8-pool-size=1',
     ...process.env,
   }
   const child = spawn(node, [join(ROOT, file), ...args], { stdio: 'inherit', env })
@@ -44,7 +47,7 @@ function run(node, file) {
 }
 
 try {
-  // What lies in src runs without the tools of development.
+  // What is in src runs without the tools of development.
   const startsServer = file === CLI && args[0] === 'serve'
   const wantsPages = startsServer && !given.includes(NO_WEB) && !isWebFresh(ROOT)
   // Pages are built with the tools of development.

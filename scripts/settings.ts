@@ -1,5 +1,5 @@
 // Generates the files derived from the list of settings: config/mailstead.schema.json, config/mailstead.example.json and the tables in README.md and docs/settings.md.
-// Run it after a change to src/config/config.ts: node scripts/run.js scripts/settings.ts
+// Run it after a change to src/config/config.ts or mail-program-settings.ts: node scripts/run.js scripts/settings.ts
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

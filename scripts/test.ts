@@ -10,7 +10,7 @@ import { Outline, type TestEvent } from './outline.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A file that takes longer than this hangs, or left something open behind its last test; it is ended and has failed. */
-const FILE_LIMIT_MS = 240_000
+const FILE_LIMIT_MS = 300_000
 
 /** Whether a file takes about a minute. */
 const isLong = (file: string) => /test\/(web|flows\/kills|api\/authorization)/.test(file)

@@ -1,4 +1,4 @@
-// Writes web/src/api/schema.d.ts, the types of docs/openapi.json for the pages, when the document has changed.
+// Writes the types of the API's documents for the pages, when a document has changed: web/src/api/schema.d.ts, schema-operator.d.ts and schema-me.d.ts.
 
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -7,8 +7,12 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const ROOT = join(import.meta.dirname, '..')
-const DOCUMENT = join(ROOT, 'docs/openapi.json')
-const TYPES = join(ROOT, 'web/src/api/schema.d.ts')
+/** Documents in docs/, and the file of the types of each. */
+const TYPES = {
+  'openapi.json': 'schema.d.ts',
+  'openapi-operator.json': 'schema-operator.d.ts',
+  'openapi-me.json': 'schema-me.d.ts',
+} as const
 
 interface Generator {
   default(document: object, options: object): Promise<unknown>
@@ -27,22 +31,26 @@ function pruned(document: object): object {
   })
 }
 
-/** Generates the types unless they are there for this document already. */
+/** Generates the types that are not there for their document already. */
 export async function writeWebTypes(): Promise<void> {
-  const text = readFileSync(DOCUMENT, 'utf8')
-  const head = `// Generated from docs/openapi.json ${createHash('sha256').update(text).digest('hex')}\n`
-  if (readIfThere().startsWith(head)) return
+  for (const [document, file] of Object.entries(TYPES)) await writeTypes(document, join(ROOT, 'web/src/api', file))
+}
+
+async function writeTypes(document: string, file: string): Promise<void> {
+  const text = readFileSync(join(ROOT, 'docs', document), 'utf8')
+  const head = `// Generated from docs/${document} ${createHash('sha256').update(text).digest('hex')}\n`
+  if (readIfThere(file).startsWith(head)) return
   const require = createRequire(join(ROOT, 'web/package.json'))
   const entry = join(dirname(require.resolve('openapi-typescript/package.json')), 'dist/index.mjs')
   const generator: Generator = await import(pathToFileURL(entry).href)
   // A member with a default may be left out of a body.
   const tree = await generator.default(pruned(JSON.parse(text)), { defaultNonNullable: false, alphabetize: true })
-  writeFileSync(TYPES, head + generator.astToString(tree))
+  writeFileSync(file, head + generator.astToString(tree))
 }
 
-function readIfThere(): string {
+function readIfThere(file: string): string {
   try {
-    return readFileSync(TYPES, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch {
     return ''
   }

@@ -26,14 +26,18 @@ import { Events } from './events/events.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
 import { EventDispatch } from './events/webhooks/webhooks.ts'
+import { type Maintenance, openMaintenance } from './maintenance/maintenance.ts'
 import { ServerCertificate } from './net/tls.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { People } from './people/people.ts'
+import { TeamChanges } from './people/team-changes.ts'
 import type { DataFolderIdentity } from './store/appliance/appliance.ts'
 import { openDatabases } from './store/appliance/databases.ts'
 import { ChangeFeed } from './store/change-feed.ts'
 import type { CloseLinks } from './store/delivery.ts'
 import { openStore, type Store } from './store/store.ts'
+import type { OpenServer } from './sync/server.ts'
+import { Sync } from './sync/sync.ts'
 import { Cleaner } from './workers/cleaner.ts'
 import { Extractor } from './workers/extractor.ts'
 import { Inspector } from './workers/inspector.ts'
@@ -68,6 +72,8 @@ export interface Context {
   agents: Agents
   /** Mailboxes and domains where they are more than records of the directory. */
   administration: Administration
+  /** Checks and backups of the whole appliance. */
+  maintenance: Maintenance
   /** Events that have not been dispatched yet. */
   outbox: Outbox
   /** The events of teams, for reading. */
@@ -81,7 +87,11 @@ export interface Context {
   certificate: ServerCertificate
   /** Notifies the clients that follow a mailbox about its changes. */
   following: ChangeFeed
+  /** Notifies browsers about what changed in teams. */
+  teamChanges: TeamChanges
   outbound: Outbound
+  /** Outside accounts. */
+  sync: Sync
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
   /** Separates the new text of a message from quotes and signatures. */
@@ -98,6 +108,8 @@ export interface Context {
 export interface Overrides {
   clock?: Clock
   log?: Log
+  /** Connects to the servers of outside accounts. */
+  openServer?: OpenServer
   /** Uses a small page cache: for a thread that works row by row. */
   lean?: boolean
   /** Locks the data folder for this process: two appliances on one folder would deliver the same message twice. */
@@ -118,28 +130,65 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const directory = openDirectory({ db, clock, vault, resolver, config })
   const allowance = new SendAllowance({ clock, config })
   const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
-  const outbound: Outbound = openOutbound(deps)
+  const mailTokenOf = (id: string) => sync.tokens.of(id)
+  const outbound: Outbound = openOutbound({ ...deps, mailTokenOf })
+  const sync: Sync = new Sync({ ...deps, outbound }, overrides.openServer)
   const { teams, domains, mailboxes } = directory
-  const own = { db, clock, vault, config, teams, domains, mailboxes, mailer: outbound.systemMail }
+  const own = { db, clock, log, vault, config, teams, domains, mailboxes, mailer: outbound.systemMail }
   const people: People = new People(own)
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
-  const administration = openAdministration({ ...deps, outbound, agents, people })
+  const administration = openAdministration({ ...deps, outbound, agents, people, sync })
+  const maintenance = openMaintenance({ ...deps, outbound, sync, folder: base.folder, eventDispatch })
   const received = new ReceivedEvents(db)
+  const events = new Events(db)
   const { tokens } = agents
-  const access = new Access({ db, clock, log, config, directory, tokens, accounts: store.accounts })
+  const access = new Access({
+    db,
+    clock,
+    log,
+    config,
+    directory,
+    tokens,
+    accounts: store.accounts,
+    remotes: sync.accounts,
+  })
   const certificate = new ServerCertificate({ pair: base.folder.tls, read: base.folder.readTls, clock, log })
   const { databases, ...shared } = base
   const threads = openThreads(config)
   return {
-    ...{ ...shared, ...threads, directory, people, agents, administration, eventDispatch, store, outbound },
+    ...{
+      ...shared,
+      ...threads,
+      directory,
+      people,
+      agents,
+      administration,
+      maintenance,
+      eventDispatch,
+      store,
+      outbound,
+      sync,
+    },
     ...{ access, certificate, metrics: new MetricSources() },
-    events: new Events(db),
+    events,
+    teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
       notifier.close()
       const { inspector, cleaner, extractor } = threads
-      const closing = [outbound, eventDispatch, inspector, cleaner, extractor, resolver, databases]
+      const closing = [
+        maintenance.backups,
+        directory.requests,
+        sync,
+        outbound,
+        eventDispatch,
+        inspector,
+        cleaner,
+        extractor,
+        resolver,
+        databases,
+      ]
       await closeAll(closing.map((one) => () => one.close()))
     },
   }

@@ -13,7 +13,9 @@ import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http
 import { type ImapService, openImap } from './imap/listener.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
+import { threadJobs } from './jobs/jobs.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
+import { openScheduler } from './jobs/scheduler.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openManageSieve } from './managesieve/listener.ts'
@@ -65,8 +67,19 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const heartbeat = openHeartbeat(app)
+  const ownJobs = openScheduler(app, threadJobs)
   const mail = [inbound, imap, submission, managesieve]
-  const services: Service[] = [heartbeat, watch, ...workers, http, app.following, app.certificate, ...mail]
+  const services: Service[] = [
+    heartbeat,
+    ownJobs,
+    watch,
+    ...workers,
+    http,
+    app.following,
+    app.teamChanges,
+    app.certificate,
+    ...mail,
+  ]
   const started: Service[] = []
   const close = () =>
     closeAll([
@@ -86,6 +99,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   }
   const settle = async () => {
     await heartbeat.settle()
+    await ownJobs.settle()
     await app.people.settle()
     await watch.settle()
     for (const worker of here) await worker.settle()

@@ -22,16 +22,13 @@ export interface Dovecot {
   search(word: string): Promise<number>
 }
 
-/** The defaults of Debian and of the plugin's documentation; everything in one folder and for one user. */
-function configOf(folder: string, port: number): string {
+/** What every Dovecot here has: one folder, one user, a Maildir, and any password. */
+export function commonConfig(folder: string): string {
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = ${folder}/dovecot.log
-protocols = imap lmtp
 listen = 127.0.0.1
-ssl = no
-disable_plaintext_auth = no
 mail_location = maildir:${folder}/mail
 first_valid_uid = 1
 passdb {
@@ -45,6 +42,27 @@ userdb {
 namespace inbox {
   inbox = yes
 }
+service stats {
+  unix_listener stats-writer {
+    mode = 0666
+  }
+}
+`
+}
+
+/** Makes the folders of `commonConfig` for the mail. */
+export function prepareFolder(folder: string): void {
+  for (const name of ['mail', 'home']) {
+    mkdirSync(join(folder, name), { recursive: true })
+    chownSync(join(folder, name), NOBODY, NOBODY)
+  }
+}
+
+/** The defaults of Debian and of the plugin's documentation; with LMTP and the search index. */
+function configOf(folder: string, port: number): string {
+  return `${commonConfig(folder)}protocols = imap lmtp
+ssl = no
+disable_plaintext_auth = no
 mail_plugins = fts fts_xapian
 plugin {
   fts = xapian
@@ -68,11 +86,6 @@ service lmtp {
 service indexer-worker {
   vsz_limit = 2G
 }
-service stats {
-  unix_listener stats-writer {
-    mode = 0666
-  }
-}
 protocol lmtp {
   postmaster_address = postmaster@bench.test
 }
@@ -82,10 +95,7 @@ protocol lmtp {
 /** Starts Dovecot in `folder`, which must be new and empty. */
 export async function startDovecot(folder: string): Promise<Dovecot> {
   const port = await freePort()
-  for (const name of ['mail', 'home']) {
-    mkdirSync(join(folder, name))
-    chownSync(join(folder, name), NOBODY, NOBODY)
-  }
+  prepareFolder(folder)
   const config = join(folder, 'dovecot.conf')
   writeFileSync(config, configOf(folder, port))
   const child = await startServer([DOVECOT, '-F', '-c', config], port)

@@ -33,9 +33,11 @@ export function mayUse(protocol: ClientProtocol, permissions: readonly string[],
 export function isOffered(
   protocol: ClientProtocol,
   principal: Pick<MailboxPrincipal, 'permissions' | 'agent'>,
-  mailbox: Pick<Mailbox, 'isAgent' | 'email'>,
+  mailbox: Pick<Mailbox, 'isAgent' | 'email' | 'domainId'>,
   config: Config,
 ): boolean {
+  // The provider of an outside account filters its mail.
+  if (protocol === 'managesieve' && mailbox.domainId === null) return false
   const isServed = clientSettings(config, mailbox.email)[protocol] !== null
   return isServed && mayUse(protocol, permissionsFor(principal, mailbox), config)
 }

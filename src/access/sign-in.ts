@@ -12,8 +12,9 @@ import type { Mailbox } from '../directory/mailboxes.ts'
 import type { SignInInput, SignInOutcome } from '../directory/sign-ins.ts'
 import { sourceOf } from '../net/connections.ts'
 import type { Accounts } from '../store/accounts.ts'
+import type { RemoteAccounts } from '../sync/accounts.ts'
 import { mayUse, permissionsFor } from './permitted.ts'
-import type { SignedIn, SignInRefusal, SignInRequest, SignInResult } from './signed-in.ts'
+import type { ImportedSoFar, SignedIn, SignInRefusal, SignInRequest, SignInResult } from './signed-in.ts'
 import { type SignInTarget, SignInThrottle } from './throttle.ts'
 import { type ProvenCredential, verify } from './verify.ts'
 
@@ -25,6 +26,7 @@ export interface SignInDeps {
   directory: Pick<Directory, 'mailboxes' | 'keys' | 'appPasswords' | 'signIns'>
   tokens: Pick<AgentTokens, 'recognise' | 'acceptedAmong'>
   accounts: Pick<Accounts, 'byMailbox'>
+  remotes: Pick<RemoteAccounts, 'mirrorOf'>
 }
 
 /** A verification without its delay. */
@@ -35,6 +37,7 @@ interface Evaluation {
   credentialId: string | null
   session?: SignedIn
   serverSignature?: Uint8Array | null
+  importing?: ImportedSoFar
 }
 
 export class SignInGate {
@@ -60,10 +63,10 @@ export class SignInGate {
     // Nothing is awaited before a failure is counted: tries at the same time cannot pass the limit together.
     const evaluation = this.#evaluate(request, named)
     this.#record(request, evaluation)
-    const { refusal, session, serverSignature } = evaluation
+    const { refusal, session, serverSignature, importing } = evaluation
     if (session !== undefined) return { accepted: true, session, serverSignature: serverSignature ?? null }
     if (refusal === 'wrong') await this.#wait(this.#delay(request, target, evaluation))
-    return { accepted: false, reason: refusal! }
+    return { accepted: false, reason: refusal!, ...(importing === undefined ? {} : { importing }) }
   }
 
   /** Records what a program says of itself after it has signed in (the command ID of IMAP). */
@@ -83,9 +86,18 @@ export class SignInGate {
   }
 
   #named(name: string, { credentials }: SignInRequest): Mailbox | undefined {
-    const found = this.#deps.directory.mailboxes.byLogin(name)
+    const found = this.#deps.directory.mailboxes.byLogin(name) ?? this.#outside(name, credentials)
     // The salt of SCRAM is that of the address: with an alias no proof can fit.
     return credentials.kind === 'scram' && found?.email !== name ? undefined : found
+  }
+
+  /** Several teams may have attached one address: the credential says which mailbox is meant. */
+  #outside(name: string, credentials: SignInRequest['credentials']): Mailbox | undefined {
+    const { mailboxes, appPasswords, keys } = this.#deps.directory
+    const [first, ...others] = mailboxes.outsideAt(name)
+    if (first === undefined || others.length === 0) return first
+    const deps = { appPasswords, keys, tokens: this.#deps.tokens }
+    return [first, ...others].find(({ id }) => verify(deps, credentials, id)?.principal.mailboxId === id) ?? first
   }
 
   #evaluate(request: SignInRequest, named: Mailbox | undefined): Evaluation {
@@ -109,6 +121,8 @@ export class SignInGate {
     if (state?.isTeamSuspended !== false) return { ...found, outcome: 'not_allowed', refusal: 'team_suspended' }
     const account = this.#deps.accounts.byMailbox(owner.id)
     if (account === undefined) return { ...found, outcome: 'not_allowed', refusal: 'provisioning' }
+    const outside = this.#whyNotOutside(request, owner)
+    if (outside !== null) return { ...found, outcome: 'not_allowed', ...outside }
     const session: SignedIn = {
       ...{ protocol, mechanism, source, account: account.n, email: owner.email },
       principal: { ...proven.principal, permissions },
@@ -116,6 +130,19 @@ export class SignInGate {
       ...{ savesSent: proven.savesSent, secretHash: proven.secretHash },
     }
     return { ...found, outcome: 'ok', refusal: null, session, serverSignature: proven.serverSignature }
+  }
+
+  /** What is closed to the mailbox of an outside account (decisions-imap §10.1). */
+  #whyNotOutside(
+    { protocol }: SignInRequest,
+    { id, domainId }: Mailbox,
+  ): Pick<Evaluation, 'refusal' | 'importing'> | null {
+    if (domainId !== null || protocol === 'submission') return null
+    if (protocol === 'managesieve') return { refusal: 'filtered_elsewhere' }
+    const progress = this.#deps.remotes.mirrorOf(id)?.import
+    if (progress === undefined || progress.state === 'done') return null
+    const { messagesDone, messagesTotal } = progress
+    return { refusal: 'importing', importing: { messagesDone, messagesTotal } }
   }
 
   /** A bearer token may come without a name: it names its mailbox itself (RFC 7628 §3.1). */

@@ -29,6 +29,10 @@ export type SignInRefusal =
   | 'team_suspended'
   /** The mailbox is being set up: `NO [UNAVAILABLE]`, 454 4.7.0. */
   | 'provisioning'
+  /** The mailbox is an outside account that is being imported: `NO [UNAVAILABLE]`, with how far it is. IMAP only. */
+  | 'importing'
+  /** The mailbox is an outside account, whose provider filters its mail. ManageSieve only. */
+  | 'filtered_elsewhere'
 
 /** A mailbox session of a mail program. */
 export interface SignedIn {
@@ -52,7 +56,14 @@ export interface SignedIn {
 
 export type SignInResult =
   /** `serverSignature` is for SCRAM: pass the result to `conclude` of the exchange. */
-  { accepted: true; session: SignedIn; serverSignature: Uint8Array | null } | { accepted: false; reason: SignInRefusal }
+  | { accepted: true; session: SignedIn; serverSignature: Uint8Array | null }
+  | { accepted: false; reason: SignInRefusal; importing?: ImportedSoFar }
+
+/** Messages of an outside account that are here, and that were found there. */
+export interface ImportedSoFar {
+  messagesDone: number
+  messagesTotal: number
+}
 
 /** Why a session must end. */
 export type SessionEnd = 'credential' | 'mailbox' | 'team'

@@ -3,19 +3,24 @@
 import { type DomainDeps, DomainVerification } from './domains.ts'
 import { ForwardAdministration, type ForwardDeps } from './forwards.ts'
 import { MailboxAdministration, type MailboxDeps } from './mailboxes.ts'
+import { type OutsideAccountDeps, OutsideAccounts } from './outside-accounts.ts'
 
 export interface Administration {
   /** Creates, changes and deletes mailboxes. */
   mailboxes: MailboxAdministration
   /** Forwards mailboxes to addresses whose owners confirm it. */
   forwards: ForwardAdministration
+  /** Attaches, changes and ends outside accounts. */
+  outsideAccounts: OutsideAccounts
   /** Verifies domains. */
   domains: DomainVerification
 }
 
-export function openAdministration(deps: MailboxDeps & DomainDeps & ForwardDeps): Administration {
+export function openAdministration(deps: MailboxDeps & DomainDeps & ForwardDeps & OutsideAccountDeps): Administration {
+  const mailboxes = new MailboxAdministration(deps)
   return {
-    mailboxes: new MailboxAdministration(deps),
+    mailboxes,
+    outsideAccounts: new OutsideAccounts(deps, mailboxes),
     forwards: new ForwardAdministration(deps),
     domains: new DomainVerification(deps),
   }

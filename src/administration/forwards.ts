@@ -31,7 +31,7 @@ export interface ForwardInput {
   /** An alias of the mailbox; undefined: everything it receives. */
   alias?: string
   keepsCopy: boolean
-  /** `key_…` or `operator`. */
+  /** `usr_…`, `key_…` or `operator`. */
   createdBy: string
 }
 
@@ -131,6 +131,7 @@ export class ForwardAdministration {
     if (mailbox === undefined) throw notFound('mailbox')
     if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
     if (mailbox.isAgent) throw conflict('The inbox of an agent forwards nothing.')
+    if (mailbox.domainId === null) throw conflict('The mailbox is an outside account: its provider forwards its mail.')
     return mailbox
   }
 

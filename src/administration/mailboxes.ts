@@ -1,6 +1,7 @@
 // Mailboxes as a whole: the record in the directory together with its mail account, its sending accounts and the sign-ins through it.
 
 import type { Agents } from '../agents/agents.ts'
+import { conflict } from '../base/errors.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { IssuedKey } from '../directory/key-record.ts'
@@ -9,12 +10,16 @@ import type { Mailbox, MailboxInput } from '../directory/mailboxes.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
+import type { Sync } from '../sync/sync.ts'
 
 export interface MailboxDeps {
   db: Db
   directory: Pick<Directory, 'mailboxes' | 'aliases' | 'keys'>
   store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
-  outbound: Pick<Outbound, 'foreignIn'> & { queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf'> }
+  sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn'> }
+  outbound: Pick<Outbound, 'foreignIn'> & { providers: Pick<Outbound['providers'], 'removeOwnedIn'> } & {
+    queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf'>
+  }
   agents: Pick<Agents, 'endSignInsThrough'>
   people: Pick<People, 'welcomeMailbox' | 'forgetMailbox'>
 }
@@ -62,6 +67,7 @@ export class MailboxAdministration {
       const mailbox = directory.mailboxes.updateIn(tx, teamId, id, change, usedBytes, (current) => {
         quotaBefore = current.quotaBytes
         check?.(current, tx)
+        if (change.sendScope !== undefined) this.#refuseScope(tx, current)
       })
       if (change.sendScope !== undefined) this.#checkScope(tx, teamId, change.sendScope)
       if (mailbox.quotaBytes !== quotaBefore) store.quotas.recordStorageLimitChange(tx, id)
@@ -75,17 +81,26 @@ export class MailboxAdministration {
    * @throws ProductError not_found, conflict while that person is the last owner of a team
    */
   async delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    const { db, directory, agents, people, outbound } = this.#deps
-    const mailbox = await db.write((tx) => {
-      const before = directory.mailboxes.getIn(tx, teamId, id)?.status
-      const deleted = directory.mailboxes.deleteIn(tx, teamId, id, check)
-      agents.endSignInsThrough(tx, id)
-      // The address of one that was deleted earlier may belong to another person now.
-      if (before !== 'deleted') people.forgetMailbox(tx, deleted)
-      return deleted
-    })
-    await outbound.queuedMessages.cancelOf(id)
+    const mailbox = await this.#deps.db.write((tx) => this.deleteIn(tx, teamId, id, check))
+    await this.cancelQueued(id)
     return mailbox
+  }
+
+  /** As `delete`, inside a unit of work of the caller, who calls `cancelQueued` after it. */
+  deleteIn(tx: Tx, teamId: string, id: string, check?: Check): Mailbox {
+    const { directory, agents, people } = this.#deps
+    const before = directory.mailboxes.getIn(tx, teamId, id)?.status
+    const deleted = directory.mailboxes.deleteIn(tx, teamId, id, check)
+    this.#endOutsideAccounts(tx, deleted)
+    agents.endSignInsThrough(tx, id)
+    // The address of one that was deleted earlier may belong to another person now.
+    if (before !== 'deleted') people.forgetMailbox(tx, deleted)
+    return deleted
+  }
+
+  /** Cancels the queued messages of a mailbox. */
+  async cancelQueued(id: string): Promise<void> {
+    await this.#deps.outbound.queuedMessages.cancelOf(id)
   }
 
   /** Removes an alias; mail to it is rejected from then on. @throws ProductError not_found */
@@ -105,6 +120,21 @@ export class MailboxAdministration {
     store.openAccount(tx, mailbox.id, mailbox.email)
     people.welcomeMailbox(tx, mailbox)
     return mailbox
+  }
+
+  /** Ends the outside account that the mailbox is, and those it collects from, with their sending accounts. */
+  #endOutsideAccounts(tx: Tx, { id, teamId }: Mailbox): void {
+    const { sync, outbound } = this.#deps
+    for (const account of sync.accounts.ofMailbox(id, tx)) {
+      sync.accounts.deleteIn(tx, teamId, account.id)
+      if (account.providerId !== null) outbound.providers.removeOwnedIn(tx, teamId, account.providerId)
+    }
+  }
+
+  /** The mailbox of an outside account sends through that account. @throws ProductError conflict */
+  #refuseScope(tx: Tx, { id, domainId }: Mailbox): void {
+    if (domainId !== null || this.#deps.sync.accounts.mirrorOf(id, tx)?.providerId == null) return
+    throw conflict('The mailbox sends through its outside account. Change the SMTP settings there.', 'send_scope')
   }
 
   #checkScope(tx: Tx, teamId: string, scope: SendScope): void {

@@ -1,6 +1,7 @@
 // Agents: programs that register an inbox for themselves, and the people who own them.
 
 import type { Tx } from '../db/db.ts'
+import { Approvals } from './approvals.ts'
 import { Assertions } from './assertions.ts'
 import type { AgentDeps } from './deps.ts'
 import { Grants } from './grants.ts'
@@ -24,6 +25,8 @@ export interface Agents {
   ownership: Ownership
   /** Actions of owners on their pages. */
   owners: Owners
+  /** What agents wait for from a person. */
+  approvals: Approvals
   allowance: SendAllowance
   switches: Switches
   /** Ends the links and invitations mailed to a mailbox and their sessions, inside a unit of work that deletes it or one of its addresses. */
@@ -40,6 +43,7 @@ export function openAgents(deps: AgentDeps): Agents {
   const assertions = new Assertions({ db, clock, vault, issuer: `${config.APP_ORIGIN}/agent-auth` })
   const ownership = new Ownership({ ...deps, registrations, tokens, assertions })
   const invites = new Invites({ ...deps, registrations, ownership })
+  const owners = new Owners({ ...deps, registrations, ownership, invites })
   return {
     proofOfWork: new ProofOfWork({ clock, secret, cost: config.POW_COST }),
     registrations,
@@ -47,8 +51,9 @@ export function openAgents(deps: AgentDeps): Agents {
     tokens,
     ownership,
     invites,
-    owners: new Owners({ ...deps, registrations, ownership, invites }),
-    grants: new Grants({ ...deps, registrations, tokens, assertions, invites }),
+    owners,
+    approvals: new Approvals({ invites, owners }),
+    grants: new Grants({ ...deps, registrations, tokens, assertions, invites, ownership }),
     allowance: deps.allowance,
     switches: new Switches(deps),
     endSignInsThrough: (tx, mailboxId) => endSignInsThrough(tx, deps.people, mailboxId),

@@ -6,6 +6,7 @@ import type { Tx } from '../db/db.ts'
 import type { Assertions, SignedAssertion } from './assertions.ts'
 import type { AgentDeps } from './deps.ts'
 import type { Invites } from './invites.ts'
+import type { Ownership } from './ownership.ts'
 import { isAlive, type Registration } from './records.ts'
 import type { Registrations } from './registrations.ts'
 import { type AgentTokens, AUDIENCE_SCOPES, type TokenAudience } from './tokens.ts'
@@ -43,6 +44,7 @@ interface Deps extends AgentDeps {
   tokens: AgentTokens
   assertions: Assertions
   invites: Pick<Invites, 'latest'>
+  ownership: Pick<Ownership, 'noteSendingAsked'>
 }
 
 /** An assertion of version 2 is renewed when it expires within this time. */
@@ -96,6 +98,9 @@ export class Grants {
     const issued = await this.#deps.db.write((tx) => {
       const registration = find(tx)
       const why = this.#refusalOf(tx, registration, request, how)
+      if (why === 'pending' && registration?.state === 'accepted') {
+        this.#deps.ownership.noteSendingAsked(tx, registration)
+      }
       if (why !== null) return { why, registration }
       const scopes = request.scopes ?? AUDIENCE_SCOPES[request.audience]
       const token = this.#deps.tokens.mint(tx, registration!.n, request.audience, scopes)

@@ -115,11 +115,23 @@ export class Invites {
    * Records the owner's decision; an earlier decision stays. Accepting proves the address of the owner.
    * @returns the invitation as it is now; `decided` is false when it was decided before or has expired
    */
-  async decide(token: string, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
+  decide(token: string, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
+    return this.#decide((tx) => this.#byToken(tx, token), decision)
+  }
+
+  /** The same for the person it is for, once they have signed in: the link is not needed. */
+  decideFor({ n }: Invite, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
+    return this.#decide((tx) => this.#byN(tx, n), decision)
+  }
+
+  async #decide(
+    find: (tx: Tx) => Invite | undefined,
+    decision: InviteDecision,
+  ): Promise<OpenInvite & { decided: boolean }> {
     const { db, clock, registrations, ownership } = this.#deps
     const now = clock.now()
     const done = await db.write((tx) => {
-      const invite = this.#byToken(tx, token)
+      const invite = find(tx)
       if (invite === undefined) throw notFound('invitation')
       if (invite.state !== 'pending' || invite.expiresAt <= now) return { invite, decided: false }
       const registration = registrations.byN(tx, invite.registration)!
@@ -132,7 +144,7 @@ export class Invites {
         ownership.noteUndecided(tx, registration.n)
         if (decision.optOut) optOut(tx, invite.email, now)
       }
-      return { invite: this.#byToken(tx, token)!, decided: true }
+      return { invite: this.#byN(tx, invite.n)!, decided: true }
     })
     return { ...done, registration: registrations.byN(db.read, done.invite.registration)! }
   }
@@ -240,6 +252,11 @@ export class Invites {
 
   #byToken(reader: Reader, token: string): Invite | undefined {
     const row = reader.get('SELECT * FROM owner_invites WHERE token_hash = ?', [sha256(token)])
+    return row && inviteOf(row)
+  }
+
+  #byN(reader: Reader, n: number): Invite | undefined {
+    const row = reader.get('SELECT * FROM owner_invites WHERE n = ?', [n])
     return row && inviteOf(row)
   }
 

@@ -3,7 +3,7 @@
 import { conflict, notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import type { People } from '../people/people.ts'
-import type { SignInSession } from '../people/sessions.ts'
+import type { SignInBrowser, SignInSession } from '../people/sessions.ts'
 import type { AgentDeps } from './deps.ts'
 import type { InviteDecision, Invites, OpenInvite } from './invites.ts'
 import { type OwnerAction, ownerActionMessage } from './owner-messages.ts'
@@ -37,9 +37,14 @@ export class Owners {
 
   /**
    * Records the answer to an invitation. Accepting signs the person in.
+   * @param browser default: an unknown one
    * @returns a null session unless this call accepted the invitation
    */
-  async answer(token: string, decision: InviteDecision): Promise<OpenInvite & { session: SignInSession | null }> {
+  async answer(
+    token: string,
+    decision: InviteDecision,
+    browser?: SignInBrowser,
+  ): Promise<OpenInvite & { session: SignInSession | null }> {
     const { invites, people, db } = this.#deps
     const open = invites.open(token)
     if (open === undefined) throw notFound('invitation')
@@ -54,7 +59,28 @@ export class Owners {
     // A mailed link proves the address. A link shown by the operator opens only this agent's team.
     const teamId = invite.isShown ? registration.teamId : null
     const scope = { email: invite.email, teamId, mailboxId: invite.mailboxId, shownBy: null }
-    return { ...done, session: await db.write((tx) => people.signInAs(tx, scope)) }
+    return { ...done, session: await db.write((tx) => people.signInAs(tx, scope, browser)) }
+  }
+
+  /**
+   * Records the answer of a person who has signed in to an invitation that waits for them.
+   * @throws ProductError conflict when it was decided or has expired meanwhile
+   */
+  async decideInvite({ invite }: OpenInvite, decision: InviteDecision): Promise<void> {
+    const done = await this.#deps.invites.decideFor(invite, decision)
+    if (!done.decided) throw conflict('This invitation was decided meanwhile, or has expired.')
+    if (!decision.accept) return
+    const action = decision.approveSending ? 'accepted_and_approved' : 'accepted'
+    await this.#confirm(invite.email, done.registration, action)
+  }
+
+  /**
+   * Puts the question aside whether an agent may send: it goes on reading, and can be allowed later.
+   * @throws ProductError not_found for an agent of another owner, conflict when it may send or has ended
+   */
+  async refuseSending(session: Owner, id: string): Promise<void> {
+    this.#own(session, id)
+    await this.#deps.db.write((tx) => this.#deps.ownership.refuseSending(tx, id))
   }
 
   /** @throws ProductError not_found for an agent of another owner, conflict for one that has ended */

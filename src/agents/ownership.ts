@@ -58,11 +58,25 @@ export class Ownership {
     this.#deps.store.quotas.recordStorageLimitChange(tx, registration.mailboxId)
   }
 
+  /** Records that an agent asked for sending while its owner has not decided. */
+  noteSendingAsked(tx: Tx, { n, sendingAskedAt }: Registration): void {
+    if (sendingAskedAt !== null) return
+    tx.run('UPDATE agent_registrations SET sending_asked_at = ? WHERE n = ?', [this.#deps.clock.now(), n])
+  }
+
+  /** Records that the owner does not want to be asked again. @throws ProductError not_found, conflict unless it is accepted */
+  refuseSending(tx: Tx, id: string): void {
+    const { n } = this.#require(tx, id, ['accepted'])
+    tx.run('UPDATE agent_registrations SET sending_refused_at = ? WHERE n = ?', [this.#deps.clock.now(), n])
+  }
+
   /** Revokes the approval immediately and rejects queued messages. Reading and quota stay. */
   revokeSending(tx: Tx, id: string): void {
     const registration = this.#require(tx, id, ['accepted', 'approved'])
     this.#setState(tx, registration.n, 'accepted', ['approved'])
     this.#setInviteState(tx, registration.n, 'approved', 'accepted')
+    // The owner has just decided: the agent that goes on asking is no new question.
+    this.refuseSending(tx, id)
     this.#deps.tokens.revokeOf(tx, registration.n, 'send')
     this.#deps.stopSending(tx, registration.mailboxId)
   }

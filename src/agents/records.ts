@@ -25,6 +25,10 @@ export interface Registration {
   provisionedAt: number | null
   lastUsedAt: number | null
   endedAt: number | null
+  /** When it first asked to send after a person became its owner; null until then. */
+  sendingAskedAt: number | null
+  /** When its owner decided against it; null while they have not. */
+  sendingRefusedAt: number | null
 }
 
 export type InviteState = 'pending' | 'accepted' | 'approved' | 'declined' | 'expired' | 'revoked'
@@ -66,6 +70,8 @@ export function registrationOf(row: Row): Registration {
     provisionedAt: row.provisioned_at as number | null,
     lastUsedAt: row.last_used_at as number | null,
     endedAt: row.ended_at as number | null,
+    sendingAskedAt: row.sending_asked_at as number | null,
+    sendingRefusedAt: row.sending_refused_at as number | null,
   }
 }
 

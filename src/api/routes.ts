@@ -19,6 +19,7 @@ import { queryChanges } from './mailbox/query-changes.ts'
 import { quotas } from './mailbox/quotas.ts'
 import { raw } from './mailbox/raw.ts'
 import { rawProtocol } from './mailbox/raw-protocol.ts'
+import { readRemoteAccount } from './mailbox/remote-account.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { sieveScripts } from './mailbox/sieve-scripts.ts'
@@ -33,6 +34,7 @@ import { audit } from './management/audit.ts'
 import { billing } from './management/billing.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
+import { domainKeys } from './management/domain-keys.ts'
 import { domains } from './management/domains.ts'
 import { emailLogs } from './management/email-logs.ts'
 import { emailMetrics } from './management/email-metrics.ts'
@@ -48,6 +50,10 @@ import { mailboxes } from './management/mailboxes.ts'
 import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
+import { remoteAccountActions } from './management/remote-account-actions.ts'
+import { remoteAccountOauth } from './management/remote-account-oauth.ts'
+import { remoteAccounts } from './management/remote-accounts.ts'
+import { requests } from './management/requests.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { suppressions } from './management/suppressions.ts'
 import { team } from './management/team.ts'
@@ -57,7 +63,9 @@ import { webhooks } from './management/webhooks.ts'
 import { operatorAgents } from './operator/agents.ts'
 import { operatorAppliance } from './operator/appliance.ts'
 import { operatorAudit } from './operator/audit.ts'
+import { operatorBackups } from './operator/backups.ts'
 import { operatorCredits } from './operator/credits.ts'
+import { operatorDoctor } from './operator/doctor.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { machineMetrics } from './operator/machine-metrics.ts'
 import { operatorQueue } from './operator/queue.ts'
@@ -69,6 +77,7 @@ import { sending } from './sending/send.ts'
 const management = [
   ...domains,
   ...domainFilters,
+  ...domainKeys,
   ...mailboxes,
   ...mailboxFilters,
   ...mailboxKeys,
@@ -83,6 +92,9 @@ const management = [
   ...providers,
   ...providerActions,
   ...providerOauth,
+  ...remoteAccounts,
+  ...remoteAccountOauth,
+  ...remoteAccountActions,
   ...sharedLimit,
   ...deliveryGroups,
   ...suppressions,
@@ -92,11 +104,13 @@ const management = [
   ...apiKeys,
   ...team,
   ...audit,
+  ...requests,
   ...usage,
   ...billing,
 ]
 const mailbox = [
   readMe,
+  readRemoteAccount,
   ...appPasswords,
   ...forwards,
   readEvents,
@@ -126,6 +140,8 @@ const operator = [
   ...operatorTeams,
   ...operatorAgents,
   ...operatorAppliance,
+  ...operatorDoctor,
+  ...operatorBackups,
   operatorAudit,
   operatorCredits,
   machineMetrics,

@@ -2,7 +2,6 @@
 
 import type { Context } from '../context.ts'
 import type { Reader } from '../db/db.ts'
-import type { Directory } from '../directory/directory.ts'
 import type { Account } from '../store/records.ts'
 
 /** The account of each mailbox by its id; empty while the store cannot be read, so that members of usage are left out. */
@@ -15,12 +14,26 @@ export function usageOf(app: Context, mailboxIds: readonly string[]): Map<string
   }
 }
 
-/** How many active API keys and app passwords each mailbox has. */
-export function countCredentials(
-  { keys, appPasswords }: Directory,
+/** What belongs to a mailbox. */
+export interface MailboxFacts {
+  /** Active API keys. */
+  keys: number
+  /** Active app passwords. */
+  appPasswords: number
+  /** The outside account that the mailbox is. */
+  remoteAccountId: string | null
+}
+
+export function factsOf(
+  { directory: { keys, appPasswords }, sync }: Context,
   mailboxIds: readonly string[],
   reader?: Reader,
-): (mailboxId: string) => { keys: number; appPasswords: number } {
+): (mailboxId: string) => MailboxFacts {
   const [ofKeys, ofAppPasswords] = [keys, appPasswords].map((one) => one.countByMailbox(mailboxIds, reader))
-  return (id) => ({ keys: ofKeys!.get(id) ?? 0, appPasswords: ofAppPasswords!.get(id) ?? 0 })
+  const remotes = sync.accounts.mirrorsOf(mailboxIds, reader)
+  return (id) => ({
+    keys: ofKeys!.get(id) ?? 0,
+    appPasswords: ofAppPasswords!.get(id) ?? 0,
+    remoteAccountId: remotes.get(id) ?? null,
+  })
 }

@@ -47,6 +47,7 @@ export const ID_PREFIX = {
   passkey: 'psk_',
   approval: 'apr_',
   auditEntry: 'aud_',
+  remoteAccount: 'racc_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIX

@@ -3,8 +3,11 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import { sha256 } from './secrets.ts'
 
-/** Deliveries, webhook events or sending accounts to process; accounts (mailboxes) that changed, with their numbers as subjects. */
-export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts'
+/**
+ * Deliveries, webhook events, sending accounts or outside accounts to process; accounts (mailboxes) that changed, with their numbers as
+ * subjects.
+ */
+export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts' | 'remotes'
 
 export interface Notifier {
   /**

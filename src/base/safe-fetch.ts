@@ -28,7 +28,7 @@ export type PostProblem =
 export interface PostResult {
   /** 0 when there was no response. */
   status: number
-  /** At most {@link ANSWER_MAX} bytes as UTF-8, invalid bytes replaced; null without a response. */
+  /** At most {@link ANSWER_MAX} bytes, or what `get` was given, as UTF-8, invalid bytes replaced; null without a response. */
   body: string | null
   retryAfter: string | null
   /** True for a status of success (2xx). */
@@ -56,7 +56,7 @@ interface Target {
   isAddress: boolean
 }
 
-/** Posts to foreign https URLs. Connections stay open a few seconds for the next request to the same host. */
+/** Requests to foreign https URLs. Connections stay open a few seconds for the next request to the same host. */
 export class SafeFetch {
   readonly #options: SafeFetchOptions
   readonly #totalMs: number
@@ -79,9 +79,22 @@ export class SafeFetch {
   }
 
   /** Posts `body`. Never throws because of the remote side. */
-  async post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
+  post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
+    return this.#request(url, { method: 'POST', headers, body }, ANSWER_MAX)
+  }
+
+  /** @param most bytes of the response that are kept. Never throws because of the remote side. */
+  get(url: string, headers: Record<string, string>, most: number): Promise<PostResult> {
+    return this.#request(url, { method: 'GET', headers }, most)
+  }
+
+  async #request(
+    url: string,
+    asked: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
+    most: number,
+  ): Promise<PostResult> {
     const totalMs = this.#totalMs
-    const reading = new AnswerReader(totalMs)
+    const reading = new AnswerReader(totalMs, most)
     let timer: NodeJS.Timeout | undefined
     try {
       this.#opening ??= this.#open()
@@ -91,7 +104,7 @@ export class SafeFetch {
       if (isAddress) await this.addressesOf(hostname)
       // From here on the result is awaited: it must not be rejected before.
       timer = setTimeout(() => reading.expire(), totalMs).unref()
-      agent.dispatch({ origin, path, method: 'POST', headers, body }, reading)
+      agent.dispatch({ origin, path, ...asked }, reading)
       return await reading.result
     } catch (error) {
       return { ...NO_ANSWER, ...explain(error, reading.isLate, totalMs) }
@@ -164,17 +177,19 @@ export class Blocked extends Error {
 class AnswerReader implements Dispatcher.DispatchHandler {
   /** Rejects when there was no response. */
   readonly result: Promise<PostResult>
-  /** True when the time was over before the response was complete. */
+  /** True when the time had expired before the response was complete. */
   isLate = false
   readonly #totalMs: number
+  readonly #most: number
   readonly #settle: PromiseWithResolvers<PostResult>
   #controller: Dispatcher.DispatchController | undefined
   #head: Omit<PostResult, 'body' | 'problem' | 'text'> | undefined
   readonly #parts: Buffer[] = []
   #size = 0
 
-  constructor(totalMs: number) {
+  constructor(totalMs: number, most: number) {
     this.#totalMs = totalMs
+    this.#most = most
     this.#settle = Promise.withResolvers()
     this.result = this.#settle.promise
   }
@@ -207,13 +222,13 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
     this.#parts.push(part)
     this.#size += part.length
-    if (this.#size < ANSWER_MAX) return
+    if (this.#size < this.#most) return
     this.onResponseEnd()
     controller.abort(new Error('The rest of the response is not read.'))
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#parts).subarray(0, ANSWER_MAX).toString('utf8')
+    const body = Buffer.concat(this.#parts).subarray(0, this.#most).toString('utf8')
     this.#settle.resolve({ ...this.#head!, body, problem: null, text: null })
   }
 

@@ -1,20 +1,25 @@
 // Where an appliance that runs is found: what a person opens, and what programs speak to.
 
+import { CLIENT_LISTENERS, type ClientListener } from '../config/client-listeners.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
 import type { CommandOutput } from './command.ts'
 import { table } from './table.ts'
 
-/** @param ports the ones that were bound */
-export function addressOutput({ APP_ORIGIN: app, SEND_ORIGIN: send }: Config, ports: { smtp: number }): CommandOutput {
+/** @param ports the ones that were bound; 0 for listeners that are switched off */
+export function addressOutput(
+  { APP_ORIGIN: app, SEND_ORIGIN: send }: Config,
+  ports: { smtp: number } & Record<ClientListener, number>,
+): CommandOutput {
   return {
     data: { app, send, smtp_port: ports.smtp },
     // One text, so that the log does not come between its lines.
-    lines: [lines(app, send, ports.smtp).join('\n')],
+    lines: [lines(app, send, ports).join('\n')],
   }
 }
 
-function lines(app: string, send: string, smtpPort: number): string[] {
+function lines(app: string, send: string, ports: Parameters<typeof addressOutput>[1]): string[] {
+  const served = CLIENT_LISTENERS.filter((name) => ports[name] > 0).map((name) => `${name} ${ports[name]}`)
   return [
     '',
     `Mailstead ${PROGRAM_VERSION} runs:`,
@@ -24,7 +29,8 @@ function lines(app: string, send: string, smtpPort: number): string[] {
       ['  console', `${app}/console  (to sign in: npx mailstead login-link <email>)`],
       ['  API', `${app}/api/v1`],
       ['  sending API', `${send}/api/v1`],
-      ['  SMTP', `port ${smtpPort}`],
+      ['  SMTP', `port ${ports.smtp}`],
+      ...(served.length === 0 ? [] : [['  mail programs', `ports ${served.join(', ')}`]]),
     ]),
     '',
     'Ctrl-C ends it. To check it: npx mailstead doctor',

@@ -3,10 +3,9 @@
 import { AGENT_STATES, presentAgent } from '../api/schemas/operator-agent.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import type { Command } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
-import { table } from './table.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { readTime } from './time.ts'
 
 const REGISTRATION_ID = new RegExp(idPattern('agentRegistration'))
@@ -15,7 +14,7 @@ export const agentList: Command = {
   words: 'agent list',
   summary: 'List registered agents, newest first.',
   options: {
-    state: { value: 'state', says: `one of ${AGENT_STATES.join(', ')}`, words: AGENT_STATES },
+    state: choiceOption('state', AGENT_STATES),
     since: { value: 'time', says: 'only those that registered at this time or later' },
     ...LIMIT_OPTION,
   },
@@ -26,10 +25,11 @@ export const agentList: Command = {
     const { agents } = await call.open()
     const page = agents.registrations.list({ state, createdAfter, limit, after: null })
     const rows = page.items.map(presentAgent)
-    const cells = rows.map((row) => [row.id, row.email, row.state, row.created_at])
-    const head = ['Agent', 'Inbox', 'State', 'Registered']
-    const lines = rows.length === 0 ? ['No agent has registered.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'No agent has registered.',
+      head: ['Agent', 'Inbox', 'State', 'Registered'],
+      cells: (row) => [row.id, row.email, row.state, row.created_at],
+    })
   },
 }
 

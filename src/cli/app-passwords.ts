@@ -6,9 +6,9 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { ClientEndpoint } from '../config/client-protocols.ts'
 import { SIGN_IN_OUTCOMES } from '../directory/sign-ins.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import type { Command } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 import { table } from './table.ts'
 import { readTime } from './time.ts'
@@ -48,7 +48,7 @@ export const appPasswordList: Command = {
   words: 'mailbox app-password list',
   summary: 'List the app passwords of a mailbox, newest first.',
   operands: ['email'],
-  options: { status: { value: 'status', says: `one of ${STATUSES.join(', ')}` }, ...LIMIT_OPTION },
+  options: { status: choiceOption('status', STATUSES), ...LIMIT_OPTION },
   async run(call) {
     const status = oneOf('status', call.text('status'), STATUSES)
     const limit = readLimit(call)
@@ -56,9 +56,11 @@ export const appPasswordList: Command = {
     const mailbox = chooseMailbox(directory, call.operands[0]!)
     const page = directory.appPasswords.list(mailbox.id, { status, limit, after: null })
     const data = page.items.map(presentAppPassword)
-    const head = ['App password', 'Ends with', 'Status', 'Last used', 'From', 'Name']
-    const lines = data.length === 0 ? ['There are no app passwords.'] : table([head, ...data.map(cellsOf)])
-    return { data, lines: cut(lines, page.next !== null) }
+    return listOutput(data, page.next !== null, {
+      none: 'There are no app passwords.',
+      head: ['App password', 'Ends with', 'Status', 'Last used', 'From', 'Name'],
+      cells: cellsOf,
+    })
   },
 }
 
@@ -102,7 +104,7 @@ export const mailboxSignIns: Command = {
   words: 'mailbox sign-ins',
   summary: 'List sign-ins of mail programs to a mailbox, successful and failed, newest first.',
   operands: ['email'],
-  options: { outcome: { value: 'outcome', says: `one of ${SIGN_IN_OUTCOMES.join(', ')}` }, ...LIMIT_OPTION },
+  options: { outcome: choiceOption('outcome', SIGN_IN_OUTCOMES), ...LIMIT_OPTION },
   async run(call) {
     const outcome = oneOf('outcome', call.text('outcome'), SIGN_IN_OUTCOMES)
     const limit = readLimit(call)
@@ -110,9 +112,11 @@ export const mailboxSignIns: Command = {
     const mailbox = chooseMailbox(directory, call.operands[0]!)
     const page = directory.signIns.list(mailbox.id, { outcome, limit, after: null })
     const data = page.items.map(presentSignIn)
-    const head = ['At', 'Times', 'Protocol', 'Outcome', 'Source', 'Credential', 'Program']
-    const lines = data.length === 0 ? ['There are no sign-ins.'] : table([head, ...data.map(signInCells)])
-    return { data, lines: cut(lines, page.next !== null) }
+    return listOutput(data, page.next !== null, {
+      none: 'There are no sign-ins.',
+      head: ['At', 'Times', 'Protocol', 'Outcome', 'Source', 'Credential', 'Program'],
+      cells: signInCells,
+    })
   },
 }
 

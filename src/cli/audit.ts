@@ -3,8 +3,7 @@
 import { presentAuditEntry } from '../api/schemas/audit.ts'
 import { clean } from '../mime/one-line.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
-import { table } from './table.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseTeam } from './team-choice.ts'
 
 /** Characters of a label in the table; --json has all of it. */
@@ -27,12 +26,13 @@ export const auditList: Command = {
     const filter = { actor: call.text('actor'), search: call.text('search'), limit, after: null }
     const page = await people.audit.list(team, filter)
     const rows = page.items.map(presentAuditEntry)
-    const cells = rows.map(({ at, actor, action, target }) => {
-      const what = target.label ?? target.id ?? ''
-      return [at, action, clean(actor.label, LABEL_SHOWN), clean(what, LABEL_SHOWN)]
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no entries.',
+      head: ['Time', 'Operation', 'By', 'Target'],
+      cells: ({ at, actor, action, target }) => {
+        const what = target.label ?? target.id ?? ''
+        return [at, action, clean(actor.label, LABEL_SHOWN), clean(what, LABEL_SHOWN)]
+      },
     })
-    const lines =
-      rows.length === 0 ? ['There are no entries.'] : table([['Time', 'Operation', 'By', 'Target'], ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
   },
 }

@@ -35,6 +35,16 @@ import { providerActivate, providerDeactivate, providerDelete, providerTest } fr
 import { providerConnect, providerCreate, providerUpdate } from './provider-edit.ts'
 import { providerList, providerShow } from './providers.ts'
 import { queueDrop, queueList, queueRetry } from './queue.ts'
+import { remoteAdd, remoteDiscover } from './remote-add.ts'
+import {
+  remoteConfirmRemoval,
+  remoteDelete,
+  remoteList,
+  remotePause,
+  remoteResume,
+  remoteShow,
+  remoteSync,
+} from './remotes.ts'
 import { restore } from './restore.ts'
 import { send } from './send.ts'
 import { serveCommand } from './serve.ts'
@@ -74,6 +84,13 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],
       ...[mailboxSuspend, mailboxReactivate, mailboxDelete],
+    ],
+  },
+  {
+    title: 'Outside accounts',
+    commands: [
+      ...[remoteList, remoteShow, remoteAdd, remoteDiscover, remoteSync],
+      ...[remotePause, remoteResume, remoteConfirmRemoval, remoteDelete],
     ],
   },
   {

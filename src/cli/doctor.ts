@@ -1,24 +1,12 @@
 // `mailstead doctor`: checks the settings, the machine, DNS and the databases, and advises what to do.
 
 import { resolve } from 'node:path'
-import { systemClock } from '../base/clock.ts'
-import type { Resolver } from '../base/resolver.ts'
 import { storageError } from '../base/storage-error.ts'
-import { clientHosts } from '../config/client-protocols.ts'
-import type { Config } from '../config/config.ts'
+import { applianceChecks, machineChecks, portChecks } from '../maintenance/doctor/checks.ts'
+import { checkDatabases } from '../maintenance/doctor/deep.ts'
+import { type Finding, failing, type Level } from '../maintenance/doctor/finding.ts'
+import { checkFolder } from '../maintenance/doctor/machine.ts'
 import type { Call, Command } from './command.ts'
-import { checkAccounts } from './doctor/accounts.ts'
-import { checkBacklog } from './doctor/backlog.ts'
-import { checkClientHost, checkClientPorts, checkDocumentNames } from './doctor/client-ports.ts'
-import { checkClockGuard } from './doctor/clock-guard.ts'
-import { checkDatabases } from './doctor/deep.ts'
-import { checkDomains, documentNames } from './doctor/domains.ts'
-import { type Finding, failing, type Level } from './doctor/finding.ts'
-import { checkCertificate, checkClock, checkDisk, checkFolder } from './doctor/machine.ts'
-import { checkHosts } from './doctor/mail-host.ts'
-import { checkInboundPort, checkOutboundPort, notTried } from './doctor/outside.ts'
-import { checkSettings } from './doctor/settings.ts'
-import { checkSmtp } from './doctor/smtp-port.ts'
 
 const MARKS = { ok: '  ok    ', warn: '  warn  ', fail: '  FAIL  ' }
 const INDENT = ' '.repeat(MARKS.ok.length)
@@ -47,36 +35,18 @@ export const doctor: Command = {
 async function runChecks(call: Call): Promise<Finding[]> {
   const { config } = call
   const folder = await checkFolder(config.DATA_DIR)
-  const outside = [...checkSettings(config), await checkSmtp(config), ...(await checkClientPorts(config))]
+  const ports = await portChecks(config)
   // Opening would make a folder that is missing.
-  if (folder.level === 'fail') return [folder, ...outside]
-  const path = resolve(config.DATA_DIR)
-  const machine = [folder, await checkDisk(path), await checkClock(path, systemClock.now())]
+  if (folder.level === 'fail') return [folder, ...ports]
+  const machine = [folder, ...(await machineChecks(config))]
   // Damage that keeps the appliance from being opened is what --deep is asked for.
-  const deep = async () => (call.has('deep') ? await checkDatabases(path, call.progress) : [])
+  const deep = async () => (call.has('deep') ? await checkDatabases(resolve(config.DATA_DIR), call.progress) : [])
   try {
     const app = await call.open()
-    return [
-      ...machine,
-      ...checkCertificate(app.folder.tls.cert, hostsOf(config), app.clock.now()),
-      ...outside,
-      ...(await checkHosts(app.resolver, config.MAIL_HOSTS)),
-      ...(await checkFromOutside(call, app.resolver)),
-      ...(await checkDomains(app)),
-      ...(call.has('outside') ? await checkDocumentNames(app.resolver, documentNames(app)) : []),
-      ...checkAccounts(app),
-      ...(await checkBacklog(app)),
-      checkClockGuard(app),
-      ...(await deep()),
-    ]
+    return [...machine, ...(await applianceChecks(app, { outside: call.has('outside'), ports })), ...(await deep())]
   } catch (error) {
-    return [...machine, openFinding(error), ...outside, ...(await deep())]
+    return [...machine, openFinding(error), ...ports, ...(await deep())]
   }
-}
-
-/** The names senders and mail programs connect to. */
-function hostsOf(config: Config): string[] {
-  return [...new Set([...config.MAIL_HOSTS, ...clientHosts(config)])]
 }
 
 function openFinding(error: unknown): Finding {
@@ -84,15 +54,6 @@ function openFinding(error: unknown): Finding {
   if (damage !== undefined) return failing('open', damage.message, 'mailstead doctor --deep names what is damaged.')
   const says = `The appliance cannot be opened: ${error instanceof Error ? error.message : String(error)}`
   return failing('open', says, 'Correct this, then run mailstead doctor again.')
-}
-
-async function checkFromOutside({ config, has }: Call, resolver: Resolver): Promise<Finding[]> {
-  if (!has('outside')) return notTried(config)
-  return [
-    ...(await checkInboundPort(resolver, config)),
-    ...(await checkOutboundPort(resolver, config)),
-    ...(await checkClientHost(resolver, config)),
-  ]
 }
 
 function linesOf({ level, check, says, do: advice }: Finding): string[] {

@@ -2,11 +2,11 @@
 
 import { presentDomain } from '../api/schemas/domain.ts'
 import type { Domain } from '../directory/domains.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { recordRows } from './domain-records.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -17,7 +17,7 @@ export const domainList: Command = {
   summary: 'List the domains of a team, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
+    status: choiceOption('status', STATUSES),
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -27,11 +27,11 @@ export const domainList: Command = {
     const team = chooseTeam(directory, call.text('team'))
     const page = directory.domains.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentDomain)
-    const cells = rows.map((row) => [row.id, row.verification_status, row.created_at, row.domain])
-    const head = ['Domain', 'Status', 'Created', 'Name']
-    const lines =
-      rows.length === 0 ? ['There are no domains. Add one with mailstead domain add.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no domains. Add one with mailstead domain add.',
+      head: ['Domain', 'Status', 'Created', 'Name'],
+      cells: (row) => [row.id, row.verification_status, row.created_at, row.domain],
+    })
   },
 }
 

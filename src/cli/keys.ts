@@ -4,11 +4,10 @@ import { type ApiKeyJson, presentKey, presentNewKey } from '../api/schemas/api-k
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { Directory } from '../directory/directory.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { checkId, readNumber } from './options.ts'
-import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
 const STATUSES = ['active', 'expired', 'revoked'] as const
@@ -20,7 +19,7 @@ export const keyList: Command = {
   summary: 'List the API keys of a team and its mailboxes, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
+    status: choiceOption('status', STATUSES),
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -30,9 +29,11 @@ export const keyList: Command = {
     const team = chooseTeam(directory, call.text('team'))
     const page = directory.keys.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentKey)
-    const head = ['Key', 'Prefix', 'Status', 'Permissions', 'Last used', 'Name']
-    const lines = rows.length === 0 ? ['There are no keys.'] : table([head, ...rows.map(cellsOf)])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no keys.',
+      head: ['Key', 'Prefix', 'Status', 'Permissions', 'Last used', 'Name'],
+      cells: cellsOf,
+    })
   },
 }
 

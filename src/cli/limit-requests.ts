@@ -5,8 +5,7 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import { oneOf } from './choice.ts'
 import type { Command } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
-import { table } from './table.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseTeam } from './team-choice.ts'
 
 const STATUSES = ['pending', 'approved', 'denied', 'canceled'] as const
@@ -34,9 +33,11 @@ export const limitRequestList: Command = {
     const teamId = team === undefined ? undefined : chooseTeam(directory, team).id
     const page = outbound.sharedLimit.list({ teamId, status, limit, after: null })
     const rows = page.items.map(presentOperatorLimitRequest)
-    const head = ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Requested', 'Reason']
-    const lines = rows.length === 0 ? ['There are no requests.'] : table([head, ...rows.map(cellsOf)])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no requests.',
+      head: ['Request', 'Status', 'Team', 'Limit', 'Sent', 'Requested', 'Reason'],
+      cells: cellsOf,
+    })
   },
 }
 

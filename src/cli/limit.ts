@@ -1,7 +1,8 @@
-// How many rows a list shows.
+// Lists: how many rows are shown, and how.
 
 import { ProductError } from '../base/errors.ts'
-import type { Call } from './command.ts'
+import type { Call, CommandOutput } from './command.ts'
+import { table } from './table.ts'
 
 /** Rows shown when no number is given, and at most. */
 const SHOWN = 50
@@ -18,7 +19,20 @@ export function readLimit(call: Call): number {
   throw new ProductError('invalid_parameter', `The limit must be a whole number from 1 to ${SHOWN_MAX}.`)
 }
 
-/** The lines of a list, and a word on what it does not show. */
-export function cut(lines: readonly string[], hasMore: boolean): string[] {
-  return hasMore ? [...lines, '… and more: see --limit.'] : [...lines]
+/** The table of a list, for people. */
+interface ListTable<T> {
+  /** The line without any row. */
+  none: string
+  head: readonly string[]
+  cells(row: T): string[]
+}
+
+/** The output of a list: its rows as data and as a table, and a word on what it does not show. */
+export function listOutput<T>(
+  rows: readonly T[],
+  hasMore: boolean,
+  { none, head, cells }: ListTable<T>,
+): CommandOutput {
+  const lines = rows.length === 0 ? [none] : table([head, ...rows.map(cells)])
+  return { data: rows, lines: hasMore ? [...lines, '… and more: see --limit.'] : lines }
 }

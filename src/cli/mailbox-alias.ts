@@ -3,9 +3,8 @@
 import { presentAlias } from '../api/schemas/alias.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Command } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
-import { table } from './table.ts'
 
 export const mailboxAlias: Command = {
   words: 'mailbox alias',
@@ -34,9 +33,11 @@ export const mailboxAliases: Command = {
     const mailbox = chooseMailbox(directory, call.operands[0]!)
     const page = directory.aliases.list(mailbox.id, { limit, after: null })
     const rows = page.items.map(presentAlias)
-    const cells = rows.map((row) => [row.email, row.created_at])
-    const lines = rows.length === 0 ? [`${mailbox.email} has no aliases.`] : table([['Alias', 'Created'], ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: `${mailbox.email} has no aliases.`,
+      head: ['Alias', 'Created'],
+      cells: (row) => [row.email, row.created_at],
+    })
   },
 }
 

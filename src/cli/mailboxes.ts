@@ -1,16 +1,15 @@
 // `mailstead mailbox list`, `suspend`, `reactivate`, `delete`: mailboxes of any team.
 
-import { livingAgentOf } from '../api/management/mailboxes.ts'
+import { reactivatable } from '../api/management/mailboxes.ts'
 import { type MailboxAdmin, presentMailboxAdmin } from '../api/schemas/mailbox.ts'
-import { countCredentials } from '../api/usage.ts'
+import { factsOf } from '../api/usage.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
-import { sizeText } from './backup/size-text.ts'
-import { oneOf } from './choice.ts'
+import { sizeText } from '../maintenance/backup/size-text.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import { type Call, type Command, type CommandResult, TEAM_OPTION } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
-import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
 const STATUSES = ['active', 'suspended', 'deleted'] as const
@@ -20,7 +19,7 @@ export const mailboxList: Command = {
   summary: 'List the mailboxes of a team, newest first; deleted ones only with --status deleted.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
+    status: choiceOption('status', STATUSES),
     search: { value: 'text', says: 'a part of the address or of the name' },
     ...LIMIT_OPTION,
   },
@@ -32,9 +31,11 @@ export const mailboxList: Command = {
     const filter = { statuses: status && [status], search: call.text('search'), limit, after: null }
     const page = await app.directory.mailboxes.list(team.id, filter)
     const rows = present(app, page.items)
-    const head = ['Mailbox', 'Status', 'Used', 'Keys', 'Created', 'Address']
-    const lines = rows.length === 0 ? ['There are no mailboxes.'] : table([head, ...rows.map(cellsOf)])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no mailboxes.',
+      head: ['Mailbox', 'Status', 'Used', 'Keys', 'Created', 'Address'],
+      cells: cellsOf,
+    })
   },
 }
 
@@ -54,7 +55,7 @@ export const mailboxReactivate: Command = {
   summary: 'Reactivate a suspended mailbox; its queued messages are sent.',
   operands: ['email'],
   run: (call) =>
-    change(call, 'active', (app, { teamId, id }) => app.directory.mailboxes.reactivate(teamId, id, livingAgentOf(app))),
+    change(call, 'active', (app, { teamId, id }) => app.directory.mailboxes.reactivate(teamId, id, reactivatable(app))),
 }
 
 export const mailboxDelete: Command = {
@@ -79,8 +80,8 @@ async function change(
 function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
   const usage = app.store.accounts.byMailboxes(ids)
-  const counts = countCredentials(app.directory, ids)
-  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), counts(mailbox.id)))
+  const facts = factsOf(app, ids)
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), facts(mailbox.id)))
 }
 
 function cellsOf(row: MailboxAdmin): string[] {

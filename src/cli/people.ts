@@ -6,8 +6,7 @@ import type { Context } from '../context.ts'
 import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../people/members.ts'
 import { auditCommand } from './audit-command.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
-import { table } from './table.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseTeam } from './team-choice.ts'
 
 export const memberList: Command = {
@@ -20,11 +19,11 @@ export const memberList: Command = {
     const team = chooseTeam(directory, call.text('team'))
     const page = people.members.list(team.id, { limit, after: null })
     const rows = page.items.map(presentMember)
-    const cells = rows.map((row) => [row.id, row.role, row.status, row.last_login_at ?? 'never', row.email])
-    const head = ['Member', 'Role', 'Status', 'Last sign-in', 'Address']
-    const lines =
-      rows.length === 0 ? ['There are no members. Add one with mailstead member add.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no members. Add one with mailstead member add.',
+      head: ['Member', 'Role', 'Status', 'Last sign-in', 'Address'],
+      cells: (row) => [row.id, row.role, row.status, row.last_login_at ?? 'never', row.email],
+    })
   },
 }
 

@@ -1,7 +1,8 @@
 // Progress of a long command: one line that is rewritten at a terminal, a line every few seconds elsewhere.
 
 import type { Clock } from '../base/clock.ts'
-import { sizeText } from './backup/size-text.ts'
+import { sizeText } from '../maintenance/backup/size-text.ts'
+import type { ProgressUnit, StepProgress } from '../maintenance/progress.ts'
 
 /** Where progress is shown. */
 export interface ProgressOutput {
@@ -9,9 +10,6 @@ export interface ProgressOutput {
   write(text: string): void
   clock: Clock
 }
-
-/** What the amounts of a step are. */
-export type ProgressUnit = 'bytes' | 'messages' | 'contents'
 
 interface Step {
   label: string
@@ -30,7 +28,7 @@ const PLAIN_MS = 5_000
 const RATE_FROM_MS = 1_000
 const CLEAR_LINE = '\r\u001b[K'
 
-export class Progress {
+export class Progress implements StepProgress {
   readonly #output: ProgressOutput | null
   #step: Step | null = null
   #shownAt: number

@@ -5,9 +5,9 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import type { Provider } from '../outbound/records.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { checkId } from './options.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
@@ -22,8 +22,8 @@ export const providerList: Command = {
   summary: 'List the sending accounts of a team, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
-    type: { value: 'type', says: `one of ${TYPES.join(', ')}`, words: TYPES },
+    status: choiceOption('status', STATUSES),
+    type: choiceOption('type', TYPES),
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -34,12 +34,11 @@ export const providerList: Command = {
     const team = chooseTeam(directory, call.text('team'))
     const page = outbound.providers.list(team.id, { status, type, limit, after: null })
     const rows = page.items.map(presentProvider)
-    const head = ['Provider', 'Type', 'Status', 'Sends as', 'Last used', 'Name']
-    const lines =
-      rows.length === 0
-        ? ['There are no sending accounts. Add one with mailstead provider create.']
-        : table([head, ...rows.map(cellsOf)])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no sending accounts. Add one with mailstead provider create.',
+      head: ['Provider', 'Type', 'Status', 'Sends as', 'Last used', 'Name'],
+      cells: cellsOf,
+    })
   },
 }
 

@@ -5,8 +5,7 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { QueuedMessage } from '../outbound/queued-messages.ts'
 import type { Command } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
-import { table } from './table.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 
 const EMAIL_ID = new RegExp(idPattern('email'))
 
@@ -22,10 +21,11 @@ export const queueList: Command = {
     const { outbound } = await call.open()
     const page = await outbound.queuedMessages.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
     const rows = page.items.map(present)
-    const head = ['Message', 'From', 'To domain', 'Due', 'In progress']
-    const cells = rows.map((row) => [row.message_id, row.from_email, row.domain, row.due_at, row.in_hand ? 'yes' : ''])
-    const lines = rows.length === 0 ? ['The queue is empty.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'The queue is empty.',
+      head: ['Message', 'From', 'To domain', 'Due', 'In progress'],
+      cells: (row) => [row.message_id, row.from_email, row.domain, row.due_at, row.in_hand ? 'yes' : ''],
+    })
   },
 }
 

@@ -12,13 +12,13 @@ import { Db } from '../db/db.ts'
 import { lockFolder } from '../db/folder-lock.ts'
 import { migrate } from '../db/migrate.ts'
 import { mailMigrations } from '../db/migrations/migrations.ts'
+import { inspectDatabases, isSame } from '../maintenance/backup/contents.ts'
+import { explainDiskError } from '../maintenance/backup/disk-error.ts'
+import type { Manifest } from '../maintenance/backup/manifest.ts'
+import { secretCheck, secretOf } from '../maintenance/backup/secret.ts'
+import { holds } from '../maintenance/backup/size-text.ts'
+import { unpack } from '../maintenance/backup/unpack.ts'
 import { renumberAfterRestore } from '../store/renumber.ts'
-import { inspectDatabases, isSame } from './backup/contents.ts'
-import { explainDiskError } from './backup/disk-error.ts'
-import type { Manifest } from './backup/manifest.ts'
-import { secretCheck, secretOf } from './backup/secret.ts'
-import { holds } from './backup/size-text.ts'
-import { unpack } from './backup/unpack.ts'
 import type { Call, Command, CommandResult } from './command.ts'
 import type { Progress } from './progress.ts'
 
@@ -70,7 +70,7 @@ async function make({ config, progress }: Call, file: string, folder: string): P
   await moveOut(inside, folder, manifest)
   await rm(inside, { recursive: true })
   await flush(folder)
-  const secret = await secretOf(config, folder)
+  const secret = await secretOf(config.APP_SECRET, folder)
   const fits = secret !== undefined && secretCheck(secret) === manifest.secret_check
   return {
     data: { data_dir: folder, made_at: manifest.made_at, counts: manifest.counts, secret_fits: fits },

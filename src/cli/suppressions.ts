@@ -4,10 +4,9 @@ import { presentSuppression } from '../api/schemas/suppression.ts'
 import { ProductError } from '../base/errors.ts'
 import { clean } from '../mime/one-line.ts'
 import { NOTE_MAX } from '../outbound/suppressions.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
-import { table } from './table.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseTeam } from './team-choice.ts'
 
 const REASONS = ['bounce', 'complaint', 'manual'] as const
@@ -19,7 +18,7 @@ export const suppressionList: Command = {
   summary: 'List the suppressed addresses of a team, newest first.',
   options: {
     ...TEAM_OPTION,
-    reason: { value: 'reason', says: `one of ${REASONS.join(', ')}`, words: REASONS },
+    reason: choiceOption('reason', REASONS),
     search: { value: 'text', says: 'a part of the address' },
     ...LIMIT_OPTION,
   },
@@ -31,10 +30,11 @@ export const suppressionList: Command = {
     const filter = { reason, search: call.text('search'), limit, after: null }
     const page = await outbound.suppressions.list(team.id, filter)
     const rows = page.items.map(presentSuppression)
-    const cells = rows.map((row) => [row.email, row.reason, row.created_at, clean(row.note ?? '', NOTE_SHOWN)])
-    const head = ['Address', 'Reason', 'Since', 'Note']
-    const lines = rows.length === 0 ? ['No address is suppressed.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'No address is suppressed.',
+      head: ['Address', 'Reason', 'Since', 'Note'],
+      cells: (row) => [row.email, row.reason, row.created_at, clean(row.note ?? '', NOTE_SHOWN)],
+    })
   },
 }
 

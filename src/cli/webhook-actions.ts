@@ -6,11 +6,10 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import { GRACE_SECONDS_MAX } from '../events/webhooks/subscriptions.ts'
 import { clean } from '../mime/one-line.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import type { Command } from './command.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { checkId, readNumber } from './options.ts'
-import { table } from './table.ts'
 import { chooseWebhook, WEBHOOK_OPERAND } from './webhooks.ts'
 
 const RESULTS = ['success', 'retrying', 'failed', 'permanent_failure'] as const
@@ -70,7 +69,7 @@ export const webhookDeliveries: Command = {
   summary: 'List the delivery attempts of a webhook, newest first.',
   operands: [WEBHOOK_OPERAND],
   options: {
-    result: { value: 'result', says: `one of ${RESULTS.join(', ')}`, words: RESULTS },
+    result: choiceOption('result', RESULTS),
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -81,10 +80,11 @@ export const webhookDeliveries: Command = {
     const page = await app.eventDispatch.attempts.list(webhook.n, { result, limit, after: null })
     const now = app.clock.now()
     const rows = page.items.map((attempt) => presentDelivery(attempt, now))
-    const cells = rows.map((row) => [row.id, row.created_at, row.event_type, outcomeOf(row)])
-    const head = ['Delivery', 'Time', 'Event', 'Outcome']
-    const lines = rows.length === 0 ? ['There are no deliveries.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no deliveries.',
+      head: ['Delivery', 'Time', 'Event', 'Outcome'],
+      cells: (row) => [row.id, row.created_at, row.event_type, outcomeOf(row)],
+    })
   },
 }
 

@@ -6,10 +6,10 @@ import { idPattern } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import type { Webhook } from '../events/webhooks/records.ts'
 import type { WebhookInput } from '../events/webhooks/subscriptions.ts'
-import { oneOf } from './choice.ts'
+import { choiceOption, oneOf } from './choice.ts'
 import { type Call, type Command, type CommandOption, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
-import { cut, LIMIT_OPTION, readLimit } from './limit.ts'
+import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 import { checkId } from './options.ts'
 import { table } from './table.ts'
@@ -43,7 +43,7 @@ export const webhookList: Command = {
   summary: 'List the webhooks of a team, newest first.',
   options: {
     ...TEAM_OPTION,
-    status: { value: 'status', says: `one of ${STATUSES.join(', ')}`, words: STATUSES },
+    status: choiceOption('status', STATUSES),
     ...LIMIT_OPTION,
   },
   async run(call) {
@@ -53,11 +53,11 @@ export const webhookList: Command = {
     const team = chooseTeam(directory, call.text('team'))
     const page = eventDispatch.webhooks.list(team.id, { status, limit, after: null })
     const rows = page.items.map(presentWebhook)
-    const cells = rows.map((row) => [row.id, row.status, row.last_success_at ?? 'never', row.url])
-    const head = ['Webhook', 'Status', 'Last success', 'URL']
-    const lines =
-      rows.length === 0 ? ['There are no webhooks. Add one with mailstead webhook create.'] : table([head, ...cells])
-    return { data: rows, lines: cut(lines, page.next !== null) }
+    return listOutput(rows, page.next !== null, {
+      none: 'There are no webhooks. Add one with mailstead webhook create.',
+      head: ['Webhook', 'Status', 'Last success', 'URL'],
+      cells: (row) => [row.id, row.status, row.last_success_at ?? 'never', row.url],
+    })
   },
 }
 

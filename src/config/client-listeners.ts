@@ -4,11 +4,11 @@
 export const CLIENT_LISTENERS = ['imaps', 'imap', 'submissions', 'submission', 'managesieve'] as const
 export type ClientListener = (typeof CLIENT_LISTENERS)[number]
 
-/** The setting with the TCP port of each listener that is implemented. */
+/** The setting with the TCP port of each listener. */
 export const LISTENER_PORTS = {
   imaps: 'IMAPS_PORT',
   imap: 'IMAP_PORT',
   submissions: 'SUBMISSIONS_PORT',
   submission: 'SUBMISSION_PORT',
   managesieve: 'MANAGESIEVE_PORT',
-} as const satisfies Partial<Record<ClientListener, string>>
+} as const satisfies Record<ClientListener, string>

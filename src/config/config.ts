@@ -1,37 +1,20 @@
 // All settings: name, type, default and description. The JSON schema, the example file and the README table are generated from this list.
 
 import { type Static, type TSchema, Type } from 'typebox'
-import { CLIENT_LISTENERS, type ClientListener } from './client-listeners.ts'
-
-const Port = Type.Integer({ minimum: 0, maximum: 65535 })
-const ORIGIN_PATTERN = '^(https?://[^/?#@\\s]+)?$'
-const BASE_URL_PATTERN = '^https?://[^?#@\\s]*[^/?#@\\s]$'
-const HOST_NAME_PATTERN = '^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
-const HOST_PORT_PATTERN = '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$'
-const CURRENCY_PATTERN = '^[A-Z]{3}$'
-const TEAM_ID_PATTERN = '^(team_[a-z0-9]{24})?$'
-const REGION_PATTERN = '^[a-z0-9-]{1,32}$'
-const TOPIC_ARN_PATTERN = '^arn:[a-z0-9-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$'
-const EXTENSION_PATTERN = '^[a-z0-9]{1,16}$'
-
-/** What a value must be, by the pattern of its schema: completes the sentence "The setting X …". */
-export const PATTERN_TEXTS: ReadonlyMap<string, string> = new Map([
-  [ORIGIN_PATTERN, 'must be an origin such as https://mail.example.com, without a path'],
-  [BASE_URL_PATTERN, 'must be a URL such as https://api.example.com, without a slash at its end'],
-  [HOST_NAME_PATTERN, 'must be a host name in lower case, such as mail.example.com'],
-  [HOST_PORT_PATTERN, 'must be an IP address and a port, such as 127.0.0.1:9090'],
-  [CURRENCY_PATTERN, 'must be a currency code of three capital letters, such as USD'],
-  [TEAM_ID_PATTERN, 'must be the id of a team, such as team_ and 24 characters'],
-  [REGION_PATTERN, 'must be an AWS region, such as us-east-1'],
-  [TOPIC_ARN_PATTERN, 'must be the ARN of an SNS topic, such as arn:aws:sns:us-east-1:123456789012:mail'],
-  [EXTENSION_PATTERN, 'must be file name extensions in lower case without a dot, such as txt'],
-])
-
-const Origin = Type.String({ pattern: ORIGIN_PATTERN })
-const BaseUrl = Type.String({ pattern: BASE_URL_PATTERN })
-const HostName = Type.String({ pattern: HOST_NAME_PATTERN })
-const HostPort = Type.String({ pattern: HOST_PORT_PATTERN })
-const Days = Type.Integer({ minimum: 1, maximum: 3660 })
+import { mailProgramSettings } from './mail-program-settings.ts'
+import {
+  BaseUrl,
+  CURRENCY_PATTERN,
+  Days,
+  EXTENSION_PATTERN,
+  HostName,
+  HostPort,
+  Origin,
+  Port,
+  REGION_PATTERN,
+  TEAM_ID_PATTERN,
+  TOPIC_ARN_PATTERN,
+} from './setting-types.ts'
 
 /** Features of the Mailbox API that an operator can disable (decisions §10.2). */
 export const MAILBOX_GATES = [
@@ -56,16 +39,7 @@ export const MAILBOX_GATES = [
 export type MailboxGate = (typeof MAILBOX_GATES)[number]
 
 /** How people can sign in. */
-const SIGN_IN_METHODS = ['passkey', 'link', 'password'] as const
-
-/** Those of them that exist. */
-const SERVED_LISTENERS = [
-  'imaps',
-  'imap',
-  'submissions',
-  'submission',
-  'managesieve',
-] as const satisfies ClientListener[]
+export const SIGN_IN_METHODS = ['passkey', 'link', 'password'] as const
 
 /** One schema per setting. `default` applies when neither environment nor file sets it; `description` is shown to the operator. */
 export const settings = {
@@ -73,6 +47,11 @@ export const settings = {
     default: './data',
     minLength: 1,
     description: 'Folder in which Mailstead stores all its data.',
+  }),
+  BACKUP_DIR: Type.String({
+    default: '',
+    description:
+      'Folder of the backups that operators start in the browser or by the operator API. Empty: backups in DATA_DIR. Another disk is safer.',
   }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
@@ -179,62 +158,7 @@ export const settings = {
       'Threads that speak SMTP and check messages, started when connections need them. 0: the first thread speaks SMTP, and one thread checks messages.',
   }),
 
-  CLIENT_PROTOCOLS: Type.Array(Type.Enum([...SERVED_LISTENERS]), {
-    default: ['imaps', 'submissions', 'submission', 'managesieve'],
-    description: `Protocols for mail programs that are served: ${SERVED_LISTENERS.join(', ')} (imap, submission and managesieve: STARTTLS). An empty list (\`,\` in the environment): none.`,
-  }),
-  CLIENT_BIND: Type.String({ default: '0.0.0.0', description: 'Address the listeners for mail programs listen on.' }),
-  CLIENT_HOST: Type.String({
-    default: '',
-    description:
-      'Host name mail programs connect to, which the certificate must contain. Empty: the first of MAIL_HOSTS.',
-  }),
-  IMAPS_PORT: { ...Port, default: 2993, description: 'TCP port of IMAP with TLS (993 on the public internet).' },
-  IMAP_PORT: { ...Port, default: 2143, description: 'TCP port of IMAP with STARTTLS (143 on the public internet).' },
-  SUBMISSIONS_PORT: { ...Port, default: 2465, description: 'TCP port of submission with TLS (465 in public).' },
-  SUBMISSION_PORT: { ...Port, default: 2587, description: 'TCP port of submission with STARTTLS (587 in public).' },
-  MANAGESIEVE_PORT: { ...Port, default: 4190, description: 'TCP port of ManageSieve (STARTTLS).' },
-  CLIENT_PUBLIC_PORTS: Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), {
-    default: [993, 143, 465, 587, 4190],
-    minItems: 5,
-    maxItems: 5,
-    description: `Ports as mail programs reach them, of ${CLIENT_LISTENERS.join(', ')}, in this order.`,
-  }),
-  IMAP_MAX_CONNECTIONS: Type.Integer({
-    default: 3000,
-    minimum: 1,
-    maximum: 65535,
-    description: 'Maximum number of open IMAP connections (each takes some 85 KB of memory).',
-  }),
-  IMAP_MAX_PER_ADDRESS: Type.Integer({
-    default: 100,
-    minimum: 1,
-    maximum: 65535,
-    description: 'Maximum number of open IMAP connections per source address (IPv6: per /64).',
-  }),
-  IMAP_MAX_PER_MAILBOX: Type.Integer({
-    default: 30,
-    minimum: 1,
-    maximum: 65535,
-    description: 'Maximum number of open IMAP connections per mailbox.',
-  }),
-  IMAP_MAX_COMPRESSED: Type.Integer({
-    default: 500,
-    minimum: 0,
-    maximum: 65535,
-    description: 'IMAP connections that may compress (COMPRESS=DEFLATE) at a time; each takes some 50 KB more memory.',
-  }),
-  SUBMISSION_MAX_PER_ADDRESS: Type.Integer({
-    default: 50,
-    minimum: 1,
-    maximum: 65535,
-    description: 'Maximum number of open submission connections per source address (IPv6: per /64).',
-  }),
-  SIGN_IN_RETENTION_DAYS: {
-    ...Days,
-    default: 30,
-    description: 'Days for which sign-ins of mail programs are kept.',
-  },
+  ...mailProgramSettings,
 
   LOG_RETENTION_DAYS: {
     ...Days,
@@ -315,6 +239,22 @@ export const settings = {
   ALLOW_PRIVATE_SMTP_HOSTS: Type.Boolean({
     default: false,
     description: 'Allow sending accounts and remote mail servers at private network addresses.',
+  }),
+  ALLOW_PRIVATE_IMAP_HOSTS: Type.Boolean({
+    default: false,
+    description: 'Allow outside accounts at private network addresses, and without TLS.',
+  }),
+  REMOTE_CONNECTIONS: Type.Integer({
+    default: 50,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Maximum number of connections to outside accounts at a time.',
+  }),
+  REMOTE_MAIL_PER_DAY: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 1_000_000,
+    description: 'MiB fetched per outside account and UTC day; 0: only what its provider allows.',
   }),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: 'Allow webhooks at private network addresses.' }),
   WEBHOOK_PAYLOAD_RETENTION_DAYS: {

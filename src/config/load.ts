@@ -7,11 +7,24 @@ import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
 import { LISTENER_PORTS } from './client-listeners.ts'
-import { type Config, PATTERN_TEXTS, settings } from './config.ts'
+import { type Config, settings } from './config.ts'
+import { PATTERN_TEXTS } from './setting-types.ts'
 import { suggestionFor, unknownInEnvironment } from './unknown-settings.ts'
 
 /** Path of the optional settings file, relative to the working directory. */
 export const CONFIG_FILE = 'config/mailstead.json'
+
+/** Where the value of a setting is from. */
+export const SETTING_SOURCES = ['environment', 'file', 'default'] as const
+export type SettingSource = (typeof SETTING_SOURCES)[number]
+
+/** The sources of the settings that are not the default, by the configuration they were loaded into. */
+const sources = new WeakMap<Config, ReadonlyMap<string, SettingSource>>()
+
+/** Where a setting of a loaded configuration is from. */
+export function sourceOf(config: Config, name: keyof Config): SettingSource {
+  return sources.get(config)?.get(name) ?? 'default'
+}
 
 type Raw = Record<string, string | undefined>
 
@@ -24,12 +37,17 @@ export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
   const unknown = unknownInEnvironment(env)
   if (unknown !== undefined) throw wrong(unknown)
   const config: Record<string, unknown> = {}
+  const given = new Map<string, SettingSource>()
   for (const [name, schema] of Object.entries(settings)) {
-    const given = env[name] !== undefined && env[name] !== '' ? parse(name, schema, env[name]) : fromFile[name]
-    config[name] = check(name, schema, given ?? structuredClone((schema as { default?: unknown }).default))
+    const isInEnvironment = env[name] !== undefined && env[name] !== ''
+    const value = isInEnvironment ? parse(name, schema, env[name]!) : fromFile[name]
+    config[name] = check(name, schema, value ?? structuredClone((schema as { default?: unknown }).default))
+    if (value != null) given.set(name, isInEnvironment ? 'environment' : 'file')
   }
   deriveOrigins(config)
-  return checkTogether(config as unknown as Config)
+  const checked = checkTogether(config as unknown as Config)
+  sources.set(checked, given)
+  return checked
 }
 
 // Without configuration the origins follow the ports, so that a server on one machine works immediately.

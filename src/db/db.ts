@@ -138,10 +138,10 @@ export class Db {
   }
 
   async #drain(): Promise<void> {
-    // Units of work of this turn of the event loop share a transaction.
-    await new Promise(setImmediate)
     try {
       while (this.#waiting.length > 0) {
+        // Units of work of this turn of the event loop share a transaction, and between two transactions other code gets its turn.
+        await new Promise(setImmediate)
         if (this.#broken !== undefined) throw this.#broken
         await this.#log.tend()
         await this.#begin()

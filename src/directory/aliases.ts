@@ -77,6 +77,8 @@ export class Aliases {
       const mailbox = mailboxes.getIn(tx, teamId, mailboxId)
       if (mailbox === undefined) throw notFound('mailbox')
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+      if (mailbox.domainId === null)
+        throw conflict('The mailbox is an outside account: it has the addresses of that account.')
       const address = mailboxes.freeAddress(tx, teamId, written)
       const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
       const { count } = tx.get<{ count: number }>(sql, [mailboxId])!

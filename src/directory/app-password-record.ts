@@ -3,30 +3,18 @@
 import { SCRAM_KEY_BYTES, type ScramKeys } from '../base/scram.ts'
 import type { ClientProtocol } from '../config/client-protocols.ts'
 import type { Row } from '../db/db.ts'
-import { type KeyStatus, statusOf } from './key-record.ts'
+import { type CredentialRecord, presentCredential } from './key-record.ts'
 
 /** An app password without its secret, which only `issue` returns. */
-export interface AppPassword {
-  id: string
-  teamId: string
+export interface AppPassword extends CredentialRecord {
   mailboxId: string
-  name: string
-  permissions: readonly string[]
   protocols: readonly ClientProtocol[]
   /** Whether submission keeps a copy of sent messages in Sent. */
   savesSent: boolean
-  last4: string
-  status: KeyStatus
-  createdBy: string
-  createdAt: number
-  expiresAt: number | null
-  /** Start of the minute of the last use. */
-  lastUsedAt: number | null
   /** Address without a port. */
   lastUsedFrom: string | null
   /** What the program says of itself. */
   lastUsedClient: string | null
-  revokedAt: number | null
 }
 
 export interface IssuedAppPassword {
@@ -37,22 +25,13 @@ export interface IssuedAppPassword {
 /** @param now ms; decides whether it has expired */
 export function presentAppPassword(row: Row, now: number): AppPassword {
   return {
-    id: row.id as string,
-    teamId: row.team_id as string,
+    ...presentCredential(row, now),
     mailboxId: row.mailbox_id as string,
-    name: row.name as string,
     permissions: JSON.parse(row.permissions as string) as string[],
     protocols: JSON.parse(row.protocols as string) as ClientProtocol[],
     savesSent: row.saves_sent === 1,
-    last4: row.last4 as string,
-    status: statusOf(row, now),
-    createdBy: row.created_by as string,
-    createdAt: row.created_at as number,
-    expiresAt: row.expires_at as number | null,
-    lastUsedAt: row.last_used_at as number | null,
     lastUsedFrom: row.last_used_from as string | null,
     lastUsedClient: row.last_used_client as string | null,
-    revokedAt: row.revoked_at as number | null,
   }
 }
 

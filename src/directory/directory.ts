@@ -16,6 +16,7 @@ import { Limits } from './limits.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { OperatorKeys } from './operator-keys.ts'
 import { Replays } from './replays.ts'
+import { RequestLog } from './request-log.ts'
 import { SieveScripts } from './sieve-scripts.ts'
 import { SignIns } from './sign-ins.ts'
 import { Teams } from './teams.ts'
@@ -39,6 +40,8 @@ export interface Directory {
   /** Sieve scripts of mailboxes. */
   sieveScripts: SieveScripts
   replays: Replays
+  /** API requests of teams. */
+  requests: RequestLog
   limits: Limits
 }
 
@@ -88,6 +91,7 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     filters,
     sieveScripts,
     replays,
+    requests: new RequestLog(deps),
     limits: new Limits(deps.db),
   }
 }

@@ -24,6 +24,8 @@ export interface DkimPair {
 /** Vault purpose of the sealed private keys. */
 export const DKIM_PURPOSE = 'dkim'
 const RSA_BITS = 2048
+/** Of one domain; replaced keys are deleted once their records are gone. */
+const KEYS_MAX = 20
 /** An Ed25519 public key without its SPKI header (RFC 8463 §4). */
 const ED25519_BYTES = 32
 
@@ -86,11 +88,13 @@ export class DkimKeys {
   /**
    * Adds a key to a domain. The previous key signs until the DNS record of the new one is found.
    * @param found true for reserved names, which need no record: the key signs immediately
-   * @throws ProductError conflict while the last key of the algorithm was never found in DNS
+   * @throws ProductError conflict while the last key of the algorithm was never found in DNS, and with too many keys
    */
   add(tx: Tx, domain: { id: string; name: string }, pair: DkimPair, found: boolean): void {
     const now = this.#clock.now()
     const known = this.of(tx, [domain.id]).get(domain.id)!
+    if (known.length >= KEYS_MAX)
+      throw conflict(`The domain has ${KEYS_MAX} keys. Remove the DNS records of replaced keys, then check the domain.`)
     const last = known.findLast(({ algorithm }) => algorithm === pair.algorithm)
     if (last !== undefined && last.foundAt === null) {
       const name = keyName(last, domain.name)

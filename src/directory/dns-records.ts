@@ -56,7 +56,7 @@ export function isCname({ value }: DnsRecord): boolean {
 }
 
 /** The SPF term that authorises this appliance to send. */
-export function spfTerm(mailHost: string): string {
+function spfTerm(mailHost: string): string {
   return `include:_spf.${mailHost}`
 }
 

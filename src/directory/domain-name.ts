@@ -48,7 +48,7 @@ export function bounceDomain(mailHost: string): string {
 }
 
 /** True for names of the appliance itself, which no team may claim (decisions §4.1). */
-export function isOwnName(name: string, config: Config): boolean {
+function isOwnName(name: string, config: Config): boolean {
   const origins = [config.APP_ORIGIN, config.SEND_ORIGIN].map((origin) => new URL(origin).hostname)
   const hosts = config.MAIL_HOSTS.flatMap((host) => [host, bounceDomain(host)])
   return [...hosts, ...origins, config.AGENT_MAILBOX_DOMAIN].includes(name)

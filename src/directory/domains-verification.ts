@@ -94,7 +94,7 @@ export function refuseTaken(reader: Reader, teamId: string, name: string): void 
 }
 
 /** @throws ProductError conflict when another team has verified the name */
-export function refuseProven(reader: Reader, teamId: string, name: string): void {
+function refuseProven(reader: Reader, teamId: string, name: string): void {
   const other = reader.get(
     `SELECT 1 AS taken FROM domains WHERE name = ? AND verification_status = 'verified' AND team_id <> ?`,
     [name, teamId],

@@ -10,7 +10,7 @@ import { type Page, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
 import { domainOf } from '../mime/address.ts'
 import { type ClientRecordCheck, checkClientRecords } from './client-records.ts'
-import { type DkimAlgorithm, type DkimKeys, newDkimPair } from './dkim-keys.ts'
+import { type DkimAlgorithm, type DkimKey, type DkimKeys, newDkimPair } from './dkim-keys.ts'
 import type { DomainCheck, DomainFindings } from './domain-checks.ts'
 import { newDomain } from './domain-lifecycle.ts'
 import { checkDomainName, domainName, isReserved } from './domain-name.ts'
@@ -184,18 +184,27 @@ export class Domains {
 
   /**
    * Adds a DKIM key, which signs once its DNS record is found; the first of its algorithm or a rotation.
+   * @param check called with the domain before the change; it throws when the caller knows another version
    * @throws ProductError not_found, conflict while the last key of the algorithm was never found in DNS
    */
-  async rotateKey(teamId: string, id: string, algorithm: DkimAlgorithm): Promise<Domain> {
+  async rotateKey(teamId: string, id: string, algorithm: DkimAlgorithm, check?: Check): Promise<Domain> {
     const { db, dkimKeys } = this.#deps
     const pair = await newDkimPair(algorithm)
     return db.write((tx) => {
       const row = this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
+      check?.(this.#present(tx, row))
       dkimKeys.add(tx, { id, name: row.name as string }, pair, isReserved(row.name as string))
       this.#verifier.recheckSoon(tx, row)
       return this.#present(tx, row)
     })
+  }
+
+  /** The DKIM keys of a domain, the oldest first; undefined for a domain of another team. */
+  keysOf(teamId: string, id: string): DkimKey[] | undefined {
+    const { db, dkimKeys } = this.#deps
+    if (this.#row(db.read, teamId, id) === undefined) return undefined
+    return dkimKeys.of(db.read, [id]).get(id)
   }
 
   /** Checks DNS for the verification of a domain, without changing it; the appliance's own names need no proof. */

@@ -6,16 +6,12 @@ import { isRole, ROLES } from './permissions.ts'
 export type KeyKind = 'root' | 'mailbox'
 export type KeyStatus = 'active' | 'expired' | 'revoked'
 
-/** A key without its secret (decisions §2.2), which only `issue` and `rotate` return. */
-export interface ApiKey {
+/** What API keys and app passwords have in common; times in ms. */
+export interface CredentialRecord {
   id: string
   teamId: string
   name: string
-  kind: KeyKind
-  role: string | null
   permissions: readonly string[]
-  mailboxId: string | null
-  prefix: string
   last4: string
   status: KeyStatus
   createdBy: string
@@ -24,6 +20,14 @@ export interface ApiKey {
   /** Start of the minute of the last use. */
   lastUsedAt: number | null
   revokedAt: number | null
+}
+
+/** A key without its secret (decisions §2.2), which only `issue` and `rotate` return. */
+export interface ApiKey extends CredentialRecord {
+  kind: KeyKind
+  role: string | null
+  mailboxId: string | null
+  prefix: string
 }
 
 /** @param now ms */
@@ -39,17 +43,12 @@ export function permissionsOf(row: Row): readonly string[] {
   return JSON.parse(row.permissions as string) as string[]
 }
 
-/** @param now ms; decides whether the key has expired */
-export function presentKey(row: Row, now: number): ApiKey {
+/** The columns that `keys` and `app_passwords` share. @param now ms; decides whether the credential has expired */
+export function presentCredential(row: Row, now: number): Omit<CredentialRecord, 'permissions'> {
   return {
     id: row.id as string,
     teamId: row.team_id as string,
     name: row.name as string,
-    kind: row.kind as KeyKind,
-    role: row.role as string | null,
-    permissions: permissionsOf(row),
-    mailboxId: row.mailbox_id as string | null,
-    prefix: row.prefix as string,
     last4: row.last4 as string,
     status: statusOf(row, now),
     createdBy: row.created_by as string,
@@ -57,6 +56,18 @@ export function presentKey(row: Row, now: number): ApiKey {
     expiresAt: row.expires_at as number | null,
     lastUsedAt: row.last_used_at as number | null,
     revokedAt: row.revoked_at as number | null,
+  }
+}
+
+/** @param now ms; decides whether the key has expired */
+export function presentKey(row: Row, now: number): ApiKey {
+  return {
+    ...presentCredential(row, now),
+    kind: row.kind as KeyKind,
+    role: row.role as string | null,
+    permissions: permissionsOf(row),
+    mailboxId: row.mailbox_id as string | null,
+    prefix: row.prefix as string,
   }
 }
 

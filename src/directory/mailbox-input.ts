@@ -13,6 +13,8 @@ export type SendScope =
 export const QUOTA_MIN_BYTES = 10_485_760
 export const QUOTA_MAX_BYTES = 1_099_511_627_776
 export const QUOTA_DEFAULT_BYTES = 5_368_709_120
+/** Of a mailbox that is an outside account (decisions-imap §10.3). */
+export const OUTSIDE_QUOTA_DEFAULT_BYTES = 50 * 1024 ** 3
 export const DISPLAY_NAME_MAX = 255
 export const REASON_MAX = 255
 // RFC 5321 §4.5.3.1: a path has at most 256 characters with its angle brackets.

@@ -8,7 +8,8 @@ export type MailboxStatus = 'active' | 'suspended' | 'deleted'
 export interface Mailbox {
   id: string
   teamId: string
-  domainId: string
+  /** Null for one that is an account at another server. */
+  domainId: string | null
   email: string
   displayName: string | null
   quotaBytes: number
@@ -25,12 +26,15 @@ export interface Mailbox {
   scriptKey: string | null
 }
 
+/** `domain_id` of a mailbox that is an account at another server: no lookup by domain finds it. */
+export const OUTSIDE = ''
+
 /** All columns but `script_key`, which `setScript` writes. */
 export function mailboxRow(mailbox: Mailbox): Row {
   return {
     id: mailbox.id,
     team_id: mailbox.teamId,
-    domain_id: mailbox.domainId,
+    domain_id: mailbox.domainId ?? OUTSIDE,
     email: mailbox.email,
     display_name: mailbox.displayName,
     search_text: `${mailbox.email}\n${mailbox.displayName ?? ''}`.toLowerCase(),
@@ -51,7 +55,7 @@ export function presentMailbox(row: Row): Mailbox {
   return {
     id: row.id as string,
     teamId: row.team_id as string,
-    domainId: row.domain_id as string,
+    domainId: row.domain_id === OUTSIDE ? null : (row.domain_id as string),
     email: row.email as string,
     displayName: row.display_name as string | null,
     quotaBytes: row.quota_bytes as number,

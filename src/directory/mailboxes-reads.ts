@@ -10,7 +10,7 @@ import { aliasAt } from './aliases.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import { baseLocal } from './local-part.ts'
-import { type Mailbox, type MailboxStatus, presentMailbox } from './mailbox-record.ts'
+import { type Mailbox, type MailboxStatus, OUTSIDE, presentMailbox } from './mailbox-record.ts'
 import { findReceiver, type ReceiverLookup } from './receiver.ts'
 import { teamSuspendedAt } from './teams.ts'
 
@@ -76,6 +76,12 @@ export class MailboxReads {
     return domain && this.reachedAt(domain.id, name)
   }
 
+  /** The mailboxes that are accounts at other servers with this lower-case address: at most one of each team, oldest first. */
+  outsideAt(email: string, reader: Reader = this.#deps.db.read): Mailbox[] {
+    const sql = `SELECT * FROM mailboxes WHERE domain_id = '${OUTSIDE}' AND email = ? AND status <> 'deleted' ORDER BY n`
+    return reader.all(sql, [email]).map(presentMailbox)
+  }
+
   /** The states of the given mailboxes, purged ones included. */
   statesOf(ids: readonly string[]): MailboxState[] {
     const rows = this.#deps.db.read.all<{ id: string; status: MailboxStatus; suspended_at: number | null }>(
@@ -130,11 +136,11 @@ export class MailboxReads {
     return id === undefined ? undefined : this.byId(id)
   }
 
-  /** The oldest active mailbox of a domain, of a team, or of the whole appliance; agents excluded. */
+  /** The oldest active mailbox of a domain, of a team, or of the whole appliance that receives here; agents excluded. */
   oldest(of: { domainId: string } | { teamId: string } | 'all'): Mailbox | undefined {
     const first = (condition: string, ...values: SqlValue[]) =>
       this.#deps.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
-    const eligible = `status = 'active' AND is_agent = 0`
+    const eligible = `status = 'active' AND is_agent = 0 AND domain_id <> '${OUTSIDE}'`
     let row: Row | undefined
     if (of === 'all') row = first(`${eligible} ORDER BY n`)
     else if ('domainId' in of) row = first(`domain_id = ? AND ${eligible} ORDER BY n`, of.domainId)
@@ -186,7 +192,7 @@ export interface MailboxState {
 }
 
 /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
-export function readAt(reader: Reader, domainId: string, email: string): Mailbox | undefined {
+function readAt(reader: Reader, domainId: string, email: string): Mailbox | undefined {
   const row = reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
     domainId,
     email,
@@ -194,7 +200,7 @@ export function readAt(reader: Reader, domainId: string, email: string): Mailbox
   return row && presentMailbox(row)
 }
 
-/** @throws ProductError conflict for the address of a mailbox or alias */
+/** @throws ProductError conflict for the address of a mailbox or alias at a domain */
 export function refuseTaken(tx: Tx, domainId: string, email: string): void {
   const holder = readAt(tx, domainId, email)?.id ?? aliasAt(tx, domainId, email)
   if (holder !== undefined) throw conflict('The address is already in use.', 'email')

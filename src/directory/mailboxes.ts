@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { dropAliases } from './aliases.ts'
 import type { AppPasswords } from './app-passwords.ts'
+import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
 import { dropForwards } from './forwards.ts'
@@ -20,6 +21,7 @@ import {
   checkQuota,
   checkReason,
   type MailboxChange,
+  OUTSIDE_QUOTA_DEFAULT_BYTES,
   QUOTA_DEFAULT_BYTES,
   type SendScope,
 } from './mailbox-input.ts'
@@ -202,6 +204,7 @@ export class Mailboxes extends MailboxReads {
       throw invalid('email', 'unverified_domain', `The domain ${name} is not verified. Verify it first.`)
     }
     refuseTaken(tx, domain.id, email)
+    this.#refuseOutside(tx, teamId, email)
     return { email, domainId: domain.id }
   }
 
@@ -225,6 +228,26 @@ export class Mailboxes extends MailboxReads {
       createdAt: now,
       updatedAt: now,
     }
+    tx.insert('mailboxes', mailboxRow(mailbox))
+    return mailbox
+  }
+
+  /**
+   * Creates the record of a mailbox that is an account at another server: it has that address, and no domain of the team. Else as `createIn`.
+   * @param given.email lower-case
+   * @throws ProductError validation_error, conflict
+   */
+  createOutsideIn(tx: Tx, teamId: string, given: MailboxInput & { sendScope: SendScope }): Mailbox {
+    const { email, sendScope } = given
+    const displayName = checkDisplayName(given.displayName ?? null)
+    const quotaBytes = checkQuota(given.quotaBytes ?? OUTSIDE_QUOTA_DEFAULT_BYTES)
+    const at = domainName(email.slice(email.lastIndexOf('@') + 1))
+    const domain = at === null ? undefined : this.#deps.domains.ofTeam(tx, teamId, at)
+    if (domain !== undefined) refuseTaken(tx, domain.id, email)
+    this.#refuseOutside(tx, teamId, email)
+    const now = this.#deps.clock.now()
+    const base = { ...INITIAL, id: newId('mailbox'), teamId, domainId: null, createdAt: now, updatedAt: now }
+    const mailbox: Mailbox = { ...base, email, displayName, quotaBytes, sendScope }
     tx.insert('mailboxes', mailboxRow(mailbox))
     return mailbox
   }
@@ -262,6 +285,13 @@ export class Mailboxes extends MailboxReads {
   /** Sets the active Sieve script of a mailbox. @param key hash of its text; null for none */
   setScript(tx: Tx, id: string, key: string | null): void {
     tx.run('UPDATE mailboxes SET script_key = ? WHERE id = ?', [key, id])
+  }
+
+  /** @throws ProductError conflict for the address of an outside account that is a mailbox of the team */
+  #refuseOutside(tx: Tx, teamId: string, email: string): void {
+    if (this.outsideAt(email, tx).some((one) => one.teamId === teamId)) {
+      throw conflict('The address is already in use by an outside account.', 'email')
+    }
   }
 
   #change(teamId: string, id: string, change: Change): Promise<Mailbox> {

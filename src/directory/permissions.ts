@@ -2,6 +2,7 @@
 
 const NAMESPACES: Readonly<Record<string, readonly string[]>> = {
   provider: ['read', 'create', 'update', 'delete', 'manage'],
+  remote: ['read', 'create', 'update', 'delete', 'manage'],
   domain: ['read', 'create', 'verify', 'delete'],
   'mailbox.admin': ['read', 'create', 'delete', 'manage'],
   logs: ['read'],

@@ -62,6 +62,11 @@ export function createdBy({ keyId, person }: TeamPrincipal | MailboxPrincipal): 
   return person?.memberId ?? keyId
 }
 
+/** Who begins something that a browser completes: a person completes it in the same session. */
+export function begunBy(principal: TeamPrincipal): { sessionId: string | null; createdBy: string } {
+  return { sessionId: principal.person === undefined ? null : principal.keyId, createdBy: createdBy(principal) }
+}
+
 /** An authenticated credential; `suspended` when its team is suspended, which refuses every request. */
 export interface Recognised<P extends Principal = Principal> {
   principal: P

@@ -64,6 +64,6 @@ function findOwner({ mailboxes }: ReceiverDeps, domain: ReceivingDomain): Mailbo
 // Role names of the appliance itself reach its oldest mailbox, which is the operator's.
 function findOperator({ mailboxes, domains }: ReceiverDeps, local: string): ReceiverLookup {
   const mailbox = OPERATOR_NAMES.includes(local) ? mailboxes.oldest('all') : undefined
-  const domain = mailbox && domains.receivingById(mailbox.domainId)
-  return domain ? { reason: null, mailbox, domain } : { reason: 'unknown_recipient', domain: null }
+  const domain = mailbox?.domainId == null ? undefined : domains.receivingById(mailbox.domainId)
+  return mailbox && domain ? { reason: null, mailbox, domain } : { reason: 'unknown_recipient', domain: null }
 }

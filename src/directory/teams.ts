@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Row, Tx } from '../db/db.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import type { IssuedKey } from './key-record.ts'
 
 export type TeamStatus = 'active' | 'suspended'
@@ -68,8 +68,8 @@ export class Teams {
   }
 
   /** All teams of kind `team`, the oldest first. */
-  list(): Team[] {
-    return this.#db.read.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`).map(presentTeam)
+  list(reader: Reader = this.#db.read): Team[] {
+    return reader.all(`SELECT * FROM teams WHERE kind = 'team' ORDER BY created_at, id`).map(presentTeam)
   }
 
   /**

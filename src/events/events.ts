@@ -1,6 +1,6 @@
 // Reads the outbox: the events of a team in the order they were committed, for polling and catching up.
 
-import type { Db } from '../db/db.ts'
+import type { Db, Row } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
 import type { EventType } from './outbox.ts'
@@ -14,6 +14,12 @@ export interface EventFilter {
   to?: number
   /** Only events after this one (`evt_…`). */
   afterId?: string
+}
+
+/** The kind of an event, and whose it is. */
+export interface TeamEvent {
+  teamId: string
+  type: EventType
 }
 
 /** An event as it is sent to webhooks. */
@@ -59,6 +65,18 @@ export class Events {
       ({ n }) => [n, n],
       ({ body }) => JSON.parse(body) as EventBody,
     )
+  }
+
+  /** The number of the newest event of all teams; 0 without events. */
+  newestNumber(): number {
+    return this.#db.read.get<{ n: number | null }>('SELECT max(n) AS n FROM events')?.n ?? 0
+  }
+
+  /** Kinds of the events of these teams after a number, at most `limit`. */
+  typesAfter(n: number, teamIds: readonly string[], limit: number): TeamEvent[] {
+    const sql = `SELECT team_id AS teamId, type FROM events
+      WHERE n > ? AND team_id IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?`
+    return this.#db.read.all<TeamEvent & Row>(sql, [n, JSON.stringify(teamIds), limit])
   }
 
   /** The number of the newest event of a team; 0 when there is none. See {@link since}. */

@@ -8,8 +8,8 @@ import type { Outbox } from './outbox.ts'
 /** One copy of a message and its delivery result. */
 export interface ReceivedCopy {
   teamId: string
-  /** `mdom_…` of the mailbox. */
-  domainId: string
+  /** `mdom_…` of the mailbox; null for one that is an outside account. */
+  domainId: string | null
   message: { inspection: { message: ParsedMessage; sizeBytes: number }; mailFrom: string; receivedAt: number }
   target: {
     mailboxId: string

@@ -21,7 +21,13 @@ export async function noteChange(request: RequestContext, outcome: SendableAnswe
     if (actor === null) return
     const target = targetOf(request, outcome)
     const where = { source: request.source, requestId: request.id }
-    await app.people.audit.record({ teamId: teamOf(request), actor, action: route.operation, target, ...where })
+    await app.people.audit.record({
+      teamId: teamOf(request, outcome),
+      actor,
+      action: route.operation,
+      target,
+      ...where,
+    })
   } catch (error) {
     app.log.error({ event: 'http.audit_not_written', err: error, request_id: request.id }, 'Audit entry not written')
   }
@@ -49,16 +55,24 @@ function personOfForm(request: RequestContext): string | undefined {
   return people.sessions.read(cookieOf(request.header('cookie'), cookieName(config)))?.email
 }
 
-function teamOf({ principal, input }: RequestContext): string | null {
+/** The team that was changed: also where a person decides about something of a team, which the reply then names. */
+function teamOf({ principal, input }: RequestContext, outcome: SendableAnswer): string | null {
   if (principal?.kind === 'team' || principal?.kind === 'mailbox') return principal.teamId
-  const { team_id: teamId } = input.params as { team_id?: string }
-  return teamId ?? null
+  const { team_id: named } = input.params as { team_id?: string }
+  if (named !== undefined || principal?.kind !== 'person') return named ?? null
+  const { team_id: changed } = shownIn(outcome)
+  return typeof changed === 'string' ? changed : null
+}
+
+/** The data of a reply; empty where it has none. */
+function shownIn(outcome: SendableAnswer): Record<string, unknown> {
+  const data = isBytes(outcome) || isPage(outcome) || isStream(outcome) ? null : outcome.data
+  return (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>
 }
 
 /** What was changed: the last id of the path, else that of the reply. */
 function targetOf(request: RequestContext, outcome: SendableAnswer): AuditEntry['target'] {
-  const data = isBytes(outcome) || isPage(outcome) || isStream(outcome) ? null : outcome.data
-  const shown = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>
+  const shown = shownIn(outcome)
   const named = Object.values(request.input.params).findLast((one): one is string => typeof one === 'string')
   const id = named ?? (typeof shown.id === 'string' ? shown.id : null)
   const label = LABELS.map((name) => shown[name]).find((value) => typeof value === 'string')

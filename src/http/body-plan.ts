@@ -33,7 +33,7 @@ export function planBody(schema: TObject, optional: boolean): BodyPlan {
 }
 
 /** Members of an object with a default, and their values. */
-export function defaultsOf(schema: TObject): [name: string, value: unknown][] {
+function defaultsOf(schema: TObject): [name: string, value: unknown][] {
   return Object.entries(schema.properties as Record<string, TSchema & { default?: unknown }>)
     .filter(([, member]) => member.default !== undefined)
     .map(([name, member]) => [name, member.default])

@@ -8,7 +8,7 @@ const BY_SCRIPT = 'Confirm with POST /me/v1/confirm, then try again.'
 
 /**
  * Keys need no confirmation: a request without a session passes.
- * @param how tells the person how to prove themself
+ * @param how the second sentence of the error: how to confirm
  * @throws ProductError insufficient_permissions for a session that was not confirmed lately
  */
 export function requireConfirmed(clock: Clock, session: SessionRecord | null, how = BY_SCRIPT): void {

@@ -15,6 +15,7 @@ import { requireFreshProof, requireSameOrigin, SESSION_LIMIT } from './person-ac
 import { outcomeOf, type SendableAnswer, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
 import { type ListenerContext, RequestContext } from './request-context.ts'
 import { ContextFacts } from './request-facts.ts'
+import { noteRequest } from './request-notes.ts'
 import { type Input, isBytes, isPage, isStream } from './route.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -40,7 +41,9 @@ export function mount(listener: ListenerContext): Koa.Middleware {
     } finally {
       if (!request.isStreaming) request.end()
     }
-    note(request, listener.app.clock.now() - began)
+    const ms = listener.app.clock.now() - began
+    note(request, ms)
+    noteRequest(request, began, ms)
   }
 }
 
@@ -145,6 +148,7 @@ async function fail(request: RequestContext, error: unknown): Promise<void> {
     request.res.destroy()
     return
   }
+  request.errorCode = shown.code
   // The ETag belongs to the content, not to the error.
   ctx.remove('ETag')
   await sendError(request, shown)

@@ -16,6 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Messages: 'The messages of a mailbox, their content, files and changes.',
   Metrics: 'Counts of mail by hour.',
   'Limit requests': 'Quota increases that teams ask for.',
+  'Outside accounts': 'Mail accounts at other servers that mailboxes are, or collect from.',
   Person: 'The signed-in person.',
   Providers: 'Accounts messages are sent through, their groups and limits.',
   Queue: 'Messages that wait for delivery.',

@@ -96,7 +96,7 @@ function isDangerous({ fresh, surface, method }: Route): boolean {
 }
 
 /** The principal of a person: by their role in a team, by the grant of a mailbox, or as operator; undefined when nothing allows it. */
-function actingAs(app: Context, session: SignInSession, actor: Actor | null): Recognised | undefined {
+export function actingAs(app: Context, session: SignInSession, actor: Actor | null): Recognised | undefined {
   const { id: keyId, email, teamId } = session
   if (actor === null) return { principal: { kind: 'person', keyId, email, teamId }, suspended: false }
   if (actor.kind === 'team') return asTeam(app, session, actor.id)

@@ -91,6 +91,8 @@ export class RequestContext {
   cursorScope = ''
   /** True for a streamed answer. */
   isStreaming = false
+  /** Code of the error that was sent; null for a success. */
+  errorCode: string | null = null
   #source: string | undefined
   #endings: (() => void)[] | null = []
   #leaving: AbortController | undefined

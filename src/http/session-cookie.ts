@@ -1,7 +1,8 @@
 // The cookie of a signed-in browser (decisions §11.6).
 
 import type { Config } from '../config/config.ts'
-import type { SignInSession } from '../people/sessions.ts'
+import { DEVICE_MS } from '../people/devices.ts'
+import type { SignInBrowser, SignInSession } from '../people/sessions.ts'
 import { SESSION_MS, TRUSTED_MS } from '../people/sessions.ts'
 
 const COOKIE_RULES = 'Path=/; HttpOnly; SameSite=Lax'
@@ -14,6 +15,19 @@ export function signInCookie(config: Config, { token, trusted }: SignInSession):
 /** The header that signs a browser out. */
 export function signOutCookie(config: Config): Record<string, string> {
   return setCookie(config, '', 0)
+}
+
+/** The header by which a browser is recognised at its next sign-in; the cookie opens no session. */
+export function deviceCookie(config: Config, token: string): Record<string, string> {
+  return setCookie(config, token, DEVICE_MS / 1000, deviceName(config))
+}
+
+/** The cookies a browser brings when it signs in. @param read the value of a cookie, null without it */
+export function browserCookies(
+  config: Config,
+  read: (name: string) => string | null,
+): NonNullable<SignInBrowser['cookies']> {
+  return { session: read(cookieName(config)), device: read(deviceName(config)) }
 }
 
 /** `__Host-`: this origin alone, over TLS, for all paths. A browser keeps such a cookie over https only (RFC 6265bis §4.1.3.2). */
@@ -30,9 +44,18 @@ export function cookieOf(header: string | undefined, name: string): string | nul
   return null
 }
 
-function setCookie(config: Config, value: string, seconds: number): Record<string, string> {
+function deviceName(config: Config): string {
+  return `${cookieName(config)}-device`
+}
+
+function setCookie(
+  config: Config,
+  value: string,
+  seconds: number,
+  name: string = cookieName(config),
+): Record<string, string> {
   const rules = isSecure(config) ? `${COOKIE_RULES}; Secure` : COOKIE_RULES
-  return { 'Set-Cookie': `${cookieName(config)}=${value}; Max-Age=${seconds}; ${rules}` }
+  return { 'Set-Cookie': `${name}=${value}; Max-Age=${seconds}; ${rules}` }
 }
 
 function isSecure({ APP_ORIGIN }: Config): boolean {

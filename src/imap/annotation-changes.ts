@@ -1,4 +1,4 @@
-// Tells sessions of annotations that another session of their mailbox has set: NOTIFY announces them (RFC 5465 §5.6 and §5.7).
+// Notifies sessions of annotations that another session of their mailbox has set: NOTIFY announces them (RFC 5465 §5.6 and §5.7).
 
 import type { Account } from '../store/records.ts'
 

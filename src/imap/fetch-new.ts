@@ -7,6 +7,7 @@ import { type NumberRange, piecesOfRanges } from './grammar/sets.ts'
 import { FETCH_PAGE } from './limits.ts'
 import { MessagePage } from './message-content.ts'
 import type { ImapSession } from './session.ts'
+import { TimeSlice } from './time-slice.ts'
 import { labelsOf } from './updates.ts'
 
 /** One FETCH for each message. \Seen is not set: the client did not ask for this message. */
@@ -17,6 +18,7 @@ export async function fetchNew(
 ): Promise<void> {
   const { app, folder } = session
   const plan = planFetch(items, [])
+  const slice = new TimeSlice()
   for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
     const entries = app.store.views.entries(
       folder.n,
@@ -25,11 +27,12 @@ export async function fetchNew(
     )
     await app.db.durable()
     const labels = plan.needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
-    const writer = new FetchWriter(session, new MessagePage(session, entries, plan.needs, labels))
+    const writer = new FetchWriter(session, new MessagePage(session, entries, plan.needs, labels), plan)
     for (const entry of entries) {
       const sequence = folder.view.sequenceOf(entry.uid)
-      if (sequence > 0) await writer.write(sequence, entry, plan.items, false)
+      if (sequence > 0) await writer.write(sequence, entry, false)
       await session.writer.ready()
+      await slice.pause()
       session.assertOpen()
     }
   }

@@ -1,6 +1,6 @@
 // What a FETCH needs of each message, and whether it sets \Seen (RFC 9051 §6.4.5).
 
-import { KEPT_FIELDS } from '../mime/message-headers.ts'
+import { FieldFinder, KEPT_FIELDS } from '../mime/message-headers.ts'
 import type { FetchItem, PlainItem } from './grammar/fetch-items.ts'
 import type { BodySection } from './grammar/sections.ts'
 import type { ContentNeeds } from './message-content.ts'
@@ -27,6 +27,8 @@ export function isKeptSection({ part, text, fields }: BodySection): boolean {
 
 export interface FetchPlan {
   items: readonly FetchItem[]
+  /** How sections of kept header fields are found, by item. */
+  finders: ReadonlyMap<FetchItem, FieldFinder>
   needs: ContentNeeds
   setsSeen: boolean
 }
@@ -40,6 +42,7 @@ export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem
   const plain = all.flatMap((item) => (item.kind === 'plain' ? [item.name] : []))
   return {
     items: all,
+    finders: findersOf(all),
     setsSeen,
     needs: {
       rows: plain.some((name) => ROW_ITEMS.has(name)),
@@ -62,4 +65,13 @@ function readsText(item: FetchItem): boolean {
 function needsStructure(item: FetchItem): boolean {
   if (item.kind === 'plain') return STRUCTURE_ITEMS.has(item.name) || OLD_ITEMS.has(item.name)
   return item.kind !== 'body' || !isKeptSection(item.section)
+}
+
+function findersOf(items: readonly FetchItem[]): Map<FetchItem, FieldFinder> {
+  const finders = new Map<FetchItem, FieldFinder>()
+  for (const item of items) {
+    if (item.kind !== 'body' || !isKeptSection(item.section)) continue
+    finders.set(item, new FieldFinder(item.section.fields.map((name) => name.toLowerCase())))
+  }
+  return finders
 }

@@ -1,12 +1,13 @@
 // Writes the FETCH answer of one message: items in the order requested, large texts as they are read (RFC 9051 §7.5.2).
 
 import { envelopeFields } from '../mime/envelope.ts'
+import type { KeptHeaders } from '../mime/message-headers.ts'
 import type { FolderEntry } from '../store/folders-views.ts'
 import { formatBodyStructure } from './fetch/body-structure.ts'
 import { formatEnvelope } from './fetch/envelope.ts'
-import { servedFields } from './fetch/header-fields.ts'
+import { plainFields, servedFields } from './fetch/header-fields.ts'
 import { type ResolvedSection, resolveBinary, resolveSection, type ServedBytes } from './fetch/sections.ts'
-import { isKeptSection, oldSection } from './fetch-plan.ts'
+import { type FetchPlan, oldSection } from './fetch-plan.ts'
 import { announceKeywords, formatFlags } from './flag-texts.ts'
 import { formatDateTime } from './grammar/dates.ts'
 import type { FetchItem, PlainItem } from './grammar/fetch-items.ts'
@@ -26,19 +27,82 @@ export class FetchWriter {
   hasUnknownEncoding = false
   readonly #session: ImapSession
   readonly #content: MessagePage
+  readonly #plan: FetchPlan
 
-  constructor(session: ImapSession, content: MessagePage) {
+  constructor(session: ImapSession, content: MessagePage, plan: FetchPlan) {
     this.#session = session
     this.#content = content
+    this.#plan = plan
   }
 
-  /** Nothing is written for a message that is gone. @returns whether it was there */
-  async write(sequence: number, entry: FolderEntry, items: readonly FetchItem[], withFlags: boolean): Promise<boolean> {
+  /**
+   * Nothing is written for a message that is gone.
+   * @param withFlags adds FLAGS, which the plan does not name
+   * @returns whether it was there; a promise when parts of it have to be read first
+   */
+  write(sequence: number, entry: FolderEntry, withFlags: boolean): boolean | Promise<boolean> {
     const session = this.#session
-    announceKeywords(session, this.#content.labels(entry.message))
+    const labels = this.#content.labels(entry.message)
+    if (labels.length > 0) announceKeywords(session, labels)
+    const parts: OutputPart[] = []
+    let text = `${fetchName(session, sequence, entry.uid)} (`
+    for (const [index, item] of this.#plan.items.entries()) {
+      const known = this.#known(entry, item)
+      if (known === null) return this.#read(sequence, entry, withFlags)
+      if (index > 0) text += ' '
+      for (const part of known) {
+        if (typeof part === 'string') text += part
+        else {
+          parts.push(text, part)
+          text = ''
+        }
+      }
+    }
+    session.say(...parts, `${text}${withFlags ? ` FLAGS ${this.#flags(entry)}` : ''})\r\n`)
+    return true
+  }
+
+  /** An item of what the page has read; null when more has to be read, or the message is gone. */
+  #known(entry: FolderEntry, item: FetchItem): readonly OutputPart[] | null {
+    if (item.kind === 'plain') return this.#knownPlain(entry, item.name)
+    return item.kind === 'body' ? this.#knownFields(entry, item) : null
+  }
+
+  #knownPlain(entry: FolderEntry, name: PlainItem): readonly OutputPart[] | null {
+    switch (name) {
+      case 'ENVELOPE': {
+        const headers = this.#content.keptHeaders(entry.message)
+        return headers === undefined ? null : this.#envelopeOf(headers)
+      }
+      case 'EMAILID':
+      case 'THREADID':
+      case 'PREVIEW':
+        return this.#rowItem(entry, name)
+      case 'BODY':
+      case 'BODYSTRUCTURE':
+      case 'RFC822':
+      case 'RFC822.HEADER':
+      case 'RFC822.TEXT':
+        return null
+      default:
+        return [this.#entryItem(entry, name)]
+    }
+  }
+
+  #knownFields(entry: FolderEntry, item: Extract<FetchItem, { kind: 'body' }>): readonly OutputPart[] | null {
+    const finder = this.#plan.finders.get(item)
+    const headers = finder && this.#content.keptHeaders(entry.message)
+    if (headers === undefined) return null
+    const fields = plainFields(finder!.find(headers), item.range)
+    return fields === null ? null : [`${labelOf(item)} {${fields.length}}\r\n${fields}`]
+  }
+
+  /** Reads what is not known, and writes the message. */
+  async #read(sequence: number, entry: FolderEntry, withFlags: boolean): Promise<boolean> {
+    const session = this.#session
     // Nothing is sent before all small items are there: an error then has an answer of its own.
     const parts: OutputPart[] = [`${fetchName(session, sequence, entry.uid)} (`]
-    for (const [index, item] of items.entries()) {
+    for (const [index, item] of this.#plan.items.entries()) {
       if (index > 0) parts.push(' ')
       const text = await this.#item(entry, item, parts).catch((error: unknown) => this.#failed(error))
       if (text === null)
@@ -65,7 +129,7 @@ export class FetchWriter {
       case 'plain':
         return this.#plain(entry, item.name, written)
       case 'body':
-        return this.#section(entry, `BODY${formatSection(item.section)}`, item.section, item.range, written)
+        return this.#plan.finders.has(item) ? this.#fields(entry, item) : this.#body(entry, item, written)
       case 'binary':
         return this.#binary(entry, item.part, item.range, written)
       case 'binary-size':
@@ -75,7 +139,7 @@ export class FetchWriter {
 
   async #plain(entry: FolderEntry, name: PlainItem, written: OutputPart[]): Promise<OutputPart[] | null> {
     const old = oldSection(name)
-    if (old !== undefined) return this.#section(entry, name, old, null, written)
+    if (old !== undefined) return this.#section(entry, name, { section: old, range: null }, written)
     switch (name) {
       case 'ENVELOPE':
         return this.#envelope(entry)
@@ -123,8 +187,11 @@ export class FetchWriter {
 
   async #envelope(entry: FolderEntry): Promise<OutputPart[] | null> {
     const headers = await this.#content.headers(entry.message)
-    if (headers === undefined) return null
-    return ['ENVELOPE ', ...formatEnvelope(envelopeFields(headers.fields), this.#format)]
+    return headers === undefined ? null : this.#envelopeOf(headers)
+  }
+
+  #envelopeOf({ fields }: KeptHeaders): OutputPart[] {
+    return ['ENVELOPE ', ...formatEnvelope(envelopeFields(fields), this.#format)]
   }
 
   async #structure(entry: FolderEntry, name: 'BODY' | 'BODYSTRUCTURE'): Promise<OutputPart[] | null> {
@@ -139,23 +206,34 @@ export class FetchWriter {
     return { isUtf8: utf8, format: (text: string) => formatString(text, utf8) }
   }
 
+  /** Header fields that are kept beside the message. */
+  async #fields(entry: FolderEntry, item: Extract<FetchItem, { kind: 'body' }>): Promise<OutputPart[] | null> {
+    const headers = await this.#content.headers(entry.message)
+    if (headers === undefined) return null
+    const names = new Set(item.section.fields.map((field) => field.toLowerCase()))
+    return literal(
+      labelOf(item),
+      servedFields({ names, isNot: false, range: item.range }, headers.bytes, headers.fields),
+    )
+  }
+
+  #body(
+    entry: FolderEntry,
+    item: Extract<FetchItem, { kind: 'body' }>,
+    written: OutputPart[],
+  ): Promise<OutputPart[] | null> {
+    return this.#section(entry, labelOf(item), item, written)
+  }
+
   async #section(
     entry: FolderEntry,
     label: string,
-    section: BodySection,
-    range: SectionRange | null,
+    { section, range }: { section: BodySection; range: SectionRange | null },
     written: OutputPart[],
   ): Promise<OutputPart[] | null> {
-    const name = range === null ? label : `${label}<${range.start}>`
-    if (isKeptSection(section)) {
-      const headers = await this.#content.headers(entry.message)
-      if (headers === undefined) return null
-      const names = new Set(section.fields.map((field) => field.toLowerCase()))
-      return literal(name, servedFields({ names, isNot: false, range }, headers.bytes, headers.fields))
-    }
     const root = await this.#content.structure(entry.message)
     if (root === undefined) return null
-    return this.#resolved(entry, name, resolveSection(root, section, range), written)
+    return this.#resolved(entry, label, resolveSection(root, section, range), written)
   }
 
   async #binary(
@@ -219,6 +297,11 @@ export class FetchWriter {
     if (left !== 0) throw new Error(`A section has ${left} bytes less than it should.`)
     return []
   }
+}
+
+/** How a section is named in the answer (RFC 9051 §7.5.2). */
+function labelOf({ section, range }: Extract<FetchItem, { kind: 'body' }>): string {
+  return `BODY${formatSection(section)}${range === null ? '' : `<${range.start}>`}`
 }
 
 function literal(label: string, bytes: Uint8Array, isBinary = false): OutputPart[] {

@@ -23,11 +23,25 @@ export function plainKeywords(keywords: readonly string[]): string[] {
   return keywords.filter((keyword) => !FLAG_NAMES.has(keyword) && isShownKeyword(keyword))
 }
 
+const SYSTEM_BITS = SYSTEM.reduce((bits, [bit]) => bits | bit, 0)
+/** System flags in parentheses, without and with \Recent, by their bits: there are few of them and very many messages. */
+const SYSTEM_TEXTS = [false, true].map((isRecent) =>
+  Array.from({ length: SYSTEM_BITS + 1 }, (_, bits) => `(${systemFlags(bits, isRecent).join(' ')})`),
+)
+
+function systemFlags(bits: number, isRecent: boolean): string[] {
+  const names = SYSTEM.flatMap(([bit, name]) => ((bits & bit) === 0 ? [] : [name]))
+  return isRecent ? [...names, '\\Recent'] : names
+}
+
 /** The flags of an entry, in parentheses. @param labels keywords of the message */
-export function formatFlags(entry: Pick<FolderEntry, 'flags'>, labels: readonly string[], isRecent: boolean): string {
-  const names = SYSTEM.flatMap(([bit, name]) => ((entry.flags & bit) === 0 ? [] : [name]))
-  if (isRecent) names.push('\\Recent')
-  return `(${[...names, ...plainKeywords(labels).map(formatKeyword)].join(' ')})`
+export function formatFlags(
+  { flags }: Pick<FolderEntry, 'flags'>,
+  labels: readonly string[],
+  isRecent: boolean,
+): string {
+  if (labels.length === 0) return SYSTEM_TEXTS[isRecent ? 1 : 0]![flags & SYSTEM_BITS]!
+  return `(${[...systemFlags(flags, isRecent), ...plainKeywords(labels).map(formatKeyword)].join(' ')})`
 }
 
 /** `* FLAGS` and `* OK [PERMANENTFLAGS]` of the selected folder. */

@@ -1,7 +1,5 @@
 // Flags as they are shown: system flags, and keywords in their registered spelling (RFC 9051 §2.3.2, IANA "IMAP and JMAP Keywords").
 
-import type { SystemFlag } from './grammar/flags.ts'
-
 /** Registered keywords, and those of Thunderbird and Apple Mail, in the spelling that their clients compare. */
 const SPELLINGS = [
   ...['$Forwarded', '$MDNSent', '$Junk', '$NotJunk', '$Phishing', '$SubmitPending', '$Submitted', '$Important'],
@@ -9,21 +7,8 @@ const SPELLINGS = [
 ]
 const SPELLING = new Map(SPELLINGS.map((keyword) => [keyword.toLowerCase(), keyword]))
 
-const FLAG_NAMES: Record<SystemFlag, string> = {
-  answered: '\\Answered',
-  flagged: '\\Flagged',
-  deleted: '\\Deleted',
-  seen: '\\Seen',
-  draft: '\\Draft',
-}
-
 /** The system flags in the order of RFC 9051. */
-export const SYSTEM_FLAG_NAMES: readonly string[] = Object.values(FLAG_NAMES)
-
-/** A system flag with its backslash. */
-export function formatFlag(flag: SystemFlag): string {
-  return FLAG_NAMES[flag]
-}
+export const SYSTEM_FLAG_NAMES: readonly string[] = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft']
 
 /** A keyword, lower-case in the store, as it is shown. */
 export function formatKeyword(keyword: string): string {

@@ -130,5 +130,3 @@ export const QUOTED_BYTES = 1000
 export const FETCH_PAGE = 250
 export const STORE_PIECE = 200
 export const COPY_PIECE = 200
-/** Commands that are answered between two yields to the event loop. */
-export const COMMANDS_AT_ONCE = 100

@@ -1,16 +1,17 @@
 // IMAP listeners on IMAPS_PORT (TLS) and IMAP_PORT (STARTTLS): accept and limit connections, open sessions, shut down gracefully.
 
-import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { TLSSocket } from 'node:tls'
 import type { SignedIn } from '../access/signed-in.ts'
 import type { Timer } from '../base/clock.ts'
-import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/lifecycle.ts'
+import { LISTENER_PORTS } from '../config/client-listeners.ts'
 import { clientHost } from '../config/client-protocols.ts'
 import type { Context } from '../context.ts'
-import { ConnectionCounter, type ConnectionSource, readSource } from '../net/connections.ts'
+import { type AcceptedClient, acceptClient, refuseClient } from '../net/accept.ts'
+import { ConnectionCounter } from '../net/connections.ts'
+import { listen, portOf } from '../net/listen.ts'
+import { OpenSessions } from '../net/open-sessions.ts'
 import { Spool } from '../smtp/spool.ts'
 import { AnnotationChanges } from './annotation-changes.ts'
 import { formatAnswer } from './answers.ts'
@@ -41,19 +42,15 @@ type Protocol = 'imaps' | 'imap'
 
 const PROTOCOLS: readonly Protocol[] = ['imaps', 'imap']
 const ALPN = ['imap']
-// Messages of APPEND have a spool of their own: 32 MiB of memory and 2 GiB of disk (imap.md §5.1).
-const APPEND_SPOOL = { memoryEach: 1 << 20, memory: 32 << 20, disk: 2 * 2 ** 30 }
+/** Only without TLS: before the handshake it cannot be sent. */
+const TOO_MANY = '* BYE [UNAVAILABLE] Too many connections.'
+// Messages of APPEND have a spool of their own: 32 MiB of memory and 2 GiB of disk (imap.md §5.1), a quarter of it for one mailbox.
+const APPEND_SPOOL = { memoryEach: 1 << 20, memory: 32 << 20, disk: 2 * 2 ** 30, diskEach: 2 ** 29 }
 
 interface OpenSession {
   protocol: Protocol
   /** Ends its counts of connections. */
   release(): void
-}
-
-interface AcceptedConnection extends OpenSession {
-  source: ConnectionSource
-  /** Null in plain text and behind a proxy. */
-  tls: TLSSocket | null
 }
 
 class ImapListener implements ImapService {
@@ -63,9 +60,8 @@ class ImapListener implements ImapService {
   readonly #servers = new Map<Protocol, Server>()
   /** Open sockets without a session: waiting for a PROXY header or a TLS handshake. */
   readonly #pending = new Set<Socket>()
-  readonly #sessions = new Map<ImapSession, OpenSession>()
+  readonly #sessions = new OpenSessions<ImapSession, OpenSession>()
   #sweep: Timer | undefined
-  #emptied: (() => void) | undefined
   #isStopping = false
 
   constructor(app: Context) {
@@ -78,7 +74,7 @@ class ImapListener implements ImapService {
     const views = new ViewCache(store.views, app.clock, (n) => this.#storeRecent(n))
     const searcher = new Searcher({ mail: app.db.file, blobs: app.blobsDb.file })
     const compression = new CompressionSlots(config.IMAP_MAX_COMPRESSED)
-    const open = () => [...this.#sessions.keys()]
+    const open = () => [...this.#sessions]
     const meters = new ImapMeters({
       openBytes: () => open().reduce((sum, { writer }) => sum + writer.written, 0),
       views: () => views.size,
@@ -96,11 +92,7 @@ class ImapListener implements ImapService {
   }
 
   get ports(): { imaps: number; imap: number } {
-    return { imaps: this.#portOf('imaps'), imap: this.#portOf('imap') }
-  }
-
-  #portOf(protocol: Protocol): number {
-    return (this.#servers.get(protocol)?.address() as { port: number } | null | undefined)?.port ?? 0
+    return { imaps: portOf(this.#servers.get('imaps')), imap: portOf(this.#servers.get('imap')) }
   }
 
   async start(): Promise<void> {
@@ -108,15 +100,8 @@ class ImapListener implements ImapService {
     if (this.#servers.size === 0) return
     await appendSpool.open()
     for (const [protocol, server] of this.#servers) {
-      const [port, setting] = protocol === 'imaps' ? [config.IMAPS_PORT, 'IMAPS_PORT'] : [config.IMAP_PORT, 'IMAP_PORT']
-      try {
-        server.listen(port, config.CLIENT_BIND)
-        await once(server, 'listening')
-      } catch (cause) {
-        const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
-        const text = `The IMAP port ${port} of ${config.CLIENT_BIND} cannot be opened (${reason}). Check ${setting} and CLIENT_BIND.`
-        throw new ProductError('service_unavailable', text, { cause })
-      }
+      const settings = [LISTENER_PORTS[protocol], 'CLIENT_BIND'] as const
+      await listen(server, { protocol: 'IMAP', port: config[settings[0]], host: config.CLIENT_BIND, settings })
       server.on('error', (error) => log.error({ event: 'imap.listener_error', err: error }, 'IMAP listener error'))
     }
     this.#sweep = clock.every(SWEEP_MS, () => this.#checkDeadlines())
@@ -128,22 +113,18 @@ class ImapListener implements ImapService {
       (server) => new Promise<void>((resolve) => server.close(() => resolve())),
     )
     for (const socket of this.#pending) socket.destroy()
-    for (const session of this.#sessions.keys()) session.retire()
-    const cut = this.#app.clock.after(CLOSING_MS, () => {
-      for (const session of this.#sessions.keys()) session.stream.destroy()
+    await this.#sessions.end({
+      ...{ clock: this.#app.clock, ms: CLOSING_MS },
+      retire: (session) => session.retire(),
+      cut: (session) => session.stream.destroy(),
     })
-    await new Promise<void>((resolve) => {
-      this.#emptied = resolve
-      if (this.#sessions.size === 0) resolve()
-    })
-    cut.cancel()
     await Promise.all([...closed, this.#app.searcher.close()])
     this.#sweep?.cancel()
     this.#app.views.close()
   }
 
   #checkDeadlines(): void {
-    for (const session of this.#sessions.keys()) session.checkDeadlines()
+    for (const session of this.#sessions) session.checkDeadlines()
   }
 
   #createServer(protocol: Protocol): Server {
@@ -156,41 +137,25 @@ class ImapListener implements ImapService {
   }
 
   async #accept(socket: Socket, protocol: Protocol): Promise<void> {
-    // The peer may reset the connection at any time; the session adds its own error listener.
-    socket.on('error', () => {})
-    if (!this.#connections.open()) return refuse(socket, protocol)
-    this.#pending.add(socket)
-    const release = () => {
-      this.#pending.delete(socket)
-      this.#connections.close()
-    }
     const { config, clock, certificate } = this.#app
-    const source = await readSource(socket, { from: config.PROXY_PROTOCOL_FROM, clock })
-    const uncount = source === null ? null : this.#connections.count(source.address)
-    if (source === null || uncount === null || socket.destroyed || this.#isStopping) {
-      uncount?.()
-      release()
-      return refuse(socket, protocol)
+    this.#pending.add(socket)
+    try {
+      const accepted = await acceptClient(socket, {
+        clock,
+        counter: this.#connections,
+        proxies: config.PROXY_PROTOCOL_FROM,
+        secure: protocol === 'imaps' ? (raw) => certificate.secure(raw, { clock, alpn: ALPN }) : null,
+      })
+      if (typeof accepted === 'string') return refuseClient(socket, protocol === 'imap' ? TOO_MANY : null)
+      if (!this.#isStopping && !accepted.socket.destroyed) return this.#open(accepted, protocol)
+      accepted.release()
+      accepted.socket.destroy()
+    } finally {
+      this.#pending.delete(socket)
     }
-    const tls =
-      protocol === 'imaps' && !source.tls
-        ? await certificate.secure(socket, { clock, alpn: ALPN }).catch(() => null)
-        : null
-    this.#pending.delete(socket)
-    if (this.#isStopping || (protocol === 'imaps' && !source.tls && tls === null)) {
-      uncount()
-      release()
-      socket.destroy()
-      return
-    }
-    const free = () => {
-      uncount()
-      release()
-    }
-    this.#open(socket, { protocol, source, tls, release: free })
   }
 
-  #open(socket: Socket, { protocol, source, tls, release }: AcceptedConnection): void {
+  #open({ socket, source, tls, release }: AcceptedClient, protocol: Protocol): void {
     const owner: SessionOwner = {
       commands: COMMANDS,
       greeting: (session) => {
@@ -203,8 +168,8 @@ class ImapListener implements ImapService {
       closed: (session) => this.#closed(session),
     }
     const isSecure = tls !== null || source.tls
-    const session = new ImapSession(tls ?? socket, { app: this.#app, owner, source, tls, isSecure })
-    this.#sessions.set(session, { protocol, release })
+    const session = new ImapSession(socket, { app: this.#app, owner, source, tls, isSecure })
+    this.#sessions.add(session, { protocol, release })
     this.#app.meters.opened(protocol)
     void session.run()
   }
@@ -237,9 +202,8 @@ class ImapListener implements ImapService {
 
   #closed(session: ImapSession): void {
     const { user, client, record, writer, reader } = session
-    const { protocol, release } = this.#sessions.get(session)!
+    const { protocol, release } = this.#sessions.remove(session)!
     release()
-    this.#sessions.delete(session)
     this.#app.meters.closed(protocol, writer.written)
     if (user !== null) {
       const { mechanism } = user.access
@@ -247,13 +211,5 @@ class ImapListener implements ImapService {
       const bytes = { out: writer.written, in: reader.received }
       this.#app.log.info({ event: 'imap.session_ended', session: session.id, ...facts, bytes }, 'IMAP session ended')
     }
-    if (this.#sessions.size === 0) this.#emptied?.()
   }
-}
-
-function refuse(socket: Socket, protocol: Protocol): void {
-  if (socket.destroyed) return
-  // Before the TLS handshake there is no way to say it.
-  if (protocol === 'imap') socket.write('* BYE [UNAVAILABLE] Too many connections.\r\n')
-  socket.destroySoon()
 }

@@ -61,6 +61,12 @@ export class MessagePage {
     return this.#labels.get(message) ?? []
   }
 
+  /** The kept header fields when they are stored and complete: {@link headers} otherwise. */
+  keptHeaders(message: number): KeptHeaders | undefined {
+    const kept = this.#headers.get(message)
+    return kept === undefined || kept.isCut ? undefined : kept
+  }
+
   /** The kept header fields, or all fields where some of them did not fit; undefined when the message is gone. */
   async headers(message: number): Promise<KeptHeaders | undefined> {
     const kept = this.#headers.get(message) ?? (await this.#outline(message))?.headers

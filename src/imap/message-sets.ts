@@ -17,7 +17,7 @@ export function uidsOfSet(session: ImapSession, set: SequenceSet, isUid: boolean
 }
 
 /** The UIDs of a set that exist in the session's view, as ascending ranges; others are ignored (RFC 9051 §6.4.9). */
-export function uidsWithin(session: ImapSession, set: SequenceSet, isUid: boolean): readonly NumberRange[] {
+function uidsWithin(session: ImapSession, set: SequenceSet, isUid: boolean): readonly NumberRange[] {
   return uidsInView(session.folder.view, session.saved, set, isUid)
 }
 

@@ -1,10 +1,10 @@
 // Names of mailboxes: INBOX, hierarchy, the encoding of the session (RFC 9051 §5.1), and patterns of LIST (RFC 9051 §6.3.9).
 
 import { isUtf8 } from 'node:buffer'
+import { decodeUtf7, encodeUtf7 } from '../mime/utf7.ts'
 import type { Cursor } from './grammar/cursor.ts'
 import { DQUOTE } from './grammar/cursor.ts'
 import { readAstring } from './grammar/strings.ts'
-import { decodeUtf7, encodeUtf7 } from './grammar/utf7.ts'
 import { formatAstring, type OutputPart } from './writer.ts'
 
 export const DELIMITER = '/'
@@ -31,7 +31,7 @@ export function decodeName(bytes: Buffer, utf8: boolean): string | null {
 }
 
 /** A path with its Inbox in capitals and in NFC. */
-export function normalizePath(path: string): string {
+function normalizePath(path: string): string {
   const [first, ...rest] = path.normalize('NFC').split(DELIMITER)
   return [first!.toUpperCase() === INBOX ? INBOX : first!, ...rest].join(DELIMITER)
 }

@@ -109,13 +109,6 @@ export class ImapReader {
     this.#resume?.()
   }
 
-  /** Takes the bytes that were received and not consumed. */
-  takeBuffered(): Buffer {
-    const rest = Buffer.from(this.#buffer.subarray(this.#start, this.#end))
-    this.#consume(rest.length)
-    return rest
-  }
-
   /**
    * The next command, or the next part of it behind a message literal.
    * @throws ReadError outside the bounds

@@ -22,13 +22,14 @@ import {
 import type { ImapDeps } from './deps.ts'
 import { type CommandPiece, Cursor } from './grammar/cursor.ts'
 import type { NumberRange } from './grammar/sets.ts'
-import { AFTER_LOGIN, COMMANDS_AT_ONCE, ERRORS_AFTER_LOGIN, ERRORS_BEFORE_LOGIN, MESSAGE_BYTES } from './limits.ts'
+import { AFTER_LOGIN, ERRORS_AFTER_LOGIN, ERRORS_BEFORE_LOGIN, MESSAGE_BYTES } from './limits.ts'
 import { CommandProgress } from './progress.ts'
 import { type CommandSegment, ConnectionEnded, ImapReader, ReadError } from './reader.ts'
 import type { SelectedFolder } from './selected.ts'
 import { SessionDeadlines } from './session-deadlines.ts'
 import type { ChangeAnnouncements, OptionsOf, OwnerOf, SessionSource } from './session-owner.ts'
 import { SessionUsage } from './session-record.ts'
+import { TimeSlice } from './time-slice.ts'
 import type { SignedInUser } from './user.ts'
 import { type OutputPart, ResponseWriter } from './writer.ts'
 
@@ -159,10 +160,7 @@ export class ImapSession {
   async run(): Promise<void> {
     try {
       this.say(this.#owner.greeting(this))
-      for (let count = 1; !this.#isClosing; count++) {
-        if (count % COMMANDS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
-        await this.#next()
-      }
+      for (const slice = new TimeSlice(); !this.#isClosing; await slice.pause()) await this.#next()
     } catch (error) {
       if (!(error instanceof ConnectionEnded)) this.logError(error, null)
     } finally {

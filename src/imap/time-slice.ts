@@ -6,9 +6,14 @@ import { SLICE_MS } from './limits.ts'
 export class TimeSlice {
   #elapsed = stopwatch()
 
+  /** The slice is used up: {@link pause} gives way. */
+  get isOver(): boolean {
+    return this.#elapsed() >= SLICE_MS
+  }
+
   /** To be awaited after each small piece of work: gives way when the slice is used up. */
   async pause(): Promise<void> {
-    if (this.#elapsed() < SLICE_MS) return
+    if (!this.isOver) return
     await new Promise((resolve) => setImmediate(resolve))
     this.#elapsed = stopwatch()
   }

@@ -58,10 +58,15 @@ export class ResponseWriter {
     if (!this.#stream.write(bytes)) this.blockedSince ??= this.#deps.monotonic()
   }
 
+  /** More than 64 KiB wait for the client: nothing more is to be produced before {@link ready}. */
+  get isFull(): boolean {
+    return !this.#stream.destroyed && this.#stream.writableLength > UNSENT_BYTES
+  }
+
   /** Resolves when at most 64 KiB wait for the client, or when the connection has ended. */
   async ready(): Promise<void> {
     if (this.#size >= CORK_BYTES) this.flush()
-    while (!this.#stream.destroyed && this.#stream.writableLength > UNSENT_BYTES) {
+    while (this.isFull) {
       await new Promise<void>((resolve) => (this.#release = resolve))
     }
   }

@@ -1,12 +1,11 @@
 // SMTP listener on port SMTP_PORT, in the first thread: accepts, counts and limits connections, and hands each to a receiver.
 
-import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Timer } from '../base/clock.ts'
-import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { ConnectionCounter, isListed, plainAddress } from '../net/connections.ts'
+import { listen, portOf } from '../net/listen.ts'
 import { SWEEP_MS } from '../smtp/limits.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
@@ -65,20 +64,14 @@ class Listener implements Inbound, ConnectionOwner {
   }
 
   get port(): number {
-    return (this.#server.address() as { port: number } | null)?.port ?? 0
+    return portOf(this.#server)
   }
 
   async start(): Promise<void> {
     const { config, clock, log } = this.#app
     this.#receivers = await this.#openReceivers()
-    try {
-      this.#server.listen(config.SMTP_PORT, config.SMTP_BIND)
-      await once(this.#server, 'listening')
-    } catch (cause) {
-      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      const message = `The SMTP port ${config.SMTP_PORT} of ${config.SMTP_BIND} cannot be opened (${reason}). Check SMTP_PORT and SMTP_BIND.`
-      throw new ProductError('service_unavailable', message, { cause })
-    }
+    const settings = ['SMTP_PORT', 'SMTP_BIND'] as const
+    await listen(this.#server, { protocol: 'SMTP', port: config.SMTP_PORT, host: config.SMTP_BIND, settings })
     // For example EMFILE: connections fail until file descriptors are free again; the listener stays open.
     this.#server.on('error', (error) => log.error({ event: 'smtp.listener_error', err: error }, 'SMTP listener error'))
     this.#sweep = clock.every(SWEEP_MS, () => {

@@ -6,6 +6,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import { type ConnectionSource, readSource } from '../net/connections.ts'
+import { OpenSessions } from '../net/open-sessions.ts'
 import { findRemoteName } from '../net/reverse-name.ts'
 import type { Emails } from '../outbound/log/emails.ts'
 import { ALL_MEMORY_BYTES, ALL_SPOOL_BYTES, CLOSING_MS, SPOOL_MEMORY_BYTES, SWEEP_MS } from '../smtp/limits.ts'
@@ -58,11 +59,10 @@ export class Receiver {
   readonly #handler: SessionHandler
   /** Sockets without a session: waiting for a PROXY header. */
   readonly #pendingSockets = new Set<Socket>()
-  readonly #sessions = new Map<SmtpSession, () => void>()
+  readonly #sessions = new OpenSessions<SmtpSession, () => void>()
   readonly #inFlight = new Set<Promise<unknown>>()
   #sweep: Timer | undefined
   #stopping = false
-  #emptied: (() => void) | undefined
 
   constructor(deps: ReceiverDeps) {
     const { config, log, certificate, spoolFolder, share } = deps
@@ -77,7 +77,7 @@ export class Receiver {
     await this.#spool.open()
     this.#sweep = this.#deps.clock.every(SWEEP_MS, () => {
       const now = this.#deps.clock.now()
-      for (const session of this.#sessions.keys()) session.checkDeadline(now)
+      for (const session of this.#sessions) session.checkDeadline(now)
     })
   }
 
@@ -96,15 +96,11 @@ export class Receiver {
   async stop(): Promise<void> {
     this.#stopping = true
     for (const socket of this.#pendingSockets) socket.destroy()
-    for (const session of this.#sessions.keys()) session.retire()
-    const cut = this.#deps.clock.after(CLOSING_MS, () => {
-      for (const session of this.#sessions.keys()) session.cut()
+    await this.#sessions.end({
+      ...{ clock: this.#deps.clock, ms: CLOSING_MS },
+      retire: (session) => session.retire(),
+      cut: (session) => session.cut(),
     })
-    await new Promise<void>((resolve) => {
-      this.#emptied = resolve
-      if (this.#sessions.size === 0) resolve()
-    })
-    cut.cancel()
     await Promise.all(this.#inFlight)
     this.#sweep?.cancel()
   }
@@ -131,7 +127,7 @@ export class Receiver {
     socket.off('close', closed)
     this.#pendingSockets.delete(socket)
     const session = new SmtpSession(this.#protocol, socket, source, this.#handler)
-    this.#sessions.set(session, closed)
+    this.#sessions.add(session, closed)
     session.init()
   }
 
@@ -169,9 +165,7 @@ export class Receiver {
   }
 
   #removeSession(session: SmtpSession): void {
-    this.#sessions.get(session)?.()
-    this.#sessions.delete(session)
-    if (this.#sessions.size === 0) this.#emptied?.()
+    this.#sessions.remove(session)?.()
   }
 
   #track<T>(work: Promise<T>): Promise<T> {

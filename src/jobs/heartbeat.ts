@@ -29,6 +29,7 @@ async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<voi
     await app.outbound.log.redate(span, now)
     await app.directory.signIns.redate(span, now)
     await app.people.audit.redate(span, now)
+    await app.directory.requests.redate(span, now)
     await redateEvents(app.db, span, now)
     await app.eventDispatch.attempts.redate(span, now)
   }

@@ -1,4 +1,4 @@
-// All periodic jobs, in the order the scheduler runs them.
+// All periodic jobs, in the order their schedulers run them.
 
 import { agentInboxes, agentSweep } from './agents.ts'
 import { consumption } from './consumption.ts'
@@ -14,9 +14,11 @@ import {
   blobSweep,
   changeRetention,
   deliveryLogRetention,
+  erasedContent,
   eventRetention,
   forwardingMemory,
   inboundLogRetention,
+  requestRetention,
   signInRetention,
   uploadExpiry,
   vacationSenders,
@@ -36,6 +38,7 @@ export const jobs: readonly Job[] = [
   deliveryLogRetention,
   signInRetention,
   auditRetention,
+  requestRetention,
   webhookAttemptRetention,
   eventRetention,
   changeRetention,
@@ -50,3 +53,6 @@ export const jobs: readonly Job[] = [
   searchTexts,
   messageOutlines,
 ]
+
+/** Jobs of the first thread and of each worker thread: what they work on is in the memory of the thread. */
+export const threadJobs: readonly Job[] = [erasedContent]

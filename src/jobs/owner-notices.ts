@@ -1,4 +1,4 @@
-// Job: notifies team owners by mail of failing sending accounts, disabled webhooks, lapsed domains and decided quota requests.
+// Job: notifies team owners by mail of failing sending accounts, stopped outside accounts, disabled webhooks, lapsed domains and decided quota requests.
 
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'
@@ -19,7 +19,8 @@ export const ownerNotices = job({
     const accounts = await notices.notify('provider', accountFacts(app))
     const hooks = await notices.notify('webhook', webhookFacts(app))
     const limits = await notices.notify('limit', limitFacts(app))
-    return accounts + hooks + limits + (await notices.notify('domain', domainFacts(app)))
+    const remotes = await notices.notify('remote', remoteFacts(app))
+    return accounts + hooks + limits + remotes + (await notices.notify('domain', domainFacts(app)))
   },
 })
 
@@ -32,6 +33,20 @@ function accountFacts({ db }: Context): OwnerFact[] {
       `The sending account "${oneLine(name)}" (${id}) is failing and is not used for sending:`,
       oneLine(statusReason ?? 'The reason is unknown.'),
       'Mailstead checks it again automatically. If the settings of the account have changed, update them.',
+    ].join('\n\n'),
+  }))
+}
+
+function remoteFacts({ sync }: Context): OwnerFact[] {
+  return sync.accounts.inError().map(({ id, teamId, email, statusReason, statusSince }) => ({
+    key: `remote ${id} ${statusSince}`,
+    teamId,
+    subject: `The outside account ${oneLine(email)} has stopped`,
+    text: [
+      `The outside account ${oneLine(email)} (${id}) is no longer synchronised:`,
+      oneLine(statusReason ?? 'The reason is unknown.'),
+      'Its mailbox can still be read. Changes made in it are kept, and carried out when the account works again: change its settings, or ' +
+        'resume it.',
     ].join('\n\n'),
   }))
 }

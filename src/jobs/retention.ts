@@ -6,6 +6,9 @@ import { pruneEvents } from '../events/webhooks/retention.ts'
 import { namedBlobs } from '../outbound/named-blobs.ts'
 import { job } from './job.ts'
 
+/** How long the requests of teams are listed. */
+const REQUEST_RETENTION_MS = 3 * DAY_MS
+
 /** Decisions §6.4: rows of the inbound log are kept for `LOG_RETENTION_DAYS`. */
 export const inboundLogRetention = job({
   name: 'inbound-log-retention',
@@ -28,6 +31,14 @@ export const auditRetention = job({
   every: HOUR_MS,
   byAge: true,
   run: ({ app }) => app.people.audit.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+})
+
+/** API requests of teams, see `directory/request-log.ts`. */
+export const requestRetention = job({
+  name: 'request-retention',
+  every: HOUR_MS,
+  byAge: true,
+  run: ({ app }) => app.directory.requests.prune(app.clock.now() - REQUEST_RETENTION_MS),
 })
 
 /** Decisions-imap §1: sign-ins of mail programs are kept for `SIGN_IN_RETENTION_DAYS`. */
@@ -71,6 +82,21 @@ export const blobSweep = job({
     // A full disk may have prevented it at the start: until then content that mail.db may be too old to reference is not noted.
     if (!(await app.appliance.ensureOpen())) return 0
     return app.store.blobs.sweep((hashes) => namedBlobs(app.store, app.outbound.emails, hashes))
+  },
+})
+
+/** The same for what a mailbox erases in bulk on this thread: between two sweeps it could fill the disk, whatever its quota. */
+export const erasedContent = job({
+  name: 'erased-content',
+  every: MINUTE_MS,
+  byAge: true,
+  async run({ app, signal }) {
+    if (!app.appliance.isOpen) return 0
+    return app.store.erased.release(
+      (hashes) => namedBlobs(app.store, app.outbound.emails, hashes),
+      app.clock.now(),
+      signal,
+    )
   },
 })
 

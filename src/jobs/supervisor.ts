@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../base/durations.ts'
 import { entryFile } from '../base/entry.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
-import { THREADS, type WorkerThreadData } from './workers.ts'
+import { THREADS, type WorkerThread, type WorkerThreadData } from './workers.ts'
 
 const FILE = fileURLToPath(entryFile(new URL('./worker-thread.ts', import.meta.url)))
 /** MiB. A small young generation limits memory held by garbage. */
@@ -16,6 +16,8 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = MINUTE_MS
 /** ms. A worker that ran this long resets the back-off. */
 const STEADY_MS = MINUTE_MS
+/** How often a thread that was not needed is looked at again, ms. */
+const NEEDED_EVERY_MS = 10_000
 
 interface WorkerRun {
   startedAt: number
@@ -46,6 +48,8 @@ export function openSupervisor(app: Context): Service {
     }),
   })
 
+  let unlisten = () => {}
+
   const run = async (name: string) => {
     const current = runs.get(name) ?? { startedAt: 0, pauseMs: FIRST_PAUSE_MS, timer: undefined }
     current.startedAt = app.clock.now()
@@ -60,21 +64,41 @@ export function openSupervisor(app: Context): Service {
     current.pauseMs = steady ? FIRST_PAUSE_MS : Math.min(current.pauseMs * 2, LONGEST_PAUSE_MS)
     app.log.warn({ event: 'worker.restarting', worker: name, pauseMs: current.pauseMs }, 'Restarting worker')
     current.timer = app.clock.after(current.pauseMs, () => {
-      run(name).catch((error: unknown) =>
-        app.log.error({ event: 'worker.start_failed', err: error, worker: name }, 'Worker could not be started'),
-      )
+      run(name).catch((error: unknown) => startFailed(app, name, error))
     })
   })
 
   return {
     name: 'workers',
     async start() {
-      for (const { name } of THREADS) await run(name)
+      for (const thread of THREADS) if (isNeeded(app, thread)) await run(thread.name)
+      const startNeeded = () => {
+        for (const thread of THREADS) {
+          if (runs.has(thread.name) || stopping || !isNeeded(app, thread)) continue
+          run(thread.name).catch((error: unknown) => startFailed(app, thread.name, error))
+        }
+      }
+      const stopListening = app.notifier.listen('remotes', startNeeded)
+      // A command in another process does not notify this one.
+      const poll = app.clock.every(NEEDED_EVERY_MS, startNeeded)
+      unlisten = () => {
+        stopListening()
+        poll.cancel()
+      }
     },
     async stop() {
       stopping = true
+      unlisten()
       for (const { timer } of runs.values()) timer?.cancel()
       await bree.stop()
     },
   }
+}
+
+function isNeeded(app: Context, thread: WorkerThread): boolean {
+  return thread.isNeeded?.(app) ?? true
+}
+
+function startFailed(app: Context, worker: string, error: unknown): void {
+  app.log.error({ event: 'worker.start_failed', err: error, worker }, 'Worker could not be started')
 }

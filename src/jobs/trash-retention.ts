@@ -7,6 +7,10 @@ export const trashRetention = job({
   name: 'trash-retention',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app, signal }) =>
-    app.store.trashRetention.run(app.clock.now() - app.config.TRASH_RETENTION_DAYS * DAY_MS, signal),
+  run: ({ app, signal }) => {
+    const before = app.clock.now() - app.config.TRASH_RETENTION_DAYS * DAY_MS
+    // Of a mailbox that is an outside account its provider decides: what is erased here is erased there.
+    const isKept = ({ mailboxId }: { mailboxId: string }) => app.sync.accounts.mirrorOf(mailboxId) !== undefined
+    return app.store.trashRetention.run(before, signal, isKept)
+  },
 })

@@ -5,6 +5,8 @@ import { MINUTE_MS } from '../base/durations.ts'
 import { collectWhenIdle } from '../base/idle-memory.ts'
 import { closeAll } from '../base/lifecycle.ts'
 import { openContext } from '../context.ts'
+import { threadJobs } from './jobs.ts'
+import { openScheduler } from './scheduler.ts'
 import { openWorker, type WorkerThreadData } from './workers.ts'
 
 const REFRESH_MS = MINUTE_MS
@@ -12,7 +14,7 @@ const REFRESH_MS = MINUTE_MS
 const { config, workers: names, isOpen } = workerData as WorkerThreadData
 const app = await openContext(config, { lean: true })
 app.appliance.follow(isOpen)
-const workers = names.map((name) => openWorker(app, name))
+const workers = [...names.map((name) => openWorker(app, name)), openScheduler(app, threadJobs)]
 for (const worker of workers) await worker.start()
 collectWhenIdle()
 

@@ -15,19 +15,29 @@ const OPEN = {
   scheduler: (app) => openScheduler(app),
   deliver: (app) => app.outbound.runner(),
   webhooks: (app) => app.eventDispatch.dispatcher(),
+  sync: (app) => app.sync.worker(app.inspector),
 } satisfies Record<string, (app: Context) => Worker>
 
 export type WorkerName = keyof typeof OPEN
 /** In the order of their work: jobs queue messages and events. */
 export const WORKERS = Object.keys(OPEN) as readonly WorkerName[]
 
+/** A thread and its workers. */
+export interface WorkerThread {
+  name: string
+  workers: readonly WorkerName[]
+  /** Whether there is anything for it to do; without it there always is. It is asked again with each notification of `remotes`. */
+  isNeeded?(app: Context): boolean
+}
+
 /**
  * The threads and their workers. `deliver` and `webhooks` mostly wait for remote servers, so they share a thread; what erases and counts
- * has another one, so that it delays neither them nor the listeners.
+ * has another one, so that it delays neither them nor the listeners. Outside accounts have one as soon as there is one.
  */
-export const THREADS: readonly { name: string; workers: readonly WorkerName[] }[] = [
+export const THREADS: readonly WorkerThread[] = [
   { name: 'deliver', workers: ['deliver', 'webhooks'] },
   { name: 'scheduler', workers: ['scheduler'] },
+  { name: 'sync', workers: ['sync'], isNeeded: (app) => app.sync.accounts.any() },
 ]
 
 /** What the first thread gives a worker thread. */

@@ -1,14 +1,13 @@
 // The ManageSieve listener on MANAGESIEVE_PORT (STARTTLS): accepts and limits connections, and shuts down.
 
-import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { ProtocolMeters } from '../access/protocol-meters.ts'
 import type { Timer } from '../base/clock.ts'
-import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
-import { acceptClient } from '../net/accept.ts'
+import { acceptClient, refuseClient } from '../net/accept.ts'
 import { ConnectionCounter } from '../net/connections.ts'
+import { listen, portOf } from '../net/listen.ts'
 import { CONNECTIONS, SWEEP_MS } from './limits.ts'
 import type { SieveSessions } from './sessions.ts'
 
@@ -49,21 +48,15 @@ class ManageSieveListener implements ManageSieveService {
   }
 
   get port(): number {
-    return (this.#server?.address() as { port: number } | null | undefined)?.port ?? 0
+    return portOf(this.#server)
   }
 
   async start(): Promise<void> {
     if (this.#server === null) return
     const { config, clock, log } = this.#app
     const { MANAGESIEVE_PORT: port, CLIENT_BIND: host } = config
-    try {
-      this.#server.listen(port, host)
-      await once(this.#server, 'listening')
-    } catch (cause) {
-      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      const text = `The ManageSieve port ${port} of ${host} cannot be opened (${reason}). Check MANAGESIEVE_PORT and CLIENT_BIND.`
-      throw new ProductError('service_unavailable', text, { cause })
-    }
+    const settings = ['MANAGESIEVE_PORT', 'CLIENT_BIND'] as const
+    await listen(this.#server, { protocol: 'ManageSieve', port, host, settings })
     this.#server.on('error', (error) =>
       log.error({ event: 'managesieve.listener_error', err: error }, 'ManageSieve listener error'),
     )
@@ -97,7 +90,7 @@ class ManageSieveListener implements ManageSieveService {
     const { config, clock } = this.#app
     const proxies = config.PROXY_PROTOCOL_FROM
     const accepted = await acceptClient(socket, { clock, counter: this.#connections, proxies, secure: null })
-    if (typeof accepted === 'string') return refuse(socket)
+    if (typeof accepted === 'string') return refuseClient(socket, 'BYE (TRYLATER) "Too many connections."')
     const sessions = await this.#opened().catch((error: unknown) => {
       accepted.release()
       throw error
@@ -120,12 +113,4 @@ class ManageSieveListener implements ManageSieveService {
     const { SieveSessions: Sessions } = await import('./sessions.ts')
     return new Sessions(this.#app, this.#connections, this.#meters)
   }
-}
-
-function refuse(socket: Socket): void {
-  if (socket.destroyed) return
-  socket.write('BYE (TRYLATER) "Too many connections."\r\n')
-  // Unread bytes would reset the connection, and the reply could be lost.
-  socket.resume()
-  socket.destroySoon()
 }

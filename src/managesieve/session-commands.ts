@@ -16,6 +16,8 @@ const REFUSALS: Record<SignInRefusal | 'malformed' | 'cancelled', [text: string,
   not_allowed: ['This credential does not allow ManageSieve.'],
   team_suspended: ['The team of this mailbox is suspended.'],
   provisioning: ['The mailbox is being set up. Try again in a moment.', 'TRYLATER'],
+  importing: ['The mailbox is being imported. Try again later.', 'TRYLATER'],
+  filtered_elsewhere: ['The mailbox is an outside account: its provider filters its mail.'],
   malformed: ['The response does not follow the mechanism.'],
   cancelled: ['Authentication cancelled.'],
 }

@@ -5,6 +5,7 @@ import type { SignedIn } from '../access/signed-in.ts'
 import type { Context } from '../context.ts'
 import type { AcceptedClient } from '../net/accept.ts'
 import type { ConnectionCounter } from '../net/connections.ts'
+import { OpenSessions } from '../net/open-sessions.ts'
 import { CLOSING_MS } from './limits.ts'
 import { scriptCommands } from './script-commands.ts'
 import { SieveSession } from './session.ts'
@@ -17,8 +18,7 @@ export class SieveSessions {
   readonly #app: Context
   readonly #connections: ConnectionCounter
   readonly #meters: ProtocolMeters
-  readonly #sessions = new Map<SieveSession, () => void>()
-  #emptied: (() => void) | undefined
+  readonly #sessions = new OpenSessions<SieveSession, () => void>()
 
   constructor(app: Context, connections: ConnectionCounter, meters: ProtocolMeters) {
     this.#app = app
@@ -37,26 +37,22 @@ export class SieveSessions {
       answered: (name, condition) => this.#meters.command(name, condition),
       closed: (one) => this.#closed(one),
     })
-    this.#sessions.set(session, release)
+    this.#sessions.add(session, release)
     this.#meters.opened()
     void session.run()
   }
 
   checkDeadlines(): void {
-    for (const session of this.#sessions.keys()) session.checkDeadlines()
+    for (const session of this.#sessions) session.checkDeadlines()
   }
 
   /** Ends idle sessions at once and the others after their command, at most CLOSING_MS later. */
-  async stop(): Promise<void> {
-    for (const session of this.#sessions.keys()) session.expire('The server is shutting down.')
-    const cut = this.#app.clock.after(CLOSING_MS, () => {
-      for (const session of this.#sessions.keys()) session.stream.destroy()
+  stop(): Promise<void> {
+    return this.#sessions.end({
+      ...{ clock: this.#app.clock, ms: CLOSING_MS },
+      retire: (session) => session.expire('The server is shutting down.'),
+      cut: (session) => session.stream.destroy(),
     })
-    await new Promise<void>((resolve) => {
-      this.#emptied = resolve
-      if (this.#sessions.size === 0) resolve()
-    })
-    cut.cancel()
   }
 
   #admit(session: SieveSession, access: SignedIn): (() => void) | null {
@@ -77,9 +73,7 @@ export class SieveSessions {
   }
 
   #closed(session: SieveSession): void {
-    this.#sessions.get(session)?.()
-    this.#sessions.delete(session)
+    this.#sessions.remove(session)?.()
     this.#meters.closed()
-    if (this.#sessions.size === 0) this.#emptied?.()
   }
 }

@@ -99,7 +99,7 @@ const completeFirstRun = route({
   async handle({ body, app, request }) {
     const { token, email, team_name: teamName } = body
     const owner = { token, email, teamName, displayName: body.display_name ?? null, credential: credentialOf(body) }
-    const { session } = await app.people.firstRun.complete(owner, browserOf(request, body.trusted ?? false))
+    const { session } = await app.people.firstRun.complete(owner, browserOf(app, request, body.trusted ?? false))
     return signedIn(app, request, session)
   },
 })

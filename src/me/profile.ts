@@ -28,6 +28,7 @@ const updateSelf = route({
     const session = sessionIn(request)
     const { persons } = app.people
     await app.db.write((tx) => {
+      app.people.requireWhole(session, tx)
       const { displayName, locale, timeZone } = persons.ensure(tx, session.email)
       persons.setProfile(tx, session.email, {
         displayName: body.display_name === undefined ? displayName : body.display_name,
@@ -86,9 +87,11 @@ const replacePreferences = route({
   body: { schema: PreferencesUpdate, limit: PREFERENCES_MAX },
   reply: { schema: Preferences, etag: true },
   async handle({ body, app, request }) {
-    const { email } = sessionIn(request)
+    const session = sessionIn(request)
+    const { email } = session
     const { persons } = app.people
     await app.db.write((tx) => {
+      app.people.requireWhole(session, tx)
       request.matches(preferencesOf(persons.get(email, tx)?.preferences))
       persons.setPreferences(tx, email, JSON.stringify(body))
     })

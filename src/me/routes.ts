@@ -2,7 +2,9 @@
 
 import type { Route } from '../http/route.ts'
 import { agentRoutes } from './agents.ts'
+import { approvalRoutes } from './approvals.ts'
 import { credentialRoutes } from './credentials.ts'
+import { eventRoutes } from './events.ts'
 import { firstRunRoutes } from './first-run.ts'
 import { passkeyRoutes } from './passkeys.ts'
 import { profileRoutes } from './profile.ts'
@@ -19,4 +21,6 @@ export const meRoutes: readonly Route[] = [
   ...passkeyRoutes,
   ...credentialRoutes,
   ...agentRoutes,
+  ...approvalRoutes,
+  ...eventRoutes,
 ]

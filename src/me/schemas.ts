@@ -1,13 +1,12 @@
 // Schemas of the routes at /me/v1.
 
 import { Type } from 'typebox'
+import { SIGN_IN_METHODS } from '../config/config.ts'
 import { record } from '../http/record.ts'
 import { Id, Nullable, Words } from '../http/schema.ts'
 import { TimeOf } from '../http/time.ts'
 import { MAILBOX_ACCESS } from '../people/grants.ts'
 import { MEMBER_ROLES } from '../people/members.ts'
-
-const SIGN_IN_METHODS = ['passkey', 'link', 'password'] as const
 
 const OwnTeam = record('OwnTeam', 'A team the person belongs to.', {
   id: Id('team'),

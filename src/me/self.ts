@@ -5,7 +5,7 @@ import { isoTime } from '../base/clock.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
 import type { Context } from '../context.ts'
 import { answer, type RequestFacts, route } from '../http/route.ts'
-import { signOutCookie } from '../http/session-cookie.ts'
+import { browserCookies, deviceCookie, signOutCookie } from '../http/session-cookie.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import type { SessionRecord } from '../people/sessions.ts'
 import { ME_ROUTE } from './me-route.ts'
@@ -19,10 +19,16 @@ const readSelf = route({
     operation: 'getSelf',
     tag: 'Person',
     summary: 'Get the signed-in person, their teams and mailboxes',
+    description:
+      'A browser that signed in for the first time gets a cookie by which it is recognised at its next sign-in.',
   },
   reply: { schema: Self },
   handle({ app, request }) {
-    return presentSelf(app, sessionIn(request))
+    const session = sessionIn(request)
+    const { device } = browserCookies(app.config, (name) => request.cookie(name))
+    const token = app.people.devices.tokenFor(session, device)
+    const headers = token === null ? {} : deviceCookie(app.config, token)
+    return answer({ data: presentSelf(app, session), headers })
   },
 })
 

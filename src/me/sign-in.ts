@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { record } from '../http/record.ts'
 import { answer, type RequestFacts, route } from '../http/route.ts'
 import { Default } from '../http/schema.ts'
-import { signInCookie } from '../http/session-cookie.ts'
+import { browserCookies, signInCookie } from '../http/session-cookie.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { FlowId, PasskeyRequest, PasskeyUse } from './credentials-schemas.ts'
 import { GUESS_LIMIT, SIGN_IN_ROUTE } from './me-route.ts'
@@ -80,7 +80,7 @@ const signInByPasskey = route({
   },
   reply: REPLY,
   async handle({ body, app, request }) {
-    const browser = browserOf(request, body.trusted)
+    const browser = browserOf(app, request, body.trusted)
     return signedIn(app, request, await app.people.authentication.byPasskey(body.flow_id, body.response, browser))
   },
 })
@@ -107,7 +107,7 @@ const signInByPassword = route({
   },
   reply: REPLY,
   async handle({ body, app, request }) {
-    const browser = browserOf(request, body.trusted)
+    const browser = browserOf(app, request, body.trusted)
     return signedIn(app, request, await app.people.authentication.byPassword(body.email, body.password, browser))
   },
 })
@@ -131,14 +131,15 @@ const signInByCode = route({
   },
   reply: REPLY,
   async handle({ body, app, request }) {
-    const browser = browserOf(request, false)
+    const browser = browserOf(app, request, false)
     return signedIn(app, request, await app.people.authentication.byRecoveryCode(body.email, body.code, browser))
   },
 })
 
 /** What a session remembers of a browser. */
-export function browserOf({ userAgent, source }: RequestFacts, trusted: boolean) {
-  return { userAgent, source, trusted }
+export function browserOf({ config }: Context, request: RequestFacts, trusted: boolean) {
+  const { userAgent, source } = request
+  return { userAgent, source, trusted, cookies: browserCookies(config, (name) => request.cookie(name)) }
 }
 
 /** The person, with the cookie of a new session. */

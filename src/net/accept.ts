@@ -27,6 +27,15 @@ export interface AcceptDeps {
   secure: ((socket: Socket) => Promise<TLSSocket>) | null
 }
 
+/** Ends a connection that is not served. @param reply its last line, where one can be sent */
+export function refuseClient(socket: Socket, reply: string | null): void {
+  if (socket.destroyed) return
+  if (reply !== null) socket.write(`${reply}\r\n`)
+  // Unread bytes would reset the connection, and the reply could be lost.
+  socket.resume()
+  socket.destroySoon()
+}
+
 /** @returns why there is no session: then nothing is counted any more, and the caller ends the socket */
 export async function acceptClient(socket: Socket, deps: AcceptDeps): Promise<AcceptedClient | NotAccepted> {
   // The peer may reset the connection at any time; the session adds its own error listener.

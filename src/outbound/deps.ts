@@ -19,6 +19,12 @@ export interface SendLimit {
   take(tx: Tx, mailboxId: string, recipients: number): ProductError | null
 }
 
+/** An access token for the SMTP server of an outside account, or why there is none. */
+export type MailTokenAnswer = { kind: 'given'; token: string } | { kind: 'refused' | 'failed'; text: string }
+
+/** @param remoteAccountId `racc_…` */
+export type MailTokenOf = (remoteAccountId: string, signal: AbortSignal) => Promise<MailTokenAnswer>
+
 export interface OutboundDeps {
   db: Db
   clock: Clock

@@ -24,7 +24,7 @@ export interface ArrivedReport {
   reader?: SenderMailbox
 }
 
-/** A mailbox that senders use as envelope sender. */
+/** A mailbox that senders use as the envelope sender. */
 export interface SenderMailbox {
   id: string
   teamId: string

@@ -5,7 +5,7 @@ import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailbox-input.ts'
 import { Ledger } from './billing/ledger.ts'
 import { Meter } from './billing/meter.ts'
-import type { OutboundDeps, SendLimit } from './deps.ts'
+import type { MailTokenOf, OutboundDeps, SendLimit } from './deps.ts'
 import { Feedback } from './feedback.ts'
 import { Groups } from './groups.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
@@ -17,6 +17,7 @@ import { OAuth } from './oauth/oauth.ts'
 import { Providers } from './providers/providers.ts'
 import { Queue } from './queue.ts'
 import { QueuedMessages } from './queued-messages.ts'
+import { QuotaCounts } from './routing/quotas.ts'
 import { Router } from './routing/router.ts'
 import { Runner } from './runner/runner.ts'
 import { Sealer } from './seal.ts'
@@ -44,6 +45,8 @@ export interface Outbound {
   oauth: OAuth
   sns: Sns
   router: Router
+  /** What is used of the quotas of accounts. */
+  quotaCounts: QuotaCounts
   transports: Transports
   emails: Emails
   log: DeliveryLog
@@ -78,7 +81,7 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Outbound {
+export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTokenOf: MailTokenOf }): Outbound {
   const suppressions = new Suppressions(deps)
   const queue = new Queue(deps)
   const emails = new Emails(deps)
@@ -100,11 +103,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
   const submitter = new Submitter(taking)
   const rawSubmitter = new RawSubmitter(taking)
   const worker = {
-    ...deps,
-    queue,
-    emails,
-    transitions,
-    router,
+    ...taking,
     signer,
     sealer: new Sealer({ ...deps, signer }),
     transports,
@@ -121,7 +120,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
     emails,
     transitions,
     ...{ notices, systemMail, vacationReplies, forwarding },
-    router,
+    ...{ router, quotaCounts: new QuotaCounts(deps) },
     oauth,
     sns,
     sesIdentities,
@@ -142,7 +141,9 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit }): Out
 }
 
 /** The sending accounts and their transports. Each needs the other, because a transport also checks its account. */
-function openAccounts(deps: OutboundDeps & { vacationReplies: VacationReplies; forwarding: () => Forwarding }) {
+function openAccounts(
+  deps: OutboundDeps & { vacationReplies: VacationReplies; forwarding: () => Forwarding; mailTokenOf: MailTokenOf },
+) {
   const { mailboxes } = deps.directory
   const groups: Groups = new Groups({
     ...deps,

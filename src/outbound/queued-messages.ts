@@ -8,19 +8,20 @@ import type { OutboundDeps } from './deps.ts'
 import type { DeliveryTransitions } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
-import type { Email, RejectionReason } from './records.ts'
+import type { Delivery, Email, RejectionReason } from './records.ts'
 import { LIFETIME_MS } from './submit/acceptance.ts'
 import { AHEAD_MAX_MS } from './submit/checked-message.ts'
 
-/** A queued delivery with its message. */
+/** A queued delivery with its message, its recipient and what was tried so far. */
 export interface QueuedMessage {
   row: QueueRow
   email: Email
+  delivery: Delivery
 }
 
 interface Deps extends OutboundDeps {
   queue: Queue
-  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
+  emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesByN' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
   transitions: Pick<DeliveryTransitions, 'apply'>
 }
 
@@ -45,9 +46,10 @@ export class QueuedMessages {
     const known = new Map(
       emails.byN([...new Set(page.items.map(({ email }) => email))]).map((email) => [email.n, email]),
     )
+    const deliveries = new Map(emails.deliveriesByN(page.items.map((row) => row.delivery)).map((one) => [one.n, one]))
     const items = page.items.flatMap((row) => {
-      const email = known.get(row.email)
-      return email ? [{ row, email }] : []
+      const [email, delivery] = [known.get(row.email), deliveries.get(row.delivery)]
+      return email && delivery ? [{ row, email, delivery }] : []
     })
     return { items, next: page.next }
   }

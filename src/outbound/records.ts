@@ -56,6 +56,8 @@ export interface Provider {
   quotas: ProviderQuotas
   percentage: number | null
   trackingDomain: string | null
+  /** The outside account (`racc_…`) it belongs to, where alone it is edited. */
+  remoteAccountId: string | null
   /** Incremented by every change of host, port, protocol, user or secret: open connections of an older version are not reused. */
   connectionVersion: number
   createdAt: number

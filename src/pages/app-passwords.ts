@@ -12,10 +12,10 @@ import type { SignIn } from '../directory/sign-ins.ts'
 import { type PageAnswer, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
-import { type ConsoleView, requirePermission, viewOf } from './console.ts'
+import { type ConsoleView, formViewOf, viewOf } from './console.ts'
 import { profilePath } from './mail-setup.ts'
 import { html, type Markup, when } from './markup.ts'
-import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sitePage } from './site.ts'
+import { goTo, PAGE_ROUTE, personOf, requireFreshSignIn, sitePage } from './site.ts'
 
 const MAILBOXES_SHOWN = 100
 const SIGN_INS_SHOWN = 20
@@ -48,9 +48,8 @@ const showMailboxes = route({
   },
   params: team,
   async handle({ params: { team_id: teamId }, app, request }) {
-    const view = viewOf(app, request, teamId)
+    const view = viewOf(app, request, teamId, 'mailbox.admin.read')
     if (view === null) return goTo('/owner/sign-in')
-    requirePermission(view.member, 'mailbox.admin.read')
     const { items, next } = await app.directory.mailboxes.list(teamId, { limit: MAILBOXES_SHOWN, after: null })
     const counts = app.directory.appPasswords.countByMailbox(items.map(({ id }) => id))
     const rows = items.map(
@@ -79,9 +78,8 @@ const showAppPasswords = route({
   },
   params: ofMailbox,
   handle({ params, app, request }) {
-    const view = viewOf(app, request, params.team_id)
+    const view = viewOf(app, request, params.team_id, 'mailbox.admin.read')
     if (view === null) return goTo('/owner/sign-in')
-    requirePermission(view.member, 'mailbox.admin.read')
     return mailboxPage(app, view, mailboxOf(app, params), null)
   },
 })
@@ -105,10 +103,8 @@ const createAppPassword = route({
     }),
   },
   async handle({ params, body, app, request }) {
-    const view = viewOf(app, request, params.team_id)
+    const view = formViewOf(app, request, { teamId: params.team_id, csrf: body.csrf, permission: MANAGE })
     if (view === null) return goTo('/owner/sign-in')
-    requireFormToken(app, view.session.token, body.csrf)
-    requirePermission(view.member, MANAGE)
     requireFreshSignIn(app, view.session)
     const mailbox = mailboxOf(app, params)
     const input = {
@@ -116,7 +112,11 @@ const createAppPassword = route({
       permissions: ACCESS[body.access as keyof typeof ACCESS],
       createdBy: view.member.id,
     }
-    return mailboxPage(app, view, mailbox, await app.directory.appPasswords.issue(params.team_id, mailbox.id, input))
+    const made = { what: 'An app password', by: view.session.email, memberId: view.member.id }
+    const notify = await app.people.sharing.prepareCredentialNotices(params.team_id, mailbox, made)
+    const issued = await app.directory.appPasswords.issue(params.team_id, mailbox.id, input)
+    await notify()
+    return mailboxPage(app, view, mailbox, issued)
   },
 })
 
@@ -131,9 +131,8 @@ const askToRevoke = route({
   },
   params: ofAppPassword,
   handle({ params, app, request }) {
-    const view = viewOf(app, request, params.team_id)
+    const view = viewOf(app, request, params.team_id, MANAGE)
     if (view === null) return goTo('/owner/sign-in')
-    requirePermission(view.member, MANAGE)
     const mailbox = mailboxOf(app, params)
     const one = app.directory.appPasswords.get(mailbox.id, params.app_password_id)
     if (one === undefined) throw notFound('app password')
@@ -159,10 +158,8 @@ const revokeAppPassword = route({
   params: ofAppPassword,
   body: { form: true, schema: Type.Object({ csrf }) },
   async handle({ params, body, app, request }) {
-    const view = viewOf(app, request, params.team_id)
+    const view = formViewOf(app, request, { teamId: params.team_id, csrf: body.csrf, permission: MANAGE })
     if (view === null) return goTo('/owner/sign-in')
-    requireFormToken(app, view.session.token, body.csrf)
-    requirePermission(view.member, MANAGE)
     const mailbox = mailboxOf(app, params)
     await app.directory.appPasswords.revoke(mailbox.id, params.app_password_id)
     return goTo(pathOf(mailbox))

@@ -77,10 +77,8 @@ const createKey = route({
     schema: Type.Object({ csrf, name: Type.String({ minLength: 1, maxLength: 100 }), role: Type.Enum(ROLE_NAMES) }),
   },
   async handle({ params, body, app, request }) {
-    const view = viewOf(app, request, params.team_id)
+    const view = formViewOf(app, request, { teamId: params.team_id, csrf: body.csrf, permission: 'apikey.create' })
     if (view === null) return goTo('/owner/sign-in')
-    requireFormToken(app, view.session.token, body.csrf)
-    requirePermission(view.member, 'apikey.create')
     requireFreshSignIn(app, view.session)
     const role = body.role as Role
     if (!isSubset(ROLES[role], MEMBER_PERMISSIONS[view.member.role])) throw forbidden()
@@ -102,9 +100,8 @@ const askToRevoke = route({
   },
   params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
   handle({ params: { team_id: teamId, key_id: id }, app, request }) {
-    const view = viewOf(app, request, teamId)
+    const view = viewOf(app, request, teamId, 'apikey.delete')
     if (view === null) return goTo('/owner/sign-in')
-    requirePermission(view.member, 'apikey.delete')
     const key = app.directory.keys.get(teamId, id)
     if (key === undefined) throw notFound('API key')
     const person = personOf(app, view.session)
@@ -128,17 +125,24 @@ const revokeKey = route({
   params: Type.Object({ team_id: Id('team'), key_id: Id('key') }),
   body: { form: true, schema: Type.Object({ csrf }) },
   async handle({ params, body, app, request }) {
-    const view = viewOf(app, request, params.team_id)
+    const view = formViewOf(app, request, { teamId: params.team_id, csrf: body.csrf, permission: 'apikey.delete' })
     if (view === null) return goTo('/owner/sign-in')
-    requireFormToken(app, view.session.token, body.csrf)
-    requirePermission(view.member, 'apikey.delete')
     await app.directory.keys.revoke(params.team_id, params.key_id)
     return goTo(`/owner/keys/${params.team_id}`)
   },
 })
 
-/** @returns null without a session @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one */
-export function viewOf(app: Context, request: RequestFacts, teamId: string): ConsoleView | null {
+/**
+ * What a page of a team needs.
+ * @returns null without a session
+ * @throws ProductError not_found for a team of others, insufficient_permissions in a suspended one and without the permission
+ */
+export function viewOf(
+  app: Context,
+  request: RequestFacts,
+  teamId: string,
+  permission = 'apikey.read',
+): ConsoleView | null {
   const session = sessionOf(app, request)
   if (session === undefined) return null
   const member = app.people.membershipsOf(session).find((one) => one.teamId === teamId)
@@ -147,11 +151,24 @@ export function viewOf(app: Context, request: RequestFacts, teamId: string): Con
   if (app.directory.teams.get(teamId)?.status !== 'active') {
     throw new ProductError('insufficient_permissions', 'This team is suspended; ask the operator of this service.')
   }
-  requirePermission(member, 'apikey.read')
+  for (const needed of ['apikey.read', permission]) requirePermission(member, needed)
   return { session, member }
 }
 
-export function requirePermission({ role }: TeamMember, permission: string): void {
+/** As {@link viewOf}, for a form that was posted: its token is checked, too. */
+export function formViewOf(
+  app: Context,
+  request: RequestFacts,
+  { teamId, csrf, permission }: { teamId: string; csrf: string; permission: string },
+): ConsoleView | null {
+  const view = viewOf(app, request, teamId)
+  if (view === null) return null
+  requireFormToken(app, view.session.token, csrf)
+  requirePermission(view.member, permission)
+  return view
+}
+
+function requirePermission({ role }: TeamMember, permission: string): void {
   if (!allows(MEMBER_PERMISSIONS[role], permission)) throw forbidden()
 }
 

@@ -43,6 +43,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       entry('sending-accounts', 'Sending accounts'),
       entry('mailboxes', 'Mailboxes and search'),
       entry('mail-programs', 'Mail programs'),
+      entry('outside-accounts', 'Outside accounts'),
       entry('webhooks', 'Webhooks'),
       entry('agents', 'Agents'),
     ],
@@ -79,4 +80,13 @@ export function readDocument(name: string): Promise<RenderedDocument> {
   // A file that could not be read is read again at the next request.
   made.catch(() => rendered.delete(name))
   return made
+}
+
+/** A picture of docs/images. @param name a file name without a path @throws ProductError not_found */
+export async function readImage(name: string): Promise<Buffer> {
+  try {
+    return await readFile(join(DOCS_FOLDER, 'images', name))
+  } catch {
+    throw notFound('page')
+  }
 }

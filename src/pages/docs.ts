@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { sha256 } from '../base/secrets.ts'
 import { bytes, page, type Route, route } from '../http/route.ts'
 import { docPage } from './doc-frame.ts'
-import { DOC_ENTRIES, readDocument } from './doc-pages.ts'
+import { DOC_ENTRIES, readDocument, readImage } from './doc-pages.ts'
 import { DOC_STYLE, REFERENCE_STYLE } from './doc-style.ts'
 import { referencePage, referenceScript } from './reference.ts'
 import { PAGE_ROUTE } from './site.ts'
@@ -88,6 +88,34 @@ const showDocument = route({
   handle: ({ params }) => show(params.page),
 })
 
+const showImage = route({
+  method: 'GET',
+  path: '/docs/images/{image}',
+  root: true,
+  docs: {
+    hidden: true,
+    operation: 'getDocImage',
+    tag: 'Pages',
+    summary: 'A picture of the documentation.',
+  },
+  access: { as: 'none' },
+  limits: { uncounted: true },
+  params: Type.Object({ image: Type.String({ pattern: '^[a-z-]{1,40}\\.png$' }) }),
+  reply: { types: ['image/png'], schema: Type.Unknown() },
+  async handle({ params }) {
+    const content = await readImage(params.image)
+    return bytes({
+      type: 'image/png',
+      sizeBytes: content.length,
+      etag: `W/"${sha256(content).toString('base64url').slice(0, 16)}"`,
+      headers: { 'Cache-Control': 'no-cache' },
+      async *read(start, end) {
+        yield content.subarray(start, end)
+      },
+    })
+  },
+})
+
 const showReference = route({
   ...PAGE,
   path: '/docs/api',
@@ -103,6 +131,7 @@ export const docPages: readonly Route[] = [
   showOverview,
   showReference,
   showDocument,
+  showImage,
   referenceScript,
   docStyle.route,
   referenceStyle.route,

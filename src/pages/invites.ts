@@ -6,6 +6,7 @@ import { type Route, route } from '../http/route.ts'
 import { signInCookie } from '../http/session-cookie.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
 import { html, type Markup, when } from './markup.ts'
+import { linkClient } from './sign-in.ts'
 import { goTo, PAGE_ROUTE, requireFormToken, sentences, sitePage } from './site.ts'
 
 const GONE = 410
@@ -60,14 +61,15 @@ const answerInvite = route({
       opt_out: Ticked,
     }),
   },
-  async handle({ params: { token }, body, app }) {
+  async handle({ params: { token }, body, app, request }) {
     requireFormToken(app, token, body.csrf)
     const accept = body.decision === 'accept'
-    const { session } = await app.agents.owners.answer(token, {
+    const decision = {
       accept,
       approveSending: accept && body.approve_sending === 'yes',
       optOut: !accept && body.opt_out === 'yes',
-    })
+    }
+    const { session } = await app.agents.owners.answer(token, decision, linkClient(app, request))
     return goTo(`/invites/${token}`, session === null ? {} : signInCookie(app.config, session))
   },
 })

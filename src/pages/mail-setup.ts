@@ -1,4 +1,4 @@
-// The page that tells people what to enter in a mail program, and the profile for Apple devices.
+// The page that shows people what to enter in a mail program, and the profile for Apple devices.
 
 import { Type } from 'typebox'
 import { invalid } from '../base/errors.ts'

@@ -28,6 +28,7 @@ async function openRenderer(): Promise<MarkdownIt> {
   const md = new Renderer({ html: false, linkify: false, typographer: false })
   const { rules } = md.renderer
   rules.fence = (tokens, index) => codeBlock(tokens[index]!.content, tokens[index]!.info.trim())
+  rules.image = (tokens, index) => pictureLink(tokens[index]!)
   // Wide tables scroll inside their own box; a box that scrolls must be reachable by keyboard.
   rules.table_open = () => '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n'
   rules.table_close = () => '</table></div>\n'
@@ -86,6 +87,12 @@ function mendLink(token: Token): void {
   const [, name, anchor = ''] = /^([\w-]+)\.md(#[\w-]+)?$/.exec(href) ?? []
   if (name === undefined) return
   token.attrSet('href', (name === 'README' ? '/docs' : `/docs/${name}`) + anchor)
+}
+
+/** Pages load nothing but their stylesheet: a picture is a link with the words that describe it. */
+function pictureLink(token: Token): string {
+  const source = String(token.attrGet('src')).replace(/^images\//, '/docs/images/')
+  return `<a href="${escaped(source)}">Picture: ${escaped(token.content)}</a>`
 }
 
 /** Comments of shell code are dimmed; nothing else is coloured. */

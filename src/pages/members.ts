@@ -5,7 +5,7 @@ import { notFound } from '../base/errors.ts'
 import { type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
 import type { TeamMember } from '../people/members.ts'
-import { forbidden, requirePermission, viewOf } from './console.ts'
+import { forbidden, viewOf } from './console.ts'
 import { html, type Markup } from './markup.ts'
 import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sitePage } from './site.ts'
 
@@ -22,9 +22,8 @@ const showMembers = route({
   },
   params: Type.Object({ team_id: Id('team') }),
   handle({ params: { team_id: teamId }, app, request }) {
-    const view = viewOf(app, request, teamId)
+    const view = viewOf(app, request, teamId, 'team.read')
     if (view === null) return goTo('/owner/sign-in')
-    requirePermission(view.member, 'team.read')
     const { items } = app.people.members.list(teamId, { limit: MEMBERS_SHOWN, after: null })
     const person = personOf(app, view.session)
     const rows = items.map((member) => row(member, view.member.role === 'owner' ? person.formToken : null))

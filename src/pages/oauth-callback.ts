@@ -1,13 +1,19 @@
-// The OAuth redirect endpoint for Google and Microsoft when a person connects a sending account (decisions §3.1).
+// The OAuth redirect endpoint for Google and Microsoft when a person connects a sending account (decisions §3.1) or an outside one.
 
 import { Type } from 'typebox'
-import { type PageAnswer, route } from '../http/route.ts'
+import { ProductError } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import { allows } from '../directory/permissions.ts'
+import { type PageAnswer, type RequestFacts, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
 import type { OAuth, OAuthCallbackResult } from '../outbound/oauth/oauth.ts'
+import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import { htmlPage, onwardPage, type PageContent } from './html.ts'
+import { sessionOf } from './site.ts'
 
 const AGAIN = 'To try again, start the connection again from where you came.'
 const NOTHING_CHANGED = 'Nothing has been changed.'
+const INTERNAL_ERROR = 'Something went wrong on our side.'
 
 export const oauthCallback = route({
   method: 'GET',
@@ -28,35 +34,89 @@ export const oauthCallback = route({
   }),
   reply: { types: ['text/html'], schema: Type.Unknown() },
   async handle({ params: { type }, query, request, app }) {
-    return pageOf(
-      await completeConnection(app.outbound.oauth, type, query, (error) => {
-        app.log.error(
-          { event: 'oauth.callback_failed', err: error, request_id: request.id },
-          'Account could not be connected',
-        )
-      }),
-    )
+    const outcome = await completeConnection(app, type, query, request)
+    if (outcome.kind === 'mail') return attach(app, outcome, request)
+    if (outcome.kind === 'connected') {
+      const { provider, createdBy } = outcome
+      const target = { type: 'provider', id: provider.id, label: provider.oauthEmail }
+      await noteConnection(app, { teamId: provider.teamId, createdBy, action: 'connectProvider', target }, request)
+    }
+    return pageOf(outcome)
   },
 })
 
+type Connected = Extract<OAuthCallbackResult, { kind: 'connected' }>
+type ForMail = Extract<OAuthCallbackResult, { kind: 'mail' }>
 type Query = Parameters<OAuth['callback']>[1]
 
 /** Calls the OAuth callback; an internal failure becomes a page as well. */
 async function completeConnection(
-  oauth: OAuth,
+  app: Context,
   type: 'gmail_api' | 'outlook_api',
   query: Query,
-  failed: (error: unknown) => void,
+  request: RequestFacts,
 ): Promise<OAuthCallbackResult> {
+  const session = sessionOf(app, request)
+  const mayConnect = (teamId: string, purpose: 'send' | 'mail') => {
+    const member = session && app.people.membershipsOf(session).find((one) => one.teamId === teamId)
+    const needed = purpose === 'send' ? 'provider.create' : 'remote.create'
+    return member !== undefined && allows(MEMBER_PERMISSIONS[member.role], needed)
+  }
   try {
-    return await oauth.callback(type, query)
+    return await app.outbound.oauth.callback(type, query, { sessionId: session?.id ?? null, mayConnect })
   } catch (error) {
-    failed(error)
-    return { kind: 'failed', reason: 'Something went wrong on our side.', redirectAfter: null }
+    logFailure(app, request, error)
+    return { kind: 'failed', reason: INTERNAL_ERROR, redirectAfter: null }
   }
 }
 
-function pageOf(outcome: OAuthCallbackResult): PageAnswer {
+interface Connection {
+  teamId: string
+  createdBy: string
+  action: string
+  target: { type: string; id: string; label: string | null }
+}
+
+/** The redirect is a GET, which the audit log leaves out otherwise. */
+async function noteConnection(app: Context, connection: Connection, request: RequestFacts): Promise<void> {
+  const { teamId, createdBy, action, target } = connection
+  const isKey = createdBy.startsWith('key_')
+  const known = isKey
+    ? app.directory.keys.get(teamId, createdBy)?.name
+    : app.people.members.get(teamId, createdBy)?.email
+  const actor = { kind: isKey ? ('key' as const) : ('person' as const), id: createdBy, label: known ?? createdBy }
+  await app.people.audit.record({ teamId, actor, action, target, source: request.source, requestId: request.id })
+}
+
+/** Attaches the outside account of a consent. */
+async function attach(
+  app: Context,
+  { consent, redirectAfter, createdBy }: ForMail,
+  request: RequestFacts,
+): Promise<PageAnswer> {
+  const { teamId, email } = consent
+  try {
+    const { id } = await app.administration.outsideAccounts.connect(consent)
+    const target = { type: 'remote_account', id, label: email }
+    await noteConnection(app, { teamId, createdBy, action: 'connectRemoteAccount', target }, request)
+  } catch (error) {
+    if (!(error instanceof ProductError)) logFailure(app, request, error)
+    const reason = error instanceof ProductError ? error.message : INTERNAL_ERROR
+    return pageOf({ kind: 'failed', reason, redirectAfter })
+  }
+  const content = returnPath({ redirectAfter }, 'The account is connected', [
+    `The mail of ${email} is read as soon as the first sign-in has succeeded.`,
+    'You can close this page.',
+  ])
+  return redirectAfter === null ? htmlPage(content) : onwardPage(content, redirectAfter)
+}
+
+function logFailure(app: Context, request: RequestFacts, error: unknown): void {
+  const about = { event: 'oauth.callback_failed', err: error, request_id: request.id }
+  app.log.error(about, 'Account could not be connected')
+}
+
+function pageOf(outcome: Exclude<OAuthCallbackResult, { kind: 'mail' }>): PageAnswer {
   switch (outcome.kind) {
     case 'connected':
       return connected(outcome)
@@ -82,12 +142,20 @@ function pageOf(outcome: OAuthCallbackResult): PageAnswer {
       const texts = ['It works once. If the account is in your list, it is connected.', AGAIN]
       return htmlPage({ title: 'This link was already used', texts }, 410)
     }
+    case 'other_session': {
+      const texts = ['Open it in the browser in which you began, where you are signed in.', NOTHING_CHANGED, AGAIN]
+      return htmlPage({ title: 'This was begun in another browser', texts }, 403)
+    }
+    case 'not_allowed': {
+      const texts = ['Your role in the team no longer lets you connect accounts.', NOTHING_CHANGED]
+      return htmlPage({ title: 'The account was not connected', texts }, 403)
+    }
     case 'unknown':
       return htmlPage({ title: 'Invalid link', texts: ['This appliance did not create it.', AGAIN] }, 400)
   }
 }
 
-function connected(outcome: Extract<OAuthCallbackResult, { kind: 'connected' }>): PageAnswer {
+function connected(outcome: Connected): PageAnswer {
   const { provider, redirectAfter } = outcome
   const content = returnPath(outcome, 'The account is connected', [
     `${provider.oauthEmail} can be sent from as "${provider.name}" as soon as the connection has been checked.`,

@@ -1,10 +1,11 @@
 // Sign-in by mailed link: a person requests a link, opens it and presses a button. There is no password.
 
 import { Type } from 'typebox'
+import type { Context } from '../context.ts'
 import { type RequestFacts, type Route, route } from '../http/route.ts'
-import { signInCookie, signOutCookie } from '../http/session-cookie.ts'
+import { browserCookies, signInCookie, signOutCookie } from '../http/session-cookie.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
-import type { SignInClient } from '../people/sessions.ts'
+import type { SignInBrowser } from '../people/sessions.ts'
 import { html } from './markup.ts'
 import { goTo, PAGE_ROUTE, requireFormToken, sentences, sessionOf, sitePage } from './site.ts'
 
@@ -89,7 +90,7 @@ const signIn = route({
   body: { form: true, schema: Type.Object({ csrf: Type.String({ maxLength: 100 }) }) },
   async handle({ params, body, app, request }) {
     requireFormToken(app, params.token, body.csrf)
-    const session = await app.people.signIn(params.token, linkClient(request))
+    const session = await app.people.signIn(params.token, linkClient(app, request))
     if (session === undefined) return expiredLinkPage()
     request.signedIn(session)
     return goTo('/console', signInCookie(app.config, session))
@@ -116,8 +117,10 @@ const signOut = route({
   },
 })
 
-function linkClient({ userAgent, source }: RequestFacts): SignInClient {
-  return { method: 'link', trusted: false, userAgent, source }
+export function linkClient({ config }: Context, request: RequestFacts): SignInBrowser {
+  const { userAgent, source } = request
+  const cookies = browserCookies(config, (name) => request.cookie(name))
+  return { method: 'link', trusted: false, userAgent, source, cookies }
 }
 
 function expiredLinkPage() {

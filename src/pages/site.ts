@@ -47,7 +47,7 @@ export function sentences(title: string, texts: readonly string[], status = 200)
 }
 
 /** Renders an error as a page. */
-export function showPageError({ error, status }: RouteError): ErrorAnswer {
+function showPageError({ error, status }: RouteError): ErrorAnswer {
   const title = status === 404 ? 'Page not found' : status >= 500 ? 'Something went wrong' : 'Request failed'
   const text = frame({ title, body: html`<p>${error.message}</p>`, session: null })
   return { status, type: 'text/html; charset=utf-8', text, headers: HEADERS }

@@ -61,6 +61,18 @@ export class AuditLog {
     })
   }
 
+  /** Number of the newest entry; 0 without entries. */
+  newest(): number {
+    return this.#db.read.get<{ n: number | null }>('SELECT max(n) AS n FROM audit_entries')?.n ?? 0
+  }
+
+  /** What was done in these teams after an entry, at most `limit` entries. */
+  actionsAfter(n: number, teamIds: readonly string[], limit: number): { teamId: string; action: string }[] {
+    const sql = `SELECT team_id AS teamId, action FROM audit_entries
+      WHERE n > ? AND team_id IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?`
+    return this.#db.read.all<{ teamId: string; action: string }>(sql, [n, JSON.stringify(teamIds), limit])
+  }
+
   /** Newest first. @param teamId null for the whole appliance */
   async list(teamId: string | null, { from, to, actor, search, limit, after }: AuditFilter): Promise<Page<AuditEntry>> {
     const where = new Where()

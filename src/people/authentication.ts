@@ -12,11 +12,11 @@ import type { Passkey, Passkeys } from './passkeys.ts'
 import { checkPassword, hashPassword, isPassword } from './passwords.ts'
 import type { Persons } from './persons.ts'
 import type { CredentialScope, RecoveryCodes } from './recovery-codes.ts'
-import type { SessionRecord, Sessions, SignInClient, SignInSession } from './sessions.ts'
+import type { SessionRecord, Sessions, SignInBrowser, SignInSession } from './sessions.ts'
 import { type StartedFlow, WebAuthn } from './webauthn.ts'
 
 /** What a browser says of itself; the method follows from the proof. */
-export type Browser = Omit<SignInClient, 'method'>
+export type Browser = Omit<SignInBrowser, 'method'>
 
 /** A proof of an open session that it is still the person. */
 export type FreshProof =
@@ -34,7 +34,9 @@ interface Deps {
   sessions: Sessions
   /** Whether a sign-in opens anything. */
   mayEnter(scope: CredentialScope): boolean
-  signInAs(tx: Tx, scope: SignInScope, client: SignInClient): SignInSession
+  signInAs(tx: Tx, scope: SignInScope, client: SignInBrowser): SignInSession
+  /** @throws ProductError insufficient_permissions for a session that opens one team of a person who has more */
+  requireWhole(session: SessionRecord, reader?: Reader): void
   /** Whether links are mailed to an address. */
   isLinkMailed(email: string): boolean
 }
@@ -115,10 +117,10 @@ export class PersonAuthentication {
   }
 
   /** Asks for a new passkey of the person. @throws ProductError conflict, insufficient_permissions */
-  async startPasskey({ email }: CredentialScope): Promise<StartedFlow<object>> {
+  async startPasskey({ email, teamId }: CredentialScope): Promise<StartedFlow<object>> {
     this.requireAllowed('passkey')
     const person = await this.#deps.db.write((tx) => this.#deps.persons.ensure(tx, email))
-    return this.webauthn.startRegistration(email, person)
+    return this.webauthn.startRegistration({ email, teamId }, person)
   }
 
   /** @throws ProductError conflict, authentication_required, insufficient_permissions */
@@ -161,9 +163,12 @@ export class PersonAuthentication {
   async setPassword(session: SessionRecord, password: string): Promise<void> {
     this.requireAllowed('password')
     this.#requireOwnPassword(session)
+    this.#deps.requireWhole(session)
     checkPassword(password, session.email)
     const hashed = await hashPassword(password)
     await this.#deps.db.write((tx) => {
+      // Hashing takes a while.
+      this.#deps.requireWhole(session, tx)
       this.#deps.persons.setPassword(tx, session, hashed)
       this.#deps.sessions.closeOf(tx, session.email, session.id)
     })
@@ -173,6 +178,7 @@ export class PersonAuthentication {
   async deletePassword(session: SessionRecord): Promise<void> {
     if (!this.#hasPassword(session.email)) throw notFound('password')
     this.#requireOwnPassword(session)
+    this.#deps.requireWhole(session)
     const { db, persons, passkeys } = this.#deps
     await db.write((tx) => {
       // The last passkey may be removed at the same time.
@@ -203,7 +209,7 @@ export class PersonAuthentication {
   }
 
   /** Opens a session, in the unit of work that records the use of the proof. */
-  #enter({ email, teamId }: CredentialScope, client: SignInClient, record: (tx: Tx) => void = () => {}) {
+  #enter({ email, teamId }: CredentialScope, client: SignInBrowser, record: (tx: Tx) => void = () => {}) {
     const { db, mayEnter, signInAs } = this.#deps
     if (!mayEnter({ email, teamId })) throw wrongProof()
     return db.write((tx) => {

@@ -1,6 +1,7 @@
 // What the people room needs from other rooms.
 
 import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
@@ -25,10 +26,11 @@ export interface SystemMailer {
 export interface PeopleDeps {
   db: Db
   clock: Clock
+  log: Log
   vault: Vault
   config: Config
   mailer: SystemMailer
   domains: Pick<Domains, 'byName'>
-  mailboxes: Pick<Mailboxes, 'receiver' | 'byEmail'>
+  mailboxes: Pick<Mailboxes, 'receiver' | 'byEmail' | 'outsideAt'>
   teams: Pick<Teams, 'list' | 'createIn' | 'renameIn'>
 }

@@ -14,7 +14,7 @@ import type { SignInScope } from './links.ts'
 import { checkPersonEmail, type Members } from './members.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import type { Persons } from './persons.ts'
-import type { SignInClient, SignInSession } from './sessions.ts'
+import type { SignInBrowser, SignInSession } from './sessions.ts'
 import type { StartedFlow } from './webauthn.ts'
 
 /** Lifetime of the token, ms; the next start prints another one. */
@@ -42,7 +42,7 @@ interface Deps {
   members: Members
   persons: Persons
   authentication: PersonAuthentication
-  signInAs(tx: Tx, scope: SignInScope, client: SignInClient): SignInSession
+  signInAs(tx: Tx, scope: SignInScope, client: SignInBrowser): SignInSession
 }
 
 export class FirstRun {
@@ -57,7 +57,7 @@ export class FirstRun {
   /** Whether the appliance waits for its first owner. */
   isOpen(reader?: Reader): boolean {
     const { teams, members } = this.#deps
-    return teams.list().every(({ id }) => members.owners(id, reader).length === 0)
+    return teams.list(reader).every(({ id }) => members.owners(id, reader).length === 0)
   }
 
   /** Makes the address to print; earlier ones no longer work. Null when there is an owner. */
@@ -119,7 +119,7 @@ export class FirstRun {
   /** The first team gets the name the owner chose. */
   #nameTeam(tx: Tx, name: string): Team {
     const { teams } = this.#deps
-    const [first] = teams.list()
+    const [first] = teams.list(tx)
     return first === undefined ? teams.createIn(tx, name) : teams.renameIn(tx, first.id, name)
   }
 

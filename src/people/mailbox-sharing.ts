@@ -5,7 +5,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { SystemMailer } from './deps.ts'
 import type { MailboxAccess, MailboxGrant, MailboxGrants } from './grants.ts'
 import type { Members, TeamMember } from './members.ts'
-import { accessMessage } from './messages.ts'
+import { accessMessage, credentialMessage } from './messages.ts'
 
 /** A mailbox of the team, as far as sharing needs it. */
 interface SharedMailbox {
@@ -76,6 +76,31 @@ export class MailboxSharing {
       if (!grants.delete(tx, mailbox.id, memberId)) throw notFound('member')
       for (const notice of notices) notice.sendIn(tx)
     })
+  }
+
+  /**
+   * Prepares messages to the owners of a mailbox that a credential of it was made by another person or a key: no role opens a mailbox unseen.
+   * @param made what, by whom as it is shown, and the member that is (null for a key)
+   * @returns a function that sends them
+   */
+  async prepareCredentialNotices(
+    teamId: string,
+    { id, email }: SharedMailbox,
+    made: { what: string; by: string; memberId: string | null },
+  ): Promise<() => Promise<void>> {
+    const { db, mailer } = this.#deps
+    const others = this.list(teamId, id).filter(
+      ({ grant, member }) => grant.access === 'owner' && member.id !== made.memberId,
+    )
+    const notices = await Promise.all(
+      others.map(({ member: { email: to } }) => mailer.prepare(credentialMessage({ ...made, to, mailbox: email }))),
+    )
+    return async () => {
+      if (notices.length === 0) return
+      await db.write((tx) => {
+        for (const notice of notices) notice.sendIn(tx)
+      })
+    }
   }
 
   /** Makes a member the owner of the mailbox that has their address. */

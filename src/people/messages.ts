@@ -1,6 +1,17 @@
 // Texts of the sign-in and invitation messages.
 
+import { isoTime } from '../base/clock.ts'
+import { browserName } from './browser-name.ts'
 import type { PersonalMessage } from './deps.ts'
+import type { SessionRecord, SignInMethod } from './sessions.ts'
+
+const METHODS: Readonly<Record<SignInMethod, string>> = {
+  link: 'a sign-in link',
+  passkey: 'a passkey',
+  password: 'the password',
+  recovery: 'a recovery code',
+  first_run: 'the address of the first run',
+}
 
 /** The message with a requested sign-in link. */
 export function signInMessage({ to, url }: { to: string; url: string }): PersonalMessage {
@@ -30,7 +41,7 @@ export function invitationMessage({ to, team, url }: { to: string; team: string;
   return { to, subject: `You have been added to ${team}`, text }
 }
 
-/** Tells an owner of a mailbox who may open it. @param facts.access null when it was taken back */
+/** Notifies an owner of a mailbox of who may open it. @param facts.access null when it was taken back */
 export function accessMessage(facts: {
   to: string
   mailbox: string
@@ -47,4 +58,34 @@ export function accessMessage(facts: {
     '',
   ].join('\n')
   return { to: facts.to, subject: `Access to ${facts.mailbox}`, text }
+}
+
+/** Notifies an owner of a mailbox that others of the team can read it by something they made. @param facts.what such as `An API key` */
+export function credentialMessage(facts: { to: string; mailbox: string; what: string; by: string }): PersonalMessage {
+  const { to, mailbox, what, by } = facts
+  const text = [
+    `${what} for the mailbox ${mailbox} was made by ${by}. It gives access to the messages of the mailbox.`,
+    '',
+    'If you did not expect this, ask an owner of your team.',
+    '',
+  ].join('\n')
+  return { to, subject: `Access to ${mailbox}`, text }
+}
+
+/** Tells a person that a browser signed in that was not known. It has no link that signs in. @param origin of the pages */
+export function newDeviceMessage(
+  { email, method, userAgent, source, createdAt }: SessionRecord,
+  origin: string,
+): PersonalMessage {
+  const text = [
+    `A new browser has signed in as ${email}.`,
+    '',
+    `Time: ${isoTime(createdAt)}. Browser: ${browserName(userAgent)}. Network address: ${source}. With: ${METHODS[method]}.`,
+    '',
+    'If this was you, there is nothing to do. If not, sign in, end that session and replace what it signed in with:',
+    '',
+    `${origin}/me`,
+    '',
+  ].join('\n')
+  return { to: email, subject: 'A new browser has signed in', text }
 }

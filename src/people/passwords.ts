@@ -40,7 +40,7 @@ export async function hashPassword(password: string): Promise<string> {
 const NO_PASSWORD = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(TAG_BYTES))}`
 
 /**
- * Whether the password is the one that was hashed. Without a hash it takes as long, so that an answer does not tell whether a person exists.
+ * Whether the password is the one that was hashed. Without a hash it takes as long, so that an answer does not show whether a person exists.
  * @throws ProductError service_unavailable when too many wait
  */
 export async function isPassword(password: string, hashed: string | null): Promise<boolean> {

@@ -1,23 +1,28 @@
 // People: members of teams who use the console and the owner's pages, and sign in without a password.
 
 import { conflict, ProductError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
 import type { Reader, Tx } from '../db/db.ts'
+import { isReserved } from '../directory/domain-name.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
 import { checkName } from '../directory/teams.ts'
 import { AuditLog } from './audit.ts'
 import { PersonAuthentication } from './authentication.ts'
 import type { PeopleDeps, PersonalMessage } from './deps.ts'
+import { KnownDevices } from './devices.ts'
 import { FirstRun } from './first-run.ts'
 import { MailboxGrants } from './grants.ts'
 import { type LinkMailPolicy, linkMailPolicy } from './link-mail.ts'
 import { INVITATION_MS, LINK_MESSAGES_PER_HOUR, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
 import { MailboxSharing } from './mailbox-sharing.ts'
 import { checkPersonEmail, type MemberRole, Members, type TeamMember } from './members.ts'
-import { invitationMessage, signInMessage } from './messages.ts'
+import { invitationMessage, newDeviceMessage, signInMessage } from './messages.ts'
 import { OwnerNotices } from './owner-notices.ts'
 import { Passkeys } from './passkeys.ts'
 import { Persons } from './persons.ts'
 import { RecoveryCodes } from './recovery-codes.ts'
-import { Sessions, type SignInClient, type SignInSession } from './sessions.ts'
+import { type SessionRecord, Sessions, type SignInBrowser, type SignInSession } from './sessions.ts'
+import { requireWholePerson } from './whole-person.ts'
 
 const LINK_WINDOW_SECONDS = 3600
 
@@ -34,6 +39,8 @@ export class People {
   readonly persons: Persons
   readonly passkeys: Passkeys
   readonly recoveryCodes: RecoveryCodes
+  /** Browsers that people signed in with. */
+  readonly devices: KnownDevices
   /** Passkeys, passwords, codes, and the fresh proof. */
   readonly authentication: PersonAuthentication
   /** Which members may open which mailboxes. */
@@ -55,6 +62,7 @@ export class People {
     this.persons = new Persons(deps)
     this.passkeys = new Passkeys(deps)
     this.recoveryCodes = new RecoveryCodes(deps)
+    this.devices = new KnownDevices(deps)
     this.authentication = this.#openAuthentication()
     this.grants = new MailboxGrants(deps)
     this.sharing = new MailboxSharing({ ...deps, members: this.members, grants: this.grants })
@@ -78,9 +86,8 @@ export class People {
     // Checked again inside the unit of work.
     this.members.refuseExisting(this.#deps.db.read, team.id, email)
     const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
-    const mailbox = this.#deps.mailboxes.byEmail(email)
-    const notices =
-      mailbox?.teamId === team.id ? await this.sharing.prepareNotices(team.id, mailbox, email, 'owner') : []
+    const mailbox = this.#ownMailbox(team.id, email)
+    const notices = mailbox !== undefined ? await this.sharing.prepareNotices(team.id, mailbox, email, 'owner') : []
     return this.#deps.db.write((tx) => {
       const invited = inviteIn(tx, team.id)
       for (const notice of notices) notice.sendIn(tx)
@@ -119,6 +126,7 @@ export class People {
     return new PersonAuthentication({
       ...{ ...this.#deps, persons, passkeys, recoveryCodes, sessions },
       mayEnter: (scope) => this.mayEnter(scope),
+      requireWhole: (session, reader) => this.requireWhole(session, reader),
       signInAs: (tx, scope, client) => this.signInAs(tx, scope, client),
       isLinkMailed: (email) => this.linkMailPolicy(email).mailed,
     })
@@ -150,7 +158,10 @@ export class People {
    * @param fail called with the error
    */
   mailLinkSoon(written: string, fail: (error: unknown) => void): void {
-    const work = this.#mailLink(written).catch(fail)
+    this.#inBackground(this.#mailLink(written).catch(fail))
+  }
+
+  #inBackground(work: Promise<void>): void {
     this.#inProgress.add(work)
     void work.finally(() => this.#inProgress.delete(work))
   }
@@ -232,7 +243,7 @@ export class People {
   }
 
   /** Exchanges a link for a session; undefined for a link that has expired, was used, or opens no team. */
-  async signIn(token: string, client?: SignInClient): Promise<SignInSession | undefined> {
+  async signIn(token: string, client?: SignInBrowser): Promise<SignInSession | undefined> {
     return this.#deps.db.write((tx) => {
       const scope = this.links.use(tx, token)
       if (scope === undefined || !this.mayEnter(scope, tx)) return undefined
@@ -240,11 +251,36 @@ export class People {
     })
   }
 
-  /** Opens a session for a person who has just proven who they are. @param client default: a link in an unknown browser */
-  signInAs(tx: Tx, scope: SignInScope, client?: SignInClient): SignInSession {
+  /**
+   * Opens a session for a person who has just proven who they are, and mails them when the browser is new.
+   * @param client default: a link in an unknown browser
+   */
+  signInAs(tx: Tx, scope: SignInScope, client?: SignInBrowser): SignInSession {
     this.members.noteSignIn(tx, scope)
     this.persons.ensure(tx, scope.email)
-    return this.sessions.open(tx, scope, client)
+    const session = this.sessions.open(tx, scope, client)
+    if (client?.cookies === undefined) return session
+    const isReported = this.devices.note(tx, session, client.cookies.device)
+    if (isReported && maySendNotices(this.#deps.config, this.#deps.mailboxes.byEmail(scope.email))) {
+      tx.afterCommit(() => this.#inBackground(this.#mailNotice(session)))
+    }
+    return session
+  }
+
+  async #mailNotice(session: SignInSession): Promise<void> {
+    const { config, mailer, db, log } = this.#deps
+    try {
+      const message = await mailer.prepare(newDeviceMessage(session, config.APP_ORIGIN))
+      await db.write((tx) => message.sendIn(tx))
+    } catch (error) {
+      log.warn({ event: 'people.notice_not_mailed', err: error }, 'Notice of a new device not mailed')
+    }
+  }
+
+  /** @throws ProductError insufficient_permissions: see `whole-person.ts` */
+  requireWhole(session: SessionRecord, reader: Reader = this.#deps.db.read): void {
+    const { members, persons, passkeys, recoveryCodes, sessions } = this
+    requireWholePerson({ members, persons, passkeys, recoveryCodes, sessions }, session, reader)
   }
 
   /**
@@ -288,8 +324,15 @@ export class People {
 
   /** A member whose address is a mailbox of the team opens it as its owner. */
   #grantOwnMailbox(tx: Tx, member: TeamMember): void {
-    const mailbox = this.#deps.mailboxes.byEmail(member.email)
-    if (mailbox?.teamId === member.teamId) this.sharing.grantOwn(tx, member, mailbox.id)
+    const mailbox = this.#ownMailbox(member.teamId, member.email)
+    if (mailbox !== undefined) this.sharing.grantOwn(tx, member, mailbox.id)
+  }
+
+  /** The mailbox of a team with the address of a person: hosted here, or an outside account. */
+  #ownMailbox(teamId: string, email: string): Mailbox | undefined {
+    const { mailboxes } = this.#deps
+    const found = [mailboxes.byEmail(email) ?? mailboxes.outsideAt(email)].flat()
+    return found.find((one) => one.teamId === teamId)
   }
 
   /** Gives a new mailbox to the member of its team who has its address. */
@@ -299,11 +342,13 @@ export class People {
   }
 
   /**
-   * Forgets a mailbox that is deleted, and the person whose sign-in address it was: the address may belong to another one tomorrow.
+   * Forgets a mailbox that is deleted, and the person whose sign-in address it was: the address may belong to another one tomorrow. That of
+   * an outside account is not the team's to give away: the person stays.
    * @throws ProductError conflict while that person is the last owner of a team
    */
-  forgetMailbox(tx: Tx, mailbox: { id: string; email: string }): void {
+  forgetMailbox(tx: Tx, mailbox: { id: string; email: string; domainId: string | null }): void {
     this.grants.deleteOfMailbox(tx, mailbox.id)
+    if (mailbox.domainId === null) return
     for (const { teamId, id } of this.members.of(mailbox.email, tx)) {
       this.members.remove(tx, teamId, id, () => {})
       this.grants.deleteOfMember(tx, id)
@@ -313,6 +358,7 @@ export class People {
     this.links.dropOf(tx, mailbox.email)
     this.passkeys.deleteOf(tx, mailbox.email)
     this.recoveryCodes.deleteOf(tx, mailbox.email)
+    this.devices.deleteOf(tx, mailbox.email)
     this.persons.delete(tx, mailbox.email)
   }
 
@@ -324,9 +370,15 @@ export class People {
   /** Deletes expired links and sessions. @returns how many */
   async prune(): Promise<number> {
     // No write transaction when nothing is due.
-    if (!this.links.isDue() && !this.sessions.isDue()) return 0
-    return this.#deps.db.write((tx) => this.links.prune(tx) + this.sessions.prune(tx))
+    if (!this.links.isDue() && !this.sessions.isDue() && !this.devices.isDue()) return 0
+    return this.#deps.db.write((tx) => this.links.prune(tx) + this.sessions.prune(tx) + this.devices.prune(tx))
   }
+}
+
+/** Whether a notice can reach a person: a trial sends nothing to other servers. @param mailbox theirs, where it is of this appliance */
+function maySendNotices({ MAIL_HOSTS, DIRECT_DELIVERY, AGENT_ROUTE_TEAM }: Config, mailbox: unknown): boolean {
+  if (isReserved(MAIL_HOSTS[0]!)) return false
+  return mailbox !== undefined || DIRECT_DELIVERY || AGENT_ROUTE_TEAM !== ''
 }
 
 function mailedTooOften(): ProductError {

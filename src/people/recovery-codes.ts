@@ -29,6 +29,12 @@ export class RecoveryCodes {
     return row!.count
   }
 
+  /** How many of exactly this scope were not used yet. */
+  countOf({ email, teamId }: CredentialScope, reader: Reader = this.#db.read): number {
+    const sql = 'SELECT count(*) AS count FROM recovery_codes WHERE email = ? AND team_id IS ?'
+    return reader.get<{ count: number }>(sql, [email, teamId])!.count
+  }
+
   /** Makes new codes; earlier ones of the same scope no longer work. @returns the codes, which are not stored */
   replace(tx: Tx, { email, teamId }: CredentialScope): string[] {
     tx.run('DELETE FROM recovery_codes WHERE email = ? AND team_id IS ?', [email, teamId])

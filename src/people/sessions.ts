@@ -35,8 +35,19 @@ export interface SignInClient {
   source: string
 }
 
+/** A browser that signs in, with the cookies it brings. */
+export interface SignInBrowser extends SignInClient {
+  /** Left out where the browser is not known. */
+  cookies?: {
+    /** Of the session it has: that ends. */
+    session: string | null
+    /** By which it is recognised: see `devices.ts`. */
+    device: string | null
+  }
+}
+
 /** A sign-in by a link whose browser is not known. */
-const LINK_CLIENT: SignInClient = { method: 'link', trusted: false, userAgent: '', source: '' }
+const LINK_CLIENT: SignInBrowser = { method: 'link', trusted: false, userAgent: '', source: '' }
 
 /** A session without its secret. */
 export interface SessionRecord extends SignInScope, SignInClient {
@@ -62,8 +73,10 @@ export class Sessions {
     this.#deps = deps
   }
 
-  /** Opens a session with a secret of its own; a cookie the browser had before is not reused. */
-  open(tx: Tx, scope: SignInScope, client: SignInClient = LINK_CLIENT): SignInSession {
+  /** Opens a session with a secret of its own; the session the browser had before ends. */
+  open(tx: Tx, scope: SignInScope, { cookies, ...client }: SignInBrowser = LINK_CLIENT): SignInSession {
+    const former = cookies?.session ?? null
+    if (former !== null && TOKEN_FORM.test(former)) tx.run('DELETE FROM sessions WHERE hash = ?', [sha256(former)])
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
     const now = this.#deps.clock.now()
     const userAgent = client.userAgent.slice(0, USER_AGENT_MAX)

@@ -12,7 +12,7 @@ import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { conflict, ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
-import type { Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { PASSKEYS_MAX, type Passkey, type Passkeys } from './passkeys.ts'
 import type { CredentialScope } from './recovery-codes.ts'
 
@@ -70,7 +70,7 @@ export class WebAuthn {
   }
 
   /**
-   * Verifies the use of a passkey. The flow is over, whatever the outcome.
+   * Verifies the use of a passkey. The flow has ended, whatever the outcome.
    * @returns the passkey, and a function that records its use in a unit of work
    * @throws ProductError authentication_required
    */
@@ -107,11 +107,13 @@ export class WebAuthn {
 
   /** Asks for a new passkey of a person. @throws ProductError conflict when they have too many */
   async startRegistration(
-    email: string,
+    scope: CredentialScope,
     person: { handle: Uint8Array; displayName: string | null },
   ): Promise<StartedFlow<PublicKeyCredentialCreationOptionsJSON>> {
+    const { email } = scope
+    if (this.#sameScope(scope).length >= PASSKEYS_MAX) throw tooMany()
+    // Also those of other teams: a device would replace the passkey it has for the person.
     const known = this.#deps.passkeys.list(email)
-    if (known.length >= PASSKEYS_MAX) throw tooMany()
     const { generateRegistrationOptions } = await library()
     const options = await generateRegistrationOptions({
       rpName: 'Mailstead',
@@ -129,7 +131,7 @@ export class WebAuthn {
   }
 
   /**
-   * Verifies a new passkey. The flow is over, whatever the outcome.
+   * Verifies a new passkey. The flow has ended, whatever the outcome.
    * @returns a function that stores it in a unit of work
    * @throws ProductError authentication_required; inside, conflict for one that is known or one too many
    */
@@ -159,11 +161,16 @@ export class WebAuthn {
     const isBackedUp = info.credentialBackedUp
     return (tx) => {
       const { passkeys } = this.#deps
-      if (passkeys.count(email, tx) >= PASSKEYS_MAX) throw tooMany()
+      if (this.#sameScope({ email, teamId }, tx).length >= PASSKEYS_MAX) throw tooMany()
       const added = passkeys.add(tx, { email, teamId, credentialId, publicKey, counter, transports, isBackedUp, name })
       if (added === undefined) throw conflict('This passkey is known already.')
       return added
     }
+  }
+
+  /** Those a person added in sessions that open as much: one that opens a single team must not use up the others. */
+  #sameScope({ email, teamId }: CredentialScope, reader?: Reader): Passkey[] {
+    return this.#deps.passkeys.list(email, reader).filter((one) => one.teamId === teamId)
   }
 
   get #rpId(): string {

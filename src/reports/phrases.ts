@@ -1,6 +1,6 @@
 // Classifies the text of SMTP rejections by well-known phrases, in order of precedence.
 
-/** Why a message was rejected, as far as codes and text tell. */
+/** Why a message was rejected, as far as codes and text show. */
 export type RefusalCause =
   | 'suppressed'
   | 'greylisted'

@@ -1,6 +1,6 @@
 // Parts of dates as scripts test them (RFC 5260 §4).
 
-import { MINUTE_MS } from '../base/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import { parseZonedDate } from '../mime/date.ts'
 
 /** RFC 5260 §4.2. */
@@ -30,7 +30,6 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 /** Days from 17 November 1858, the start of the modified Julian day, to 1970. */
 const JULIAN_1970 = 40_587
-const DAY_MS = 86_400_000
 
 /** `+0100` as minutes; null for other text. */
 export function readZone(text: string): number | null {

@@ -22,6 +22,8 @@ export interface SpoolLimits {
   /** Bytes of all messages in memory, and in files. */
   memory: number
   disk: number
+  /** Bytes in files of one owner; without it there is no such limit. */
+  diskEach?: number
 }
 
 const LIMITS: SpoolLimits = { memoryEach: SPOOL_MEMORY_BYTES, memory: ALL_MEMORY_BYTES, disk: ALL_SPOOL_BYTES }
@@ -31,10 +33,14 @@ export class Spool {
   readonly #memoryEach: number
   readonly #memory: Semaphore
   readonly #disk: Semaphore
+  readonly #diskEach: number
+  /** Only owners with files. */
+  readonly #owners = new Map<unknown, Semaphore>()
 
   constructor(folder: string, limits: SpoolLimits = LIMITS) {
     this.#folder = folder
     this.#memoryEach = limits.memoryEach
+    this.#diskEach = limits.diskEach ?? limits.disk
     this.#memory = new Semaphore(limits.memory)
     this.#disk = new Semaphore(limits.disk)
   }
@@ -47,10 +53,12 @@ export class Spool {
 
   /**
    * Reads a message to its end, also when it cannot be stored: the client reads the reply only after the end of DATA.
+   * @param owner shares the limit of one owner with the other messages of the same
    * @throws SpoolFull, an error of the file system, or the stream's error when the client disconnected
    */
-  async receive(stream: AsyncIterable<Buffer>): Promise<SpooledMessage> {
-    const writer = new SpoolWriter(this.#folder, this.#memoryEach, this.#memory, this.#disk)
+  async receive(stream: AsyncIterable<Buffer>, owner?: unknown): Promise<SpooledMessage> {
+    const [folder, memoryEach, memory] = [this.#folder, this.#memoryEach, this.#memory]
+    const writer = new SpoolWriter({ folder, memoryEach, memory, disk: this.#diskOf(owner) })
     let failure: unknown
     try {
       for await (const piece of stream) {
@@ -63,19 +71,55 @@ export class Spool {
       throw error
     }
   }
+
+  #diskOf(owner: unknown): DiskSpace {
+    const all = this.#disk
+    if (owner === undefined) return all
+    return {
+      tryAcquire: (bytes) => {
+        const own = this.#owners.get(owner) ?? new Semaphore(this.#diskEach)
+        if (!own.tryAcquire(bytes)) return false
+        this.#owners.set(owner, own)
+        if (all.tryAcquire(bytes)) return true
+        this.#leave(owner, bytes)
+        return false
+      },
+      release: (bytes) => {
+        if (bytes === 0) return
+        all.release(bytes)
+        this.#leave(owner, bytes)
+      },
+    }
+  }
+
+  #leave(owner: unknown, bytes: number): void {
+    const own = this.#owners.get(owner)!
+    own.release(bytes)
+    if (own.isIdle) this.#owners.delete(owner)
+  }
+}
+
+/** Space for files: of all, or of one owner and of all. */
+type DiskSpace = Pick<Semaphore, 'tryAcquire' | 'release'>
+
+interface WriterOptions {
+  folder: string
+  memoryEach: number
+  memory: Semaphore
+  disk: DiskSpace
 }
 
 class SpoolWriter {
   readonly #folder: string
   readonly #memoryEach: number
   readonly #memory: Semaphore
-  readonly #disk: Semaphore
+  readonly #disk: DiskSpace
   #pieces: Buffer[] = []
   #inMemory = 0
   #onDisk = 0
   #file: { path: string; handle: FileHandle } | null = null
 
-  constructor(folder: string, memoryEach: number, memory: Semaphore, disk: Semaphore) {
+  constructor({ folder, memoryEach, memory, disk }: WriterOptions) {
     this.#folder = folder
     this.#memoryEach = memoryEach
     this.#memory = memory

@@ -129,6 +129,11 @@ export class Accounts {
     return this.#seqs.get(account.n, read) ?? 0
   }
 
+  /** {@link seq} as a reader sees it, for an account by number. */
+  seqIn(reader: Reader, account: number): number {
+    return reader.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account])?.seq ?? 0
+  }
+
   /** Sequence number of the last change of a type. */
   lastSeq(account: Account, type: ChangeType): number {
     const row = this.#db.read.get<{ seq: number }>(`SELECT ${type}_seq AS seq FROM accounts WHERE n = ?`, [account.n])

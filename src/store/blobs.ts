@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { zstdDecompress } from 'node:zlib'
+import { zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
@@ -20,10 +20,12 @@ const SWEEP_BATCH = 500
 /** Larger contents are written alone. */
 const SMALL_BYTES = 128 * 1024
 const SMALL_BATCH = 32
+/** Chunks up to here are decompressed on the calling thread, where that takes less time than handing them to the thread pool. */
+const HERE_BYTES = 64 * 1024
 /** How long content that mail.db may be too old to reference is kept: time for putting the right mail.db back in place. */
 export const UNCLAIMED_RETENTION_MS = 30 * DAY_MS
 
-/** Tells which of some hashes a row references, in hexadecimal. */
+/** Finds which of some hashes a row references, in hexadecimal. */
 export type FindNamed = (hashes: Uint8Array[]) => Promise<Set<string>>
 
 export interface StoredContent {
@@ -37,6 +39,12 @@ export interface StoredContent {
 export interface NamedContent {
   n: number
   hash: Uint8Array
+}
+
+/** Content that may be deleted unless it was stored again after a time, ms. */
+export interface ReleasedContent {
+  hash: Uint8Array
+  until: number
 }
 
 /** Size of a blob as recorded, and the sum of its stored chunks. Bytes. */
@@ -133,10 +141,8 @@ export class Blobs {
       if (rows.length === 0) return deleted
       after = rows.at(-1)!.hash
       const named = await findNamed(rows.map((row) => row.hash))
-      deleted += await this.#delete(
-        rows.map((row) => row.hash).filter((hash) => !named.has(hexOf(hash))),
-        cutoff,
-      )
+      const unnamed = rows.filter(({ hash }) => !named.has(hexOf(hash)))
+      deleted += await this.#delete(unnamed.map(({ hash }) => ({ hash, before: cutoff })))
     }
   }
 
@@ -145,12 +151,19 @@ export class Blobs {
    * @param until ms: content that was stored again later may belong to a row that is being written
    */
   async release(hash: Uint8Array, until: number, findNamed: FindNamed): Promise<void> {
-    const sql = 'SELECT 1 AS found FROM unclaimed_blobs WHERE hash = ?'
-    if (this.#db.read.get(sql, [hash]) !== undefined || (await findNamed([hash])).size > 0) return
-    await this.#delete([hash], until + 1)
+    await this.releaseAll([{ hash, until }], findNamed)
   }
 
-  /** Content that a row references is no longer unclaimed; the rest is until its time is over. */
+  /** {@link release} for several contents in one unit of work. @returns how many were deleted */
+  async releaseAll(contents: readonly ReleasedContent[], findNamed: FindNamed): Promise<number> {
+    const sql = 'SELECT 1 AS found FROM unclaimed_blobs WHERE hash = ?'
+    const claimed = contents.filter(({ hash }) => this.#db.read.get(sql, [hash]) === undefined)
+    const named = await findNamed(claimed.map(({ hash }) => hash))
+    const unnamed = claimed.filter(({ hash }) => !named.has(hexOf(hash)))
+    return this.#delete(unnamed.map(({ hash, until }) => ({ hash, before: until + 1 })))
+  }
+
+  /** Content that a row references is no longer unclaimed; the rest is until it has expired. */
   async #reviewUnclaimed(findNamed: FindNamed): Promise<void> {
     const now = this.#clock.now()
     let after: Uint8Array = new Uint8Array(0)
@@ -177,15 +190,17 @@ export class Blobs {
     }
   }
 
-  async #delete(hashes: Uint8Array[], cutoff: number): Promise<number> {
-    if (hashes.length === 0) return 0
-    return this.#db.write((tx) => {
+  async #delete(contents: readonly { hash: Uint8Array; before: number }[]): Promise<number> {
+    if (contents.length === 0) return 0
+    // In steps: deleting a large content takes some milliseconds, and there may be many of them.
+    return this.#db.writeInSteps(function* (tx) {
       let deleted = 0
-      for (const hash of hashes) {
+      for (const { hash, before } of contents) {
         // `stored_at` is checked again in the write: a delivery may have stored the same content in the meantime.
-        const { changes } = tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, cutoff])
+        const { changes } = tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, before])
         if (changes > 0) tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
         deleted += changes
+        yield
       }
       return deleted
     })
@@ -279,17 +294,24 @@ async function* readContent(reader: Reader, hash: Uint8Array, start: number, end
       [hash, at],
     )
     if (!chunk || chunk.start + chunk.size_bytes <= at) throw damagedContent(hash, `has no byte ${at}`)
-    const data = await decompressed(chunk).catch((error: Error) => {
-      throw damagedContent(hash, `cannot be decompressed at byte ${chunk.start}: ${error.message}`)
-    })
+    const data = await decompressed(hash, chunk)
     if (data.length !== chunk.size_bytes) throw damagedContent(hash, `is cut at byte ${chunk.start + data.length}`)
     yield data.subarray(at - chunk.start, Math.min(end - chunk.start, chunk.size_bytes))
     at = chunk.start + chunk.size_bytes
   }
 }
 
-async function decompressed({ zstd, data }: { zstd: number; data: Uint8Array }): Promise<Uint8Array> {
-  return zstd ? decompress(data) : data
+/** @throws ProductError service_unavailable */
+async function decompressed(
+  hash: Uint8Array,
+  { start, size_bytes: sizeBytes, zstd, data }: { start: number; size_bytes: number; zstd: number; data: Uint8Array },
+): Promise<Uint8Array> {
+  if (!zstd) return data
+  try {
+    return sizeBytes <= HERE_BYTES ? zstdDecompressSync(data) : await decompress(data)
+  } catch (error) {
+    throw damagedContent(hash, `cannot be decompressed at byte ${start}: ${(error as Error).message}`)
+  }
 }
 
 function damagedContent(hash: Uint8Array, problem: string): ProductError {

@@ -95,6 +95,34 @@ export class ChangeLedger {
     return { oldState: since, newState: writeState(type, last), hasMoreChanges: last < newest, ...mergePoints(points) }
   }
 
+  /**
+   * Numbers of objects that changed after a sequence number, in the order of their last changes. A page ends between units of work.
+   * @param max of a page; a unit of work with more objects is returned in full
+   * @returns null when the ledger no longer goes back that far; `upTo`: every change up to it is in the page
+   */
+  numbersSince(
+    account: Account,
+    type: ChangeType,
+    since: number,
+    max: number,
+  ): { numbers: number[]; upTo: number; hasMore: boolean } | null {
+    const reader = this.#db.read
+    // Read first: what changes after it belongs to the next page.
+    const newest = this.#accounts.seqIn(reader, account.n)
+    if (since < floorOf(reader, account.n, type)) return null
+    const columns = 'SELECT n, changed_seq AS seq FROM changes WHERE account = ? AND type = ?'
+    const rows = reader.all<{ n: number; seq: number }>(
+      `${columns} AND changed_seq > ? AND changed_seq <= ? ORDER BY changed_seq LIMIT ?`,
+      [account.n, type, since, newest, max + 1],
+    )
+    if (rows.length <= max) return { numbers: rows.map(({ n }) => n), upTo: newest, hasMore: false }
+    const split = rows.at(-1)!.seq
+    const complete = rows.filter(({ seq }) => seq < split)
+    if (complete.length > 0) return { numbers: complete.map(({ n }) => n), upTo: complete.at(-1)!.seq, hasMore: true }
+    const unit = reader.all<{ n: number }>(`${columns} AND changed_seq = ?`, [account.n, type, split])
+    return { numbers: unit.map(({ n }) => n), upTo: split, hasMore: true }
+  }
+
   /** Deletes the next changes of a deleted account. See `PurgeStep`. */
   purgeIn(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {
     const { changes } = tx.run(

@@ -262,7 +262,7 @@ function whatIsNotStored(copies: readonly MessageCopy[]): Map<MessageCopy, NotSt
   )
 }
 
-/** A copy is over quota only because of one that turned out to be a duplicate, which uses none. @throws MutuallyDependent */
+/** A copy exceeds the quota only because of one that turned out to be a duplicate, which uses none. @throws MutuallyDependent */
 function checkIndependence(notStored: ReadonlyMap<MessageCopy, NotStored>, recorded: ReadonlySet<MessageCopy>): void {
   const duplicates = [...notStored].flatMap(([copy, reason]) => (reason === null && !recorded.has(copy) ? [copy] : []))
   if (duplicates.length === 0) return

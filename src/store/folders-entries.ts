@@ -14,11 +14,29 @@ export function foldersByMessage(reader: Reader, messages: readonly number[]): M
   if (messages.length === 0) return filed
   const rows = reader.all<FolderKey & { message: number }>(
     `SELECT f.message, folders.n, folders.id, folders.role FROM message_folders f JOIN folders ON folders.n = f.folder
-     WHERE f.message IN (${placeholders(messages)})`,
-    messages,
+     WHERE f.message IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(messages)],
   )
   for (const { message, ...folder } of rows) filed.get(message)!.push(folder)
   return filed
+}
+
+/** A message in one of its folders. */
+export interface MessageEntry {
+  message: number
+  folder: number
+  uid: number
+  /** Marked `\\Deleted`. */
+  isDeleted: boolean
+}
+
+/** The entries of messages in all their folders. */
+export function entriesOfMessages(reader: Reader, messages: readonly number[]): MessageEntry[] {
+  const rows = reader.all<Omit<MessageEntry, 'isDeleted'> & { flags: number }>(
+    `SELECT message, folder, uid, flags FROM message_folders WHERE message IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(messages)],
+  )
+  return rows.map(({ flags, ...entry }) => ({ ...entry, isDeleted: (flags & ENTRY_FLAGS.deleted) !== 0 }))
 }
 
 /** Messages of a folder in ascending order of UID. */
@@ -30,23 +48,31 @@ export function messagesIn(reader: Reader, folder: number, limit: number): numbe
   return rows.map(({ message }) => message)
 }
 
+/** Entries that were added to a folder: those from a UID on. */
+export interface AddedEntries {
+  folder: number
+  firstUid: number
+}
+
 /**
- * Adds a message, which is in a folder already, to another one under its next UID. Its flags and modification number are written by
- * {@link touchEntries}, the counts by {@link updateFolderCounts}.
- * @returns the UID
+ * Adds messages, which are in a folder already, to another one under its next UIDs, in their order. Their flags and modification numbers
+ * are written by {@link touchEntries}, the counts by `writeThreadFolders`.
  */
-export function insertFolderEntry(tx: Tx, folder: number, message: number, now: number): number {
-  const row = tx.get<{ uid: number }>(
-    'UPDATE folders SET uid_next = uid_next + 1 WHERE n = ? RETURNING uid_next - 1 AS uid',
-    [folder],
+export function insertFolderEntries(tx: Tx, folder: number, messages: readonly number[], now: number): AddedEntries {
+  const row = tx.get<{ firstUid: number }>(
+    'UPDATE folders SET uid_next = uid_next + ? WHERE n = ? RETURNING uid_next - ? AS firstUid',
+    [messages.length, folder, messages.length],
   )
+  const { firstUid } = row!
   // The size is the one that mail programs received under the other UIDs.
   tx.run(
     `INSERT INTO message_folders (folder, uid, message, received_at, filed_at, size_bytes)
-     SELECT ?, ?, message, received_at, ?, size_bytes FROM message_folders WHERE message = ? LIMIT 1`,
-    [folder, row!.uid, now, message],
+     SELECT ?, ? + j.key, e.message, e.received_at, ?, e.size_bytes FROM json_each(?) j
+     CROSS JOIN message_folders e ON e.message = j.value
+       AND e.folder = (SELECT min(o.folder) FROM message_folders o WHERE o.message = j.value)`,
+    [folder, firstUid, now, JSON.stringify(messages)],
   )
-  return row!.uid
+  return { folder, firstUid }
 }
 
 /** Gives a message the next UID of a folder it is in, as if it had left and come back. @returns the entry that is gone */
@@ -82,31 +108,38 @@ export function uidsIn(reader: Reader, folder: number, messages: readonly number
   return new Map(rows.map(({ message, uid }) => [message, uid]))
 }
 
-/** Removes a message from a folder, without updating counts. @returns the entry, for {@link recordExpunged} */
-export function deleteFolderEntry(tx: Tx, folder: number, message: number): RemovedEntry[] {
-  return tx.all<RemovedEntry>('DELETE FROM message_folders WHERE message = ? AND folder = ? RETURNING folder, uid', [
-    message,
-    folder,
-  ])
+/** Removes messages from a folder, without updating counts. @returns the entries, for {@link recordExpunged} */
+export function removeFolderEntries(tx: Tx, folder: number, messages: readonly number[]): RemovedEntry[] {
+  return tx.all<RemovedEntry>(
+    'DELETE FROM message_folders WHERE message IN (SELECT value FROM json_each(?)) AND folder = ? RETURNING folder, uid',
+    [JSON.stringify(messages), folder],
+  )
+}
+
+/** What one unit of work did to entries. */
+export interface TouchedEntries {
+  /** Messages whose flags or keywords changed, or all of whose entries are new. */
+  messages: readonly number[]
+  added?: readonly AddedEntries[]
+  /** Entries that were deleted. */
+  removed: readonly RemovedEntry[]
 }
 
 /**
- * Gives all entries of changed messages, and their folders, the modification number of the unit of work; their flags become those of the
- * messages. To be called after the messages and their folders are written.
- * @param removed entries that the unit of work deleted
+ * Gives all entries of changed messages, new entries, and their folders, the modification number of the unit of work; their flags become
+ * those of the messages. The other entries of a message that is added to a folder stay as they are: nothing that mail programs see of
+ * them changed. To be called after the messages and their folders are written.
  */
-export function touchEntries(
-  tx: Tx,
-  modSeq: number,
-  { messages, removed }: { messages: readonly number[]; removed: readonly RemovedEntry[] },
-): void {
-  const folders = new Set(removed.map(({ folder }) => folder))
+export function touchEntries(tx: Tx, modSeq: number, { messages, added = [], removed }: TouchedEntries): void {
+  const folders = new Set([...removed, ...added].map(({ folder }) => folder))
+  const update = `UPDATE message_folders SET mod_seq = ?,
+    flags = (flags & ${ENTRY_FLAGS.deleted}) | (${entryFlagsOf('message_folders.message')})`
+  for (const { folder, firstUid } of added) {
+    tx.run(`${update} WHERE folder = ? AND uid >= ?`, [modSeq, folder, firstUid])
+  }
   if (messages.length > 0) {
-    const rows = tx.all<{ folder: number }>(
-      `UPDATE message_folders SET mod_seq = ?, flags = (flags & ${ENTRY_FLAGS.deleted}) | (${entryFlagsOf('message_folders.message')})
-       WHERE message IN (SELECT value FROM json_each(?)) RETURNING folder`,
-      [modSeq, JSON.stringify(messages)],
-    )
+    const sql = `${update} WHERE message IN (SELECT value FROM json_each(?)) RETURNING folder`
+    const rows = tx.all<{ folder: number }>(sql, [modSeq, JSON.stringify(messages)])
     for (const { folder } of rows) folders.add(folder)
   }
   if (folders.size === 0) return
@@ -193,93 +226,6 @@ export function resetFiledAt(
 /** Deletes the folder entries of messages without updating counts: the folders are deleted as well. */
 export function deleteFolderEntries(tx: Tx, messages: readonly number[]): void {
   tx.run(`DELETE FROM message_folders WHERE message IN (${placeholders(messages)})`, messages)
-}
-
-/** Deletes the per-folder counts of threads. */
-export function deleteThreadFolders(tx: Tx, threads: readonly number[]): void {
-  tx.run(`DELETE FROM thread_folders WHERE thread IN (${placeholders(threads)})`, threads)
-}
-
-/** Counts of a thread's messages in one folder. */
-export interface ThreadFolderCounts {
-  folder: number
-  messages: number
-  unread: number
-}
-
-/**
- * Writes the counts of a thread in its folders, and adds the differences to the counts of the folders.
- * @param lastReceivedAt of the thread: its sort time in every folder
- * @returns the folders whose counts changed
- */
-export function updateFolderCounts(
-  tx: Tx,
-  thread: number,
-  current: readonly ThreadFolderCounts[],
-  lastReceivedAt: number,
-): number[] {
-  const stored = tx.all<ThreadFolderCounts>('SELECT folder, messages, unread FROM thread_folders WHERE thread = ?', [
-    thread,
-  ])
-  const before = new Map(stored.map((counts) => [counts.folder, counts]))
-  const after = new Map(current.map((counts) => [counts.folder, counts]))
-  const changed: number[] = []
-  for (const folder of new Set([...before.keys(), ...after.keys()])) {
-    if (updateOneFolder(tx, thread, before.get(folder), after.get(folder), lastReceivedAt)) changed.push(folder)
-  }
-  tx.run('UPDATE thread_folders SET last_received_at = ? WHERE thread = ? AND last_received_at <> ?', [
-    lastReceivedAt,
-    thread,
-    lastReceivedAt,
-  ])
-  return changed
-}
-
-function updateOneFolder(
-  tx: Tx,
-  thread: number,
-  before: ThreadFolderCounts | undefined,
-  after: ThreadFolderCounts | undefined,
-  lastReceivedAt: number,
-): boolean {
-  if (before?.messages === after?.messages && before?.unread === after?.unread) return false
-  const folder = (before ?? after)!.folder
-  if (after === undefined) tx.run('DELETE FROM thread_folders WHERE thread = ? AND folder = ?', [thread, folder])
-  else {
-    tx.run(
-      `INSERT INTO thread_folders (thread, folder, messages, unread, last_received_at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (thread, folder) DO UPDATE SET messages = excluded.messages, unread = excluded.unread`,
-      [thread, folder, after.messages, after.unread, lastReceivedAt],
-    )
-  }
-  const difference = (count: (counts: ThreadFolderCounts) => number) =>
-    (after === undefined ? 0 : count(after)) - (before === undefined ? 0 : count(before))
-  tx.run(
-    `UPDATE folders SET total_messages = total_messages + ?, unread_messages = unread_messages + ?,
-       total_threads = total_threads + ?, unread_threads = unread_threads + ? WHERE n = ?`,
-    [
-      difference(({ messages }) => messages),
-      difference(({ unread }) => unread),
-      difference(() => 1),
-      difference(({ unread }) => (unread > 0 ? 1 : 0)),
-      folder,
-    ],
-  )
-  return true
-}
-
-/** Counts the messages of a thread by folder. @param messages `seen` by message number */
-export function countByFolder(tx: Tx, messages: ReadonlyMap<number, boolean>): ThreadFolderCounts[] {
-  const byFolder = new Map<number, ThreadFolderCounts>()
-  for (const [message, folders] of foldersByMessage(tx, [...messages.keys()])) {
-    for (const { n: folder } of folders) {
-      const counts = byFolder.get(folder) ?? { folder, messages: 0, unread: 0 }
-      counts.messages++
-      if (messages.get(message) === false) counts.unread++
-      byFolder.set(folder, counts)
-    }
-  }
-  return [...byFolder.values()]
 }
 
 /** The numbers of the messages filed in a folder since a time (ms), the newest first. */

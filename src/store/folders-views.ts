@@ -7,6 +7,7 @@ import { floorOf } from './changes-history.ts'
 import { pathOf } from './folders.ts'
 import { expungedSince, type UidRange } from './folders-expunged.ts'
 import { ENTRY_FLAGS } from './messages/keywords.ts'
+import { threadOf } from './messages/thread-messages.ts'
 import type { Account, FolderRole } from './records.ts'
 
 /** A message in a folder, as listings need it. */
@@ -132,13 +133,23 @@ export class FolderViews {
     return row?.uid ?? null
   }
 
-  /** The UIDs of entries marked `\Deleted`, ascending. In the scan thread. */
-  async deletedUids(folder: number): Promise<number[]> {
-    const rows = await this.#db.scan.all<{ uid: number }>(
-      `SELECT uid FROM message_folders WHERE folder = ? AND flags & ${ENTRY_FLAGS.deleted} ORDER BY uid`,
-      [folder],
+  /**
+   * The UIDs of entries marked `\Deleted`, in an order that is cheap to remove: those of messages in other folders, which stay, and then
+   * thread by thread those that are erased, because a thread is counted again for each unit of work. In the scan thread.
+   * @param uids only these; null for all
+   */
+  async deletedUids(folder: number, uids: readonly number[] | null): Promise<number[]> {
+    const { sql, values } =
+      uids === null
+        ? { sql: '', values: [] }
+        : { sql: 'AND e.uid IN (SELECT value FROM json_each(?))', values: [JSON.stringify(uids)] }
+    const { uid } = await this.#db.scan.columns(
+      `SELECT e.uid, NOT EXISTS (SELECT 1 FROM message_folders o WHERE o.message = e.message AND o.folder <> e.folder) AS only
+       FROM message_folders e WHERE e.folder = ? AND e.flags & ${ENTRY_FLAGS.deleted} ${sql}
+       ORDER BY only, CASE WHEN only THEN (${threadOf('e.message')}) END, e.uid`,
+      [folder, ...values],
     )
-    return rows.map(({ uid }) => uid)
+    return Array.from(uid ?? [])
   }
 
   /**

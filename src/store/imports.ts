@@ -8,7 +8,7 @@ import type { ParsedMessage } from '../mime/message.ts'
 import type { Accounts } from './accounts.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { ChangeLedger } from './changes.ts'
-import { storeMessages } from './file-message.ts'
+import { type MessageFiling, storeMessages } from './file-message.ts'
 import type { FolderKey, Folders } from './folders.ts'
 import { messageWithContent } from './messages/contents.ts'
 import { flagsOf } from './messages/keywords.ts'
@@ -43,6 +43,15 @@ export type ImportResult =
   | { outcome: 'new'; id: string; entries: ImportedEntry[] }
   | { outcome: 'exists'; id: string }
   | { outcome: 'full' }
+
+/** A message of {@link Imports.importAll}. */
+export interface StoredImport {
+  /** Its number in the store. */
+  n: number
+  id: string
+  threadId: string
+  attachmentIds: string[]
+}
 
 /** Under which UID a message was added to a folder (APPENDUID, RFC 4315). */
 export interface ImportedEntry {
@@ -102,24 +111,54 @@ export class Imports {
     const current = this.#deps.accounts.byMailbox(account.mailboxId, tx)
     // Decisions §10.9.
     if (current === undefined || current.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
-    const { hash: blob, keywords, folderIds, again: _, ...rest } = imported
-    const id = newId('message')
-    const folders = this.folders(account, folderIds, tx)
-    const [stored] = storeMessages(tx, this.#deps, [
-      {
-        ...rest,
-        id,
-        account: account.n,
-        folders,
-        ownAddresses,
-        blob,
-        nameOf: this.#deps.names.of(account.mailboxId),
-        keywords: [...keywords],
-        flags: flagsOf(keywords),
-        createdAt: this.#deps.clock.now(),
-      },
-    ])
+    const folders = this.folders(account, imported.folderIds, tx)
+    const filing = this.#filing({ account, ownAddresses }, imported, folders)
+    const [stored] = storeMessages(tx, this.#deps, [filing])
     const { uids } = stored!
-    return { outcome: 'new', id, entries: folders.map(({ n }, index) => ({ folder: n, uid: uids[index]! })) }
+    return { outcome: 'new', id: filing.id, entries: folders.map(({ n }, index) => ({ folder: n, uid: uids[index]! })) }
+  }
+
+  /**
+   * Stores messages with few statements, each as a new one whatever the mailbox has already, up to the first that does not fit its quota.
+   * @param all each with its folders, which exist
+   * @returns those that were stored, in order: fewer than given when the mailbox is full
+   */
+  importAll(
+    tx: Tx,
+    { account, ownAddresses, quotaBytes }: ImportTarget,
+    all: readonly (ImportedMessage & { folders: readonly FolderKey[] })[],
+  ): StoredImport[] {
+    const current = this.#deps.accounts.byMailbox(account.mailboxId, tx)
+    if (current === undefined) return []
+    const filings: MessageFiling[] = []
+    let used = current.usedBytes
+    for (const { folders, ...imported } of all) {
+      used += imported.sizeBytes
+      if (used > quotaBytes) break
+      filings.push(this.#filing({ account, ownAddresses }, imported, folders))
+    }
+    const filed = storeMessages(tx, this.#deps, filings)
+    return filed.map(({ n, attachmentIds, joined }, index) => {
+      return { n, id: filings[index]!.id, threadId: joined.id, attachmentIds }
+    })
+  }
+
+  #filing(
+    { account, ownAddresses }: Pick<ImportTarget, 'account' | 'ownAddresses'>,
+    { hash: blob, keywords, folderIds: _, again: __, ...rest }: ImportedMessage,
+    folders: readonly FolderKey[],
+  ): MessageFiling {
+    return {
+      ...rest,
+      id: newId('message'),
+      account: account.n,
+      folders,
+      ownAddresses,
+      blob,
+      nameOf: this.#deps.names.of(account.mailboxId),
+      keywords: [...keywords],
+      flags: flagsOf(keywords),
+      createdAt: this.#deps.clock.now(),
+    }
   }
 }

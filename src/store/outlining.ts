@@ -78,6 +78,8 @@ export class Outlining {
       if (outline === null) done.unreadable++
       else read.push({ message, outline })
       bytes += message.sizeBytes
+      // Small content is decompressed and parsed without a turn of the event loop.
+      await new Promise(setImmediate)
     }
     await db.write((tx) => {
       const owner = accounts.byNumber(account, tx)

@@ -19,6 +19,7 @@ import {
   type IncomingMessage,
 } from './delivery.ts'
 import { Drafts } from './drafts.ts'
+import { ErasedContents } from './erased-content.ts'
 import { Folders } from './folders.ts'
 import { FolderEdits } from './folders-edits.ts'
 import { SubscribedNames } from './folders-names.ts'
@@ -80,6 +81,8 @@ export interface Store {
   /** Deletes expired changes of the ledger. */
   history: ChangeHistory
   blobs: Blobs
+  /** Content of messages that mailboxes have erased in bulk. */
+  erased: ErasedContents
   /** Blob ids. */
   blobNames: BlobNames
   /** Content of messages, attachments and uploads, by blob id or file id. */
@@ -125,6 +128,8 @@ export interface Store {
    * the mailbox.
    */
   openAccount(tx: Tx, mailboxId: string, email: string): void
+  /** Ends the sign-in links in messages that a mailbox key can read from now on. */
+  closeLinks: CloseLinks
   /** See {@link Deliverer.deliver}. */
   deliver(
     message: IncomingMessage,
@@ -157,7 +162,8 @@ export function openStore(deps: StoreDeps): Store {
   const identities = new Identities({ db, clock, accounts, changes })
   const quotas = new Quotas({ db, clock, accounts, changes })
   const vacations = new Vacations({ db, clock, accounts, identities })
-  const edits = new MessageEdits({ db, clock, accounts, folders, changes })
+  const erased = new ErasedContents(blobs)
+  const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db, notifier)]
   const annotations = new Annotations(db)
@@ -173,7 +179,7 @@ export function openStore(deps: StoreDeps): Store {
   return {
     ...shared,
     history: new ChangeHistory({ db, clock, accounts }),
-    blobs,
+    ...{ blobs, erased },
     blobNames: names,
     contents: new Contents({ db, blobs, accounts, names, uploads }),
     messages: new Messages({ db, clock, accounts, blobs, folders }),
@@ -198,6 +204,7 @@ export function openStore(deps: StoreDeps): Store {
     purge: new Purge({ db, accounts, steps: purgeSteps(parts) }),
     reindexing: new Reindexing({ db, accounts, blobs }),
     outlining: new Outlining({ db, accounts, blobs, edits }),
+    closeLinks,
     openAccount: (tx, mailboxId, email) => openAccount(tx, parts, clock, { mailboxId, email }),
     deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
   }

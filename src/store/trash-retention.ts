@@ -6,6 +6,7 @@ import { HIDDEN_ROLES } from './folders.ts'
 import { entriesFiledBefore, type FilingLimits, foldersFiledBefore, resetFiledAt } from './folders-entries.ts'
 import { idsOf } from './messages/edit-rows.ts'
 import type { MessageEdits } from './messages/edits.ts'
+import type { Account } from './records.ts'
 
 /** Folders read per query, and messages removed in one unit of work. */
 const FOLDERS_PER_PAGE = 100
@@ -30,14 +31,18 @@ export class TrashRetention {
    * Removes messages filed there before a time, in batches. The filing time counts, not the time of receipt, so that old messages can
    * be restored for as long as new ones. A message that is also in another folder stays there.
    * @param before ms
+   * @param isKept accounts whose Trash and Junk are emptied elsewhere
    * @returns how many messages were removed
    */
-  async run(before: number, signal: AbortSignal): Promise<number> {
+  async run(before: number, signal: AbortSignal, isKept: (account: Account) => boolean = () => false): Promise<number> {
     let removed = 0
     for (let after = 0; !signal.aborted; ) {
       const page = { after, limit: FOLDERS_PER_PAGE }
       const folders = await foldersFiledBefore(this.#deps.db.scan, HIDDEN_ROLES, before, page)
-      for (const folder of folders) removed += await this.#empty(folder, before, signal)
+      for (const folder of folders) {
+        const owner = this.#deps.accounts.byNumber(folder.account)
+        if (owner !== undefined && !isKept(owner)) removed += await this.#empty(folder, before, signal)
+      }
       if (folders.length < FOLDERS_PER_PAGE) break
       after = folders.at(-1)!.n
     }

@@ -1,16 +1,15 @@
 // Submission listeners on SUBMISSIONS_PORT (TLS) and SUBMISSION_PORT (STARTTLS): accept and limit connections, and shut down.
 
-import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { ProtocolMeters } from '../access/protocol-meters.ts'
 import type { Timer } from '../base/clock.ts'
-import { ProductError } from '../base/errors.ts'
 import type { Service } from '../base/lifecycle.ts'
 import { LISTENER_PORTS } from '../config/client-listeners.ts'
 import type { Context } from '../context.ts'
-import { acceptClient, type NotAccepted } from '../net/accept.ts'
+import { acceptClient, type NotAccepted, refuseClient } from '../net/accept.ts'
 import { ConnectionCounter } from '../net/connections.ts'
+import { listen, portOf } from '../net/listen.ts'
 import { SWEEP_MS } from '../smtp/limits.ts'
 import { line, replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
@@ -69,19 +68,19 @@ class SubmissionListener implements SubmissionService {
   }
 
   get ports(): { submissions: number; submission: number } {
-    return { submissions: this.#portOf('submissions'), submission: this.#portOf('submission') }
-  }
-
-  #portOf(protocol: Protocol): number {
-    return (this.#servers.get(protocol)?.address() as { port: number } | null | undefined)?.port ?? 0
+    return {
+      submissions: portOf(this.#servers.get('submissions')),
+      submission: portOf(this.#servers.get('submission')),
+    }
   }
 
   async start(): Promise<void> {
-    const { clock, log } = this.#app
+    const { config, clock, log } = this.#app
     if (this.#servers.size === 0) return
     await this.#spool.open()
     for (const [protocol, server] of this.#servers) {
-      await this.#listen(protocol, server)
+      const settings = [LISTENER_PORTS[protocol], 'CLIENT_BIND'] as const
+      await listen(server, { protocol: 'submission', port: config[settings[0]], host: config.CLIENT_BIND, settings })
       server.on('error', (error) =>
         log.error({ event: 'submission.listener_error', err: error }, 'Submission listener error'),
       )
@@ -89,20 +88,6 @@ class SubmissionListener implements SubmissionService {
     this.#sweep = clock.every(SWEEP_MS, () => {
       this.#sessions?.then((sessions) => sessions.checkDeadlines(clock.now())).catch(() => {})
     })
-  }
-
-  async #listen(protocol: Protocol, server: Server): Promise<void> {
-    const { config } = this.#app
-    const setting = LISTENER_PORTS[protocol]
-    try {
-      server.listen(config[setting], config.CLIENT_BIND)
-      await once(server, 'listening')
-    } catch (cause) {
-      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      const where = `The submission port ${config[setting]} of ${config.CLIENT_BIND}`
-      const text = `${where} cannot be opened (${reason}). Check ${setting} and CLIENT_BIND.`
-      throw new ProductError('service_unavailable', text, { cause })
-    }
   }
 
   async stop(): Promise<void> {
@@ -137,7 +122,8 @@ class SubmissionListener implements SubmissionService {
         secure: protocol === 'submissions' ? (raw) => certificate.secure(raw, { clock }) : null,
       })
       if (typeof accepted === 'string') {
-        return refuse(socket, protocol === 'submission' ? REFUSALS[accepted] : undefined)
+        const reply = protocol === 'submission' ? REFUSALS[accepted] : undefined
+        return refuseClient(socket, reply === undefined ? null : line(reply))
       }
       const sessions = await this.#opened().catch((error: unknown) => {
         accepted.release()
@@ -165,12 +151,4 @@ class SubmissionListener implements SubmissionService {
     const own = { connections: this.#connections, spool: this.#spool, meters: this.#meters }
     return new loaded.SubmissionSessions(this.#app, own)
   }
-}
-
-function refuse(socket: Socket, reply: SmtpReply | undefined): void {
-  if (socket.destroyed) return
-  if (reply !== undefined) socket.write(`${line(reply)}\r\n`)
-  // Unread bytes would reset the connection, and the reply could be lost.
-  socket.resume()
-  socket.destroySoon()
 }

@@ -45,6 +45,8 @@ export const signInReplies: Record<SignInProblem, SmtpReply> = {
   not_allowed: reply(535, '5.7.8', 'This credential does not allow sending by SMTP'),
   team_suspended: reply(535, '5.7.13', 'The team of this mailbox is suspended'),
   provisioning: reply(454, '4.7.0', 'The mailbox is being set up, try again in a moment'),
+  importing: reply(454, '4.7.0', 'The mailbox is being imported, try again later'),
+  filtered_elsewhere: reply(535, '5.7.8', 'This credential does not allow sending by SMTP'),
   malformed: reply(501, '5.5.2', 'The response does not follow the mechanism'),
   cancelled: reply(501, '5.7.0', 'Authentication cancelled'),
 }

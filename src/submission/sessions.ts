@@ -8,6 +8,7 @@ import { clientHost } from '../config/client-protocols.ts'
 import type { Context } from '../context.ts'
 import type { AcceptedClient } from '../net/accept.ts'
 import type { ConnectionCounter } from '../net/connections.ts'
+import { OpenSessions } from '../net/open-sessions.ts'
 import { CLOSING_MS } from '../smtp/limits.ts'
 import { openProtocol } from '../smtp/protocol.ts'
 import type { Spool } from '../smtp/spool.ts'
@@ -30,9 +31,8 @@ export class SubmissionSessions {
   readonly #spool: Spool
   readonly #meters: ProtocolMeters
   readonly #handler: SubmissionHandler
-  readonly #sessions = new Map<SubmissionSession, () => void>()
+  readonly #sessions = new OpenSessions<SubmissionSession, () => void>()
   readonly #inFlight = new Set<Promise<unknown>>()
-  #emptied: (() => void) | undefined
 
   constructor(app: Context, { connections, spool, meters }: Deps) {
     const { config, certificate, log } = app
@@ -49,26 +49,22 @@ export class SubmissionSessions {
   open({ socket, source, tls, release }: AcceptedClient): void {
     const isSecure = tls !== null || source.tls
     const session = new SubmissionSession(this.#protocol, socket, source, { handler: this.#handler, isSecure })
-    this.#sessions.set(session, release)
+    this.#sessions.add(session, release)
     this.#meters.opened()
     session.init()
   }
 
   checkDeadlines(now: number): void {
-    for (const session of this.#sessions.keys()) session.checkDeadline(now)
+    for (const session of this.#sessions) session.checkDeadline(now)
   }
 
   /** Ends idle sessions at once and the others after their transaction, at most CLOSING_MS later. */
   async stop(): Promise<void> {
-    for (const session of this.#sessions.keys()) session.retire()
-    const cut = this.#app.clock.after(CLOSING_MS, () => {
-      for (const session of this.#sessions.keys()) session.cut()
+    await this.#sessions.end({
+      ...{ clock: this.#app.clock, ms: CLOSING_MS },
+      retire: (session) => session.retire(),
+      cut: (session) => session.cut(),
     })
-    await new Promise<void>((resolve) => {
-      this.#emptied = resolve
-      if (this.#sessions.size === 0) resolve()
-    })
-    cut.cancel()
     await Promise.all(this.#inFlight)
   }
 
@@ -107,10 +103,8 @@ export class SubmissionSessions {
   }
 
   #closed(session: SubmissionSession): void {
-    this.#sessions.get(session)?.()
-    this.#sessions.delete(session)
+    this.#sessions.remove(session)?.()
     this.#meters.closed()
-    if (this.#sessions.size === 0) this.#emptied?.()
   }
 
   #track<T>(work: Promise<T>): Promise<T> {

@@ -54,4 +54,6 @@ export interface MessageReading {
   hash: Uint8Array
   sizeBytes: number
   chunks: Chunk[]
+  /** Secrets of links that sign in here (see sign-in-links.ts). */
+  linkTokens: readonly string[]
 }

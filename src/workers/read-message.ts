@@ -58,13 +58,15 @@ export function readMessage(bytes: Uint8Array): MessageReading {
   const { fields } = readHeaders(bytes)
   // RFC 5321 §4.4: each host adds its field on top, with the time at its end.
   const received = headerText(fields, 'received')
+  const message = parseMessage(bytes)
   return {
     isMessage: fields.length > 0,
-    message: parseMessage(bytes),
+    message,
     arrivedAt: received === null ? null : parseDate(received.slice(received.lastIndexOf(';') + 1)),
     hash: sha256(bytes),
     sizeBytes: bytes.length,
     chunks: chunksOf(bytes),
+    linkTokens: linkTokens(bytes, message.structure),
   }
 }
 

@@ -73,6 +73,8 @@ before(async () => {
   const alias = { email: 'ana+x@shop.test' }
   ids.set('identity', data<{ id: string }>(await appliance.call('POST', '/mailbox/identities', ana.key, alias), 201).id)
   ids.set('quota', data<{ id: string }[]>(await appliance.get('/mailbox/quotas', ana.key))[0]!.id)
+  const outside = { email: 'ana@elsewhere.example', password: 'p', imap_host: 'imap.elsewhere.example', imap_port: 993 }
+  ids.set('remoteAccount', await make('/remote-accounts', { ...outside, imap_protocol: 'ssl' }))
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })
 

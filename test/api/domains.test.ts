@@ -217,3 +217,36 @@ test('the use of limits counts what the team has', async () => {
     ...{ domains: 1, mailboxes: 1, members: 0, api_keys: 2, providers: 0, webhooks: 0, requests_per_minute: null },
   })
 })
+
+test('the next signing key waits for its record, then signs; the old one can be removed after a week', async () => {
+  const domain = data<DomainJson>(
+    await appliance.call('POST', '/domains', team.key, { domain: 'keys.example.org' }),
+    201,
+  )
+  const rotate = () => appliance.call('POST', `/domains/${domain.id}/dkim/rotate`, team.key, { algorithm: 'ed25519' })
+  const keys = async () => {
+    const list = data<Json[]>(await appliance.get(`/domains/${domain.id}/dkim`, team.key))
+    return list.map(({ selector, algorithm, state }) => `${selector} ${algorithm} ${state}`)
+  }
+  const publish = async () => {
+    const { dns_records } = data<DomainJson>(await appliance.get(`/domains/${domain.id}`, team.key))
+    for (const { name, value } of dns_records.dkim) appliance.dns.zone[name] = { TXT: [value] }
+    clock.advance(10_000)
+    data(await appliance.call('POST', `/domains/${domain.id}/verify`, team.key))
+  }
+  assert.deepEqual(await keys(), ['s1 rsa2048 waiting'])
+  data(await rotate())
+  failure(await rotate(), 409, 'conflict')
+  assert.deepEqual(await keys(), ['s2 ed25519 waiting', 's1 rsa2048 waiting'])
+  await publish()
+  assert.deepEqual(await keys(), ['s2 ed25519 signing', 's1 rsa2048 signing'])
+  data(await rotate())
+  await publish()
+  assert.deepEqual(await keys(), ['s3 ed25519 signing', 's2 ed25519 replaced', 's1 rsa2048 signing'])
+  clock.advance(7 * 86_400_000)
+  // Connections that were idle for so long are closed.
+  await appliance.settle()
+  assert.deepEqual(await keys(), ['s3 ed25519 signing', 's2 ed25519 removable', 's1 rsa2048 signing'])
+  const stranger = await appliance.team('Stranger')
+  failure(await appliance.get(`/domains/${domain.id}/dkim`, stranger.key), 404, 'not_found')
+})

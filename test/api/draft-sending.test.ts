@@ -126,7 +126,7 @@ test('a cancelled submission brings back the very draft, with its quotation apar
   assert.equal((await sent()).filter(({ subject }) => subject === back.subject).length, 1)
 })
 
-test('a draft that is scheduled, cancelled and sent after its time is over is refused or sent, never lost', async () => {
+test('a draft that is scheduled, cancelled and sent after its time has passed is refused or sent, never lost', async () => {
   const at = new Date(clock.now() + 60_000).toISOString()
   const { id } = await create({ ...BASE, send_at: at })
   clock.advance(120_000)

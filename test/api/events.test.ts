@@ -3,14 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  CHECK_EVERY_MS,
-  EventStream,
-  LONGEST_MS,
-  STREAM_BUFFER_MAX,
-  STUCK_MS,
-} from '../../src/api/mailbox/event-stream.ts'
+import { EventStream } from '../../src/api/mailbox/event-stream.ts'
 import { STREAMS_MAX } from '../../src/api/mailbox/events.ts'
+import { CHECK_EVERY_MS, LONGEST_MS, STREAM_BUFFER_MAX, STUCK_MS } from '../../src/http/sse-stream.ts'
 import { COALESCE_MS, POLL_INTERVAL_MS, RECEIVED_MAX } from '../../src/store/change-feed.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'

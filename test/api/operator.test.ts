@@ -165,6 +165,8 @@ test('the queue is listed, and its messages are retried and dropped', async () =
   const [entry] = await waiting()
   assert.deepEqual([entry!.message_id, entry!.from_email, entry!.domain], [id, 'a@shop.test', 'nowhere.test'])
   assert.ok(Date.parse(entry!.due_at) > Date.now())
+  assert.deepEqual([entry!.to_email, entry!.attempts], ['b@nowhere.test', 1])
+  assert.match(entry!.reason!, /nowhere\.test/, 'why it waits')
   assert.deepEqual(data(await ask('POST', `/queue/${id}/retry`)), { message_id: id, deliveries: 1 })
   await appliance.settle()
   const logs = () =>
@@ -179,13 +181,34 @@ test('the queue is listed, and its messages are retried and dropped', async () =
 interface Entry {
   message_id: string
   from_email: string
+  to_email: string
   domain: string
+  attempts: number
+  reason: string | null
   due_at: string
 }
 
 async function walkQueue(query: string): Promise<Entry[]> {
   return data<Entry[]>(await ask('GET', `/queue${query}`))
 }
+
+test('the machine is described: versions, memory, threads and disk', async () => {
+  const machine = data<Record<string, string | number>>(await ask('GET', '/machine'))
+  assert.deepEqual([machine.node, machine.platform], [process.version, `${process.platform} ${process.arch}`])
+  assert.ok(Date.parse(String(machine.started_at)) <= Date.now())
+  for (const name of ['resident_bytes', 'heap_bytes', 'threads', 'disk_free_bytes', 'mail_bytes', 'blobs_bytes'])
+    assert.ok(Number(machine[name]) > 0, name)
+  assert.ok(Number(machine.disk_free_bytes) <= Number(machine.disk_bytes))
+})
+
+test('settings say where their value is from', async () => {
+  const settings = data<{ name: string; source: string; is_secret: boolean }[]>(await ask('GET', '/settings'))
+  const one = (name: string) => settings.find((setting) => setting.name === name)!
+  assert.equal(one('DATA_DIR').source, 'environment')
+  assert.equal(one('SPAM_JUNK_SCORE').source, 'default')
+  assert.deepEqual([one('APP_SECRET').is_secret, one('SMTP_PORT').is_secret], [true, false])
+  assert.equal(one('GOOGLE_TOKEN_BASE').is_secret, false, 'the address of an endpoint')
+})
 
 test('an idle appliance has an empty queue', async () => {
   assert.deepEqual(data(await ask('GET', '/queue')), [])

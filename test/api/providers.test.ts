@@ -159,3 +159,15 @@ test('lists are filtered, and counted', async () => {
   assert.deepEqual([stats.total, stats.by_type.smtp, stats.inactive], [all.length, all.length, inactive.length])
   assert.equal((await walk(appliance, '/providers', other.key)).length, 0)
 })
+
+test('the use of an account names its windows with a quota; other teams find none', async () => {
+  const made = data<ProviderJson>(await create({ quotas: { per_minute: 60, per_day: 500 } }), 201)
+  const use = data<{ windows: object[] }>(await appliance.get(`/providers/${made.id}/usage`, team.key))
+  const now = clock.now()
+  const ends = (ms: number) => new Date(now - (now % ms) + ms).toISOString()
+  assert.deepEqual(use.windows, [
+    { window: 'minute', used: 0, most: 60, ends_at: ends(60_000) },
+    { window: 'day', used: 0, most: 500, ends_at: ends(86_400_000) },
+  ])
+  failure(await appliance.get(`/providers/${made.id}/usage`, other.key), 404, 'not_found')
+})

@@ -12,6 +12,7 @@ import { after, before, describe, it } from 'node:test'
 import { type Bundle, buildBundle, findEntries } from '../../scripts/build.ts'
 import { BUILD_NOTE, checksumOf } from '../../scripts/bundle.js'
 import { type LocalDns, startDns } from '../support/dns.ts'
+import { FREE_PORTS } from '../support/free-ports.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { sendMail } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
@@ -47,17 +48,7 @@ function start(...argv: string[]): ChildProcess {
       DATA_DIR: join(folder, 'data'),
       HTTP_BIND: '127.0.0.1',
       SMTP_BIND: '127.0.0.1',
-      ...{
-        HTTP_PORT: '0',
-        SEND_PORT: '0',
-        SMTP_PORT: '0',
-        IMAPS_PORT: '0',
-        SUBMISSIONS_PORT: '0',
-        SUBMISSION_PORT: '0',
-        MANAGESIEVE_PORT: '0',
-        CLIENT_BIND: '127.0.0.1',
-        OPERATOR_BIND: '127.0.0.1:0',
-      },
+      ...FREE_PORTS,
       ...{ APP_ORIGIN: 'http://app.localhost', SEND_ORIGIN: 'http://send.localhost' },
       ...{ DNS_SERVERS: dns.address, DIRECT_PORT: String(far.port), ALLOW_PRIVATE_SMTP_HOSTS: 'true' },
     },

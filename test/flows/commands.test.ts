@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
+import { FREE_PORTS } from '../support/free-ports.ts'
 import { missingProgram } from '../support/programs.ts'
 import { ROOT } from '../support/source.ts'
 
@@ -68,15 +69,7 @@ test('npm start prints a root key for an empty folder only, and exits with 0 on 
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-start-'))
   const env = {
     DATA_DIR: folder,
-    HTTP_PORT: '0',
-    SEND_PORT: '0',
-    SMTP_PORT: '0',
-    IMAPS_PORT: '0',
-    SUBMISSIONS_PORT: '0',
-    SUBMISSION_PORT: '0',
-    MANAGESIEVE_PORT: '0',
-    CLIENT_BIND: '127.0.0.1',
-    OPERATOR_BIND: '127.0.0.1:0',
+    ...FREE_PORTS,
     APP_ORIGIN: 'http://app.demo.test',
     SEND_ORIGIN: 'http://send.demo.test',
     LOG_LEVEL: 'info',
@@ -102,18 +95,8 @@ test('npm start prints a root key for an empty folder only, and exits with 0 on 
 test('at a terminal every start prints URLs to open, and a readable log', { skip: SCRIPT }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-terminal-'))
   const env = {
-    ...{
-      DATA_DIR: folder,
-      HTTP_PORT: '0',
-      SEND_PORT: '0',
-      SMTP_PORT: '0',
-      IMAPS_PORT: '0',
-      SUBMISSIONS_PORT: '0',
-      SUBMISSION_PORT: '0',
-      MANAGESIEVE_PORT: '0',
-      CLIENT_BIND: '127.0.0.1',
-      OPERATOR_BIND: '127.0.0.1:0',
-    },
+    DATA_DIR: folder,
+    ...FREE_PORTS,
     ...{ APP_ORIGIN: 'http://app.demo.test', SEND_ORIGIN: 'http://send.demo.test', LOG_LEVEL: 'info' },
   }
   const program = `'${process.execPath}' scripts/run.js src/cli/cli.ts serve`
@@ -139,6 +122,7 @@ test('at a terminal every start prints URLs to open, and a readable log', { skip
       assert.equal(/srk_\w{46}/.test(output), isFirst)
       assert.match(output, /^ {2}documentation +http:\/\/app\.demo\.test\/docs\r$/m)
       assert.match(output, /^ {2}console +http:\/\/app\.demo\.test\/console .*login-link/m)
+      assert.match(output, /^ {2}mail programs +ports imaps \d+, submissions \d+, submission \d+, managesieve \d+\r$/m)
       assert.match(output, /^\d\d:\d\d:\d\d info {2}Mailstead is open {2}event=appliance\.started ports\.smtp=\d+/m)
       assert.match(output, /^\d\d:\d\d:\d\d info {2}Mailstead stopped {2}event=appliance\.stopped\r$/m)
       assert.doesNotMatch(output, /^\{/m)

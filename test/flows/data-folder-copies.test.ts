@@ -292,6 +292,17 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
       ),
       ...FORMER_SESSIONS,
       ...['checks', 'checked_at'].map((column) => `ALTER TABLE domains DROP COLUMN ${column}`),
+      ...['api_requests', 'known_devices'].map((table) => `DROP TABLE ${table}`),
+      ...['sending_asked_at', 'sending_refused_at'].map(
+        (column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`,
+      ),
+      ...['session_id', 'created_by'].map((column) => `ALTER TABLE oauth_states DROP COLUMN ${column}`),
+      ...['remote_accounts', 'remote_folders', 'remote_messages', 'remote_intents'].map(
+        (table) => `DROP TABLE ${table}`,
+      ),
+      'ALTER TABLE providers DROP COLUMN remote_account_id',
+      ...['mailboxes_address', 'mailboxes_outside_address'].map((index) => `DROP INDEX ${index}`),
+      "CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted'",
       'DELETE FROM migrations WHERE number >= 20',
     ],
     'blobs.db': [

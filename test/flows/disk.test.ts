@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { FREE_PORTS } from '../support/free-ports.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TRIES = 100
@@ -21,15 +22,7 @@ test('a failed flush is reported to its callers, and the process exits with 1', 
       env: {
         PATH: process.env.PATH,
         DATA_DIR: folder,
-        HTTP_PORT: '0',
-        SEND_PORT: '0',
-        SMTP_PORT: '0',
-        IMAPS_PORT: '0',
-        SUBMISSIONS_PORT: '0',
-        SUBMISSION_PORT: '0',
-        MANAGESIEVE_PORT: '0',
-        CLIENT_BIND: '127.0.0.1',
-        OPERATOR_BIND: '127.0.0.1:0',
+        ...FREE_PORTS,
         APP_ORIGIN: 'http://a.test',
       },
     },

@@ -39,10 +39,17 @@ const FRESH: Record<string, () => Promise<string>> = {
   fld: async () => (await firstOf('/mailbox/folders', box.key)).id,
 }
 
+/** Outside accounts that were attached. */
+let outside = 0
+
 /** What the shell variables of the documentation hold. */
 const VARIABLES: Record<string, () => Promise<string>> = {
   THREAD: FRESH.thr!,
   MESSAGE: FRESH.msg!,
+  ACCOUNT: async () => {
+    const account = { email: `ben${++outside}@mail.example.net`, password: 'secret', imap_host: 'imap.example.net' }
+    return (await appliance.call('POST', '/remote-accounts', team.key, account)).body.data.id
+  },
   INBOX: () => folderOf('inbox'),
   ARCHIVE: () => folderOf('archive'),
   DRAFT: async () => {

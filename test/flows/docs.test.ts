@@ -84,6 +84,22 @@ test('pages run no script, load nothing from other origins, and have one title a
   }
 })
 
+test('every picture of a page is served as a PNG, and nothing else of its folder', async () => {
+  const shown = new Set<string>()
+  for (const { path } of DOC_ENTRIES) {
+    const text = await (await open(path)).text()
+    for (const [, source] of text.matchAll(/<a href="(\/docs\/images\/[^"]+)"/g)) shown.add(source!)
+  }
+  assert.ok(shown.size >= 10, `${shown.size} pictures`)
+  for (const source of shown) {
+    const reply = await open(source)
+    assert.deepEqual([source, reply.status, reply.headers.get('content-type')], [source, 200, 'image/png'])
+    assert.equal(Buffer.from(await reply.arrayBuffer()).toString('latin1', 1, 4), 'PNG', source)
+  }
+  for (const name of ['none.png', '..%2FREADME.md', 'README.md'])
+    assert.equal((await open(`/docs/images/${name}`)).status, 404, name)
+})
+
 test('the stylesheets are cached permanently under the hash of their content', async () => {
   const [, path] = /<link rel="stylesheet" href="([^"]+)">/.exec(await (await open('/docs')).text())!
   const reply = await open(path!)

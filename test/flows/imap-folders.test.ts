@@ -170,7 +170,7 @@ describe('METADATA', () => {
     ])
   })
 
-  it('comes with LIST, and tells the use of a folder', async () => {
+  it('comes with LIST, and shows the use of a folder', async () => {
     const client = await open()
     await untagged(client, 'CREATE foo')
     await untagged(client, 'SUBSCRIBE gone')

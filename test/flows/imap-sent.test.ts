@@ -121,6 +121,8 @@ it('other folders, other mailboxes, copies by COPY and submissions of the day be
   assert.match((await client.run('COPY 1 Sent')).tagged, /^OK \[COPYUID/)
   assert.equal((await submissionOf(box, submission)).stored_message_id, copy)
   assert.equal((await inSent(box)).length, 2)
+  // No message is being sent while time passes.
+  await appliance.settle()
   clock.leap(DAY_MS + 1000)
   await append(client, messageId)
   assert.equal((await inSent(box)).length, 3)

@@ -16,6 +16,7 @@ import { pruneExpunged } from '../../src/store/folders-expunged.ts'
 import { data, failure, receive, walk } from '../api/expect.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { FREE_PORTS } from '../support/free-ports.ts'
 import { signIn } from '../support/mail-program.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
@@ -25,8 +26,11 @@ import { trace, tracesOf } from '../support/traces.ts'
 const DAY_MS = 86_400_000
 /** Rows of a mailbox with their own retention: its address for the logs, the logs, metrics, and webhook deliveries. */
 const STAYS = ['mailboxes', 'accounts', 'inbound_log', 'emails', 'deliveries', 'events', 'mail_counts']
-/** What mailboxes of these tests never have: an agent behind them, and more than 10,000 changes of a type. */
-const NEVER = ['agent_registrations', 'change_floors']
+/**
+ * What mailboxes of these tests never have: an agent behind them, more than 10,000 changes of a type, and an outside account whose server
+ * was reached (outside-states.test.ts).
+ */
+const NEVER = ['agent_registrations', 'change_floors', 'remote_folders', 'remote_messages', 'remote_intents']
 
 type Box = Awaited<ReturnType<TestTeam['mailbox']>>
 
@@ -61,6 +65,10 @@ async function use(appliance: TestAppliance, team: TestTeam, box: Box): Promise<
   await call('PUT', `/mailboxes/${box.id}/filters`, { mode: 'denylist', rules }, 200, team.key)
   await call('POST', '/mailbox/app-passwords', { name: 'Telephone' })
   await call('POST', '/mailbox/forwards', { to: `new.${box.email.replace('shop.test', 'elsewhere.example')}` })
+  const outside = { email: `also.${box.email.replace('shop.test', 'elsewhere.example')}`, password: 'p' }
+  const server = { imap_host: 'imap.elsewhere.example', imap_port: 993, imap_protocol: 'ssl' }
+  const collect = { mode: 'collect', mailbox_id: box.id, ...outside, ...server }
+  await call('POST', '/remote-accounts', collect, 201, team.key)
   await signIn(appliance, box.email, box.key)
   await signInThrough(appliance, box)
 }
@@ -206,17 +214,7 @@ test('when killed after the first batch, the purge continues after the next star
   const child = fork(join(ROOT, 'test/support/crash-while-purging.ts'), {
     env: {
       ...{ ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOSTS: 'mx.mailstead.test' },
-      ...{
-        HTTP_PORT: '0',
-        SEND_PORT: '0',
-        SMTP_PORT: '0',
-        IMAPS_PORT: '0',
-        SUBMISSIONS_PORT: '0',
-        SUBMISSION_PORT: '0',
-        MANAGESIEVE_PORT: '0',
-        CLIENT_BIND: '127.0.0.1',
-        OPERATOR_BIND: '127.0.0.1:0',
-      },
+      ...FREE_PORTS,
       ...{ HTTP_BIND: '127.0.0.1', SMTP_BIND: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' },
       ...{ APP_ORIGIN: 'http://app.purge.test', SEND_ORIGIN: 'http://send.purge.test' },
     },

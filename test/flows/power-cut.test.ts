@@ -14,7 +14,7 @@ import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { logInImap } from '../support/imap.ts'
 
-/** A mail program with the Inbox open: all it was told. */
+/** A mail program with the Inbox open: all that was announced to it. */
 function inboxOf({ app: { store } }: TestAppliance, mailboxId: string) {
   const account = store.accounts.byMailbox(mailboxId)!
   const status = store.views.statuses(account).find(({ role }) => role === 'inbox')!
@@ -53,7 +53,7 @@ test('after a power cut lost UIDs are reported as gone, and UIDs, modification n
   assert.equal(now.status.uidValidity, known.status.uidValidity)
   assert.ok(now.status.uidNext > known.status.uidNext && now.status.modSeq > known.status.modSeq)
   const { views } = cut.app.store
-  // With the number it was told last, and with an older one: UID 4 is gone, and what is there is not.
+  // With the number it received last, and with an older one: UID 4 is gone, and what is there is not.
   for (const since of [known.status.modSeq, flushed.status.modSeq]) {
     const gone = views.expungedSince(now.status.n, since)!
     const isGone = (uid: number) => gone.some(({ first, last }) => first <= uid && uid <= last)

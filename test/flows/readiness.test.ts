@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import type { Finding } from '../../src/cli/doctor/finding.ts'
+import type { Finding } from '../../src/maintenance/doctor/finding.ts'
 import { failure, receive } from '../api/expect.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
+import { FREE_PORTS } from '../support/free-ports.ts'
 import { ROOT } from '../support/source.ts'
 
 /** A limit for the size of files: a portable way to simulate a full disk. */
@@ -32,16 +33,9 @@ async function serveOnSmallDisk(dataDir: string): Promise<{ child: ChildProcess;
       ...{
         PATH: process.env.PATH,
         DATA_DIR: dataDir,
-        HTTP_PORT: '0',
-        SEND_PORT: '0',
-        SMTP_PORT: '0',
-        IMAPS_PORT: '0',
-        SUBMISSIONS_PORT: '0',
-        SUBMISSION_PORT: '0',
-        MANAGESIEVE_PORT: '0',
-        CLIENT_BIND: '127.0.0.1',
+        ...FREE_PORTS,
       },
-      ...{ OPERATOR_BIND: '127.0.0.1:0', APP_ORIGIN: 'http://a.test', RATE_LIMIT_PER_MINUTE: '100000' },
+      ...{ APP_ORIGIN: 'http://a.test', RATE_LIMIT_PER_MINUTE: '100000' },
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

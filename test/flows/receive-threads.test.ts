@@ -33,7 +33,7 @@ Worker.prototype.postMessage = function (this: Worker, ...given) {
   return postMessage.apply(this, given)
 }
 
-/** Waits until a thread has been told of a change that another one has seen. */
+/** Waits until a thread has been notified of a change that another one has seen. */
 async function shared(change: object): Promise<void> {
   const text = JSON.stringify([change])
   const isShared = () =>
@@ -170,7 +170,7 @@ test('connections are limited over all threads, and counted down when they end',
   for (const client of proxied) client.drop()
 })
 
-test('what one thread has seen of a source or a sender, the others are told', async () => {
+test('what one thread has seen of a source or a sender, the others know', async () => {
   await using client = await greet('5.5.5.1')
   await client.command('NONSENSE', 500)
   await shared({ kind: 'offended', address: '5.5.5.1', offence: 'protocol_error' })

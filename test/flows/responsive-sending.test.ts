@@ -23,6 +23,7 @@ const file = (mib: number, fill: number) => {
 }
 const sentence = 'The quick brown fox jumps over the lazy dog, and no one minds. '
 
+const TO_MANY = 'a hundred messages to fifty people each'
 const batches: [name: string, messages: unknown[]][] = [
   [
     'two messages with 22 MiB of files each',
@@ -30,7 +31,7 @@ const batches: [name: string, messages: unknown[]][] = [
   ],
   ['a hundred messages of 600 KiB', Array(100).fill(message({ text_body: sentence.repeat(9600) }))],
   [
-    'a hundred messages to fifty people each',
+    TO_MANY,
     Array.from({ length: 100 }, (_, m) =>
       message({ bcc: Array.from({ length: 49 }, (_, i) => ({ email: `u${m}.${i}@shop.test` })) }),
     ),
@@ -59,11 +60,13 @@ for (const [name, url, key, body] of heavy) {
   test(name, async (t) => {
     const delay = monitorEventLoopDelay({ resolution: 5 })
     let taken = false
-    const sending = appliance
-      .call('POST', url, key, body, { 'idempotency-key': name.replaceAll(' ', '-') })
-      .finally(() => {
-        taken = true
-      })
+    // A batch for many people alone is taken in the time of about ten answers.
+    const times = name === TO_MANY ? 3 : 1
+    const send = (_: unknown, n: number) =>
+      appliance.call('POST', url, key, body, { 'idempotency-key': `${name.replaceAll(' ', '-')}-${n}` })
+    const sending = Promise.all(Array.from({ length: times }, send)).finally(() => {
+      taken = true
+    })
     delay.enable()
     let answered = 0
     while (!taken) {
@@ -71,8 +74,8 @@ for (const [name, url, key, body] of heavy) {
       if (!taken) answered++
     }
     delay.disable()
-    const { status, body: answer } = await sending
-    assert.ok(status === 200 || status === 202, JSON.stringify(answer).slice(0, 300))
+    for (const { status, body: answer } of await sending)
+      assert.ok(status === 200 || status === 202, JSON.stringify(answer).slice(0, 300))
     t.diagnostic(
       `${answered} answers meanwhile; longest pause ${Math.round(delay.max / 1e6)} ms (the test's own work included)`,
     )

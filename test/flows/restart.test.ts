@@ -11,6 +11,7 @@ import { UNCLAIMED_RETENTION_MS } from '../../src/store/blobs.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startDns } from '../support/dns.ts'
+import { FREE_PORTS } from '../support/free-ports.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
 import { logOf, storedMessages, sweepContent } from '../support/stored.ts'
@@ -38,15 +39,7 @@ async function serve(dataDir: string, dns: string): Promise<{ child: ChildProces
     env: {
       ...process.env,
       DATA_DIR: dataDir,
-      SMTP_PORT: '0',
-      IMAPS_PORT: '0',
-      SUBMISSIONS_PORT: '0',
-      SUBMISSION_PORT: '0',
-      MANAGESIEVE_PORT: '0',
-      CLIENT_BIND: '127.0.0.1',
-      OPERATOR_BIND: '127.0.0.1:0',
-      HTTP_PORT: '0',
-      SEND_PORT: '0',
+      ...FREE_PORTS,
       SMTP_BIND: '127.0.0.1',
       HTTP_BIND: '127.0.0.1',
       APP_ORIGIN: 'http://app.restart.test',

@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import { data, walk } from '../api/expect.ts'
 import { startAppliance } from '../support/appliance.ts'
+import { FREE_PORTS } from '../support/free-ports.ts'
 import { ROOT } from '../support/source.ts'
 
 test('a batch whose response was lost is sent once', { timeout: 60_000 }, async (t) => {
@@ -25,17 +26,7 @@ test('a batch whose response was lost is sent once', { timeout: 60_000 }, async 
   const child = fork(join(ROOT, 'test/support/crash-while-sending.ts'), {
     env: {
       ...{ ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOSTS: 'mx.mailstead.test' },
-      ...{
-        HTTP_PORT: '0',
-        SEND_PORT: '0',
-        SMTP_PORT: '0',
-        IMAPS_PORT: '0',
-        SUBMISSIONS_PORT: '0',
-        SUBMISSION_PORT: '0',
-        MANAGESIEVE_PORT: '0',
-        CLIENT_BIND: '127.0.0.1',
-        OPERATOR_BIND: '127.0.0.1:0',
-      },
+      ...FREE_PORTS,
       ...{ HTTP_BIND: '127.0.0.1', SMTP_BIND: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' },
       ...{ APP_ORIGIN: 'http://app.once.test', SEND_ORIGIN: 'http://send.once.test' },
     },

@@ -100,7 +100,7 @@ describe('a submitted message', () => {
     assert.deepEqual(submission.envelope.rcpt_to, ['bob@customer.example'])
   })
 
-  it('goes to everybody its envelope names, and names no hidden recipient', async () => {
+  it('goes to all recipients its envelope names, and names no hidden recipient', async () => {
     const content = mail({ more: ['Cc: cleo@customer.example', 'Bcc: hidden@customer.example'] })
     const to = ['bob@customer.example', 'cleo@customer.example', 'hidden@customer.example', 'Ada@acme.test']
     const count = remote.messages.length

@@ -115,7 +115,7 @@ async function runJobs(appliance: TestAppliance): Promise<void> {
   compareEntries(appliance)
 }
 
-/** What mail programs read is what the messages are, and their content has the size that they are told. */
+/** What mail programs read is what the messages are, and their content has the size that is announced. */
 function compareEntries({ app: { db, store } }: TestAppliance): void {
   const accounts = db.read.all<{ mailbox_id: string }>('SELECT mailbox_id FROM accounts')
   for (const account of accounts.map((row) => store.accounts.byMailbox(row.mailbox_id)!)) {

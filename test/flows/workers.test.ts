@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import { MINUTE_MS } from '../../src/base/durations.ts'
 import { Db } from '../../src/db/db.ts'
 import { Blobs } from '../../src/store/blobs.ts'
+import { ERASED_BYTES } from '../../src/store/erased-content.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 
@@ -39,12 +41,24 @@ test('jobs run in the thread of the scheduler, with what the first thread knows 
   await using appliance = await startAppliance({ dataDir, workers: 'threads' })
   while ((await stored(appliance)).includes(known));
   assert.deepEqual(await stored(appliance), [unknown])
-  assert.equal(sweep.mock.callCount(), 0, 'the first thread runs no jobs')
+  assert.equal(sweep.mock.callCount(), 0, 'the first thread does not sweep')
   // It would be kept for 30 days.
   await appliance.app.blobsDb.write((tx) => tx.run('DELETE FROM unclaimed_blobs'))
   await appliance.app.store.blobs.sweep(async () => new Set())
   await appliance.close()
   await rm(dataDir, { recursive: true })
+})
+
+test('the first thread deletes the content of what was erased on it: no other thread knows of it', async () => {
+  const clock = new ManualClock(Date.now())
+  await using appliance = await startAppliance({ clock, workers: 'threads' })
+  const { store } = appliance.app
+  const hash = Buffer.alloc(32, 3)
+  await store.blobs.put(hash, 0, [])
+  store.erased.add(1, [{ hash, sizeBytes: ERASED_BYTES, createdAt: clock.now() }])
+  clock.advance(6 * MINUTE_MS)
+  await appliance.settle()
+  assert.deepEqual(await stored(appliance), [])
 })
 
 test('a worker thread terminated after it was done is not logged as crashed', async (t) => {

@@ -65,7 +65,7 @@ test('permissions', () => {
 
 test('types of webhook events: all of them, and no others', () => {
   const { words } = files.find(({ path }) => path === 'docs/webhooks.md')!
-  const named = new Set(words.filter((word) => /^(?:message|service)\.[a-z_.]+$/.test(word)))
+  const named = new Set(words.filter((word) => /^(?:message|remote_account|service)\.[a-z_.]+$/.test(word)))
   assert.deepEqual([...named].toSorted(), [...EVENT_TYPES].toSorted())
 })
 
@@ -131,9 +131,17 @@ test('the sample of doctor in docs/operations.md', () => {
 })
 
 test('paths of the API', () => {
-  const { paths } = JSON.parse(readText('docs/openapi.json')) as { paths: object }
+  const pathsIn = (file: string, base = '') => {
+    const { paths } = JSON.parse(readText(`docs/${file}`)) as { paths: object }
+    return Object.keys(paths).map((path) => base + path)
+  }
+  const all = [
+    ...pathsIn('openapi.json'),
+    ...pathsIn('openapi-operator.json', '/operator/v1'),
+    ...pathsIn('openapi-me.json', '/me/v1'),
+  ]
   const shape = (path: string) => path.replace(/\{[^}]*\}/g, '{}')
-  const known = new Set([...Object.keys(paths), '/openapi.json'].map(shape))
+  const known = new Set([...all, '/openapi.json'].map(shape))
   const wrong = unknown(
     (word) => {
       const [, path] = /^(?:(?:GET|POST|PUT|PATCH|DELETE) )(?:\/api\/v1)?(\/[^\s?]*)/.exec(word) ?? []

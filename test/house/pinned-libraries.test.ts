@@ -30,7 +30,7 @@ interface Manifest {
 const PUBLIC_ENTRIES =
   /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm)$/
 
-const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', libmime: '5.4.4' }
+const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', libmime: '5.4.4', imapflow: '2.10.2' }
 
 /** SHA-256 of the source of a function, its beginning. */
 function fingerprint(value: unknown): string {

@@ -6,7 +6,7 @@ import { blobMigrations, mailMigrations } from '../../src/db/migrations/migratio
 import { type Source, sources } from '../support/source.ts'
 
 /** Rooms that may hold SQL (architecture §3, rule 3). */
-const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people']
+const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people', 'sync']
 
 /** Every table and the file or folder that alone names it; `db/migrate.ts` keeps the list of steps. */
 const OWNERS = new Map([
@@ -19,6 +19,7 @@ const OWNERS = new Map([
   ['mailboxes', 'src/directory/mailboxes'],
   ['filters', 'src/directory/filters.ts'],
   ['sieve_scripts', 'src/directory/sieve-scripts.ts'],
+  ['api_requests', 'src/directory/request-log.ts'],
   ['replays', 'src/directory/replays.ts'],
   ['rate_counts', 'src/directory/limits.ts'],
   ['accounts', 'src/store/accounts'],
@@ -34,6 +35,10 @@ const OWNERS = new Map([
   ['expunged_floors', 'src/store/folders'],
   ['subscribed_names', 'src/store/folders'],
   ['annotations', 'src/store/annotations.ts'],
+  ['remote_accounts', 'src/sync/accounts'],
+  ['remote_folders', 'src/sync/ledger/'],
+  ['remote_messages', 'src/sync/ledger/'],
+  ['remote_intents', 'src/sync/ledger/'],
   ['thread_folders', 'src/store/folders'],
   ['threads', 'src/store/threads/'],
   ['thread_refs', 'src/store/threads/'],
@@ -71,6 +76,7 @@ const OWNERS = new Map([
   ['passkeys', 'src/people/'],
   ['recovery_codes', 'src/people/'],
   ['mailbox_grants', 'src/people/'],
+  ['known_devices', 'src/people/'],
   ['audit_entries', 'src/people/'],
   ['noticed_facts', 'src/people/'],
   ['agent_registrations', 'src/agents/'],

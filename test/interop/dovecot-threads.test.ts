@@ -1,4 +1,4 @@
-// THREAD and SORT beside Dovecot, over mails of real lists.
+// THREAD and SORT beside Dovecot, over messages of real lists.
 
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// The owner of an agent decides about it in the app, and nobody else does.
+// The owner of an agent decides about it in the app, and no other person does.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

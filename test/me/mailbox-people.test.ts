@@ -1,4 +1,4 @@
-// Grants of mailboxes: no role opens a mailbox by itself, and what was granted is told, limited, and ends.
+// Grants of mailboxes: no role opens a mailbox by itself, and grants are announced, limited, and end.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -74,7 +74,7 @@ test('nothing is granted across teams', async () => {
   assert.equal((await stranger.get(inBox('/folders'))).status, 404)
 })
 
-test('every other owner is told; the member with the address of a mailbox is its owner', async () => {
+test('every other owner is notified; the member with the address of a mailbox is its owner', async () => {
   const ana = await team.mailbox('ana@shop.test')
   const anaPerson = await signInMember(appliance, team.id, 'user', 'ana@shop.test')
   assert.equal((await anaPerson.get(inBox('/folders', ana.id))).status, 200)
@@ -110,7 +110,7 @@ test('a mailbox that is deleted takes the person with its address along', async 
   assert.equal((await next.get('/me/v1/self')).status, 200)
 })
 
-test('nobody becomes the only owner of a mailbox unseen', async () => {
+test('no person becomes the only owner of a mailbox unseen', async () => {
   const dan = await team.mailbox('dan@shop.test')
   const copy = await team.mailbox('copy@shop.test')
   const own = await signInMember(appliance, team.id, 'user', 'dan@shop.test')
@@ -131,7 +131,31 @@ test('nobody becomes the only owner of a mailbox unseen', async () => {
   assert.equal((await put(owner.memberId, 'owner')).status, 201)
 })
 
-test('inviting the address of a mailbox gives it away, which its owners are told', async () => {
+test('nobody makes a key, an app password or a forward of a mailbox unseen by its owners', async () => {
+  const fay = await team.mailbox('fay@shop.test')
+  const person = await signInMember(appliance, team.id, 'user', fay.email)
+  const notices = async () => {
+    await appliance.settle()
+    const { body } = await person.get(inBox('/messages', fay.id))
+    return (body.data as Json[]).filter(({ subject }) => subject === 'Access to fay@shop.test').length
+  }
+  const path = `/mailboxes/${fay.id}`
+  const make = (what: string, body: object) => owner.call('POST', `/as/${team.id}/api/v1${path}/${what}`, body)
+  const key = await make('api-keys', { name: 'Reader' })
+  assert.deepEqual([key.status, await notices()], [201, 1])
+  assert.equal((await make(`api-keys/${key.body.data.id}/rotate`, {})).status, 200)
+  assert.equal(await notices(), 2)
+  assert.deepEqual([(await make('app-passwords', { name: 'Reader' })).status, await notices()], [201, 3])
+  const forward = await make('forwards', { to: 'boss@elsewhere.example' })
+  assert.deepEqual([forward.status, forward.body.data.created_by, await notices()], [201, owner.memberId, 4])
+  const byKey = await appliance.call('POST', `${path}/app-passwords`, team.key, { name: 'Program' })
+  assert.deepEqual([byKey.status, await notices()], [201, 5])
+  assert.equal((await make('api-keys', { name: '' })).status, 422)
+  assert.equal((await person.call('POST', inBox('/app-passwords', fay.id), { name: 'Mine' })).status, 201)
+  assert.equal(await notices(), 5, 'not for what failed, nor to the person who made it')
+})
+
+test('inviting the address of a mailbox gives it away, of which its owners are notified', async () => {
   const desk = await team.mailbox('front@shop.test')
   const eli = await team.mailbox('eli@shop.test')
   const person = await signInMember(appliance, team.id, 'user', eli.email)

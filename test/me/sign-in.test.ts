@@ -126,7 +126,7 @@ test('a flow is bound to what it was begun for, and to its person', async () => 
   assert.equal((await post('/me/v1/sign-in/passkey', entering)).status, 401, 'a confirmation signs nobody in')
 })
 
-test('a password signs in; wrong ones lock the person for the source, with one answer for everybody', async () => {
+test('a password signs in; wrong ones lock the person for the source, with one answer for every address', async () => {
   const eva = await person('eva')
   const password = 'correct horse battery'
   assert.equal((await eva.call('PUT', '/me/v1/password', { password: 'eva@people.example' })).status, 422)

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import type { Context } from '../../src/context.ts'
 import { type Check, closed, compileCheck } from '../../src/http/validate.ts'
 import { type Appliance, openAppliance } from '../../src/main.ts'
+import type { OpenServer } from '../../src/sync/server.ts'
 import { assertDescribed } from './described.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
 
@@ -23,6 +24,8 @@ export interface ApplianceSetup {
   zone?: Zone
   /** Receives the log; silent unless TEST_LOG says otherwise. */
   log?: Log
+  /** Connects to the servers of outside accounts. */
+  openServer?: OpenServer
   /** Settings on top of those of the test. */
   env?: Record<string, string>
   /** Whether the workers run in threads; by default on this thread with the clock of the test. */
@@ -128,7 +131,10 @@ async function open(setup: ApplianceSetup, dataDir: string, dns: LocalDns): Prom
   )
   const workers = setup.workers ?? 'here'
   const log = setup.log ?? openLog(config.LOG_LEVEL)
-  return openAppliance(config, { clock: setup.clock, log, checkReplies: true, workers })
+  return openAppliance(config, {
+    ...{ clock: setup.clock, log, checkReplies: true, workers },
+    ...(setup.openServer === undefined ? {} : { openServer: setup.openServer }),
+  })
 }
 
 function furnish(

@@ -6,6 +6,7 @@ import type { Resolver } from '../../src/base/resolver.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import type { MailTokenOf } from '../../src/outbound/deps.ts'
 import type { Provider } from '../../src/outbound/records.ts'
 import { openSmtp } from '../../src/outbound/transports/smtp.ts'
 import type {
@@ -51,6 +52,7 @@ export function providerOf(given: Partial<Provider> = {}): Provider {
     quotas: { perSecond: null, perMinute: null, perHour: null, perDay: null },
     percentage: null,
     trackingDomain: null,
+    remoteAccountId: null,
     connectionVersion: 1,
     createdAt: 0,
     updatedAt: 0,
@@ -65,15 +67,17 @@ export const LOOPBACK_ZONE: Zone = { 'smtp.relay.test': { A: ['127.0.0.1'] } }
 /** An account at a server on loopback. */
 export function openAccount(
   account: Partial<Provider> & { smtpPort: number },
-  given: { password?: string; clock?: Clock; resolver?: Resolver; config?: Config } = {},
+  given: { password?: string; clock?: Clock; resolver?: Resolver; config?: Config; mailTokenOf?: MailTokenOf } = {},
 ): Transport {
   const {
     password = null,
     clock = systemClock,
     resolver = zoneResolver(LOOPBACK_ZONE),
     config = carrierConfig(),
+    mailTokenOf = async () => ({ kind: 'refused', text: 'There is no token.' }),
   } = given
-  return openSmtp({ clock, config, resolver, vault: new Vault(Buffer.alloc(32)) }, providerOf(account), password)
+  const deps = { clock, config, resolver, vault: new Vault(Buffer.alloc(32)), mailTokenOf }
+  return openSmtp(deps, providerOf(account), password)
 }
 
 export const MAIL = Buffer.from(

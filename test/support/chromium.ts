@@ -11,29 +11,11 @@ const PROGRAM = '/usr/bin/chromium'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** A page that needs longer hangs. */
 const PATIENCE_MS = 10_000
-/** WCAG 2.2 A and AA, and best practices. */
-const ALL_RULES: AxeRules = {
-  type: 'tag',
-  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-}
-/** What only another theme can change. */
-export const COLOUR_RULES: AxeRules = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
-/** What only another layout can change: sizes, order, what is hidden. */
-export const LAYOUT_RULES: AxeRules = {
-  type: 'rule',
-  values: [
-    ...[
-      'target-size',
-      'color-contrast',
-      'scrollable-region-focusable',
-      'region',
-      'heading-order',
-      'page-has-heading-one',
-    ],
-    ...['button-name', 'link-name', 'label', 'empty-table-header', 'landmark-one-main', 'aria-hidden-focus'],
-    ...['label-content-name-mismatch', 'nested-interactive', 'meta-viewport'],
-  ],
-}
+/** WCAG 2.2 A and AA, and best practices: every rule, in every look. */
+const AXE_OPTIONS = JSON.stringify({
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  resultTypes: ['violations'],
+})
 
 /** Why tests in a browser are left out; false when they run. Nothing is left out where everything has to be there. */
 export function chromiumMissing(): string | false {
@@ -41,8 +23,13 @@ export function chromiumMissing(): string | false {
   return `${PROGRAM} is not installed (Debian package chromium)`
 }
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-gpu'] })
+/** @param env variables of the browser on top of those of this process @param args on top of those that are always needed */
+export function launchChromium(env: Record<string, string> = {}, args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({
+    executablePath: PROGRAM,
+    args: ['--no-sandbox', '--disable-gpu', ...args],
+    env: { ...(process.env as Record<string, string>), ...env },
+  })
 }
 
 export const VIEWS = {
@@ -99,7 +86,22 @@ export class WebPage {
   /** Waits for the title of the page and the end of its requests. */
   async isDrawn(): Promise<void> {
     await this.page.locator('#app[aria-busy="false"] h1').first().waitFor()
-    await this.page.locator('[role="status"] .hidden-word', { hasText: 'Loading' }).waitFor({ state: 'detached' })
+    // Several parts of a page may load at once.
+    const loading = this.page.locator('[role="status"] .hidden-word', { hasText: 'Loading' })
+    await loading.first().waitFor({ state: 'detached' })
+  }
+
+  /** Presses buttons and menu items one after the other; `row` opens the first row of the list. @param where named in the failure */
+  async press(names: readonly string[], where: string): Promise<void> {
+    for (const name of names) {
+      const named = this.page.getByRole('button', { name }).or(this.page.getByRole('menuitem', { name }))
+      const target = name === 'row' ? this.page.locator('.row-button') : named
+      await target
+        .first()
+        .click()
+        .catch((error: Error) => assert.fail(`${where}: ${name} cannot be pressed: ${error.message}`))
+      await this.isDrawn()
+    }
   }
 
   /** Shows the same page in another way. */
@@ -124,16 +126,35 @@ export class WebPage {
     })
   }
 
-  /** Fails when axe finds anything, or the page wrote an error or broke its own policy. @param where named in the failure */
-  async check(where: string, rules: AxeRules = ALL_RULES): Promise<void> {
+  /**
+   * Fails when axe finds anything, or the page wrote an error or broke its own policy.
+   * @param where named in the failure
+   * @param within a selector of what is looked at; default: the whole page
+   */
+  async check(where: string, within?: string): Promise<void> {
     await this.page.evaluate(`if (!globalThis.axe) { ${AXE} }`)
-    const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'] })
-    const found = (await this.page.evaluate(`axe.run(document, ${options})`)) as AxeResult
+    const context = within === undefined ? 'document' : JSON.stringify(within)
+    const found = (await this.page.evaluate(`axe.run(${context}, ${AXE_OPTIONS})`)) as AxeResult
     const violations = found.violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)}\n    ${failureSummary}`),
     )
     assert.deepEqual(violations, [], `axe, ${where}`)
     this.hasNoComplaints(where)
+  }
+
+  /** The same in light, in dark and on a phone; the page is light afterwards. */
+  async checkLooks(where: string, within?: string): Promise<void> {
+    for (const view of ['dark', 'phone', 'light'] as const) {
+      await this.showAs(view)
+      await this.check(`${where}, ${view}`, within)
+    }
+  }
+
+  /** The same in one of them; the page is light afterwards. */
+  async checkLook(view: 'light' | 'dark' | 'phone', where: string, within?: string): Promise<void> {
+    await this.showAs(view)
+    await this.check(`${where}, ${view}`, within)
+    await this.showAs('light')
   }
 
   hasNoComplaints(where: string): void {
@@ -151,11 +172,6 @@ export class WebPage {
   async close(): Promise<void> {
     await this.#context.close()
   }
-}
-
-interface AxeRules {
-  type: 'tag' | 'rule'
-  values: string[]
 }
 
 interface AxeResult {

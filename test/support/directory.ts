@@ -13,6 +13,7 @@ import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { mailMigrations } from '../../src/db/migrations/migrations.ts'
 import { type Directory, openDirectory } from '../../src/directory/directory.ts'
+import { RemoteAccounts } from '../../src/sync/accounts.ts'
 import { ManualClock } from './clock.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
 
@@ -59,11 +60,24 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const directory = openDirectory({ db, clock, vault, resolver, config })
   const administration = openAdministration({
     ...{ db, config, directory, log: openLog('silent') },
-    store: { openAccount, quotas: { recordStorageLimitChange: () => {} } },
+    store: {
+      ...{ openAccount, quotas: { recordStorageLimitChange: () => {} } },
+      ...{ accounts: { byMailbox: () => undefined }, folders: { byId: () => undefined } },
+    },
+    sync: {
+      accounts: new RemoteAccounts({ db, clock, vault, config, notifier: { notify: () => {} } }),
+      discover: async () => ({ imap: null, smtp: null, auth: 'password', source: 'none' }),
+    },
     outbound: {
       // There are no sending accounts here.
       foreignIn: (_reader, _team, scope) =>
         new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
+      providers: {
+        createIn: noProvider,
+        updateOwnedIn: noProvider,
+        removeOwnedIn: noProvider,
+        secretsOf: () => ({ smtpPassword: null, refreshToken: null }),
+      },
       queuedMessages: { cancelOf: async () => {} },
       sesIdentities: { look: async () => null },
       systemMail: { prepare: async () => ({ sendIn: () => {} }) },
@@ -92,6 +106,10 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     },
   }
   return appliance
+}
+
+function noProvider(): never {
+  throw new Error('There are no sending accounts here.')
 }
 
 /** For assert.rejects and assert.throws: a ProductError with this code, and this first issue. */

@@ -24,11 +24,14 @@ export class EventClient implements AsyncDisposable {
 
   /** Returns when the response headers have arrived. */
   static async open(appliance: TestAppliance, key: string, query = '', headers: Record<string, string> = {}) {
+    const url = `${appliance.origin}/api/v1/mailbox/events?${query}`
+    return EventClient.at(url, { authorization: `Bearer ${key}`, ...headers })
+  }
+
+  /** The same at another address. */
+  static async at(url: string, headers: Record<string, string>): Promise<EventClient> {
     const stop = new AbortController()
-    const response = await fetch(`${appliance.origin}/api/v1/mailbox/events?${query}`, {
-      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...headers },
-      signal: stop.signal,
-    })
+    const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: stop.signal })
     return new EventClient(response, stop)
   }
 

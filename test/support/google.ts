@@ -64,7 +64,8 @@ function answer(google: Google, asked: ApiRequest): Answer {
     return may(SEND) ? send(google, asked, grant.email) : narrow()
   }
   assert.equal(method, 'GET')
-  if (!may(METADATA)) return narrow()
+  // https://developers.google.com/gmail/api/reference/rest/v1/users/getProfile: either scope.
+  if (!may(METADATA) && !(may('https://mail.google.com/') && path.endsWith('/profile'))) return narrow()
   if (path === '/gmail/v1/users/me/profile') {
     return { status: 200, body: { emailAddress: grant.email, messagesTotal: 1, threadsTotal: 1, historyId: '1' } }
   }

@@ -85,7 +85,8 @@ function insert(tx: Tx, { account, folder, i, content, random }: NewRow): void {
   const title = `${i % 3 === 0 ? 'Re: ' : ''}${random.pick(WORDS)} ${random.pick(WORDS)} ${random.below(5000)} s${i}`
   const head = headOf(i, title, receivedAt, random)
   const seen = i % 3 === 0 ? 0 : 1
-  const empty = { in_reply_to: '[]', refs: '[]', keywords: '[]', people: '{}', addresses: '{}', envelope: '{}' }
+  const addresses = JSON.stringify({ from: [], to: [], cc: [], bcc: [], replyTo: [] })
+  const empty = { in_reply_to: '[]', refs: '[]', keywords: '[]', people: '{}', addresses, envelope: '{}' }
   tx.insert('messages', {
     ...{ n, id: newId('message'), account, thread: n, received_at: receivedAt, listed: 1, seen, flagged: 0, draft: 0 },
     ...{ answered: 0, has_attachments: 0, size_bytes: sizeBytes, sent_at: receivedAt, ...empty, subject: title },
@@ -97,6 +98,7 @@ function insert(tx: Tx, { account, folder, i, content, random }: NewRow): void {
     ...{ unread_count: 1 - seen, has_attachments: 0, last_message: n, last_received_at: receivedAt },
     ...{ participants: '[]', created_at: receivedAt },
   })
+  tx.insert('thread_folders', { thread: n, folder, messages: 1, unread: 1 - seen, last_received_at: receivedAt })
   tx.insert('message_headers', { message: n, packed: packHeaders(head, readHeaders(head).fields) })
   tx.insert('message_folders', {
     ...{ folder, uid: uidOf(i), message: n, received_at: receivedAt, filed_at: receivedAt },

@@ -26,8 +26,8 @@ export async function startMicrosoft(): Promise<Microsoft> {
     // The platform names its own resource, and leaves out offline_access.
     grantedScopes: (scopes) =>
       scopes
-        .filter((scope) => scope !== 'offline_access')
-        .map((scope) => `https://graph.microsoft.com/${scope}`)
+        .filter((scope) => !['offline_access', 'openid', 'email'].includes(scope))
+        .map((scope) => (scope.startsWith('https:') ? scope : `https://graph.microsoft.com/${scope}`))
         .join(' '),
   })
   const taken: GoogleMessage[] = []

@@ -77,7 +77,7 @@ export class ProgramAppliance implements AsyncDisposable {
   }
 }
 
-/** A message that a test can tell from others: `far <n>` is its subject, `body <n>` its text. */
+/** A message that a test can distinguish from others: `far <n>` is its subject, `body <n>` its text. */
 export function numberedMessage(n: number): string {
   const date = `Mon, 2 Nov 2026 10:00:${String(n % 60).padStart(2, '0')} +0000`
   const head = `From: Bob <bob@else.test>\r\nTo: ann@acme.test\r\nDate: ${date}\r\nMessage-ID: <${n}@far.test>\r\nSubject: far ${n}`

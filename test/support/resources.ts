@@ -30,6 +30,8 @@ export async function resourcesOf(
   owned.set('alias', await make(`/mailboxes/${given.mailbox.id}/aliases`, { email: `orders@${name}` }))
   const account = { name: 'One', smtp_host: `smtp.${name}`, smtp_port: 587, smtp_protocol: 'starttls' }
   owned.set('provider', await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' }))
+  const outside = { email: `ana@out.${name}`, password: 'p', imap_host: `imap.${name}`, mode: 'collect' }
+  owned.set('remoteAccount', await make('/remote-accounts', { ...outside, mailbox_id: given.mailbox.id }))
   const members = [{ provider_id: owned.get('provider') }]
   owned.set('deliveryGroup', await make('/delivery-groups', { name: 'Group', members }))
   const { sharedLimit, ledger } = appliance.app.outbound

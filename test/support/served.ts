@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { FREE_PORTS } from './free-ports.ts'
 import { ROOT } from './source.ts'
 
 /** Settings of an appliance on loopback; ports are chosen by the system unless `more` names them. */
@@ -9,15 +10,7 @@ export function servedEnv(dataDir: string, more: Record<string, string> = {}): R
   return {
     ...{
       DATA_DIR: dataDir,
-      SMTP_PORT: '0',
-      IMAPS_PORT: '0',
-      SUBMISSIONS_PORT: '0',
-      SUBMISSION_PORT: '0',
-      MANAGESIEVE_PORT: '0',
-      CLIENT_BIND: '127.0.0.1',
-      HTTP_PORT: '0',
-      SEND_PORT: '0',
-      OPERATOR_BIND: '127.0.0.1:0',
+      ...FREE_PORTS,
     },
     ...{ SMTP_BIND: '127.0.0.1', HTTP_BIND: '127.0.0.1', APP_ORIGIN: 'http://app.sending.test' },
     ...{ SEND_ORIGIN: 'http://send.sending.test', MAIL_HOSTS: 'mx.mailstead.test', LOG_LEVEL: 'info' },

@@ -1,11 +1,16 @@
-// The pages in Debian's Chromium: every page in light, dark and on a phone, and what people do with them.
+// The pages in Debian's Chromium: every page in light, dark and on a phone, what opens on them, and what people do with them.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { COLOUR_RULES, chromiumMissing, LAYOUT_RULES, type WebPage } from '../support/chromium.ts'
-import { CONSOLE_PAGES, OPEN_PAGES } from './pages.ts'
+import { chromiumMissing, type WebPage } from '../support/chromium.ts'
+import { OPENINGS } from './openings.ts'
+import { CONSOLE_PAGES, OPEN_PAGES, OPERATOR_PAGES } from './pages.ts'
 import { STORIES } from './stories.ts'
 import { startWebAppliance, type WebAppliance } from './web-appliance.ts'
+
+/** Tabs that share the pages: more than processors, because pages wait for answers. */
+const TABS = 3
+const LOOKS = ['light', 'dark', 'phone'] as const
 
 describe('pages in a browser', { skip: chromiumMissing() }, () => {
   let web: WebAppliance
@@ -14,21 +19,32 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
   })
   after(() => web[Symbol.asyncDispose]())
 
-  test('axe finds nothing and no page writes an error: in light, in dark, on a phone', async () => {
-    const page = await web.open(web.owner)
-    for (const path of CONSOLE_PAGES) {
-      // The server checks the records of a domain once in ten seconds.
-      web.clock.advance(11_000)
+  test('axe finds nothing and no page writes an error: every rule in light, in dark, on a phone', async () => {
+    await inTabs(web, [...CONSOLE_PAGES, ...OPERATOR_PAGES], async (page, path) => {
       await page.goTo(web.pathOf(path))
-      await checkViews(page, path)
-    }
-    await page.close()
+      await page.checkLooks(path)
+    })
     const open = await web.open(null)
     for (const path of OPEN_PAGES) {
       await open.goTo(path)
-      await checkViews(open, path)
+      await open.checkLooks(path)
     }
     await open.close()
+  })
+
+  test('axe finds nothing in menus, dialogs and opened rows, and Escape leads back to the button', async () => {
+    await inTabs(web, OPENINGS, async (page, opening) => {
+      const { path, press, within } = opening
+      const where = [path, ...press].join(' › ')
+      await page.goTo(web.pathOf(path))
+      await page.press(press, where)
+      // Every page is checked in every look; what opens is checked in one, in turn.
+      await page.checkLook(LOOKS[OPENINGS.indexOf(opening) % LOOKS.length]!, where, within)
+      if (within === undefined) return
+      await page.page.keyboard.press('Escape')
+      await page.page.locator(within).waitFor({ state: 'detached' })
+      assert.notEqual(await page.page.evaluate('document.activeElement.tagName'), 'BODY', `${where}: focus is lost`)
+    })
   })
 
   for (const { name, run } of STORIES) test(name, () => run(web))
@@ -42,13 +58,32 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
     }
     await page.close()
   })
+
+  test('a person who is no operator sees nothing of the pages of the operator, and asks for nothing', async () => {
+    const page = await web.open(web.viewer)
+    const asked: string[] = []
+    page.page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    for (const path of OPERATOR_PAGES) {
+      await page.goTo(path)
+      await page.page.getByText('These pages belong to the operators').waitFor()
+      page.hasNoComplaints(path)
+    }
+    assert.deepEqual(
+      asked.filter((path) => path.startsWith('/as/')),
+      [],
+    )
+    await page.close()
+  })
 })
 
-async function checkViews(page: WebPage, path: string): Promise<void> {
-  await page.check(`${path} in light`)
-  await page.showAs('dark')
-  await page.check(`${path} in dark`, COLOUR_RULES)
-  await page.showAs('phone')
-  await page.check(`${path} on a phone`, LAYOUT_RULES)
-  await page.showAs('light')
+/** Does the same to every entry, in several tabs of the owner at a time. */
+async function inTabs<T>(web: WebAppliance, all: readonly T[], work: (page: WebPage, one: T) => Promise<void>) {
+  const left = [...all]
+  const tabs = await Promise.all(Array.from({ length: TABS }, () => web.open(web.owner)))
+  await Promise.all(
+    tabs.map(async (tab) => {
+      for (let one = left.shift(); one !== undefined; one = left.shift()) await work(tab, one)
+      await tab.close()
+    }),
+  )
 }

@@ -8,10 +8,12 @@ import { ApiError } from './api/errors.ts'
 import { loadSelf, self } from './api/session.ts'
 import { Console } from './console/console.tsx'
 import { Proof } from './frame/proof.tsx'
+import { followPreferences } from './live/preferences.ts'
 import { ErrorCard } from './parts/quiet.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
 
 const FirstRun = lazy(() => import('./first-run/first-run.tsx').then((module) => module.FirstRun))
+const Operator = lazy(() => import('./operator/operator.tsx').then((module) => module.Operator))
 const Me = lazy(() => import('./me/me.tsx').then((module) => module.Me))
 
 function App() {
@@ -23,6 +25,8 @@ function App() {
         <Route path="/console" component={Console} />
         <Route path="/console/:team" component={Console} />
         <Route path="/console/:team/*" component={Console} />
+        <Route path="/operator" component={Operator} />
+        <Route path="/operator/*" component={Operator} />
         <Route path="/me/:page?" component={Me} />
         <Route default component={Console} />
       </Router>
@@ -47,6 +51,7 @@ async function start(): Promise<void> {
   if (!OPEN_PAGES.test(location.pathname)) {
     await loadSelf()
     if (self.value === null) return toSignIn()
+    void followPreferences()
     effect(() => {
       if (hasSessionEnded.value) toSignIn()
     })

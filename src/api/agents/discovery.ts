@@ -44,7 +44,7 @@ const Metadata = record('AuthorizationServerMetadata', 'Metadata of an authoriza
 })
 
 /** Decisions §12. */
-export function metadataOf(config: Config) {
+function metadataOf(config: Config) {
   const issuer = issuerOf(config)
   const variant = config.AGENT_VARIANT
   const isWork = variant === 'proof_of_work'

@@ -112,7 +112,7 @@ const editDraft = route({
     tag: 'Drafts',
     summary: 'Replace a draft',
     description:
-      'Needs `If-Match` with the ETag of the draft as it was last read or written: 409 tells a second editor that it changed since. ' +
+      'Needs `If-Match` with the ETag of the draft as it was last read or written: 409 when another editor has changed it since. ' +
       `${TOGETHER} Quoting and forwarding need the permission mailbox.read as well.`,
     errors: ['conflict'],
   },

@@ -5,14 +5,13 @@ import type { Context } from '../../context.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
 import { type RequestFacts, route, stream } from '../../http/route.ts'
 import { CommaList, Default, Words } from '../../http/schema.ts'
+import { type EndReason, PING, pingSeconds } from '../../http/sse-stream.ts'
 import { CHANGE_TYPES, type ChangeType } from '../../store/records.ts'
 import { accountOf } from './account.ts'
-import { type EndReason, EventStream } from './event-stream.ts'
+import { EventStream } from './event-stream.ts'
 
 /** Concurrent streams of one mailbox (decisions §1.9). */
 export const STREAMS_MAX = 5
-/** Bounds and default of `ping`, seconds. */
-const PING = { least: 15, most: 300, usual: 30 }
 const EVERY_TYPE = '*'
 
 export const readEvents = route({
@@ -26,7 +25,8 @@ export const readEvents = route({
       '`state` {mailbox_id, changed: {type: state}} lists the types that changed, at most every 250 ms. To resume, send its `id` ' +
       'in Last-Event-ID; the stream then begins with the difference. `message.received` {mailbox_id, message_id, thread_id, ' +
       'folder_ids, from, subject, preview, is_spam, untrusted_content} and `submission.updated` {id, status} describe single ' +
-      'changes while the client keeps up; a slow client receives `state` only. `ping` {interval} is sent after a time without ' +
+      'changes while the client keeps up; a slow client receives `state` only. `remote.progress` {remote_account_id, status, ' +
+      'messages_total, messages_done} follows the outside accounts of the mailbox, at most once a second. `ping` {interval} is sent after a time without ' +
       'other events. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last event: a stream ' +
       'lasts at most one hour. At most 5 streams of a mailbox are open at a time (429).',
   },
@@ -62,7 +62,7 @@ export const readEvents = route({
     const account = accountOf(app, principal)
     const options = {
       types: typesOf(query.types),
-      pingSeconds: query.ping === 0 ? PING.usual : Math.min(Math.max(query.ping, PING.least), PING.most),
+      pingSeconds: pingSeconds(query.ping),
       closeAfterState: query.close_after === 'state',
       refused: () => refusal(app, principal, request),
     }

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
-import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { createdBy, type MailboxPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
@@ -52,7 +52,7 @@ const createForward = route({
   async handle({ body, principal, app }) {
     const { id, teamId } = changeableMailbox(app, principal)
     const { to, alias, keep_copy: keepsCopy } = body
-    const input = { to, alias, keepsCopy, createdBy: principal.keyId }
+    const input = { to, alias, keepsCopy, createdBy: createdBy(principal) }
     const data = presentForwardState(await app.administration.forwards.request(teamId, id, input))
     return answer({ data, headers: { Location: `/api/v1${PATH}/${data.id}` } })
   },

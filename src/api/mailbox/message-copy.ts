@@ -11,9 +11,8 @@ import { readFully } from '../../store/pack-content.ts'
 import type { Account, MessageDetail } from '../../store/records.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf, writableMailbox } from './account.ts'
-import { MAILBOX_LIMITS } from './limits.ts'
 import { intoOf } from './message-import.ts'
-import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
+import { BatchIds, FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
 import { sourceAccountOf } from './source-mailbox.ts'
 
 const COPIES_AT_ONCE = 2
@@ -27,10 +26,7 @@ const MessageCopy = record(
   'The messages to copy, their mailbox, and the properties of the copies.',
   {
     source_mailbox_id: { ...Id('mailbox'), description: 'The source mailbox; not this one.' },
-    ids: Type.Array(Id('message'), {
-      ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-      description: 'Messages of the source mailbox.',
-    }),
+    ids: BatchIds('message', 'Messages of the source mailbox.'),
     folder_ids: Type.Optional(FolderIds('All folders of the copies; the Inbox by default.', 1)),
     keywords: Type.Optional(Keywords('All keywords of the copies; those of the source by default.', KEYWORDS_MAX)),
     delete_source: Default(

@@ -13,9 +13,17 @@ import { messageVersion } from '../schemas/message.ts'
 import { MessageSummaryJson, presentSummary } from '../schemas/message-summary.ts'
 import { record } from '../schemas/record.ts'
 import { writableAccountOf } from './account.ts'
-import { MAILBOX_LIMITS } from './limits.ts'
 import { deliveryOf } from './message-content.ts'
-import { FolderIds, KEYWORDS_MAX, Keywords, lower } from './message-members.ts'
+import {
+  BatchIds,
+  BatchOutcome,
+  batchChanges,
+  FolderIds,
+  folderChange,
+  KEYWORDS_MAX,
+  Keywords,
+  lower,
+} from './message-members.ts'
 
 export const WRITERS = ['email.receive', 'mailbox.write'] as const
 const params = Type.Object({ message_id: Id('message') })
@@ -126,33 +134,13 @@ const updateMessages = route({
       'MessageBatchUpdate',
       'The messages and the changes.',
       {
-        ids: Type.Array(Id('message'), {
-          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-          description: 'Messages of this mailbox.',
-        }),
-        add_keywords: Type.Optional(Keywords('To be added.')),
-        remove_keywords: Type.Optional(Keywords('Keywords to remove.')),
-        set_folder_ids: Type.Optional(FolderIds('All folders of the messages.', 1)),
-        add_folder_ids: Type.Optional(FolderIds('Folders to add.')),
-        remove_folder_ids: Type.Optional(FolderIds('Folders to remove.')),
+        ids: BatchIds('message', 'Messages of this mailbox.'),
+        ...batchChanges,
       },
       { ids: ['msg_a1b2c3d4e5f6g7h8i9j0k1l2'], add_keywords: ['$seen'] },
     ),
   },
-  reply: {
-    schema: record('MessageBatchUpdated', 'The result by message.', {
-      updated: Type.Array(Id('message')),
-      not_found: Type.Array(Id('message')),
-      not_updated: Type.Array(
-        record('MessageNotUpdated', 'Why a message was not changed.', {
-          id: Id('message'),
-          code: Type.String(),
-          message: Type.String(),
-        }),
-      ),
-      state: State,
-    }),
-  },
+  reply: { schema: BatchOutcome('message') },
   async handle({ body, principal, app }) {
     const account = writableAccountOf(app, principal)
     const { set_folder_ids: set, add_folder_ids: add, remove_folder_ids: remove } = body
@@ -163,7 +151,7 @@ const updateMessages = route({
         'folder_ids replaces all folders. Send either it, or the members that add and remove folders.',
       )
     }
-    const folders = set !== undefined ? { set } : (add ?? remove) === undefined ? undefined : { add, remove }
+    const folders = folderChange(set, add, remove)
     const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
     const edited = await app.store.edits.change(account, body.ids, { keywords, folders })
     const { updated, notFound: missing, notUpdated } = edited

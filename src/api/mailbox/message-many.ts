@@ -2,14 +2,13 @@
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { Id } from '../../http/schema.ts'
-
 import { Message, type MessagePart } from '../schemas/message.ts'
 import { record } from '../schemas/record.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 import { bodyChars, includeList, showMessage } from './message-content.ts'
 import { messageFilters, readFilter } from './message-filter.ts'
+import { BatchIds } from './message-members.ts'
 import { changesRoute } from './typed-changes.ts'
 
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
@@ -28,10 +27,7 @@ const batchGet = route({
       'MessageBatchGet',
       'The messages, and the members to return.',
       {
-        ids: Type.Array(Id('message'), {
-          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-          description: 'Messages of this mailbox; unknown ids are listed in `not_found`.',
-        }),
+        ids: BatchIds('message', 'Messages of this mailbox; unknown ids are listed in `not_found`.'),
         body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default),
         include: includeList,
       },

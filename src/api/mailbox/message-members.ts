@@ -1,7 +1,9 @@
-// The members of a message a client can set: keywords and folders.
+// The members of messages a client can set, keywords and folders, one by one and in batches.
 
 import { Type } from 'typebox'
 import { Id } from '../../http/schema.ts'
+import type { MessageChange } from '../../store/messages/edits.ts'
+import { record } from '../schemas/record.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
 const FOLDERS_MAX = 10
@@ -17,6 +19,42 @@ export function Keywords(description: string, max: number = MAILBOX_LIMITS.keywo
 
 export function FolderIds(description: string, min = 0) {
   return Type.Array(Id('folder'), { minItems: min, maxItems: FOLDERS_MAX, uniqueItems: true, description })
+}
+
+/** Ids of a batch, each once. */
+export function BatchIds(kind: 'message' | 'thread', description: string) {
+  return Type.Array(Id(kind), { minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true, description })
+}
+
+/** What a batch changes in its messages, or in those of its threads. */
+export const batchChanges = {
+  add_keywords: Type.Optional(Keywords('To be added.')),
+  remove_keywords: Type.Optional(Keywords('Keywords to remove.')),
+  set_folder_ids: Type.Optional(FolderIds('All folders of the messages.', 1)),
+  add_folder_ids: Type.Optional(FolderIds('Folders to add.')),
+  remove_folder_ids: Type.Optional(FolderIds('Folders to remove.')),
+}
+
+/** The outcome of a batch; its `state` is that of the messages or threads of the mailbox. */
+export function BatchOutcome(kind: 'message' | 'thread') {
+  const name = kind === 'message' ? 'Message' : 'Thread'
+  const NotUpdated = record(`${name}NotUpdated`, `Why a ${kind} was not changed.`, {
+    id: Id(kind),
+    code: Type.String(),
+    message: Type.String(),
+  })
+  return record(`${name}BatchUpdated`, `The result by ${kind}.`, {
+    updated: Type.Array(Id(kind)),
+    not_found: Type.Array(Id(kind)),
+    not_updated: Type.Array(NotUpdated),
+    state: Type.String({ description: `Opaque state of the ${kind}s of the mailbox.` }),
+  })
+}
+
+/** The folders that are set, or added and removed; undefined when none is named. */
+export function folderChange(set?: string[], add?: string[], remove?: string[]): MessageChange['folders'] {
+  if (set !== undefined) return { set }
+  return (add ?? remove) === undefined ? undefined : { add, remove }
 }
 
 /** Keywords in the form they are stored in. */

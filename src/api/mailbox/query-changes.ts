@@ -97,8 +97,15 @@ const HOW =
   'when the state is too old, more than `limit` entries changed, or the list depends on the time of day (`newer_than:`): then ' +
   'fetch the list again.'
 
-const listMessageQueryChanges = route({
+/** What the routes of all lists have in common. */
+const LIST_CHANGES = {
   method: 'GET',
+  access: { as: 'mailbox', permission: 'mailbox.read' },
+  reply: { schema: QueryChanges },
+} as const
+
+const listMessageQueryChanges = route({
+  ...LIST_CHANGES,
   path: '/mailbox/messages/query-changes',
   docs: {
     operation: 'listMessageQueryChanges',
@@ -106,14 +113,12 @@ const listMessageQueryChanges = route({
     summary: 'List the changes of a message list since a state',
     description: HOW,
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: MessageQuery,
-  reply: { schema: QueryChanges },
   handle: ({ query, principal, app }) => messageChanges(app, principal, query),
 })
 
 const listThreadQueryChanges = route({
-  method: 'GET',
+  ...LIST_CHANGES,
   path: '/mailbox/threads/query-changes',
   docs: {
     operation: 'listThreadQueryChanges',
@@ -121,14 +126,12 @@ const listThreadQueryChanges = route({
     summary: 'List the changes of a thread list since a state',
     description: HOW,
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: ThreadQuery,
-  reply: { schema: QueryChanges },
   handle: ({ query, principal, app }) => threadChanges(app, principal, query),
 })
 
 const listFolderQueryChanges = route({
-  method: 'GET',
+  ...LIST_CHANGES,
   path: '/mailbox/folders/query-changes',
   docs: {
     operation: 'listFolderQueryChanges',
@@ -136,14 +139,12 @@ const listFolderQueryChanges = route({
     summary: 'List the changes of a folder list since a state',
     description: HOW,
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: FolderQuery,
-  reply: { schema: QueryChanges },
   handle: ({ query, principal, app }) => folderChanges(app, principal, query),
 })
 
 const listSyncQueryChanges = route({
-  method: 'GET',
+  ...LIST_CHANGES,
   path: '/mailbox/sync/query-changes',
   docs: {
     operation: 'listSyncQueryChanges',
@@ -151,9 +152,7 @@ const listSyncQueryChanges = route({
     summary: 'List the changes of a message, thread or folder list since a state',
     description: HOW,
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
   query: SyncQuery,
-  reply: { schema: QueryChanges },
   handle({ query, principal, app }) {
     if (query.type === 'messages') return messageChanges(app, principal, query)
     // The filters of messages that threads do not have are ignored.

@@ -21,6 +21,9 @@ const SYNC = 'GET /mailbox/sync/changes'
 const FOLLOW = 'GET /mailbox/sync/query-changes'
 /** Operations an agent's inbox never has, for any key (decisions §10.13). */
 const NOT_FOR_AGENTS = /^(?:PUT \/mailbox\/vacation-response|[A-Z]+ \/mailbox\/(?:app-passwords|forwards)(?:\/.*)?)$/
+/** Operations that the mailbox of an outside account never has: its provider filters, forwards and answers its mail (decisions-imap §10.1). */
+const NOT_FOR_OUTSIDE = /^[A-Z]+ \/mailbox\/(?:sieve-scripts|vacation-response|forwards)(?:\/.*)?$/
+const STATE_OF_OUTSIDE = 'GET /mailbox/remote-account'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 
 /** @param others the other routes of the Mailbox API */
@@ -44,7 +47,7 @@ export function sessionRoute(others: readonly Route[]): Route {
       if (mailbox === undefined) throw notFound('mailbox')
       const { id, email, displayName } = mailbox
       const { messages, folders, threads, submissions, identities, quotas } = account.states
-      const offered = [...others, self].filter((one) => !mailbox.isAgent || !NOT_FOR_AGENTS.test(nameOf(one)))
+      const offered = [...others, self].filter((one) => hasOperation(mailbox, nameOf(one)))
       return {
         mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
         states: { messages, folders, threads, submissions, identities, quotas },
@@ -54,6 +57,12 @@ export function sessionRoute(others: readonly Route[]): Route {
     },
   })
   return self
+}
+
+/** Whether a mailbox of this kind has an operation at all. */
+function hasOperation({ isAgent, domainId }: Mailbox, name: string): boolean {
+  if (isAgent && NOT_FOR_AGENTS.test(name)) return false
+  return domainId === null ? !NOT_FOR_OUTSIDE.test(name) : name !== STATE_OF_OUTSIDE
 }
 
 /** The members of the session derived from the permitted routes, and from what mail programs may do. */

@@ -7,6 +7,7 @@ import type { SieveText } from '../../directory/sieve-scripts.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
 import { compileScript } from '../../sieve/compile.ts'
+import { FILTERS, refuseOutsideCredential } from '../outside.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import {
@@ -34,6 +35,7 @@ const listScripts = route({
   path: '/mailbox/sieve-scripts',
   docs: {
     operation: 'listSieveScripts',
+    errors: ['conflict'],
     tag: 'Mailbox',
     summary: 'List Sieve scripts',
   },
@@ -42,6 +44,7 @@ const listScripts = route({
   reply: { schema: listOf(SieveScriptJson) },
   handle({ query, after, principal, app }) {
     accountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     const page = app.directory.sieveScripts.list(principal.mailboxId, { limit: query.limit, after })
     return { items: page.items.map(presentScript), next: page.next }
   },
@@ -80,6 +83,7 @@ const createScript = route({
   reply: { schema: SieveScriptDetail, status: 201 },
   async handle({ body, principal, app }) {
     writableAccountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     const { name, content, activate = false } = body
     const script = await app.directory.sieveScripts.create(
       principal.mailboxId,
@@ -96,6 +100,7 @@ const validateScript = route({
   path: '/mailbox/sieve-scripts/validate',
   docs: {
     operation: 'validateSieveScript',
+    errors: ['conflict'],
     tag: 'Mailbox',
     summary: 'Validate a Sieve script without storing it',
   },
@@ -104,6 +109,7 @@ const validateScript = route({
   reply: { schema: ScriptCheck },
   handle({ body, principal, app }) {
     accountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     const { problems } = compileScript(body.content)
     return { valid: problems === null, errors: problems ?? [] }
   },
@@ -114,6 +120,7 @@ const readScript = route({
   path: '/mailbox/sieve-scripts/{script_id}',
   docs: {
     operation: 'getSieveScript',
+    errors: ['conflict'],
     tag: 'Mailbox',
     summary: 'Get a Sieve script with its text',
   },
@@ -122,6 +129,7 @@ const readScript = route({
   reply: { schema: SieveScriptDetail, etag: true },
   handle({ params: { script_id: id }, principal, app }) {
     accountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     return presentScriptDetail(app.directory.sieveScripts.get(principal.mailboxId, id))
   },
 })
@@ -148,6 +156,7 @@ const replaceScript = route({
   reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, body, principal, app, request }) {
     writableAccountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     const next = { ...body, maySend: maySend(principal) }
     const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, next, (current) =>
       request.matches(presentScriptDetail(current)),
@@ -169,6 +178,7 @@ const activateScript = route({
   reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
     writableAccountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
     return presentScriptDetail(
       await app.directory.sieveScripts.activate(principal.mailboxId, id, maySend(principal), matches),
@@ -189,6 +199,7 @@ const deactivateScript = route({
   reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
     writableAccountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
     return presentScriptDetail(await app.directory.sieveScripts.deactivate(principal.mailboxId, id, matches))
   },
@@ -207,6 +218,7 @@ const deleteScript = route({
   reply: { schema: DeletedOf('sieveScript'), etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
     writableAccountOf(app, principal)
+    refuseOutsideCredential(app, principal, FILTERS)
     await app.directory.sieveScripts.remove(principal.mailboxId, id, (current) =>
       request.matches(presentScriptDetail(current)),
     )

@@ -10,9 +10,8 @@ import { THREAD_MESSAGES_MAX, type ThreadChange, ThreadEditRefused, tooMany } fr
 import { record } from '../schemas/record.ts'
 import { presentThreadDetail, ThreadDetail } from '../schemas/thread.ts'
 import { writableAccountOf } from './account.ts'
-import { MAILBOX_LIMITS } from './limits.ts'
 import { Flags, flagKeywords, WRITERS } from './message-edit.ts'
-import { FolderIds, Keywords, lower } from './message-members.ts'
+import { BatchIds, BatchOutcome, batchChanges, folderChange, lower } from './message-members.ts'
 
 const WHICH =
   'Changes the messages that the counts of a thread include (those outside Trash and Junk unless all are there), or with ' +
@@ -22,11 +21,7 @@ const WHICH =
 const changeMembers = {
   in_folder_id: Type.Optional({ ...Id('folder'), description: 'Only the messages in this folder.' }),
   flags: Type.Optional(Flags),
-  add_keywords: Type.Optional(Keywords('To be added.')),
-  remove_keywords: Type.Optional(Keywords('Keywords to remove.')),
-  set_folder_ids: Type.Optional(FolderIds('All folders of the messages.', 1)),
-  add_folder_ids: Type.Optional(FolderIds('Folders to add.')),
-  remove_folder_ids: Type.Optional(FolderIds('Folders to remove.')),
+  ...batchChanges,
   trash: Type.Optional(Type.Boolean({ description: 'True moves the messages to Trash; not together with folders.' })),
 }
 
@@ -90,29 +85,13 @@ const updateThreads = route({
       'ThreadBatchUpdate',
       'The threads and the changes.',
       {
-        ids: Type.Array(Id('thread'), {
-          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-          description: 'Threads of this mailbox.',
-        }),
+        ids: BatchIds('thread', 'Threads of this mailbox.'),
         ...changeMembers,
       },
       { ids: ['thr_a1b2c3d4e5f6g7h8i9j0k1l2'], flags: { seen: true } },
     ),
   },
-  reply: {
-    schema: record('ThreadBatchUpdated', 'The result by thread.', {
-      updated: Type.Array(Id('thread')),
-      not_found: Type.Array(Id('thread')),
-      not_updated: Type.Array(
-        record('ThreadNotUpdated', 'Why a thread was not changed.', {
-          id: Id('thread'),
-          code: Type.String(),
-          message: Type.String(),
-        }),
-      ),
-      state: Type.String({ description: 'Opaque state of the threads of the mailbox.' }),
-    }),
-  },
+  reply: { schema: BatchOutcome('thread') },
   async handle({ body: { ids, ...update }, principal, app }) {
     const account = writableAccountOf(app, principal)
     const change = changeOf(app, account, update)
@@ -165,8 +144,7 @@ function changeOf(app: Context, account: Account, update: ThreadUpdate): ThreadC
     throw invalid(update.trash === true ? 'trash' : 'set_folder_ids', 'forbidden_value', message)
   }
   const trash = folderKeys.find(({ role }) => role === 'trash')!
-  const all = update.trash === true ? [trash.id] : set
-  const folders = all !== undefined ? { set: all } : (add ?? remove) === undefined ? undefined : { add, remove }
+  const folders = folderChange(update.trash === true ? [trash.id] : set, add, remove)
   return { inFolder, keywords: keywordsOf(update), folders }
 }
 

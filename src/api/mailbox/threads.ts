@@ -7,9 +7,10 @@ import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 import { presentThread, presentThreadDetail, ThreadDetail, ThreadJson } from '../schemas/thread.ts'
 import { accountOf } from './account.ts'
-import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
+import { MAILBOX_PAGE } from './limits.ts'
 import { listAnchor, listPosition, readAnchor, readPosition } from './list-position.ts'
 import { readFilter, threadFields, threadFilters, threadOrder } from './message-filter.ts'
+import { BatchIds } from './message-members.ts'
 import { writeQueryState } from './query-state.ts'
 import { threadEdits } from './thread-edit.ts'
 import { presentThreads } from './threads-page.ts'
@@ -94,10 +95,7 @@ const batchGetThreads = route({
       'ThreadBatchGet',
       'The threads.',
       {
-        ids: Type.Array(Id('thread'), {
-          ...{ minItems: 1, maxItems: MAILBOX_LIMITS.batch_ids_max, uniqueItems: true },
-          description: 'Threads of this mailbox; unknown ids are listed in `not_found`.',
-        }),
+        ids: BatchIds('thread', 'Threads of this mailbox; unknown ids are listed in `not_found`.'),
       },
       { ids: ['thr_a1b2c3d4e5f6g7h8i9j0k1l2'] },
     ),

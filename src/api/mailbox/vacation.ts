@@ -10,6 +10,7 @@ import { Nullable, parseTime, TimeQuery } from '../../http/schema.ts'
 import { checkSubject } from '../../mime/compose/draft-rules.ts'
 import type { Account } from '../../store/records.ts'
 import { BODY_MAX, type VacationResponse as Kept, SUBJECT_MAX } from '../../store/vacations.ts'
+import { ANSWERS, refuseOutsideCredential } from '../outside.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOrNull } from '../schemas/time.ts'
 import { accountOf, writableAccountOf } from './account.ts'
@@ -58,12 +59,14 @@ const readVacation = route({
   path: '/mailbox/vacation-response',
   docs: {
     operation: 'getVacationResponse',
+    errors: ['conflict'],
     tag: 'Mailbox',
     summary: 'Get the vacation response',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   reply: { schema: VacationResponse, etag: true },
   handle({ principal, app }) {
+    refuseOutsideCredential(app, principal, ANSWERS)
     return shown(app, accountOf(app, principal))
   },
 })
@@ -85,6 +88,7 @@ const replaceVacation = route({
   reply: { schema: VacationResponse, etag: true },
   async handle({ body, principal, app, request }) {
     const account = writableAccountOf(app, principal)
+    refuseOutsideCredential(app, principal, ANSWERS)
     refuseAgent(app, principal)
     const response = responseOf(body)
     await app.store.vacations.set(account, response, (tx) => request.matches(shown(app, account, tx)))

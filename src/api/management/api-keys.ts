@@ -19,6 +19,7 @@ import {
   presentNewKey,
 } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
+import { requireRotatable } from './authority.ts'
 import { rotated, rotationBody } from './key-rotation.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -149,6 +150,7 @@ const rotateKey = route({
   async handle({ params: { key_id: id }, body, principal, app, request }) {
     const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, (current) => {
       requireOwn(principal, current)
+      requireRotatable(app, principal, current)
       request.matches(presentKey(current))
     })
     return rotated(issued)

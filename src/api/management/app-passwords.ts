@@ -1,9 +1,6 @@
 // The app passwords and sign-ins of a mailbox, for its team.
 
 import { Type } from 'typebox'
-import { notFound } from '../../base/errors.ts'
-import type { Context } from '../../context.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
 import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
@@ -27,7 +24,9 @@ import {
   SignInOutcomeText,
   SignInProtocol,
 } from '../schemas/sign-in.ts'
+import { withNotices } from './credential-notices.ts'
 import { mailboxMatch } from './mailbox-match.ts'
+import { mailboxOf } from './mailbox-of.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
@@ -75,7 +74,9 @@ const createAppPassword = route({
   async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
     const input = readAppPassword(body, createdBy(principal))
     const matches = mailboxMatch(app, id, request)
-    const issued = await app.directory.appPasswords.issue(principal.teamId, id, input, matches)
+    const issued = await withNotices(app, principal, { mailboxId: id, what: 'An app password' }, () =>
+      app.directory.appPasswords.issue(principal.teamId, id, input, matches),
+    )
     const Location = `/api/v1/mailboxes/${id}/app-passwords/${issued.record.id}`
     return answer({ data: presentNewAppPassword(issued), headers: { Location } })
   },
@@ -155,12 +156,6 @@ const readClientSettings = route({
   handle: ({ params: { mailbox_id }, principal, app }) =>
     presentClientSettings(app.config, mailboxOf(app, principal.teamId, mailbox_id).email),
 })
-
-function mailboxOf(app: Context, teamId: string, id: string): Mailbox {
-  const mailbox = app.directory.mailboxes.get(teamId, id)
-  if (mailbox === undefined) throw notFound('mailbox')
-  return mailbox
-}
 
 export const mailboxAppPasswords = [
   listAppPasswords,

@@ -1,13 +1,13 @@
 // The forwards of a mailbox, as its team manages them.
 
 import { Type } from 'typebox'
-import { notFound } from '../../base/errors.ts'
-import type { Context } from '../../context.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '../schemas/forward.ts'
+import { withNotices } from './credential-notices.ts'
+import { mailboxOf } from './mailbox-of.ts'
 
 const PATH = '/mailboxes/{mailbox_id}/forwards'
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
@@ -47,8 +47,11 @@ const createForward = route({
   reply: { schema: ForwardJson, status: 201 },
   async handle({ params: { mailbox_id: id }, body, principal, app }) {
     const { to, alias, keep_copy: keepsCopy } = body
-    const input = { to, alias, keepsCopy, createdBy: principal.keyId }
-    const data = presentForwardState(await app.administration.forwards.request(principal.teamId, id, input))
+    const input = { to, alias, keepsCopy, createdBy: createdBy(principal) }
+    const made = await withNotices(app, principal, { mailboxId: id, what: `A forward to ${to}` }, () =>
+      app.administration.forwards.request(principal.teamId, id, input),
+    )
+    const data = presentForwardState(made)
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${id}/forwards/${data.id}` } })
   },
 })
@@ -110,12 +113,5 @@ const deleteForward = route({
     return { deleted: true, id }
   },
 })
-
-/** @throws ProductError not_found */
-function mailboxOf(app: Context, teamId: string, id: string): Mailbox {
-  const mailbox = app.directory.mailboxes.get(teamId, id)
-  if (mailbox === undefined) throw notFound('mailbox')
-  return mailbox
-}
 
 export const mailboxForwards = [listForwards, createForward, readForward, updateForward, resendForward, deleteForward]

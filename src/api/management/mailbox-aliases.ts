@@ -1,13 +1,13 @@
 // The aliases of a mailbox.
 
 import { Type } from 'typebox'
-import { notFound } from '../../base/errors.ts'
 import { ALIASES_MAX } from '../../directory/aliases.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { AliasJson, presentAlias } from '../schemas/alias.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
+import { mailboxOf } from './mailbox-of.ts'
 import { EMAIL_TEXT_MAX } from './mailboxes.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -26,9 +26,8 @@ const listAliases = route({
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
   reply: { schema: listOf(AliasJson) },
   handle({ params: { mailbox_id: id }, query: { limit }, after, principal, app }) {
-    const { mailboxes, aliases } = app.directory
-    if (mailboxes.get(principal.teamId, id) === undefined) throw notFound('mailbox')
-    const page = aliases.list(id, { limit, after })
+    const mailbox = mailboxOf(app, principal.teamId, id)
+    const page = app.directory.aliases.list(mailbox.id, { limit, after })
     return { items: page.items.map(presentAlias), next: page.next }
   },
 })

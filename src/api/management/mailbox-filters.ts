@@ -3,17 +3,23 @@
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
+import { FILTERS, refuseOutside } from '../outside.ts'
 import { FilterStateJson } from '../schemas/filter-state.ts'
 import { senderFilterOf } from './sender-filter.ts'
 
 const params = Type.Object({ mailbox_id: Id('mailbox') })
-const filters = senderFilterOf('mailbox', (app, teamId, id) => app.directory.mailboxes.get(teamId, id))
+const filters = senderFilterOf('mailbox', (app, teamId, id) => {
+  const mailbox = app.directory.mailboxes.get(teamId, id)
+  refuseOutside(mailbox, FILTERS)
+  return mailbox
+})
 
 const readMailboxFilters = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}/filters',
   docs: {
     operation: 'getMailboxFilters',
+    errors: ['conflict'],
     tag: 'Mailboxes',
     summary: 'Get the sender filter of a mailbox',
   },

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../directory/keys.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
 import { MAILBOX_SCOPES } from '../../directory/permissions.ts'
 import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
@@ -12,8 +11,10 @@ import { Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/s
 import { ApiKeyJson, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
+import { withNotices } from './credential-notices.ts'
 import { rotated, rotationBody } from './key-rotation.ts'
 import { mailboxMatch } from './mailbox-match.ts'
+import { mailboxOf } from './mailbox-of.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
@@ -89,7 +90,9 @@ const createMailboxKey = route({
       createdBy: createdBy(principal),
     }
     const matches = mailboxMatch(app, mailbox_id, request)
-    const issued = await app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches)
+    const issued = await withNotices(app, principal, { mailboxId: mailbox_id, what: 'An API key' }, () =>
+      app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches),
+    )
     const Location = `/api/v1/mailboxes/${mailbox_id}/api-keys/${issued.record.id}`
     return answer({ data: presentNewKey(issued), headers: { Location } })
   },
@@ -113,7 +116,12 @@ const rotateMailboxKey = route({
   async handle({ params: { mailbox_id, key_id }, body, principal, app, request }) {
     const { id } = keyOf(app, principal.teamId, mailbox_id, key_id)
     const matches = (current: KeyRecord) => request.matches(presentKey(current))
-    const issued = await app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches)
+    const issued = await withNotices(
+      app,
+      principal,
+      { mailboxId: mailbox_id, what: 'A new secret of an API key' },
+      () => app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches),
+    )
     return rotated(issued)
   },
 })
@@ -135,12 +143,6 @@ const deleteMailboxKey = route({
     return { deleted: true, id: key.id }
   },
 })
-
-function mailboxOf(app: Context, teamId: string, id: string): Mailbox {
-  const mailbox = app.directory.mailboxes.get(teamId, id)
-  if (mailbox === undefined) throw notFound('mailbox')
-  return mailbox
-}
 
 function keyOf(app: Context, teamId: string, mailboxId: string, id: string): KeyRecord {
   mailboxOf(app, teamId, mailboxId)

@@ -5,14 +5,14 @@ import type { Tx } from '../../db/db.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import type { RequestFacts } from '../../http/route.ts'
 import { presentMailboxAdmin } from '../schemas/mailbox.ts'
-import { countCredentials, usageOf } from '../usage.ts'
+import { factsOf, usageOf } from '../usage.ts'
 
 /** Checks `If-Match` against a mailbox in the unit of work that changes it or its parts. */
 export function mailboxMatch(app: Context, id: string, request: RequestFacts): (current: Mailbox, tx: Tx) => void {
   if (!request.conditional) return () => {}
   const usage = usageOf(app, [id])
   return (current, tx) => {
-    const counts = countCredentials(app.directory, [id], tx)
-    request.matches(presentMailboxAdmin(current, usage.get(id), counts(id)))
+    const facts = factsOf(app, [id], tx)
+    request.matches(presentMailboxAdmin(current, usage.get(id), facts(id)))
   }
 }

@@ -11,7 +11,7 @@ import {
   QUOTA_MIN_BYTES,
 } from '../../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../../directory/mailboxes.ts'
-import { createdBy } from '../../directory/principal.ts'
+import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
 import { requireConfirmed } from '../../http/fresh-proof.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
@@ -21,7 +21,8 @@ import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
 import { readSendScope, SendScopeJson } from '../schemas/send-scope.ts'
-import { countCredentials, usageOf } from '../usage.ts'
+import { factsOf, usageOf } from '../usage.ts'
+import { requireOwner } from './authority.ts'
 import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -230,15 +231,25 @@ const reactivateMailbox = route({
   reply: { schema: MailboxAdmin, etag: true },
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
     const matches = mailboxMatch(app, id, request)
-    const isLiving = livingAgentOf(app)
+    const mayLive = reactivatable(app)
     const reactivated = await app.directory.mailboxes.reactivate(principal.teamId, id, (current, tx) => {
       matches(current, tx)
-      isLiving(current, tx)
+      mayLive(current, tx)
     })
     const [shown] = present(app, [reactivated])
     return shown
   },
 })
+
+/**
+ * The person whose sign-in address it is leaves the team with their mailbox: that of an owner only an owner deletes. The last owner cannot
+ * leave at all.
+ */
+function requireOwnersMailbox(app: Context, principal: TeamPrincipal, { email, status }: Mailbox, tx: Tx): void {
+  const owners = app.people.members.owners(principal.teamId, tx)
+  if (status === 'deleted' || owners.length < 2 || !owners.includes(email)) return
+  requireOwner(app, principal, 'This is the mailbox of an owner of the team. Only an owner deletes it.')
+}
 
 const deleteMailbox = route({
   method: 'DELETE',
@@ -249,20 +260,30 @@ const deleteMailbox = route({
     summary: 'Delete a mailbox, its keys and aliases; its addresses are free immediately',
     description:
       'The content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; after that the mailbox is not found. Until then deleting it ' +
-      'again succeeds.',
+      'again succeeds. The mailbox whose address an owner of the team signs in with is deleted with the authority of an owner only (403).',
   },
   access: { as: 'team', permission: 'mailbox.admin.delete', fresh: true },
   params,
   reply: { schema: DeletedOf('mailbox'), etag: true },
   async handle({ params: { mailbox_id: id }, principal, app, request }) {
-    await app.administration.mailboxes.delete(principal.teamId, id, mailboxMatch(app, id, request))
+    const matches = mailboxMatch(app, id, request)
+    await app.administration.mailboxes.delete(principal.teamId, id, (current, tx) => {
+      requireOwnersMailbox(app, principal, current, tx)
+      matches(current, tx)
+    })
     return { deleted: true, id }
   },
 })
 
-/** Decisions §5.2: the inbox of an ended registration cannot be reactivated. The check throws conflict. */
-export function livingAgentOf(app: Context) {
-  return ({ agentRegistrationId }: Mailbox, tx: Tx): void => {
+/**
+ * Decisions §5.2: the inbox of an ended registration cannot be reactivated, nor what is left of an outside account. The check throws
+ * conflict.
+ */
+export function reactivatable(app: Context) {
+  return ({ id, domainId, agentRegistrationId }: Mailbox, tx: Tx): void => {
+    if (domainId === null && app.sync.accounts.mirrorOf(id, tx) === undefined) {
+      throw conflict('The outside account of this mailbox was removed: it can only be read.')
+    }
     if (agentRegistrationId === null) return
     const registration = app.agents.registrations.byId(tx, agentRegistrationId)
     if (registration?.state === 'revoked' || registration?.state === 'expired') {
@@ -285,8 +306,8 @@ function inputOf(body: Static<typeof MailboxCreate>): MailboxInput {
 function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
   const usage = usageOf(app, ids)
-  const counts = countCredentials(app.directory, ids)
-  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), counts(mailbox.id)))
+  const facts = factsOf(app, ids)
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), facts(mailbox.id)))
 }
 
 export const mailboxes = [

@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
+import { begunBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Words } from '../../http/schema.ts'
 import { NAME_MAX, REDIRECT_MAX } from '../../outbound/oauth/oauth.ts'
@@ -16,7 +17,8 @@ const authorize = route({
     tag: 'Providers',
     summary: 'Start to connect a Google or Microsoft account',
     description:
-      'A person opens `authorization_url`, signs in to the account and allows sending; the account then becomes a provider. ' +
+      'A person opens `authorization_url`, signs in to the account and allows sending; the account then becomes a provider. What a ' +
+      'person began in a browser is completed in that browser alone. ' +
       'Connecting the same account again renews its connection. 503 when the operator has configured no OAuth client.',
   },
   access: { as: 'team', permission: 'provider.create' },
@@ -49,11 +51,12 @@ const authorize = route({
     ),
   },
   async handle({ body, principal, app }) {
-    const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(principal.teamId, {
-      type: body.type,
-      name: body.name,
-      redirectAfter: body.redirect_after ?? null,
-    })
+    const input = { type: body.type, name: body.name, redirectAfter: body.redirect_after ?? null }
+    const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(
+      principal.teamId,
+      input,
+      begunBy(principal),
+    )
     return answer({ data: { authorization_url: authorizationUrl, state_expires_at: isoTime(stateExpiresAt) } })
   },
 })

@@ -11,8 +11,10 @@ import {
   ProviderStats,
   ProviderStatus,
   ProviderType,
+  ProviderUse,
   presentProvider,
   presentStats,
+  presentUse,
 } from '../schemas/provider.ts'
 import { ProviderCreate, ProviderUpdate, readNewProvider, readProvider } from '../schemas/provider-input.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
@@ -88,6 +90,25 @@ const readOne = route({
   },
 })
 
+const readUse = route({
+  method: 'GET',
+  path: '/providers/{provider_id}/usage',
+  docs: {
+    operation: 'getProviderUsage',
+    tag: 'Providers',
+    summary: 'Get what is used of the quotas of a sending account now',
+    description: 'What the shared account sends for the team is in `GET /providers/shared-amazon-ses-limit-request`.',
+  },
+  access: { as: 'team', permission: 'provider.read' },
+  params,
+  reply: { schema: ProviderUse },
+  handle({ params: { provider_id }, principal, app }) {
+    const provider = app.outbound.providers.get(principal.teamId, provider_id)
+    if (provider === undefined) throw notFound('provider')
+    return presentUse(app.outbound.quotaCounts.windows(app.db.read, provider))
+  },
+})
+
 const updateProvider = route({
   method: 'PATCH',
   path: '/providers/{provider_id}',
@@ -128,4 +149,4 @@ const deleteProvider = route({
   },
 })
 
-export const providers = [listProviders, readStats, createProvider, readOne, updateProvider, deleteProvider]
+export const providers = [listProviders, readStats, createProvider, readOne, readUse, updateProvider, deleteProvider]

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import { notFound, ProductError } from '../../base/errors.ts'
+import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { TeamPrincipal } from '../../directory/principal.ts'
 import type { Team as TeamRecord } from '../../directory/teams.ts'
@@ -19,10 +19,13 @@ import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
 import { requireSubset } from './api-keys.ts'
+import { requireOwner } from './authority.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ member_id: Id('member') })
-const NO_MORE = 'A key can only create, change and remove members with at most its own permissions (403).'
+const NO_MORE =
+  'A key can only create, change and remove members with at most its own permissions (403); owners only with the authority of one: a key ' +
+  'that the operator or an owner issued.'
 const NO_LINK =
   'No link is mailed to an address of this appliance; `meta.link_mailed` is then false, and an owner or the operator gives ' +
   'the person a link.'
@@ -190,15 +193,12 @@ const deleteMember = route({
 })
 
 /**
- * A member uses the console with the permissions of a role: without this check an inviter could give more than they have. Of people only
- * owners make, change and remove owners (decisions §2.3): an admin has the same permissions.
+ * A member uses the console with the permissions of a role: without this check an inviter could give more than they have. Only owners make,
+ * change and remove owners (decisions §2.3): an admin has the same permissions, and so have the keys that an admin issues.
  */
 function requireRole(app: Context, principal: TeamPrincipal, role: MemberRole): void {
   requireSubset(principal, MEMBER_PERMISSIONS[role])
-  const { teamId, person } = principal
-  if (role !== 'owner' || person === undefined || person.memberId === null) return
-  if (app.people.members.get(teamId, person.memberId)?.role === 'owner') return
-  throw new ProductError('insufficient_permissions', 'Only an owner makes, changes and removes owners of the team.')
+  if (role === 'owner') requireOwner(app, principal, 'Only an owner makes, changes and removes owners of the team.')
 }
 
 function presentTeam({ id, name, status, createdAt }: TeamRecord): Static<typeof Team> {

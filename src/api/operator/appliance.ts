@@ -2,17 +2,19 @@
 
 import { Type } from 'typebox'
 import { settings } from '../../config/config.ts'
+import { SETTING_SOURCES, sourceOf } from '../../config/load.ts'
 import { PROGRAM_VERSION } from '../../config/version.ts'
 import type { Context } from '../../context.ts'
 import { hostRecords } from '../../directory/dns-records.ts'
 import { bounceDomain } from '../../directory/domain-name.ts'
 import { route } from '../../http/route.ts'
-import { listOf } from '../../http/schema.ts'
+import { listOf, Words } from '../../http/schema.ts'
 import { DomainJson, presentDomain } from '../schemas/domain.ts'
 import { record } from '../schemas/record.ts'
+import { readMachine } from './machine.ts'
 
-/** Settings whose values are credentials. Names of files and ids are not. */
-const SECRET = /SECRET|PASSWORD|TOKEN|ACCESS_KEY/
+/** Settings whose values are credentials. Names of files and ids are not, nor addresses of endpoints. */
+const SECRET = /SECRET|PASSWORD|TOKEN(?!_BASE$)|ACCESS_KEY/
 
 const readVersion = route({
   method: 'GET',
@@ -37,6 +39,8 @@ const listSettings = route({
         value: Type.String({ description: '`set` for a secret; lists are separated by commas.' }),
         default: Type.String(),
         is_default: Type.Boolean(),
+        source: Words([...SETTING_SOURCES], 'Where the value is from; the environment wins over the settings file.'),
+        is_secret: Type.Boolean({ description: 'The value is a credential, and is not shown.' }),
         description: Type.String(),
       }),
     ),
@@ -81,12 +85,20 @@ const readOwnRecords = route({
 function settingOf({ config }: Context, name: keyof typeof settings) {
   const { default: initial, description } = settings[name] as { default?: unknown; description?: string }
   const [value, standard] = [textOf(config[name]), textOf(initial)]
-  const shown = SECRET.test(name) && value !== '' ? 'set' : value
-  return { name, value: shown, default: standard, is_default: value === standard, description: description ?? '' }
+  const isSecret = SECRET.test(name)
+  return {
+    name,
+    value: isSecret && value !== '' ? 'set' : value,
+    default: standard,
+    is_default: value === standard,
+    source: sourceOf(config, name),
+    is_secret: isSecret,
+    description: description ?? '',
+  }
 }
 
 function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value ?? '')
 }
 
-export const operatorAppliance = [readVersion, listSettings, readOwnRecords]
+export const operatorAppliance = [readVersion, readMachine, listSettings, readOwnRecords]

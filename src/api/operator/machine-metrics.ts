@@ -27,6 +27,7 @@ async function readMetrics(app: Context): Promise<string> {
   await hourly(app, registry)
   await agents(app, registry)
   submission(app, registry)
+  remotes(app, registry)
   const { queued, leased, oldestDueAt } = await app.outbound.queue.depth()
   gauge('queue_deliveries', 'Deliveries in the queue.', queued)
   gauge('queue_in_hand', 'Deliveries with an attempt in progress.', leased)
@@ -103,6 +104,23 @@ function submission(app: Context, registry: Registry): void {
     registers: [registry],
   })
   for (const [result, count] of Object.entries(app.outbound.rawSubmitter.results)) metric.inc({ result }, count)
+}
+
+function remotes({ sync, clock }: Context, registry: Registry): void {
+  const metric = new Gauge({
+    name: 'mailstead_remote_accounts',
+    help: 'Outside accounts, by status.',
+    labelNames: ['status'],
+    registers: [registry],
+  })
+  for (const [status, count] of sync.accounts.countByStatus()) metric.set({ status }, count)
+  const lag = new Gauge({
+    name: 'mailstead_remote_lag_seconds',
+    help: 'Time since the outside account that was compared longest ago, of those that are followed, was compared.',
+    registers: [registry],
+  })
+  const at = sync.accounts.comparedLast()
+  lag.set(at === null ? 0 : Math.max(0, clock.now() - at) / 1000)
 }
 
 function process(registry: Registry, gauge: (name: string, help: string, value: number) => void): void {

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { route } from '../../http/route.ts'
-import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import type { QueuedMessage } from '../../outbound/queued-messages.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
 import { record } from '../schemas/record.ts'
@@ -16,7 +16,10 @@ const QueueEntry = record('QueueEntry', 'A queued message, for one recipient.', 
   team_id: Id('team'),
   from_email: Type.String(),
   subject: Type.String(),
+  to_email: Type.String({ description: 'The recipient.' }),
   domain: Type.String({ description: 'Domain of the recipient.' }),
+  attempts: Type.Integer({ minimum: 0, description: 'Attempts so far.' }),
+  reason: Nullable(Type.String({ description: 'What the last attempt ended with; null before the first.' })),
   due_at: TimeOf('Time of the next attempt; for a delivery in progress, the time its lease expires.'),
   in_hand: Type.Boolean({ description: 'An attempt is in progress.' }),
   queued_at: TimeOf('When it was accepted.'),
@@ -82,13 +85,19 @@ const dropQueuedMessage = route({
   },
 })
 
-function present({ row, email }: QueuedMessage): Static<typeof QueueEntry> {
+/** The status of a waiting delivery says what its last attempt ended with. */
+const DEFERRED = /^deferred: /
+
+function present({ row, email, delivery }: QueuedMessage): Static<typeof QueueEntry> {
   return {
     message_id: email.id,
     team_id: email.teamId,
     from_email: email.from.email,
     subject: email.subject,
+    to_email: delivery.to,
     domain: row.lane,
+    attempts: delivery.attempts,
+    reason: delivery.statusReason?.replace(DEFERRED, '') ?? null,
     due_at: isoTime(row.dueAt),
     in_hand: row.isLeased,
     queued_at: isoTime(email.queuedAt),

@@ -110,6 +110,8 @@ const Spam = record('EventSpam', 'Why it was classified as spam.', {
   reasons: Type.Array(Type.String()),
 })
 
+const remote = { remote_account_id: Id('remoteAccount'), mailbox_id: Id('mailbox') }
+
 /** @param title its name in the OpenAPI document */
 function event<T extends string, P extends TProperties>(type: T, title: string, description: string, data: P) {
   return record(title, description, {
@@ -159,6 +161,35 @@ export const EVENTS = {
     ...received,
     spam: Spam,
   }),
+  'remote_account.imported': event(
+    'remote_account.imported',
+    'RemoteAccountImported',
+    'All messages of an outside account are here.',
+    {
+      ...remote,
+      messages: Type.Integer({ minimum: 0 }),
+      duration_s: Type.Integer({ minimum: 0, description: 'Since the import began.' }),
+    },
+  ),
+  'remote_account.failed': event(
+    'remote_account.failed',
+    'RemoteAccountFailed',
+    'An outside account has stopped until a person changes something, or a removal is held back.',
+    {
+      ...remote,
+      reason: Words(['credentials', 'consent', 'certificate', 'host', 'quota', 'mass_removal']),
+      detail: Type.String({ description: 'One sentence.' }),
+    },
+  ),
+  'remote_account.recovered': event(
+    'remote_account.recovered',
+    'RemoteAccountRecovered',
+    'An outside account works again after more than an hour.',
+    {
+      ...remote,
+      down_s: Type.Integer({ minimum: 0 }),
+    },
+  ),
   'service.test': event('service.test', 'ServiceTest', 'A test event was requested for a webhook.', {
     message: Type.String(),
     triggered_by: Type.String({ description: 'The key that requested it; `operator` from the command line.' }),

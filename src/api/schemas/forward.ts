@@ -53,7 +53,7 @@ export const ForwardJson = record(
     suppressed: Type.Boolean({
       description: 'The address is on the suppression list of the team: messages stay in the mailbox.',
     }),
-    created_by: Type.String({ description: '`key_…` or `operator`.' }),
+    created_by: Type.String({ description: 'The member or key that made it, or `operator`.' }),
     created_at: TimeOf('When it was created.'),
     expires_at: TimeOrNull('Until when the receiver can confirm; null unless it is pending.'),
     confirmed_at: TimeOrNull('When the receiver confirmed; null before.'),

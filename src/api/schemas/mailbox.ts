@@ -57,7 +57,7 @@ export const MailboxAdmin = record(
   'A mailbox, as its team sees it.',
   {
     ...OWN_MEMBERS,
-    domain_id: Id('domain'),
+    domain_id: Nullable({ ...Id('domain'), description: 'Null for a mailbox that is an outside account.' }),
     status_reason: Nullable(Type.String({ description: 'Why it is suspended, when a reason was given.' })),
     is_agent: Type.Boolean({ description: 'An agent registered it.' }),
     agent_registration_id: Nullable(Type.String()),
@@ -66,6 +66,7 @@ export const MailboxAdmin = record(
     ),
     api_key_count: Type.Integer({ minimum: 0, description: 'Active API keys.' }),
     app_password_count: Type.Integer({ minimum: 0, description: 'Active app passwords.' }),
+    remote_account_id: Nullable({ ...Id('remoteAccount'), description: 'The outside account that the mailbox is.' }),
     last_activity_at: TimeOrNull('When its messages last changed; null before the first change.'),
     updated_at: TimeOf('When its settings last changed.'),
     suspended_at: TimeOrNull('When it was suspended; null while it is not.'),
@@ -80,6 +81,7 @@ export const MailboxAdmin = record(
     message_count: 12,
     api_key_count: 1,
     app_password_count: 1,
+    remote_account_id: null,
     last_activity_at: '2030-01-02T03:04:05.000Z',
     updated_at: '2030-01-02T03:04:05.000Z',
     suspended_at: null,
@@ -108,11 +110,10 @@ export function presentMailbox(mailbox: Mailbox, account: Account | undefined): 
   }
 }
 
-/** @param counts active API keys and app passwords of the mailbox */
 export function presentMailboxAdmin(
   mailbox: Mailbox,
   account: Account | undefined,
-  counts: { keys: number; appPasswords: number },
+  facts: { keys: number; appPasswords: number; remoteAccountId?: string | null },
 ): MailboxAdmin {
   return {
     ...presentMailbox(mailbox, account),
@@ -121,8 +122,9 @@ export function presentMailboxAdmin(
     is_agent: mailbox.isAgent,
     agent_registration_id: mailbox.agentRegistrationId,
     ...(account === undefined ? {} : { message_count: account.messageCount }),
-    api_key_count: counts.keys,
-    app_password_count: counts.appPasswords,
+    api_key_count: facts.keys,
+    app_password_count: facts.appPasswords,
+    remote_account_id: facts.remoteAccountId ?? null,
     last_activity_at: isoTimeOrNull(account?.lastActivityAt ?? null),
     updated_at: isoTime(mailbox.updatedAt),
     suspended_at: isoTimeOrNull(mailbox.suspendedAt),

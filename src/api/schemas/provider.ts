@@ -5,6 +5,7 @@ import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { allowedActions, type ProviderStats as Stats, type Tested } from '../../outbound/providers/providers.ts'
 import type { Provider } from '../../outbound/records.ts'
+import type { QuotaWindow } from '../../outbound/routing/quotas.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
@@ -33,6 +34,23 @@ const Quotas = record('Quotas', 'Recipients in each fixed UTC window; null for n
   per_hour: Nullable(QuotaRange),
   per_day: Nullable(QuotaRange),
 })
+
+const QuotaUse = record('QuotaUse', 'A window that has a quota.', {
+  window: Words(['second', 'minute', 'hour', 'day'], 'Windows begin at whole ones, UTC.'),
+  used: Type.Integer({ minimum: 0, description: 'Recipients handed over in it.' }),
+  most: Type.Integer({ minimum: 0, description: 'The cap of this window; of a range, what was drawn for it.' }),
+  ends_at: TimeOf('When counting begins again.'),
+})
+
+export const ProviderUse = record('ProviderUse', 'What is used of the quotas of a sending account now.', {
+  windows: Type.Array(QuotaUse, { description: 'Those with a quota, the shortest first.' }),
+})
+
+export function presentUse(windows: readonly QuotaWindow[]): Static<typeof ProviderUse> {
+  return {
+    windows: windows.map(({ window, used, most, endsAt }) => ({ window, used, most, ends_at: isoTime(endsAt) })),
+  }
+}
 
 const EXAMPLE = {
   id: 'dprov_m1n2b3v4c5x6z7l8k9j0h1g2',

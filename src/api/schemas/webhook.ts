@@ -16,6 +16,9 @@ export const EVENT_TYPES = [
   'message.delivery_delayed',
   'message.received',
   'message.received.spam',
+  'remote_account.imported',
+  'remote_account.failed',
+  'remote_account.recovered',
   'service.test',
 ] as const
 

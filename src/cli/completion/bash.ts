@@ -1,7 +1,7 @@
 // Completion for bash 3.2 and newer.
 
 import type { Command } from '../command.ts'
-import { followers, isFile, operandWords, optionsOf } from './words.ts'
+import { caseStatements, followers, isFile, operandWords, optionsOf } from './words.ts'
 
 /** Names of files may contain spaces. */
 const FILES = `local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null; return`
@@ -20,15 +20,7 @@ export function bashCompletion(commands: readonly Command[]): string {
     '    typed="${typed:+$typed }${COMP_WORDS[i]}"',
     '  done',
     '  COMPREPLY=()',
-    '  case "$typed" in',
-    ...starts,
-    '  esac',
-    '  case "$typed" in',
-    ...commands.map(commandCase),
-    '  esac',
-    '  case "$command $previous" in',
-    ...commands.flatMap(valueCases),
-    '  esac',
+    ...caseStatements({ starts, commands: commands.map(commandCase), values: commands.flatMap(valueCases) }),
     '  [[ $current == -* ]] && words="$options"',
     `  ${repliesOf('"$words"')}`,
     '}',

@@ -50,3 +50,9 @@ export function isFile(name: string | undefined): boolean {
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** The `case` statements of bash and zsh: what can follow the words that were typed, their command, and the values of an option. */
+export function caseStatements(cases: { starts: string[]; commands: string[]; values: string[] }): string[] {
+  const of = (subject: string, lines: readonly string[]) => [`  case "${subject}" in`, ...lines, '  esac']
+  return [...of('$typed', cases.starts), ...of('$typed', cases.commands), ...of('$command $previous', cases.values)]
+}

@@ -1,7 +1,7 @@
 // Completion for zsh 5 and newer.
 
 import type { Command } from '../command.ts'
-import { type Completion, followers, isFile, operandWords, optionsOf, quoted } from './words.ts'
+import { type Completion, caseStatements, followers, isFile, operandWords, optionsOf, quoted } from './words.ts'
 
 export function zshCompletion(commands: readonly Command[]): string {
   const starts = [...followers(commands)].map(([before, next]) => `    '${before}') found=(${described(next)}) ;;`)
@@ -15,15 +15,7 @@ export function zshCompletion(commands: readonly Command[]): string {
     '    [[ $words[i] == -* ]] && break',
     '    typed="${typed:+$typed }$words[i]"',
     '  done',
-    '  case "$typed" in',
-    ...starts,
-    '  esac',
-    '  case "$typed" in',
-    ...commands.map(commandCase),
-    '  esac',
-    '  case "$command $previous" in',
-    ...commands.flatMap(valueCases),
-    '  esac',
+    ...caseStatements({ starts, commands: commands.map(commandCase), values: commands.flatMap(valueCases) }),
     '  if [[ $words[CURRENT] == -* ]]; then _describe option options; else _describe command found; fi',
     '}',
     'if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _mailstead "$@"; else compdef _mailstead mailstead; fi',

@@ -1,4 +1,4 @@
-// What tells a repeated submission of a mail program.
+// Recognises a repeated submission of a mail program.
 
 import { statements } from '../migrate.ts'
 

@@ -34,6 +34,8 @@ import { forwardTables } from './0031-forwards.ts'
 import { personAccounts } from './0032-person-accounts.ts'
 import { auditTable } from './0033-audit.ts'
 import { domainChecks } from './0034-domain-checks.ts'
+import { consoleTables } from './0035-console.ts'
+import { outsideAccounts } from './0036-outside-accounts.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -73,5 +75,7 @@ export const mailMigrations = [
   personAccounts,
   auditTable,
   domainChecks,
+  consoleTables,
+  outsideAccounts,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

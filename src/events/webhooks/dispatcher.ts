@@ -14,7 +14,7 @@ import type { Webhooks } from './subscriptions.ts'
 const PER_WEBHOOK = 4
 /** Concurrent requests in total. */
 const IN_ALL = 400
-/** Deliveries claimed ahead for one subscription: at first, and while its endpoint uses them up before {@link QUICK_MS} are over. */
+/** Deliveries claimed ahead for one subscription: at first, and while its endpoint uses them up within {@link QUICK_MS}. */
 const AHEAD = 16
 const AHEAD_MAX = 512
 const QUICK_MS = 1000

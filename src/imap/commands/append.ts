@@ -172,11 +172,11 @@ class MessageIntake {
 
   /** The content is read to its end also when this fails. */
   async #receive({ bytes, isSync }: ContentHeader): Promise<SpooledMessage> {
-    const { app, deadlines } = this.#session
+    const { app, deadlines, signedIn } = this.#session
     if (isSync) this.#session.requestLiteral()
     deadlines.contentBegan()
     try {
-      return await app.appendSpool.receive(this.#pieces(bytes))
+      return await app.appendSpool.receive(this.#pieces(bytes), signedIn.account.n)
     } catch (error) {
       if (error instanceof SpoolFull) throw no('UNAVAILABLE', 'Too many messages are being stored. Try again later.')
       throw error

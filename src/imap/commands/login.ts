@@ -1,7 +1,7 @@
 // LOGIN and AUTHENTICATE (RFC 9051 §6.2.2 and §6.2.3, RFC 4959): the sign-in that all listeners of mail programs share.
 
 import { TRIES_MAX } from '../../access/access.ts'
-import type { SignInRefusal, SignInResult } from '../../access/signed-in.ts'
+import type { ImportedSoFar, SignInRefusal, SignInResult } from '../../access/signed-in.ts'
 import { mechanismOf } from '../../net/sasl.ts'
 import { channelBindings } from '../../net/tls.ts'
 import { no, ok, type TaggedAnswer } from '../answers.ts'
@@ -17,6 +17,8 @@ const REFUSALS: Record<SignInRefusal | 'malformed' | 'cancelled', [code: string 
   not_allowed: ['NOPERM', 'This credential does not allow IMAP.'],
   team_suspended: ['CONTACTADMIN', 'The team of this mailbox is suspended.'],
   provisioning: ['UNAVAILABLE', 'The mailbox is being set up. Try again in a moment.'],
+  importing: ['UNAVAILABLE', 'The mailbox is being imported. Try again later.'],
+  filtered_elsewhere: [null, 'The mail of this mailbox is filtered by its provider.'],
   malformed: [null, 'The response does not follow the mechanism.'],
   cancelled: [null, 'Authentication cancelled.'],
 }
@@ -33,10 +35,15 @@ function conclude(
     return ok('Logged in.', capabilityCode(session))
   }
   session.app.meters.login(result.reason)
-  const [code, text] = REFUSALS[result.reason]
+  const [code, general] = REFUSALS[result.reason]
+  const text = 'importing' in result && result.importing ? importText(result.importing) : general
   if (++session.loginFailures >= TRIES_MAX) session.bye('Too many failed logins.')
   const condition = result.reason === 'malformed' || result.reason === 'cancelled' ? 'BAD' : 'NO'
   return { condition, code, text }
+}
+
+function importText({ messagesDone, messagesTotal }: ImportedSoFar): string {
+  return `The mailbox is being imported: ${messagesDone} of ${messagesTotal} messages. Try again later.`
 }
 
 function assertEncrypted(session: ImapSession): void {

@@ -24,6 +24,22 @@ export function servedFields(
   return range === null ? bytes : bytes.subarray(range.start, range.start + range.count)
 }
 
+/** Line ends and characters that {@link servedFields} would change, or that are more than one byte on the wire. */
+const UNSERVED = /[\0\x80-\xff]|(?<!\r)\n/
+
+/**
+ * {@link servedFields} as text, where that is the same.
+ * @param fields the chosen fields as written, each byte as one character
+ * @returns null when they have to be repaired, or are not ASCII
+ */
+export function plainFields(fields: readonly string[], range: ServedFields['range']): string | null {
+  const text = fields.join('')
+  const isWhole = text === '' || text.endsWith('\n')
+  if (!isWhole || UNSERVED.test(text)) return null
+  const served = `${text}\r\n`
+  return range === null ? served : served.slice(range.start, range.start + range.count)
+}
+
 function fieldsOf(header: Uint8Array, fields: readonly HeaderField[], names: ReadonlySet<string>): Buffer {
   const chosen: Uint8Array[] = []
   for (const { name, start, end } of fields) if (names.has(name)) chosen.push(header.subarray(start, end))

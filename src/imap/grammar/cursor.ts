@@ -12,11 +12,10 @@ export interface CommandPiece {
 /** The command does not follow the grammar: answered with BAD. */
 export class ImapSyntaxError extends Error {}
 
-export const SP = 0x20
+const SP = 0x20
 export const DQUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN = 0x28
-const CLOSE = 0x29
 const ZERO = 0x30
 const NINE = 0x39
 /** Largest number64 (RFC 9051 §9): 63 bits. */
@@ -153,11 +152,6 @@ export class Cursor {
     return this.#some(ASTRING, 'a string')
   }
 
-  /** list-chars: part of a LIST pattern. */
-  listAtom(): string {
-    return this.#some(LIST_CHAR, 'a pattern')
-  }
-
   /** An atom that may contain bytes above 127: names of mailboxes as some clients send them. */
   utf8Atom(set: 'astring' | 'list'): Buffer {
     const known = set === 'list' ? LIST_CHAR : ASTRING
@@ -252,10 +246,6 @@ export class Cursor {
 
   get isAtList(): boolean {
     return this.peek() === OPEN
-  }
-
-  get isAtListEnd(): boolean {
-    return this.peek() === CLOSE
   }
 }
 

@@ -112,6 +112,6 @@ export function readFetchModifiers(cursor: Cursor): FetchModifiers {
 }
 
 /** `mod-sequence-value` of a command; 0 is taken as well, as clients send it. */
-export function readModSeq(cursor: Cursor): number {
+function readModSeq(cursor: Cursor): number {
   return cursor.number64()
 }

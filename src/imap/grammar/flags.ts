@@ -35,7 +35,7 @@ export function readFlagList(cursor: Cursor): FlagSet {
 }
 
 /** @returns a system flag with its backslash or a keyword, in lower case */
-export function readFlag(cursor: Cursor): string {
+function readFlag(cursor: Cursor): string {
   if (cursor.skip('\\')) {
     const name = cursor.atom().toLowerCase()
     if (!SYSTEM_FLAGS.has(name) && name !== 'recent') throw new ImapSyntaxError(`\\${name} is not a flag.`)

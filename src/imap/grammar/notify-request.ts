@@ -60,7 +60,7 @@ export function isSelectedFilter({ kind }: MailboxSpecifier): boolean {
   return kind === 'selected' || kind === 'selected-delayed'
 }
 
-export function isMessageEvent(event: NotifyEvent): boolean {
+function isMessageEvent(event: NotifyEvent): boolean {
   return MESSAGE_EVENTS.has(event)
 }
 

@@ -19,7 +19,7 @@ export function readSequenceSet(cursor: Cursor): SequenceSet {
 }
 
 /** `sequence-set` without `$`. */
-export function readRanges(cursor: Cursor): NumberRange[] {
+function readRanges(cursor: Cursor): NumberRange[] {
   const ranges: NumberRange[] = []
   do {
     if (ranges.length === SET_RANGES) throw new ImapSyntaxError('The set has too many ranges.')

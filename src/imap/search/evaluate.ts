@@ -1,11 +1,13 @@
 // Evaluates a search for one message with what is known of it so far: true, false, or null while that is not enough (RFC 9051 §6.4.4).
 
+import { DAY_MS } from '../../base/durations.ts'
 import { headerText } from '../../mime/headers.ts'
 import { KEPT_FIELDS, type KeptHeaders } from '../../mime/message-headers.ts'
 import type { FolderEntry } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS } from '../../store/messages/keywords.ts'
 import type { SystemFlag } from '../grammar/flags.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
+import type { FieldMatches } from './field-matches.ts'
 import { addressesMatch, fieldMatches, matchesSentDay } from './text.ts'
 
 /** What is known of a message; members that are absent have not been read. */
@@ -25,9 +27,8 @@ export interface SearchSettings {
   now: number
   /** UIDs of the sets of a search, by key. */
   sets: ReadonlyMap<SearchKey, (uid: number) => boolean>
+  fields: FieldMatches
 }
-
-const DAY_MS = 86_400_000
 
 const FLAG_BITS: Record<SystemFlag, number> = {
   seen: ENTRY_FLAGS.seen,
@@ -83,7 +84,7 @@ function evaluateLeaf(key: SearchKey, facts: MessageFacts, settings: SearchSetti
     case 'date':
       return evaluateDate(key, facts)
     default:
-      return evaluateContent(key, facts)
+      return evaluateContent(key, facts, settings.fields)
   }
 }
 
@@ -97,7 +98,11 @@ function evaluateDate(key: Extract<SearchKey, { kind: 'date' }>, { entry, header
   return key.relation === 'since' ? at >= key.day : at >= key.day && at < key.day + DAY_MS
 }
 
-function evaluateContent(key: SearchKey, { entry, labels, ids, headers, texts }: MessageFacts): boolean | null {
+function evaluateContent(
+  key: SearchKey,
+  { entry, labels, ids, headers, texts }: MessageFacts,
+  fields: FieldMatches,
+): boolean | null {
   switch (key.kind) {
     case 'keyword': {
       if ((entry.flags & ENTRY_FLAGS.labelled) === 0) return !key.isSet
@@ -106,11 +111,11 @@ function evaluateContent(key: SearchKey, { entry, labels, ids, headers, texts }:
     case 'id':
       return ids === undefined ? null : (key.of === 'message' ? ids.message : ids.thread) === key.id
     case 'address':
-      return headers === undefined ? null : values(headers, key.field).some((value) => addressesMatch(value, key))
+      return headers === undefined ? null : fields.some(key, headers, key.field, (value) => addressesMatch(value, key))
     case 'subject':
-      return headers === undefined ? null : values(headers, 'subject').some((value) => fieldMatches(value, key))
+      return headers === undefined ? null : fields.some(key, headers, 'subject', (value) => fieldMatches(value, key))
     case 'header':
-      if (isKeptField(key.name)) return headers === undefined ? null : headerMatches(key, headers)
+      if (isKeptField(key.name)) return headers === undefined ? null : headerMatches(key, headers, fields)
       return texts?.get(key) ?? null
     default:
       return texts?.get(key) ?? null
@@ -122,14 +127,13 @@ export function isKeptField(name: string): boolean {
   return KEPT_FIELDS.has(name.toLowerCase())
 }
 
-function headerMatches(key: Extract<SearchKey, { kind: 'header' }>, headers: KeptHeaders): boolean {
-  const field = key.name.toLowerCase()
+function headerMatches(
+  key: Extract<SearchKey, { kind: 'header' }>,
+  headers: KeptHeaders,
+  fields: FieldMatches,
+): boolean {
+  const name = key.name.toLowerCase()
   // An empty string asks whether the field exists.
-  if (key.value === '') return headers.fields.some((one) => one.name === field)
-  return values(headers, field).some((text) => fieldMatches(text, key))
-}
-
-/** Unfolded values of all fields of a name. */
-function values(headers: KeptHeaders, name: string): string[] {
-  return headers.fields.flatMap((field) => (field.name === name ? [headerText([field], name) ?? ''] : []))
+  if (key.value === '') return fields.find(headers, name).length > 0
+  return fields.some(key, headers, name, (value) => fieldMatches(value, key))
 }

@@ -8,6 +8,7 @@ import type { SearchKey } from '../grammar/search-keys.ts'
 import { type NumberRange, piecesOfRanges, rangesInclude } from '../grammar/sets.ts'
 import { type MailSource, MessagePage } from '../message-content.ts'
 import { evaluate, type MessageFacts, type SearchSettings } from './evaluate.ts'
+import { FieldMatches } from './field-matches.ts'
 import { type Collection, collectedRow, needsHeadersFor } from './hit-facts.ts'
 import { type KeyKinds, kindsOf } from './key-kinds.ts'
 import { matchContent } from './message-text.ts'
@@ -85,10 +86,10 @@ class SearchedPage {
     this.#task = task
     this.#kinds = kindsOf(task.key)
     const sets = [...task.sets].map(([key, ranges]) => [key, (uid: number) => rangesInclude(ranges, uid)] as const)
-    this.#settings = { now: task.now, sets: new Map(sets) }
+    this.#settings = { now: task.now, sets: new Map(sets), fields: new FieldMatches() }
   }
 
-  /** @returns the last UID that was looked at: content is read only until the time is over */
+  /** @returns the last UID that was looked at: content is read only until the time has expired */
   async look(ranges: readonly NumberRange[], isOver: () => boolean): Promise<number> {
     const { folder } = this.#task
     const { views } = this.#source.app.store
@@ -98,7 +99,8 @@ class SearchedPage {
     const hits: MessageFacts[] = []
     let through = ranges.at(-1)![1]
     for (const facts of all) {
-      const found = await this.#decide(facts)
+      // Most are decided at once: awaiting each would take as long as comparing it.
+      const found = this.#evaluate(facts) ?? (await this.#decide(facts))
       if (found) hits.push(facts)
       if (this.#task.readsContent && isOver()) {
         through = facts.entry.uid
@@ -145,7 +147,8 @@ class SearchedPage {
   async #addHeaders(open: readonly MessageFacts[]): Promise<void> {
     const content = this.#contentOf(open, { headers: true })
     for (const facts of open) {
-      const headers = await content.headers(facts.entry.message)
+      const { message } = facts.entry
+      const headers = content.keptHeaders(message) ?? (await content.headers(message))
       if (headers !== undefined) facts.headers = headers
     }
   }
@@ -156,9 +159,8 @@ class SearchedPage {
     return new MessagePage(this.#source, entries, { rows: false, labels: false, headers, structure }, new Map())
   }
 
+  /** Whether a message matches whose content decides it. */
   async #decide(facts: MessageFacts): Promise<boolean> {
-    const known = this.#evaluate(facts)
-    if (known !== null) return known
     if (!this.#task.readsContent) {
       this.#undecided.push(facts.entry)
       return false
@@ -175,7 +177,10 @@ class SearchedPage {
     if (collects.kind === 'hits') return
     const content = needsHeadersFor(collects) ? this.#contentOf(hits, { headers: true }) : null
     for (const { entry, headers: known } of hits) {
-      const headers = content === null ? null : (known ?? (await content.headers(entry.message)))
+      const headers =
+        content === null
+          ? null
+          : (known ?? content.keptHeaders(entry.message) ?? (await content.headers(entry.message)))
       // The message is gone.
       if (headers === undefined) continue
       this.#rows.push(collectedRow(collects, { entry, sequence: sequenceIn(part, entry.uid), headers }))

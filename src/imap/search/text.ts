@@ -1,5 +1,6 @@
 // Compares header fields with search strings and dates (RFC 9051 §6.4.4).
 
+import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import { parseListedAddresses } from '../../mime/address-list.ts'
 import { parseZonedDate } from '../../mime/date.ts'
 import { decodeHeader } from '../../mime/decode.ts'
@@ -10,9 +11,6 @@ interface WantedText {
   value: string
   isFuzzy?: boolean
 }
-
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 
 /** Text in the form search strings are compared in: case does not matter, accents do. */
 export function foldedText(text: string): string {

@@ -152,6 +152,15 @@ export class Emails {
     return row && this.byN([row.email])[0]
   }
 
+  /** Deliveries by their numbers, without their timelines. */
+  deliveriesByN(ns: readonly number[]): Delivery[] {
+    const rows = this.#db.read.all<DeliveryColumns>(
+      `SELECT ${DELIVERY_COLUMNS} FROM deliveries d WHERE d.n IN (SELECT value FROM json_each(?))`,
+      [JSON.stringify(ns)],
+    )
+    return rows.map(presentDelivery)
+  }
+
   /** All deliveries of a message, in the order of its recipients. */
   deliveriesOf(emailN: number): DeliveryState[] {
     return this.deliveriesOfAll([emailN])

@@ -7,6 +7,9 @@ import { type ApiClient, type ApiResult, textAt } from '../transports/accounts/a
 /** The account types that are connected by OAuth consent. */
 export type ConnectedType = 'gmail_api' | 'outlook_api'
 
+/** `send`: an account that sends through the provider's API. `mail`: IMAP and SMTP of an outside account (decisions-imap §10.5). */
+export type ConsentPurpose = 'send' | 'mail'
+
 export interface Issuer {
   type: ConnectedType
   /** Display name. */
@@ -21,8 +24,11 @@ export interface Issuer {
   needed: readonly string[]
   /** Further parameters of the authorization request. */
   ask: Readonly<Record<string, string>>
-  /** URL of the account's profile; `addressMembers` names the members that may contain its address. */
-  profileUrl: string
+  /**
+   * URL of the account's profile; null: the address is in the ID token, since the access token is for another service.
+   * `addressMembers` names the members of either that may contain it.
+   */
+  profileUrl: string | null
   addressMembers: readonly string[]
 }
 
@@ -31,11 +37,27 @@ const GOOGLE_SEND = 'https://www.googleapis.com/auth/gmail.send'
 const GOOGLE_READ = 'https://www.googleapis.com/auth/gmail.metadata'
 // Mail.ReadBasic reads the recipients of messages in Sent, without content.
 const MICROSOFT_NEEDED = ['Mail.Send', 'Mail.ReadBasic', 'User.Read']
+/** IMAP and SMTP with XOAUTH2. */
+const GOOGLE_MAIL = ['https://mail.google.com/']
+const MICROSOFT_MAIL = ['https://outlook.office.com/IMAP.AccessAsUser.All', 'https://outlook.office.com/SMTP.Send']
 
 /** @returns null when the operator configured no OAuth client for this issuer */
-export function issuerOf(config: Config, type: ConnectedType): Issuer | null {
+export function issuerOf(config: Config, type: ConnectedType, purpose: ConsentPurpose = 'send'): Issuer | null {
   const issuer = type === 'gmail_api' ? google(config) : microsoft(config)
-  return issuer.clientId === '' ? null : issuer
+  if (issuer.clientId === '') return null
+  return purpose === 'send' ? issuer : forMail(issuer)
+}
+
+/** The client is the same, with the same redirect URI: an operator registers it once. */
+function forMail(issuer: Issuer): Issuer {
+  if (issuer.type === 'gmail_api') return { ...issuer, scopes: GOOGLE_MAIL, needed: GOOGLE_MAIL }
+  return {
+    ...issuer,
+    scopes: ['offline_access', 'openid', 'email', ...MICROSOFT_MAIL],
+    needed: MICROSOFT_MAIL,
+    profileUrl: null,
+    addressMembers: ['email', 'preferred_username'],
+  }
 }
 
 function google(config: Config): Issuer {
@@ -72,9 +94,25 @@ function microsoft(config: Config): Issuer {
   }
 }
 
-/** Reads the profile of the account that a token belongs to. */
-export function readProfile(client: ApiClient, issuer: Issuer, token: string): Promise<ApiResult> {
-  return client.call({ method: 'GET', url: issuer.profileUrl, headers: { authorization: `Bearer ${token}` } })
+/** The address of the account that tokens belong to, lower-case; null if there is none. */
+export async function readAddress(
+  client: ApiClient,
+  issuer: Issuer,
+  tokens: { accessToken: string; idToken: string | null },
+): Promise<string | null> {
+  if (issuer.profileUrl === null) return addressOf(issuer, claimsOf(tokens.idToken))
+  const headers = { authorization: `Bearer ${tokens.accessToken}` }
+  const profile: ApiResult = await client.call({ method: 'GET', url: issuer.profileUrl, headers })
+  return profile.kind === 'answered' ? addressOf(issuer, profile.body) : null
+}
+
+/** It came from the issuer itself over TLS, so that its signature adds nothing (OpenID Connect Core §3.1.3.7). */
+function claimsOf(idToken: string | null): unknown {
+  try {
+    return JSON.parse(Buffer.from(idToken?.split('.')[1] ?? '', 'base64url').toString())
+  } catch {
+    return null
+  }
 }
 
 /** The address in a profile, lower-case; null if there is none. */

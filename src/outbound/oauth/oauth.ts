@@ -7,11 +7,12 @@ import { checkName } from '../../directory/teams.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider } from '../records.ts'
 import { ApiClient } from '../transports/accounts/api-client.ts'
-import { addressOf, type ConnectedType, type Issuer, issuerOf, missingScopes, readProfile } from './issuers.ts'
-import { type Begun, OAuthStates } from './states.ts'
+import { type ConnectedType, type Issuer, issuerOf, missingScopes, readAddress } from './issuers.ts'
+import { type Begun, type MailTarget, OAuthStates } from './states.ts'
 import { requestToken } from './token.ts'
 
 export type { ConnectedType } from './issuers.ts'
+export type { MailTarget } from './states.ts'
 
 export interface OAuthDeps extends OutboundDeps {
   providers: {
@@ -25,18 +26,35 @@ export interface OAuthDeps extends OutboundDeps {
 
 /** The result of an authorization callback. `redirectAfter` is the URL to continue at. */
 export type OAuthCallbackResult =
-  | { kind: 'connected'; provider: Provider; redirectAfter: string | null }
+  | { kind: 'connected'; provider: Provider; redirectAfter: string | null; createdBy: string }
+  /** Consent for an outside account, which the caller makes or renews. */
+  | { kind: 'mail'; consent: MailConsent; redirectAfter: string | null; createdBy: string }
   /** The user denied access, or declined a required scope. */
   | { kind: 'denied' | 'incomplete'; redirectAfter: string | null }
-  /** The state is not ours, is older than ten minutes, or was used before. */
-  | { kind: 'unknown' | 'expired' | 'used' }
+  /** The state is not ours, is older than ten minutes, was used before, or was begun in another browser. */
+  | { kind: 'unknown' | 'expired' | 'used' | 'other_session' }
+  /** The person who began it may no longer connect accounts of the team. */
+  | { kind: 'not_allowed' }
   /** The issuer's response is unusable; `reason` is one sentence. */
   | { kind: 'failed'; reason: string; redirectAfter: string | null }
+
+/** Access to the mail of an account by IMAP and SMTP. */
+export interface MailConsent extends MailTarget {
+  teamId: string
+  auth: 'google' | 'microsoft'
+  name: string
+  /** Lower-case. */
+  email: string
+  refreshToken: string
+}
 
 export const NAME_MAX = 255
 export const REDIRECT_MAX = 2000
 // Codes of both issuers are far shorter.
 const CODE_MAX = 8192
+
+const OPERATOR = { sessionId: null, createdBy: 'operator' }
+const STRANGER = { sessionId: null, mayConnect: () => false }
 
 export class OAuth {
   readonly #deps: OAuthDeps
@@ -51,15 +69,19 @@ export class OAuth {
 
   /**
    * Starts the authorization flow for an account.
+   * @param input.mail for an outside account; null: for a sending account
    * @param input.redirectAfter where the browser continues afterwards: a path or URL of APP_ORIGIN
+   * @param by who begins it (default: the operator, at the machine); a person completes it in the same session
    * @throws ProductError service_unavailable (no client is configured), validation_error
    */
   async authorize(
     teamId: string,
-    input: { type: ConnectedType; name: string; redirectAfter: string | null },
+    input: { type: ConnectedType; name: string; redirectAfter: string | null; mail?: MailTarget | null },
+    by: Pick<Begun, 'sessionId' | 'createdBy'> = OPERATOR,
   ): Promise<{ authorizationUrl: string; stateExpiresAt: number }> {
     const { config } = this.#deps
-    const issuer = issuerOf(config, input.type)
+    const { mail = null } = input
+    const issuer = issuerOf(config, input.type, mail === null ? 'send' : 'mail')
     if (issuer === null) {
       const kind = input.type === 'gmail_api' ? 'Google' : 'Microsoft'
       throw new ProductError('service_unavailable', `No OAuth client for ${kind} is configured on this appliance.`)
@@ -67,7 +89,10 @@ export class OAuth {
     const name = checkName(input.name, NAME_MAX)
     const redirectAfter = input.redirectAfter === null ? null : ownUrl(config.APP_ORIGIN, input.redirectAfter)
     const verifier = randomBytes(32).toString('base64url')
-    const { state, expiresAt } = await this.#states.begin({ teamId, type: input.type, name, verifier, redirectAfter })
+    const { state, expiresAt } = await this.#states.begin({
+      ...{ teamId, type: input.type, name, verifier, redirectAfter, mail },
+      ...by,
+    })
     const query = new URLSearchParams({
       client_id: issuer.clientId,
       redirect_uri: this.#callbackUrl(input.type),
@@ -81,16 +106,22 @@ export class OAuth {
     return { authorizationUrl: `${issuer.authorizeUrl}?${query}`, stateExpiresAt: expiresAt }
   }
 
-  /** Completes the flow with the query parameters of the issuer's redirect. */
+  /**
+   * Completes the flow with the query parameters of the issuer's redirect.
+   * @param browser the session it has (default: none), and whether that may still connect accounts of a team
+   */
   async callback(
     type: ConnectedType,
     query: { state?: string; code?: string; error?: string },
+    browser: { sessionId: string | null; mayConnect(teamId: string, purpose: 'send' | 'mail'): boolean } = STRANGER,
   ): Promise<OAuthCallbackResult> {
-    const returned = await this.#states.take(type, query.state ?? '')
+    const returned = await this.#states.take(type, query.state ?? '', browser.sessionId)
     if (returned.kind !== 'fresh') return returned
     const { begun } = returned
+    const purpose = begun.mail === null ? 'send' : 'mail'
+    if (begun.sessionId !== null && !browser.mayConnect(begun.teamId, purpose)) return { kind: 'not_allowed' }
     const { redirectAfter } = begun
-    const issuer = issuerOf(this.#deps.config, type)
+    const issuer = issuerOf(this.#deps.config, type, purpose)
     if (issuer === null) return { kind: 'failed', reason: 'The appliance has no OAuth client any more.', redirectAfter }
     if (query.error === 'access_denied') return { kind: 'denied', redirectAfter }
     if (query.code === undefined || query.code.length > CODE_MAX) {
@@ -106,7 +137,7 @@ export class OAuth {
   }
 
   async #connect(issuer: Issuer, begun: Begun, code: string): Promise<OAuthCallbackResult> {
-    const { teamId, type, name, verifier, redirectAfter } = begun
+    const { teamId, type, name, verifier, redirectAfter, mail } = begun
     const fail = (reason: string): OAuthCallbackResult => ({ kind: 'failed', reason, redirectAfter })
     const redirectUri = this.#callbackUrl(type)
     const answer = await requestToken(this.#client, issuer, { kind: 'code', code, redirectUri, verifier })
@@ -119,13 +150,17 @@ export class OAuth {
     }
     const { refreshToken } = answer
     if (refreshToken === null) return fail(`${issuer.name} returned no refresh token. Connect the account again.`)
-    const profile = await readProfile(this.#client, issuer, answer.accessToken)
-    const oauthEmail = profile.kind === 'answered' ? addressOf(issuer, profile.body) : null
+    const oauthEmail = await readAddress(this.#client, issuer, answer)
     if (oauthEmail === null) return fail(`${issuer.name} returned no address for the account.`)
+    if (mail !== null) {
+      const auth = type === 'gmail_api' ? 'google' : 'microsoft'
+      const consent = { ...mail, teamId, auth, name, email: oauthEmail, refreshToken } as const
+      return { kind: 'mail', consent, redirectAfter, createdBy: begun.createdBy }
+    }
     try {
       const account = { teamId, type, name, oauthEmail, refreshToken }
       const provider = await this.#deps.db.write((tx) => this.#deps.providers.createOAuth(tx, account))
-      return { kind: 'connected', provider, redirectAfter }
+      return { kind: 'connected', provider, redirectAfter, createdBy: begun.createdBy }
     } catch (error) {
       if (error instanceof ProductError) return fail(error.message)
       throw error

@@ -20,9 +20,22 @@ export interface Begun {
   /** PKCE code verifier (RFC 7636 §4.1). */
   verifier: string
   redirectAfter: string | null
+  /** The session (`ses_…`) of the person who began it: only its browser completes it. Null for a key, whose holder hands the address on. */
+  sessionId: string | null
+  /** Who began it: the member, the key, or `operator`. */
+  createdBy: string
+  /** What the consent is for, when it is for an outside account. */
+  mail: MailTarget | null
 }
 
-export type Returned = { kind: 'fresh'; begun: Begun } | { kind: 'unknown' | 'expired' | 'used' }
+/** The outside account that a consent makes. */
+export interface MailTarget {
+  mode: 'mirror' | 'collect'
+  /** `collect`: the hosted mailbox. */
+  mailboxId: string | null
+}
+
+export type Returned = { kind: 'fresh'; begun: Begun } | { kind: 'unknown' | 'expired' | 'used' | 'other_session' }
 
 /**
  * A state is `<end>.<random>.<mac>`: a forged one is rejected without a database read, and an expired one is distinguished from
@@ -48,16 +61,21 @@ export class OAuthStates {
         team_id: begun.teamId,
         type: begun.type,
         name: begun.name,
-        verifier_sealed: vault.seal(SEAL_PURPOSE, begun.verifier),
+        verifier_sealed: vault.seal(SEAL_PURPOSE, JSON.stringify({ verifier: begun.verifier, mail: begun.mail })),
         redirect_after: begun.redirectAfter,
+        session_id: begun.sessionId,
+        created_by: begun.createdBy,
         expires_at: expiresAt,
       })
     })
     return { state, expiresAt }
   }
 
-  /** Redeems a state; each can be redeemed only once. */
-  async take(type: ConnectedType, state: string): Promise<Returned> {
+  /**
+   * Redeems a state; each can be redeemed only once. In another browser than it was begun in it stays.
+   * @param sessionId of the browser that returned; null without one
+   */
+  async take(type: ConnectedType, state: string, sessionId: string | null): Promise<Returned> {
     const { db, clock, vault } = this.#deps
     const [, end, random, mac] = FORM.exec(state) ?? []
     if (end === undefined || !sameText(this.#macOf(type, `${end}.${random}`), mac!)) return { kind: 'unknown' }
@@ -66,13 +84,17 @@ export class OAuthStates {
     return db.write((tx) => {
       const row = tx.get('SELECT * FROM oauth_states WHERE hash = ?', [hash])
       if (row === undefined) return { kind: 'used' }
+      const begunIn = row.session_id as string | null
+      if (begunIn !== null && begunIn !== sessionId) return { kind: 'other_session' }
       tx.run('DELETE FROM oauth_states WHERE hash = ?', [hash])
       const begun = {
         teamId: row.team_id as string,
         type,
         name: row.name as string,
-        verifier: vault.open(SEAL_PURPOSE, row.verifier_sealed as Uint8Array).toString(),
         redirectAfter: row.redirect_after as string | null,
+        sessionId: begunIn,
+        createdBy: (row.created_by as string | null) ?? 'operator',
+        ...unsealed(vault.open(SEAL_PURPOSE, row.verifier_sealed as Uint8Array).toString()),
       }
       return { kind: 'fresh', begun }
     })
@@ -81,6 +103,12 @@ export class OAuthStates {
   #macOf(type: ConnectedType, open: string): string {
     return this.#deps.vault.mac(MAC_PURPOSE, `${type}.${open}`).subarray(0, MAC_BYTES).toString('base64url')
   }
+}
+
+/** A state of a version without outside accounts is the verifier alone. */
+function unsealed(text: string): Pick<Begun, 'verifier' | 'mail'> {
+  if (!text.startsWith('{')) return { verifier: text, mail: null }
+  return JSON.parse(text) as Pick<Begun, 'verifier' | 'mail'>
 }
 
 /** Compares two texts of equal length in constant time. */

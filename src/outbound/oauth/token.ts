@@ -14,6 +14,8 @@ export type TokenAnswer =
       refreshToken: string | null
       /** Null when omitted, which means all requested scopes (RFC 6749 §5.1). */
       scope: string | null
+      /** Null when none was requested (OpenID Connect Core §3.1.3.3). */
+      idToken: string | null
     }
   /** The code or refresh token is invalid: the user must consent again. */
   | { kind: 'refused'; text: string }
@@ -71,7 +73,7 @@ export async function requestToken(
     options: { [library.customFetch]: send, [library.allowInsecureRequests]: true },
   }
   try {
-    return read(issuer, await perform(request, grant))
+    return read(issuer, await perform(request, grant), result)
   } catch (error) {
     if (result === undefined) throw error
     return failureOf(issuer, result)
@@ -115,7 +117,7 @@ interface Tokens {
   scope?: string
 }
 
-function read(issuer: Issuer, tokens: Tokens): TokenAnswer {
+function read(issuer: Issuer, tokens: Tokens, result: ApiResult | undefined): TokenAnswer {
   if (!isSafe(tokens.access_token)) return noToken(issuer)
   const { expires_in: seconds = LIFETIME_UNKNOWN_S, refresh_token: refreshToken } = tokens
   return {
@@ -124,6 +126,7 @@ function read(issuer: Issuer, tokens: Tokens): TokenAnswer {
     lifetimeMs: Math.min(Math.max(seconds, LIFETIME_MIN_S), LIFETIME_MAX_S) * 1000,
     refreshToken: refreshToken !== undefined && isSafe(refreshToken) ? refreshToken : null,
     scope: tokens.scope ?? null,
+    idToken: idTokenIn(result),
   }
 }
 
@@ -139,6 +142,12 @@ function failureOf(issuer: Issuer, result: ApiResult): TokenAnswer {
   }
   const reason = error ?? `status ${result.status}`
   return failed(`${issuer.name} gave no token (${reason}).`, result.retryAfterMs)
+}
+
+/** The library is not given it: it would check the signature and the nonce. */
+function idTokenIn(result: ApiResult | undefined): string | null {
+  const token = result?.kind === 'answered' ? textAt(result.body, 'id_token') : null
+  return token !== null && token !== undefined && isSafe(token) ? token : null
 }
 
 /** A token of printable ASCII within the length limit, safe for a header field. */

@@ -29,9 +29,9 @@ export interface ProviderChange {
   trackingDomain?: string | null
 }
 
-/** A new SMTP account. */
+/** A new SMTP account; without a password only that of an outside account that is connected. */
 export type NewProvider = ProviderChange &
-  Required<Pick<ProviderChange, 'name' | 'smtpHost' | 'smtpPort' | 'smtpProtocol' | 'smtpUsername' | 'smtpPassword'>>
+  Required<Pick<ProviderChange, 'name' | 'smtpHost' | 'smtpPort' | 'smtpProtocol' | 'smtpUsername'>>
 
 export const NO_QUOTAS: ProviderQuotas = { perSecond: null, perMinute: null, perHour: null, perDay: null }
 
@@ -62,7 +62,7 @@ export function checkChange<C extends ProviderChange>(change: C, allowPrivate: b
   const { smtpHost, fromEmail, replyToEmail, returnPath, trackingDomain } = change
   return {
     ...change,
-    ...(smtpHost === undefined ? {} : { smtpHost: checkHost(smtpHost, allowPrivate) }),
+    ...(smtpHost === undefined ? {} : { smtpHost: checkHost('smtp_host', smtpHost, allowPrivate) }),
     ...(fromEmail == null ? {} : { fromEmail: checkEmail('from_email', fromEmail) }),
     ...(replyToEmail == null ? {} : { replyToEmail: checkEmail('reply_to_email', replyToEmail) }),
     ...(returnPath == null ? {} : { returnPath: checkEmail('return_path', returnPath) }),
@@ -125,27 +125,24 @@ function checkText(field: string, text: string | null | undefined): void {
   throw invalid(field, 'invalid_format', `The ${field} must not contain control characters.`)
 }
 
-function checkHost(text: string, allowPrivate: boolean): string {
+/** @param allowPrivate whether it may have a private address @throws ProductError validation_error on `field` */
+export function checkHost(field: string, text: string, allowPrivate: boolean): string {
   const host = text
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
   if (isIP(host) !== 0) {
     if (!allowPrivate && !isPublicAddress(host)) {
-      throw invalid(
-        'smtp_host',
-        'forbidden_value',
-        'The host is in a private network, which this appliance does not allow.',
-      )
+      throw invalid(field, 'forbidden_value', 'The host is in a private network, which this appliance does not allow.')
     }
     return host
   }
   // With a numeric last label, a resolver would parse the name as an IPv4 address.
   if (!HOST_NAME.test(host) || /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)) {
-    throw invalid('smtp_host', 'invalid_format', 'The host must be a DNS name or an IP address.')
+    throw invalid(field, 'invalid_format', 'The host must be a DNS name or an IP address.')
   }
   if (!allowPrivate && (host === 'localhost' || host.endsWith('.localhost'))) {
-    throw invalid('smtp_host', 'forbidden_value', 'The host is this machine, which this appliance does not allow.')
+    throw invalid(field, 'forbidden_value', 'The host is this machine, which this appliance does not allow.')
   }
   return host
 }

@@ -1,6 +1,6 @@
 // The sending accounts of teams: create, read, update, activate, deactivate, test and delete.
 
-import { conflict, notFound, ProductError } from '../../base/errors.ts'
+import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
@@ -69,28 +69,35 @@ export class Providers {
   }
 
   /** Creates an SMTP account; it is checked immediately and becomes active on success. @throws ProductError validation_error, conflict */
-  async create(teamId: string, given: NewProvider): Promise<Provider> {
-    const { db, clock, config } = this.#deps
+  create(teamId: string, given: NewProvider): Promise<Provider> {
+    return this.#deps.db.write((tx) => this.createIn(tx, teamId, given))
+  }
+
+  /**
+   * As `create`, inside a unit of work of the caller.
+   * @param remoteAccountId the outside account it belongs to, where alone it is edited
+   */
+  createIn(tx: Tx, teamId: string, given: NewProvider, remoteAccountId: string | null = null): Provider {
+    const { clock, config } = this.#deps
     const input = checkChange(given, config.ALLOW_PRIVATE_SMTP_HOSTS)
     const quotas = mergeQuotas(NO_QUOTAS, input.quotas)
-    return db.write((tx) => {
-      this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
-      const now = clock.now()
-      const id = newId('provider')
-      tx.insert('providers', {
-        id,
-        team_id: teamId,
-        type: 'smtp',
-        status: 'pending',
-        ...this.#columnsOf(input),
-        quotas: JSON.stringify(quotas),
-        check_due_at: now,
-        created_at: now,
-        updated_at: now,
-      })
-      this.health.checkSoon(tx)
-      return this.#find(tx, teamId, id)!
+    this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
+    const now = clock.now()
+    const id = newId('provider')
+    tx.insert('providers', {
+      id,
+      team_id: teamId,
+      type: 'smtp',
+      status: 'pending',
+      ...this.#columnsOf(input),
+      quotas: JSON.stringify(quotas),
+      remote_account_id: remoteAccountId,
+      check_due_at: now,
+      created_at: now,
+      updated_at: now,
     })
+    this.health.checkSoon(tx)
+    return this.#find(tx, teamId, id)!
   }
 
   get(teamId: string, id: string): Provider | undefined {
@@ -172,21 +179,48 @@ export class Providers {
     given: ProviderChange,
     precondition: Precondition = () => {},
   ): Promise<Provider> {
-    const { db, clock, config } = this.#deps
-    const change = checkChange(given, config.ALLOW_PRIVATE_SMTP_HOSTS)
-    return db.write((tx) => {
-      const current = this.#allowed(tx, teamId, id, 'update', precondition)
-      if (current.type !== 'smtp') refuseForeign(change)
-      const columns = {
-        ...this.#columnsOf(change),
-        quotas: JSON.stringify(mergeQuotas(current.quotas, change.quotas)),
-        updated_at: clock.now(),
-      }
-      const marks = Object.keys(columns).map((name) => `${name} = ?`)
-      tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
-      if (touchesConnection(change, current)) this.health.reconnect(tx, current.n, reconnected(current.status))
-      return this.#find(tx, teamId, id)!
-    })
+    const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
+    return this.#deps.db.write((tx) =>
+      this.#updateIn(tx, this.#allowed(tx, teamId, id, 'update', precondition), change),
+    )
+  }
+
+  /**
+   * Updates the sending account of an outside account.
+   * @throws ProductError validation_error, also for another host without a password: the stored one is not sent there
+   */
+  updateOwnedIn(tx: Tx, teamId: string, id: string, given: ProviderChange): void {
+    const current = this.#find(tx, teamId, id)
+    if (current === undefined) throw notFound(WHAT)
+    const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
+    if (change.smtpHost !== undefined && change.smtpHost !== current.smtpHost && change.smtpPassword === undefined) {
+      throw invalid('smtp_password', 'required', 'The stored password is not sent to another smtp_host. Give it, too.')
+    }
+    this.#updateIn(tx, current, change)
+  }
+
+  /** Removes the sending account of an outside account; messages that it should carry get another route, or wait. */
+  removeOwnedIn(tx: Tx, teamId: string, id: string): void {
+    const current = this.#find(tx, teamId, id)
+    if (current !== undefined) this.#removeIn(tx, current)
+  }
+
+  #updateIn(tx: Tx, current: Provider, change: ProviderChange): Provider {
+    if (current.type !== 'smtp') refuseForeign(change)
+    const columns = {
+      ...this.#columnsOf(change),
+      quotas: JSON.stringify(mergeQuotas(current.quotas, change.quotas)),
+      updated_at: this.#deps.clock.now(),
+    }
+    const marks = Object.keys(columns).map((name) => `${name} = ?`)
+    tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
+    if (touchesConnection(change, current)) this.health.reconnect(tx, current.n, reconnected(current.status))
+    return this.#find(tx, current.teamId, current.id)!
+  }
+
+  #removeIn(tx: Tx, { n }: Provider): void {
+    tx.run('DELETE FROM providers WHERE n = ?', [n])
+    forgetCounts(tx, n)
   }
 
   /** @throws ProductError not_found, conflict (shared, or referenced by a group or mailbox), and what the precondition throws */
@@ -198,8 +232,7 @@ export class Providers {
         const message = `The provider is still used by ${named.what}.`
         throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
       }
-      tx.run('DELETE FROM providers WHERE n = ?', [current.n])
-      forgetCounts(tx, current.n)
+      this.#removeIn(tx, current)
     })
   }
 

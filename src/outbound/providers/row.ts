@@ -29,6 +29,7 @@ export function presentProvider(row: Row): Provider {
     quotas: JSON.parse(row.quotas as string) as ProviderQuotas,
     percentage: row.percentage as number | null,
     trackingDomain: row.tracking_domain as string | null,
+    remoteAccountId: row.remote_account_id as string | null,
     connectionVersion: row.connection_version as number,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,

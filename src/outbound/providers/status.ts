@@ -26,13 +26,14 @@ const MAY_BE_ACTIVATED: readonly ProviderStatus[] = ['inactive', 'error']
 const MAY_BE_DEACTIVATED: readonly ProviderStatus[] = ['active', 'error', 'pending']
 
 export function allowedActions(
-  provider: Pick<Provider, 'type' | 'status' | 'statusReason' | 'hasRefreshToken'>,
+  provider: Pick<Provider, 'type' | 'status' | 'statusReason' | 'hasRefreshToken' | 'remoteAccountId'>,
 ): AllowedActions {
-  const { type, status, statusReason, hasRefreshToken } = provider
+  const { type, status, statusReason, hasRefreshToken, remoteAccountId } = provider
   const shared = type === 'amazon_ses'
+  const isOwn = !shared && remoteAccountId === null
   return {
-    update: !shared,
-    delete: !shared,
+    update: isOwn,
+    delete: isOwn,
     // The team may reactivate what it deactivated; if the operator disabled the account, `statusReason` is set.
     activate: shared ? status === 'inactive' && statusReason === null : MAY_BE_ACTIVATED.includes(status),
     deactivate: shared ? status === 'active' : MAY_BE_DEACTIVATED.includes(status),
@@ -42,10 +43,13 @@ export function allowedActions(
 
 /** Why the current state does not allow an action. */
 export function whyNot(
-  { isShared, status, statusReason }: Provider,
+  { isShared, status, statusReason, remoteAccountId }: Provider,
   action: 'update' | 'delete' | 'activate' | 'deactivate',
 ): string {
   if (isShared && (action === 'update' || action === 'delete')) return 'The shared account is managed by the operator.'
+  if (remoteAccountId !== null && (action === 'update' || action === 'delete')) {
+    return `The provider belongs to the outside account ${remoteAccountId}: change it there.`
+  }
   if (isShared && action === 'activate' && status === 'inactive') return statusReason!
   return `The provider is ${status}: it cannot be ${action}d.`
 }

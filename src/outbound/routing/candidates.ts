@@ -57,6 +57,8 @@ export function mayForward(provider: Provider, from: string, domain: DomainStatu
 
 /** Whether an account may carry messages from that address (decisions §3.3). */
 export function mayCarry(provider: Provider, from: string, domain: DomainStatus | undefined): boolean {
+  // That of an outside account carries what its mailbox writes, never other mail of the team.
+  if (provider.remoteAccountId !== null) return isSame(provider.fromEmail, from)
   const isVerified = domain?.verificationStatus === 'verified'
   if (provider.type === 'amazon_ses') return isVerified && domain.sesDkimStatus === 'success'
   if (provider.type === 'smtp') return isVerified || isSame(provider.fromEmail, from)

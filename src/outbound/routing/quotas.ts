@@ -1,7 +1,7 @@
 // Quotas of sending accounts: recipients per second, minute, hour and day, stored per fixed UTC window (decisions §3.3).
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
-import type { Tx } from '../../db/db.ts'
+import type { Reader, Tx } from '../../db/db.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderQuotas, QuotaRange } from '../records.ts'
 
@@ -11,6 +11,17 @@ const WINDOWS = [
   ['perHour', 'hour', HOUR_MS],
   ['perDay', 'day', DAY_MS],
 ] as const satisfies readonly (readonly [keyof ProviderQuotas, string, number])[]
+
+/** One window of an account that has a quota. */
+export interface QuotaWindow {
+  window: 'second' | 'minute' | 'hour' | 'day'
+  /** Recipients handed over in it. */
+  used: number
+  /** The cap of this window. */
+  most: number
+  /** When it ends and counting begins again, ms. */
+  endsAt: number
+}
 
 /** Must be called when an account is deleted, because SQLite may reuse its key. */
 export function forgetCounts(tx: Tx, provider: number): void {
@@ -58,6 +69,18 @@ export class QuotaCounts {
     return null
   }
 
+  /** The windows of an account that have a quota, with what is used of each now; the shortest first. */
+  windows(reader: Reader, provider: Provider): QuotaWindow[] {
+    const now = this.#deps.clock.now()
+    return WINDOWS.flatMap(([member, window, lengthMs]) => {
+      const range = provider.quotas[member]
+      if (range === null) return []
+      const start = now - (now % lengthMs)
+      const used = this.#count(reader, provider.n, window, start)
+      return [{ window, used, most: this.capOf(provider.id, range, window, start), endsAt: start + lengthMs }]
+    })
+  }
+
   /** The cap of one window: drawn uniformly from the range by a MAC, so that every call returns the same cap. */
   capOf(providerId: string, { min, max }: QuotaRange, window: string, start: number): number {
     if (min === max) return min
@@ -65,8 +88,8 @@ export class QuotaCounts {
     return min + Math.floor((drawn / 2 ** 48) * (max - min + 1))
   }
 
-  #count(tx: Tx, provider: number, window: string, start: number): number {
-    const row = tx.get<{ start: number; count: number }>(
+  #count(reader: Reader, provider: number, window: string, start: number): number {
+    const row = reader.get<{ start: number; count: number }>(
       'SELECT start, count FROM quota_counts WHERE provider = ? AND window = ?',
       [provider, window],
     )

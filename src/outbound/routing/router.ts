@@ -59,10 +59,12 @@ export class Router {
     return without(email, domain, accounts, { mayGoDirect: config.DIRECT_DELIVERY, now: clock.now() })
   }
 
-  /** An account whose From address is the default for a message without one; a weighted choice. */
+  /** An account whose From address is the default for a message without one; a weighted choice. That of an outside account is none. */
   defaultFrom(teamId: string): Provider | undefined {
     const accounts = this.#deps.providers.activeOf(teamId)
-    const named = accounts.filter(({ fromEmail, oauthEmail }) => (oauthEmail ?? fromEmail) !== null)
+    const named = accounts.filter(
+      ({ fromEmail, oauthEmail, remoteAccountId }) => (oauthEmail ?? fromEmail) !== null && remoteAccountId === null,
+    )
     const candidates = candidatesOf(named, { type: 'all' }, [])
     return orderOf(candidates, 'weighted', 0, this.#random)[0]?.provider
   }

@@ -20,7 +20,7 @@ export type Admission =
 export function admit(deps: RunnerDeps, reads: BatchReads, email: Email): Admission {
   const { directory, clock } = deps
   // Applies to held messages, too: none stays queued forever.
-  if (isExpired(clock.now(), expiryOf(deps, email))) return { kind: 'expired' }
+  if (clock.now() > email.expiresAt && isExpired(clock.now(), expiryOf(deps, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
     const mailbox = directory.mailboxes.byId(email.mailboxId)
     // Decisions §5.4.

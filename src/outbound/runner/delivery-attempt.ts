@@ -278,7 +278,15 @@ export class DeliveryAttempt {
   }
 
   clockOf(delivery: DeliveryState, now: number): DeliveryClock {
-    return { attempts: delivery.attempts, now, expiresAt: expiryOf(this.#deps, this.#email) }
+    const expiresAt = () => expiryOf(this.#deps, this.#email)
+    return {
+      attempts: delivery.attempts,
+      now,
+      // Only failures ask for it, and the answer takes a system call.
+      get expiresAt() {
+        return expiresAt()
+      },
+    }
   }
 
   /** Records the outcomes of all recipients in one unit of work, together with those of other messages. */

@@ -12,7 +12,7 @@ export interface DeliveryClock {
   /** ms */
   now: number
   /** When its last attempt is due, ms. */
-  expiresAt: number
+  readonly expiresAt: number
 }
 
 /** A reply text of the appliance itself, not of a server. */

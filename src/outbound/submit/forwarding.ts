@@ -180,7 +180,7 @@ export class Forwarding {
   #forward(tx: Tx, message: IncomingMessage, result: DeliveryResult, plan: Plan & { index: number }): DeliveryResult {
     const { target, done, index } = plan
     if (addressesOf(target).length === 0 && plan.to.length + plan.refused.length + done.length === 0) return result
-    // A duplicate was forwarded the first time, and a message that is over quota will come again.
+    // A duplicate was forwarded the first time, and a message that exceeds the quota will come again.
     if (result.outcome === 'duplicate' || result.outcome === 'full') return result
     const { to, refused } = this.#admit(tx, message, plan)
     if (refused.length > 0 && result.outcome === 'discarded') throw new KeptInstead(index, refused)

@@ -38,7 +38,7 @@ export function openOutlook(deps: AccountDeps, provider: Provider): Transport {
     // Graph returns no id for an accepted message and keeps our Message-ID.
     idsOf: async () => [],
     async profile(session) {
-      const result = await session.call({ method: 'GET', url: session.issuer.profileUrl })
+      const result = await session.call({ method: 'GET', url: session.issuer.profileUrl! })
       return evaluateProfile(session, provider, result, profileAddress(session.issuer, result))
     },
   }

@@ -1,7 +1,7 @@
 // An SMTP sending account: a relay that accepts our messages for onward delivery.
 
 import { bounceAddress } from '../bounce-address.ts'
-import type { OutboundDeps } from '../deps.ts'
+import type { MailTokenOf, OutboundDeps } from '../deps.ts'
 import { accountSender } from '../envelope-sender.ts'
 import type { Provider } from '../records.ts'
 import { findAddresses } from './smtp/addresses.ts'
@@ -11,6 +11,7 @@ import { moreInformative, noAddress, SmtpError } from './smtp/errors.ts'
 import { handOver } from './smtp/hand-over.ts'
 import { isVerdict, outgoingMessageOf } from './smtp/offer.ts'
 import { Pool } from './smtp/pool.ts'
+import { ownReply } from './smtp/reply.ts'
 import { blameAccount, isSenderRefused } from './smtp/sender.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from './transport.ts'
 
@@ -20,10 +21,12 @@ export const CONNECTIONS_MAX = 10
 const NO_EMAIL = 0
 /** Port with implicit TLS (RFC 8314 §3.3). */
 const IMPLICIT_PORT = 465
+/** RFC 4954 §6. */
+const BAD_CREDENTIALS = '5.7.8'
 
-type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'vault'>
+type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'vault'> & { mailTokenOf: MailTokenOf }
 
-/** @param password null for an account without authentication */
+/** @param password null for an account without authentication, or of an outside account that signs in with tokens */
 export function openSmtp(deps: Deps, provider: Provider, password: string | null): Transport {
   return new SmtpAccount(deps, provider, settingsOf(deps, provider, password))
 }
@@ -105,10 +108,11 @@ class SmtpAccount implements Transport {
     const { host } = this.#settings
     const found = await findAddresses(resolver, host, config.ALLOW_PRIVATE_SMTP_HOSTS)
     if (found.kind !== 'found') throw noAddress(host, found.kind)
+    const settings = await this.#signInSettings(signal)
     let failure: SmtpError | null = null
     for (const address of found.addresses) {
       try {
-        return await openConnection(address, this.#settings, { clock, signal })
+        return await openConnection(address, settings, { clock, signal })
       } catch (error) {
         if (!(error instanceof SmtpError)) throw error
         failure = moreInformative(failure, error)
@@ -117,6 +121,18 @@ class SmtpAccount implements Transport {
       }
     }
     throw failure
+  }
+
+  /** With a token that is valid now, for an outside account without a password. @throws SmtpError */
+  async #signInSettings(signal: AbortSignal): Promise<ServerSettings> {
+    const { remoteAccountId, hasSmtpPassword, smtpUsername: user } = this.#provider
+    if (remoteAccountId === null || hasSmtpPassword || user === null) return this.#settings
+    const answer = await this.#deps.mailTokenOf(remoteAccountId, signal)
+    if (answer.kind === 'given') {
+      return { ...this.#settings, credentials: { user, password: answer.token, isToken: true } }
+    }
+    const isLost = answer.kind === 'refused'
+    throw new SmtpError('refused', 'auth', ownReply(answer.text, isLost ? BAD_CREDENTIALS : null), 'transient')
   }
 
   #answered(verdicts: readonly Verdict[]): Handed {

@@ -2,7 +2,7 @@
 
 import { MINUTE_MS } from '../../base/durations.ts'
 import type { Store } from '../../store/store.ts'
-import type { OutboundDeps } from '../deps.ts'
+import type { MailTokenOf, OutboundDeps } from '../deps.ts'
 import type { Provider, ProviderType } from '../records.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 import { openDirect } from './direct.ts'
@@ -13,6 +13,7 @@ import type { DirectTransport, LocalTransport, OpenTransport, Transport } from '
 export interface TransportsDeps extends OutboundDeps {
   /** Decrypts the secrets of a provider. */
   secretsOf(provider: Provider): { smtpPassword: string | null }
+  mailTokenOf: MailTokenOf
   /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>

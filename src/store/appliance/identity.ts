@@ -60,7 +60,7 @@ export async function checkIdentity(deps: FolderIdentityDeps): Promise<FolderIde
 
 /**
  * The heartbeat in mail.db must be that of blobs.db or the one before it: blobs.db is written, and flushed, first. Null tokens are those of
- * an earlier version; the count tells its heartbeats apart.
+ * an earlier version; the count distinguishes its heartbeats.
  * @returns null when the databases do not have one history
  */
 function stateOf({ blobsDb }: FolderIdentityDeps, mail: ApplianceRow, owner: OwnerRow): MailState | null {

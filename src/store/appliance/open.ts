@@ -44,7 +44,7 @@ function newestRow({ read }: Db): number | null {
  * The time last seen by an earlier version, which kept none: its newest row, unless the file itself was written just now. A quiet
  * appliance may have no row of the last days.
  */
-export function firstSeen(newestRow: number | null, writtenAt: number | null, now: number): number {
+function firstSeen(newestRow: number | null, writtenAt: number | null, now: number): number {
   if (newestRow === null || isNear(now - newestRow)) return now
   const isQuiet = now > newestRow && writtenAt !== null && isNear(now - writtenAt)
   return isQuiet ? now : newestRow

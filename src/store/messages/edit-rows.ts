@@ -3,12 +3,12 @@
 import type { Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import { countAttachments } from '../accounts.ts'
+import type { ErasedContent } from '../erased-content.ts'
 import type { Account, Flags } from '../records.ts'
 import { unindexMessage } from '../search/text.ts'
 import type { CountedThreadMessage } from '../threads/recount.ts'
 import { deleteHeaders } from './headers.ts'
 import { FLAG_KEYWORDS, keywordsOf } from './keywords.ts'
-import type { StoredAddresses } from './rows.ts'
 
 /** The fields of a message that edits use. */
 export interface EditRow {
@@ -70,37 +70,50 @@ function editRow(row: Row): EditRow {
 /** Public ids of messages by number, in the same order. */
 export function idsOf(reader: Reader, ns: readonly number[]): string[] {
   if (ns.length === 0) return []
-  const rows = reader.all<{ n: number; id: string }>(`SELECT n, id FROM messages WHERE n IN (${placeholders(ns)})`, ns)
+  const sql = 'SELECT n, id FROM messages WHERE n IN (SELECT value FROM json_each(?))'
+  const rows = reader.all<{ n: number; id: string }>(sql, [JSON.stringify(ns)])
   const ids = new Map(rows.map(({ n, id }) => [n, id]))
   return ns.flatMap((n) => ids.get(n) ?? [])
 }
 
-/** Deletes the rows of a message that belong to no thread or folder. Its content is deleted by the next sweep. */
-export function deleteMessageRows(tx: Tx, account: Account, n: number): void {
-  tx.run('DELETE FROM message_keywords WHERE message = ?', [n])
-  deleteHeaders(tx, [n])
-  const files = tx.all<{ size_bytes: number }>('DELETE FROM attachments WHERE message = ? RETURNING size_bytes', [n])
+/** Deletes the rows of messages that belong to no thread or folder. @returns their content, which is still stored */
+export function deleteMessageRows(tx: Tx, account: Account, ns: readonly number[]): ErasedContent[] {
+  const list = [JSON.stringify(ns)]
+  tx.run('DELETE FROM message_keywords WHERE message IN (SELECT value FROM json_each(?))', list)
+  deleteHeaders(tx, ns)
+  const files = tx.all<{ size_bytes: number }>(
+    'DELETE FROM attachments WHERE message IN (SELECT value FROM json_each(?)) RETURNING size_bytes',
+    list,
+  )
   countAttachments(tx, account.n, 0 - files.reduce((sum, file) => sum + file.size_bytes, 0))
-  tx.run('DELETE FROM messages WHERE n = ?', [n])
   // At the end of the transaction like indexing, so that it also removes a message indexed in the same transaction.
-  tx.atEnd((end) => unindexMessage(end, n), n)
+  for (const n of ns) tx.atEnd((end) => unindexMessage(end, n), n)
+  return tx.all<ErasedContent>(
+    `DELETE FROM messages WHERE n IN (SELECT value FROM json_each(?))
+     RETURNING blob AS hash, size_bytes AS sizeBytes, created_at AS createdAt`,
+    list,
+  )
 }
 
-/** The messages of a thread, oldest first. */
-export function threadMessages(tx: Tx, thread: number): CountedThreadMessage[] {
+/** The messages of threads, oldest first; threads without messages are left out. */
+export function threadMessages(tx: Tx, threads: readonly number[]): Map<number, CountedThreadMessage[]> {
   const rows = tx.all<Row & { has_attachments: number; addresses: string }>(
-    'SELECT n, received_at, listed, seen, has_attachments, addresses FROM messages WHERE thread = ? ORDER BY received_at, n',
-    [thread],
+    `SELECT n, thread, received_at, listed, seen, has_attachments, addresses FROM messages
+     WHERE thread IN (SELECT value FROM json_each(?)) ORDER BY thread, received_at, n`,
+    [JSON.stringify(threads)],
   )
-  return rows.map((row) => {
-    const { from, to, cc } = JSON.parse(row.addresses) as StoredAddresses
-    return {
+  const messages = new Map<number, CountedThreadMessage[]>()
+  for (const row of rows) {
+    const list = messages.get(row.thread) ?? []
+    if (list.length === 0) messages.set(row.thread, list)
+    list.push({
       n: row.n,
       receivedAt: row.received_at,
       listed: row.listed === 1,
       seen: row.seen === 1,
       hasAttachments: row.has_attachments === 1,
-      people: [...from, ...to, ...cc],
-    }
-  })
+      addresses: row.addresses,
+    })
+  }
+  return messages
 }

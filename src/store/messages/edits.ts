@@ -5,24 +5,21 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import type { Accounts } from '../accounts.ts'
 import type { Change, ChangeLedger } from '../changes.ts'
+import type { ErasedContents } from '../erased-content.ts'
 import { type FolderKey, type Folders, isListedIn } from '../folders.ts'
 import {
-  countByFolder,
-  deleteFolderEntry,
   foldersByMessage,
-  insertFolderEntry,
+  insertFolderEntries,
   messagesIn,
+  removeFolderEntries,
   renewFolderEntry,
   servedSize,
   setServedSize,
   touchEntries,
-  updateFolderCounts,
 } from '../folders-entries.ts'
 import { type RemovedEntry, recordExpunged } from '../folders-expunged.ts'
 import type { Account, ChangeType } from '../records.ts'
-import { recountThread } from '../threads/recount.ts'
-import { threadIdsOf } from '../threads/rows.ts'
-import { deleteMessageRows, type EditRow, editRows, idsOf, threadMessages } from './edit-rows.ts'
+import { deleteMessageRows, type EditRow, editRows, editRowsByNumber, idsOf } from './edit-rows.ts'
 import {
   applySetChange,
   isSameSet,
@@ -34,6 +31,7 @@ import {
   withoutOpposite,
 } from './keyword-change.ts'
 import { FLAG_KEYWORDS } from './keywords.ts'
+import { type CountedEdit, countEdits } from './thread-counts.ts'
 import { type EditedMessage, writeEdits } from './write-edits.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
@@ -67,17 +65,22 @@ interface Deps {
   accounts: Accounts
   folders: Folders
   changes: ChangeLedger
+  erased: Pick<ErasedContents, 'add'>
 }
 
 /** Changes of a unit of work that are still to be written, counted and recorded in the ledger. */
 interface PendingChanges {
   edits: EditedMessage[]
+  /** Messages that enter and leave folders, by number of the folder. */
+  entered: Map<number, number[]>
+  left: Map<number, number[]>
+  /** Messages whose keywords changed, or that got new UIDs. */
+  touched: number[]
   messages: Change[]
   /** Folder entries that were deleted. */
   removed: RemovedEntry[]
-  /** Threads with a changed message, and those whose counts may have changed. */
-  threads: Set<number>
-  recount: Set<number>
+  /** What changes the counts of threads and folders, for each changed message. */
+  counted: CountedEdit[]
   bytes: number
   count: number
 }
@@ -112,8 +115,10 @@ export class MessageEdits {
     change: MessageChange,
     { moves }: { moves: boolean },
   ): EditResult {
-    const ids = idsOf(tx, numbers)
-    return this.#changeRows(tx, account, { ids, rows: editRows(tx, account, ids), change, moves })
+    const byNumber = editRowsByNumber(tx, account, numbers)
+    const ids = numbers.flatMap((n) => byNumber.get(n)?.id ?? [])
+    const rows = new Map([...byNumber.values()].map((row) => [row.id, row]))
+    return this.#changeRows(tx, account, { ids, rows, change, moves })
   }
 
   #changeRows(tx: Tx, account: Account, { ids, rows, change, moves }: RowsChange): EditResult {
@@ -124,7 +129,8 @@ export class MessageEdits {
     )
     const result: EditResult = { updated: [], notFound: [], notUpdated: [] }
     const pending = nothingPending()
-    for (const id of ids) {
+    // Each once: what they change is added up.
+    for (const id of new Set(ids)) {
       const row = rows.get(id)
       if (row === undefined) {
         result.notFound.push(id)
@@ -147,12 +153,12 @@ export class MessageEdits {
     if (row === undefined || servedSize(tx, row.n) === sizeBytes) return
     const pending = nothingPending()
     const now = this.#deps.clock.now()
-    for (const { n } of foldersByMessage(tx, [row.n]).get(row.n)!) {
-      pending.removed.push(renewFolderEntry(tx, n, row.n, now))
-    }
+    const folders = foldersByMessage(tx, [row.n]).get(row.n)!
+    for (const { n } of folders) pending.removed.push(renewFolderEntry(tx, n, row.n, now))
     setServedSize(tx, row.n, sizeBytes)
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
-    pending.threads.add(row.thread)
+    pending.touched.push(row.n)
+    pending.counted.push(countedEdit(row, { keywords: row.keywords, listed: row.listed }, folders, folders))
     this.#recordChanges(tx, account, this.#deps.folders.keys(account, tx), pending)
   }
 
@@ -165,15 +171,21 @@ export class MessageEdits {
       tx,
       [...rows.values()].map(({ n }) => n),
     )
-    for (const { n, id, thread, sizeBytes } of rows.values()) {
-      for (const folder of filed.get(n)!) pending.removed.push(...deleteFolderEntry(tx, folder.n, n))
-      deleteMessageRows(tx, account, n)
+    for (const row of rows.values()) {
+      const { n, id, sizeBytes } = row
+      const folders = filed.get(n)!
+      for (const folder of folders) addTo(pending.left, folder.n, n)
       pending.messages.push({ type: 'messages', n, object: id, kind: 'destroyed' })
-      pending.threads.add(thread)
-      pending.recount.add(thread)
+      pending.counted.push(countedEdit(row, { keywords: row.keywords, listed: null }, folders, []))
       pending.bytes -= sizeBytes
       pending.count--
     }
+    const erased = deleteMessageRows(
+      tx,
+      account,
+      [...rows.values()].map(({ n }) => n),
+    )
+    tx.afterCommit(() => this.#deps.erased.add(account.n, erased))
     this.#recordChanges(tx, account, folderKeys, pending)
     return rows.size
   }
@@ -188,8 +200,9 @@ export class MessageEdits {
       tx,
       [...rows.values()].map(({ n }) => n),
     )
-    const only = ids.filter((id) => (filed.get(rows.get(id)?.n ?? 0)?.length ?? 0) === 1)
-    const others = ids.filter((id) => !only.includes(id))
+    const isOnlyHere = (id: string) => (filed.get(rows.get(id)?.n ?? 0)?.length ?? 0) === 1
+    const only = ids.filter(isOnlyHere)
+    const others = ids.filter((id) => !isOnlyHere(id))
     if (others.length > 0) this.changeIn(tx, account, others, { folders: { remove: [folderId] } })
     if (only.length === 0) return
     const trash = this.#deps.folders.keys(account, tx).find(({ role }) => role === 'trash')!
@@ -217,36 +230,29 @@ export class MessageEdits {
     if (isSame && left.length === 0 && entered.length === 0 && again.length === 0) return
     const now = this.#deps.clock.now()
     for (const { n } of again) pending.removed.push(renewFolderEntry(tx, n, row.n, now))
-    for (const { n } of entered) insertFolderEntry(tx, n, row.n, now)
-    for (const { n } of left) pending.removed.push(...deleteFolderEntry(tx, n, row.n))
-    pending.edits.push({ row, keywords, listed: folders.some(isListedIn) })
+    for (const { n } of entered) addTo(pending.entered, n, row.n)
+    for (const { n } of left) addTo(pending.left, n, row.n)
+    const listed = folders.some(isListedIn)
+    pending.edits.push({ row, keywords, listed })
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
-    pending.threads.add(row.thread)
-    // Labels and flags other than `seen` are not counted.
-    const isRead = (list: readonly string[]) => list.includes(FLAG_KEYWORDS.seen)
-    const isCounted = left.length + entered.length > 0 || isRead(keywords) !== isRead(row.keywords)
-    if (isCounted) pending.recount.add(row.thread)
+    if (!isSame || again.length > 0) pending.touched.push(row.n)
+    pending.counted.push(countedEdit(row, { keywords, listed }, before, folders))
   }
 
   /** Writes edited messages, updates the counts of changed threads and folders, and records all changes in the ledger. */
   #recordChanges(tx: Tx, account: Account, folderKeys: readonly NamedFolder[], pending: PendingChanges): void {
     if (pending.messages.length === 0) return
+    const now = this.#deps.clock.now()
+    const added = [...pending.entered].map(([folder, messages]) => insertFolderEntries(tx, folder, messages, now))
+    for (const [folder, messages] of pending.left) pending.removed.push(...removeFolderEntries(tx, folder, messages))
     writeEdits(tx, account, pending.edits)
     const recorded: Change[] = [...pending.messages]
-    const changedFolders = new Set<number>()
-    const uncounted = [...pending.threads.difference(pending.recount)]
-    for (const [n, object] of threadIdsOf(tx, uncounted)) {
-      recorded.push({ type: 'threads', n, object, kind: 'updated' })
-    }
-    for (const thread of pending.recount) {
-      const messages = threadMessages(tx, thread)
-      const counts = countByFolder(tx, new Map(messages.map(({ n, seen }) => [n, seen])))
-      const { id, isDeleted, lastReceivedAt } = recountThread(tx, thread, messages)
-      for (const folder of updateFolderCounts(tx, thread, counts, lastReceivedAt)) changedFolders.add(folder)
-      recorded.push({ type: 'threads', n: thread, object: id, kind: isDeleted ? 'destroyed' : 'updated' })
+    const { threads, folders } = countEdits(tx, pending.counted)
+    for (const { n, id, isDeleted } of threads) {
+      recorded.push({ type: 'threads', n, object: id, kind: isDeleted ? 'destroyed' : 'updated' })
     }
     for (const { n, id } of folderKeys) {
-      if (changedFolders.has(n)) recorded.push({ type: 'folders', n, object: id, kind: 'updated', countsOnly: true })
+      if (folders.includes(n)) recorded.push({ type: 'folders', n, object: id, kind: 'updated', countsOnly: true })
     }
     const types = new Set<ChangeType>(recorded.map(({ type }) => type))
     if (pending.count !== 0) types.add('quotas')
@@ -254,15 +260,38 @@ export class MessageEdits {
       bytes: pending.bytes,
       messages: pending.count,
     })
-    const now = this.#deps.clock.now()
     this.#deps.changes.record(tx, account.n, seq, recorded, now)
-    touchEntries(tx, seq, { messages: pending.messages.map(({ n }) => n), removed: pending.removed })
+    touchEntries(tx, seq, { messages: pending.touched, added, removed: pending.removed })
     recordExpunged(tx, seq, pending.removed, now)
   }
 }
 
 function nothingPending(): PendingChanges {
-  return { edits: [], messages: [], removed: [], threads: new Set(), recount: new Set(), bytes: 0, count: 0 }
+  const entries = { entered: new Map(), left: new Map(), touched: [], removed: [] }
+  return { ...entries, edits: [], messages: [], counted: [], bytes: 0, count: 0 }
+}
+
+function addTo(lists: Map<number, number[]>, key: number, value: number): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}
+
+/** @param edited what the message has after the edit */
+function countedEdit(
+  row: EditRow,
+  edited: { keywords: readonly string[]; listed: boolean | null },
+  before: readonly FolderKey[],
+  after: readonly FolderKey[],
+): CountedEdit {
+  const unread = (list: readonly string[]) => (list.includes(FLAG_KEYWORDS.seen) ? 0 : 1)
+  const numbers = (folders: readonly FolderKey[]) => folders.map(({ n }) => n)
+  return {
+    thread: row.thread,
+    listed: { before: row.listed, after: edited.listed },
+    unread: { before: unread(row.keywords), after: unread(edited.keywords) },
+    folders: { before: numbers(before), after: numbers(after) },
+  }
 }
 
 interface RowsChange {

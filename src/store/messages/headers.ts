@@ -1,15 +1,13 @@
 // The kept header fields of messages, packed (see mime/message-headers.ts).
 
 import type { Reader, Tx } from '../../db/db.ts'
-import { placeholders } from '../../db/sql-text.ts'
 
-/** Packed headers by message number; messages of earlier versions have none until they are outlined. */
-export function packedHeaders(reader: Reader, messages: readonly number[]): Map<number, Uint8Array> {
-  const rows = reader.all<{ message: number; packed: Uint8Array }>(
+/** Packed headers of messages; those of earlier versions have none until they are outlined. */
+export function packedHeaders(reader: Reader, messages: readonly number[]): { message: number; packed: Uint8Array }[] {
+  return reader.all<{ message: number; packed: Uint8Array }>(
     'SELECT message, packed FROM message_headers WHERE message IN (SELECT value FROM json_each(?))',
     [JSON.stringify(messages)],
   )
-  return new Map(rows.map(({ message, packed }) => [message, packed]))
 }
 
 /** Stores or replaces them. */
@@ -18,5 +16,5 @@ export function putHeaders(tx: Tx, message: number, packed: Uint8Array): void {
 }
 
 export function deleteHeaders(tx: Tx, messages: readonly number[]): void {
-  tx.run(`DELETE FROM message_headers WHERE message IN (${placeholders(messages)})`, messages)
+  tx.run('DELETE FROM message_headers WHERE message IN (SELECT value FROM json_each(?))', [JSON.stringify(messages)])
 }

@@ -4,8 +4,11 @@ import type { DbReads, Reader } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
 import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
 import type { BlobReads } from '../blobs.ts'
+import { entriesOfMessages, type MessageEntry } from '../folders-entries.ts'
+import type { Account } from '../records.ts'
 import { messagesWithWords } from '../search/word-hits.ts'
 import { threadIdsOf } from '../threads/rows.ts'
+import { editRows, editRowsByNumber } from './edit-rows.ts'
 import { packedHeaders } from './headers.ts'
 
 /** A message as FETCH needs it beyond its entry. */
@@ -20,6 +23,18 @@ export interface MailRow {
   preview: string
   /** Date field, ms; null when missing or unreadable. */
   sentAt: number | null
+}
+
+/** A message as it is filed and marked, for synchronisation. */
+export interface MailPlacement {
+  n: number
+  id: string
+  sizeBytes: number
+  /** ms */
+  receivedAt: number
+  /** Those of the flags included, sorted. */
+  keywords: string[]
+  entries: MessageEntry[]
 }
 
 /** Where the bytes of a message are, and its parts. */
@@ -59,6 +74,31 @@ export class MailReads {
     )
   }
 
+  /** Where messages of an account are filed and how they are marked, by number; deleted ones are left out. */
+  placements(account: Account, numbers: readonly number[], reader: Reader = this.#db.read): Map<number, MailPlacement> {
+    const rows = editRowsByNumber(reader, account, numbers)
+    const entries = Map.groupBy(entriesOfMessages(reader, [...rows.keys()]), ({ message }) => message)
+    const placed = [...rows.values()].map(({ n, id, sizeBytes, receivedAt, keywords }): [number, MailPlacement] => {
+      return [n, { n, id, sizeBytes, receivedAt, keywords, entries: entries.get(n) ?? [] }]
+    })
+    return new Map(placed)
+  }
+
+  /** Numbers of messages of an account by id; deleted ones are left out. */
+  numbers(account: Account, ids: readonly string[], reader: Reader = this.#db.read): Map<string, number> {
+    return new Map([...editRows(reader, account, ids).values()].map(({ id, n }) => [id, n]))
+  }
+
+  /** Message-IDs by number, without angle brackets; messages without one are left out. */
+  internetIds(numbers: readonly number[], reader: Reader = this.#db.read): Map<number, string> {
+    const rows = reader.all<{ n: number; id: string }>(
+      `SELECT n, internet_message_id AS id FROM messages
+       WHERE n IN (SELECT value FROM json_each(?)) AND internet_message_id IS NOT NULL`,
+      [JSON.stringify(numbers)],
+    )
+    return new Map(rows.map(({ n, id }) => [n, id]))
+  }
+
   /** Keywords by number, for entries that are `labelled`. */
   labels(numbers: readonly number[], reader: Reader = this.#db.read): Map<number, string[]> {
     const rows = reader.all<{ n: number; keywords: string }>(
@@ -82,7 +122,9 @@ export class MailReads {
    * to be read from the content.
    */
   headers(numbers: readonly number[], reader: Reader = this.#db.read): Map<number, KeptHeaders> {
-    return new Map([...packedHeaders(reader, numbers)].map(([n, packed]) => [n, unpackHeaders(packed)]))
+    const headers = new Map<number, KeptHeaders>()
+    for (const { message, packed } of packedHeaders(reader, numbers)) headers.set(message, unpackHeaders(packed))
+    return headers
   }
 
   /** See {@link messagesWithWords}. */

@@ -14,6 +14,10 @@ import { ENTRY_FLAGS } from './keywords.ts'
 
 /** Messages in one unit of work. */
 const MESSAGES_PER_BATCH = 100
+/** The same for moves, which cost twice as much into Trash and out of it. */
+const MOVED_PER_BATCH = 50
+/** Units of work that are asked for before the first of them is durable: the next ones are written while it is flushed. */
+const BATCHES_AT_ONCE = 8
 
 /** Messages of a folder, and another folder of the account, both by number. */
 export interface UidTransfer {
@@ -67,11 +71,11 @@ export class Moves {
     const { db } = this.#deps
     const result: CopyResult = { copied: [], again: [] }
     try {
-      for (const batch of batchesOf(uids)) {
-        const { copied, again } = await db.write((tx) => this.copyIn(tx, account, { from, to, uids: batch }))
+      const write = (batch: number[]) => db.write((tx) => this.copyIn(tx, account, { from, to, uids: batch }))
+      await inBatches(uids.toSorted(ascending), write, ({ copied, again }) => {
         result.copied.push(...copied)
         result.again.push(...again)
-      }
+      })
     } catch (error) {
       await this.takeBack(account, to, result.copied)
       throw error
@@ -81,8 +85,10 @@ export class Moves {
 
   /** Removes copies from the folder they were made in, because the COPY they belong to failed (RFC 9051 §6.4.7). */
   async takeBack(account: Account, folder: number, copies: readonly CopiedUid[]): Promise<void> {
-    for (const batch of batchesOf(copies.map(({ newUid }) => newUid)))
-      await this.#deps.db.write((tx) => this.#removeIn(tx, account, folder, this.#entries(tx, folder, batch)))
+    const write = (batch: number[]) =>
+      this.#deps.db.write((tx) => this.#removeIn(tx, account, folder, this.#entries(tx, folder, batch)))
+    const uids = copies.map(({ newUid }) => newUid)
+    await inBatches(uids.toSorted(ascending), write, () => {})
   }
 
   /** {@link copy} inside a unit of work of the caller, all at once. */
@@ -115,11 +121,12 @@ export class Moves {
     onBatch: (moved: CopiedUid[]) => void = () => {},
   ): Promise<CopiedUid[]> {
     const all: CopiedUid[] = []
-    for (const batch of batchesOf(uids)) {
-      const moved = await this.#deps.db.write((tx) => this.moveIn(tx, account, { from, to, uids: batch }))
+    const write = (batch: number[]) => this.#deps.db.write((tx) => this.moveIn(tx, account, { from, to, uids: batch }))
+    const onDone = (moved: CopiedUid[]) => {
       onBatch(moved)
       all.push(...moved)
     }
+    await inBatches(uids.toSorted(ascending), write, onDone, MOVED_PER_BATCH)
     return all
   }
 
@@ -141,11 +148,10 @@ export class Moves {
    */
   async expunge(account: Account, folder: number, uids: readonly number[] | null): Promise<ExpungeResult> {
     const { db, views } = this.#deps
-    const marked = uids ?? (await views.deletedUids(folder))
     const gone: number[] = []
-    for (const batch of batchesOf(marked))
-      gone.push(...(await db.write((tx) => this.expungeIn(tx, account, folder, batch))))
-    return { uids: gone.sort((a, b) => a - b), modSeq: views.head(folder)?.modSeq ?? 0 }
+    const write = (batch: number[]) => db.write((tx) => this.expungeIn(tx, account, folder, batch))
+    await inBatches(await views.deletedUids(folder, uids), write, (left) => gone.push(...left))
+    return { uids: gone.sort(ascending), modSeq: views.head(folder)?.modSeq ?? 0 }
   }
 
   /** {@link expunge} inside a unit of work of the caller, all at once. @returns the UIDs that left */
@@ -203,8 +209,33 @@ function numbersOf(entries: readonly FolderEntry[]): number[] {
   return entries.map(({ message }) => message)
 }
 
-function batchesOf(uids: readonly number[]): number[][] {
-  const sorted = uids.toSorted((a, b) => a - b)
-  const count = Math.ceil(sorted.length / MESSAGES_PER_BATCH)
-  return Array.from({ length: count }, (_, at) => sorted.slice(at * MESSAGES_PER_BATCH, (at + 1) * MESSAGES_PER_BATCH))
+function ascending(a: number, b: number): number {
+  return a - b
+}
+
+/**
+ * Writes batches of UIDs in their order, each in a unit of work. After a failure no further one begins.
+ * @param onDone is called for each batch that is durable, in their order
+ * @throws the first error, when every batch that began has ended
+ */
+async function inBatches<T>(
+  uids: readonly number[],
+  write: (batch: number[]) => Promise<T>,
+  onDone: (result: T) => void,
+  most = MESSAGES_PER_BATCH,
+): Promise<void> {
+  const waiting: Promise<T>[] = []
+  try {
+    for (let at = 0; at < uids.length; at += most) {
+      const written = write(uids.slice(at, at + most))
+      // It is awaited behind those before it, and may fail before.
+      written.catch(() => {})
+      waiting.push(written)
+      if (waiting.length === BATCHES_AT_ONCE) onDone(await waiting.shift()!)
+    }
+    while (waiting.length > 0) onDone(await waiting.shift()!)
+  } catch (error) {
+    for (const settled of await Promise.allSettled(waiting)) if (settled.status === 'fulfilled') onDone(settled.value)
+    throw error
+  }
 }

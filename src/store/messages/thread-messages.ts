@@ -24,6 +24,11 @@ function isOf(thread: number, listed: boolean, folder: number | null): Fragment 
   return every([{ sql: 'm.thread = ?', values: [thread] }, inFolder('m.n', folder)])
 }
 
+/** The thread of the message whose number is in `column`, for a scalar subquery. */
+export function threadOf(column: string): string {
+  return `SELECT thread FROM messages WHERE n = ${column}`
+}
+
 /** Sort key and id of a message in a thread. */
 export interface ThreadMessageKey extends RowKey {
   id: string

@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../base/durations.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { type Counts, OTHERS, zeroCounts } from './tally.ts'
+import { additionsOf, type Counts, OTHERS, SENT_COUNTS, sumsOf, zeroCounts } from './tally.ts'
 
 /** Different tags of a team that are counted in a day; the others are counted together. */
 export const TAGS_A_DAY_MAX = 500
@@ -12,21 +12,9 @@ const RETENTION_DAYS = 400
 const PRUNE_BATCH = 500
 const DAY_HOURS = 24
 
-/** What is counted of sent messages. */
-const NAMES = [
-  'accepted',
-  'sent',
-  'delivered',
-  'delayed',
-  'bounced_hard',
-  'bounced_soft',
-  'complained',
-  'rejected',
-  'failed',
-] as const
-const SUMS = NAMES.map((name) => `sum(${name}) AS ${name}`).join(', ')
-const UPSERT = `INSERT INTO tag_counts (day, team_id, tag, ${NAMES.join(', ')}) VALUES (${placeholders(['', '', '', ...NAMES])})
-  ON CONFLICT (team_id, day, tag) DO UPDATE SET ${NAMES.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
+const SUMS = sumsOf(SENT_COUNTS)
+const UPSERT = `INSERT INTO tag_counts (day, team_id, tag, ${SENT_COUNTS.join(', ')}) VALUES (${placeholders(['', '', '', ...SENT_COUNTS])})
+  ON CONFLICT (team_id, day, tag) DO UPDATE SET ${additionsOf(SENT_COUNTS)}`
 
 export interface TaggedEvent {
   teamId: string
@@ -41,7 +29,7 @@ export interface TaggedEvent {
 export function countTags(tx: Tx, events: readonly TaggedEvent[]): void {
   for (const { teamId, at, tags, counts } of events) {
     const day = Math.floor(at / DAY_MS)
-    const values = NAMES.map((name) => counts[name] ?? 0)
+    const values = SENT_COUNTS.map((name) => counts[name] ?? 0)
     for (const [name, value] of Object.entries(JSON.parse(tags) as Record<string, string>)) {
       tx.run(UPSERT, [day, teamId, countedTag(tx, teamId, day, `${name}:${value}`), ...values])
     }
@@ -84,14 +72,14 @@ export class TagCounts {
     const rows = named.slice(0, limit).map(({ tag, ...counts }) => ({ tag, counts: { ...zeroCounts(), ...counts } }))
     const other = zeroCounts()
     const rest = [...named.slice(limit), ...all.filter(({ tag }) => tag === OTHERS)]
-    for (const row of rest) for (const name of NAMES) other[name] += row[name] ?? 0
+    for (const row of rest) for (const name of SENT_COUNTS) other[name] += row[name] ?? 0
     return { rows, other }
   }
 
   /** Totals of a tag (`name:value`) in spans of whole days, in their order. */
   async sums(teamId: string, spans: readonly { from: number; to: number }[], tag: string): Promise<Counts[]> {
     const days = await this.#db.scan.all<Counts & { day: number }>(
-      `SELECT day, ${NAMES.join(', ')} FROM tag_counts WHERE team_id = ? AND day >= ? AND day < ? AND tag = ?`,
+      `SELECT day, ${SENT_COUNTS.join(', ')} FROM tag_counts WHERE team_id = ? AND day >= ? AND day < ? AND tag = ?`,
       [
         teamId,
         Math.min(...spans.map(({ from }) => from)) / DAY_HOURS,
@@ -102,7 +90,7 @@ export class TagCounts {
     return spans.map(({ from, to }) => {
       const sum = zeroCounts()
       const within = days.filter(({ day }) => day * DAY_HOURS >= from && day * DAY_HOURS < to)
-      for (const row of within) for (const name of NAMES) sum[name] += row[name]
+      for (const row of within) for (const name of SENT_COUNTS) sum[name] += row[name]
       return sum
     })
   }

@@ -3,8 +3,8 @@
 import type { Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 
-/** The counted events (decisions §7.2); `bounced` is the sum of both bounce kinds. */
-export const COUNTED = [
+/** The counted events of sent messages (decisions §7.2); `bounced` is the sum of both bounce kinds. */
+export const SENT_COUNTS = [
   'accepted',
   'sent',
   'delivered',
@@ -14,10 +14,9 @@ export const COUNTED = [
   'complained',
   'rejected',
   'failed',
-  'received',
-  'received_spam',
-  'received_blocked',
 ] as const
+/** All counted events. */
+export const COUNTED = [...SENT_COUNTS, 'received', 'received_spam', 'received_blocked'] as const
 export type Counts = Record<(typeof COUNTED)[number], number>
 
 const ZERO_COUNTS = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Counts
@@ -57,7 +56,7 @@ const COLUMNS = [...KEY, 'provider_name', ...COUNTED] as const
 /** The primary key columns. */
 export const KEY_COLUMNS = KEY.join(', ')
 export const DIMENSION_COLUMNS = DIMENSIONS.join(', ')
-export const SUMS = COUNTED.map((name) => `sum(${name}) AS ${name}`).join(', ')
+export const SUMS = sumsOf(COUNTED)
 /** Total of a row, to sort by. */
 export const VOLUME =
   'accepted + sent + delayed + complained + rejected + failed + received + received_spam + received_blocked'
@@ -66,8 +65,18 @@ export const VOLUME =
 const ROWS_MAX = 32
 const PLACEHOLDERS = `(${placeholders(COLUMNS)})`
 const UPSERT = `ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET provider_name = excluded.provider_name,
-    ${COUNTED.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
+    ${additionsOf(COUNTED)}`
 const REMOVE = `DELETE FROM mail_counts WHERE ${KEY.map((name) => `${name} = ?`).join(' AND ')}`
+
+/** Columns of a SELECT that adds up these counts. */
+export function sumsOf(names: readonly string[]): string {
+  return names.map((name) => `sum(${name}) AS ${name}`).join(', ')
+}
+
+/** The assignments of an upsert that adds these counts to those of the row. */
+export function additionsOf(names: readonly string[]): string {
+  return names.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')
+}
 
 /** Adds up rows with equal keys. */
 export class Tally {

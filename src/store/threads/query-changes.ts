@@ -39,7 +39,7 @@ export function changesOfThreads(reader: AnyReader, query: ThreadChangesQuery): 
 }
 
 /** The statement. If an index has the list, positions are counted along it from one changed thread to the next; else the list is sorted. */
-export function threadChangesStatement(query: ThreadChangesQuery): Fragment {
+function threadChangesStatement(query: ThreadChangesQuery): Fragment {
   const { search, condition, since, most } = query
   const walks = exactWalks(search, condition)
   const changed = changedSince(search.account, 'threads', since, most + 1)

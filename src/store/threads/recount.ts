@@ -1,4 +1,4 @@
-// Recomputes a thread from its messages after some of them were changed or deleted.
+// Recomputes a thread from its messages after some of them were moved or deleted.
 
 import type { Tx } from '../../db/db.ts'
 import type { Address } from '../../mime/message.ts'
@@ -11,34 +11,20 @@ export interface CountedThreadMessage {
   listed: boolean
   seen: boolean
   hasAttachments: boolean
-  /** From, To and Cc. */
-  people: readonly Address[]
-}
-
-/** `isDeleted`: no message is left. */
-export interface RecountedThread {
-  id: string
-  isDeleted: boolean
-  lastReceivedAt: number
+  /** From, To and Cc, as stored. */
+  addresses: string
 }
 
 /**
- * Recomputes and writes a thread, or deletes it without messages. Counts and flags cover the messages outside Trash and Junk, or all
- * messages if there are none outside (decisions §10.5).
- * @param messages all messages of the thread, oldest first
+ * Recomputes and writes a thread. Counts and flags cover the messages outside Trash and Junk, or all messages if there are none outside
+ * (decisions §10.5).
+ * @param messages all messages of the thread, at least one, oldest first
+ * @returns its sort time, ms
  */
-export function recountThread(tx: Tx, thread: number, messages: readonly CountedThreadMessage[]): RecountedThread {
-  const row = tx.get<{ id: string }>('SELECT id FROM threads WHERE n = ?', [thread])
-  if (row === undefined) throw new Error(`Thread ${thread} does not exist.`)
-  if (messages.length === 0) {
-    tx.run('DELETE FROM thread_refs WHERE thread = ?', [thread])
-    tx.run('DELETE FROM threads WHERE n = ?', [thread])
-    return { id: row.id, isDeleted: true, lastReceivedAt: 0 }
-  }
+export function recountThread(tx: Tx, thread: number, messages: readonly CountedThreadMessage[]): number {
   const outside = messages.filter(({ listed }) => listed)
   const counted = outside.length > 0 ? outside : messages
   const last = counted.reduce((newest, message) => (message.receivedAt >= newest.receivedAt ? message : newest))
-  const participants = counted.reduce<Address[]>((merged, { people }) => mergeParticipants(merged, people), [])
   tx.run(
     `UPDATE threads SET listed = ?, message_count = ?, unread_count = ?, has_attachments = ?, last_message = ?,
        last_received_at = ?, participants = ? WHERE n = ?`,
@@ -49,9 +35,27 @@ export function recountThread(tx: Tx, thread: number, messages: readonly Counted
       counted.some(({ hasAttachments }) => hasAttachments),
       last.n,
       last.receivedAt,
-      JSON.stringify(participants),
+      JSON.stringify(participantsOf(counted)),
       thread,
     ],
   )
-  return { id: row.id, isDeleted: false, lastReceivedAt: last.receivedAt }
+  return last.receivedAt
+}
+
+/** Messages of a thread have often the same addresses: each text is read once. */
+function participantsOf(messages: readonly CountedThreadMessage[]): Address[] {
+  let merged: Address[] = []
+  for (const addresses of new Set(messages.map((message) => message.addresses))) {
+    const { from, to, cc } = JSON.parse(addresses) as Record<'from' | 'to' | 'cc', Address[]>
+    merged = mergeParticipants(merged, [...from, ...to, ...cc])
+  }
+  return merged
+}
+
+/** Deletes threads that have no messages any more. */
+export function deleteThreads(tx: Tx, threads: readonly number[]): void {
+  if (threads.length === 0) return
+  const list = [JSON.stringify(threads)]
+  tx.run('DELETE FROM thread_refs WHERE thread IN (SELECT value FROM json_each(?))', list)
+  tx.run('DELETE FROM threads WHERE n IN (SELECT value FROM json_each(?))', list)
 }

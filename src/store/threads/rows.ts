@@ -3,7 +3,7 @@
 import type { Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import { isRestricted } from '../folder-totals.ts'
-import { deleteThreadFolders } from '../folders-entries.ts'
+import { deleteThreadFolders } from '../folders-threads.ts'
 import type { Account, MessageFilter } from '../records.ts'
 
 /** The number of a thread of an account. */
@@ -42,13 +42,23 @@ export function threadIdsOf(reader: Reader, threads: readonly number[]): Map<num
   return new Map(rows.map((row) => [row.n, row.id]))
 }
 
-/** Ids of threads, and whether their counts cover the messages outside Trash and Junk only, by number. */
-export function threadsOf(reader: Reader, threads: readonly number[]): Map<number, { id: string; listed: boolean }> {
-  const rows = reader.all<{ n: number; id: string; listed: number }>(
-    'SELECT n, id, listed FROM threads WHERE n IN (SELECT value FROM json_each(?))',
+/** What the counts of a thread in its folders depend on. */
+export interface ThreadKey {
+  id: string
+  /** Its counts cover the messages outside Trash and Junk only. */
+  listed: boolean
+  /** Its sort time, ms. */
+  lastReceivedAt: number
+}
+
+/** Threads by number. */
+export function threadsOf(reader: Reader, threads: readonly number[]): Map<number, ThreadKey> {
+  const rows = reader.all<{ n: number; id: string; listed: number; lastReceivedAt: number }>(
+    `SELECT n, id, listed, last_received_at AS lastReceivedAt FROM threads
+     WHERE n IN (SELECT value FROM json_each(?))`,
     [JSON.stringify(threads)],
   )
-  return new Map(rows.map(({ n, id, listed }) => [n, { id, listed: listed === 1 }]))
+  return new Map(rows.map(({ n, id, listed, lastReceivedAt }) => [n, { id, listed: listed === 1, lastReceivedAt }]))
 }
 
 /** Adds differences to the unread counts of threads, by number. */

@@ -111,7 +111,7 @@ test('OAUTHBEARER and XOAUTH2 take a mailbox key, with or without the name; neve
   }
 })
 
-test('SCRAM takes both spellings shown, tells which app password it was, and proves the server', async () => {
+test('SCRAM takes both spellings shown, says which app password it was, and proves the server', async () => {
   const user = await newUser()
   const second = await issue(user.id, { name: 'Second', permissions: ['mailbox.read'] })
   const spellings = [user.secret, user.secret.match(/.{5}/g)!.join('-')]

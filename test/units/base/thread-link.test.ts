@@ -1,4 +1,4 @@
-// Calls between threads: those of one turn share a message, errors keep their codes, and nobody waits for a thread that has ended.
+// Calls between threads: those of one turn share a message, errors keep their codes, and no caller waits for a thread that has ended.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -45,6 +45,12 @@ const COMMANDS: Record<string, string> = {
   listSettings: 'doctor',
   getOwnRecords: 'domain own',
   getVersion: 'doctor',
+  getApplianceHealth: 'doctor',
+  testApplianceHealth: 'doctor',
+  listBackups: 'backup',
+  createBackup: 'backup',
+  getBackup: 'backup',
+  getMachine: 'doctor',
   // What a program scrapes; a person asks this.
   getMetrics: 'doctor',
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { FREE_PORTS } from '../../support/free-ports.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/cli.ts', import.meta.url))
 
@@ -74,15 +75,7 @@ async function serving(env: Record<string, string>): Promise<Appliance> {
 function onFreePorts(name: string) {
   return {
     DATA_DIR: join(folder, name),
-    HTTP_PORT: '0',
-    SEND_PORT: '0',
-    SMTP_PORT: '0',
-    IMAPS_PORT: '0',
-    SUBMISSIONS_PORT: '0',
-    SUBMISSION_PORT: '0',
-    MANAGESIEVE_PORT: '0',
-    CLIENT_BIND: '127.0.0.1',
-    OPERATOR_BIND: '127.0.0.1:0',
+    ...FREE_PORTS,
     APP_ORIGIN: 'http://app.localhost',
     SEND_ORIGIN: 'http://send.localhost',
   }

@@ -42,6 +42,25 @@ describe('write', () => {
     assert.ok(db.counts.commits - before.commits <= 2, `${db.counts.commits - before.commits} commits for 50 units`)
   })
 
+  it('lets others have their turn between two transactions', async () => {
+    let turns = 0
+    const count = () => {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    const seen: number[] = []
+    const unit = (tx: Tx) => {
+      tx.get('SELECT 1')
+      seen.push(turns)
+      // Longer than a transaction takes units.
+      for (const began = performance.now(); performance.now() - began < 10; );
+    }
+    await Promise.all([1, 2, 3, 4].map(() => db.write(unit)))
+    clearImmediate(next)
+    assert.equal(new Set(seen).size, 4, seen.join(', '))
+  })
+
   it('rolls a failing unit back alone', async () => {
     const outcomes = await Promise.allSettled([
       db.write((tx) => tx.insert('things', { name: 'before' })),

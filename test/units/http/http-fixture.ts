@@ -14,6 +14,7 @@ import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import { Limits } from '../../../src/directory/limits.ts'
 import type { Recognised } from '../../../src/directory/principal.ts'
 import { Replays } from '../../../src/directory/replays.ts'
+import { RequestLog } from '../../../src/directory/request-log.ts'
 import { type HttpService, openHttp } from '../../../src/http/app.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { ManualClock } from '../../support/clock.ts'
@@ -100,6 +101,7 @@ export async function openHttpFixture(
   const looked = new Set<string>()
   const log = openLog('info', { write: (line: string) => lines.push(JSON.parse(line)) })
   const directory = {
+    requests: new RequestLog({ db, clock }),
     keys: {
       recognise(secret: string) {
         looked.add(secret)

@@ -6,8 +6,15 @@ import { test } from 'node:test'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { HEADER_DICTIONARY } from '../../../src/mime/header-dictionary.ts'
 import { readHeaders } from '../../../src/mime/headers.ts'
-import { KEPT_FIELDS, KEPT_HEADERS_MAX, packHeaders, unpackHeaders } from '../../../src/mime/message-headers.ts'
+import {
+  FieldFinder,
+  KEPT_FIELDS,
+  KEPT_HEADERS_MAX,
+  packHeaders,
+  unpackHeaders,
+} from '../../../src/mime/message-headers.ts'
 import { mailOf } from '../../support/mail.ts'
+import { Random } from '../../support/random.ts'
 
 function packed(bytes: Uint8Array): Uint8Array {
   return packHeaders(bytes, readHeaders(bytes).fields)
@@ -58,6 +65,52 @@ test('a field that does not fit is left out whole, with a mark; those behind it 
   const full = mailOf(`To:${'x'.repeat(KEPT_HEADERS_MAX - 5)}`, '', 'x')
   assert.equal(unpackHeaders(packed(full)).bytes.length, KEPT_HEADERS_MAX)
   assert.equal(unpackHeaders(packed(full)).isCut, false)
+})
+
+test('fields are found by name as reading all fields finds them', () => {
+  const random = new Random(20261122)
+  const lines = [
+    ...[
+      'From: Ann <ann@a.test>',
+      'fROM : b',
+      'from:',
+      'To: a,\rFrom: c',
+      'From no field',
+      '>From x',
+      'X-From: d',
+      'Subject: \xe9\x00',
+    ],
+    ...[
+      ' folded',
+      '\tFrom: folded',
+      ' ',
+      'Reply-To: e',
+      'To:\x0bf',
+      'From\x85: g',
+      '\u2028From: h',
+      'List-Id: i',
+      'References:',
+      '\r',
+    ],
+  ]
+  const names = ['from', 'to', 'subject', 'list-id', 'reply-to']
+  let found = 0
+  for (let round = 0; round < 2000; round++) {
+    const text = Array.from({ length: 1 + random.below(8) }, () => random.pick(lines)).join(random.pick(['\r\n', '\n']))
+    const headers = unpackHeaders(
+      packed(Buffer.from(`${text}${random.pick(['', '\n', '\r\n\r\nFrom: body'])}`, 'latin1')),
+    )
+    const wanted = new Set(random.some(names, 0.5))
+    if (wanted.size === 0) continue
+    const expected = headers.fields.filter(({ name }) => wanted.has(name))
+    const written = expected.map(({ start, end }) => headers.bytes.toString('latin1', start, end))
+    const finder = new FieldFinder(wanted)
+    assert.deepEqual(finder.find(headers), written, JSON.stringify(text))
+    const { bytes, fields, isCut } = headers
+    assert.deepEqual(finder.find({ bytes, fields, isCut }), written)
+    found += written.length
+  }
+  assert.ok(found > 500)
 })
 
 test('unpacking is bounded and refuses what is damaged', () => {

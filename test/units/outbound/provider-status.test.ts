@@ -19,7 +19,7 @@ const DAY = 86_400_000
 
 /** The states in which an account may be asked for something. */
 function statesFor(type: ProviderType, action: keyof AllowedActions, more: object = {}): ProviderStatus[] {
-  const account = { type, statusReason: null, hasRefreshToken: true, ...more }
+  const account = { type, statusReason: null, hasRefreshToken: true, remoteAccountId: null, ...more }
   return ALL.filter((status) => allowedActions({ ...account, status })[action])
 }
 
@@ -30,6 +30,9 @@ test('what may be done with each kind of account in each state', () => {
     assert.deepEqual(statesFor(type, 'deactivate'), ['active', 'error', 'pending'])
     assert.deepEqual(statesFor(type, 'test'), ALL)
   }
+  const owned = { remoteAccountId: 'racc_a' }
+  assert.deepEqual([statesFor('smtp', 'update', owned), statesFor('smtp', 'delete', owned)], [[], []])
+  assert.deepEqual(statesFor('smtp', 'test', owned), ALL)
   assert.deepEqual([statesFor('amazon_ses', 'update'), statesFor('amazon_ses', 'delete')], [[], []])
   assert.deepEqual(statesFor('amazon_ses', 'activate'), ['inactive'])
   assert.deepEqual(statesFor('amazon_ses', 'deactivate'), ['active'])

@@ -114,3 +114,18 @@ test('an account without caps is not counted; one that ended leaves no counts fo
   await app.db.write((tx) => forgetCounts(tx, 102))
   assert.equal(await take(counts, provider, 1), null)
 })
+
+test('the windows of an account show what is used now, and nothing of windows that have ended', async () => {
+  const counts = new QuotaCounts(app)
+  const quotas = { ...NO_QUOTAS, perMinute: { min: 5, max: 5 }, perDay: { min: 100, max: 100 } }
+  const provider = providerOf({ n: 103, quotas })
+  clock.advance(86_400_000 - (clock.now() % 86_400_000))
+  const start = clock.now()
+  assert.equal(await take(counts, provider, 3), null)
+  const minute = { window: 'minute', most: 5 } as const
+  const day = { window: 'day', used: 3, most: 100, endsAt: start + 86_400_000 } as const
+  assert.deepEqual(counts.windows(app.db.read, provider), [{ ...minute, used: 3, endsAt: start + 60_000 }, day])
+  clock.advance(60_000)
+  assert.deepEqual(counts.windows(app.db.read, provider), [{ ...minute, used: 0, endsAt: start + 120_000 }, day])
+  assert.deepEqual(counts.windows(app.db.read, providerOf()), [])
+})

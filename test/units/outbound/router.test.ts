@@ -111,6 +111,16 @@ test('a connected account carries its own address alone', async () => {
   assert.equal(await chosen(mail(`bob@${domain}`)), 'direct')
 })
 
+test('the account of an outside account carries its own address alone, and is no default', async () => {
+  const server = { smtpHost: 'smtp.relay.test', smtpPort: 587, smtpProtocol: 'starttls' as const }
+  const given = { name: 'Outside', ...server, smtpUsername: 'u', smtpPassword: 'p', fromEmail: 'me@mine.example' }
+  const made = await app.db.write((tx) => providers.createIn(tx, team, given, 'racc_0a1b2c3d4e5f6g7h8i9j0k1l'))
+  await put(made.id, 'active')
+  assert.equal(await chosen(mail('Me@mine.example')), 'Outside')
+  assert.equal(await chosen(mail(`bob@${domain}`)), 'direct')
+  assert.equal(router.defaultFrom(team), undefined)
+})
+
 test('Amazon SES carries domains it has verified, within the share of the day', async () => {
   await sharedLimit.setDaily(team, true, 5)
   assert.equal(await chosen(mail()), 'direct')

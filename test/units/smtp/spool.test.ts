@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { after, test } from 'node:test'
-import { Spool, SpoolFull } from '../../../src/smtp/spool.ts'
+import { Spool, SpoolFull, type SpoolLimits } from '../../../src/smtp/spool.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'mailstead-spool-'))
 after(() => rm(root, { recursive: true }))
 
 let count = 0
-async function openSpool(limits = { memoryEach: 10, memory: 15, disk: 1000 }) {
+async function openSpool(limits: SpoolLimits = { memoryEach: 10, memory: 15, disk: 1000 }) {
   const folder = join(root, String(count++))
   const spool = new Spool(folder, limits)
   await spool.open()
@@ -60,6 +60,24 @@ test('a full spool says so after the mail was read to its end, and has room agai
   assert.deepEqual(await readdir(folder), [])
   const held = await spool.receive(stream('x'.repeat(1000)))
   await held.release()
+})
+
+test('the files of one owner are limited, and leave room for others', async () => {
+  const { spool, folder } = await openSpool({ memoryEach: 10, memory: 15, disk: 1000, diskEach: 600 })
+  const first = await spool.receive(stream('x'.repeat(500)), 1)
+  await assert.rejects(spool.receive(stream('y'.repeat(60), 'z'.repeat(60)), 1), SpoolFull)
+  const second = await spool.receive(stream('y'.repeat(450)), 2)
+  // All together are limited as before, and what one gives back it can use again.
+  await assert.rejects(spool.receive(stream('y'.repeat(60)), 1), SpoolFull)
+  await second.release()
+  const third = await spool.receive(stream('y'.repeat(100)), 1)
+  await first.release()
+  const fourth = await spool.receive(stream('y'.repeat(500)), 1)
+  await third.release()
+  await fourth.release()
+  const last = await spool.receive(stream('y'.repeat(600)), 1)
+  await last.release()
+  assert.deepEqual(await readdir(folder), [])
 })
 
 test('a missing folder is an error after the mail was read, and no lasting one', async () => {

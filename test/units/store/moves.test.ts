@@ -1,14 +1,16 @@
-// Copying, moving and expunging by UID: what mail programs are told is what the folders hold.
+// Copying, moving and expunging by UID: what is announced to mail programs is what the folders hold.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Tx } from '../../../src/db/db.ts'
 import type { UidRange } from '../../../src/store/folders-expunged.ts'
 import type { FolderView } from '../../../src/store/folders-views.ts'
 import { ENTRY_FLAGS } from '../../../src/store/messages/keywords.ts'
 import { EntryWatcher } from '../../support/entry-watcher.ts'
-import { mailOf, openTestStore, type TestStore } from '../../support/mailbox.ts'
+import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
+import { watchedTx } from '../../support/watched-tx.ts'
 
 let appliance: TestStore
 before(async () => {
@@ -147,6 +149,62 @@ test('a copy that fails in a later batch leaves nothing in the folder', async (t
   assert.equal(views.status(account, inbox.n)!.messages, 120)
   watcher.look()
   await assert.rejects(moves.copy(account, { from: inbox.n, to: 999_999, uids }), { code: 'not_found' })
+})
+
+test('a copy changes nothing that mail programs see of the folder it is made from', async () => {
+  const { box, watcher } = await filled(19, 0)
+  while (byRole(box, 'inbox').messages < 3) await box.work()
+  const { moves } = appliance.store
+  const [before, archive] = [byRole(box, 'inbox'), byRole(box, 'archive')]
+  const entries = entriesOf(before.n)
+  const there = new Set(entriesOf(archive.n).map(({ message }) => message))
+  const uids = entries.filter(({ message }) => !there.has(message)).map(({ uid }) => uid)
+  const { copied } = await moves.copy(box.account(), { from: before.n, to: archive.n, uids })
+  assert.ok(copied.length > 0)
+  assert.deepEqual(entriesOf(before.n), entries)
+  assert.equal(byRole(box, 'inbox').modSeq, before.modSeq)
+  assert.ok(byRole(box, 'archive').modSeq > archive.modSeq)
+  watcher.look()
+  await box.recount()
+})
+
+test('more messages of a batch take no more statements, and copies of a large thread do not read it', async () => {
+  const box = await TestMailbox.open(appliance)
+  const { account } = box
+  const put = { mail: mailOf(), receivedAt: 1000, folders: ['inbox' as const] }
+  await box.putAll(Array.from({ length: 90 }, (_, n) => ({ ...put, thread: `t${n % 3}` })))
+  const { moves } = appliance.store
+  const [from, to] = [box.folder('inbox').n, box.folder('archive').n]
+  const statementsOf = (work: (tx: Tx) => void) => {
+    const statements: string[] = []
+    return appliance.db.write((tx) => work(watchedTx(tx, (_, sql) => statements.push(sql)))).then(() => statements)
+  }
+  const uids = entriesOf(from).map(({ uid }) => uid)
+  const some = (first: number, count: number) => uids.slice(first, first + count)
+  const one = await statementsOf((tx) => moves.copyIn(tx, account, { from, to, uids: some(0, 1) }))
+  const many = await statementsOf((tx) => moves.copyIn(tx, account, { from, to, uids: some(1, 50) }))
+  // The ledger takes pieces of 32 rows.
+  assert.ok(many.length <= one.length + 4, `${one.length} and ${many.length} statements`)
+  assert.ok(!many.some((sql) => sql.includes('addresses')))
+  const moved = await statementsOf((tx) => moves.moveIn(tx, account, { from, to, uids: some(51, 39) }))
+  assert.ok(moved.length <= one.length + 8, `${moved.length} statements`)
+})
+
+test('messages of one thread are erased in the same unit of work, whatever their order in the folder', async () => {
+  const box = await TestMailbox.open(appliance)
+  const { account } = box
+  const put = { mail: mailOf(), receivedAt: 1000, folders: ['trash' as const] }
+  await box.putAll(Array.from({ length: 250 }, (_, n) => ({ ...put, thread: `t${n % 50}` })))
+  const trash = box.folder('trash').n
+  const { moves, flags, views } = appliance.store
+  const uids = entriesOf(trash).map(({ uid }) => uid)
+  await flags.change(account, { folder: trash, uids }, { deleted: true })
+  const order = await views.deletedUids(trash, null)
+  const runs = order.filter((uid, at) => at === 0 || uid % 50 !== order[at - 1]! % 50).length
+  assert.deepEqual([order.length, runs], [250, 50])
+  assert.deepEqual((await views.deletedUids(trash, uids.slice(0, 3))).sort(), uids.slice(0, 3).sort())
+  assert.deepEqual((await moves.expunge(account, trash, null)).uids, uids)
+  assert.deepEqual(entriesOf(trash), [])
 })
 
 test('the same bytes are kept again when asked, with the UID they have', async () => {

@@ -4,6 +4,8 @@ import { signal } from '@preact/signals'
 import createClient, { type Client } from 'openapi-fetch'
 import { type ApiError, errorOf, noAnswer } from './errors.ts'
 import type { paths } from './schema.d.ts'
+import type { paths as PersonPaths } from './schema-me.d.ts'
+import type { paths as OperatorPaths } from './schema-operator.d.ts'
 
 export type Api = Client<paths>
 
@@ -24,15 +26,20 @@ export const underWay = signal(0)
 
 const clients = new Map<string, Api>()
 
-/** The API as a team, a mailbox or, with `operator`, as the operator of this server. */
+/** The API as a team or a mailbox. */
 export function apiAs(actor: string): Api {
   const known = clients.get(actor)
   if (known !== undefined) return known
-  const base = actor === 'operator' ? '/operator/v1' : '/api/v1'
-  const client = createClient<paths>({ baseUrl: `/as/${actor}${base}`, fetch: send })
+  const client = createClient<paths>({ baseUrl: `/as/${actor}/api/v1`, fetch: send })
   clients.set(actor, client)
   return client
 }
+
+/** The API of the server as a whole, for its operators. */
+export const operatorApi: Client<OperatorPaths> = createClient<OperatorPaths>({ baseUrl: '/as/operator', fetch: send })
+
+/** What concerns the signed-in person. */
+export const meApi: Client<PersonPaths> = createClient<PersonPaths>({ baseUrl: '/me/v1', fetch: send })
 
 /** Requests that prove who a person is: 401 says that the proof is wrong, not that the session has ended. */
 const PROOFS = /^\/me\/v1\/(?:sign-in|confirm|first-run)/
@@ -44,11 +51,20 @@ async function send(request: Request): Promise<Response> {
   const response = await answerOf(first)
   if (response.status === 401 && !PROOFS.test(new URL(request.url).pathname)) hasSessionEnded.value = true
   if (response.status !== 403 || !(await wantsProof(response))) return response
-  const isProven = await new Promise<boolean>((resolve) => {
+  return (await askForProof()) ? answerOf(again) : response
+}
+
+let proof: Promise<boolean> | null = null
+
+/** One question for all requests that wait for the proof. */
+function askForProof(): Promise<boolean> {
+  proof ??= new Promise<boolean>((resolve) => {
     proofWanted.value = resolve
+  }).finally(() => {
+    proofWanted.value = null
+    proof = null
   })
-  proofWanted.value = null
-  return isProven ? answerOf(again) : response
+  return proof
 }
 
 /** The header that no other site can send. */
@@ -115,6 +131,13 @@ export async function takeList<T>(
   return { items: data.data, next: data.pagination.next_cursor ?? null }
 }
 
+/** A text. @throws ApiError */
+export async function takeText(answer: Promise<Answered>): Promise<string> {
+  const { data, error, response } = await answer
+  if (!response.ok) throw failure({ error, response })
+  return String(data)
+}
+
 /** Nothing but success. @throws ApiError */
 export async function done(answer: Promise<Answered>): Promise<void> {
   const { error, response } = await answer
@@ -123,19 +146,4 @@ export async function done(answer: Promise<Answered>): Promise<void> {
 
 function failure({ error, response }: Answered): ApiError {
   return errorOf(response.status, error)
-}
-
-/** A request outside of the described API: what concerns the person or the first run. @throws ApiError */
-export async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const headers = new Headers(body === undefined ? {} : { 'Content-Type': 'application/json' })
-  const response = await send(
-    new Request(new URL(path, location.origin), {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    }),
-  )
-  const content: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw errorOf(response.status, content)
-  return (content as { data: T }).data
 }

@@ -1,93 +1,60 @@
 // Signing in, proving that one is still there, and what the person keeps: passkeys, sessions, a password, recovery codes.
 
-import type {
-  PublicKeyCredentialCreationOptionsJSON,
-  PublicKeyCredentialRequestOptionsJSON,
-} from '@simplewebauthn/browser'
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
-import { ask } from './client.ts'
-import type { Self } from './types.ts'
+import { done, meApi, take } from './client.ts'
+import { createdPasskey, creationOptions, requestOptions, usedPasskey } from './passkey-forms.ts'
+import type { Passkey, PersonSession, Self } from './types.ts'
 
-/** Options of a ceremony, and the name under which the server remembers them. */
-interface Ceremony<T> {
-  flow_id: string
-  options: T
-}
-
-export interface Passkey {
-  id: string
-  name: string
-  created_at: string
-  last_used_at: string | null
-  backed_up: boolean
-}
-
-export interface Session {
-  id: string
-  method: string
-  trusted: boolean
-  user_agent: string | null
-  source: string | null
-  created_at: string
-  last_seen_at: string
-  current: boolean
-}
+export type { Passkey } from './types.ts'
+export type Session = PersonSession
 
 /** Whether this browser has passkeys; they need https or localhost. */
 export const hasPasskeys = () => typeof PublicKeyCredential !== 'undefined' && isSecureContext
 
 /** Mails a sign-in link; the answer is the same for every address. */
-export const mailLink = (email: string) => ask<unknown>('POST', '/me/v1/sign-in/link', { email })
+export const mailLink = (email: string) => done(meApi.POST('/sign-in/link', { body: { email } }))
 
 /** @throws ApiError, or a DOMException when the person cancels */
 export async function signInByPasskey(trusted: boolean): Promise<Self> {
-  const { flow_id, options } = await ask<Ceremony<PublicKeyCredentialRequestOptionsJSON>>(
-    'POST',
-    '/me/v1/sign-in/passkey/options',
-    {},
-  )
-  const response = await startAuthentication({ optionsJSON: options })
-  return ask<Self>('POST', '/me/v1/sign-in/passkey', { flow_id, response, trusted })
+  const begun = await take(meApi.POST('/sign-in/passkey/options', {}))
+  const response = usedPasskey(await startAuthentication({ optionsJSON: requestOptions(begun) }))
+  return take(meApi.POST('/sign-in/passkey', { body: { flow_id: begun.flow_id, response, trusted } }))
 }
 
 export const signInByPassword = (email: string, password: string, trusted: boolean) =>
-  ask<Self>('POST', '/me/v1/sign-in/password', { email, password, trusted })
+  take(meApi.POST('/sign-in/password', { body: { email, password, trusted } }))
 
 export const signInByRecoveryCode = (email: string, code: string) =>
-  ask<Self>('POST', '/me/v1/sign-in/recovery', { email, code })
+  take(meApi.POST('/sign-in/recovery', { body: { email, code } }))
 
 /** Proves with a passkey that the person is there. */
 export async function confirmByPasskey(): Promise<void> {
-  const { flow_id, options } = await ask<Ceremony<PublicKeyCredentialRequestOptionsJSON>>(
-    'POST',
-    '/me/v1/confirm/options',
-    {},
-  )
-  const response = await startAuthentication({ optionsJSON: options })
-  await ask('POST', '/me/v1/confirm', { flow_id, response })
+  const begun = await take(meApi.POST('/confirm/options', {}))
+  const response = usedPasskey(await startAuthentication({ optionsJSON: requestOptions(begun) }))
+  await done(meApi.POST('/confirm', { body: { flow_id: begun.flow_id, response } }))
 }
 
-export const confirmByPassword = (password: string) => ask<unknown>('POST', '/me/v1/confirm', { password })
+export const confirmByPassword = (password: string) => done(meApi.POST('/confirm', { body: { password } }))
 
 /** Makes a passkey in this device or password manager. */
 export async function addPasskey(name: string): Promise<Passkey> {
-  const { flow_id, options } = await ask<Ceremony<PublicKeyCredentialCreationOptionsJSON>>(
-    'POST',
-    '/me/v1/passkeys/options',
-    {},
-  )
-  const response = await startRegistration({ optionsJSON: options })
-  return ask<Passkey>('POST', '/me/v1/passkeys', { flow_id, response, name })
+  const begun = await take(meApi.POST('/passkeys/options', {}))
+  const response = createdPasskey(await startRegistration({ optionsJSON: creationOptions(begun) }))
+  return take(meApi.POST('/passkeys', { body: { flow_id: begun.flow_id, response, name } }))
 }
 
-export const listPasskeys = () => ask<Passkey[]>('GET', '/me/v1/passkeys')
-export const renamePasskey = (id: string, name: string) => ask<Passkey>('PATCH', `/me/v1/passkeys/${id}`, { name })
-export const removePasskey = (id: string) => ask<unknown>('DELETE', `/me/v1/passkeys/${id}`)
-export const listSessions = () => ask<Session[]>('GET', '/me/v1/sessions')
-export const endSession = (id: string) => ask<unknown>('DELETE', `/me/v1/sessions/${id}`)
-export const endOtherSessions = () => ask<unknown>('DELETE', '/me/v1/sessions')
-export const makeRecoveryCodes = () => ask<{ codes: string[] }>('POST', '/me/v1/recovery-codes', {})
-export const setPassword = (password: string) => ask<unknown>('PUT', '/me/v1/password', { password })
-export const removePassword = () => ask<unknown>('DELETE', '/me/v1/password')
+const passkeyAt = (id: string) => ({ params: { path: { passkey_id: id } } })
+
+export const listPasskeys = () => take(meApi.GET('/passkeys'))
+export const renamePasskey = (id: string, name: string) =>
+  take(meApi.PATCH('/passkeys/{passkey_id}', { ...passkeyAt(id), body: { name } }))
+export const removePasskey = (id: string) => done(meApi.DELETE('/passkeys/{passkey_id}', passkeyAt(id)))
+export const listSessions = () => take(meApi.GET('/sessions'))
+export const endSession = (id: string) =>
+  done(meApi.DELETE('/sessions/{session_id}', { params: { path: { session_id: id } } }))
+export const endOtherSessions = () => done(meApi.DELETE('/sessions'))
+export const makeRecoveryCodes = () => take(meApi.POST('/recovery-codes', {}))
+export const setPassword = (password: string) => done(meApi.PUT('/password', { body: { password } }))
+export const removePassword = () => done(meApi.DELETE('/password'))
 export const updateSelf = (change: Partial<Pick<Self, 'display_name' | 'locale' | 'time_zone'>>) =>
-  ask<Self>('PATCH', '/me/v1/self', change)
+  take(meApi.PATCH('/self', { body: change }))

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { setLocale } from '../base/dates.ts'
-import { ask } from './client.ts'
+import { done, meApi, take } from './client.ts'
 import { ApiError } from './errors.ts'
 import type { Self } from './types.ts'
 
@@ -12,7 +12,7 @@ export const self = signal<Self | null>(null)
 /** Asks who is signed in. @returns null without a session @throws ApiError when the server does not answer */
 export async function loadSelf(): Promise<Self | null> {
   try {
-    self.value = await ask<Self>('GET', '/me/v1/self')
+    self.value = await take(meApi.GET('/self'))
     setLocale(self.value.locale ?? '')
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error
@@ -23,7 +23,7 @@ export async function loadSelf(): Promise<Self | null> {
 
 /** Ends the session and leaves to the page to sign in, which starts with nothing kept. */
 export async function signOut(): Promise<void> {
-  await ask('DELETE', '/me/v1/session')
+  await done(meApi.DELETE('/session'))
   location.assign('/sign-in')
 }
 

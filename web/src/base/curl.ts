@@ -7,8 +7,11 @@ export interface ApiRequest {
   query?: Record<string, string | number | undefined>
   body?: unknown
   /** `operator` for what is reached with an operator key. */
-  base?: '/api/v1' | '/operator/v1'
+  base?: '/api/v1' | '/operator/v1' | '/me/v1'
 }
+
+/** What concerns the person takes their session, and a header that other sites cannot send. */
+const AS_PERSON = ['-b "__Host-mailstead=$SESSION"', "-H 'X-Mailstead: 1' -H 'Sec-Fetch-Site: same-origin'"]
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -21,7 +24,7 @@ export function curlOf({ method, path, query = {}, body, base = '/api/v1' }: Api
   const address = `${origin}${base}${path}${search === '' ? '' : `?${search}`}`
   return [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${/[?&']/.test(address) ? quoted(address) : address}`,
-    '-H "Authorization: Bearer $KEY"',
+    ...(base === '/me/v1' ? AS_PERSON : ['-H "Authorization: Bearer $KEY"']),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
   ].join(' \\\n  ')
 }

@@ -36,6 +36,15 @@ export function moment(iso: string, now = new Date()): string {
   return isToday ? format(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }) : day(iso, now)
 }
 
+/** "Today, 14:02", "8 May, 14:02": for a moment of a record. */
+export function dayAndTime(iso: string, now = new Date()): string {
+  const date = new Date(iso)
+  const time = format(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  if (date.toDateString() !== now.toDateString()) return `${day(iso, now)}, ${time}`
+  const today = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(0, 'day')
+  return `${today.charAt(0).toUpperCase()}${today.slice(1)}, ${time}`
+}
+
 /** "Wednesday 8 May 2030, 14:02:11 CEST": the whole of it, for tooltips and details. */
 export function exact(iso: string): string {
   return format(new Date(iso), {
@@ -69,9 +78,19 @@ export function relative(iso: string, now = Date.now()): string {
   return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.trunc(seconds / length), unit)
 }
 
-/** "Sun 22", for charts. */
-export function shortDay(date: Date): string {
-  return format(date, { weekday: 'short', day: 'numeric' })
+/** "Sun 22", for charts. @param timeZone of the browser when it is left out */
+export function shortDay(date: Date, timeZone?: string): string {
+  return format(date, { weekday: 'short', day: 'numeric', timeZone })
+}
+
+/** "8 May", of a day that is counted in UTC. */
+export function dayOf(date: Date): string {
+  return format(date, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+}
+
+/** "May 2030", of a month that is counted in UTC. */
+export function monthOf(date: Date): string {
+  return format(date, { month: 'short', year: 'numeric', timeZone: 'UTC' })
 }
 
 /** "14:00", for charts. */
@@ -92,4 +111,18 @@ export function preciseTime(iso: string): string {
 /** Seconds from one time to another, "1.1". */
 export function secondsBetween(from: string, to: string): string {
   return (Math.max(0, Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)
+}
+
+/** "3 days", "4 h 12 min", "8 s": a length of time in its two largest units. */
+export function duration(seconds: number): string {
+  const unit = (value: number, name: 'day' | 'hour' | 'minute' | 'second') =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: name === 'day' ? 'long' : 'short' }).format(
+      value,
+    )
+  const days = Math.floor(seconds / 86_400)
+  const hours = Math.floor((seconds % 86_400) / 3600)
+  const minutes = Math.floor((seconds % 3600) / 60)
+  if (days > 0) return days > 9 || hours === 0 ? unit(days, 'day') : `${unit(days, 'day')} ${unit(hours, 'hour')}`
+  if (hours > 0) return minutes === 0 ? unit(hours, 'hour') : `${unit(hours, 'hour')} ${unit(minutes, 'minute')}`
+  return minutes > 0 ? unit(minutes, 'minute') : unit(Math.floor(seconds), 'second')
 }

@@ -17,9 +17,10 @@ export function size(bytes: number): string {
   return `${new Intl.NumberFormat(currentLocale(), { maximumFractionDigits: digits }).format(value)} ${UNITS[step]}`
 }
 
-/** "98.9", a share of one in per cent without its sign. */
+/** "98.9", a share of one in per cent without its sign, with two digits below 0.1. */
 export function percent(share: number): string {
-  return new Intl.NumberFormat(currentLocale(), { maximumFractionDigits: 1 }).format(share * 100)
+  const maximumFractionDigits = share > 0 && share < 0.001 ? 2 : 1
+  return new Intl.NumberFormat(currentLocale(), { maximumFractionDigits }).format(share * 100)
 }
 
 /** The form of a word that goes with a number: `plural(2, 'row', 'rows')`. */

@@ -4,6 +4,8 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { lazy, Route, Router, useLocation, useRoute } from 'preact-iso'
 import { self } from '../api/session.ts'
 import { Frame, type SideGroup } from '../frame/frame.tsx'
+import { follow } from '../live/stream.ts'
+import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
 import { pageNames } from '../words/en/pages.ts'
 import { shell as words } from '../words/en/shell.ts'
@@ -40,12 +42,15 @@ export function Console() {
   useEffect(() => {
     if (params.team === undefined && teams[0] !== undefined) route(`/console/${teams[0].id}`, true)
   }, [params.team])
+  useEffect(() => {
+    if (known !== undefined) follow(known.id)
+  }, [known?.id])
   if (team === null) return params.team === undefined && teams.length > 0 ? null : <NoTeam />
   const groups = groupsOf(team)
   return (
     <TeamContext.Provider value={team}>
       <Frame groups={groups} room={words.console} teamId={team.id} openId={(id) => pageOfId(id, team)}>
-        <Pages key={team.id} />
+        {team.permissions.length === 0 ? <NothingOpen /> : <Pages key={team.id} />}
       </Frame>
     </TeamContext.Provider>
   )
@@ -62,11 +67,24 @@ function Pages() {
   )
 }
 
+/** For those whose role opens mailboxes alone. */
+function NothingOpen() {
+  return (
+    <Page title={words.console}>
+      <Empty icon="lock" title={words.nothingOpen} action={<a href="/me">{words.toAccount}</a>}>
+        {words.nothingOpenHint}
+      </Empty>
+    </Page>
+  )
+}
+
 function NoPage() {
   return (
-    <Empty icon="search" title={words.notFound} action={<a href="/console">{words.toOverview}</a>}>
-      {words.notFoundHint}
-    </Empty>
+    <Page title={words.notFound}>
+      <Empty icon="search" title={words.notFound} action={<a href="/console">{words.toOverview}</a>}>
+        {words.notFoundHint}
+      </Empty>
+    </Page>
   )
 }
 

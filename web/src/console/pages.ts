@@ -83,6 +83,23 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
     routes: { suppressed: () => import('./suppressed/suppressed.tsx').then((module) => module.Suppressed) },
   },
   {
+    name: 'metrics',
+    icon: 'chart-line',
+    group: 'traffic',
+    permission: 'analytics.read',
+    routes: { metrics: () => import('./metrics/metrics.tsx').then((module) => module.Metrics) },
+  },
+  {
+    name: 'agents',
+    icon: 'bot',
+    group: 'programs',
+    permission: 'team.read',
+    routes: {
+      agents: () => import('./agents/agents.tsx').then((module) => module.Agents),
+      'agents/:id': () => import('./agents/agent.tsx').then((module) => module.Agent),
+    },
+  },
+  {
     name: 'webhooks',
     icon: 'webhook',
     group: 'programs',
@@ -98,6 +115,13 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
     group: 'programs',
     permission: 'apikey.read',
     routes: { keys: () => import('./keys/keys.tsx').then((module) => module.Keys) },
+  },
+  {
+    name: 'requests',
+    icon: 'braces',
+    group: 'programs',
+    permission: 'logs.read',
+    routes: { requests: () => import('./requests/requests.tsx').then((module) => module.Requests) },
   },
   {
     name: 'limits',

@@ -1,7 +1,7 @@
 // The third step: a mailbox, and an app password with a code for the phone.
 
 import { useState } from 'preact/hooks'
-import { type Api, ask, take } from '../api/client.ts'
+import { type Api, apiAs, done, take } from '../api/client.ts'
 import { self } from '../api/session.ts'
 import type { Domain, MailboxAdmin, NewAppPassword } from '../api/types.ts'
 import { useAction } from '../live/query.ts'
@@ -98,5 +98,9 @@ function Ready({ api, made, onDone }: { api: Api; made: Made; onDone: () => void
 /** The person becomes owner of the mailbox, so that the first message can be read in the browser. */
 async function openForMe(mailbox: MailboxAdmin): Promise<void> {
   const team = self.value!.teams[0]!
-  await ask('PUT', `/as/${team.id}/api/v1/mailboxes/${mailbox.id}/people/${team.member_id}`, { access: 'owner' })
+  const path = { mailbox_id: mailbox.id, member_id: team.member_id }
+  const people = apiAs(team.id).PUT('/mailboxes/{mailbox_id}/people/{member_id}', {
+    ...{ params: { path }, body: { access: 'owner' } },
+  })
+  await done(people)
 }

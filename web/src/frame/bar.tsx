@@ -1,7 +1,9 @@
 // The bar: the team, the search for everything, and the person.
 
+import { listApprovals } from '../api/agents.ts'
 import { self, signOut } from '../api/session.ts'
 import { chooseLook, type Density, look, type Theme } from '../base/look.ts'
+import { useQuery } from '../live/query.ts'
 import { IconButton } from '../parts/button.tsx'
 import { Icon, Mark } from '../parts/icon.tsx'
 import { Person } from '../parts/marks.tsx'
@@ -9,6 +11,8 @@ import { Menu, type MenuItem } from '../parts/menu.tsx'
 import { common } from '../words/en/common.ts'
 import { shell as words } from '../words/en/shell.ts'
 import { isPaletteOpen } from './palette.tsx'
+
+const REFRESH_MS = 60_000
 
 interface BarProps {
   room: string
@@ -51,12 +55,27 @@ export function Bar({ room, teamId, isMenuShown, toggleMenu }: BarProps) {
         </span>
       </button>
       <div class="bar-end">
+        <AsksYou />
         <a class="icon-button" href="/docs" title={words.help} aria-label={words.help}>
           <Icon name="circle-question-mark" />
         </a>
         <PersonMenu />
       </div>
     </header>
+  )
+}
+
+/** How much waits for the decision of the person; left out while nothing does. */
+function AsksYou() {
+  const waiting = useQuery(['approvals'], listApprovals, { every: REFRESH_MS, when: self.value !== null })
+  const count = waiting.data?.length ?? 0
+  if (count === 0) return null
+  return (
+    <a class="button quiet asks-you" href="/me/asks">
+      <Icon name="stamp" />
+      <span class="bar-word">{words.asksYou}</span>
+      <span class="count">{count}</span>
+    </a>
   )
 }
 

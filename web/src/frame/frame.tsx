@@ -4,8 +4,11 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { self } from '../api/session.ts'
+import { isOutdated } from '../live/state.ts'
 import type { IconName } from '../look/icons.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { ToneLine } from '../parts/marks.tsx'
 import { Toasts } from '../parts/toast.tsx'
 import { common } from '../words/en/common.ts'
 import { shell as words } from '../words/en/shell.ts'
@@ -79,6 +82,14 @@ export function Frame({ groups, room, teamId, openId = () => null, children }: F
         </p>
       </nav>
       <main id="page" class="page" tabIndex={-1}>
+        {isOutdated.value && (
+          <ToneLine icon="refresh-cw">
+            {words.outdated}{' '}
+            <Button kind="link" onPress={() => location.reload()}>
+              {words.reload}
+            </Button>
+          </ToneLine>
+        )}
         {children}
       </main>
       <Toasts />

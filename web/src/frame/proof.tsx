@@ -21,6 +21,8 @@ export function Proof() {
 function ProofDialog({ answer }: { answer: (isProven: boolean) => void }) {
   const [password, setPassword] = useState('')
   const ways = self.value?.sign_in
+  const hasPassword = ways?.password === true && ways.allowed.includes('password')
+  const hasPasskey = hasPasskeys() && (ways?.passkeys ?? 0) > 0
   const byPasskey = useAction(async () => {
     await confirmByPasskey()
     answer(true)
@@ -29,15 +31,16 @@ function ProofDialog({ answer }: { answer: (isProven: boolean) => void }) {
     await confirmByPassword(password)
     answer(true)
   })
+  if (!hasPassword && !hasPasskey) return <SignInAgain onClose={() => answer(false)} />
   const foot = (
     <>
       <Button onPress={() => answer(false)}>{common.cancel}</Button>
-      {ways?.password && (
+      {hasPassword && (
         <Button submits isBusy={byPassword.isBusy} isOff={password === ''}>
           {words.confirm}
         </Button>
       )}
-      {hasPasskeys() && (ways?.passkeys ?? 0) > 0 && (
+      {hasPasskey && (
         <Button
           kind="primary"
           icon="fingerprint-pattern"
@@ -52,7 +55,7 @@ function ProofDialog({ answer }: { answer: (isProven: boolean) => void }) {
   return (
     <Dialog title={words.title} foot={foot} onClose={() => answer(false)} onSubmit={() => void byPassword.run()}>
       <p>{words.text}</p>
-      {ways?.password && (
+      {hasPassword && (
         <TextField
           label={words.password}
           type="password"
@@ -62,6 +65,27 @@ function ProofDialog({ answer }: { answer: (isProven: boolean) => void }) {
         />
       )}
       {(byPasskey.error ?? byPassword.error) !== null && <ToneLine tone="danger">{words.failed}</ToneLine>}
+    </Dialog>
+  )
+}
+
+/** For those who signed in by a link or a code: nothing here proves who they are. */
+function SignInAgain({ onClose }: { onClose: () => void }) {
+  const leave = () => {
+    onClose()
+    location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
+  }
+  const foot = (
+    <>
+      <Button onPress={onClose}>{common.cancel}</Button>
+      <Button kind="primary" onPress={leave}>
+        {words.again}
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title={words.title} foot={foot} onClose={onClose}>
+      <p>{words.none}</p>
     </Dialog>
   )
 }

@@ -4,8 +4,15 @@ import { QueryClient, type QueryKey, QueryObserver } from '@tanstack/query-core'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListPart } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
+import { isLive } from './state.ts'
 
 const STALE_MS = 10_000
+/** How often logs are asked again while they are shown. */
+export const LIVE_MS = 10_000
+/** While the stream says what changed, asking in intervals is the second net. */
+const LIVE_INTERVAL_MS = 60_000
+/** Later parts of a list that are asked again with the first one. */
+const MOST_FOLLOWED = 5
 
 export const queries = new QueryClient({
   defaultOptions: { queries: { staleTime: STALE_MS, retry: false, refetchOnWindowFocus: true } },
@@ -19,8 +26,10 @@ export interface QueryState<T> {
 }
 
 export interface QueryOptions {
-  /** Asked again after this many milliseconds while the page is shown. */
+  /** Asked again after this many milliseconds while the page is shown and the stream is not connected. */
   every?: number
+  /** The stream does not say when it changes: asked in the intervals always. */
+  isAlone?: boolean
   /** False: not asked. */
   when?: boolean
 }
@@ -36,9 +45,10 @@ const asApiError = (error: unknown): ApiError | null =>
 export function useQuery<T>(
   key: QueryKey,
   ask: () => Promise<T>,
-  { every, when = true }: QueryOptions = {},
+  { every, when = true, isAlone = false }: QueryOptions = {},
 ): QueryState<T> {
-  const options = { queryKey: key, queryFn: ask, refetchInterval: every ?? (false as const), enabled: when }
+  const interval = every !== undefined && isLive.value && !isAlone ? Math.max(every, LIVE_INTERVAL_MS) : every
+  const options = { queryKey: key, queryFn: ask, refetchInterval: interval ?? (false as const), enabled: when }
   const name = JSON.stringify(key)
   const observer = useMemo(() => new QueryObserver<T>(queries, options), [name])
   observer.setOptions(options)
@@ -59,7 +69,7 @@ export interface PagesState<T> {
   refetch(): void
 }
 
-/** A list by cursors; `ask` gets the cursor of the part, undefined for the first one. The first part is asked again in intervals. */
+/** A list by cursors; `ask` gets the cursor of the part, undefined for the first one. When the first part changes, the later ones follow. */
 export function usePages<T>(
   key: QueryKey,
   ask: (cursor: string | undefined) => Promise<ListPart<T>>,
@@ -71,8 +81,14 @@ export function usePages<T>(
     const part = await ask(cursor)
     setLater((parts) => [...parts, part])
   })
+  const follow = useAction(async (part: ListPart<T>, length: number) =>
+    setLater(await partsAfter(part, ask, Math.min(length, MOST_FOLLOWED))),
+  )
   const name = JSON.stringify(key)
   useEffect(() => setLater([]), [name])
+  useEffect(() => {
+    if (later.length > 0 && first.data !== undefined) void follow.run(first.data, later.length)
+  }, [first.data])
   const last = later.at(-1) ?? first.data
   return {
     items: [...(first.data?.items ?? []), ...later.flatMap(({ items }) => items)],
@@ -88,6 +104,22 @@ export function usePages<T>(
       first.refetch()
     },
   }
+}
+
+/** The parts that follow one, as many as there were: rows that moved from part to part are neither lost nor shown twice. */
+async function partsAfter<T>(
+  part: ListPart<T>,
+  ask: (cursor: string) => Promise<ListPart<T>>,
+  length: number,
+): Promise<ListPart<T>[]> {
+  const parts: ListPart<T>[] = []
+  let next = part.next
+  while (next !== null && parts.length < length) {
+    const following = await ask(next)
+    parts.push(following)
+    next = following.next
+  }
+  return parts
 }
 
 /** Asks again what begins with this key. */

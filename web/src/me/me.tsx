@@ -6,6 +6,7 @@ import { self } from '../api/session.ts'
 import { Frame, type SideGroup } from '../frame/frame.tsx'
 import { me as words } from '../words/en/me.ts'
 import { Appearance } from './appearance.tsx'
+import { Asks } from './asks.tsx'
 import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 import { SignInWays } from './sign-in-ways.tsx'
@@ -15,6 +16,7 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   'sign-in': SignInWays,
   sessions: Sessions,
   appearance: Appearance,
+  asks: Asks,
 }
 
 function groups(): SideGroup[] {
@@ -26,6 +28,7 @@ function groups(): SideGroup[] {
         { href: '/me', label: words.pages.profile, icon: 'user' },
         { href: '/me/sign-in', label: words.pages.signIn, icon: 'fingerprint-pattern' },
         { href: '/me/sessions', label: words.pages.sessions, icon: 'monitor' },
+        { href: '/me/asks', label: words.pages.asks, icon: 'stamp' },
         { href: '/me/appearance', label: words.pages.look, icon: 'sun' },
       ],
     },

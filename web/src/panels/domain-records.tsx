@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Api, take } from '../api/client.ts'
-import type { Domain, DomainCheck } from '../api/types.ts'
+import type { ClientDnsCheck, Domain, DomainCheck } from '../api/types.ts'
 import { relative } from '../base/dates.ts'
 import { useAction, useQuery } from '../live/query.ts'
 import { FoundText, WantedText } from '../parts/compare.tsx'
@@ -13,11 +13,14 @@ import { ErrorCard } from '../parts/quiet.tsx'
 import { domains as words } from '../words/en/domains.ts'
 import { CHECK_SECONDS, keepCheck, lastCheck, secondsLeft } from './last-checks.ts'
 import { checkOf, type RecordRow, recordRows, shortName } from './record-rows.ts'
+import { changesBetween, keepChanges } from './seen-changes.ts'
 
 const SLOWEST_SECONDS = 60
 
 export interface LiveCheck {
   checks: readonly DomainCheck[] | null
+  /** Of the records that mail programs ask for; empty for those who may not check. */
+  client: readonly ClientDnsCheck[]
   checkedAt: string | null
   /** Seconds until the next check. */
   nextIn: number
@@ -37,7 +40,9 @@ export function useDomainCheck(api: Api, domain: Domain, mayVerify: boolean, cha
   const action = useAction(async () => {
     const path = { domain_id: domain.id }
     const verified = await take(api.POST('/domains/{domain_id}/verify', { params: { path } }))
-    const check = { checks: verified.checks, at: new Date().toISOString() }
+    const check = { checks: verified.checks, client: verified.client_checks, at: new Date().toISOString() }
+    const before = lastCheck(domain.id)
+    if (before !== null) keepChanges(domain.id, changesBetween(before.checks, check.checks, check.at))
     keepCheck(domain.id, check)
     setResult(check)
     if (verified.verification_status !== status.current) onChange.current?.()
@@ -67,9 +72,15 @@ export function useDomainCheck(api: Api, domain: Domain, mayVerify: boolean, cha
     },
   )
   const shown =
-    result ?? (stored.data?.checked_at == null ? null : { checks: stored.data.checks, at: stored.data.checked_at })
+    result ??
+    (stored.data?.checked_at == null ? null : { checks: stored.data.checks, client: [], at: stored.data.checked_at })
   const { isBusy, error } = action
-  return { checks: shown?.checks ?? null, checkedAt: shown?.at ?? null, nextIn, isBusy, error, checkNow }
+  return {
+    checks: shown?.checks ?? null,
+    client: shown?.client ?? [],
+    checkedAt: shown?.at ?? null,
+    ...{ nextIn, isBusy, error, checkNow },
+  }
 }
 
 /** "Watching live. Checked 4 seconds ago, again in 6 s." */

@@ -1,12 +1,14 @@
 // The last check of each domain, kept while the tab lives: the server checks a domain once in ten seconds at most.
 
-import type { DomainCheck } from '../api/types.ts'
+import type { ClientDnsCheck, DomainCheck } from '../api/types.ts'
 
 /** Seconds between two checks of a domain, with a margin for clocks that differ. */
 export const CHECK_SECONDS = 11
 
 export interface LastCheck {
   checks: DomainCheck[]
+  /** Of the records that mail programs ask for. */
+  client: ClientDnsCheck[]
   /** ISO 8601. */
   at: string
 }
@@ -15,7 +17,8 @@ const keyOf = (domainId: string) => `mailstead.checks.${domainId}`
 
 export function lastCheck(domainId: string): LastCheck | null {
   try {
-    return JSON.parse(sessionStorage.getItem(keyOf(domainId)) ?? 'null') as LastCheck | null
+    const kept = JSON.parse(sessionStorage.getItem(keyOf(domainId)) ?? 'null') as LastCheck | null
+    return kept === null ? null : { ...kept, client: kept.client ?? [] }
   } catch {
     return null
   }

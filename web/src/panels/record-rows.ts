@@ -61,11 +61,17 @@ function quotedText(value: string): string {
   return parts.map((part) => `"${part.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(' ')
 }
 
+const zoneLine = (name: string, domain: string, type: string, data: string) =>
+  `${shortName(name, domain)}\t3600\tIN\t${type}\t${data}`
+
 /** All records in the format of BIND (RFC 1035 §5). */
 export function zoneFile(domain: Domain): string {
   const lines = recordRows(domain).map(({ type, name, value }) => {
     const data = type === 'TXT' ? quotedText(value) : `${value}.`
-    return `${shortName(name, domain.domain)}\t3600\tIN\t${type}\t${data}`
+    return zoneLine(name, domain.domain, type, data)
   })
-  return `$ORIGIN ${domain.domain}.\n${lines.join('\n')}\n`
+  const client = domain.dns_records.client.map(({ name, type, value }) =>
+    zoneLine(name, domain.domain, type, value.endsWith('.') ? value : `${value}.`),
+  )
+  return `$ORIGIN ${domain.domain}.\n${[...lines, ...client].join('\n')}\n`
 }

@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { hour, shortDay } from '../base/dates.ts'
+import { day, hour, shortDay } from '../base/dates.ts'
 import { look } from '../base/look.ts'
 import { count } from '../base/numbers.ts'
+import { charts as words } from '../words/en/charts.ts'
 
 export interface ChartSeries {
   name: string
@@ -23,10 +24,15 @@ interface ChartProps {
 }
 
 const HEIGHT = 196
-const END_LABELS = 72
+/** Of a letter of the names at the ends, pixels at most. */
+const LETTER = 7.5
+/** The room for the names at the ends of the lines. */
+const endRoom = (series: readonly ChartSeries[]) =>
+  12 + LETTER * Math.max(0, ...series.map(({ name, kind }) => (kind === 'bars' ? 0 : name.length)))
 const TONES = { area: 'var(--accent)', line: 'var(--edge)', bars: 'var(--danger)' } as const
 const NAME_TONES = { area: 'accent', line: 'soft', bars: 'danger' } as const
 const BAR_WIDTH = 4
+const LOWEST_BAR = 4
 
 /** The colour of a variable as the canvas takes it. */
 function colour(element: HTMLElement, value: string): string {
@@ -36,13 +42,10 @@ function colour(element: HTMLElement, value: string): string {
   return color
 }
 
-function seriesOptions(
-  element: HTMLElement,
-  paths: uPlot.Series.PathBuilder | undefined,
-  { kind, name }: ChartSeries,
-): uPlot.Series {
+function seriesOptions(element: HTMLElement, { kind, name }: ChartSeries): uPlot.Series {
   const stroke = colour(element, TONES[kind])
-  if (kind === 'bars') return { label: name, fill: stroke, stroke, width: 0, paths, points: { show: false } }
+  // Drawn by drawBars.
+  if (kind === 'bars') return { label: name, stroke, width: 0, paths: () => null, points: { show: false } }
   return {
     label: name,
     stroke,
@@ -52,11 +55,31 @@ function seriesOptions(
   }
 }
 
-/** The names of the lines at their ends, the lower one moved down when they would touch. */
+/** Bars from the base, high enough to be seen beside lines that are a hundred times as high. */
+function drawBars(plot: uPlot, series: readonly ChartSeries[]): void {
+  const { ctx, bbox } = plot
+  const ratio = devicePixelRatio
+  const base = bbox.top + bbox.height
+  const width = BAR_WIDTH * ratio
+  for (const { kind, values } of series) {
+    if (kind !== 'bars') continue
+    ctx.save()
+    ctx.fillStyle = colour(plot.root.parentElement!, TONES.bars)
+    for (const [index, value] of values.entries()) {
+      if (value === 0) continue
+      const height = Math.max(LOWEST_BAR * ratio, base - plot.valToPos(value, 'y', true))
+      const middle = plot.valToPos(plot.data[0][index]!, 'x', true)
+      ctx.fillRect(Math.min(middle - width / 2, bbox.left + bbox.width - width), base - height, width, height)
+    }
+    ctx.restore()
+  }
+}
+
+/** The names of the lines at their ends, the upper one moved up when they would touch. */
 function drawNames(plot: uPlot, series: readonly ChartSeries[]): void {
   const { ctx, bbox } = plot
   const ratio = devicePixelRatio
-  let last = Number.NEGATIVE_INFINITY
+  const gap = 16 * ratio
   ctx.save()
   ctx.font = `500 ${12 * ratio}px system-ui, sans-serif`
   ctx.textBaseline = 'middle'
@@ -65,8 +88,10 @@ function drawNames(plot: uPlot, series: readonly ChartSeries[]): void {
     const value = one.values.at(-1)
     return one.kind === 'bars' || value === undefined ? [] : [{ one, index, y: plot.valToPos(value, 'y', true) }]
   })
-  for (const { one, index, y } of lines.sort((a, b) => a.y - b.y)) {
-    last = Math.max(y, last + 16 * ratio)
+  // From the base up, so that none is below it.
+  let last = bbox.top + bbox.height - 4 * ratio + gap
+  for (const { one, index, y } of lines.sort((a, b) => b.y - a.y)) {
+    last = Math.min(y, last - gap)
     ctx.fillStyle = colour(plot.root.parentElement!, one.kind === 'area' ? 'var(--accent)' : 'var(--soft)')
     ctx.fillText(String(plot.series[index + 1]!.label), bbox.left + bbox.width + 8 * ratio, last)
   }
@@ -74,18 +99,16 @@ function drawNames(plot: uPlot, series: readonly ChartSeries[]): void {
 }
 
 function optionsOf(
-  library: typeof uPlot,
   element: HTMLElement,
   series: readonly ChartSeries[],
   onMove: (index: number | null) => void,
 ): uPlot.Options {
   const soft = colour(element, 'var(--soft)')
-  const bars = library.paths.bars!({ size: [0.5, BAR_WIDTH], align: 0 })
   const font = '12px system-ui, sans-serif'
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [8, END_LABELS, 0, 0],
+    padding: [8, endRoom(series), 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -101,7 +124,7 @@ function optionsOf(
         ticks: { stroke: colour(element, 'var(--line)'), size: 4 },
         size: 28,
         space: 90,
-        values: (_, splits) => splits.map(tickName),
+        values: (_, splits) => splits.map((seconds) => tickName(seconds, (splits[1] ?? 0) - (splits[0] ?? 0))),
       },
       {
         stroke: soft,
@@ -112,15 +135,22 @@ function optionsOf(
         space: 48,
       },
     ],
-    series: [{}, ...series.map((one) => seriesOptions(element, bars, one))],
-    hooks: { draw: [(plot) => drawNames(plot, series)], setCursor: [(plot) => onMove(plot.cursor.idx ?? null)] },
+    series: [{}, ...series.map((one) => seriesOptions(element, one))],
+    hooks: {
+      draw: [(plot) => drawBars(plot, series), (plot) => drawNames(plot, series)],
+      setCursor: [(plot) => onMove(plot.cursor.idx ?? null)],
+    },
   }
 }
 
-/** The day at midnight, the hour else. @param seconds since 1970 */
-function tickName(seconds: number): string {
+const TWO_DAYS = 172_800
+
+/** The day at midnight, the hour else; the date where ticks are far apart. @param seconds since 1970 @param step seconds between two ticks */
+function tickName(seconds: number, step: number): string {
   const date = new Date(seconds * 1000)
-  return date.getHours() === 0 ? shortDay(date) : hour(date)
+  if (step >= TWO_DAYS) return day(date.toISOString())
+  if (date.getHours() !== 0) return hour(date)
+  return date.toDateString() === new Date().toDateString() ? words.today : shortDay(date)
 }
 
 interface Cursor {
@@ -143,7 +173,7 @@ function usePlot({ times, series }: Pick<ChartProps, 'times' | 'series'>) {
       if (isGone) return
       plot.current?.destroy()
       const data: uPlot.AlignedData = [times.map((time) => time / 1000), ...series.map(({ values }) => [...values])]
-      plot.current = new library(optionsOf(library, element, series, move), data, element)
+      plot.current = new library(optionsOf(element, series, move), data, element)
     }
     const again = () => void import('uplot').then((module) => draw(module.default))
     again()
@@ -168,10 +198,11 @@ export function Chart({ label, times, series, nameOf }: ChartProps) {
   const last = Math.max(0, times.length - 1)
   const rows = series.map(({ name, kind, values }) => ({ name, kind, value: values[index ?? last] ?? 0 }))
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-    if (step === undefined || plot.current === null) return
+    const now = index ?? times.length
+    const wanted = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: last }[event.key]
+    if (wanted === undefined || plot.current === null) return
     event.preventDefault()
-    const next = Math.max(0, Math.min(last, (index ?? times.length) + step))
+    const next = Math.max(0, Math.min(last, wanted))
     plot.current.setCursor({ left: plot.current.valToPos(times[next]! / 1000, 'x'), top: 0 })
   }
   return (

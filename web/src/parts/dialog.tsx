@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/errors.ts'
+import { focusTitle } from '../base/focus.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
@@ -31,6 +32,7 @@ export function Dialog({ title, children, foot, isWide = false, error = null, on
     return () => {
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
+      else focusTitle()
     }
   }, [])
   const content = (

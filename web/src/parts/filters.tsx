@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { daysAgo } from '../base/dates.ts'
 import type { IconName } from '../look/icons.ts'
 import { common } from '../words/en/common.ts'
 import { Icon } from './icon.tsx'
@@ -16,6 +17,8 @@ export interface Filters {
   get(name: string): string | undefined
   /** An empty value removes the member. */
   set(name: string, value: string | null): void
+  /** Several at once. */
+  change(values: Readonly<Record<string, string | null>>): void
   clear(): void
   isAnySet: boolean
 }
@@ -27,13 +30,15 @@ export function useFilters(others: readonly string[] = ['open']): Filters {
     const search = new URLSearchParams(values).toString()
     route(search === '' ? path : `${path}?${search}`, true)
   }
+  const change = (values: Readonly<Record<string, string | null>>) => {
+    const all = Object.entries<string | null>({ ...query, ...values })
+    go(Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null && entry[1] !== '')))
+  }
   return {
     values: query,
     get: (name) => query[name],
-    set(name, value) {
-      const { [name]: _, ...rest } = query
-      go(value === null || value === '' ? rest : { ...rest, [name]: value })
-    },
+    set: (name, value) => change({ [name]: value }),
+    change,
     clear: () => go({}),
     isAnySet: Object.keys(query).some((name) => !others.includes(name)),
   }
@@ -103,6 +108,42 @@ export function FilterMenu({ filters, name, label, choices, icon }: FilterMenuPr
       {chosen?.label ?? label}
       <Icon name="chevron-down" />
     </Menu>
+  )
+}
+
+/** The choices of a filter, by the text of each value. */
+export function choicesOf(texts: Readonly<Record<string, string>>): { value: string; label: string }[] {
+  return Object.entries(texts).map(([value, label]) => ({ value, label }))
+}
+
+const SINCE_DAYS = { today: 0, week: 7, month: 30 } as const
+
+/** The filter `since` of logs: today, or the last days. */
+export function SinceFilter({ filters }: { filters: Filters }) {
+  return <FilterMenu filters={filters} name="since" label={common.since} choices={choicesOf(common.sinces)} />
+}
+
+/** The first day that the filter `since` shows, as the API takes it; undefined when it is not set. */
+export function sinceDay(filters: Filters): string | undefined {
+  const since = filters.get('since') as keyof typeof SINCE_DAYS | undefined
+  return since !== undefined && since in SINCE_DAYS ? daysAgo(SINCE_DAYS[since]).slice(0, 10) : undefined
+}
+
+/** A filter that was set elsewhere, such as in an opened row: its value, and a way to take it away. Left out while it is not set. */
+export function FilterChip({ filters, name, label }: { filters: Filters; name: string; label: string }) {
+  const value = filters.get(name)
+  if (value === undefined) return null
+  const text = `${label}: ${value}`
+  return (
+    <button
+      type="button"
+      class="button filter on"
+      aria-label={common.withoutFilter(text)}
+      onClick={() => filters.set(name, null)}
+    >
+      <span class="cut">{text}</span>
+      <Icon name="x" />
+    </button>
   )
 }
 

@@ -1,12 +1,19 @@
 // The frame of one page: its title, a note, its actions, and the same request as a command.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ApiError } from '../api/errors.ts'
 import { type ApiRequest, curlOf } from '../base/curl.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
+import { describe, ErrorCard } from './quiet.tsx'
+
+interface Crumb {
+  href: string
+  label: string
+}
 
 interface PageProps {
   title: string
@@ -15,16 +22,18 @@ interface PageProps {
   /** Beside the title: a badge. */
   badge?: ComponentChildren
   /** Above the title: where the page belongs. */
-  crumb?: { href: string; label: string }
+  crumb?: Crumb
   /** Below the title. */
   below?: ComponentChildren
   actions?: ComponentChildren
   /** The requests of this page. */
   curl?: readonly ApiRequest[]
+  /** The command on the machine that shows the same. */
+  command?: string
   children: ComponentChildren
 }
 
-export function Page({ title, note, badge, crumb, below, actions, curl, children }: PageProps) {
+export function Page({ title, note, badge, crumb, below, actions, curl, command, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · ${common.product}`
   }, [title])
@@ -42,7 +51,7 @@ export function Page({ title, note, badge, crumb, below, actions, curl, children
           {note !== undefined && <span class="soft">{note}</span>}
           <div class="page-actions">
             {actions}
-            {curl !== undefined && <AsCurl requests={curl} />}
+            {curl !== undefined && <AsCurl requests={curl} command={command} />}
           </div>
         </div>
         {below}
@@ -52,10 +61,31 @@ export function Page({ title, note, badge, crumb, below, actions, curl, children
   )
 }
 
+/** What stands in place of the credential, by the API that is asked. */
+const HINTS = [
+  { base: '/api/v1', hint: common.asCurlHint },
+  { base: '/operator/v1', hint: common.asCurlOperatorHint },
+  { base: '/me/v1', hint: common.asCurlPerson },
+] as const
+
+const isForOperators = ({ base }: ApiRequest) => base === '/operator/v1'
+
+/** Where programs reach a request: the API of operators listens on an address of its own, by default this one. */
+const originOf = (request: ApiRequest) => (isForOperators(request) ? 'http://127.0.0.1:9090' : location.origin)
+
+/** A record that cannot be shown: the page that lists its kind is above it. */
+export function RecordError({ error, crumb, onRetry }: { error: ApiError; crumb: Crumb; onRetry: () => void }) {
+  return (
+    <Page title={describe(error).title} crumb={crumb}>
+      <ErrorCard error={error} title={error.message || describe(error).hint} onRetry={onRetry} />
+    </Page>
+  )
+}
+
 /** What this page asks the server, for programs. */
-function AsCurl({ requests }: { requests: readonly ApiRequest[] }) {
+function AsCurl({ requests, command }: { requests: readonly ApiRequest[]; command?: string }) {
   const [isOpen, setOpen] = useState(false)
-  const text = requests.map((request) => curlOf(request, location.origin)).join('\n\n')
+  const text = requests.map((request) => curlOf(request, originOf(request))).join('\n\n')
   return (
     <>
       <Button kind="quiet" icon="terminal" onPress={() => setOpen(true)}>
@@ -68,8 +98,20 @@ function AsCurl({ requests }: { requests: readonly ApiRequest[] }) {
           onClose={() => setOpen(false)}
           foot={<CurlFoot text={text} onClose={() => setOpen(false)} />}
         >
-          <p class="soft">{common.asCurlHint}</p>
+          {HINTS.filter(({ base }) => requests.some((one) => (one.base ?? '/api/v1') === base)).map(
+            ({ base, hint }) => (
+              <p key={base} class="soft">
+                {hint}
+              </p>
+            ),
+          )}
           <pre class="code-block">{text}</pre>
+          {command !== undefined && (
+            <>
+              <p class="soft">{common.asCommand}</p>
+              <pre class="code-block">{command}</pre>
+            </>
+          )}
         </Dialog>
       )}
     </>
@@ -95,8 +137,15 @@ export function Tabs({
   tabs: readonly { href: string; label: string; name: string }[]
   current: string
 }) {
+  const nav = useRef<HTMLElement>(null)
+  // On a phone the current one may be outside.
+  useEffect(() => {
+    const open = nav.current!.querySelector('[aria-current]')
+    if (nav.current!.scrollWidth > nav.current!.clientWidth)
+      open?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [current])
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={nav} class="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <a key={tab.name} class="tab" href={tab.href} aria-current={tab.name === current ? 'page' : undefined}>
           {tab.label}

@@ -22,14 +22,16 @@ interface TableProps<T> {
   keyOf: (row: T) => string
   /** Rows of two lines. */
   isTall?: boolean
+  /** On a phone each value but the first has the name of its column: numbers say nothing without it. */
+  isNamed?: boolean
   /** The row that is open, and what it shows. */
   opened?: { id: string | null; toggle: (id: string | null) => void; detail: (row: T) => ComponentChildren }
 }
 
-export function Table<T>({ label, rows, columns, keyOf, isTall = false, opened }: TableProps<T>) {
+export function Table<T>({ label, rows, columns, keyOf, isTall = false, isNamed = false, opened }: TableProps<T>) {
   return (
     <div class="table-box">
-      <table class={`table folds ${isTall ? 'tall' : ''}`} aria-label={label}>
+      <table class={`table folds ${isTall ? 'tall' : ''} ${isNamed ? 'named' : ''}`} aria-label={label}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -70,7 +72,7 @@ function Row<T>({ row, id, columns, opened }: RowProps<T>) {
         }}
       >
         {columns.map((column, index) => (
-          <td key={column.head} class={column.class}>
+          <td key={column.head} class={column.class} data-head={column.head}>
             {index === 0 && opened !== undefined ? (
               <button type="button" class="row-button" aria-expanded={isOpen} onClick={toggle}>
                 <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} tone="soft" />

@@ -3,9 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiError } from '../api/errors.ts'
+import { readFirstRun } from '../api/first-run.ts'
 import { hasPasskeys, mailLink, signInByPasskey, signInByPassword, signInByRecoveryCode } from '../api/person.ts'
 import { nextPage } from '../base/next-page.ts'
-import { useAction } from '../live/query.ts'
+import { useAction, useQuery } from '../live/query.ts'
 import { Button } from '../parts/button.tsx'
 import { Secret } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -16,13 +17,19 @@ import { describe, ErrorCard } from '../parts/quiet.tsx'
 import { common } from '../words/en/common.ts'
 import { signIn as words } from '../words/en/sign-in.ts'
 
-type Way = 'link' | 'password' | 'code'
+const WAYS = ['link', 'password', 'code'] as const
+type Way = (typeof WAYS)[number]
 
 const enter = () => location.assign(nextPage(location.search, location.origin))
 
 export function SignIn() {
   const [isTrusted, setTrusted] = useState(false)
-  const [way, setWay] = useState<Way>('link')
+  const [chosen, setChosen] = useState<Way | null>(null)
+  // Until it is known what the operator allows: the usual ways.
+  const allowed = useQuery(['sign-in'], readFirstRun).data?.allowed ?? ['passkey', 'link']
+  const hasPasskey = allowed.includes('passkey')
+  const ways = WAYS.filter((way) => way === 'code' || allowed.includes(way))
+  const way = chosen ?? ways[0]!
   useEffect(() => {
     document.title = `${words.title}`
   }, [])
@@ -33,8 +40,8 @@ export function SignIn() {
         <h1>{words.title}</h1>
         <div class="card alone-card">
           <div class="stack">
-            <ByPasskey isTrusted={isTrusted} />
-            <p class="or">{words.or}</p>
+            {hasPasskey && <ByPasskey isTrusted={isTrusted} keepsPasswords={allowed.includes('password')} />}
+            {hasPasskey && <p class="or">{words.or}</p>}
             {way === 'link' && <ByLink />}
             {way === 'password' && <ByPassword isTrusted={isTrusted} />}
             {way === 'code' && <ByCode />}
@@ -43,7 +50,7 @@ export function SignIn() {
             <Check label={words.trust} note={words.trustNote} isOn={isTrusted} onChange={setTrusted} />
           </div>
         </div>
-        <OtherWays way={way} choose={setWay} />
+        <OtherWays ways={ways.filter((one) => one !== way)} choose={setChosen} />
       </main>
       <footer class="alone-foot">
         <Icon name="lock" />
@@ -61,7 +68,7 @@ function PasskeyError({ error }: { error: ApiError }) {
   return <ToneLine tone="danger">{describe(error).hint || words.wrong}</ToneLine>
 }
 
-function ByPasskey({ isTrusted }: { isTrusted: boolean }) {
+function ByPasskey({ isTrusted, keepsPasswords }: { isTrusted: boolean; keepsPasswords: boolean }) {
   const action = useAction(async () => {
     await signInByPasskey(isTrusted)
     enter()
@@ -80,8 +87,12 @@ function ByPasskey({ isTrusted }: { isTrusted: boolean }) {
       </Button>
       <p class="soft meta centred">
         {words.passkeyHint}
-        <br />
-        {words.noPasswordKept}
+        {!keepsPasswords && (
+          <>
+            <br />
+            {words.noPasswordKept}
+          </>
+        )}
       </p>
       {action.error !== null && <PasskeyError error={action.error} />}
     </>
@@ -199,22 +210,21 @@ function Form({ onSubmit, children }: { onSubmit: () => void; children: Componen
   )
 }
 
-function OtherWays({ way, choose }: { way: Way; choose: (way: Way) => void }) {
+const LABELS: Readonly<Record<Way, string>> = {
+  link: words.withLink,
+  password: words.withPassword,
+  code: words.withCode,
+}
+
+function OtherWays({ ways, choose }: { ways: readonly Way[]; choose: (way: Way) => void }) {
   const [isStuck, setStuck] = useState(false)
-  const others: [Way, string][] = [
-    ['link', words.withLink],
-    ['password', words.withPassword],
-    ['code', words.withCode],
-  ]
   return (
     <div class="alone-links meta">
-      {others
-        .filter(([name]) => name !== way)
-        .map(([name, label]) => (
-          <Button key={name} kind="link" onPress={() => choose(name)}>
-            {label}
-          </Button>
-        ))}
+      {ways.map((name) => (
+        <Button key={name} kind="link" onPress={() => choose(name)}>
+          {LABELS[name]}
+        </Button>
+      ))}
       <Button kind="link" onPress={() => setStuck(true)}>
         {words.cannot}
       </Button>

@@ -69,7 +69,7 @@ function never(sentence: string, code: string, about: 'recipient' | 'content'): 
   return { kind: 'never', reply: ownReply(sentence, code), about }
 }
 
-export function isBeyondAscii(text: string): boolean {
+function isBeyondAscii(text: string): boolean {
   return /[^\x00-\x7f]/.test(text)
 }
 

@@ -1,4 +1,4 @@
-// SMTP authentication (RFC 4954): PLAIN, LOGIN and CRAM-MD5.
+// SMTP authentication (RFC 4954): PLAIN, LOGIN and CRAM-MD5, and XOAUTH2 with an access token.
 
 import { createHmac } from 'node:crypto'
 import { classifyReply } from '../../../reports/reply-class.ts'
@@ -10,6 +10,8 @@ import { ownReply, type ServerReply } from './reply.ts'
 export interface Credentials {
   user: string
   password: string
+  /** `password` is an access token. */
+  isToken?: boolean
 }
 
 const CHALLENGE = 334
@@ -23,9 +25,11 @@ const MECHANISMS = new Map<string, Mechanism>([
   ['PLAIN', plain],
   ['LOGIN', login],
   ['CRAM-MD5', cramMd5],
+  ['XOAUTH2', xoauth2],
 ])
 /** With TLS, prefer PLAIN and LOGIN: they let the server store hashed passwords. */
 const SECURED = ['PLAIN', 'LOGIN', 'CRAM-MD5']
+const WITH_TOKEN = ['XOAUTH2']
 const IN_CLEAR = ['CRAM-MD5', 'PLAIN', 'LOGIN']
 
 /** @param offered the mechanisms that the server offers @throws SmtpError */
@@ -36,7 +40,9 @@ export async function signIn(
 ): Promise<ServerReply> {
   channel.stage = 'auth'
   channel.hide = hider(credentials)
-  const name = (channel.security === null ? IN_CLEAR : SECURED).find((mechanism) => offered.includes(mechanism))
+  const plainly = channel.security === null ? IN_CLEAR : SECURED
+  const supported = credentials.isToken === true ? WITH_TOKEN : plainly
+  const name = supported.find((mechanism) => offered.includes(mechanism))
   if (name === undefined)
     throw new SmtpError('refused', 'auth', ownReply(noMechanism(channel.peer, offered)), 'transient')
   const reply = await MECHANISMS.get(name)!(channel, credentials)
@@ -64,6 +70,16 @@ async function login(channel: SmtpChannel, { user, password }: Credentials): Pro
   return second.code === CHALLENGE ? request(channel, base64(password)) : second
 }
 
+/** Google's and Microsoft's mechanism: a refusal comes as a challenge, which an empty line ends. */
+async function xoauth2(channel: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
+  const reply = await request(channel, `AUTH XOAUTH2 ${base64(bearer(user, password))}`)
+  return reply.code === CHALLENGE ? request(channel, '') : reply
+}
+
+function bearer(user: string, token: string): string {
+  return `user=${user}\x01auth=Bearer ${token}\x01\x01`
+}
+
 /** RFC 2195. */
 async function cramMd5(channel: SmtpChannel, { user, password }: Credentials): Promise<ServerReply> {
   const reply = await request(channel, 'AUTH CRAM-MD5')
@@ -84,8 +100,7 @@ function base64(text: string): string {
 
 /** Some servers echo the client's input: a stored reply must not contain the password in any form that was sent. */
 function hider({ user, password }: Credentials): (text: string) => string {
-  const secrets = [base64(`\0${user}\0${password}`), base64(password), password].filter(
-    (secret) => secret.length >= SECRET_LEAST,
-  )
+  const forms = [base64(`\0${user}\0${password}`), base64(bearer(user, password)), base64(password), password]
+  const secrets = forms.filter((secret) => secret.length >= SECRET_LEAST)
   return (text) => secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text)
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { servedFields } from '../../../../src/imap/fetch/header-fields.ts'
+import { plainFields, servedFields } from '../../../../src/imap/fetch/header-fields.ts'
 import {
   messageSize,
   type RequestedRange,
@@ -124,6 +124,23 @@ test('the kept fields answer what they can', () => {
   const plan = resolveSection(root, wanted)
   assert.ok(plan.kind === 'fields')
   assert.equal(Buffer.from(servedFields(plan, kept.bytes, kept.fields)).toString(), shown(MAIL, plan))
+})
+
+test('fields as text are what is served, where they need no repair', () => {
+  const served = (fields: string[], range: { start: number; count: number } | null = null) => {
+    const header = Buffer.from(fields.join(''), 'latin1')
+    const text = plainFields(fields, range)
+    const names = new Set(['a', 'b'])
+    if (text !== null)
+      assert.equal(text, Buffer.from(servedFields({ names, isNot: false, range }, header)).toString('latin1'))
+    return text
+  }
+  assert.equal(served(['A: 1\r\n', 'b: 2\r\n 3\r\n']), 'A: 1\r\nb: 2\r\n 3\r\n\r\n')
+  assert.equal(served([]), '\r\n')
+  assert.equal(served(['A: 1\r\n'], { start: 3, count: 3 }), '1\r\n')
+  assert.equal(served(['A: 1\r\n'], { start: 100, count: 3 }), '')
+  for (const field of ['A: 1', 'A: 1\n', 'A: 1\n x\r\n', 'A: \xe9\r\n', 'A: \0\r\n'])
+    assert.equal(served([field]), null)
 })
 
 test('a range of a message that needs no repair is a range of its bytes', () => {

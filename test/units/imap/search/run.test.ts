@@ -44,7 +44,7 @@ function sessionWith(page: (task: PageTask) => Promise<PageResult>, account = 1)
   return session as unknown as FakeSession
 }
 
-test('pages go on where their time was over, and progress is reported between them', async () => {
+test('pages go on where their time had expired, and progress is reported between them', async () => {
   const session = sessionWith(async (task) => answer(task, 1500))
   const { hits } = await searchFolder(session, folder, { kind: 'all' })
   assert.equal(hits.length, COUNT / 2)

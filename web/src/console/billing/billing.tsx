@@ -5,7 +5,7 @@ import type { BillingTransaction } from '../../api/types.ts'
 import { count } from '../../base/numbers.ts'
 import { usePages, useQuery } from '../../live/query.ts'
 import { Fact } from '../../parts/facts.tsx'
-import { FilterBar, FilterMenu, type Filters, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, type Filters, useFilters } from '../../parts/filters.tsx'
 import { Foreign, Time } from '../../parts/marks.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard } from '../../parts/quiet.tsx'
@@ -14,8 +14,6 @@ import { billing as words } from '../../words/en/billing.ts'
 import { useTeam } from '../team.ts'
 
 type Period = keyof typeof words.periods
-
-const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
 
 export function Billing() {
   const filters = useFilters()
@@ -34,7 +32,7 @@ function Summary({ filters }: { filters: Filters }) {
   const { data, error, refetch } = useQuery([team.id, 'billing', days], () =>
     take(team.api.GET('/billing/summary', { params: { query: { days } } })),
   )
-  const period = <FilterMenu filters={filters} name="days" label={words.period} choices={choices(words.periods)} />
+  const period = <FilterMenu filters={filters} name="days" label={words.period} choices={choicesOf(words.periods)} />
   return (
     <Section title={words.summary} actions={period}>
       {error !== null && <ErrorCard error={error} onRetry={refetch} />}
@@ -63,7 +61,7 @@ function Transactions({ filters }: { filters: Filters }) {
   return (
     <Section title={words.transactions}>
       <FilterBar>
-        <FilterMenu filters={filters} name="type" label={words.type} choices={choices(words.types)} />
+        <FilterMenu filters={filters} name="type" label={words.type} choices={choicesOf(words.types)} />
       </FilterBar>
       <List
         pages={pages}
@@ -87,7 +85,7 @@ const TRANSACTION_COLUMNS: readonly Column<BillingTransaction>[] = [
     head: words.columns.description,
     cell: ({ description, quantity, unit_price: price }) =>
       quantity === null || price === null ? <Foreign>{description}</Foreign> : words.quantity(count(quantity), price),
-    class: 'cut soft',
+    class: 'cut soft line',
   },
   { head: words.columns.amount, cell: ({ amount, currency }) => money(amount, currency), class: 'number' },
   {
@@ -95,5 +93,5 @@ const TRANSACTION_COLUMNS: readonly Column<BillingTransaction>[] = [
     cell: ({ balance_after: balance, currency }) => money(balance, currency),
     class: 'number soft',
   },
-  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft' },
+  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft corner' },
 ]

@@ -1,25 +1,34 @@
-// The delivery log: one row for each recipient of each message, with what became of it.
+// The delivery log: one row for each recipient of each message, with its outcome.
 
 import type { ComponentChildren } from 'preact'
 import { takeList } from '../../api/client.ts'
 import type { DeliveryLog } from '../../api/types.ts'
-import { daysAgo, secondsBetween } from '../../base/dates.ts'
+import { secondsBetween } from '../../base/dates.ts'
 import { plural } from '../../base/numbers.ts'
-import { usePages, useQuery } from '../../live/query.ts'
+import { LIVE_MS, usePages, useQuery } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
-import { FilterBar, FilterMenu, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
+import {
+  choicesOf,
+  FilterBar,
+  FilterChip,
+  FilterMenu,
+  type Filters,
+  SearchField,
+  SinceFilter,
+  sinceDay,
+  useFilters,
+} from '../../parts/filters.tsx'
+import { LiveMark } from '../../parts/live-mark.tsx'
 import { Foreign, State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
 import { type Column, List } from '../../parts/table.tsx'
-import { common } from '../../words/en/common.ts'
 import { delivery as words } from '../../words/en/delivery.ts'
+import { inShort } from '../../words/en/replies.ts'
 import { useTeam } from '../team.ts'
 import { DeliveryDetail } from './detail.tsx'
 
 const TONES = { pending: 'warn', sent: 'good', failed: 'danger', rejected: 'danger' } as const
-const DAYS = { today: 0, week: 7, month: 30 } as const
-const LIVE_MS = 10_000
 
 export function Delivery() {
   const team = useTeam()
@@ -52,8 +61,6 @@ export function Delivery() {
 
 /** The filters as the API takes them. */
 function queryOf(filters: Filters) {
-  const since = filters.get('since') as keyof typeof DAYS | undefined
-  const after = since !== undefined && since in DAYS ? daysAgo(DAYS[since]).slice(0, 10) : undefined
   return {
     q: filters.get('q'),
     status: filters.get('status') as DeliveryLog['status'] | undefined,
@@ -61,7 +68,7 @@ function queryOf(filters: Filters) {
     domain: filters.get('domain'),
     message_id: filters.get('message'),
     mailbox_id: filters.get('mailbox'),
-    after,
+    after: sinceDay(filters),
   }
 }
 
@@ -72,14 +79,16 @@ function DeliveryFilters({ filters, end }: { filters: Filters; end: ComponentChi
     () => takeList(team.api.GET('/providers', { params: { query: { limit: 100 } } })),
     { when: team.may('provider.read') },
   )
-  const choices = (names: Record<string, string>) => Object.entries(names).map(([value, label]) => ({ value, label }))
   const routes = (providers.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))
   return (
     <FilterBar end={end}>
       <SearchField filters={filters} label={words.search} />
-      <FilterMenu filters={filters} name="status" label={words.filters.status} choices={choices(words.status)} />
+      <FilterMenu filters={filters} name="status" label={words.filters.status} choices={choicesOf(words.status)} />
       {routes.length > 0 && <FilterMenu filters={filters} name="route" label={words.filters.route} choices={routes} />}
-      <FilterMenu filters={filters} name="since" label={words.filters.since} choices={choices(words.since)} />
+      <SinceFilter filters={filters} />
+      <FilterChip filters={filters} name="domain" label={words.filters.domain} />
+      <FilterChip filters={filters} name="mailbox" label={words.filters.mailbox} />
+      <FilterChip filters={filters} name="message" label={words.filters.message} />
     </FilterBar>
   )
 }
@@ -88,9 +97,7 @@ function Rows({ length, isAll }: { length: number; isAll: boolean }) {
   return (
     <>
       <span>{words.rows(plural(length, words.row, words.rowsWord), isAll)}</span>
-      <State tone="good" icon="radio">
-        {common.live}
-      </State>
+      <LiveMark />
     </>
   )
 }
@@ -110,20 +117,28 @@ function NothingSent() {
 
 const COLUMNS: readonly Column<DeliveryLog>[] = [
   { head: words.columns.status, cell: ({ status }) => <State tone={TONES[status]}>{words.status[status]}</State> },
-  { head: words.columns.recipient, cell: ({ to_email: email }) => <Foreign>{email}</Foreign>, class: 'cut' },
+  { head: words.columns.recipient, cell: ({ to_email: email }) => <Foreign>{email}</Foreign>, class: 'cut line' },
   {
     head: words.columns.subject,
     cell: ({ subject }) => <span class="soft">{subject === '' ? words.noSubject : <Foreign>{subject}</Foreign>}</span>,
-    class: 'cut',
+    class: 'cut line',
   },
-  { head: words.columns.route, cell: (row) => <span class="soft">{row.provider_name ?? words.direct}</span> },
-  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft' },
-  { head: words.columns.result, cell: (row) => <Result row={row} />, class: 'cut' },
+  {
+    head: words.columns.route,
+    cell: (row) => row.provider_name ?? words.direct,
+    class: 'soft cut narrow wide-only',
+  },
+  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft corner' },
+  { head: words.columns.result, cell: (row) => <Result row={row} />, class: 'cut line' },
 ]
 
 function Result({ row }: { row: DeliveryLog }) {
   if (row.status === 'sent')
     return <span class="soft">{words.tookSeconds(secondsBetween(row.created_at, row.sent_at!))}</span>
   const tone = TONES[row.status]
-  return <span class={tone}>{row.status_reason === null ? words.waits : <Foreign>{row.status_reason}</Foreign>}</span>
+  return (
+    <span class={tone}>
+      {row.status_reason === null ? words.waits : <Foreign>{inShort(row.status_reason)}</Foreign>}
+    </span>
+  )
 }

@@ -13,6 +13,7 @@ import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { Timeline, type TimelineStep } from '../../parts/timeline.tsx'
 import { say } from '../../parts/toast.tsx'
 import { delivery as words } from '../../words/en/delivery.ts'
+import { answerOf, isNoMailbox } from '../../words/en/replies.ts'
 import { useTeam } from '../team.ts'
 import { SentMessage } from './sent-message.tsx'
 
@@ -66,10 +67,10 @@ function Head({ row }: { row: DeliveryLogDetail }) {
   return (
     <div class="card-part delivery-head row wide wrap">
       <div>
-        <p class="strong">{headline(row)}</p>
+        <h2 class="sub">{headline(row)}</h2>
         {row.status_reason !== null && (
           <p class="soft meta">
-            <Foreign>{row.status_reason}</Foreign>
+            <Foreign>{answerOf(row.status_reason)}</Foreign>
           </p>
         )}
       </div>
@@ -80,9 +81,10 @@ function Head({ row }: { row: DeliveryLogDetail }) {
   )
 }
 
-function headline({ status, to_email: email, timeline }: DeliveryLogDetail): string {
+function headline({ status, status_reason: reason, to_email: email, timeline }: DeliveryLogDetail): string {
   if (status === 'sent')
     return words.headline.sent(timeline.findLast(({ type }) => type === 'sent')?.remote_host ?? null)
+  if (status === 'failed' && isNoMailbox(reason)) return words.headline.noMailbox(email)
   if (status === 'failed') return words.headline.failed(email)
   return words.headline[status]
 }

@@ -9,7 +9,15 @@ export type DomainStatus = Domain['verification_status']
 
 const TONES: Readonly<Record<DomainStatus, Tone>> = { verified: 'good', pending: '', failed: 'warn' }
 
-export function DomainState({ status }: { status: DomainStatus }) {
+/** @param areRecordsRight what the last check found; null before the first */
+export function DomainState({
+  status,
+  areRecordsRight = null,
+}: {
+  status: DomainStatus
+  areRecordsRight?: boolean | null
+}) {
+  if (status === 'verified' && areRecordsRight === false) return <State tone="warn">{words.someDiffer}</State>
   return (
     <State tone={TONES[status]} icon={status === 'pending' ? 'clock' : undefined}>
       {words.statuses[status]}

@@ -4,14 +4,16 @@ import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso'
 import { done, take, takeList, takeTagged } from '../../api/client.ts'
 import type { Domain as DomainRecord, FilterState } from '../../api/types.ts'
+import { saveFile } from '../../base/save-file.ts'
 import { refresh, useAction, usePages, useQuery } from '../../live/query.ts'
+import { ClientRecords } from '../../panels/client-records.tsx'
 import { DomainRecords, type LiveCheck, LiveLine, useDomainCheck } from '../../panels/domain-records.tsx'
 import { zoneFile } from '../../panels/record-rows.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue, CopyButton } from '../../parts/copy.tsx'
 import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { Badge, Foreign, Time } from '../../parts/marks.tsx'
-import { Page, Tabs } from '../../parts/page.tsx'
+import { Page, RecordError, Tabs } from '../../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { SenderFilter } from '../../parts/sender-filter.tsx'
 import { List } from '../../parts/table.tsx'
@@ -20,7 +22,9 @@ import { common } from '../../words/en/common.ts'
 import { domains as words } from '../../words/en/domains.ts'
 import { senderFilters } from '../../words/en/filters.ts'
 import { useTeam } from '../team.ts'
+import { Changes } from './changes.tsx'
 import { DomainState } from './domain-state.tsx'
+import { SigningKeys } from './signing-keys.tsx'
 
 type TabName = keyof typeof words.tabs
 
@@ -31,15 +35,17 @@ export function Domain() {
   const query = useQuery([team.id, 'domains', id], () =>
     take(team.api.GET('/domains/{domain_id}', { params: { path: { domain_id: id } } })),
   )
-  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  const crumb = { href: team.href('domains'), label: words.title }
+  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   return <OpenDomain key={id} domain={query.data} tab={(params.tab ?? 'records') as TabName} />
 }
 
 function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
   const team = useTeam()
-  const mayVerify = team.may('domain.verify')
-  const live = useDomainCheck(team.api, domain, mayVerify, () => refresh(team.id, 'domains'))
+  // The other tabs do not show the records.
+  const isWatching = team.may('domain.verify') && tab === 'records'
+  const live = useDomainCheck(team.api, domain, isWatching, () => refresh(team.id, 'domains'))
   const [isZoneShown, setZoneShown] = useState(false)
   const wrong = live.checks?.filter(({ ok }) => !ok).length
   const tabs = (Object.keys(words.tabs) as TabName[]).map((name) => ({
@@ -52,7 +58,7 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
       <Button icon="file-down" onPress={() => setZoneShown(true)}>
         {words.zoneFile}
       </Button>
-      {mayVerify && (
+      {isWatching && (
         <Button icon="refresh-cw" isBusy={live.isBusy} onPress={live.checkNow}>
           {words.checkNow}
         </Button>
@@ -64,16 +70,18 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
       title={domain.domain}
       crumb={{ href: team.href('domains'), label: words.title }}
       badge={<Summary domain={domain} wrong={wrong} />}
-      below={<LiveLine live={mayVerify ? live : null} />}
+      below={<LiveLine live={isWatching ? live : null} />}
       actions={actions}
       curl={[
         { method: 'GET', path: `/domains/${domain.id}` },
         { method: 'POST', path: `/domains/${domain.id}/verify` },
+        ...(tab === 'keys' ? [{ method: 'GET', path: `/domains/${domain.id}/dkim` }] : []),
       ]}
     >
       <Tabs label={domain.domain} tabs={tabs} current={tab} />
       {tab === 'records' && <Records domain={domain} live={live} />}
       {tab === 'filters' && <Filters domain={domain} />}
+      {tab === 'keys' && <SigningKeys domain={domain} />}
       {tab === 'mailboxes' && <DomainMailboxes domain={domain} />}
       {tab === 'settings' && <Settings domain={domain} />}
       {isZoneShown && <ZoneDialog domain={domain} onClose={() => setZoneShown(false)} />}
@@ -84,10 +92,16 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
 function Records({ domain, live }: { domain: DomainRecord; live: LiveCheck }) {
   return (
     <div class="columns narrow">
-      <DomainRecords domain={domain} live={live} />
-      <aside class="panel stack">
-        <h2 class="sub">{words.relativeTitle}</h2>
-        <p class="soft meta">{words.relativeText(domain.domain)}</p>
+      <div class="stack wide">
+        <DomainRecords domain={domain} live={live} />
+        <ClientRecords domain={domain} live={live} />
+      </div>
+      <aside class="stack loose">
+        <Changes domain={domain} live={live} />
+        <div class="panel stack">
+          <h2 class="sub">{words.relativeTitle}</h2>
+          <p class="soft meta">{words.relativeText(domain.domain)}</p>
+        </div>
       </aside>
     </div>
   )
@@ -108,9 +122,9 @@ function ZoneDialog({ domain, onClose }: { domain: DomainRecord; onClose: () => 
     <>
       <Button onPress={onClose}>{common.close}</Button>
       <CopyButton text={text} />
-      <a class="button short" href={URL.createObjectURL(new Blob([text]))} download={`${domain.domain}.zone`}>
+      <Button size="short" icon="file-down" onPress={() => saveFile(`${domain.domain}.zone`, text)}>
         {words.download}
-      </a>
+      </Button>
     </>
   )
   return (

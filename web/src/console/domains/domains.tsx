@@ -9,7 +9,7 @@ import { useRequestKey } from '../../live/request-key.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, FormFoot } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Foreign, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
@@ -43,7 +43,10 @@ export function Domains() {
         </a>
       ),
     },
-    { head: words.status, cell: ({ verification_status }) => <DomainState status={verification_status} /> },
+    {
+      head: words.status,
+      cell: (one) => <DomainState status={one.verification_status} areRecordsRight={one.checks_ok} />,
+    },
     {
       head: words.verifiedAt,
       cell: ({ verified_at }) =>
@@ -51,12 +54,11 @@ export function Domains() {
     },
     { head: words.added, cell: ({ created_at }) => <Time at={created_at} />, class: 'number soft' },
   ]
-  const choices = Object.entries(words.statuses).map(([value, label]) => ({ value, label }))
   return (
     <Page title={words.title} note={words.note} actions={addButton} curl={[{ method: 'GET', path: '/domains', query }]}>
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
-        <FilterMenu filters={filters} name="status" label={words.statusFilter} choices={choices} />
+        <FilterMenu filters={filters} name="status" label={words.statusFilter} choices={choicesOf(words.statuses)} />
       </FilterBar>
       <List
         label={words.title}

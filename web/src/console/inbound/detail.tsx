@@ -25,7 +25,7 @@ export function InboundDetail({ id }: { id: string }) {
   return (
     <div class="card">
       <div class="card-part delivery-head">
-        <p class="strong">{words.headline[data.status]}</p>
+        <h2 class="sub">{words.headline[data.status]}</h2>
         {data.detail !== '' && (
           <p class="soft meta">
             <Foreign>{data.detail}</Foreign>

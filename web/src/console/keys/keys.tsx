@@ -6,7 +6,7 @@ import type { ApiKey, NewApiKey } from '../../api/types.ts'
 import { usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
-import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Badge, State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
@@ -17,8 +17,6 @@ import { useTeam } from '../team.ts'
 import { NewKey, RevokeKey, RotateKey, ShownKey } from './key-dialogs.tsx'
 
 type Step = { kind: 'new' } | { kind: 'rotate' | 'revoke'; key: ApiKey } | { kind: 'shown'; key: NewApiKey }
-
-const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
 
 export function Keys() {
   const team = useTeam()
@@ -51,8 +49,8 @@ export function Keys() {
     >
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
-        <FilterMenu filters={filters} name="status" label={words.status} choices={choices(words.statuses)} />
-        <FilterMenu filters={filters} name="kind" label={words.kind} choices={choices(words.kinds)} />
+        <FilterMenu filters={filters} name="status" label={words.status} choices={choicesOf(words.statuses)} />
+        <FilterMenu filters={filters} name="kind" label={words.kind} choices={choicesOf(words.kinds)} />
       </FilterBar>
       <List
         label={words.title}
@@ -103,7 +101,7 @@ const COLUMNS: Column<ApiKey>[] = [
       </code>
     ),
   },
-  { head: words.may, cell: (key) => <span class="cut may-cell">{may(key)}</span> },
+  { head: words.may, cell: (key) => <span class="cut may-cell">{may(key)}</span>, class: 'line' },
   {
     head: words.status,
     cell: ({ status }) =>

@@ -1,8 +1,8 @@
 // Which members of the team open a mailbox in the browser.
 
 import { useState } from 'preact/hooks'
-import { ask, takeList } from '../../api/client.ts'
-import type { MailboxAdmin, Member } from '../../api/types.ts'
+import { done, take, takeList } from '../../api/client.ts'
+import type { MailboxAdmin, MailboxPerson, Member } from '../../api/types.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm, Dialog, FormFoot } from '../../parts/dialog.tsx'
@@ -13,21 +13,19 @@ import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { common } from '../../words/en/common.ts'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
-import { type OpenTeam, useTeam } from '../team.ts'
+import { useTeam } from '../team.ts'
 
 type Access = keyof typeof words.accessLevels
 
-interface Grant {
-  member_id: string
-  email: string
-  access: Access
-  created_at: string
-}
+type Grant = MailboxPerson
 
 const MEMBERS_SHOWN = 100
 
-const pathOf = (team: OpenTeam, mailbox: MailboxAdmin, memberId = '') =>
-  `/as/${team.id}/api/v1/mailboxes/${mailbox.id}/people${memberId === '' ? '' : `/${memberId}`}`
+const PEOPLE = '/mailboxes/{mailbox_id}/people'
+const PERSON = '/mailboxes/{mailbox_id}/people/{member_id}'
+const at = (mailbox: MailboxAdmin, memberId: string) => ({
+  params: { path: { mailbox_id: mailbox.id, member_id: memberId } },
+})
 
 /** Shown to those who may give access. */
 export function Grants({ mailbox }: { mailbox: MailboxAdmin }) {
@@ -39,9 +37,11 @@ function People({ mailbox }: { mailbox: MailboxAdmin }) {
   const team = useTeam()
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Grant | null>(null)
-  const query = useQuery([team.id, 'grants', mailbox.id], () => ask<Grant[]>('GET', pathOf(team, mailbox)))
+  const query = useQuery([team.id, 'grants', mailbox.id], () =>
+    take(team.api.GET(PEOPLE, { params: { path: { mailbox_id: mailbox.id } } })),
+  )
   const remove = useAction(async (grant: Grant) => {
-    await ask('DELETE', pathOf(team, mailbox, grant.member_id))
+    await done(team.api.DELETE(PERSON, at(mailbox, grant.member_id)))
     setLeaving(null)
     refresh(team.id, 'grants', mailbox.id)
   })
@@ -133,7 +133,7 @@ function NewGrant({
   const free = (members.data?.items ?? []).filter(isFree)
   const chosen = memberId || free[0]?.id || ''
   const grant = useAction(async () => {
-    await ask('PUT', pathOf(team, mailbox, chosen), { access })
+    await done(team.api.PUT(PERSON, { ...at(mailbox, chosen), body: { access } }))
     refresh(team.id, 'grants', mailbox.id)
     onClose()
   })

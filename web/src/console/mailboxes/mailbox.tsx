@@ -5,21 +5,27 @@ import { done, takeTagged } from '../../api/client.ts'
 import type { FilterState, MailboxAdmin } from '../../api/types.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
 import { Badge, ToneLine } from '../../parts/marks.tsx'
-import { Page, Tabs } from '../../parts/page.tsx'
+import { Page, RecordError, Tabs } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { SenderFilter } from '../../parts/sender-filter.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { senderFilters } from '../../words/en/filters.ts'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
+import { outside } from '../../words/en/outside.ts'
 import { useTeam } from '../team.ts'
 import { Aliases } from './aliases.tsx'
+import { Forwards } from './forwards.tsx'
 import { Grants } from './grants.tsx'
 import { Used } from './mailboxes.tsx'
+import { OutsideState } from './outside.tsx'
 import { Programs } from './programs.tsx'
 import { Settings } from './settings.tsx'
 
 type TabName = keyof typeof words.tabs
+
+/** An outside account has these at its provider. */
+const HOSTED_ONLY: readonly TabName[] = ['aliases', 'filters']
 
 export function Mailbox() {
   const team = useTeam()
@@ -28,7 +34,8 @@ export function Mailbox() {
   const query = useQuery([team.id, 'mailboxes', id], () =>
     takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params: { path: { mailbox_id: id } } })),
   )
-  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  const crumb = { href: team.href('mailboxes'), label: words.title }
+  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   return (
     <OpenMailbox key={id} mailbox={query.data.value} tag={query.data.tag} tab={(params.tab ?? 'programs') as TabName} />
@@ -37,7 +44,10 @@ export function Mailbox() {
 
 function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab: TabName }) {
   const team = useTeam()
-  const tabs = (Object.keys(words.tabs) as TabName[]).map((name) => ({
+  const names = (Object.keys(words.tabs) as TabName[]).filter(
+    (name) => mailbox.domain_id !== null || !HOSTED_ONLY.includes(name),
+  )
+  const tabs = names.map((name) => ({
     name,
     label: words.tabs[name],
     href: team.href('mailboxes', mailbox.id, name),
@@ -46,20 +56,32 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
     <Page
       title={mailbox.email}
       note={mailbox.display_name}
-      badge={mailbox.is_agent ? <Badge icon="bot">{words.agent}</Badge> : undefined}
+      badge={badgeOf(mailbox)}
       crumb={{ href: team.href('mailboxes'), label: words.title }}
       below={<Used mailbox={mailbox} />}
-      curl={[{ method: 'GET', path: `/mailboxes/${mailbox.id}` }]}
+      curl={[
+        { method: 'GET', path: `/mailboxes/${mailbox.id}` },
+        ...(tab === 'aliases' || tab === 'forwards' || tab === 'filters'
+          ? [{ method: 'GET', path: `/mailboxes/${mailbox.id}/${tab}` }]
+          : []),
+      ]}
     >
+      {mailbox.remote_account_id !== null && <OutsideState id={mailbox.remote_account_id} />}
       {mailbox.status === 'suspended' && <ToneLine tone="warn">{words.suspended}</ToneLine>}
       <Tabs label={mailbox.email} tabs={tabs} current={tab} />
       {tab === 'programs' && <Programs mailbox={mailbox} />}
       {tab === 'people' && <Grants mailbox={mailbox} />}
       {tab === 'aliases' && <Aliases mailbox={mailbox} />}
+      {tab === 'forwards' && <Forwards mailbox={mailbox} />}
       {tab === 'filters' && <Filters mailbox={mailbox} />}
       {tab === 'settings' && <Settings key={tag} mailbox={mailbox} tag={tag} />}
     </Page>
   )
+}
+
+function badgeOf({ is_agent: isAgent, domain_id: domain }: MailboxAdmin) {
+  if (isAgent) return <Badge icon="bot">{words.agent}</Badge>
+  return domain === null ? <Badge icon="link">{outside.badge}</Badge> : undefined
 }
 
 /** Shown to those who may change it. */

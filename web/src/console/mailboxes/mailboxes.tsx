@@ -6,20 +6,23 @@ import type { MailboxAdmin } from '../../api/types.ts'
 import { size } from '../../base/numbers.ts'
 import { usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
-import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Badge, Bar, Foreign, Person, State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { common } from '../../words/en/common.ts'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
+import { outside } from '../../words/en/outside.ts'
 import { type OpenTeam, useTeam } from '../team.ts'
+import { Attach } from './attach.tsx'
 import { NewMailbox } from './new-mailbox.tsx'
 
 export function Mailboxes() {
   const team = useTeam()
   const filters = useFilters(['new'])
   const [isAdding, setAdding] = useState(filters.get('new') !== undefined)
+  const [isAttaching, setAttaching] = useState(false)
   const query = {
     q: filters.get('q'),
     status: filters.get('status') as MailboxAdmin['status'] | undefined,
@@ -33,18 +36,26 @@ export function Mailboxes() {
       {words.add}
     </Button>
   )
-  const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
   return (
     <Page
       title={words.title}
       note={words.note}
-      actions={addButton}
+      actions={
+        <>
+          {team.may('remote.create') && (
+            <Button icon="link" onPress={() => setAttaching(true)}>
+              {outside.attach}
+            </Button>
+          )}
+          {addButton}
+        </>
+      }
       curl={[{ method: 'GET', path: '/mailboxes', query: { q: query.q, status: query.status } }]}
     >
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
-        <FilterMenu filters={filters} name="status" label={words.status} choices={choices(words.statuses)} />
-        <FilterMenu filters={filters} name="agents" label={words.kind} choices={choices(words.kinds)} />
+        <FilterMenu filters={filters} name="status" label={words.status} choices={choicesOf(words.statuses)} />
+        <FilterMenu filters={filters} name="agents" label={words.kind} choices={choicesOf(words.kinds)} />
       </FilterBar>
       <List
         label={words.title}
@@ -59,6 +70,7 @@ export function Mailboxes() {
           </Empty>
         }
       />
+      {isAttaching && <Attach onClose={() => setAttaching(false)} />}
       {isAdding && <NewMailbox onClose={() => setAdding(false)} />}
     </Page>
   )

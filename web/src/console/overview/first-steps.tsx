@@ -3,6 +3,7 @@
 import { take, takeList } from '../../api/client.ts'
 import { self } from '../../api/session.ts'
 import { daysAgo } from '../../base/dates.ts'
+import { count } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -43,8 +44,9 @@ async function findOut({ api }: OpenTeam) {
 
 function stepsOf(team: OpenTeam, found: Awaited<ReturnType<typeof findOut>>): Step[] {
   const { domains, mailboxes, members, webhooks, totals } = found
-  const first = domains[0]
-  const verified = domains.find(({ verification_status }) => verification_status === 'verified')
+  // The list begins with the newest one.
+  const first = domains.at(-1)
+  const verified = domains.findLast(({ verification_status }) => verification_status === 'verified')
   const ways = self.value?.sign_in
   return [
     { name: 'domain', isDone: first !== undefined, note: first?.domain, href: team.href('domains') },
@@ -60,10 +62,15 @@ function stepsOf(team: OpenTeam, found: Awaited<ReturnType<typeof findOut>>): St
       note: mailboxes[0]?.email,
       href: `${team.href('mailboxes')}?new=1`,
     },
-    { name: 'person', isDone: members.length > 1, href: team.href('people') },
-    { name: 'received', isDone: totals.received > 0, href: team.href('inbound') },
-    { name: 'sent', isDone: totals.accepted > 0, href: team.href('mailboxes') },
-    { name: 'webhook', isDone: webhooks.length > 0, href: team.href('webhooks') },
+    { name: 'person', isDone: members.length > 1, note: members[1]?.email, href: team.href('people') },
+    { name: 'received', isDone: totals.received > 0, note: count(totals.received), href: team.href('inbound') },
+    { name: 'sent', isDone: totals.accepted > 0, note: count(totals.accepted), href: team.href('mailboxes') },
+    {
+      name: 'webhook',
+      isDone: webhooks.length > 0,
+      note: webhooks[0]?.description ?? undefined,
+      href: team.href('webhooks'),
+    },
     { name: 'second', isDone: (ways?.passkeys ?? 0) > 1 || (ways?.recovery_codes ?? 0) > 0, href: '/me/sign-in' },
   ]
 }

@@ -11,6 +11,7 @@ import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { pageNames } from '../../words/en/pages.ts'
+import { inShort } from '../../words/en/replies.ts'
 import { useTeam } from '../team.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { Needs } from './needs.tsx'
@@ -95,17 +96,21 @@ function Failures({ span }: { span: Span }) {
               head: words.failureColumns.time,
               cell: ({ created_at }) => <span class="soft nowrap">{time(created_at)}</span>,
             },
-            { head: words.failureColumns.recipient, cell: ({ to_email }) => <Foreign>{to_email}</Foreign> },
+            {
+              head: words.failureColumns.recipient,
+              cell: ({ to_email }) => <Foreign>{to_email}</Foreign>,
+              class: 'cut',
+            },
             {
               head: words.failureColumns.subject,
               cell: ({ subject }) => <span class="soft">{subject}</span>,
-              class: 'wide-only',
+              class: 'cut wide-only',
             },
             {
               head: words.failureColumns.what,
               cell: ({ status_reason }) => (
                 <State tone="danger">
-                  <span class="cut reason-cell">{status_reason ?? words.refused}</span>
+                  <span class="cut reason-cell">{status_reason === null ? words.refused : inShort(status_reason)}</span>
                 </State>
               ),
             },

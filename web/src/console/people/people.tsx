@@ -6,7 +6,7 @@ import { self } from '../../api/session.ts'
 import type { Member } from '../../api/types.ts'
 import { refresh, useAction, usePages } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Confirm, Dialog, FormFoot } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
@@ -59,7 +59,7 @@ export function People() {
         pages={{ ...pages, items: shown }}
         isTall
         keyOf={({ id }) => id}
-        columns={columnsOf(mayManage ? setStep : null)}
+        columns={columnsOf(mayManage ? setStep : null, team.role === 'owner' ? linkPage(team.id) : null)}
         clearFilters={filters.isAnySet ? filters.clear : undefined}
         empty={<Empty icon="users" title={words.emptyTitle} action={inviteButton} />}
       />
@@ -70,8 +70,14 @@ export function People() {
   )
 }
 
-/** @param choose null when the role does not allow changes */
-function columnsOf(choose: ((step: Step) => void) | null): Column<Member>[] {
+/** The page without script that shows an owner links for people who cannot be mailed one. */
+const linkPage = (teamId: string) => `/owner/keys/${teamId}/members`
+
+/**
+ * @param choose null when the role does not allow changes
+ * @param links the page of links; null when the role does not allow it
+ */
+function columnsOf(choose: ((step: Step) => void) | null, links: string | null): Column<Member>[] {
   return [
     {
       head: words.title,
@@ -113,6 +119,7 @@ function columnsOf(choose: ((step: Step) => void) | null): Column<Member>[] {
             label={words.actions(member.email)}
             items={[
               { label: words.change, icon: 'pencil', onPress: () => choose({ kind: 'change', member }) },
+              ...(links === null ? [] : [{ label: words.link, icon: 'link' as const, href: links }]),
               {
                 label: words.remove,
                 icon: 'trash-2',
@@ -135,14 +142,21 @@ function Invite({ onClose }: { onClose: () => void }) {
   const headerOf = useRequestKey()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('member')
+  const [isUnmailed, setUnmailed] = useState(false)
   const action = useAction(async () => {
     const body = { email: email.trim(), role }
-    await done(team.api.POST('/team/members', { params: { header: headerOf(body) }, body }))
+    const answer = await team.api.POST('/team/members', { params: { header: headerOf(body) }, body })
+    await done(Promise.resolve(answer))
     refresh(team.id, 'people')
+    if (answer.data?.meta.link_mailed === false) {
+      setUnmailed(true)
+      return
+    }
     say(words.invited(body.email))
     onClose()
   })
   const error = action.error?.fieldMessage('email')
+  if (isUnmailed) return <NotMailed email={email.trim()} onClose={onClose} />
   const foot = <FormFoot verb={words.invite} action={action} onClose={onClose} />
   return (
     <Dialog
@@ -162,6 +176,26 @@ function Invite({ onClose }: { onClose: () => void }) {
         hasFocus
       />
       <SelectField label={words.role} value={role} choices={roleChoices} onValue={setRole} />
+    </Dialog>
+  )
+}
+
+/** Their address is on this server: someone hands them a link. */
+function NotMailed({ email, onClose }: { email: string; onClose: () => void }) {
+  const team = useTeam()
+  const foot = (
+    <>
+      <Button onPress={onClose}>{common.done}</Button>
+      {team.role === 'owner' && (
+        <ButtonLink kind="primary" href={linkPage(team.id)}>
+          {words.link}
+        </ButtonLink>
+      )}
+    </>
+  )
+  return (
+    <Dialog title={words.notMailedTitle(email)} foot={foot} onClose={onClose}>
+      <p>{words.notMailed}</p>
     </Dialog>
   )
 }

@@ -12,7 +12,7 @@ import { Confirm } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { State, Time, ToneLine } from '../../parts/marks.tsx'
-import { Page, Section } from '../../parts/page.tsx'
+import { Page, RecordError, Section } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { sending as words } from '../../words/en/sending.ts'
@@ -20,6 +20,7 @@ import { useTeam } from '../team.ts'
 import { ServerFields, UseFields } from './account-fields.tsx'
 import { type AccountForm, commonBody, formOf, smtpBody } from './account-form.ts'
 import { AccountState } from './sending.tsx'
+import { UseNow, UseOverTime } from './use.tsx'
 
 const STAGES = ['dns', 'connect', 'tls', 'greeting', 'auth'] as const
 
@@ -30,7 +31,8 @@ export function Account() {
   const query = useQuery([team.id, 'providers', id], () =>
     takeTagged(team.api.GET('/providers/{provider_id}', { params: { path: { provider_id: id } } })),
   )
-  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  const crumb = { href: team.href('sending'), label: words.title }
+  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   return <OpenAccount key={id} provider={query.data.value} tag={query.data.tag} />
 }
@@ -63,6 +65,7 @@ function OpenAccount({ provider, tag }: { provider: Provider; tag: string }) {
       actions={testButton}
       curl={[
         { method: 'GET', path: `/providers/${provider.id}` },
+        { method: 'GET', path: `/providers/${provider.id}/usage` },
         { method: 'POST', path: `/providers/${provider.id}/test`, body: {} },
       ]}
     >
@@ -71,7 +74,13 @@ function OpenAccount({ provider, tag }: { provider: Provider; tag: string }) {
       )}
       {test.error !== null && <ErrorCard error={test.error} onRetry={run} />}
       {(test.isBusy || result !== null) && <TestResult result={test.isBusy ? null : result} />}
-      <Facts provider={provider} />
+      <div class="columns">
+        <UseOverTime provider={provider} />
+        <div class="stack loose">
+          <UseNow provider={provider} />
+          <Facts provider={provider} />
+        </div>
+      </div>
       {provider.is_editable && <Settings key={tag} provider={provider} tag={tag} />}
       <Ending provider={provider} />
     </Page>

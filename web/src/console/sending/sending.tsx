@@ -10,7 +10,7 @@ import { useAction, usePages, useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, FormFoot } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import type { Tone } from '../../parts/icon.tsx'
 import { Bar, State, Time, ToneLine } from '../../parts/marks.tsx'
 import { Page, Tabs } from '../../parts/page.tsx'
@@ -22,6 +22,7 @@ import { sending as words } from '../../words/en/sending.ts'
 import { type OpenTeam, useTeam } from '../team.ts'
 import { Connect } from './connect.tsx'
 import { Groups } from './groups.tsx'
+import { Limits } from './use.tsx'
 
 type Status = Provider['status']
 
@@ -80,18 +81,18 @@ function Accounts({ connectButton }: { connectButton: ComponentChildren }) {
   const shown = pages.items.filter(({ name, smtp_host, oauth_email }) =>
     `${name} ${smtp_host} ${oauth_email}`.toLowerCase().includes(wanted),
   )
-  const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
   return (
     <>
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
-        <FilterMenu filters={filters} name="status" label={words.status} choices={choices(words.statuses)} />
-        <FilterMenu filters={filters} name="type" label={words.type} choices={choices(words.types)} />
+        <FilterMenu filters={filters} name="status" label={words.status} choices={choicesOf(words.statuses)} />
+        <FilterMenu filters={filters} name="type" label={words.type} choices={choicesOf(words.types)} />
       </FilterBar>
       <List
         label={words.title}
         pages={{ ...pages, items: shown }}
         isTall
+        isNamed
         keyOf={({ id }) => id}
         columns={columnsOf(team, pages.items)}
         clearFilters={filters.isAnySet ? filters.clear : undefined}
@@ -144,7 +145,7 @@ function columnsOf(team: OpenTeam, all: readonly Provider[]): Column<Provider>[]
         return share === null ? <span class="soft">–</span> : <ShareBar share={share} />
       },
     },
-    { head: words.limits, cell: ({ quotas }) => limitsInWords(quotas), class: 'soft wide-only' },
+    { head: words.limits, cell: (provider) => <Limits provider={provider} />, class: 'soft wide-only' },
     {
       head: words.lastUsed,
       cell: ({ last_used_at }) => (last_used_at === null ? common.never : <Time at={last_used_at} />),
@@ -160,16 +161,6 @@ function ShareBar({ share }: { share: number }) {
       <Bar share={share} isNeutral />
     </span>
   )
-}
-
-export function limitsInWords({ per_minute, per_hour, per_day }: Provider['quotas']): string {
-  const parts = [
-    [per_minute, words.perMinute],
-    [per_hour, words.perHour],
-    [per_day, words.perDay],
-  ] as const
-  const set = parts.flatMap(([range, name]) => (range === null ? [] : [`${count(range.max)} ${name.toLowerCase()}`]))
-  return set.length === 0 ? words.noLimit : set.join(', ')
 }
 
 /** The limit of the shared account, and how to ask for a higher one. */

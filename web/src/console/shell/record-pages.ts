@@ -13,6 +13,8 @@ const PAGES: Readonly<Record<string, { path: string; isRow?: boolean; icon: Icon
   dlog: { path: 'delivery', isRow: true, icon: 'send' },
   ilog: { path: 'inbound', isRow: true, icon: 'inbox' },
   whk: { path: 'webhooks', icon: 'webhook' },
+  areg: { path: 'agents', icon: 'bot' },
+  req: { path: 'requests', isRow: true, icon: 'braces' },
   key: { path: 'keys', isRow: true, icon: 'key-round' },
   usr: { path: 'people', isRow: true, icon: 'users' },
 }

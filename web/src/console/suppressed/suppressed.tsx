@@ -7,7 +7,7 @@ import { refresh, useAction, usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Foreign, State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
@@ -33,12 +33,11 @@ export function Suppressed() {
       {words.add}
     </Button>
   )
-  const reasons = Object.entries(words.reasons).map(([value, label]) => ({ value, label }))
   return (
     <Page title={words.title} note={words.note} actions={add} curl={[{ method: 'GET', path: '/suppressions', query }]}>
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
-        <FilterMenu filters={filters} name="reason" label={words.filters.reason} choices={reasons} />
+        <FilterMenu filters={filters} name="reason" label={words.filters.reason} choices={choicesOf(words.reasons)} />
       </FilterBar>
       <List
         pages={pages}
@@ -63,7 +62,7 @@ const COLUMNS: readonly Column<Suppression>[] = [
     head: words.columns.reason,
     cell: ({ reason }) => <State tone={TONES[reason]}>{words.reasons[reason]}</State>,
   },
-  { head: words.columns.note, cell: ({ note }) => note !== null && <Foreign>{note}</Foreign>, class: 'cut soft' },
+  { head: words.columns.note, cell: ({ note }) => note !== null && <Foreign>{note}</Foreign>, class: 'cut soft line' },
   { head: words.columns.since, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft' },
 ]
 

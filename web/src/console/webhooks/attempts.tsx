@@ -3,12 +3,12 @@
 import { done, take, takeList } from '../../api/client.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../../api/types.ts'
 import { count } from '../../base/numbers.ts'
-import { refresh, useAction, usePages, useQuery } from '../../live/query.ts'
+import { LIVE_MS, refresh, useAction, usePages, useQuery } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/facts.tsx'
-import { FilterBar, FilterMenu, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, useFilters } from '../../parts/filters.tsx'
 import { Foreign, State, Time } from '../../parts/marks.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { type Column, List } from '../../parts/table.tsx'
@@ -18,9 +18,6 @@ import { useTeam } from '../team.ts'
 
 const words = webhooks.attempts
 const TONES = { success: 'good', retrying: 'warn', failed: 'danger', permanent_failure: 'danger' } as const
-const LIVE_MS = 10_000
-
-const choices = (texts: Record<string, string>) => Object.entries(texts).map(([value, label]) => ({ value, label }))
 
 export function Attempts({ webhookId }: { webhookId: string }) {
   const team = useTeam()
@@ -39,8 +36,8 @@ export function Attempts({ webhookId }: { webhookId: string }) {
   return (
     <>
       <FilterBar>
-        <FilterMenu filters={filters} name="result" label={words.result} choices={choices(words.results)} />
-        <FilterMenu filters={filters} name="type" label={words.type} choices={choices(webhooks.types)} />
+        <FilterMenu filters={filters} name="result" label={words.result} choices={choicesOf(words.results)} />
+        <FilterMenu filters={filters} name="type" label={words.type} choices={choicesOf(webhooks.types)} />
       </FilterBar>
       <List
         pages={pages}
@@ -65,14 +62,14 @@ export function Attempts({ webhookId }: { webhookId: string }) {
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { head: words.columns.result, cell: ({ result }) => <State tone={TONES[result]}>{words.results[result]}</State> },
-  { head: words.columns.event, cell: ({ event_type: type }) => webhooks.types[type] },
+  { head: words.columns.event, cell: ({ event_type: type }) => webhooks.types[type], class: 'line' },
   {
     head: words.columns.attempt,
     cell: ({ delivery_attempt: attempt, max_attempts: most }) => words.of(attempt, most),
     class: 'soft',
   },
   { head: words.columns.answer, cell: answerOf, class: 'soft' },
-  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft' },
+  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft corner' },
 ]
 
 function answerOf({ response_status: status, response_ms: ms }: WebhookDelivery): string {
@@ -128,7 +125,7 @@ function Attempt({ webhookId, id }: { webhookId: string; id: string }) {
 function Exchange({ attempt: data }: { attempt: WebhookDeliveryDetail }) {
   return (
     <>
-      <h3>{words.payload}</h3>
+      <h2 class="sub">{words.payload}</h2>
       {data.request_payload === null ? (
         <p class="soft">{words.gone}</p>
       ) : (
@@ -144,7 +141,7 @@ function Exchange({ attempt: data }: { attempt: WebhookDeliveryDetail }) {
       </details>
       {data.response_body !== null && (
         <>
-          <h3>{words.body}</h3>
+          <h2 class="sub">{words.body}</h2>
           <pre class="code-block" dir="auto">
             {data.response_body}
           </pre>

@@ -9,7 +9,7 @@ import { useRequestKey } from '../../live/request-key.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { ToneLine } from '../../parts/marks.tsx'
-import { Page, Tabs } from '../../parts/page.tsx'
+import { Page, RecordError, Tabs } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { webhooks as words } from '../../words/en/webhooks.ts'
@@ -28,7 +28,8 @@ export function Webhook() {
   const { data, error, refetch } = useQuery([team.id, 'webhooks', id], () =>
     takeTagged(team.api.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id: id } } })),
   )
-  if (error !== null) return <ErrorCard error={error} onRetry={refetch} />
+  const crumb = { href: team.href('webhooks'), label: words.title }
+  if (error !== null) return <RecordError error={error} crumb={crumb} onRetry={refetch} />
   if (data === undefined) return <Skeleton />
   return <OpenWebhook key={id} webhook={data.value} tag={data.tag} tab={(params.tab ?? 'attempts') as TabName} />
 }

@@ -5,7 +5,7 @@ import { takeList } from '../../api/client.ts'
 import type { NewWebhook, Webhook } from '../../api/types.ts'
 import { usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
-import { FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import { State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
@@ -34,12 +34,11 @@ export function Webhooks() {
       {words.add}
     </Button>
   )
-  const statuses = Object.entries(words.statuses).map(([value, label]) => ({ value, label }))
   return (
     <Page title={words.title} note={words.note} actions={add} curl={[{ method: 'GET', path: '/webhooks', query }]}>
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
-        <FilterMenu filters={filters} name="status" label={words.status} choices={statuses} />
+        <FilterMenu filters={filters} name="status" label={words.status} choices={choicesOf(words.statuses)} />
       </FilterBar>
       <List
         pages={{ ...pages, items: shown }}

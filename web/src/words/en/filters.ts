@@ -9,7 +9,6 @@ export const senderFilters = {
   allowed: 'May write',
   denied: 'Are refused',
   hint: 'One for each line: an address, @customer.example, *.customer.example, or a name with one *.',
-  exceptions: 'Exceptions',
   save: 'Save filter',
   saved: 'Filter saved',
   tryTitle: 'Would this sender pass?',

@@ -61,7 +61,6 @@ export const keys = {
   revokeTitle: (name: string) => `Revoke “${name}”?`,
   revokeText: 'Programs that use it are refused at once. This cannot be undone.',
   revoked: (name: string) => `“${name}” revoked`,
-  rename: 'Rename',
   all: 'Everything',
   mailbox: 'Mailbox',
   emptyTitle: 'No key yet',

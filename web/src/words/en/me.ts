@@ -2,7 +2,7 @@
 
 export const me = {
   title: 'Your account',
-  pages: { profile: 'Profile', signIn: 'Signing in', sessions: 'Sessions', look: 'Appearance' },
+  pages: { profile: 'Profile', signIn: 'Signing in', sessions: 'Sessions', asks: 'Asks you', look: 'Appearance' },
   groups: { you: 'You', back: 'Go to' },
   email: 'Address you sign in with',
   name: 'Your name',
@@ -77,5 +77,5 @@ export const me = {
   endOthers: 'End all others',
   ended: 'Sessions ended',
   unknownBrowser: 'Unknown browser',
-  lookNote: 'Kept in this browser.',
+  lookNote: 'It follows you to every browser you sign in with.',
 }

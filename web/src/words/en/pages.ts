@@ -13,7 +13,7 @@ export const pageNames = {
   agents: 'Agents',
   webhooks: 'Webhooks',
   keys: 'Keys',
-  limits: 'Limits and billing',
+  limits: 'Limits',
   billing: 'Billing',
   audit: 'Audit',
   requests: 'Requests',

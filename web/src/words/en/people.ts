@@ -23,7 +23,6 @@ export const people = {
   status: 'Status',
   statuses: { invited: 'Invited', active: 'Active' },
   lastSignIn: 'Last sign-in',
-  joined: 'Joined',
   you: 'you',
   change: 'Change role',
   changeTitle: (email: string) => `Role of ${email}`,
@@ -34,6 +33,10 @@ export const people = {
     'They are signed out of this team at once and lose access to its mailboxes. Nothing they made is deleted.',
   removed: (email: string) => `${email} removed`,
   invited: (email: string) => `Invitation sent to ${email}`,
+  link: 'Show links to sign in',
+  notMailedTitle: (email: string) => `${email} is a member now`,
+  notMailed:
+    'No link was mailed: the address is on this server, where programs may read it. An owner of the team shows a link that works once, and hands it over.',
   actions: (email: string) => `Actions for ${email}`,
   emptyTitle: 'No people yet',
 }

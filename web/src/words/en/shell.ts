@@ -12,6 +12,9 @@ export const shell = {
   nothingFound: 'No page has this name.',
   menu: 'Menu',
   mail: 'Mail',
+  outdated: 'A newer version runs on the server.',
+  reload: 'Load it',
+  asksYou: 'Asks you',
   help: 'Documentation',
   switchTeam: 'Switch team',
   signOut: 'Sign out',
@@ -22,6 +25,10 @@ export const shell = {
   account: 'Your account',
   notFound: 'There is no such page',
   notFoundHint: 'The address may be old, or the page belongs to another team.',
+  nothingOpen: 'Your role opens nothing of this team here',
+  nothingOpenHint:
+    'You may open mailboxes that were given to you, with a mail program. An owner of the team can change your role.',
+  toAccount: 'Go to your account',
   toOverview: 'Go to the overview',
   groups: { addresses: 'Addresses', traffic: 'Traffic', programs: 'Programs', team: 'Team', server: 'This server' },
   opens: (what: string) => `Open ${what}`,
@@ -32,5 +39,7 @@ export const shell = {
     password: 'Password',
     confirm: 'Confirm',
     failed: 'That did not match. Nothing was changed.',
+    none: 'You have no passkey here and no password. Sign in again, by a link for example: that counts for 15 minutes.',
+    again: 'Sign in again',
   },
 }

@@ -30,6 +30,6 @@ export const signIn = {
   wrong: 'That did not match.',
   cannotTitle: 'When nothing works',
   cannotText:
-    'Another owner of your team can send you a link under People. On the server, the operator makes one with this command:',
-  cannotCommand: 'mailstead people link you@elsewhere.example',
+    'An owner of your team can show you a link: in the console under People, in the menu beside your name. On the server, the operator makes one with this command:',
+  cannotCommand: 'mailstead login-link you@elsewhere.example',
 }

@@ -1,0 +1,25 @@
+// Messages to the owners of a mailbox when the team makes something that reads it.
+
+import type { Context } from '../../context.ts'
+import type { TeamPrincipal } from '../../directory/principal.ts'
+import { mailboxOf } from './mailbox-of.ts'
+
+/**
+ * Makes a credential of a mailbox, and notifies its owners but who made it.
+ * @param what such as `An API key`
+ * @throws ProductError not_found, and what `make` throws
+ */
+export async function withNotices<T>(
+  app: Context,
+  { teamId, keyId, person }: TeamPrincipal,
+  { mailboxId, what }: { mailboxId: string; what: string },
+  make: () => Promise<T>,
+): Promise<T> {
+  const by = person?.email ?? `the key ${app.directory.keys.get(teamId, keyId)?.name ?? keyId}`
+  const made = { what, by, memberId: person?.memberId ?? null }
+  const mailbox = mailboxOf(app, teamId, mailboxId)
+  const send = await app.people.sharing.prepareCredentialNotices(teamId, mailbox, made)
+  const result = await make()
+  await send()
+  return result
+}

@@ -1,0 +1,92 @@
+// Connecting the mail of a Google or Microsoft account (decisions-imap §10.3).
+
+import { Type } from 'typebox'
+import { isoTime } from '../../base/clock.ts'
+import { invalid } from '../../base/errors.ts'
+import { begunBy } from '../../directory/principal.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, Id, Words } from '../../http/schema.ts'
+import { REDIRECT_MAX } from '../../outbound/oauth/oauth.ts'
+import { NAME_MAX } from '../../sync/accounts-input.ts'
+import { record } from '../schemas/record.ts'
+import { RemoteModeName } from '../schemas/remote-account.ts'
+import { TimeOf } from '../schemas/time.ts'
+
+const ISSUERS = { google: 'gmail_api', microsoft: 'outlook_api' } as const
+
+const authorize = route({
+  method: 'POST',
+  path: '/remote-accounts/oauth/authorize',
+  docs: {
+    operation: 'authorizeRemoteAccount',
+    tag: 'Outside accounts',
+    summary: 'Start to connect the mail of a Google or Microsoft account',
+    description:
+      'A person opens `authorization_url`, signs in to the account and allows reading and sending; the account is then attached, or ' +
+      'its connection is renewed. 503 when the operator has configured no OAuth client.',
+  },
+  access: { as: 'team', permission: 'remote.create' },
+  idempotent: true,
+  body: {
+    schema: record(
+      'RemoteAccountAuthorize',
+      'The account to connect.',
+      {
+        type: Words(['google', 'microsoft'], 'Who runs the account.'),
+        mode: Default(RemoteModeName, 'mirror'),
+        name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'A note for the list of accounts.' }),
+        mailbox_id: Type.Optional({
+          ...Id('mailbox'),
+          description: '`collect`: required. A mirror makes its own mailbox.',
+        }),
+        redirect_after: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: REDIRECT_MAX,
+            description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
+            examples: ['/mailboxes'],
+          }),
+        ),
+      },
+      { type: 'google', name: 'Ana at Gmail' },
+    ),
+  },
+  reply: {
+    secret: true,
+    schema: record('RemoteAccountAuthorization', 'Where a person authorises the connection.', {
+      authorization_url: Type.String({ description: 'Open it in a browser. It works once.' }),
+      state_expires_at: TimeOf('When the authorization expires.'),
+    }),
+    status: 201,
+  },
+  async handle({ body, principal, app }) {
+    const { mode, mailbox_id: mailboxId = null } = body
+    if (
+      mode === 'collect' &&
+      (mailboxId === null || app.directory.mailboxes.get(principal.teamId, mailboxId) === undefined)
+    ) {
+      throw invalid(
+        'mailbox_id',
+        mailboxId === null ? 'required' : 'not_found',
+        'Give a mailbox of the team to collect into.',
+      )
+    }
+    if (mode === 'mirror' && mailboxId !== null) {
+      throw invalid('mailbox_id', 'forbidden_value', 'A mirror makes its own mailbox. Leave this member out.')
+    }
+    const input = {
+      type: ISSUERS[body.type],
+      name: body.name,
+      redirectAfter: body.redirect_after ?? null,
+      mail: { mode, mailboxId },
+    }
+    const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(
+      principal.teamId,
+      input,
+      begunBy(principal),
+    )
+    return answer({ data: { authorization_url: authorizationUrl, state_expires_at: isoTime(stateExpiresAt) } })
+  },
+})
+
+export const remoteAccountOauth = [authorize]

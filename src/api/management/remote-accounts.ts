@@ -1,0 +1,186 @@
+// The outside accounts of a team (decisions-imap §10.3).
+
+import { Type } from 'typebox'
+import { notFound } from '../../base/errors.ts'
+import { answer, route } from '../../http/route.ts'
+import { Default, FilterId, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
+import type { RemoteAccount } from '../../sync/records.ts'
+import { DeletedOf } from '../schemas/deleted.ts'
+import {
+  DiscoveredJson,
+  presentDiscovered,
+  presentRemoteAccount,
+  presentRemoteFolder,
+  RemoteAccountJson,
+  RemoteFolderJson,
+  RemoteModeName,
+  RemoteStatusName,
+} from '../schemas/remote-account.ts'
+import {
+  RemoteAccountCreate,
+  RemoteAccountUpdate,
+  RemoteDiscover,
+  readRemoteAccount,
+  readRemoteChange,
+} from '../schemas/remote-account-input.ts'
+import { MANAGEMENT_PAGE } from './pages.ts'
+
+const PATH = '/remote-accounts'
+const ONE = `${PATH}/{remote_account_id}`
+const TAG = 'Outside accounts'
+const params = Type.Object({ remote_account_id: Id('remoteAccount') })
+const FOLDERS_PAGE = 100
+/** A search asks several servers of others. */
+const DISCOVER_RATE = { times: 10, seconds: 60 }
+
+const listAccounts = route({
+  method: 'GET',
+  path: PATH,
+  docs: { operation: 'listRemoteAccounts', tag: TAG, summary: 'List outside accounts, newest first' },
+  access: { as: 'team', permission: 'remote.read' },
+  query: pageQuery({
+    limit: MANAGEMENT_PAGE,
+    status: RemoteStatusName,
+    mode: RemoteModeName,
+    mailbox_id: { ...FilterId('mailbox'), description: 'The account that this mailbox is, or those it collects from.' },
+  }),
+  reply: { schema: listOf(RemoteAccountJson) },
+  handle({ query: { status, mode, mailbox_id: mailboxId, limit }, after, principal, app }) {
+    const page = app.sync.accounts.list(principal.teamId, { status, mode, mailboxId, limit, after })
+    return { items: page.items.map(presentRemoteAccount), next: page.next }
+  },
+})
+
+const createAccount = route({
+  method: 'POST',
+  path: PATH,
+  docs: {
+    operation: 'createRemoteAccount',
+    tag: TAG,
+    summary: 'Attach an outside account with a password',
+    description:
+      'A `mirror` makes a mailbox with the address of the account, and with SMTP settings a sending account for it alone; `collect` ' +
+      'copies mail into a hosted mailbox, at most 5 accounts into one. The first sign-in follows within 20 seconds. 409 when the ' +
+      'address is attached in this team already, or the mailbox cannot collect; 422 `forbidden_value` for a host in a private ' +
+      'network, `missing` for a server that is not given and cannot be found.',
+    errors: ['conflict'],
+  },
+  access: { as: 'team', permission: 'remote.create' },
+  idempotent: true,
+  body: { schema: RemoteAccountCreate },
+  reply: { schema: RemoteAccountJson, status: 201 },
+  async handle({ body, principal, app }) {
+    const created = await app.administration.outsideAccounts.create(principal.teamId, readRemoteAccount(body))
+    return answer({ data: presentRemoteAccount(created), headers: { Location: `/api/v1${PATH}/${created.id}` } })
+  },
+})
+
+const discoverAccount = route({
+  method: 'POST',
+  path: `${PATH}/discover`,
+  docs: {
+    operation: 'discoverRemoteAccount',
+    tag: TAG,
+    summary: 'Look for the servers of an address',
+    description:
+      'By known providers, SRV records and the autoconfiguration of the domain. Nothing is signed in to or stored.',
+  },
+  access: { as: 'team', permission: 'remote.create', audited: false },
+  limits: { throttle: DISCOVER_RATE },
+  body: { schema: RemoteDiscover },
+  reply: { schema: DiscoveredJson },
+  async handle({ body, app }) {
+    return presentDiscovered(await app.administration.outsideAccounts.discover(body.email))
+  },
+})
+
+const readAccount = route({
+  method: 'GET',
+  path: ONE,
+  docs: { operation: 'getRemoteAccount', tag: TAG, summary: 'Get an outside account' },
+  access: { as: 'team', permission: 'remote.read' },
+  params,
+  reply: { schema: RemoteAccountJson, etag: true },
+  handle({ params: { remote_account_id: id }, principal, app }) {
+    const account = app.sync.accounts.get(principal.teamId, id)
+    if (account === undefined) throw notFound('outside account')
+    return presentRemoteAccount(account)
+  },
+})
+
+const listFolders = route({
+  method: 'GET',
+  path: `${ONE}/folders`,
+  docs: {
+    operation: 'listRemoteFolders',
+    tag: TAG,
+    summary: 'List the folders of an outside account, and how far each is here',
+  },
+  access: { as: 'team', permission: 'remote.read' },
+  params,
+  query: pageQuery({ limit: FOLDERS_PAGE }),
+  reply: { schema: listOf(RemoteFolderJson) },
+  handle({ params: { remote_account_id: id }, query: { limit }, after, principal, app }) {
+    const account = app.sync.accounts.get(principal.teamId, id)
+    if (account === undefined) throw notFound('outside account')
+    const page = app.sync.folders(account, { limit, after })
+    return { items: page.items.map(presentRemoteFolder), next: page.next }
+  },
+})
+
+const updateAccount = route({
+  method: 'PATCH',
+  path: ONE,
+  docs: {
+    operation: 'updateRemoteAccount',
+    tag: TAG,
+    summary: 'Update an outside account; members left out stay',
+    description:
+      'After a change of server, user name or password it is `pending` and signed in to again. A new `password` is also that of the ' +
+      'sending account, if both were equal. Another `imap_host` needs `password`, another `smtp_host` `smtp_password` (422 `required`): ' +
+      'stored ones are not sent elsewhere. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
+  },
+  access: { as: 'team', permission: 'remote.update' },
+  params,
+  body: { schema: RemoteAccountUpdate },
+  reply: { schema: RemoteAccountJson, etag: true },
+  async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
+    const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
+    const change = readRemoteChange(body)
+    const { outsideAccounts } = app.administration
+    return presentRemoteAccount(await outsideAccounts.update(principal.teamId, id, change, matches))
+  },
+})
+
+const deleteAccount = route({
+  method: 'DELETE',
+  path: ONE,
+  docs: {
+    operation: 'deleteRemoteAccount',
+    tag: TAG,
+    summary: 'End an outside account; nothing is removed at the other side',
+    description:
+      'The mailbox of a mirror stays readable and is suspended (`keep`), or is deleted (`erase`). Messages that were collected stay.',
+  },
+  access: { as: 'team', permission: 'remote.delete', fresh: true },
+  params,
+  query: Type.Object({
+    on_messages: Default(Words(['keep', 'erase'], 'What happens to the mailbox of a mirror.'), 'keep'),
+  }),
+  reply: { schema: DeletedOf('remoteAccount'), etag: true },
+  async handle({ params: { remote_account_id: id }, query, principal, app, request }) {
+    const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
+    await app.administration.outsideAccounts.delete(principal.teamId, id, query.on_messages, matches)
+    return { deleted: true, id }
+  },
+})
+
+export const remoteAccounts = [
+  listAccounts,
+  createAccount,
+  discoverAccount,
+  readAccount,
+  listFolders,
+  updateAccount,
+  deleteAccount,
+]

@@ -1,0 +1,91 @@
+// All checks, in the order they are shown: of the machine, of the ports, and of the opened appliance.
+
+import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import type { Resolver } from '../../base/resolver.ts'
+import { clientHosts } from '../../config/client-protocols.ts'
+import type { Config } from '../../config/config.ts'
+import { checkAccounts } from './accounts.ts'
+import { checkBacklog } from './backlog.ts'
+import { checkClientHost, checkClientPorts, checkDocumentNames } from './client-ports.ts'
+import { checkClockGuard } from './clock-guard.ts'
+import type { DoctorDeps } from './deps.ts'
+import { checkDomains, documentNames } from './domains.ts'
+import { type Finding, warning } from './finding.ts'
+import { checkCertificate, checkClock, checkDisk } from './machine.ts'
+import { checkHosts } from './mail-host.ts'
+import { checkInboundPort, checkOutboundPort, notTried } from './outside.ts'
+import { checkRemotes } from './remotes.ts'
+import { checkSettings } from './settings.ts'
+import { checkSmtp } from './smtp-port.ts'
+
+/** Runs a group of checks; may bound its time. */
+export type RunChecks = (group: string, work: () => Promise<Finding[]>) => Promise<Finding[]>
+
+/** Longest time of one group of checks that need the network, ms. */
+export const GROUP_MS = 20_000
+
+/** Of the disk and the clock. The data folder must be there. */
+export async function machineChecks(config: Config): Promise<Finding[]> {
+  const path = resolve(config.DATA_DIR)
+  return [await checkDisk(path), await checkClock(path, systemClock.now())]
+}
+
+/** Of the settings, and of the ports as this machine reaches them. */
+export async function portChecks(config: Config): Promise<Finding[]> {
+  return [...checkSettings(config), await checkSmtp(config), ...(await checkClientPorts(config))]
+}
+
+/**
+ * Of the certificate, DNS, the domains, the sending accounts and what is overdue.
+ * @param outside also connects to this machine by its public names, and to mail servers of others
+ * @param ports findings that are shown after those of the certificate
+ */
+export async function applianceChecks(
+  app: DoctorDeps,
+  { outside, ports, run = (_, work) => work() }: { outside: boolean; ports: readonly Finding[]; run?: RunChecks },
+): Promise<Finding[]> {
+  const { config, resolver } = app
+  return [
+    ...checkCertificate(app.folder.tls.cert, hostsOf(config), app.clock.now()),
+    ...ports,
+    ...(await run('mail_host', () => checkHosts(resolver, config.MAIL_HOSTS))),
+    ...(outside ? await run('port_25', () => checkFromOutside(config, resolver)) : notTried(config)),
+    ...(await run('domain', () => checkDomains(app))),
+    ...(outside ? await run('autoconfig', () => checkDocumentNames(resolver, documentNames(app))) : []),
+    ...checkAccounts(app),
+    ...checkRemotes(app),
+    ...(await checkBacklog(app)),
+    checkClockGuard(app),
+  ]
+}
+
+/** Ends the wait for a group of checks after {@link GROUP_MS}: what did not end is a warning. */
+export function boundedChecks({ clock }: Pick<DoctorDeps, 'clock'>): RunChecks {
+  return async (group, work) => {
+    const late = Promise.withResolvers<Finding[]>()
+    const seconds = GROUP_MS / 1000
+    const timer = clock.after(GROUP_MS, () => {
+      const says = `These checks did not end within ${seconds} seconds.`
+      late.resolve([warning(group, says, 'Check the network and DNS_SERVERS, or run mailstead doctor on the machine.')])
+    })
+    try {
+      return await Promise.race([work(), late.promise])
+    } finally {
+      timer.cancel()
+    }
+  }
+}
+
+/** The names senders and mail programs connect to. */
+function hostsOf(config: Config): string[] {
+  return [...new Set([...config.MAIL_HOSTS, ...clientHosts(config)])]
+}
+
+async function checkFromOutside(config: Config, resolver: Resolver): Promise<Finding[]> {
+  return [
+    ...(await checkInboundPort(resolver, config)),
+    ...(await checkOutboundPort(resolver, config)),
+    ...(await checkClientHost(resolver, config)),
+  ]
+}

@@ -1,0 +1,60 @@
+// The checks of the whole appliance while it runs, and what the last run found.
+
+import { applianceChecks, boundedChecks, machineChecks, portChecks } from './checks.ts'
+import type { DoctorDeps } from './deps.ts'
+import { type Finding, failing } from './finding.ts'
+import { checkFolder } from './machine.ts'
+
+/** What a run found. */
+export interface Examination {
+  /** When it ended, ms. */
+  at: number
+  /** Whether it connected to other machines too. */
+  outside: boolean
+  findings: readonly Finding[]
+}
+
+export class Doctor {
+  readonly #deps: DoctorDeps
+  #last: Examination | null = null
+  #running: { outside: boolean; examination: Promise<Examination> } | null = null
+
+  constructor(deps: DoctorDeps) {
+    this.#deps = deps
+  }
+
+  /** What the last run since the start found; null before the first. */
+  get last(): Examination | null {
+    return this.#last
+  }
+
+  /**
+   * Runs all checks but those that read the databases from end to end. One run at a time: who asks meanwhile gets its result.
+   * @param outside also connects to this machine by its public names, and to mail servers of others
+   */
+  async run(outside: boolean): Promise<Examination> {
+    const running = this.#running
+    if (running !== null && (running.outside || !outside)) return running.examination
+    if (running !== null) await running.examination
+    const examination = this.#examine(outside)
+    this.#running = { outside, examination }
+    try {
+      this.#last = await examination
+      return this.#last
+    } finally {
+      this.#running = null
+    }
+  }
+
+  async #examine(outside: boolean): Promise<Examination> {
+    const { config, clock } = this.#deps
+    const run = boundedChecks(this.#deps)
+    const folder = await checkFolder(config.DATA_DIR)
+    const machine = await machineChecks(config).catch((error: Error) => [
+      failing('disk', `The data folder cannot be examined: ${error.message}.`, 'Check the disk.'),
+    ])
+    const ports = await run('smtp_port', () => portChecks(config))
+    const findings = [folder, ...machine, ...(await applianceChecks(this.#deps, { outside, ports, run }))]
+    return { at: clock.now(), outside, findings }
+  }
+}

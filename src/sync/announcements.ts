@@ -1,0 +1,51 @@
+// The events of outside accounts (decisions-imap §10.6), written in the unit of work of the change they report.
+
+import type { Clock } from '../base/clock.ts'
+import { HOUR_MS } from '../base/durations.ts'
+import type { Tx } from '../db/db.ts'
+import type { EventType, Outbox } from '../events/outbox.ts'
+import type { RemoteAccount, RemoteErrorKind } from './records.ts'
+
+interface Deps {
+  clock: Clock
+  outbox: Outbox
+}
+
+type Subject = Pick<RemoteAccount, 'id' | 'teamId' | 'mailboxId'>
+
+/** A shorter interruption is not reported, ms. */
+const REPORTED_MS = HOUR_MS
+
+export class Announcements {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The import is done. @param startedAt when it began, ms */
+  imported(tx: Tx, account: Subject, messages: number, startedAt: number): void {
+    const seconds = this.#secondsSince(startedAt)
+    this.#record(tx, account, 'remote_account.imported', { messages, duration_s: seconds })
+  }
+
+  /** The account needs a person, or a removal is held back. @param detail one sentence, without secrets */
+  failed(tx: Tx, account: Subject, reason: RemoteErrorKind, detail: string): void {
+    this.#record(tx, account, 'remote_account.failed', { reason, detail })
+  }
+
+  /** The account works again; written only after a long interruption. @param downSince when it began, ms */
+  recovered(tx: Tx, account: Subject, downSince: number): void {
+    if (this.#deps.clock.now() - downSince <= REPORTED_MS) return
+    this.#record(tx, account, 'remote_account.recovered', { down_s: this.#secondsSince(downSince) })
+  }
+
+  #record(tx: Tx, { id, teamId, mailboxId }: Subject, type: EventType, facts: Record<string, unknown>): void {
+    const data = { remote_account_id: id, mailbox_id: mailboxId, ...facts }
+    this.#deps.outbox.record(tx, { teamId, type, mailboxId, domainId: null, at: this.#deps.clock.now(), data })
+  }
+
+  #secondsSince(time: number): number {
+    return Math.max(0, Math.round((this.#deps.clock.now() - time) / 1000))
+  }
+}

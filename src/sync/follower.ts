@@ -1,0 +1,137 @@
+// Follows one outside account: connects, does what is to be done, and waits for changes on either side.
+
+import { AccountTaken } from './accounts-state.ts'
+import type { RemoteAccount } from './records.ts'
+import { Round } from './round.ts'
+import type { AppendDue } from './sent-copy.ts'
+import type { AccountServer, OpenServer } from './server.ts'
+import { type RoundDeps, SyncSession } from './sync-session.ts'
+
+/** IDLE is begun again after this time, ms (RFC 2177 says 29 minutes; NAT forgets connections earlier). */
+const WAIT_MAX_MS = 9 * 60_000
+
+export interface FollowerDeps extends RoundDeps {
+  open: OpenServer
+  /** See `MayAppend`. */
+  mayAppend(account: RemoteAccount, message: number): AppendDue
+}
+
+export class Follower {
+  readonly account: RemoteAccount
+  /** Since when it waits for changes, ms; null while it works. */
+  waitingSince: number | null = null
+  readonly #deps: FollowerDeps
+  readonly #token: string
+  readonly #stop = new AbortController()
+  #interrupt: AbortController | null = null
+  #isNotified = false
+  /** Up to when (ms) rounds that people asked for are done. */
+  #wantedDone = 0
+  #hasEnded = false
+  #onQuiet: (() => void)[] = []
+
+  constructor(deps: FollowerDeps, account: RemoteAccount, token: string) {
+    this.#deps = deps
+    this.account = account
+    this.#token = token
+  }
+
+  /** Works until it is stopped or cannot go on; the state of the account is written then. */
+  async run(): Promise<void> {
+    const { states, log } = this.#deps
+    let server: AccountServer | undefined
+    try {
+      server = await this.#deps.open(this.account, this.#stop.signal)
+      await this.#follow(server)
+    } catch (error) {
+      if (error instanceof AccountTaken || this.#stop.signal.aborted) return
+      log.warn({ event: 'sync.account_failed', err: error, remote: this.account.id }, 'An outside account cannot go on')
+      await this.#fail(error)
+    } finally {
+      await server?.close().catch(() => {})
+      await states.release(this.account.n, this.#token)
+      this.#hasEnded = true
+      this.#quieten()
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { db, states } = this.#deps
+    await db.write((tx) => {
+      const current = states.read(this.account.n, tx)
+      const isSame = current?.settingsVersion === this.account.settingsVersion && current.status !== 'paused'
+      if (isSame) states.failed(tx, current, error)
+    })
+  }
+
+  async #follow(server: AccountServer): Promise<void> {
+    const { signal } = this.#stop
+    const { states, memory, mayAppend } = this.#deps
+    const session = new SyncSession(this.#deps, this.account, { server, token: this.#token, signal })
+    await session.write((tx) => states.connected(tx, session.account, server.facts))
+    const round = new Round(session, (message) => mayAppend(session.account, message))
+    for (let hasArrivals = false; !signal.aborted; ) {
+      this.#isNotified = false
+      const { wantedAt } = session.refresh()
+      const wanted = wantedAt > this.#wantedDone
+      this.#wantedDone = wantedAt
+      const arrivals = hasArrivals
+      const more = await memory.working(this.account.teamId, () => round.run({ arrivals, wanted }))
+      if (more || round.hasLocalChanges) {
+        hasArrivals = false
+        continue
+      }
+      hasArrivals = await this.#wait(session, round)
+    }
+  }
+
+  /** @returns whether something changed in the folder of new mail */
+  async #wait(session: SyncSession, round: Round): Promise<boolean> {
+    const { clock } = this.#deps
+    const folder = round.arrivals
+    const ms = Math.min(Math.max(round.nextAt - clock.now(), 0), WAIT_MAX_MS)
+    if (folder === undefined || this.#isNotified || ms === 0) return false
+    await session.ensure(folder.path)
+    if (this.#isNotified) return false
+    const interrupt = new AbortController()
+    this.#interrupt = interrupt
+    this.waitingSince = clock.now()
+    this.#quieten()
+    try {
+      const signal = AbortSignal.any([interrupt.signal, this.#stop.signal])
+      return (await session.server.wait(ms, signal)) === 'changed'
+    } finally {
+      this.waitingSince = null
+      this.#interrupt = null
+    }
+  }
+
+  /** Whether a round was asked for that is not begun. */
+  isWanted({ wantedAt }: RemoteAccount): boolean {
+    return wantedAt > this.#wantedDone
+  }
+
+  /** Something may be to be done. */
+  notify(): void {
+    this.#isNotified = true
+    this.#interrupt?.abort()
+  }
+
+  renewLease(): Promise<void> {
+    return this.#deps.states.renew(this.account.n, this.#token)
+  }
+
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  /** Resolves when it waits for changes, or has ended. */
+  async quiet(): Promise<void> {
+    const isQuiet = () => this.#hasEnded || (this.waitingSince !== null && !this.#isNotified)
+    while (!isQuiet()) await new Promise<void>((resolve) => this.#onQuiet.push(resolve))
+  }
+
+  #quieten(): void {
+    for (const resolve of this.#onQuiet.splice(0)) resolve()
+  }
+}

@@ -1,0 +1,22 @@
+// Forgets what was known of outside accounts that were deleted.
+
+import type { RoundDeps } from './sync-session.ts'
+
+/** Rows removed in one unit of work. */
+const ROWS_PER_BATCH = 500
+
+export async function forgetDeleted(
+  { db, states, folders, messages, intents }: Pick<RoundDeps, 'db' | 'states' | 'folders' | 'messages' | 'intents'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const deleted = folders.remotes().filter((remote) => !states.exists(remote))
+  for (const remote of deleted) {
+    for (const { n } of folders.list(remote)) {
+      for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH && !signal.aborted; )
+        left = await db.write((tx) => messages.removeSome(tx, n, ROWS_PER_BATCH))
+      if (signal.aborted) return
+      await db.write((tx) => folders.remove(tx, n))
+    }
+    await db.write((tx) => intents.removeOf(tx, remote))
+  }
+}

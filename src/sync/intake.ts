@@ -1,0 +1,302 @@
+// Takes messages that are new in a folder of a server: those that are known here are filed, the others are fetched and stored.
+
+import { DAY_MS } from '../base/durations.ts'
+import type { Tx } from '../db/db.ts'
+import { recordReceived } from '../events/received.ts'
+import type { StoredImport } from '../store/imports.ts'
+import type { MessageAuthentication } from '../store/records.ts'
+import type { MessageReading } from '../workers/inspection.ts'
+import type { FolderMap } from './folder-map.ts'
+import { seenMarks } from './folder-map.ts'
+import type { RemoteFolder } from './ledger/remote-folders.ts'
+import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
+import { applyFolders, applyMarks, compareAgain, markedBy } from './local-changes.ts'
+import { keywordsIn } from './marks.ts'
+import type { KeyedHead, MatchedHead } from './matching.ts'
+import { ServerError } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+
+/** Larger messages are not fetched (decisions-imap §10.5), bytes. */
+export const MESSAGE_BYTES_MAX = 52_428_800
+/** Contents fetched with one command: bytes, and messages stored in one unit of work. */
+const BATCH_BYTES = 4 * 1024 * 1024
+const BATCH_MESSAGES = 40
+/** Known messages filed in one unit of work. */
+const FILED_PER_BATCH = 20
+/** A message without content is asked for this often before it counts as unreadable, once each time the last look is this long ago (ms). */
+export const TRIES_MAX = 5
+export const RETRY_MS = 5 * 60 * 60_000
+/** Received longer ago than this, a message is old mail and is not reported (ms). */
+const NEWS_MS = DAY_MS
+
+const TAKEN_OVER: MessageAuthentication = {
+  ...{ spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' },
+  fromAligned: false,
+  reasons: ['Taken over from an outside account.'],
+}
+
+/** Runs in the unit of work that stores messages: writes how far the folder is known. */
+export type Advance = (tx: Tx, uids: readonly number[]) => void
+
+export class Intake {
+  readonly #session: SyncSession
+
+  constructor(session: SyncSession) {
+    this.#session = session
+  }
+
+  /** Files messages that are here already. */
+  async file(folder: RemoteFolder, map: FolderMap, known: readonly MatchedHead[]): Promise<void> {
+    for (let at = 0; at < known.length; at += FILED_PER_BATCH) {
+      const batch = known.slice(at, at + FILED_PER_BATCH)
+      await this.#session.write((tx) => {
+        for (const one of batch) this.#fileOne(tx, folder, map, one)
+      })
+    }
+  }
+
+  #fileOne(tx: Tx, folder: RemoteFolder, map: FolderMap, { head, key, gone, intent, message }: MatchedHead): void {
+    const session = this.#session
+    const { messages, intents, store } = session.deps
+    const marks = seenMarks(head.flags, head.labels)
+    const rows = message === null ? [] : (messages.of(session.account.n, [message], tx).get(message) ?? [])
+    const before = rows.flatMap((row) => map.foldersOf(row))
+    if (gone !== null) messages.remove(tx, gone.folder, [gone.uid])
+    if (intent !== null) intents.remove(tx, [intent.n])
+    const state = gone?.state ?? CONTENT.known
+    const row: RemoteMessage = {
+      ...{ folder: folder.n, uid: head.uid, message, marks: [...marks], labels: head.labels && [...head.labels], key },
+      ...{ state, tries: gone?.tries ?? 0, triedAt: gone?.triedAt ?? null },
+    }
+    messages.add(tx, [row])
+    if (message === null) return
+    const placement = store.mail.placements(session.mail, [message], tx).get(message)
+    if (placement === undefined) {
+      // Deleted here meanwhile: what is there now is to be removed.
+      intents.add(tx, session.account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at: 0 })
+      return
+    }
+    const left = rows.filter((other) => other.uid !== gone?.uid || other.folder !== gone.folder)
+    const after = [...left, row].flatMap((other) => map.foldersOf(other))
+    const [here] = map.foldersOf(row)
+    // What was sent from here is where it was sent from; what moved there since is pushed.
+    if (intent === null) applyFolders(tx, session, placement, { before, after })
+    const base = gone?.marks ?? marks
+    const marked = here === undefined ? null : markedBy(placement, here, { base, server: marks })
+    const moved = store.mail.placements(session.mail, [message], tx).get(message)
+    if (marked !== null && moved !== undefined) applyMarks(tx, session, [{ ...marked, placement: moved }])
+    compareAgain(tx, session, map, [message])
+  }
+
+  /** Fetches messages and stores them. @param fresh in the order in which they are to be stored */
+  async fetch(folder: RemoteFolder, map: FolderMap, fresh: readonly KeyedHead[], advance: Advance): Promise<void> {
+    const { account, deps } = this.#session
+    const { memory } = deps
+    for (const batch of batchesOf(fresh)) {
+      const bytes = batch.reduce((sum, { head }) => sum + Math.min(head.sizeBytes, MESSAGE_BYTES_MAX), 0)
+      await memory.holding(account.teamId, bytes, async () => this.#fetchBatch(folder, map, batch, advance))
+    }
+  }
+
+  async #fetchBatch(folder: RemoteFolder, map: FolderMap, batch: readonly KeyedHead[], advance: Advance) {
+    const session = this.#session
+    const { inspector, store } = session.deps
+    await session.ensure(folder.path)
+    const contents = await this.#contents(batch.filter(({ head }) => isWanted(session, head)))
+    const readings = await Promise.all(
+      batch.map(async ({ head }): Promise<MessageReading | null> => {
+        const bytes = contents.get(head.uid)
+        return bytes === undefined ? null : inspector.read(bytes.length, async () => bytes)
+      }),
+    )
+    await store.blobs.putAll(readings.filter((reading) => reading !== null))
+    const stored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings, advance }))
+    if (!stored)
+      throw new ServerError('delay', 'The mailbox is full. Delete messages or raise its quota.', { kind: 'quota' })
+  }
+
+  /** Contents by UID; a single large message is fetched on its own. */
+  async #contents(batch: readonly KeyedHead[]): Promise<Map<number, Uint8Array>> {
+    const { server } = this.#session
+    const [only] = batch
+    if (only === undefined) return new Map()
+    if (batch.length > 1 || only.head.sizeBytes <= BATCH_BYTES)
+      return server.contents(batch.map(({ head }) => head.uid))
+    const stream = await server.content(only.head.uid)
+    if (stream === null) return new Map()
+    const chunks: Uint8Array[] = []
+    for await (const chunk of stream) chunks.push(chunk)
+    return new Map([[only.head.uid, Buffer.concat(chunks)]])
+  }
+
+  /** @returns false when the mailbox is full: what fitted is stored */
+  #storeBatch(
+    tx: Tx,
+    folder: RemoteFolder,
+    map: FolderMap,
+    {
+      batch,
+      readings,
+      advance,
+    }: { batch: readonly KeyedHead[]; readings: readonly (MessageReading | null)[]; advance: Advance },
+  ): boolean {
+    const session = this.#session
+    const { messages, states, clock } = session.deps
+    const present = batch.flatMap((one, index) => (readings[index] ? [{ ...one, reading: readings[index] }] : []))
+    const stored = this.#import(tx, folder, map, present)
+    const isFull = stored.length < present.length
+    // The rest is fetched again: nothing of it is known.
+    const kept = isFull
+      ? batch.slice(0, batch.indexOf(batch.find(({ head }) => head.uid === present[stored.length]!.head.uid)!))
+      : batch
+    const byUid = new Map(stored.map((one, index) => [present[index]!.head.uid, one.n]))
+    const rows = kept.map(({ head, key }): RemoteMessage => {
+      const message = byUid.get(head.uid) ?? null
+      const isLarge = head.sizeBytes > MESSAGE_BYTES_MAX
+      const state = isLarge
+        ? CONTENT.unreadable
+        : message === null && isWanted(session, head)
+          ? CONTENT.missing
+          : CONTENT.known
+      const tries = state === CONTENT.missing ? 1 : 0
+      const marks = [...seenMarks(head.flags, head.labels)]
+      const labels = head.labels && [...head.labels]
+      const triedAt = tries === 0 ? null : clock.now()
+      return { folder: folder.n, uid: head.uid, message, marks, labels, key, state, tries, triedAt }
+    })
+    messages.add(tx, rows)
+    const bytes = present.slice(0, stored.length).reduce((sum, { reading }) => sum + reading.sizeBytes, 0)
+    states.count(tx, session.account, { messages: kept.length, bytes })
+    advance(
+      tx,
+      kept.map(({ head }) => head.uid),
+    )
+    return !isFull
+  }
+
+  #import(
+    tx: Tx,
+    folder: RemoteFolder,
+    map: FolderMap,
+    present: readonly (KeyedHead & { reading: MessageReading })[],
+  ): StoredImport[] {
+    const session = this.#session
+    const { store } = session.deps
+    if (present.length === 0) return []
+    const links = present.flatMap(({ reading }) => reading.linkTokens)
+    if (links.length > 0) store.closeLinks(tx, links)
+    const mailbox = session.mailbox(tx)
+    const keys = store.folders.keys(session.mail, tx)
+    const into = { account: session.mail, ownAddresses: [mailbox.email.toLowerCase()], quotaBytes: mailbox.quotaBytes }
+    const imports = present.map(({ head, reading }) => {
+      const placed = this.#targets(folder, map, head.labels)
+      const filed = keys.filter(({ n }) => placed.includes(n))
+      return {
+        ...{ parsed: reading.message, hash: reading.hash, sizeBytes: reading.sizeBytes, folderIds: null },
+        folders: filed.length > 0 ? filed : keys.filter(({ role }) => role === 'inbox'),
+        keywords: keywordsIn(seenMarks(head.flags, head.labels)),
+        receivedAt: head.receivedAt,
+        authentication: TAKEN_OVER,
+        spam: { score: 0, isSpam: false, reasons: [] },
+        envelope: { mailFrom: '', rcptTo: '' },
+      }
+    })
+    const stored = store.imports.importAll(tx, into, imports)
+    for (const [index, one] of stored.entries()) this.#report(tx, present[index]!, imports[index]!.folders, one)
+    return stored
+  }
+
+  #targets(folder: RemoteFolder, map: FolderMap, labels: readonly string[] | null): number[] {
+    const { account, deps, mail } = this.#session
+    if (account.mode === 'mirror') return map.foldersOf({ folder: folder.n, labels: labels && [...labels] })
+    const chosen = deps.store.folders.keys(mail).find(({ id }) => id === account.folderId)
+    return chosen === undefined ? [] : [chosen.n]
+  }
+
+  /** `message.received`, once for each message that arrives after the import (imap.md §10.8). */
+  #report(
+    tx: Tx,
+    { head, reading }: KeyedHead & { reading: MessageReading },
+    folders: readonly { id: string; role: string | null }[],
+    stored: StoredImport,
+  ): void {
+    const session = this.#session
+    const { outbox, clock } = session.deps
+    const { account } = session
+    const isOld = head.receivedAt < account.createdAt || head.receivedAt < clock.now() - NEWS_MS
+    const isQuiet = folders.every(({ role }) => role === 'sent' || role === 'drafts' || role === 'trash')
+    if (account.import.state !== 'done' || isOld || isQuiet) return
+    const mailbox = session.mailbox(tx)
+    recordReceived(tx, outbox, {
+      teamId: account.teamId,
+      domainId: mailbox.domainId,
+      message: {
+        inspection: { message: reading.message, sizeBytes: reading.sizeBytes },
+        mailFrom: '',
+        receivedAt: head.receivedAt,
+      },
+      target: {
+        ...{ mailboxId: mailbox.id, email: mailbox.email, rcptTo: account.email },
+        junk: folders.some(({ role }) => role === 'junk'),
+        authentication: TAKEN_OVER,
+        spam: { score: 0, reasons: [] },
+      },
+      delivered: {
+        ...{ outcome: 'stored', messageId: stored.id, threadId: stored.threadId },
+        folderIds: folders.map(({ id }) => id),
+        attachmentIds: stored.attachmentIds,
+      },
+    })
+  }
+
+  /** Asks again for contents that a server did not give. */
+  async retryMissing(folder: RemoteFolder, map: FolderMap): Promise<void> {
+    const session = this.#session
+    const { messages, clock } = session.deps
+    const before = clock.now() - RETRY_MS
+    const open = messages.missing(folder.n, before, BATCH_MESSAGES)
+    if (open.length === 0) return
+    await session.ensure(folder.path)
+    const heads = await session.server.heads(open.map(({ uid }) => [uid, uid] as const))
+    for (const row of open) {
+      const head = heads.find(({ uid }) => uid === row.uid)
+      const tries = row.tries + 1
+      const state = tries >= TRIES_MAX ? CONTENT.unreadable : CONTENT.missing
+      await session.write((tx) =>
+        messages.setContent(tx, folder.n, row.uid, { message: null, state, tries, triedAt: clock.now() }),
+      )
+      if (head === undefined) continue
+      const bytes = (await this.#contents([{ head, key: row.key }])).get(row.uid)
+      if (bytes === undefined) continue
+      const reading = await session.deps.inspector.read(bytes.length, async () => bytes)
+      await session.deps.store.blobs.putAll([reading])
+      await session.write((tx) => {
+        const [stored] = this.#import(tx, folder, map, [{ head, key: row.key, reading }])
+        if (stored === undefined) return
+        messages.setContent(tx, folder.n, row.uid, { message: stored.n, state: CONTENT.known, tries, triedAt: null })
+      })
+    }
+  }
+}
+
+/** Whether the content of a message is to be stored here. */
+function isWanted({ account }: SyncSession, head: KeyedHead['head']): boolean {
+  if (head.sizeBytes > MESSAGE_BYTES_MAX) return false
+  return account.mode === 'mirror' || account.since === null || head.receivedAt > account.since
+}
+
+function* batchesOf(heads: readonly KeyedHead[]): Generator<KeyedHead[]> {
+  let batch: KeyedHead[] = []
+  let bytes = 0
+  for (const one of heads) {
+    const size = Math.min(one.head.sizeBytes, MESSAGE_BYTES_MAX)
+    if (batch.length > 0 && (batch.length >= BATCH_MESSAGES || bytes + size > BATCH_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(one)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}

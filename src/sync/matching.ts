@@ -1,0 +1,88 @@
+// Finds out which messages that are new in a folder are known already: moved, copied, sent from here, or numbered again.
+
+import type { Intent } from './ledger/intents.ts'
+import type { RemoteFolder } from './ledger/remote-folders.ts'
+import type { RemoteMessage } from './ledger/remote-messages.ts'
+import { bareId, hexOf, messageKey } from './message-key.ts'
+import { sentHere } from './sent-copy.ts'
+import type { RemoteHead } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+
+/** A message at the server with its key. */
+export interface KeyedHead {
+  head: RemoteHead
+  key: Uint8Array
+}
+
+export interface MatchedHead extends KeyedHead {
+  /** The base row that it was: gone from another folder, or from this one under another UID. */
+  gone: RemoteMessage | null
+  /** Sent from here: the intent that announced it. */
+  intent: Intent | null
+  /** Number of the message here; null: known to be of no message here. */
+  message: number | null
+}
+
+export interface Matches {
+  known: MatchedHead[]
+  fresh: KeyedHead[]
+  /** Numbers of remote folders that have, as far as is known, a message like a new one: it may have left them. */
+  doubtful: number[]
+}
+
+export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: readonly RemoteHead[]): Matches {
+  const { messages, intents } = session.deps
+  const keyed = heads.map((head) => ({ head, key: messageKey(head, session.facts.hasExactSizes) }))
+  const candidates = messages.withKeys(
+    session.account.n,
+    keyed.map(({ key }) => key),
+  )
+  const byKey = Map.groupBy(candidates, ({ key }) => hexOf(key))
+  const open = intents.list(session.account.n).filter(({ kind, folder: at }) => kind !== 'later' && at === folder.n)
+  const isCollected = session.account.mode === 'collect'
+  const matches: Matches = { known: [], fresh: [], doubtful: [] }
+  const taken = new Set<number>()
+  for (const one of keyed) {
+    const rows = byKey.get(hexOf(one.key)) ?? []
+    // A second copy of a message in one folder is a message of its own.
+    const isHere = (message: number | null) =>
+      message !== null &&
+      (taken.has(message) || rows.some((row) => row.uid > 0 && row.folder === folder.n && row.message === message))
+    const intent = takeIntent(
+      open.filter(({ message }) => !isHere(message)),
+      one,
+    )
+    if (intent !== null) open.splice(open.indexOf(intent), 1)
+    const gone = intent === null ? takeGone(rows, isHere) : null
+    const saved =
+      intent === null && gone === null && !isCollected ? sentHere(session, folder.role === 'sent', one.head) : null
+    const elsewhere = rows.filter((row) => row.uid > 0 && row.folder !== folder.n)
+    if (intent !== null) matches.known.push({ ...one, gone: null, intent, message: intent.message })
+    else if (isCollected && (gone !== null || elsewhere.length > 0))
+      matches.known.push({ ...one, gone: null, intent: null, message: null })
+    else if (gone !== null) matches.known.push({ ...one, gone, intent: null, message: gone.message })
+    else if (saved !== null) matches.known.push({ ...one, gone: null, intent: null, message: saved })
+    else if (elsewhere.length > 0) {
+      matches.doubtful.push(...elsewhere.map((row) => row.folder))
+      // The server's own name of a message: it is the same one in a second folder.
+      const same = one.head.objectId === null ? undefined : elsewhere.find(({ message }) => message !== null)
+      if (same === undefined || isHere(same.message)) matches.fresh.push(one)
+      else matches.known.push({ ...one, gone: null, intent: null, message: same.message })
+    } else matches.fresh.push(one)
+    const message = matches.known.at(-1)?.message
+    if (message != null) taken.add(message)
+  }
+  return { ...matches, doubtful: [...new Set(matches.doubtful)] }
+}
+
+/** Each is taken once: of messages with one key each finds another row. */
+function takeGone(rows: RemoteMessage[], isHere: (message: number | null) => boolean): RemoteMessage | null {
+  const at = rows.findIndex(({ uid, message }) => uid < 0 && !isHere(message))
+  return at < 0 ? null : rows.splice(at, 1)[0]!
+}
+
+/** A server may change size and time of what it is given, but not its Message-ID. */
+function takeIntent(open: readonly Intent[], { head, key }: KeyedHead): Intent | null {
+  const id = bareId(head.messageId)
+  return open.find((intent) => intent.key === hexOf(key) || (id !== null && intent.messageId === id)) ?? null
+}

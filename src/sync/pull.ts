@@ -1,0 +1,248 @@
+// The incoming half of a round: folders that changed, new messages, the import of old ones, and what is gone for good.
+
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
+import { FolderMap } from './folder-map.ts'
+import { Intake } from './intake.ts'
+import type { RemoteFolder } from './ledger/remote-folders.ts'
+import { applyFolders, compareAgain } from './local-changes.ts'
+import { type FolderLook, lookAt } from './look.ts'
+import { type MatchedHead, type Matches, matchHeads } from './matching.ts'
+import type { RemoteHead, UidSpan } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+import { countOf, highest, pieces, without } from './uid-spans.ts'
+
+/** Messages whose heads are read at a time. */
+const HEADS_PER_PAGE = 200
+/** Messages taken out in one unit of work. */
+const GONE_PER_BATCH = 20
+/** A removal is held back when it is larger, and more than half of the folder (imap.md §10.9). */
+const MASS_MESSAGES = 100
+/** ... until it is still so after this time, ms; above this number until it is confirmed, or a day. */
+const MASS_WAIT_MS = 15 * MINUTE_MS
+const MASS_CONFIRM_MESSAGES = 1_000
+
+export class Pull {
+  readonly #session: SyncSession
+  readonly #intake: Intake
+  /** Messages below the lowest known UID of folders that are being imported, as of this session. */
+  readonly #older = new Map<number, UidSpan[]>()
+  /** Reads the folders again, when a message has a label that no folder stands for. */
+  readonly #readTree: () => Promise<void>
+
+  constructor(session: SyncSession, readTree: () => Promise<void>) {
+    this.#session = session
+    this.#intake = new Intake(session)
+    this.#readTree = readTree
+  }
+
+  get #map(): FolderMap {
+    return new FolderMap(this.#session.deps.folders.list(this.#session.account.n), this.#session.areLabels)
+  }
+
+  /**
+   * Looks at folders and takes what is new.
+   * @param full by number: folders all of whose UIDs are compared
+   * @returns whether messages are gone from one of them
+   */
+  async look(folders: readonly RemoteFolder[], full: ReadonlySet<number> = new Set()): Promise<boolean> {
+    const looks: FolderLook[] = []
+    for (const folder of folders) {
+      const look = await lookAt(this.#session, this.#map, folder, full.has(folder.n))
+      if (look.older !== null) this.#older.set(folder.n, look.older)
+      looks.push(look)
+    }
+    for (const { folder, fresh } of looks) await this.#takeFresh(folder, fresh)
+    for (const { folder } of looks) await this.#intake.retryMissing(folder, this.#map)
+    return looks.some(({ hasGone }) => hasGone)
+  }
+
+  /** New messages, oldest first. */
+  async #takeFresh(folder: RemoteFolder, spans: readonly UidSpan[]): Promise<void> {
+    const { folders } = this.#session.deps
+    for (const piece of pieces(spans, HEADS_PER_PAGE)) {
+      await this.#take(folder, piece, (heads) => heads)
+      const next = piece.at(-1)![1] + 1
+      await this.#session.write((tx) => {
+        const current = folders.get(folder.n, tx)
+        folders.set(tx, folder.n, { uidNext: Math.max(current?.uidNext ?? 1, next) })
+      })
+    }
+  }
+
+  /**
+   * Imports old messages of a folder, the newest first, one page of heads.
+   * @returns false when the folder is done
+   */
+  async importSome(folder: RemoteFolder): Promise<boolean> {
+    const session = this.#session
+    const { folders, messages } = session.deps
+    const older = this.#older.get(folder.n)
+    // A new folder may have the number of one that is gone.
+    if (older === undefined || folder.lowest === null) {
+      await this.look([folder])
+      return true
+    }
+    const page = highest(older, HEADS_PER_PAGE)
+    if (page.length > 0) await this.#take(folder, page, (heads) => heads.toReversed())
+    const lowest = page[0]?.[0] ?? 1
+    const left = without(older, page)
+    this.#older.set(folder.n, left)
+    const isDone = countOf(left) === 0
+    const known = isDone ? await messages.counts(folder.n) : null
+    await session.write((tx) =>
+      folders.set(tx, folder.n, {
+        lowest: isDone ? 1 : lowest,
+        done: known?.present ?? (folders.get(folder.n, tx)?.done ?? 0) + countOf(page),
+      }),
+    )
+    return !isDone
+  }
+
+  /** Files what is known of a page, and fetches the rest. */
+  async #take(
+    folder: RemoteFolder,
+    page: readonly UidSpan[],
+    ordered: (heads: RemoteHead[]) => RemoteHead[],
+  ): Promise<void> {
+    const session = this.#session
+    const { messages } = session.deps
+    await session.ensure(folder.path)
+    const all = await session.server.heads(page)
+    const known = new Set(messages.in(folder.n, page, countOf(page)).map(({ uid }) => uid))
+    const unknown = all.filter(({ uid }) => !known.has(uid))
+    const heads = ordered([...unknown].sort((a, b) => a.uid - b.uid))
+    if (heads.length === 0) return
+    await this.#knowLabels(heads)
+    let matches = matchHeads(session, folder, heads)
+    if (matches.doubtful.length > 0 && session.account.mode === 'mirror') {
+      // Messages that seem to be elsewhere too may have been moved since that folder was looked at.
+      for (const n of matches.doubtful) {
+        const other = session.deps.folders.get(n)
+        if (other !== undefined && session.isRead(other)) await this.#lookForGone(other)
+      }
+      matches = matchHeads(session, folder, heads)
+    }
+    const { known: filed, fresh } = await this.#takeBack(folder, matches)
+    await this.#intake.file(folder, this.#map, filed)
+    await this.#intake.fetch(folder, this.#map, fresh, () => {})
+  }
+
+  /** What was erased here while the server moved it to a folder other than Trash is fetched again: the server's folder wins. */
+  async #takeBack(folder: RemoteFolder, matches: Matches): Promise<Pick<Matches, 'known' | 'fresh'>> {
+    const session = this.#session
+    const { store, messages } = session.deps
+    const isMoved = ({ gone, message }: MatchedHead) => gone !== null && gone.folder !== folder.n && message !== null
+    const moved = session.account.mode === 'mirror' && folder.role !== 'trash' ? matches.known.filter(isMoved) : []
+    if (moved.length === 0) return matches
+    const here = store.mail.placements(
+      session.mail,
+      moved.map(({ message }) => message!),
+    )
+    const erased = new Set(moved.filter(({ message }) => !here.has(message!)))
+    if (erased.size === 0) return matches
+    await session.write((tx) => {
+      for (const { gone } of erased) messages.remove(tx, gone!.folder, [gone!.uid])
+    })
+    return { known: matches.known.filter((one) => !erased.has(one)), fresh: [...matches.fresh, ...erased] }
+  }
+
+  async #lookForGone(folder: RemoteFolder): Promise<void> {
+    const look = await lookAt(this.#session, this.#map, folder, false)
+    if (look.older !== null) this.#older.set(folder.n, look.older)
+  }
+
+  async #knowLabels(heads: readonly RemoteHead[]): Promise<void> {
+    if (!this.#session.areLabels) return
+    const unknown = (map: FolderMap) => heads.some(({ labels }) => map.unknownLabels(labels).length > 0)
+    if (unknown(this.#map)) await this.#readTree()
+  }
+
+  /**
+   * Takes out what is gone from its folder and was not found in another one. To be called when all folders were looked at.
+   * @returns folders to be looked at in full before their messages may be taken out
+   */
+  async settleGone(looked: ReadonlySet<number>): Promise<RemoteFolder[]> {
+    const session = this.#session
+    const { folders, states } = session.deps
+    if (session.account.mode === 'collect') return []
+    const unsure: RemoteFolder[] = []
+    let held = 0
+    const heldPaths: string[] = []
+    for (const folder of folders.list(session.account.n)) {
+      if (folder.lowest !== 1 || session.deps.messages.gone(folder.n, 1).length === 0) continue
+      const verdict = await this.#mayTakeOut(folder, looked.has(folder.n))
+      if (verdict === 'look') unsure.push(folder)
+      else if (verdict === 'yes') await this.#takeOut(folder)
+      else if (verdict !== 'wait') {
+        held += verdict
+        heldPaths.push(folder.localPath ?? folder.path)
+      }
+    }
+    if (unsure.length > 0) return unsure
+    const { removal } = session.account
+    if (held > 0 && removal === null) {
+      const kept = {
+        folders: heldPaths.slice(0, 20),
+        messages: held,
+        since: session.deps.clock.now(),
+        isConfirmed: false,
+      }
+      await session.write((tx) => states.holdRemoval(tx, session.account, kept))
+    } else if (held === 0 && removal !== null)
+      await session.write((tx) => states.holdRemoval(tx, session.account, null))
+    return []
+  }
+
+  /** @returns a number: so many messages wait for a confirmation */
+  async #mayTakeOut(folder: RemoteFolder, isLooked: boolean): Promise<'yes' | 'wait' | 'look' | number> {
+    const session = this.#session
+    const { folders, messages, clock } = session.deps
+    const { present, gone } = await messages.counts(folder.n)
+    const set = (suspectAt: number | null) => session.write((tx) => folders.set(tx, folder.n, { suspectAt }))
+    if (gone <= MASS_MESSAGES || gone <= present) {
+      if (folder.suspectAt !== null) await set(null)
+      return 'yes'
+    }
+    if (folder.suspectAt === null) {
+      await set(clock.now())
+      return 'wait'
+    }
+    if (clock.now() - folder.suspectAt < MASS_WAIT_MS) return 'wait'
+    if (!isLooked && folder.state === 'followed') return 'look'
+    const { removal } = session.account
+    const isAllowed = removal !== null && (removal.isConfirmed || clock.now() - removal.since >= DAY_MS)
+    if (gone > MASS_CONFIRM_MESSAGES && !isAllowed) return gone
+    await set(null)
+    return 'yes'
+  }
+
+  async #takeOut(folder: RemoteFolder): Promise<void> {
+    const session = this.#session
+    const { messages, store } = session.deps
+    for (let count = GONE_PER_BATCH; count === GONE_PER_BATCH; ) {
+      const map = this.#map
+      count = await session.write((tx) => {
+        const rows = messages.gone(folder.n, GONE_PER_BATCH, tx)
+        const numbers = rows.flatMap(({ message }) => message ?? [])
+        const copies = messages.of(session.account.n, numbers, tx)
+        const placements = store.mail.placements(session.mail, numbers, tx)
+        messages.remove(
+          tx,
+          folder.n,
+          rows.map(({ uid }) => uid),
+        )
+        for (const n of new Set(numbers)) {
+          const placement = placements.get(n)
+          if (placement === undefined) continue
+          const all = copies.get(n) ?? []
+          const left = all.filter((copy) => !rows.some((row) => row.folder === copy.folder && row.uid === copy.uid))
+          const of = (list: typeof all) => list.flatMap((copy) => map.foldersOf(copy))
+          const after = of(left)
+          applyFolders(tx, session, placement, { before: of(all), after })
+          if (after.length > 0) compareAgain(tx, session, map, [n])
+        }
+        return rows.length
+      })
+    }
+  }
+}

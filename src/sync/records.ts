@@ -1,0 +1,104 @@
+// Outside accounts: mail accounts at other servers that a mailbox is (`mirror`) or collects from (`collect`) (decisions-imap §10).
+
+/** `mirror`: the mailbox is the account, both ways. `collect`: new mail is copied here, nothing is changed there. */
+export type RemoteMode = 'mirror' | 'collect'
+export type RemoteAuth = 'password' | 'google' | 'microsoft'
+/** `ssl`: TLS from the first byte; `starttls`: mandatory; `none`: only with ALLOW_PRIVATE_IMAP_HOSTS. */
+export type RemoteProtocol = 'ssl' | 'starttls' | 'none'
+export type RemoteStatus = 'pending' | 'importing' | 'active' | 'delayed' | 'paused' | 'error'
+/** Why an account is in `error`, or what the event `remote_account.failed` reports. */
+export type RemoteErrorKind = 'credentials' | 'consent' | 'certificate' | 'host' | 'quota' | 'mass_removal'
+/** By capabilities and greeting; see quirks.ts. */
+export type RemoteKind = 'gmail' | 'microsoft' | 'dovecot' | 'cyrus' | 'icloud' | 'yahoo' | 'other'
+export type ImportState = 'waiting' | 'running' | 'done'
+
+/** Times in ms. */
+export interface RemoteAccount {
+  n: number
+  /** `racc_` */
+  id: string
+  teamId: string
+  mailboxId: string
+  /** Number of the mailbox's mail account in the store. */
+  account: number
+  mode: RemoteMode
+  name: string
+  /** Lower-case. */
+  email: string
+  auth: RemoteAuth
+  /** Null for Google and Microsoft, whose servers are known. */
+  imap: { host: string; port: number; protocol: RemoteProtocol; username: string } | null
+  hasSecret: boolean
+  /** The sending account made with it. */
+  providerId: string | null
+  /** `collect`: where mail goes; null: the Inbox. */
+  folderId: string | null
+  /** `collect`: only mail received after it. */
+  since: number | null
+  status: RemoteStatus
+  /** One sentence. */
+  statusReason: string | null
+  errorKind: RemoteErrorKind | null
+  statusSince: number
+  /** What a delayed, paused or failed account goes on as. */
+  resumesAs: 'pending' | 'importing' | 'active' | null
+  nextTryAt: number | null
+  /** Attempts in a row that failed. */
+  failures: number
+  /** Grows with each change of host, user or secret: a worker with an older one ends. */
+  settingsVersion: number
+  kind: RemoteKind | null
+  push: 'idle' | 'poll'
+  /** Asked for by a person at this time (`/sync`); a round starts when it is after `syncedAt`. */
+  wantedAt: number
+  /** Changes of the mailbox up to this number of the ledger are at the server. */
+  pushedSeq: number
+  treeAt: number | null
+  syncedAt: number | null
+  /** A removal that is held back. */
+  removal: HeldRemoval | null
+  import: ImportProgress
+  /** Bytes fetched on `day` (days since 1970, UTC): Gmail allows a number a day. */
+  day: number
+  dayBytes: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** A server that was found for an address. */
+export interface DiscoveredServer {
+  host: string
+  port: number
+  protocol: Exclude<RemoteProtocol, 'none'>
+  /** Null: the address. */
+  username: string | null
+}
+
+/** What is known of the servers of an address, and how. */
+export interface DiscoveredAccount {
+  imap: DiscoveredServer | null
+  smtp: DiscoveredServer | null
+  /** How a person signs in there. */
+  auth: RemoteAuth
+  source: 'known' | 'srv' | 'autoconfig' | 'none'
+}
+
+export interface HeldRemoval {
+  folders: readonly string[]
+  messages: number
+  /** ms */
+  since: number
+  /** By `confirm-removal`. */
+  isConfirmed: boolean
+}
+
+export interface ImportProgress {
+  state: ImportState
+  foldersTotal: number
+  foldersDone: number
+  messagesTotal: number
+  messagesDone: number
+  bytesDone: number
+  startedAt: number | null
+  finishedAt: number | null
+}

@@ -1,0 +1,283 @@
+// Brings the folders of a server here: new, renamed and deleted ones; each gets a folder here, or the reason why it has none.
+
+import { ProductError } from '../base/errors.ts'
+import type { Tx } from '../db/db.ts'
+import { DEPTH_MAX, FOLDERS_MAX } from '../store/folders-edits.ts'
+import type { FolderRole } from '../store/records.ts'
+import type { RemoteFolder, RemoteFolderChange } from './ledger/remote-folders.ts'
+import { hexOf, messageKey } from './message-key.ts'
+import type { ListedFolder } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+import { nameFolders, type PlannedFolder, prefixOf } from './tree-names.ts'
+
+/** Messages that are compared to recognise a renamed folder, and how many of them must be the same. */
+const SAMPLE = 20
+const SAME_SHARE = 0.8
+/** Rows of a folder that is gone are removed in units of this many. */
+const ROWS_PER_BATCH = 500
+/** Why a folder that cannot be selected is not followed. */
+export const HOLDS_FOLDERS = 'It holds folders only.'
+const GONE = 'It is gone at the server.'
+/** Roles whose folders are not collected from: what is in them is not new mail. */
+const NOT_COLLECTED: readonly (FolderRole | null)[] = ['junk', 'trash', 'drafts', 'sent']
+
+export class RemoteTree {
+  readonly #session: SyncSession
+  /** What paths begin with, and what separates names, as of the last list. */
+  prefix = ''
+  delimiter: string | null = null
+  /** Folders here that were there already and are at the server now: their messages are to be compared. */
+  adopted: number[] = []
+
+  constructor(session: SyncSession) {
+    this.#session = session
+  }
+
+  /** Compares the list with what is known. @param listed from `AccountServer.folders` */
+  async bring(listed: readonly ListedFolder[]): Promise<void> {
+    const session = this.#session
+    this.prefix = prefixOf(listed)
+    this.delimiter = listed.find(({ delimiter }) => delimiter !== null)?.delimiter ?? null
+    const named = nameFolders(listed, this.prefix)
+    const { folders, states } = session.deps
+    const known = () => folders.list(session.account.n)
+    const paths = new Set(named.map(({ path }) => path))
+    const gone = known().filter(({ path }) => !paths.has(path))
+    const byPath = new Map(known().map((folder) => [folder.path, folder]))
+    const created = named.filter(({ path }) => !byPath.has(path))
+    for (const folder of created) {
+      const former = await this.#formerOf(folder, gone)
+      if (former === undefined) continue
+      gone.splice(gone.indexOf(former), 1)
+      await this.#rename(former, folder)
+    }
+    for (const folder of named) await this.#keep(folder, known())
+    // Descendants first: a folder with others in it cannot be deleted.
+    for (const folder of gone.toReversed()) await this.#leave(folder)
+    await session.write((tx) => states.treeRead(tx, session.account.n))
+  }
+
+  /** The folder that a new one was before it was renamed. */
+  async #formerOf(folder: PlannedFolder, gone: readonly RemoteFolder[]): Promise<RemoteFolder | undefined> {
+    if (folder.objectId !== null) return gone.find(({ objectId }) => objectId === folder.objectId)
+    for (const former of gone) if (await this.#isSame(folder, former)) return former
+    return undefined
+  }
+
+  /** Whether the newest known messages of a folder that is gone are in a new one. */
+  async #isSame(folder: PlannedFolder, former: RemoteFolder): Promise<boolean> {
+    const session = this.#session
+    const { messages } = session.deps
+    if (!folder.canSelect) return false
+    const status = folder.status ?? (await session.server.status(folder.path))
+    // A folder that was made from here may not have been looked at yet: then its messages alone decide.
+    const isLooked = former.uidNext !== null
+    if (isLooked && (status.uidNext < former.uidNext! || status.uidValidity !== former.uidValidity)) return false
+    const spans = await messages.spans(former.n)
+    const last = spans.at(-1)
+    if (last === undefined) {
+      const depth = (former.localPath ?? '').split('/').length
+      return isLooked && status.messages === 0 && folder.names.length === depth
+    }
+    const from = Math.max(last[0], last[1] - SAMPLE + 1)
+    const rows = messages.in(former.n, [[from, last[1]]], SAMPLE)
+    await session.ensure(folder.path)
+    const heads = await session.server.heads([[from, last[1]]])
+    const keys = new Set(heads.map((head) => hexOf(messageKey(head, session.facts.hasExactSizes))))
+    const same = rows.filter(({ key }) => keys.has(hexOf(key))).length
+    return same >= rows.length * SAME_SHARE
+  }
+
+  async #rename(former: RemoteFolder, folder: PlannedFolder): Promise<void> {
+    const session = this.#session
+    await session.write((tx) => {
+      session.deps.folders.set(tx, former.n, { path: folder.path, objectId: folder.objectId })
+      const here = this.#folderHere(tx, former.folder)
+      if (here === undefined || here.role !== null) return
+      const [parent, name] = this.#parentOf(tx, folder)
+      if (name === null) return
+      const { folderEdits } = session.deps.store
+      attempt(() =>
+        folderEdits.updateIn(tx, session.mail, here.id, {
+          name: freeName(this.#paths(tx), parent, name, here.id),
+          parentId: parent?.id ?? null,
+        }),
+      )
+      this.#noteEqual(tx, former.n)
+    })
+  }
+
+  /** Writes a listed folder, and creates its folder here. */
+  async #keep(folder: PlannedFolder, known: readonly RemoteFolder[]): Promise<void> {
+    const session = this.#session
+    const { folders } = session.deps
+    const row = known.find(({ path }) => path === folder.path)
+    const reason = this.#whyIgnored(folder, known)
+    const state = reason === null ? 'followed' : 'ignored'
+    const isThere = row?.folder != null && this.#folderHere(session.deps.db.read, row.folder) !== undefined
+    const isSame = row?.state === state && row.role === folder.role && row.objectId === folder.objectId
+    // A folder deleted here is to be deleted there first (folder-push.ts).
+    if (row !== undefined && isSame && (isThere || row.folder !== null || reason !== null)) return
+    await session.write((tx) => {
+      const n = row?.n ?? folders.add(tx, session.account.n, { path: folder.path, state })
+      const change: RemoteFolderChange = { state, reason, role: folder.role, objectId: folder.objectId }
+      // One that comes back is read again: nothing says what became of its messages meanwhile.
+      if (row?.state === 'ignored' && reason === null) change.lowest = null
+      folders.set(tx, n, { ...change, total: folder.status?.messages ?? row?.total ?? 0 })
+      const isShown = reason === null || (!folder.canSelect && this.#hasChildren(folder, known))
+      if (session.account.mode === 'mirror' && isShown && !isThere) this.#open(tx, n, folder)
+      if (session.account.mode === 'collect' && reason === null) this.#collect(tx, n)
+    })
+  }
+
+  /** Collected mail goes into one folder, whatever it is in there. */
+  #collect(tx: Tx, n: number): void {
+    const { store, folders } = this.#session.deps
+    folders.set(tx, n, { folder: store.folders.byRole(this.#session.mail.n, 'inbox', tx).n })
+  }
+
+  /** Gives a remote folder its folder here: that of its role, one with its name, or a new one. */
+  #open(tx: Tx, n: number, folder: PlannedFolder): void {
+    const session = this.#session
+    const { folders, store } = session.deps
+    const taken = new Set(folders.list(session.account.n, tx).map((row) => row.folder))
+    const byRole = folder.role === null ? undefined : store.folders.byRole(session.mail.n, folder.role, tx)
+    if (byRole !== undefined && !taken.has(byRole.n)) {
+      folders.set(tx, n, { folder: byRole.n })
+      this.adopted.push(byRole.n)
+      this.#noteEqual(tx, n)
+      return
+    }
+    const [parent, name] = this.#parentOf(tx, folder)
+    if (name === null) return
+    const paths = this.#paths(tx)
+    const path = parent === null ? name : `${parent.path}/${name}`
+    const same = paths.find((one) => one.path === path && one.role === null && !taken.has(one.n))
+    const id = same?.id ?? this.#create(tx, freeName(paths, parent, name, null), parent?.id ?? null)
+    if (id === null) {
+      folders.set(tx, n, { state: 'ignored', reason: 'The mailbox cannot have more folders.' })
+      return
+    }
+    folders.set(tx, n, { folder: this.#paths(tx).find((one) => one.id === id)!.n })
+    if (same !== undefined) this.adopted.push(same.n)
+    this.#noteEqual(tx, n)
+  }
+
+  #create(tx: Tx, name: string, parentId: string | null): string | null {
+    const { store } = this.#session.deps
+    return attempt(() => store.folderEdits.createIn(tx, this.#session.mail, { name, parentId })) ?? null
+  }
+
+  /** The folder here that a listed one is in, and its name there; a null name: its parent has no folder here. */
+  #parentOf(tx: Tx, { names, path, delimiter }: PlannedFolder): [parent: FolderHere | null, name: string | null] {
+    const name = names.at(-1)!
+    if (names.length === 1 || delimiter === null) return [null, name]
+    const parentPath = path.slice(0, path.lastIndexOf(delimiter))
+    const parent = this.#session.deps.folders.list(this.#session.account.n, tx).find((row) => row.path === parentPath)
+    if (parent === undefined) return [null, names.join('.').slice(-255)]
+    const here = parent.folder === null ? undefined : this.#paths(tx).find(({ n }) => n === parent.folder)
+    return [here ?? null, here === undefined ? null : name]
+  }
+
+  #whyIgnored(folder: PlannedFolder, known: readonly RemoteFolder[]): string | null {
+    const { account, areLabels } = this.#session
+    if (!folder.canSelect) return HOLDS_FOLDERS
+    if (folder.names.length > DEPTH_MAX) return `It is nested more than ${DEPTH_MAX} levels deep.`
+    const followed = known.filter(({ state, path }) => state === 'followed' && path !== folder.path)
+    if (followed.length >= FOLDERS_MAX) return `Only ${FOLDERS_MAX} folders are followed.`
+    if (account.mode !== 'collect') return null
+    if (areLabels && folder.role !== 'archive') return 'Its messages are in All Mail.'
+    return NOT_COLLECTED.includes(folder.role) ? 'Mail is not collected from it.' : null
+  }
+
+  #hasChildren({ path, delimiter }: PlannedFolder, known: readonly RemoteFolder[]): boolean {
+    return delimiter !== null && known.some((row) => row.path.startsWith(path + delimiter))
+  }
+
+  /** A folder is gone there: its messages are, and then the folder here. */
+  async #leave(folder: RemoteFolder): Promise<void> {
+    const session = this.#session
+    const { messages, folders, store } = session.deps
+    if (session.account.mode === 'collect') {
+      // A message is collected once, ever: what was collected stays known if the folder comes back.
+      if (folder.reason !== GONE)
+        await session.write((tx) => folders.set(tx, folder.n, { state: 'ignored', reason: GONE }))
+      return
+    }
+    await this.#departAll(folder)
+    const { present, gone } = await messages.counts(folder.n)
+    const here = this.#folderHere(session.deps.db.read, folder.folder)
+    const isEmpty = present + gone === 0
+    if (folder.state !== 'ignored' || folder.reason === null || !isEmpty) {
+      await session.write((tx) => folders.set(tx, folder.n, { state: 'ignored', reason: GONE, lowest: 1 }))
+    }
+    if (!isEmpty) return
+    if (here !== undefined && here.role === null) {
+      const { total } = store.folders.paths(session.mail).some(({ n }) => n === here.n)
+        ? { total: store.folders.total(session.mail, here.id, 'messages', false) ?? 0 }
+        : { total: 0 }
+      const hasChildren = store.views.status(session.mail, here.n)?.hasChildren ?? false
+      // What was put into it here meanwhile is stored there again, in a new folder.
+      if (total === 0 && !hasChildren)
+        await store.folderEdits.remove(session.mail, here.id, 'reject', () => {}).catch(ignoreConflict)
+    }
+    for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH; )
+      left = await session.write((tx) => messages.removeSome(tx, folder.n, ROWS_PER_BATCH))
+    await session.write((tx) => folders.remove(tx, folder.n))
+  }
+
+  async #departAll({ n }: RemoteFolder): Promise<void> {
+    const { messages } = this.#session.deps
+    for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH; )
+      left = await this.#session.write((tx) => messages.depart(tx, n, [[1, 2 ** 32]], ROWS_PER_BATCH))
+  }
+
+  #folderHere(reader: Parameters<SyncSession['deps']['store']['folders']['keys']>[1], n: number | null) {
+    return this.#session.deps.store.folders.keys(this.#session.mail, reader).find((key) => key.n === n)
+  }
+
+  #paths(tx: Tx): FolderHere[] {
+    return this.#session.deps.store.folders.paths(this.#session.mail, tx)
+  }
+
+  /** Both sides have the folder under the same name now. */
+  #noteEqual(tx: Tx, n: number): void {
+    const { folders } = this.#session.deps
+    const here = this.#paths(tx).find((one) => one.n === folders.get(n, tx)?.folder)
+    if (here !== undefined) folders.set(tx, n, { localPath: here.path })
+  }
+}
+
+interface FolderHere {
+  n: number
+  id: string
+  role: FolderRole | null
+  path: string
+}
+
+/** The name, or another one when a folder beside it has it. */
+function freeName(paths: readonly FolderHere[], parent: FolderHere | null, name: string, self: string | null): string {
+  const base = parent === null ? '' : `${parent.path}/`
+  const isFree = (candidate: string) =>
+    !(parent === null && candidate.toLowerCase() === 'inbox') &&
+    !paths.some(({ id, path }) => id !== self && path === base + candidate)
+  if (isFree(name)) return name
+  for (let at = 2; ; at++) {
+    const candidate = `${name.slice(0, 240)} (${at})`
+    if (isFree(candidate)) return candidate
+  }
+}
+
+/** @returns undefined when the store refuses it */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof ProductError) return undefined
+    throw error
+  }
+}
+
+function ignoreConflict(error: unknown): void {
+  if (!(error instanceof ProductError)) throw error
+}

@@ -1,0 +1,265 @@
+// What is done with one signed-in account: folders, new messages, changes made here, what is gone, and the import.
+
+import { MINUTE_MS } from '../base/durations.ts'
+import { sortByReceipt } from '../store/folders-sort.ts'
+import { FolderPush } from './folder-push.ts'
+import type { RemoteFolder } from './ledger/remote-folders.ts'
+import { Pull } from './pull.ts'
+import { type MayAppend, Push } from './push.ts'
+import { RemoteTree } from './remote-tree.ts'
+import { type ListedFolder, type RemoteFolderStatus, ServerError } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+
+/** How often the list of folders is read, with what changed in them, ms. */
+export const LIST_EVERY_MS = 2 * MINUTE_MS
+/** How often the Inbox is looked at during the import, ms. */
+const INBOX_EVERY_MS = 30_000
+/** How long the import goes on before changes made here and new mail have their turn, ms. */
+const IMPORT_SLICE_MS = 5_000
+/** Messages of folders that are compared because the server has them now. */
+const COMPARED_PER_PAGE = 200
+
+export class Round {
+  readonly #session: SyncSession
+  readonly #tree: RemoteTree
+  readonly #pull: Pull
+  readonly #push: Push
+  readonly #folderPush: FolderPush
+  #listedAt: number | null = null
+  #inboxAt = 0
+
+  constructor(session: SyncSession, mayAppend: MayAppend) {
+    this.#session = session
+    this.#tree = new RemoteTree(session)
+    this.#pull = new Pull(session, () => this.#readTree())
+    this.#push = new Push(session, mayAppend)
+    this.#folderPush = new FolderPush(session, this.#tree)
+  }
+
+  /** Until when (ms) nothing is to be done unless something changes. */
+  get nextAt(): number {
+    return (this.#listedAt ?? 0) + LIST_EVERY_MS
+  }
+
+  /** Whether changes made here wait. */
+  get hasLocalChanges(): boolean {
+    return this.#push.isNeeded
+  }
+
+  /** The folder in which new mail arrives. */
+  get arrivals(): RemoteFolder | undefined {
+    const role = this.#session.areLabels ? 'archive' : 'inbox'
+    return this.#session.followed().find((folder) => folder.role === role)
+  }
+
+  /**
+   * Everything that is to be done now.
+   * @param because `arrivals`: something changed in the folder of new mail; `local`: something changed here
+   * @returns whether the import has more to do
+   */
+  async run(because: { arrivals: boolean; wanted: boolean }): Promise<boolean> {
+    const session = this.#session
+    const { states, clock } = session.deps
+    session.refresh()
+    const isListDue = because.wanted || this.#listedAt === null || clock.now() >= this.nextAt
+    const looked = isListDue ? await this.#lookAtChanged() : await this.#lookAtArrivals(because.arrivals)
+    await this.#settleIntents()
+    await this.#send()
+    // What is gone from one folder may be in a new one that is not read yet.
+    const isNew = session.account.import.state === 'done' && session.followed().some(({ lowest }) => lowest !== 1)
+    if (!isNew) await this.#settleGone(looked)
+    const more = await this.#import()
+    if (isNew && !more) await this.#settleGone(looked)
+    await session.write((tx) => states.synced(tx, session.account.n, this.#push.reason))
+    return more
+  }
+
+  /** Sends what changed here. */
+  async #send(): Promise<void> {
+    if (this.#session.account.mode === 'collect') return
+    const created = [...(await this.#folderPush.createAndRename()), ...this.#tree.adopted.splice(0)]
+    for (const folder of created) await this.#compare(folder)
+    if (this.#push.isNeeded) await this.#push.run()
+    // What was moved under a UID that is not known is looked for before it counts as gone.
+    await this.#look(this.#push.takeTargets())
+    await this.#folderPush.remove(() => {
+      this.#session.refresh()
+      return this.#push.isNeeded
+    })
+  }
+
+  /** Sends the messages of a folder that the server has now. */
+  async #compare(folder: number): Promise<void> {
+    const { views } = this.#session.deps.store
+    for (let after = 0; ; ) {
+      const entries = views.entries(folder, [{ first: after + 1, last: 2 ** 32 }], COMPARED_PER_PAGE)
+      if (entries.length === 0) return
+      await this.#push.messages(entries.map(({ message }) => message))
+      after = entries.at(-1)!.uid
+    }
+  }
+
+  async #lookAtArrivals(isChanged: boolean): Promise<Set<number>> {
+    const session = this.#session
+    const now = session.deps.clock.now()
+    const isDue = isChanged || (session.account.import.state !== 'done' && now - this.#inboxAt >= INBOX_EVERY_MS)
+    const folder = isDue ? this.arrivals : undefined
+    if (folder === undefined || folder.lowest === null) return new Set()
+    this.#inboxAt = now
+    const hasGone = await this.#look([folder])
+    // What is gone may have been moved: the other folders are looked at before it is taken out.
+    return hasGone ? this.#lookAtChanged() : new Set([folder.n])
+  }
+
+  async #readTree(): Promise<void> {
+    await this.#tree.bring(await this.#session.server.folders())
+  }
+
+  /** Reads the list and looks at the folders that changed. @returns their numbers */
+  async #lookAtChanged(): Promise<Set<number>> {
+    const session = this.#session
+    const listed = await session.server.folders()
+    await this.#tree.bring(listed)
+    const byPath = new Map(listed.map((folder) => [folder.path, folder]))
+    const changed: RemoteFolder[] = []
+    for (const folder of session.followed()) {
+      if (folder.lowest === null) await this.#notePlan(folder, await this.#statusOf(folder, byPath))
+      else if (this.#hasChanged(folder, await this.#statusOf(folder, byPath))) changed.push(folder)
+    }
+    this.#listedAt = session.deps.clock.now()
+    this.#inboxAt = this.#listedAt
+    await this.#look(changed)
+    return new Set(changed.map(({ n }) => n))
+  }
+
+  async #statusOf(folder: RemoteFolder, listed: ReadonlyMap<string, ListedFolder>): Promise<RemoteFolderStatus | null> {
+    const given = listed.get(folder.path)?.status
+    if (given != null) return given
+    try {
+      return await this.#session.server.status(folder.path)
+    } catch (error) {
+      if (error instanceof ServerError && error.effect === 'refused') return null
+      throw error
+    }
+  }
+
+  #hasChanged(folder: RemoteFolder, status: RemoteFolderStatus | null): boolean {
+    if (status === null) return false
+    if (status.uidValidity !== folder.uidValidity || status.uidNext !== folder.uidNext) return true
+    if (status.messages !== folder.total) return true
+    // Without modification numbers flags change unseen.
+    return status.modSeq === null || folder.modSeq === null || status.modSeq !== folder.modSeq
+  }
+
+  /** How many messages the import of a folder has to do. */
+  async #notePlan(folder: RemoteFolder, status: RemoteFolderStatus | null): Promise<void> {
+    const { folders } = this.#session.deps
+    if (status === null || status.messages === folder.total) return
+    await this.#session.write((tx) => folders.set(tx, folder.n, { total: status.messages }))
+  }
+
+  /** @returns whether messages are gone */
+  async #look(changed: readonly RemoteFolder[], full: ReadonlySet<number> = new Set()): Promise<boolean> {
+    let hasGone = false
+    for (const folder of changed) {
+      try {
+        if (await this.#pull.look([folder], full)) hasGone = true
+      } catch (error) {
+        // A folder that cannot be opened now: the next list tells what is the matter with it.
+        if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
+        const { log } = this.#session.deps
+        const remote = this.#session.account.id
+        log.warn({ event: 'sync.folder_refused', remote, reason: error.message }, 'A folder could not be read')
+      }
+    }
+    return hasGone
+  }
+
+  /** Changes without an answer: their folders are looked at; what is not found there did not happen, and is sent again. */
+  async #settleIntents(): Promise<void> {
+    const session = this.#session
+    const { intents, folders } = session.deps
+    const open = () => intents.list(session.account.n).filter(({ kind }) => kind !== 'later')
+    const before = open()
+    if (before.length === 0) return
+    const concerned = [...new Set(before.map(({ folder }) => folder!))].flatMap((n) => folders.get(n) ?? [])
+    await this.#look(concerned.filter((folder) => session.isRead(folder)))
+    // A folder that is not read to its end may have them: its import finds them.
+    const isOpen = ({ folder: n }: { folder: number | null }) => {
+      const folder = folders.get(n!)
+      return folder !== undefined && session.isRead(folder) && folder.lowest !== 1
+    }
+    const left = open().filter((one) => before.some(({ n }) => n === one.n) && !isOpen(one))
+    if (left.length === 0) return
+    await session.write((tx) => {
+      intents.remove(
+        tx,
+        left.map(({ n }) => n),
+      )
+      for (const { message } of left)
+        intents.add(tx, session.account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at: 0 })
+    })
+  }
+
+  async #settleGone(looked: ReadonlySet<number>): Promise<void> {
+    const unsure = await this.#pull.settleGone(looked)
+    if (unsure.length === 0) return
+    const numbers = new Set(unsure.map(({ n }) => n))
+    await this.#look(unsure, numbers)
+    await this.#pull.settleGone(numbers)
+  }
+
+  /** @returns whether there is more to import */
+  async #import(): Promise<boolean> {
+    const session = this.#session
+    const { clock } = session.deps
+    const open = () => session.followed().filter(({ lowest }) => lowest !== 1)
+    const end = clock.now() + IMPORT_SLICE_MS
+    await this.#noteProgress()
+    for (let folder = open()[0]; folder !== undefined; folder = open()[0]) {
+      session.refresh()
+      const isDone = !(await this.#importOf(folder))
+      if (isDone) await this.#noteProgress()
+      if (clock.now() >= end || this.#push.isNeeded) break
+    }
+    if (open().length > 0) return true
+    if (session.account.import.state !== 'done') await this.#finish()
+    return false
+  }
+
+  async #importOf(folder: RemoteFolder): Promise<boolean> {
+    try {
+      return await this.#pull.importSome(folder)
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
+      const { folders } = this.#session.deps
+      const reason = error.message
+      await this.#session.write((tx) => folders.set(tx, folder.n, { state: 'ignored', reason }))
+      return false
+    }
+  }
+
+  async #noteProgress(): Promise<void> {
+    const session = this.#session
+    if (session.account.import.state === 'done') return
+    const followed = session.followed()
+    const plan = {
+      folders: followed.length,
+      foldersDone: followed.filter(({ lowest }) => lowest === 1).length,
+      messages: followed.reduce((sum, { total }) => sum + total, 0),
+    }
+    await session.write((tx) => session.deps.states.plan(tx, session.account.n, plan))
+  }
+
+  /** The import is done: mail programs may see the mailbox, with UIDs in the order of receipt. */
+  async #finish(): Promise<void> {
+    const session = this.#session
+    const { db, clock, store, states } = session.deps
+    if (session.account.mode === 'mirror') {
+      for (const { n } of store.folders.keys(session.mail))
+        await sortByReceipt(db, session.mail, n, { now: clock.now(), signal: session.signal })
+    }
+    session.refresh()
+    await session.write((tx) => states.imported(tx, session.account))
+  }
+}

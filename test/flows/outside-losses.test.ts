@@ -1,0 +1,209 @@
+// What could lose or double messages of an outside account: folders that come, go and come back, answers that are lost, erasing and moving at once.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { trashRetention } from '../../src/jobs/trash-retention.ts'
+import { ServerError } from '../../src/sync/server.ts'
+import type { ModelAbilities, ModelAccount } from '../support/model-account.ts'
+import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
+
+const DAY_MS = 86_400_000
+
+let models: ModelSetup
+before(async () => {
+  models = await startModels()
+})
+after(() => models[Symbol.asyncDispose]())
+
+const act = (mailbox: ModelMailbox, action: string) =>
+  models.appliance.call('POST', `/remote-accounts/${mailbox.id}/${action}`, models.team.key)
+
+/** An account with messages in INBOX, and in Work, imported. */
+async function filled(abilities: ModelAbilities = {}): Promise<ModelMailbox> {
+  const mailbox = await models.attach(abilities, (account) => {
+    account.create('Work')
+    for (let n = 0; n < 3; n++) account.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+    for (let n = 0; n < 2; n++) account.add('Work', modelMessage(), { receivedAt: n * 1000 })
+  })
+  await mailbox.settle(1)
+  mailbox.assertEqual('after the import')
+  return mailbox
+}
+
+const folderOf = (mailbox: ModelMailbox, path: string) =>
+  mailbox.store.folders.paths(mailbox.mail).find((one) => one.path === path)!
+
+/** A message here that is in a folder. */
+function messageIn(mailbox: ModelMailbox, path: string) {
+  const { n } = path === 'INBOX' ? mailbox.store.folders.byRole(mailbox.mail.n, 'inbox') : folderOf(mailbox, path)
+  const placed = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  return [...placed].find(({ entries }) => entries.some(({ folder }) => folder === n))!
+}
+
+/** The connection breaks after the answer to a command, once. */
+function breakAfter(account: ModelAccount, command: string): void {
+  account.fault = (given, moment) => {
+    if (given !== command || moment !== 'after') return
+    account.fault = () => {}
+    throw new ServerError('delay', `Broken after ${command}.`)
+  }
+}
+
+test('a folder that could not be read is not deleted there with its messages', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.create('Work')
+    account.add('Work', modelMessage())
+    account.fault = (command) => {
+      if (command === 'FETCH') throw new ServerError('refused', 'Not now.')
+    }
+  })
+  await models.appliance.settle()
+  assert.deepEqual(mailbox.here(), [])
+  await mailbox.store.folderEdits.remove(mailbox.mail, folderOf(mailbox, 'Work').id, 'delete', () => {})
+  await models.appliance.settle()
+  assert.equal(mailbox.there().length, 1)
+  mailbox.account.fault = () => {}
+  await mailbox.settle(3)
+  mailbox.assertEqual('when it can be read')
+})
+
+test('messages stored in a new folder are not stored again when the answer is lost', async () => {
+  const mailbox = await filled()
+  await mailbox.store.folderEdits.create(mailbox.mail, { name: 'New', parentId: null })
+  for (let n = 0; n < 3; n++) await mailbox.import(modelMessage(), folderOf(mailbox, 'New').id)
+  breakAfter(mailbox.account, 'APPEND')
+  await mailbox.settle(4)
+  assert.equal(mailbox.account.folder('New').messages.size, 3)
+  mailbox.assertEqual('after the break')
+})
+
+test('a folder that one list left out comes back with its messages', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  const work = account.folder('Work')
+  account.folders.delete('Work')
+  models.clock.advance(150_000)
+  await models.appliance.settle()
+  assert.equal(mailbox.here().length, 3)
+  account.folders.set('Work', work)
+  await mailbox.settle(3)
+  mailbox.assertEqual('when it is back')
+})
+
+test('a folder that comes back is not collected from again', async () => {
+  await models.team.domain('again.test')
+  const hosted = await models.team.mailbox('me@again.test')
+  const mailbox = await models.attach(
+    {},
+    (account) => {
+      account.create('Work')
+      account.add('Work', modelMessage())
+    },
+    { mode: 'collect', mailbox_id: hosted.id },
+  )
+  await mailbox.settle(1)
+  const work = mailbox.account.folder('Work')
+  mailbox.account.folders.delete('Work')
+  await mailbox.settle(3)
+  mailbox.account.folders.set('Work', work)
+  mailbox.account.add('Work', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(3)
+  assert.equal((await models.appliance.get('/mailbox/messages', hosted.key)).body.data.length, 2)
+})
+
+test('a new folder is read although the one before it is gone', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  account.create('Last')
+  account.add('Last', modelMessage())
+  await mailbox.settle(2)
+  account.folders.delete('Last')
+  await mailbox.settle(4)
+  account.create('Next')
+  for (let n = 0; n < 2; n++) account.add('Next', modelMessage())
+  await mailbox.settle(2)
+  mailbox.assertEqual('with the new folder')
+  const { id } = messageIn(mailbox, 'Next')
+  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
+  await mailbox.settle(2)
+  assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 1)
+  mailbox.assertEqual('after a change here')
+})
+
+test('messages that are moved there into a new folder are the same as before', async () => {
+  const mailbox = await filled()
+  const before = mailbox.numbers()
+  const { fetched } = mailbox.account
+  mailbox.account.create('New')
+  for (const uid of [1, 2]) mailbox.account.move('INBOX', uid, 'New')
+  await mailbox.settle(2)
+  mailbox.assertEqual('after the moves')
+  assert.deepEqual([mailbox.numbers(), mailbox.account.fetched], [before, fetched])
+})
+
+test('messages that are moved here are the same, where a server does not name their new UIDs', async () => {
+  const mailbox = await filled({ qresync: false, condstore: false, uidPlus: false })
+  const before = mailbox.numbers()
+  const { fetched } = mailbox.account
+  await mailbox.store.folderEdits.create(mailbox.mail, { name: 'New', parentId: null })
+  for (const path of ['New', 'Work']) {
+    const { id } = messageIn(mailbox, 'INBOX')
+    await mailbox.store.edits.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, path).id] } })
+  }
+  await mailbox.settle(2)
+  mailbox.assertEqual('after the moves')
+  assert.deepEqual([mailbox.numbers(), mailbox.account.fetched], [before, fetched])
+})
+
+test('a mark that is set with a move, and taken back, is taken back there', async () => {
+  const mailbox = await filled()
+  const { id } = messageIn(mailbox, 'INBOX')
+  const work = folderOf(mailbox, 'Work').id
+  const change = { keywords: { add: ['$flagged'] }, folders: { set: [work] } }
+  await mailbox.store.edits.change(mailbox.mail, [id], change)
+  await models.appliance.settle()
+  assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 1)
+  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { remove: ['$flagged'] } })
+  await mailbox.settle(2)
+  assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 0)
+  mailbox.assertEqual('after it was taken back')
+})
+
+test('what is erased here while it is moved there stays', async () => {
+  const mailbox = await filled()
+  await act(mailbox, 'pause')
+  await models.appliance.settle()
+  const { id } = messageIn(mailbox, 'Work')
+  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, [id]))
+  for (const uid of [1, 2]) mailbox.account.move('Work', uid, 'INBOX')
+  await act(mailbox, 'resume')
+  await mailbox.settle(2)
+  assert.equal(mailbox.there().length, 5)
+  mailbox.assertEqual('after both')
+})
+
+test('without MOVE a message is copied once, whatever answer is lost', async () => {
+  for (const command of ['COPY', 'STORE', 'EXPUNGE']) {
+    const mailbox = await filled({ move: false })
+    const { id } = messageIn(mailbox, 'INBOX')
+    breakAfter(mailbox.account, command)
+    await mailbox.store.edits.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
+    await mailbox.settle(4)
+    assert.equal(mailbox.there().length, 5)
+    mailbox.assertEqual(command)
+  }
+})
+
+test('the Trash of an outside account is not emptied from here', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.create('Trash', 'trash')
+    account.add('Trash', modelMessage())
+  })
+  await mailbox.settle(1)
+  models.clock.leap(40 * DAY_MS)
+  const { app } = models.appliance
+  await trashRetention.run({ app, log: app.log, signal: new AbortController().signal })
+  await mailbox.settle(2)
+  assert.equal(mailbox.there().length, 1)
+  mailbox.assertEqual('after forty days')
+})

@@ -1,0 +1,304 @@
+// What an outside account does when something is wrong or unusual: states, removals held back, full mailboxes, collecting, labels.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ServerError } from '../../src/sync/server.ts'
+import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+let models: ModelSetup
+before(async () => {
+  models = await startModels()
+})
+after(() => models[Symbol.asyncDispose]())
+
+const act = (mailbox: ModelMailbox, action: string) =>
+  models.appliance.call('POST', `/remote-accounts/${mailbox.id}/${action}`, models.team.key)
+
+async function eventsOf(mailbox: ModelMailbox): Promise<{ type: string; data: Record<string, unknown> }[]> {
+  const sql = 'SELECT body FROM events WHERE mailbox_id = ? ORDER BY n'
+  const rows = await models.appliance.app.db.scan.all<{ body: string }>(sql, [mailbox.mailboxId])
+  return rows.map(({ body }) => JSON.parse(body))
+}
+
+/** An account with messages in its Inbox, imported. */
+async function filled(count: number): Promise<ModelMailbox> {
+  const mailbox = await models.attach({}, (account) => {
+    for (let n = 0; n < count; n++) account.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+  })
+  await mailbox.settle(1)
+  assert.equal(mailbox.here().length, count)
+  return mailbox
+}
+
+test('a wrong password is tried twice, then the account waits for a change', async () => {
+  const mailbox = await filled(1)
+  mailbox.account.fault = (command) => {
+    const kind = command === 'LOGIN' ? { kind: 'credentials' as const } : {}
+    throw new ServerError(command === 'LOGIN' ? 'failed' : 'delay', `${command} fails.`, kind)
+  }
+  await act(mailbox, 'sync')
+  await models.appliance.settle()
+  const first = await mailbox.record()
+  assert.equal(first.status, 'delayed')
+  models.clock.advance(20_000)
+  await models.appliance.settle()
+  assert.equal((await mailbox.record()).status, 'delayed')
+  models.clock.advance(60_000)
+  await models.appliance.settle()
+  assert.equal((await mailbox.record()).status, 'error')
+  assert.deepEqual(
+    (await eventsOf(mailbox)).map(({ type, data }) => [type, data.reason]),
+    [
+      ['remote_account.imported', undefined],
+      ['remote_account.failed', 'credentials'],
+    ],
+  )
+  models.clock.advance(DAY)
+  await models.appliance.settle()
+  assert.equal((await mailbox.record()).status, 'error')
+  mailbox.account.fault = () => {}
+  await mailbox.import(modelMessage(), mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id)
+  await act(mailbox, 'resume')
+  await mailbox.settle(1)
+  assert.equal((await mailbox.record()).status, 'active')
+  mailbox.assertEqual('what was stored meanwhile is there')
+})
+
+test('accounts of suspended mailboxes do not keep the others from being followed', async () => {
+  const held = await filled(1)
+  const { app } = models.appliance
+  assert.equal(
+    (await models.appliance.call('POST', `/mailboxes/${held.mailboxId}/suspend`, models.team.key, {})).status,
+    200,
+  )
+  const before = app.db.read.get('SELECT * FROM remote_accounts WHERE id = ?', [held.id])!
+  await app.db.write((tx) => {
+    for (let n = 0; n < 120; n++) {
+      const { n: _, ...row } = before
+      const id = `racc_${String(n).padStart(24, '0')}`
+      tx.insert('remote_accounts', {
+        ...row,
+        id,
+        mode: 'collect',
+        email: `held${n}@elsewhere.test`,
+        synced_at: 0,
+        lease_until: null,
+      })
+    }
+  })
+  const other = await filled(2)
+  assert.equal((await other.record()).status, 'active')
+  other.account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await act(other, 'pause')
+  await act(other, 'resume')
+  await other.settle(1)
+  assert.equal(other.here().length, 3)
+  await app.db.write((tx) => tx.run(`DELETE FROM remote_accounts WHERE email LIKE 'held%'`))
+})
+
+test('changes that are made while an account is paused are sent when it is resumed', async () => {
+  const mailbox = await filled(3)
+  await act(mailbox, 'pause')
+  await models.appliance.settle()
+  const [one] = mailbox.numbers()
+  const { id } = mailbox.store.mail.placements(mailbox.mail, [one!]).get(one!)!
+  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
+  mailbox.account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(1)
+  assert.notDeepEqual(mailbox.here(), mailbox.there())
+  await act(mailbox, 'resume')
+  await mailbox.settle(1)
+  mailbox.assertEqual('after it was resumed')
+})
+
+test('a folder that is suddenly empty keeps its messages here for 15 minutes', async () => {
+  const mailbox = await filled(150)
+  const { messages } = mailbox.account.folder('INBOX')
+  for (const uid of [...messages.keys()].slice(0, 140)) mailbox.account.remove('INBOX', uid)
+  await models.appliance.settle()
+  await mailbox.settle(2)
+  assert.equal(mailbox.here().length, 150)
+  models.clock.advance(16 * MINUTE)
+  await mailbox.settle(2)
+  mailbox.assertEqual('after a second look')
+})
+
+test('more than 1,000 messages wait for a confirmation', async () => {
+  const mailbox = await filled(1100)
+  const { messages } = mailbox.account.folder('INBOX')
+  for (const uid of [...messages.keys()].slice(0, 1050)) mailbox.account.remove('INBOX', uid)
+  await mailbox.settle(2)
+  models.clock.advance(16 * MINUTE)
+  await mailbox.settle(2)
+  assert.equal(mailbox.here().length, 1100)
+  const failed = (await eventsOf(mailbox)).filter(({ type }) => type === 'remote_account.failed')
+  assert.deepEqual(
+    failed.map(({ data }) => data.reason),
+    ['mass_removal'],
+  )
+  assert.equal((await act(mailbox, 'confirm-removal')).status, 200)
+  await mailbox.settle(2)
+  mailbox.assertEqual('after the confirmation')
+  assert.equal((await act(mailbox, 'confirm-removal')).status, 409)
+})
+
+test('messages that come back in time are the same as before', async () => {
+  const mailbox = await filled(130)
+  const { account } = mailbox
+  const folder = account.folder('INBOX')
+  const kept = [...folder.messages.values()]
+  for (const { uid } of kept) account.remove('INBOX', uid)
+  await mailbox.settle(2)
+  const before = mailbox.numbers()
+  const { fetched } = account
+  for (const message of kept)
+    folder.messages.set(folder.uidNext, { ...message, uid: folder.uidNext++, modSeq: account.touch() })
+  account.touch(folder)
+  await mailbox.settle(2)
+  assert.deepEqual(mailbox.numbers(), before)
+  assert.equal(account.fetched, fetched)
+  mailbox.assertEqual('after they came back')
+})
+
+test('UIDs that mean other messages: nothing is fetched again', async () => {
+  const mailbox = await filled(60)
+  const before = mailbox.numbers()
+  const { fetched } = mailbox.account
+  mailbox.account.renumber('INBOX')
+  await mailbox.settle(2)
+  mailbox.assertEqual('after the change of UIDVALIDITY')
+  assert.deepEqual([mailbox.numbers(), mailbox.account.fetched], [before, fetched])
+})
+
+test('the import of a full mailbox waits for room', async () => {
+  const large = 'x'.repeat(3_200_000)
+  const mailbox = await models.attach(
+    {},
+    (account) => {
+      for (let n = 0; n < 5; n++) account.add('INBOX', modelMessage(large), { receivedAt: n * 1000 })
+    },
+    { quota_bytes: 10_485_760 },
+  )
+  await models.appliance.settle()
+  const record = await mailbox.record()
+  assert.equal(record.status, 'delayed')
+  assert.match(record.status_reason, /full/)
+  assert.equal(mailbox.here().length, 3)
+  const path = `/mailboxes/${mailbox.mailboxId}`
+  const raised = await models.appliance.call('PATCH', path, models.team.key, { quota_bytes: 104_857_600 })
+  assert.equal(raised.status, 200, JSON.stringify(raised.body))
+  await mailbox.settle(4)
+  mailbox.assertEqual('with room')
+})
+
+test('after the import the UIDs of mail programs are in the order of receipt', async () => {
+  const mailbox = await filled(40)
+  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').n
+  const entries = mailbox.store.views.entries(inbox, [{ first: 1, last: 2 ** 32 }], 100)
+  assert.equal(entries.length, 40)
+  assert.deepEqual(
+    entries,
+    entries.toSorted((a, b) => a.receivedAt - b.receivedAt),
+  )
+  assert.ok(entries[0]!.uid > 40)
+})
+
+test('a mailbox collects each message once, and changes nothing there', async () => {
+  const domain = 'collects.test'
+  await models.team.domain(domain)
+  const hosted = await models.team.mailbox(`me@${domain}`)
+  const mailbox = await models.attach(
+    {},
+    (account) => {
+      account.create('Work')
+      account.create('Junk', 'junk')
+      account.add('INBOX', modelMessage(), { flags: ['\\Seen'] })
+      account.add('Work', modelMessage())
+      account.add('Junk', modelMessage())
+    },
+    { mode: 'collect', mailbox_id: hosted.id },
+  )
+  await mailbox.settle(1)
+  const there = mailbox.there()
+  const list = async () => (await models.appliance.get('/mailbox/messages', hosted.key)).body.data
+  const collected = await list()
+  assert.equal(collected.length, 2)
+  assert.deepEqual(collected.map(({ flags }: { flags: { seen: boolean } }) => flags.seen).sort(), [false, true])
+  await models.appliance.call('DELETE', `/mailbox/messages/${collected[0].id}?permanent=true`, hosted.key)
+  mailbox.account.move('Work', 1, 'INBOX')
+  await mailbox.settle(2)
+  assert.equal((await list()).length, 1)
+  assert.equal(mailbox.there().length, there.length)
+  mailbox.account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(2)
+  assert.equal((await list()).length, 2)
+})
+
+test('labels are folders, and a message may be in several', async () => {
+  const ALL = '[Gmail]/All Mail'
+  const mailbox = await models.attach({ labels: true }, (account) => {
+    account.create('Work')
+    account.create('Travel')
+    account.add(ALL, modelMessage(), { labels: ['\\Inbox', 'Work'] })
+    account.add(ALL, modelMessage(), { labels: [], flags: ['\\Seen'] })
+    account.add(ALL, modelMessage(), { labels: ['\\Important', '\\Inbox'] })
+    account.add('[Gmail]/Trash', modelMessage())
+  })
+  await mailbox.settle(1)
+  const paths = () =>
+    mailbox.here().map((line) =>
+      line
+        .split(' ')
+        .filter((part) => !/^[0-9a-f]{12}$/.test(part))
+        .join(' '),
+    )
+  const all = ['Archive $seen', 'INBOX', 'INBOX $important', 'Trash', 'Work']
+  assert.deepEqual(paths().sort(), all)
+  const { account } = mailbox
+  account.setLabels(ALL, 1, { add: ['Travel'], remove: ['Work'] })
+  account.setLabels(ALL, 2, { add: ['\\Inbox'], remove: [] })
+  await mailbox.settle(2)
+  assert.deepEqual(paths().sort(), ['INBOX', 'INBOX $important', 'INBOX $seen', 'Trash', 'Travel'])
+  const folder = (path: string) => mailbox.store.folders.paths(mailbox.mail).find((one) => one.path === path)!
+  const numbers = mailbox.numbers()
+  const placed = mailbox.store.mail.placements(mailbox.mail, numbers)
+  const inTravel = [...placed.values()].find(({ entries }) =>
+    entries.some((entry) => entry.folder === folder('Travel').n),
+  )!
+  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Work').id] } })
+  await mailbox.settle(1)
+  assert.deepEqual([...account.folder(ALL).messages.get(1)!.labels], ['Work'])
+  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Archive').id] } })
+  await mailbox.settle(1)
+  assert.deepEqual([...account.folder(ALL).messages.get(1)!.labels], [])
+  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Trash').id] } })
+  await mailbox.settle(2)
+  assert.equal(account.folder('[Gmail]/Trash').messages.size, 2)
+  assert.equal(account.folder(ALL).messages.size, 2)
+  await mailbox.import(modelMessage(), folder('Work').id)
+  await mailbox.settle(2)
+  const [last] = [...account.folder(ALL).messages.values()].slice(-1)
+  assert.deepEqual([...last!.labels], ['Work'])
+  assert.equal(mailbox.numbers().length, 5)
+})
+
+test('what was known of an account is gone after it was deleted', async () => {
+  const mailbox = await filled(3)
+  const [row] = models.appliance.app.db.read.all<{ n: number }>('SELECT n FROM remote_accounts WHERE id = ?', [
+    mailbox.id,
+  ])
+  const known = () =>
+    models.appliance.app.db.read.get<{ folders: number; messages: number }>(
+      `SELECT count(DISTINCT f.n) AS folders, count(m.uid) AS messages
+       FROM remote_folders f LEFT JOIN remote_messages m ON m.remote_folder = f.n WHERE f.remote = ?`,
+      [row!.n],
+    )
+  assert.equal(known()!.messages, 3)
+  const path = `/remote-accounts/${mailbox.id}?on_messages=erase`
+  assert.equal((await models.appliance.call('DELETE', path, models.team.key)).status, 200)
+  await models.appliance.settle()
+  assert.deepEqual({ ...known() }, { folders: 0, messages: 0 })
+})

@@ -1,0 +1,431 @@
+// A mail account in memory as the other side of a synchronisation: what its server can do, and when its connection breaks, is up to the test.
+
+import { createHash } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import type { Clock } from '../../src/base/clock.ts'
+import type { FolderRole } from '../../src/store/records.ts'
+import {
+  type AccountServer,
+  type LastSelected,
+  type ListedFolder,
+  type OpenedFolder,
+  type RemoteFlagChange,
+  type RemoteFlags,
+  type RemoteFolderStatus,
+  type RemoteHead,
+  ServerError,
+  type ServerFacts,
+  type UidSpan,
+} from '../../src/sync/server.ts'
+import { spansOf, uidsOf, within } from '../../src/sync/uid-spans.ts'
+
+export interface ModelAbilities {
+  condstore?: boolean
+  qresync?: boolean
+  uidPlus?: boolean
+  move?: boolean
+  objectIds?: boolean
+  /** As Gmail: all messages are in All Mail, Trash or Spam. */
+  labels?: boolean
+  /** Keywords that are kept; null: all. */
+  keywords?: readonly string[] | null
+}
+
+export interface ModelMessage {
+  uid: number
+  bytes: Buffer
+  receivedAt: number
+  flags: Set<string>
+  labels: Set<string>
+  objectId: string
+  modSeq: number
+}
+
+export interface ModelFolder {
+  path: string
+  id: string
+  role: FolderRole | null
+  uidValidity: number
+  uidNext: number
+  messages: Map<number, ModelMessage>
+  vanished: { uid: number; modSeq: number }[]
+}
+
+/** The account; connections to it are {@link ModelConnection}s. */
+export class ModelAccount {
+  readonly abilities: Required<ModelAbilities>
+  readonly folders = new Map<string, ModelFolder>()
+  readonly changes = new EventEmitter()
+  /** Called before and after each command; throws to break the connection. */
+  fault: (command: string, moment: 'before' | 'after') => void = () => {}
+  /** Contents that were fetched. */
+  fetched = 0
+  #modSeq = 1
+  #ids = 0
+
+  constructor(abilities: ModelAbilities = {}) {
+    this.abilities = {
+      ...{ condstore: true, qresync: true, uidPlus: true, move: true, objectIds: false, labels: false, keywords: null },
+      ...abilities,
+    }
+    this.changes.setMaxListeners(0)
+    this.create('INBOX', 'inbox')
+    if (!this.abilities.labels) return
+    this.create('[Gmail]/All Mail', 'archive')
+    this.create('[Gmail]/Trash', 'trash')
+    this.create('[Gmail]/Spam', 'junk')
+    this.create('[Gmail]/Sent Mail', 'sent')
+    this.create('[Gmail]/Drafts', 'drafts')
+  }
+
+  create(path: string, role: FolderRole | null = null): ModelFolder {
+    const folder = {
+      ...{ path, id: `f${++this.#ids}`, role, uidValidity: 1000 + this.#ids, uidNext: 1 },
+      ...{ messages: new Map<number, ModelMessage>(), vanished: [] },
+    }
+    this.folders.set(path, folder)
+    return folder
+  }
+
+  folder(path: string): ModelFolder {
+    const folder = this.folders.get(path)
+    if (folder === undefined) throw new ServerError('refused', `There is no folder ${path}.`)
+    return folder
+  }
+
+  /** @returns the highest modification number */
+  touch(folder?: ModelFolder): number {
+    this.#modSeq++
+    if (folder !== undefined) this.changes.emit('change', folder.path)
+    return this.#modSeq
+  }
+
+  get modSeq(): number {
+    return this.#modSeq
+  }
+
+  add(
+    path: string,
+    bytes: Buffer,
+    {
+      receivedAt = 0,
+      flags = [] as readonly string[],
+      labels = [] as readonly string[],
+      objectId = `e${++this.#ids}`,
+    } = {},
+  ): ModelMessage {
+    const folder = this.folder(path)
+    const message = {
+      ...{ uid: folder.uidNext++, bytes, receivedAt: Math.floor(receivedAt / 1000) * 1000, flags: new Set(flags) },
+      ...{ labels: new Set(labels), objectId, modSeq: this.touch(folder) },
+    }
+    folder.messages.set(message.uid, message)
+    return message
+  }
+
+  setFlags(path: string, uid: number, { add, remove }: RemoteFlagChange): void {
+    const folder = this.folder(path)
+    const message = folder.messages.get(uid)
+    if (message === undefined) return
+    for (const flag of remove) for (const own of message.flags) if (same(own, flag)) message.flags.delete(own)
+    for (const flag of add)
+      if (![...message.flags].some((own) => same(own, flag)) && this.#keeps(flag)) message.flags.add(flag)
+    message.modSeq = this.touch(folder)
+  }
+
+  #keeps(flag: string): boolean {
+    const { keywords } = this.abilities
+    return flag.startsWith('\\') || keywords === null || keywords.some((keyword) => same(keyword, flag))
+  }
+
+  setLabels(path: string, uid: number, { add, remove }: RemoteFlagChange): void {
+    const folder = this.folder(path)
+    const message = folder.messages.get(uid)
+    if (message === undefined) return
+    for (const label of remove) message.labels.delete(label)
+    for (const label of add) message.labels.add(label)
+    message.modSeq = this.touch(folder)
+  }
+
+  remove(path: string, uid: number): void {
+    const folder = this.folder(path)
+    if (!folder.messages.delete(uid)) return
+    folder.vanished.push({ uid, modSeq: this.touch(folder) })
+  }
+
+  /** @returns the new UID; undefined when the message is gone */
+  move(path: string, uid: number, to: string): number | undefined {
+    const copied = this.copy(path, uid, to)
+    if (copied !== undefined) this.remove(path, uid)
+    return copied
+  }
+
+  copy(path: string, uid: number, to: string): number | undefined {
+    const message = this.folder(path).messages.get(uid)
+    if (message === undefined) return undefined
+    const { bytes, receivedAt, flags, objectId } = message
+    return this.add(to, bytes, { receivedAt, flags: [...flags], objectId }).uid
+  }
+
+  /** Gives a folder other UIDs. */
+  renumber(path: string): void {
+    const folder = this.folder(path)
+    const messages = [...folder.messages.values()]
+    folder.uidValidity += 1000
+    folder.messages.clear()
+    folder.vanished = []
+    folder.uidNext = 1
+    for (const message of messages) folder.messages.set(folder.uidNext, { ...message, uid: folder.uidNext++ })
+    this.touch(folder)
+  }
+
+  rename(path: string, to: string): void {
+    for (const folder of [...this.folders.values()]) {
+      if (folder.path !== path && !folder.path.startsWith(`${path}/`)) continue
+      this.folders.delete(folder.path)
+      folder.path = to + folder.path.slice(path.length)
+      this.folders.set(folder.path, folder)
+    }
+  }
+}
+
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+export class ModelConnection implements AccountServer {
+  readonly facts: ServerFacts
+  readonly #account: ModelAccount
+  readonly #clock: Clock
+  #selected: ModelFolder | null = null
+  #isClosed = false
+
+  constructor(account: ModelAccount, clock: Clock) {
+    this.#account = account
+    this.#clock = clock
+    const { condstore, qresync, uidPlus, move, labels } = account.abilities
+    this.facts = {
+      ...{ kind: labels ? 'gmail' : 'other', name: 'model', capabilities: [], hasIdle: true },
+      ...{ hasCondstore: condstore, hasQresync: qresync, hasMove: move, hasUidPlus: uidPlus, hasLabels: labels },
+      hasExactSizes: true,
+    }
+  }
+
+  async #run<T>(command: string, work: () => T): Promise<T> {
+    await new Promise(setImmediate)
+    if (this.#isClosed) throw new ServerError('delay', 'The connection is closed.')
+    this.#account.fault(command, 'before')
+    const result = work()
+    this.#account.fault(command, 'after')
+    return result
+  }
+
+  get #folder(): ModelFolder {
+    if (this.#selected === null || this.#account.folders.get(this.#selected.path) !== this.#selected)
+      throw new ServerError('delay', 'The selected folder is gone.')
+    return this.#selected
+  }
+
+  #statusOf({ uidValidity, uidNext, messages }: ModelFolder): RemoteFolderStatus {
+    const modSeq = this.facts.hasCondstore ? this.#account.modSeq : null
+    return { uidValidity, uidNext, modSeq, messages: messages.size }
+  }
+
+  folders(): Promise<ListedFolder[]> {
+    return this.#run('LIST', () =>
+      [...this.#account.folders.values()].map(({ path, id, role }) => ({
+        ...{ path, delimiter: '/', objectId: this.#account.abilities.objectIds ? id : null, role },
+        ...{ canSelect: true, isSubscribed: true, status: null },
+      })),
+    )
+  }
+
+  status(path: string): Promise<RemoteFolderStatus> {
+    return this.#run('STATUS', () => this.#statusOf(this.#account.folder(path)))
+  }
+
+  select(path: string, known: LastSelected | null): Promise<OpenedFolder> {
+    return this.#run('SELECT', () => {
+      const folder = this.#account.folder(path)
+      this.#selected = folder
+      const since = known?.uidValidity === folder.uidValidity && this.facts.hasQresync ? known.modSeq : null
+      const difference =
+        since === null
+          ? null
+          : {
+              vanished: spansOf(folder.vanished.filter(({ modSeq }) => modSeq > since).map(({ uid }) => uid)),
+              changed: this.#changed(folder, since),
+            }
+      const { keywords } = this.#account.abilities
+      return { ...this.#statusOf(folder), keywords, isWritable: true, difference }
+    })
+  }
+
+  #changed(folder: ModelFolder, since: number): RemoteFlags[] {
+    return [...folder.messages.values()].filter(({ modSeq }) => modSeq > since).map((message) => this.#flagsOf(message))
+  }
+
+  #flagsOf({ uid, flags, labels, modSeq }: ModelMessage): RemoteFlags {
+    const { labels: hasLabels, condstore } = this.#account.abilities
+    return { uid, flags: [...flags], labels: hasLabels ? [...labels] : null, modSeq: condstore ? modSeq : null }
+  }
+
+  uids(): Promise<UidSpan[]> {
+    return this.#run('SEARCH', () => spansOf([...this.#folder.messages.keys()]))
+  }
+
+  changedSince(modSeq: number): Promise<RemoteFlags[]> {
+    return this.#run('FETCH', () => this.#changed(this.#folder, modSeq))
+  }
+
+  #in(runs: readonly UidSpan[]): ModelMessage[] {
+    const { messages } = this.#folder
+    const all = spansOf([...messages.keys()])
+    return runs.flatMap(([first, last]) => uidsOf(within(all, first, last))).map((uid) => messages.get(uid)!)
+  }
+
+  flags(runs: readonly UidSpan[]): Promise<RemoteFlags[]> {
+    return this.#run('FETCH', () => this.#in(runs).map((message) => this.#flagsOf(message)))
+  }
+
+  heads(runs: readonly UidSpan[]): Promise<RemoteHead[]> {
+    return this.#run('FETCH', () =>
+      this.#in(runs).map((message) => ({
+        ...this.#flagsOf(message),
+        ...{ sizeBytes: message.bytes.length, receivedAt: message.receivedAt },
+        messageId: /^Message-ID: *(.*)$/im.exec(message.bytes.toString('latin1'))?.[1]?.trim() ?? null,
+        objectId: this.#account.abilities.objectIds || this.#account.abilities.labels ? message.objectId : null,
+      })),
+    )
+  }
+
+  contents(uids: readonly number[]): Promise<Map<number, Uint8Array>> {
+    return this.#run('FETCH BODY', () => {
+      const found = uids.flatMap((uid) => this.#folder.messages.get(uid) ?? [])
+      this.#account.fetched += found.length
+      return new Map(found.map(({ uid, bytes }) => [uid, bytes]))
+    })
+  }
+
+  async content(uid: number): Promise<AsyncIterable<Uint8Array> | null> {
+    const bytes = (await this.contents([uid])).get(uid)
+    if (bytes === undefined) return null
+    return (async function* () {
+      yield bytes
+    })()
+  }
+
+  store(runs: readonly UidSpan[], change: RemoteFlagChange): Promise<number[]> {
+    return this.#run('STORE', () => {
+      for (const { uid } of this.#in(runs)) this.#account.setFlags(this.#folder.path, uid, change)
+      return []
+    })
+  }
+
+  label(runs: readonly UidSpan[], change: RemoteFlagChange): Promise<void> {
+    return this.#run('STORE LABELS', () => {
+      for (const { uid } of this.#in(runs)) this.#account.setLabels(this.#folder.path, uid, change)
+    })
+  }
+
+  async move(uids: readonly number[], path: string): Promise<Map<number, number> | null> {
+    if (!this.facts.hasMove) {
+      const copied = await this.copy(uids, path)
+      await this.expunge(uids)
+      return copied
+    }
+    return this.#run('MOVE', () =>
+      this.#transfer(uids, (uid) => this.#account.move(this.#folder.path, uid, path), path),
+    )
+  }
+
+  copy(uids: readonly number[], path: string): Promise<Map<number, number> | null> {
+    return this.#run('COPY', () =>
+      this.#transfer(uids, (uid) => this.#account.copy(this.#folder.path, uid, path), path),
+    )
+  }
+
+  #transfer(
+    uids: readonly number[],
+    one: (uid: number) => number | undefined,
+    path: string,
+  ): Map<number, number> | null {
+    this.#account.folder(path)
+    const pairs = uids.flatMap((uid): [number, number][] => {
+      const created = one(uid)
+      return created === undefined ? [] : [[uid, created]]
+    })
+    return this.facts.hasUidPlus ? new Map(pairs) : null
+  }
+
+  append(path: string, bytes: Uint8Array, flags: readonly string[], receivedAt: number): Promise<number | null> {
+    return this.#run('APPEND', () => {
+      const kept = flags.filter((flag) => flag.startsWith('\\') || this.#account.abilities.keywords === null)
+      const { uid } = this.#account.add(path, Buffer.from(bytes), { receivedAt, flags: kept })
+      return this.facts.hasUidPlus ? uid : null
+    })
+  }
+
+  expunge(uids: readonly number[]): Promise<void> {
+    return this.#run('EXPUNGE', () => {
+      for (const uid of uids) this.#account.remove(this.#folder.path, uid)
+    })
+  }
+
+  find(messageId: string): Promise<number[]> {
+    return this.#run('SEARCH', () =>
+      [...this.#folder.messages.values()]
+        .filter(({ bytes }) => bytes.toString('latin1').includes(messageId))
+        .map(({ uid }) => uid),
+    )
+  }
+
+  createFolder(path: string): Promise<void> {
+    return this.#run('CREATE', () => {
+      if (this.#account.folders.has(path)) throw new ServerError('refused', 'It exists.')
+      this.#account.create(path)
+    })
+  }
+
+  renameFolder(path: string, to: string): Promise<void> {
+    return this.#run('RENAME', () => {
+      this.#account.folder(path)
+      if (this.#account.folders.has(to)) throw new ServerError('refused', 'It exists.')
+      this.#account.rename(path, to)
+    })
+  }
+
+  deleteFolder(path: string): Promise<void> {
+    return this.#run('DELETE', () => {
+      this.#account.folder(path)
+      this.#account.folders.delete(path)
+    })
+  }
+
+  async wait(ms: number, signal: AbortSignal): Promise<'changed' | 'unchanged'> {
+    const { path } = this.#folder
+    return new Promise((resolve) => {
+      const end = (answer: 'changed' | 'unchanged') => {
+        timer.cancel()
+        this.#account.changes.off('change', changed)
+        signal.removeEventListener('abort', aborted)
+        resolve(answer)
+      }
+      const changed = (where: string) => where === path && end('changed')
+      const aborted = () => end('unchanged')
+      if (signal.aborted) return resolve('unchanged')
+      const timer = this.#clock.after(ms, aborted)
+      this.#account.changes.on('change', changed)
+      signal.addEventListener('abort', aborted)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+  }
+}
+
+/** A short text that two equal messages share. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 12)
+}

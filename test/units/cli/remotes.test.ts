@@ -1,0 +1,75 @@
+// Commands for outside accounts.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { SqlValue } from '../../../src/db/db.ts'
+import { startAppliance } from '../../support/appliance.ts'
+import { Commands } from '../../support/cli.ts'
+import { ManualClock } from '../../support/clock.ts'
+
+const clock = new ManualClock(Date.now())
+const appliance = await startAppliance({ clock })
+after(() => appliance.close())
+const { app } = appliance
+const team = await appliance.team()
+await team.domain('in.test')
+const env = { DATA_DIR: appliance.dataDir, DNS_SERVERS: appliance.dns.address, MAIL_HOSTS: 'mx.mailstead.test' }
+const shown: string[] = []
+const cli = new Commands(env, { isTerminal: true, write: (text) => void shown.push(text), clock })
+const become = (id: string, columns: Record<string, SqlValue>) =>
+  app.db.write((tx) =>
+    tx.run(
+      `UPDATE remote_accounts SET ${Object.keys(columns)
+        .map((name) => `${name} = ?`)
+        .join(', ')} WHERE id = ?`,
+      [...Object.values(columns), id],
+    ),
+  )
+
+test('an account is attached, shown, paused, resumed and ended', async () => {
+  const email = 'ana@out.example'
+  const add = ['remote', 'add', email, '--imap', 'imap.out.test:1993', '--smtp', 'smtp.out.test', '--name', 'Ana']
+  await cli.refused(['remote', 'add', email], 'password')
+  await cli.given('secret').refused(['remote', 'add', email], 'Give --imap')
+  await cli.given('secret').refused(['remote', 'add', email, '--imap', '10.0.0.1'], '--imap', 'private network')
+  const made = await cli.given('secret\n').json(...add)
+  assert.deepEqual([made.status, made.imap_port, made.mode, made.name], ['pending', 1993, 'mirror', 'Ana'])
+  assert.equal(app.outbound.providers.secretsOf({ id: made.provider_id }).smtpPassword, 'secret')
+  await cli.given('secret').refused(add, 'in use by an outside account')
+  await become(made.id, { status: 'active', import_state: 'done', import_total: 12, import_done: 12 })
+  const listed = await cli.run('remote', 'list', '--status', 'active')
+  assert.match(listed.out[1]!, /^racc_\w{24} +ana@out\.example +mirror +active +12\/12 +never +Ana$/)
+  assert.equal((await cli.json('remote', 'pause', email)).status, 'paused')
+  await cli.refused(['remote', 'sync', made.id], 'paused')
+  await cli.refused(['remote', 'confirm-removal', email], 'No removal is held back')
+  assert.equal((await cli.json('remote', 'resume', email)).status, 'pending')
+  const { out } = await cli.run('remote', 'show', email)
+  assert.match(out.join('\n'), /server +imap\.out\.test port 1993 \(ssl\)/)
+  assert.deepEqual(await cli.json('remote', 'delete', email), { id: made.id, team_id: team.id, deleted: true })
+  await cli.refused(['remote', 'show', email], 'no outside account')
+})
+
+test('mail is collected into a hosted mailbox, and the import is followed with a bar', async () => {
+  const { email: into } = await team.mailbox('bob@in.test')
+  const add = ['remote', 'add', 'bob@old.example', '--imap', 'imap.old.test', '--collect-into', into, '--follow']
+  const following = cli.given('secret').json(...add)
+  let id: string | undefined
+  while (id === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    id = app.sync.accounts.byEmail('bob@old.example')[0]?.id
+  }
+  await become(id, { status: 'importing', import_state: 'running', import_total: 400, import_done: 100 })
+  while (!shown.some((text) => text.includes('100 of 400 messages'))) {
+    clock.advance(1000)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await become(id, { status: 'active', import_state: 'done', import_done: 400 })
+  const done = await following
+  assert.deepEqual([done.mode, done.import.messages_done, done.import.state], ['collect', 400, 'done'])
+  assert.ok(shown.some((text) => text.includes('Importing bob@old.example')))
+})
+
+test('servers are looked for', async () => {
+  const { out } = await cli.run('remote', 'discover', 'ana@gmail.com')
+  assert.match(out.join('\n'), /known.*\n.*IMAP: imap\.gmail\.com:993 \(ssl\)/)
+})

@@ -1,0 +1,59 @@
+// What accounts hold in memory and do at a time: one team never keeps the others from working.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ContentMemory } from '../../../src/sync/content-memory.ts'
+
+const MIB = 1024 * 1024
+
+/** Begins work of a team that ends when it is told to. */
+function begin(start: (work: () => Promise<void>) => Promise<void>) {
+  const end = Promise.withResolvers<void>()
+  const state = { isRunning: false, end: end.resolve, done: Promise.resolve() }
+  state.done = start(() => {
+    state.isRunning = true
+    return end.promise
+  })
+  return state
+}
+
+const turn = () => new Promise(setImmediate)
+
+test('accounts of one team whose servers are slow leave room for those of another', async () => {
+  const memory = new ContentMemory()
+  const slow = Array.from({ length: 20 }, () => begin((work) => memory.working('team_a', work)))
+  const other = begin((work) => memory.working('team_b', work))
+  await turn()
+  assert.deepEqual([slow.filter(({ isRunning }) => isRunning).length, other.isRunning], [6, true])
+  slow[0]!.end()
+  await turn()
+  assert.equal(slow[6]!.isRunning, true)
+  for (const one of [...slow, other]) one.end()
+  await Promise.all([...slow, other].map(({ done }) => done))
+})
+
+test('a large message holds no more than its team may have', async () => {
+  const memory = new ContentMemory()
+  const large = begin((work) => memory.holding('team_a', 50 * MIB, work))
+  const waits = begin((work) => memory.holding('team_a', 1, work))
+  const other = begin((work) => memory.holding('team_b', 4 * MIB, work))
+  await turn()
+  assert.deepEqual([large.isRunning, waits.isRunning, other.isRunning], [true, false, true])
+  large.end()
+  await turn()
+  assert.equal(waits.isRunning, true)
+  for (const one of [waits, other]) one.end()
+  await Promise.all([large, waits, other].map(({ done }) => done))
+})
+
+test('the bounds of all teams together hold', async () => {
+  const memory = new ContentMemory()
+  const teams = ['team_a', 'team_b', 'team_c']
+  const rounds = teams.flatMap((team) => Array.from({ length: 6 }, () => begin((work) => memory.working(team, work))))
+  const large = teams.map((team) => begin((work) => memory.holding(team, 50 * MIB, work)))
+  await turn()
+  assert.equal(rounds.filter(({ isRunning }) => isRunning).length, 8)
+  assert.equal(large.filter(({ isRunning }) => isRunning).length, 2)
+  for (const one of [...rounds, ...large]) one.end()
+  await Promise.all([...rounds, ...large].map(({ done }) => done))
+})

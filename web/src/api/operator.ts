@@ -1,0 +1,12 @@
+// Names of the types of the Operator API that pages use.
+
+import type { components } from './schema-operator.d.ts'
+
+type Schemas = components['schemas']
+export type Backup = Schemas['Backup']
+export type Health = Schemas['ApplianceHealth']
+export type Finding = Health['findings'][number]
+export type Machine = Schemas['Machine']
+export type OperatorTeam = Schemas['OperatorTeam']
+export type QueueEntry = Schemas['QueueEntry']
+export type Setting = Schemas['Setting']

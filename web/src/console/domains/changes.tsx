@@ -1,0 +1,67 @@
+// What happened to a domain: what the server noted, and what changed while a page of this tab watched.
+
+import { takeList } from '../../api/client.ts'
+import type { DkimKey, Domain } from '../../api/types.ts'
+import { dayAndTime } from '../../base/dates.ts'
+import { useQuery } from '../../live/query.ts'
+import type { LiveCheck } from '../../panels/domain-records.tsx'
+import { seenChanges } from '../../panels/seen-changes.ts'
+import type { Tone } from '../../parts/icon.tsx'
+import { domains as words } from '../../words/en/domains.ts'
+import { useTeam } from '../team.ts'
+
+interface Step {
+  at: string
+  title: string
+  tone: Tone
+}
+
+const MOST_SHOWN = 8
+
+/** The oldest key was made with the domain and says nothing by itself. */
+function keySteps(keys: readonly DkimKey[]): Step[] {
+  const { keyFound, keyReplaced, keyMade } = words.changeWords
+  return keys.flatMap(({ selector, created_at, found_at, replaced_at }, index) => [
+    ...(index < keys.length - 1 ? [{ at: created_at, title: keyMade(selector), tone: '' as const }] : []),
+    ...(found_at === null ? [] : [{ at: found_at, title: keyFound(selector), tone: 'good' as const }]),
+    ...(replaced_at === null ? [] : [{ at: replaced_at, title: keyReplaced(selector), tone: '' as const }]),
+  ])
+}
+
+function stepsOf(domain: Domain, keys: readonly DkimKey[]): Step[] {
+  const { added, verified } = words.changeWords
+  const seen = seenChanges(domain.id).map(({ record, what, isGood, at }) => ({
+    at,
+    title: words.changeWords[what](words.kinds[record].name),
+    tone: isGood ? ('good' as const) : ('warn' as const),
+  }))
+  const known: Step[] = [
+    { at: domain.created_at, title: added, tone: '' },
+    ...(domain.verified_at === null ? [] : [{ at: domain.verified_at, title: verified, tone: 'good' as const }]),
+  ]
+  return [...seen, ...keySteps(keys), ...known].sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MOST_SHOWN)
+}
+
+/** Drawn again with each check. */
+export function Changes({ domain }: { domain: Domain; live: LiveCheck }) {
+  const team = useTeam()
+  const keys = useQuery([team.id, 'domains', domain.id, 'keys'], () =>
+    takeList(team.api.GET('/domains/{domain_id}/dkim', { params: { path: { domain_id: domain.id } } })),
+  )
+  return (
+    <section class="stack">
+      <h2 class="sub">{words.changes}</h2>
+      <ol class="changes">
+        {stepsOf(domain, keys.data?.items ?? []).map(({ at, title, tone }) => (
+          <li key={`${at} ${title}`}>
+            <span class={`dot ${tone}`} aria-hidden="true" />
+            <span class="two-lines">
+              <span>{title}</span>
+              <time dateTime={at}>{dayAndTime(at)}</time>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

@@ -1,0 +1,136 @@
+// The outside account that a mailbox is: its state in a sentence, how far its import is, and what can be done.
+
+import { useState } from 'preact/hooks'
+import { done, take } from '../../api/client.ts'
+import type { RemoteAccount } from '../../api/types.ts'
+import { count } from '../../base/numbers.ts'
+import { refresh, useAction, useQuery } from '../../live/query.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm, Dialog, FormFoot } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { Bar, ToneLine } from '../../parts/marks.tsx'
+import { ErrorCard } from '../../parts/quiet.tsx'
+import { outside as words } from '../../words/en/outside.ts'
+import { useTeam } from '../team.ts'
+
+/** Between two looks while the page is shown, ms. */
+const LOOK_MS = 3000
+type Verb = 'pause' | 'resume' | 'confirm-removal'
+
+export function OutsideState({ id }: { id: string }) {
+  const team = useTeam()
+  const path = { remote_account_id: id }
+  const query = useQuery(
+    [team.id, 'outside', id],
+    () => take(team.api.GET('/remote-accounts/{remote_account_id}', { params: { path } })),
+    { every: LOOK_MS, when: team.may('remote.read') },
+  )
+  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  return query.data === undefined ? null : <Shown account={query.data} />
+}
+
+function Shown({ account }: { account: RemoteAccount }) {
+  const team = useTeam()
+  const [open, setOpen] = useState<'password' | 'removal' | null>(null)
+  const path = { remote_account_id: account.id }
+  const act = useAction(async (verb: Verb) => {
+    const route = `/remote-accounts/{remote_account_id}/${verb}` as const
+    await done(team.api.POST(route, { params: { path } }))
+    setOpen(null)
+    refresh(team.id, 'outside', account.id)
+  })
+  const { allowed_actions: may, import: progress } = account
+  const isImporting = account.status === 'importing' && progress.messages_total > 0
+  return (
+    <ToneLine tone={toneOf(account)}>
+      <div class="stack tight">
+        <span>{sentenceOf(account)}</span>
+        {isImporting && <Bar share={progress.messages_done / progress.messages_total} isNeutral />}
+        {may.confirm_removal && <span>{words.held}</span>}
+        {act.error !== null && open === null && <ErrorCard error={act.error} />}
+        {team.may('remote.manage') && (
+          <span class="row wrap">
+            {may.pause && (
+              <Button size="short" icon="pause" isBusy={act.isBusy} onPress={() => void act.run('pause')}>
+                {words.pause}
+              </Button>
+            )}
+            {may.resume && (
+              <Button size="short" icon="play" isBusy={act.isBusy} onPress={() => void act.run('resume')}>
+                {words.resume}
+              </Button>
+            )}
+            {account.has_password && account.status === 'error' && team.may('remote.update') && (
+              <Button size="short" icon="key-round" onPress={() => setOpen('password')}>
+                {words.newPassword}
+              </Button>
+            )}
+            {may.confirm_removal && (
+              <Button size="short" kind="danger" onPress={() => setOpen('removal')}>
+                {words.confirmRemoval}
+              </Button>
+            )}
+          </span>
+        )}
+      </div>
+      {open === 'password' && <NewSecret account={account} onClose={() => setOpen(null)} />}
+      {open === 'removal' && (
+        <Confirm
+          title={words.confirmTitle}
+          verb={words.confirmRemoval}
+          isBusy={act.isBusy}
+          error={act.error}
+          onConfirm={() => void act.run('confirm-removal')}
+          onClose={() => setOpen(null)}
+        >
+          {words.confirmText}
+        </Confirm>
+      )}
+    </ToneLine>
+  )
+}
+
+function NewSecret({ account, onClose }: { account: RemoteAccount; onClose: () => void }) {
+  const team = useTeam()
+  const [password, setPassword] = useState('')
+  const save = useAction(async () => {
+    const params = { path: { remote_account_id: account.id } }
+    await done(team.api.PATCH('/remote-accounts/{remote_account_id}', { params, body: { password } }))
+    refresh(team.id, 'outside', account.id)
+    onClose()
+  })
+  return (
+    <Dialog
+      title={words.newPasswordTitle(account.email)}
+      foot={<FormFoot verb={words.save} action={save} isOff={password === ''} onClose={onClose} />}
+      error={save.error}
+      onClose={onClose}
+      onSubmit={() => void save.run()}
+    >
+      <TextField
+        label={words.password}
+        hint={words.passwordHint}
+        type="password"
+        autoComplete="off"
+        value={password}
+        onValue={setPassword}
+        hasFocus
+      />
+    </Dialog>
+  )
+}
+
+function toneOf({ status, allowed_actions: may }: RemoteAccount): 'good' | 'warn' | 'danger' | '' {
+  if (status === 'error') return 'danger'
+  if (status === 'delayed' || status === 'paused' || may.confirm_removal) return 'warn'
+  return status === 'active' ? 'good' : ''
+}
+
+function sentenceOf({ status, status_reason: reason, import: progress }: RemoteAccount): string {
+  const why = reason ?? words.unknown
+  if (status === 'error') return words.error(why)
+  if (status === 'delayed') return words.delayed(why)
+  if (status !== 'importing') return words[status]
+  const { messages_done: here, messages_total: total } = progress
+  return total === 0 ? words.counting : words.importing(count(here), count(total))
+}

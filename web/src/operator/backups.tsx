@@ -1,0 +1,110 @@
+// Backups of the whole server: those that are kept, a new one, and how far it is.
+
+import { useEffect, useState } from 'preact/hooks'
+import { operatorApi, take, takeList } from '../api/client.ts'
+import type { Backup } from '../api/operator.ts'
+import { count, percent, size } from '../base/numbers.ts'
+import { refresh, useAction, useQuery } from '../live/query.ts'
+import { Button } from '../parts/button.tsx'
+import { CodeValue } from '../parts/copy.tsx'
+import { Bar, State, Time } from '../parts/marks.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { say } from '../parts/toast.tsx'
+import { operator } from '../words/en/operator.ts'
+
+const words = operator.backups
+const WATCH_MS = 1000
+
+export function Backups() {
+  const [isWatching, setWatching] = useState(false)
+  const list = useQuery(['operator', 'backups'], () => takeList(operatorApi.GET('/backups')), {
+    // While one is being made.
+    every: isWatching ? WATCH_MS : undefined,
+  })
+  const backups = list.data?.items
+  const running = backups?.some(({ status }) => status === 'running') === true
+  useEffect(() => setWatching(running), [running])
+  const start = useAction(async () => {
+    await take(operatorApi.POST('/backups'))
+    refresh('operator', 'backups')
+    say(words.started)
+  })
+  const button = (
+    <Button
+      kind="primary"
+      icon="archive"
+      isBusy={start.isBusy}
+      isOff={running}
+      why={words.oneAtATime}
+      onPress={() => void start.run()}
+    >
+      {words.start}
+    </Button>
+  )
+  return (
+    <Page
+      title={operator.pages.backups}
+      note={words.note}
+      command={words.command}
+      curl={[
+        { method: 'GET', path: '/backups', base: '/operator/v1' },
+        { method: 'POST', path: '/backups', base: '/operator/v1' },
+      ]}
+      actions={button}
+    >
+      {start.error !== null && <ErrorCard error={start.error} />}
+      {list.error !== null && <ErrorCard error={list.error} onRetry={list.refetch} />}
+      {backups === undefined && list.error === null && <Skeleton />}
+      {backups?.length === 0 && (
+        <Empty icon="archive" title={words.emptyTitle}>
+          {words.empty}
+        </Empty>
+      )}
+      {backups !== undefined && backups.length > 0 && (
+        <Table label={operator.pages.backups} rows={backups} columns={COLUMNS} keyOf={({ name }) => name} isNamed />
+      )}
+      <p class="soft meta measure">{words.where}</p>
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<Backup>[] = [
+  { head: words.columns.state, cell: (backup) => <BackupState backup={backup} /> },
+  { head: words.columns.name, cell: ({ name }) => <CodeValue text={name} what={words.fileName} /> },
+  {
+    head: words.columns.started,
+    cell: ({ started_at }) => <Time at={started_at} />,
+    class: 'soft',
+  },
+  {
+    head: words.columns.messages,
+    cell: ({ messages }) => (messages === null ? '–' : count(messages)),
+    class: 'number wide-only',
+  },
+  {
+    head: words.columns.size,
+    cell: ({ size_bytes }) => (size_bytes === null ? '–' : size(size_bytes)),
+    class: 'number',
+  },
+]
+
+function BackupState({ backup: { status, progress, failure } }: { backup: Backup }) {
+  if (status === 'complete') return <State tone="good">{words.statuses.complete}</State>
+  if (status === 'failed') return <State tone="danger">{failure ?? words.statuses.failed}</State>
+  const share = progress === null || progress.total === null ? null : progress.done / Math.max(1, progress.total)
+  return (
+    <span class="backup-progress">
+      <State icon="refresh-cw">{progress?.label ?? words.statuses.running}</State>
+      {share !== null && (
+        <>
+          <span class="used">
+            <Bar share={share} isNeutral />
+          </span>
+          <span class="soft">{words.percent(percent(share))}</span>
+        </>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,25 @@
+// Words of the page of API requests.
+
+export const requests = {
+  title: 'Requests',
+  note: 'What keys of the team asked the API, for 3 days',
+  search: 'Path, error or request id',
+  method: 'Method',
+  result: 'Result',
+  results: { success: 'Worked', client_error: 'Refused (4xx)', server_error: 'Failed (5xx)' },
+  since: 'Time',
+  sinces: { hour: 'Last hour', today: 'Last 24 hours' },
+  columns: { status: 'Status', request: 'Request', key: 'Key', error: 'Error', took: 'Took', time: 'Time' },
+  unknownPath: 'no path of the API',
+  ms: (value: string) => `${value} ms`,
+  exactly: 'Exact time',
+  id: 'Request id',
+  operation: 'Operation',
+  keyId: 'Key id',
+  errorCode: 'Error code',
+  aboutError: 'What this error means',
+  onlyKey: 'Only this key',
+  emptyTitle: 'No request yet',
+  empty: 'Requests of your programs appear here, with the key they used and what became of them. Bodies are not kept.',
+  emptyAction: 'Make a key',
+}
