@@ -72,7 +72,7 @@ export function credentialMessage(facts: { to: string; mailbox: string; what: st
   return { to, subject: `Access to ${mailbox}`, text }
 }
 
-/** Tells a person that a browser signed in that was not known. It has no link that signs in. @param origin of the pages */
+/** Reports to a person that a browser signed in that was not known. It has no link that signs in. @param origin of the pages */
 export function newDeviceMessage(
   { email, method, userAgent, source, createdAt }: SessionRecord,
   origin: string,

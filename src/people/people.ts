@@ -252,7 +252,7 @@ export class People {
   }
 
   /**
-   * Opens a session for a person who has just proven who they are, and mails them when the browser is new.
+   * Opens a session for a person who has just authenticated, and mails them when the browser is new.
    * @param client default: a link in an unknown browser
    */
   signInAs(tx: Tx, scope: SignInScope, client?: SignInBrowser): SignInSession {

@@ -16,6 +16,8 @@ export type PushStep =
   | { kind: 'append'; message: number; to: RemoteFolder; labels: string[] }
   | { kind: 'remove'; row: RemoteMessage }
 
+export type StepOf<K extends PushStep['kind']> = Extract<PushStep, { kind: K }>
+
 /**
  * @param placement null when the message is deleted here
  * @param rows its copies there; those that are gone from their folders wait for the end of the round

@@ -5,7 +5,8 @@ import { sortByReceipt } from '../store/folders-sort.ts'
 import { FolderPush } from './folder-push.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { Pull } from './pull.ts'
-import { type MayAppend, Push } from './push.ts'
+import { Push } from './push.ts'
+import type { MayAppend } from './push-appends.ts'
 import { RemoteTree } from './remote-tree.ts'
 import { type ListedFolder, type RemoteFolderStatus, ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
@@ -165,7 +166,7 @@ export class Round {
       try {
         if (await this.#pull.look([folder], full)) hasGone = true
       } catch (error) {
-        // A folder that cannot be opened now: the next list tells what is the matter with it.
+        // A folder that cannot be opened now: the next list shows its state.
         if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
         const { log } = this.#session.deps
         const remote = this.#session.account.id

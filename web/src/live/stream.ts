@@ -1,4 +1,4 @@
-// Pages follow what happens: one stream for all tabs of the browser, held by one of them, which tells the others. Without it, lists are
+// Pages follow what happens: one stream for all tabs of the browser, held by one of them, which notifies the others. Without it, lists are
 // asked again in intervals.
 
 import { openStream } from '../api/events.ts'
@@ -31,7 +31,7 @@ let wanted: string | null = null
 let holder: Holder | null = null
 
 /** In this tab as well: a channel is not heard by the tab that speaks. */
-function tell(note: Note): void {
+function notify(note: Note): void {
   channel?.postMessage(note)
   hear(note)
 }
@@ -65,7 +65,7 @@ class Holder {
   /** Follows one more team; of too many, the one that was wanted first is left out. */
   add(actor: string): void {
     if (this.#actors.includes(actor)) {
-      tell({ kind: 'live', isLive: isLive.value })
+      notify({ kind: 'live', isLive: isLive.value })
       return
     }
     this.#actors.push(actor)
@@ -86,24 +86,24 @@ class Holder {
     if (open.length === 0) return
     this.#close = openStream(open, {
       opened: () => this.#opened(),
-      team: ({ actor, changed }) => tell({ kind: 'team', actor, changed }),
-      approvals: () => tell({ kind: 'approvals' }),
-      left: () => tell({ kind: 'left' }),
-      upgraded: () => tell({ kind: 'upgraded' }),
+      team: ({ actor, changed }) => notify({ kind: 'team', actor, changed }),
+      approvals: () => notify({ kind: 'approvals' }),
+      left: () => notify({ kind: 'left' }),
+      upgraded: () => notify({ kind: 'upgraded' }),
       lost: (isFinal) => this.#lost(isFinal),
     })
   }
 
   #opened(): void {
     this.#retryMs = FIRST_RETRY_MS
-    tell({ kind: 'live', isLive: true })
-    if (this.#hasGap) tell({ kind: 'all', actors: this.#actors })
+    notify({ kind: 'live', isLive: true })
+    if (this.#hasGap) notify({ kind: 'all', actors: this.#actors })
     this.#hasGap = false
   }
 
   #lost(isFinal: boolean): void {
     this.#hasGap = true
-    tell({ kind: 'live', isLive: false })
+    notify({ kind: 'live', isLive: false })
     if (!isFinal) return
     void loadSelf().catch(() => null)
     this.#connectIn(this.#retryMs)

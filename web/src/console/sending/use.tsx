@@ -15,7 +15,7 @@ const DAYS = 14
 const DAY_MS = 86_400_000
 const NOW_MS = 5000
 const LIST_MS = 30_000
-/** A second is over before it is read. */
+/** A second has passed before it is read. */
 const SHOWN = ['minute', 'hour', 'day'] as const
 
 const CURVES: readonly Curve[] = [

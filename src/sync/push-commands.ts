@@ -1,0 +1,142 @@
+// What the commands of a push share: the selected folder, changes that a server refuses, and the rows that follow a command.
+
+import type { Tx } from '../db/db.ts'
+import type { RemoteFolder } from './ledger/remote-folders.ts'
+import type { RemoteMessage } from './ledger/remote-messages.ts'
+import { takenBy } from './marks.ts'
+import { ServerError } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+import { spansOf } from './uid-spans.ts'
+
+/** Base rows written in one unit of work. */
+const ROWS_PER_BATCH = 100
+/** What a server refused is sent again after this time, doubled each time (ms), and so often. */
+const REFUSED_RETRY_MS = 60_000
+const TRIES_MAX = 6
+/** What a server refused for want of room is sent again after this time, ms. */
+const QUOTA_RETRY_MS = 60 * 60_000
+
+/** Messages with changes that are sent again later, or now. */
+type Later = ReturnType<PushCommands['dueLater']>
+
+export class PushCommands {
+  readonly session: SyncSession
+  /** By remote folder, as of its last SELECT; before that a server is expected to keep everything. */
+  readonly #taken = new Map<number, (mark: string) => boolean>()
+  /** How often changes of messages were refused that are sent again now. */
+  #tries = new Map<number, number>()
+  /** Why something waits, in one sentence; null: nothing does. */
+  reason: string | null = null
+
+  constructor(session: SyncSession) {
+    this.session = session
+  }
+
+  /** The changes that a server refused, or that wait for a copy in Sent, and are due. */
+  dueLater() {
+    const { deps, account } = this.session
+    const now = deps.clock.now()
+    return deps.intents.list(account.n).filter(({ kind, at }) => kind === 'later' && (at ?? 0) <= now)
+  }
+
+  /** Until it ends, changes of these messages that are refused count on. */
+  async again(later: Later, work: (messages: number[]) => Promise<void>): Promise<void> {
+    if (later.length === 0) return
+    const { intents } = this.session.deps
+    this.#tries = new Map(later.map(({ message, tries }) => [message, tries ?? 0]))
+    await this.session.write((tx) =>
+      intents.remove(
+        tx,
+        later.map(({ n }) => n),
+      ),
+    )
+    await work([...new Set(later.map(({ message }) => message))])
+    this.#tries.clear()
+  }
+
+  /** Whether the server keeps a mark in a folder. */
+  takes(folder: number, mark: string): boolean {
+    return this.#taken.get(folder)?.(mark) ?? true
+  }
+
+  /** Selects the folder of rows. @returns undefined when nothing can be written there */
+  async open(n: number): Promise<RemoteFolder | undefined> {
+    const session = this.session
+    const folder = session.deps.folders.get(n)
+    if (folder === undefined) return undefined
+    const opened = await session.ensure(folder.path)
+    this.#taken.set(n, takenBy(opened.keywords))
+    // Numbered again: the next look finds the messages under their new UIDs.
+    return opened.isWritable && opened.uidValidity === folder.uidValidity ? folder : undefined
+  }
+
+  /** Runs a command that a server may refuse: it is repeated some times, with longer and longer pauses, and then left. */
+  async try(what: string, messages: readonly (number | null)[], command: () => Promise<void>): Promise<void> {
+    const { log } = this.session.deps
+    try {
+      await command()
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
+      const remote = this.session.account.id
+      log.warn({ event: 'sync.change_refused', remote, what, reason: error.message }, 'The server refused a change')
+      this.reason = error.message
+      await this.#repeat(messages, error.kind === 'quota')
+    }
+  }
+
+  async #repeat(messages: readonly (number | null)[], isFull: boolean): Promise<void> {
+    const { deps, account } = this.session
+    const now = deps.clock.now()
+    const open = new Map(deps.intents.list(account.n).map(({ kind, message }) => [message, kind]))
+    const refused = messages.filter((message) => message !== null && open.get(message) !== 'later') as number[]
+    await this.session.write((tx) => {
+      for (const message of refused) {
+        const tries = (this.#tries.get(message) ?? 0) + 1
+        if (tries > TRIES_MAX && !isFull) continue
+        const at = now + (isFull ? QUOTA_RETRY_MS : REFUSED_RETRY_MS * 2 ** tries)
+        deps.intents.add(tx, account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at, tries })
+      }
+    })
+  }
+
+  /** As {@link try}: what was refused did not happen. */
+  async tryIntents(
+    what: string,
+    { intents, messages }: { intents: readonly number[]; messages: readonly (number | null)[] },
+    command: () => Promise<void>,
+  ): Promise<void> {
+    const session = this.session
+    await this.try(what, messages, async () => {
+      try {
+        await command()
+      } catch (error) {
+        if (error instanceof ServerError && error.effect === 'refused')
+          await session.write((tx) => session.deps.intents.remove(tx, intents))
+        throw error
+      }
+    })
+  }
+
+  /** @param rows of one folder; `work` receives them as an earlier step left them */
+  async write(rows: readonly RemoteMessage[], work: (tx: Tx, batch: RemoteMessage[]) => void): Promise<void> {
+    for (let at = 0; at < rows.length; at += ROWS_PER_BATCH) {
+      const batch = rows.slice(at, at + ROWS_PER_BATCH)
+      await this.session.write((tx) => work(tx, this.current(tx, batch)))
+    }
+  }
+
+  /** Rows as they are now. */
+  current(tx: Tx, rows: readonly RemoteMessage[]): RemoteMessage[] {
+    const spans = spansOf(rows.map(({ uid }) => uid))
+    const current = this.session.deps.messages.in(rows[0]!.folder, spans, rows.length, tx)
+    const byUid = new Map(current.map((row) => [row.uid, row]))
+    return rows.map((row) => byUid.get(row.uid) ?? row)
+  }
+
+  /** A row for a message that a command has created, unless a look has found it already. */
+  add(tx: Tx, row: RemoteMessage): void {
+    const { messages } = this.session.deps
+    messages.remove(tx, row.folder, [row.uid])
+    messages.add(tx, [row])
+  }
+}
