@@ -19,7 +19,7 @@ type ServerAddress = Pick<ChannelSettings, 'host' | 'port' | 'protocol'>
 export interface ConnectDeps {
   db: Db
   clock: Clock
-  config: Pick<Config, 'ALLOW_PRIVATE_IMAP_HOSTS'>
+  config: Pick<Config, 'ALLOW_PRIVATE_IMAP_HOSTS' | 'REMOTE_MAIL_PER_DAY'>
   resolver: Resolver
   vault: Vault
   tokens: Pick<AccessTokens, 'use' | 'drop'>
@@ -73,7 +73,8 @@ async function connect(deps: ConnectDeps, account: RemoteAccount, signal: AbortS
     try {
       // A server in a private network is one of the operator's: it is read as fast as it answers.
       const isThrottled = isPublicAddress(address)
-      return await openImapServer({ ...server, address, ...sign }, { clock, signal, day, isThrottled })
+      const mailPerDay = config.REMOTE_MAIL_PER_DAY
+      return await openImapServer({ ...server, address, ...sign }, { clock, signal, day, mailPerDay, isThrottled })
     } catch (error) {
       failure ??= error
       // Another address helps where the connection could not be made, not where the server answered.

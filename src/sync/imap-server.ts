@@ -17,7 +17,7 @@ import { atom } from './imap-values.ts'
 import { waitForChange } from './imap-waiting.ts'
 import { appendMessage, copyMessages, expungeMessages, moveMessages, storeFlags, storeLabels } from './imap-writing.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
-import { BYTES_PER_S, type DayCount, MESSAGES_PER_S, ReadThrottle } from './read-throttle.ts'
+import { BYTES_PER_S, type DayCount, dayLimit, MESSAGES_PER_S, ReadThrottle } from './read-throttle.ts'
 import type { AccountServer, LastSelected, RemoteFlagChange, ServerFacts, UidSpan } from './server.ts'
 import { shownText } from './server-errors.ts'
 
@@ -26,6 +26,8 @@ export interface ImapServerDeps {
   signal: AbortSignal
   /** What was read today. */
   day: DayCount
+  /** REMOTE_MAIL_PER_DAY. */
+  mailPerDay: number
   /** False for servers of the operator. */
   isThrottled: boolean
 }
@@ -37,13 +39,17 @@ export async function openImapServer(settings: ChannelSettings, deps: ImapServer
   const name = client.serverInfo?.name
   const quirks = quirksOf(channel.capabilities, channel.greeting, typeof name === 'string' ? name : null)
   const facts = await factsOf(channel, quirks, typeof name === 'string' ? name : null)
-  const limits = { messagesPerS: MESSAGES_PER_S, bytesPerS: BYTES_PER_S, dayBytes: quirks.dayBytes }
-  const unlimited = { messagesPerS: Number.POSITIVE_INFINITY, bytesPerS: Number.POSITIVE_INFINITY, dayBytes: null }
+  const { isThrottled, mailPerDay } = deps
+  const limits = {
+    messagesPerS: isThrottled ? MESSAGES_PER_S : Number.POSITIVE_INFINITY,
+    bytesPerS: isThrottled ? BYTES_PER_S : Number.POSITIVE_INFINITY,
+    dayBytes: dayLimit(isThrottled ? quirks.dayBytes : null, mailPerDay),
+  }
   const session = new RemoteSession({
     channel,
     facts,
     quirks,
-    throttle: new ReadThrottle(deps.clock, deps.isThrottled ? limits : unlimited, deps.day),
+    throttle: new ReadThrottle(deps.clock, limits, deps.day),
   })
   return new ImapServer(session)
 }

@@ -19,6 +19,12 @@ export interface ThrottleLimits {
   dayBytes: number | null
 }
 
+/** The lower of what a provider allows a day and of REMOTE_MAIL_PER_DAY (MiB, 0: not limited). @returns bytes; null: any number */
+export function dayLimit(providerBytes: number | null, settingMib: number): number | null {
+  const limits = [providerBytes, settingMib === 0 ? null : settingMib * 1_048_576].filter((limit) => limit !== null)
+  return limits.length === 0 ? null : Math.min(...limits)
+}
+
 /** Bytes read on a day (days since 1970, UTC). */
 export interface DayCount {
   day: number
@@ -61,7 +67,7 @@ export class ReadThrottle {
     const { dayBytes } = this.#limits
     this.#today()
     if (dayBytes === null || this.#day.bytes < dayBytes) return
-    const reason = `The provider allows ${dayBytes / 1_000_000} MB a day, which are used up.`
+    const reason = `The account is read up to ${dayBytes / 1_000_000} MB a day, which are used up.`
     throw new ServerError('delay', reason, { retryAfterMs: untilMidnight(this.#clock.now()) })
   }
 

@@ -51,10 +51,11 @@ export class Sync {
 
   /** Follows the accounts of this appliance. */
   worker(inspector: Pick<Inspector, 'read'>): SyncWorker {
-    const { db, clock } = this.#deps
+    const { db, clock, config } = this.#deps
     const { announcements } = this
     return new SyncWorker({
       ...this.#deps,
+      connectionsMax: config.REMOTE_CONNECTIONS,
       inspector,
       open: this.#open ?? serverOpener({ ...this.#deps, tokens: this.tokens }),
       states: new AccountStates({ db, clock, announcements }),

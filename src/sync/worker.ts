@@ -11,9 +11,8 @@ import type { RemoteAccount } from './records.ts'
 
 /** Poll interval, ms: the delay after a lost notification. */
 const POLL_EVERY_MS = 1000
-/** Connections at a time, in all and of one team; further accounts take turns. */
-const CONNECTIONS_MAX = 50
-const TEAM_CONNECTIONS_MAX = 40
+/** Share of all connections that one team may have; further accounts take turns. */
+const TEAM_SHARE = 0.8
 /** An account gives its connection to one that waits after this time without changes, ms. */
 const TURN_MS = 60_000
 /** Changes of a mailbox that come together are sent together, ms. */
@@ -21,6 +20,8 @@ const GATHER_MS = 250
 
 export interface SyncWorkerDeps extends FollowerDeps {
   notifier: Notifier
+  /** Connections at a time: REMOTE_CONNECTIONS. */
+  connectionsMax: number
 }
 
 export class SyncWorker implements Service {
@@ -38,6 +39,10 @@ export class SyncWorker implements Service {
 
   constructor(deps: SyncWorkerDeps) {
     this.#deps = deps
+  }
+
+  get #teamConnectionsMax(): number {
+    return Math.max(1, Math.floor(this.#deps.connectionsMax * TEAM_SHARE))
   }
 
   async start(): Promise<void> {
@@ -122,9 +127,9 @@ export class SyncWorker implements Service {
   /** No more of one team than may be connected, so that those of the others are not behind them. */
   #due(): RemoteAccount[] {
     const counts = new Map<string, number>()
-    return this.#deps.states.due(CONNECTIONS_MAX, (account) => {
+    return this.#deps.states.due(this.#deps.connectionsMax, (account) => {
       const count = (counts.get(account.teamId) ?? 0) + 1
-      if (count > TEAM_CONNECTIONS_MAX || this.#isHeld(account)) return false
+      if (count > this.#teamConnectionsMax || this.#isHeld(account)) return false
       counts.set(account.teamId, count)
       return true
     })
@@ -146,9 +151,14 @@ export class SyncWorker implements Service {
   }
 
   async #follow(account: RemoteAccount): Promise<void> {
-    if (this.#followers.has(account.n) || this.#followers.size >= CONNECTIONS_MAX || this.#stop.signal.aborted) return
+    if (
+      this.#followers.has(account.n) ||
+      this.#followers.size >= this.#deps.connectionsMax ||
+      this.#stop.signal.aborted
+    )
+      return
     const ofTeam = [...this.#followers.values()].filter(({ follower }) => follower.account.teamId === account.teamId)
-    if (ofTeam.length >= TEAM_CONNECTIONS_MAX) return
+    if (ofTeam.length >= this.#teamConnectionsMax) return
     const token = randomName()
     const claimed = await this.#deps.states.claim(account.n, token)
     if (claimed === undefined) return
@@ -170,7 +180,7 @@ export class SyncWorker implements Service {
   #endTurns(unfollowed: readonly RemoteAccount[]): void {
     const teams = new Set(unfollowed.map(({ teamId }) => teamId))
     if (teams.size === 0) return
-    const isFull = this.#followers.size >= CONNECTIONS_MAX
+    const isFull = this.#followers.size >= this.#deps.connectionsMax
     const before = this.#deps.clock.now() - TURN_MS
     for (const { follower } of this.#followers.values()) {
       const mayEnd = isFull || teams.has(follower.account.teamId)

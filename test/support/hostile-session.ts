@@ -16,5 +16,8 @@ export function openHostile(
   const { clock = new ManualClock(), protocol = 'none', signal = new AbortController().signal } = options
   const server = { host: '127.0.0.1', address: '127.0.0.1', port, protocol }
   const sign = { user: 'ana@remote.test', secret: { password: PASSWORD } }
-  return openImapServer({ ...server, ...sign }, { clock, signal, day: { day: 0, bytes: 0 }, isThrottled: false })
+  return openImapServer(
+    { ...server, ...sign },
+    { clock, signal, day: { day: 0, bytes: 0 }, mailPerDay: 0, isThrottled: false },
+  )
 }

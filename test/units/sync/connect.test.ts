@@ -11,7 +11,7 @@ import { Vault } from '../../../src/base/secrets.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { sealSecret } from '../../../src/sync/accounts-secrets.ts'
 import { serverOpener } from '../../../src/sync/connect.ts'
-import { ReadThrottle } from '../../../src/sync/read-throttle.ts'
+import { dayLimit, ReadThrottle } from '../../../src/sync/read-throttle.ts'
 import type { RemoteAccount, RemoteProtocol } from '../../../src/sync/records.ts'
 import { ServerError } from '../../../src/sync/server.ts'
 import { ManualClock } from '../../support/clock.ts'
@@ -63,7 +63,7 @@ function open(host: string, options: { protocol?: RemoteProtocol; zone?: Zone; i
   const connect = serverOpener({
     ...{ clock: new ManualClock(), vault, resolver: zoneResolver(zone) },
     db: { read: { get: () => ({ n: 1, id: 'racc_1', auth: 'password', version: 1, sealed }) } } as unknown as Db,
-    config: { ALLOW_PRIVATE_IMAP_HOSTS: isAllowed },
+    config: { ALLOW_PRIVATE_IMAP_HOSTS: isAllowed, REMOTE_MAIL_PER_DAY: 0 },
     tokens: { use: () => Promise.reject(new Error('There is none.')), drop() {} },
   })
   return connect(account, new AbortController().signal)
@@ -150,4 +150,12 @@ test('an account is read at its throttle, and not beyond the bytes of a day', as
   assert.equal(error.retryAfterMs, DAY_MS - (clock.now() % DAY_MS) + 5 * MINUTE_MS)
   clock.advance(DAY_MS)
   await throttle.next(signal)
+})
+
+test("the bytes of a day are the lower of the provider's and of the setting in MiB", () => {
+  assert.equal(dayLimit(null, 0), null)
+  assert.equal(dayLimit(2_500_000_000, 0), 2_500_000_000)
+  assert.equal(dayLimit(null, 10), 10_485_760)
+  assert.equal(dayLimit(2_500_000_000, 10), 10_485_760)
+  assert.equal(dayLimit(1_000_000, 10), 1_000_000)
 })
