@@ -1,6 +1,6 @@
 // Takes messages that are new in a folder of a server: those that are known here are filed, the others are fetched and stored.
 
-import { DAY_MS } from '../base/durations.ts'
+import { DAY_MS, SECOND_MS } from '../base/durations.ts'
 import type { Tx } from '../db/db.ts'
 import { recordReceived } from '../events/received.ts'
 import type { StoredImport } from '../store/imports.ts'
@@ -223,7 +223,9 @@ export class Intake {
     const session = this.#session
     const { outbox, clock } = session.deps
     const { account } = session
-    const isOld = head.receivedAt < account.createdAt || head.receivedAt < clock.now() - NEWS_MS
+    // INTERNALDATE has whole seconds (RFC 9051 §2.3.3).
+    const created = account.createdAt - (account.createdAt % SECOND_MS)
+    const isOld = head.receivedAt < created || head.receivedAt < clock.now() - NEWS_MS
     const isQuiet = folders.every(({ role }) => role === 'sent' || role === 'drafts' || role === 'trash')
     if (account.import.state !== 'done' || isOld || isQuiet) return
     const mailbox = session.mailbox(tx)
