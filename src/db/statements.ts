@@ -10,6 +10,14 @@ interface Prepared {
   names: readonly string[]
 }
 
+/**
+ * SQLite's planner looks at a bound LIMIT, and so a statement is prepared again on every execution: 8 µs and more each time. It does not
+ * look behind a unary plus.
+ */
+function unpeeked(sql: string): string {
+  return sql.replaceAll('LIMIT ?', 'LIMIT +?')
+}
+
 export class Statements {
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()
@@ -40,7 +48,7 @@ export class Statements {
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql)
     if (known) return known
-    const statement = this.#database.prepare(sql)
+    const statement = this.#database.prepare(unpeeked(sql))
     statement.setReturnArrays(true)
     const prepared = { statement, names: statement.columns().map(({ name }) => name) }
     // FTS5 sets row ids that are not safe integers; the driver would throw on converting them to numbers.
