@@ -78,7 +78,7 @@ export async function benchEntries(folder: string, messages: number): Promise<vo
   await migrate(blobsDb, blobMigrations)
   const notifier = openNotifier(folder)
   const vault = new Vault(Buffer.alloc(32, 1))
-  const store = openStore({ db, blobsDb, clock: systemClock, vault, notifier, closeLinks: () => {} })
+  const store = openStore({ db, blobsDb, clock: systemClock, vault, notifier, closeLinks: () => [] })
   rows.push(...(await measure(store, messages)))
   printTable(`Folder entries of a mailbox (${lines} progress lines)`, ['', 'entries', '1/s CPU', '1/s elapsed'], rows)
   notifier.close()

@@ -1,4 +1,4 @@
-// An outside account at a Dovecot: the import against mbsync from the same server, memory while it runs, and how soon each side sees a change.
+// An outside account at a Dovecot: the import against mbsync from the same server, killed once, with its memory; and how soon each side sees a change.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,17 +9,17 @@ import { ImapFlow } from 'imapflow'
 import { type RemoteDovecot, remoteDovecotMissing, startRemoteDovecot } from '../test/support/remote-dovecot.ts'
 import { numbers, SENDER, subject, text } from './mails.ts'
 import { type Form, type Mailstead, startMailstead } from './mailstead.ts'
+import { get, type ImportResult, reportEnv, watchImport } from './outside-import.ts'
 import { startNode } from './processes.ts'
 import type { SeededAccount } from './seed-outside.ts'
 import { applianceEnv } from './settings.ts'
 import { megabytes, printTable, quantile, ratio, short } from './table.ts'
 
 const USER = 'bench@elsewhere.test'
-const LOOK_MS = 200
 /** Changes of each kind that are timed. */
 const CHANGES = 10
-/** Memory is compared between these parts of the import. */
-const EARLY = 0.2
+/** ... during the import. */
+const CHANGES_MEANWHILE = 3
 
 /** @param messages in the Inbox of the account */
 export async function benchOutside(folder: string, form: Form, messages: number): Promise<void> {
@@ -29,25 +29,67 @@ export async function benchOutside(folder: string, form: Form, messages: number)
   server.fill(USER, '', mails(messages))
   // Dovecot makes its index with the first sign-in: neither side pays for it.
   await (await signIn(server)).logout()
-  const mbsyncSeconds = await timeMbsync(server, folder)
-  const env = { ...applianceEnv(join(folder, 'outside'), '127.0.0.1:9'), ALLOW_PRIVATE_IMAP_HOSTS: 'true' }
-  const seeded = await seed(server, env)
-  const mailstead = await startMailstead(form, env)
+  const mbsync = await timeMbsync(server, folder)
+  const dataDir = join(folder, 'outside')
+  const env = { ...applianceEnv(dataDir, '127.0.0.1:9'), ALLOW_PRIVATE_IMAP_HOSTS: 'true' }
+  const account = await seed(server, env)
+  const meanwhile: Delays = { inward: [], outward: [] }
+  const [imported, mailstead] = await watchImport(folder, {
+    start: () => startMailstead(form, { ...env, ...reportEnv(folder) }),
+    ...{ account, messages, newest: subjectOf(messages) },
+    onChanges: (running) => timeChanges(server, running, account, { count: CHANGES_MEANWHILE, delays: meanwhile }),
+  })
   await using _ = mailstead.child
-  const imported = await timeImport(mailstead, seeded, messages)
-  const [rate, base] = [messages / imported.seconds, messages / mbsyncSeconds]
+  printImport(messages, mbsync, imported)
+  const after: Delays = { inward: [], outward: [] }
+  await timeChanges(server, mailstead, account, { count: CHANGES, delays: after })
+  printDelays({ 'during the import': meanwhile, afterwards: after })
+}
+
+function printImport(messages: number, mbsync: { seconds: number; cpuSeconds: number }, imported: ImportResult): void {
+  const [rate, base] = [messages / imported.seconds, messages / mbsync.seconds]
+  const cpu = (seconds: number) => short((seconds * 1000) / messages)
   printTable(
     `Import of ${messages} messages from Dovecot`,
-    ['', 'messages/s', 'ratio', 'CPU s', 'memory at 20 %', 'at the end', 'most'],
+    ['', 'messages/s', 'ratio', 'CPU ms/message', 'readable after, ms', 'goes on after kill -9, ms'],
     [
-      ['mbsync', short(base), '', '', '', '', ''],
+      ['mbsync', short(base), '', cpu(mbsync.cpuSeconds), '', ''],
       [
-        ...['Mailstead', short(rate), ratio(rate, base), short(imported.cpuSeconds)],
-        ...[imported.early, imported.end, imported.most].map(megabytes),
+        ...['Mailstead', short(rate), ratio(rate, base), cpu(imported.cpuSeconds)],
+        ...[short(imported.readableMs), short(imported.goesOnMs)],
       ],
     ],
   )
-  await timeChanges(server, mailstead, seeded)
+  printTable(
+    'Memory during the import',
+    ['messages', 'RSS', 'without mapped files', 'heap of the first thread', 'of the import', 'of the other threads'],
+    imported.points.map(({ messages: done, resident, anonymous, heaps }) => [
+      short(done),
+      ...[resident, anonymous, heaps.first, heaps.sync, heaps.others].map(megabytes),
+    ]),
+  )
+}
+
+/** ms from the answer to one side until the other one shows the change. */
+interface Delays {
+  inward: number[]
+  outward: number[]
+}
+
+function printDelays(all: Record<string, Delays>): void {
+  const row = (name: string, sample: number[]) => [name, ...[0.5, 1].map((share) => short(quantile(sample, share)))]
+  printTable(
+    'From a change on one side until the other shows it, ms',
+    ['', 'median', 'most'],
+    Object.entries(all).flatMap(([when, { inward, outward }]) => [
+      row(`new at the server, here, ${when}`, inward),
+      row(`flag here, at the server, ${when}`, outward),
+    ]),
+  )
+}
+
+function subjectOf(n: number): string {
+  return `Message ${n}`
 }
 
 function* mails(count: number) {
@@ -56,7 +98,7 @@ function* mails(count: number) {
     const head = [
       `From: ${SENDER}`,
       `To: ${USER}`,
-      `Subject: ${subject(next)} ${n}`,
+      `Subject: ${n === count - 1 ? subjectOf(count) : `${subject(next)} ${n}`}`,
       `Message-ID: <${n}@bench.example>`,
     ]
     const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${text(500 + next(6000), next)}`)
@@ -78,7 +120,7 @@ async function signIn({ host, port, password }: RemoteDovecot): Promise<ImapFlow
   return client
 }
 
-async function timeMbsync({ port, password }: RemoteDovecot, folder: string): Promise<number> {
+async function timeMbsync({ port, password }: RemoteDovecot, folder: string) {
   const home = join(folder, 'outside-mbsync')
   mkdirSync(join(home, 'mail'), { recursive: true })
   const lines = [
@@ -89,8 +131,11 @@ async function timeMbsync({ port, password }: RemoteDovecot, folder: string): Pr
   ]
   writeFileSync(join(home, 'rc'), lines.join('\n'), { mode: 0o600 })
   const began = performance.now()
-  await promisify(execFile)('mbsync', ['-c', join(home, 'rc'), 'all'])
-  return (performance.now() - began) / 1000
+  // "user system" of the program, seconds.
+  const timed = ['-c', 'TIMEFORMAT="%U %S"; time mbsync -c "$0" all', join(home, 'rc')]
+  const { stderr } = await promisify(execFile)('bash', timed)
+  const [user, system] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number)
+  return { seconds: (performance.now() - began) / 1000, cpuSeconds: user! + system! }
 }
 
 async function seed({ port, password }: RemoteDovecot, env: Record<string, string>): Promise<SeededAccount> {
@@ -100,65 +145,27 @@ async function seed({ port, password }: RemoteDovecot, env: Record<string, strin
   return seeded
 }
 
-async function get({ app }: Mailstead, path: string, key: string) {
-  const headers = { authorization: `Bearer ${key}`, host: 'app.bench.test' }
-  const answer = await fetch(`http://127.0.0.1:${app}/api/v1${path}`, { headers })
-  return ((await answer.json()) as { data: unknown }).data
-}
-
-async function timeImport(mailstead: Mailstead, { key, id }: SeededAccount, messages: number) {
-  const { child } = mailstead
-  const before = child.usage()
-  let [began, early, most] = [0, 0, 0]
-  for (;;) {
-    const record = (await get(mailstead, `/remote-accounts/${id}`, key)) as {
-      status: string
-      status_reason: string | null
-      import: { messages_done: number }
-    }
-    const now = performance.now()
-    if (record.status === 'error') throw new Error(`The import failed: ${record.status_reason}`)
-    if (began === 0 && record.status !== 'pending') began = now - LOOK_MS / 2
-    const { memoryBytes, cpuSeconds } = child.usage()
-    most = Math.max(most, memoryBytes)
-    if (record.import.messages_done < messages * EARLY) early = Math.max(early, memoryBytes)
-    if (record.status === 'active') {
-      return {
-        seconds: (now - began) / 1000,
-        cpuSeconds: cpuSeconds - before.cpuSeconds,
-        early,
-        end: memoryBytes,
-        most,
-      }
-    }
-    await pause(LOOK_MS)
-  }
-}
-
-/** New messages and flags, each way: from the answer to one side until the other one shows it. */
-async function timeChanges(server: RemoteDovecot, mailstead: Mailstead, { mailboxKey }: SeededAccount): Promise<void> {
+/** New messages and flags, each way. */
+async function timeChanges(
+  server: RemoteDovecot,
+  mailstead: Mailstead,
+  { mailboxKey }: SeededAccount,
+  { count, delays }: { count: number; delays: Delays },
+): Promise<void> {
   const client = await signIn(server)
-  const [inward, outward]: number[][] = [[], []]
   const list = async (query: string) =>
     (await get(mailstead, `/mailbox/messages?limit=1&${query}`, mailboxKey)) as { id: string }[]
-  for (let n = 0; n < CHANGES; n++) {
+  for (let n = 0; n < count; n++) {
     const subject = `noticed ${n} ${Date.now()}`
     await client.append('INBOX', `From: ${SENDER}\r\nSubject: ${subject}\r\n\r\nNew.\r\n`)
     const began = performance.now()
     let found = await list(`subject=${encodeURIComponent(subject)}`)
     for (; found.length === 0; found = await list(`subject=${encodeURIComponent(subject)}`)) await pause(5)
-    inward!.push(performance.now() - began)
+    delays.inward.push(performance.now() - began)
     await client.noop()
-    const changed = await timeFlag(client, mailstead, mailboxKey, found[0]!.id)
-    outward!.push(changed)
+    delays.outward.push(await timeFlag(client, mailstead, mailboxKey, found[0]!.id))
   }
   await client.logout()
-  const row = (name: string, sample: number[]) => [name, ...[0.5, 1].map((share) => short(quantile(sample, share)))]
-  printTable(
-    'From a change on one side until the other shows it, ms',
-    ['', 'median', 'most'],
-    [row('new at the server, here', inward!), row('flag here, at the server', outward!)],
-  )
 }
 
 async function timeFlag(client: ImapFlow, { app }: Mailstead, key: string, id: string): Promise<number> {

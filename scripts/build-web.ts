@@ -2,11 +2,11 @@
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import process from 'node:process'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { ICONS } from '../web/src/look/icons.ts'
 import { SHELLS, type Shell } from '../web/src/shells.ts'
 import { checksumOf } from './bundle.js'
@@ -94,6 +94,56 @@ function loadedWith(output: string, { outputs }: Metafile, found = new Set<strin
   return found
 }
 
+/** Modules of the pages that are loaded on first use. */
+function loadedLater({ inputs }: Metafile): Set<string> {
+  const found = Object.values(inputs).flatMap(({ imports }) => imports.filter(({ kind }) => kind === 'dynamic-import'))
+  return new Set(found.map(({ path }) => path).filter((path) => path.startsWith('src/')))
+}
+
+/** Modules that are imported by these ones, and those that they import. Paths as in `Metafile`. */
+function importedBy(entries: readonly string[], { inputs }: Metafile): Set<string> {
+  const found = new Set<string>()
+  const follow = (path: string): void => {
+    for (const { path: to, kind } of inputs[path]?.imports ?? []) {
+      if (kind !== 'import-statement' || found.has(to)) continue
+      found.add(to)
+      follow(to)
+    }
+  }
+  for (const entry of entries) follow(entry)
+  return found
+}
+
+const FIRST_LOAD = 'first-load'
+
+/**
+ * Keeps what the first page loads in one file. The bundler puts modules into one file that the same parts need; some parts need only some of
+ * these modules, so that they came as twenty files. Here every part that is loaded later names them all: they are there already.
+ */
+function undivided(meta: Metafile): Plugin {
+  const first = [
+    ...importedBy(
+      SHELLS.map(({ script }) => script),
+      meta,
+    ),
+  ]
+  const later = loadedLater(meta)
+  return {
+    name: FIRST_LOAD,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: new RegExp(`^${FIRST_LOAD}$`) }, ({ path }) => ({ path, namespace: FIRST_LOAD }))
+      onLoad({ filter: /./, namespace: FIRST_LOAD }, () => ({
+        contents: first.map((path) => `import ${JSON.stringify(join(WEB, path))}`).join('\n'),
+        resolveDir: WEB,
+      }))
+      onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
+        if (!later.has(relative(WEB, path))) return
+        return { contents: `${readFileSync(path, 'utf8')}\nimport '${FIRST_LOAD}'\n`, loader: 'tsx' }
+      })
+    },
+  }
+}
+
 function entryOf(shell: Shell, meta: Metafile, shared: Pick<WebEntry, 'early' | 'icon'>): WebEntry {
   const outputOf = (entry: string) => {
     const found = Object.entries(meta.outputs).find(([, output]) => output.entryPoint === entry)
@@ -169,12 +219,14 @@ export async function buildWeb(dist = join(ROOT, WEB_DIST)): Promise<WebManifest
   mkdirSync(made, { recursive: true })
   const checksum = checksumOf(ROOT, webInputs(ROOT))
   const icons = writeIcons(made)
-  const { metafile } = await build({
+  const options: BuildOptions = {
     ...OPTIONS,
     outdir: made,
     entryPoints: SHELLS.flatMap(({ script, style }) => [script, style]),
     define: { ICON_FILE: JSON.stringify(`/assets/${icons}`), 'process.env.NODE_ENV': '"production"' },
-  })
+  }
+  const modules = await build({ ...options, write: false })
+  const { metafile } = await build({ ...options, plugins: [undivided(modules.metafile!)] })
   const read = (path: string) => readFileSync(join(WEB, path), 'utf8')
   const shared = {
     early: writeHashed(made, 'theme', '.js', read('src/look/theme.js')),

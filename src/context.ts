@@ -133,8 +133,10 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const mailTokenOf = (id: string) => sync.tokens.of(id)
   const outbound: Outbound = openOutbound({ ...deps, mailTokenOf })
   const sync: Sync = new Sync({ ...deps, outbound }, overrides.openServer)
-  const { teams, domains, mailboxes } = directory
-  const own = { db, clock, log, vault, config, teams, domains, mailboxes, mailer: outbound.systemMail }
+  const { teams, domains, mailboxes, appPasswords } = directory
+  const linksArriveIn = (email: string) => sync.accounts.linksArriveIn(email)
+  const homes = { teams, domains, mailboxes, appPasswords }
+  const own = { db, clock, log, vault, config, ...homes, mailer: outbound.systemMail, linksArriveIn }
   const people: People = new People(own)
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
   const administration = openAdministration({ ...deps, outbound, agents, people, sync })
@@ -227,13 +229,15 @@ function linkCloser(
   rooms: () => { people: People; agents: Agents },
 ): CloseLinks {
   return (tx, tokens) => {
-    if (SIGN_IN_LINKS_TO_LOCAL) return
+    if (SIGN_IN_LINKS_TO_LOCAL) return []
     const { people, agents } = rooms()
-    const links = people.links.drop(tx, tokens) + agents.invites.dropLinks(tx, tokens)
-    if (links === 0) return
+    const persons = people.links.drop(tx, tokens)
+    const links = persons.length + agents.invites.dropLinks(tx, tokens)
+    if (links === 0) return []
     tx.afterCommit(() =>
       log.warn({ event: 'people.link_ended', links }, 'Sign-in link revoked: it was delivered to a local mailbox'),
     )
+    return persons
   }
 }
 

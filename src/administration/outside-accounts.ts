@@ -142,8 +142,8 @@ export class OutsideAccounts {
   }
 
   /**
-   * Attaches the account of a consent, or renews the consent of one that is attached.
-   * @throws ProductError conflict (attached with a password, the mailbox cannot collect)
+   * Attaches the account of a consent, or renews the consent of one that is attached in the same way.
+   * @throws ProductError conflict (attached in another way, the mailbox cannot collect)
    */
   connect(consent: MailConsent): Promise<RemoteAccount> {
     const { teamId, auth, mode, name, email, refreshToken, mailboxId } = consent
@@ -151,7 +151,8 @@ export class OutsideAccounts {
     const secret = { refresh_token: refreshToken }
     return db.write((tx) => {
       const known = sync.accounts.attached(tx, teamId, email)
-      if (known !== undefined && known.auth === auth) {
+      const isSame = known?.mode === mode && (mode === 'mirror' || known.mailboxId === mailboxId)
+      if (known !== undefined && known.auth === auth && isSame) {
         return sync.accounts.updateIn(tx, teamId, known.id, { secret })
       }
       const account = { ...{ mode, name, email, auth, secret, imap: null }, mailboxId: mailboxId ?? undefined }
@@ -349,9 +350,16 @@ function refuseCollector({ status, domainId, isAgent }: Mailbox): void {
 function imapOf({ email, imap }: OutsideAccountInput, found: DiscoveredServer | null): ImapSettings | null {
   const host = imap.host ?? found?.host
   if (host === undefined) return null
-  const protocol = imap.protocol ?? found?.protocol ?? (imap.port === IMAP_PORTS.starttls ? 'starttls' : 'ssl')
-  const port = imap.port ?? (imap.protocol === undefined ? found?.port : undefined) ?? IMAP_PORTS[protocol]
+  const server = matching(imap, found)
+  const protocol = imap.protocol ?? server?.protocol ?? (imap.port === IMAP_PORTS.starttls ? 'starttls' : 'ssl')
+  const port = imap.port ?? server?.port ?? IMAP_PORTS[protocol]
   return { host, port, protocol, username: imap.username ?? found?.username ?? email }
+}
+
+/** The server that was found, unless another one, or another way to connect to it, was given: its port belongs to its protocol. */
+function matching<P extends string>(given: GivenServer<P>, found: DiscoveredServer | null): DiscoveredServer | null {
+  const members = ['host', 'port', 'protocol'] as const
+  return members.every((member) => given[member] === undefined || given[member] === found?.[member]) ? found : null
 }
 
 /** Null without a server. */
@@ -362,12 +370,13 @@ function smtpOf(
 ): SmtpSettings | null {
   const host = smtp.host ?? found?.host
   if (host === undefined) return null
-  const port = smtp.port ?? found?.port ?? (smtp.protocol === 'ssl' ? SUBMISSIONS_PORT : SUBMISSION_PORT)
+  const server = matching(smtp, found)
+  const port = smtp.port ?? server?.port ?? (smtp.protocol === 'ssl' ? SUBMISSIONS_PORT : SUBMISSION_PORT)
   return {
     smtpHost: host,
     smtpPort: port,
-    smtpProtocol: smtp.protocol ?? found?.protocol ?? (port === SUBMISSIONS_PORT ? 'ssl' : 'starttls'),
-    smtpUsername: smtp.username ?? found?.username ?? imap.username ?? email,
+    smtpProtocol: smtp.protocol ?? server?.protocol ?? (port === SUBMISSIONS_PORT ? 'ssl' : 'starttls'),
+    smtpUsername: smtp.username ?? (host === found?.host ? found.username : undefined) ?? imap.username ?? email,
     smtpPassword: smtp.password ?? password,
   }
 }

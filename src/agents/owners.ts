@@ -19,7 +19,7 @@ interface Deps extends Pick<AgentDeps, 'db' | 'config' | 'mailer'> {
 }
 
 /** The signed-in person and the scope of the session. */
-type Owner = Pick<SignInSession, 'email' | 'teamId'>
+type Owner = Pick<SignInSession, 'email' | 'teamId'> & Partial<Pick<SignInSession, 'createdAt'>>
 
 export class Owners {
   readonly #deps: Deps

@@ -81,6 +81,18 @@ export class Ownership {
     this.#deps.stopSending(tx, registration.mailboxId)
   }
 
+  /**
+   * Sets how many recipients an agent may send to; they apply to its next message.
+   * @param limits per hour and per day; null for those of the settings
+   * @throws ProductError not_found
+   */
+  setSendLimits(tx: Tx, id: string, { hourly, daily }: { hourly: number | null; daily: number | null }): void {
+    const registration = this.#deps.registrations.byId(tx, id)
+    if (registration === undefined) throw notFound('registration')
+    const sql = 'UPDATE agent_registrations SET send_hourly = ?, send_daily = ? WHERE n = ?'
+    tx.run(sql, [hourly, daily, registration.n])
+  }
+
   /** Revokes a registration with its tokens, invitations and queued messages. Idempotent. @throws ProductError not_found */
   revoke(tx: Tx, id: string): void {
     const registration = this.#deps.registrations.byId(tx, id)

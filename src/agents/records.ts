@@ -29,6 +29,9 @@ export interface Registration {
   sendingAskedAt: number | null
   /** When its owner decided against it; null while they have not. */
   sendingRefusedAt: number | null
+  /** Recipients per hour and per day that the operator set for it; null for those of the settings. */
+  sendHourly: number | null
+  sendDaily: number | null
 }
 
 export type InviteState = 'pending' | 'accepted' | 'approved' | 'declined' | 'expired' | 'revoked'
@@ -72,6 +75,8 @@ export function registrationOf(row: Row): Registration {
     endedAt: row.ended_at as number | null,
     sendingAskedAt: row.sending_asked_at as number | null,
     sendingRefusedAt: row.sending_refused_at as number | null,
+    sendHourly: row.send_hourly as number | null,
+    sendDaily: row.send_daily as number | null,
   }
 }
 

@@ -26,6 +26,8 @@ export interface NewRegistration {
 }
 
 export interface RegistrationFilter {
+  /** Part of the address or of the name the agent gave itself. */
+  search?: string
   state?: RegistrationState
   /** ms, inclusive */
   createdAfter?: number
@@ -126,6 +128,9 @@ export class Registrations {
   list(filter: RegistrationFilter): Page<Registration> {
     const where = new Where()
     if (filter.state !== undefined) where.add('state = ?', filter.state)
+    if (filter.search !== undefined) {
+      where.add(`instr(lower(email || ' ' || coalesce(client_name, '')), ?) > 0`, filter.search.toLowerCase())
+    }
     if (filter.createdAfter !== undefined) where.add('created_at >= ?', filter.createdAfter)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = this.#deps.db.read.all(

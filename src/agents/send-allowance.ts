@@ -5,6 +5,7 @@ import { HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Tx } from '../db/db.ts'
+import { type Registration, registrationOf } from './records.ts'
 
 const HOURS_PER_DAY = 24
 
@@ -20,9 +21,10 @@ export class SendAllowance {
    * @returns null when the limits allow them or the mailbox is no agent's; otherwise the error, and nothing is counted
    */
   take(tx: Tx, mailboxId: string, recipients: number): ProductError | null {
-    const { clock, config } = this.#deps
-    const agent = tx.get<{ n: number }>('SELECT n FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
+    const { clock } = this.#deps
+    const agent = this.#agentOf(tx, mailboxId)
     if (agent === undefined) return null
+    const limits = this.limitsOf(agent)
     const now = clock.now()
     const hour = Math.floor(now / HOUR_MS)
     const rows = tx.all<{ hour: number; recipients: number }>(
@@ -31,19 +33,16 @@ export class SendAllowance {
     )
     const inHour = rows.find((row) => row.hour === hour)?.recipients ?? 0
     const inDay = rows.reduce((sum, row) => sum + row.recipients, 0)
-    if (inHour + recipients > config.AGENT_SEND_HOURLY) {
+    if (inHour + recipients > limits.hourly) {
       return tooMany(
-        `An agent may send to ${config.AGENT_SEND_HOURLY} recipients per hour. Try again later.`,
+        `This agent may send to ${limits.hourly} recipients per hour. Try again later.`,
         (hour + 1) * HOUR_MS - now,
       )
     }
-    if (inDay + recipients > config.AGENT_SEND_DAILY) {
+    if (inDay + recipients > limits.daily) {
       const first = rows[0]?.hour ?? hour
       const opensAt = (first + HOURS_PER_DAY) * HOUR_MS
-      return tooMany(
-        `An agent may send to ${config.AGENT_SEND_DAILY} recipients per day. Try again later.`,
-        opensAt - now,
-      )
+      return tooMany(`This agent may send to ${limits.daily} recipients per day. Try again later.`, opensAt - now)
     }
     tx.run('DELETE FROM agent_sends WHERE registration = ? AND hour <= ?', [agent.n, hour - HOURS_PER_DAY])
     tx.run(
@@ -52,6 +51,26 @@ export class SendAllowance {
       [agent.n, hour, recipients],
     )
     return null
+  }
+
+  /** Recipients per hour and day: those the operator set for the agent, else those of the settings. */
+  limitsOf({ sendHourly, sendDaily }: Pick<Registration, 'sendHourly' | 'sendDaily'>): {
+    hourly: number
+    daily: number
+  } {
+    const { AGENT_SEND_HOURLY, AGENT_SEND_DAILY } = this.#deps.config
+    return { hourly: sendHourly ?? AGENT_SEND_HOURLY, daily: sendDaily ?? AGENT_SEND_DAILY }
+  }
+
+  /** Recipients per day that the agent of a mailbox may send to; null for other mailboxes. */
+  dailyLimit(reader: Pick<Tx, 'get'>, mailboxId: string): number | null {
+    const agent = this.#agentOf(reader, mailboxId)
+    return agent === undefined ? null : this.limitsOf(agent).daily
+  }
+
+  #agentOf(reader: Pick<Tx, 'get'>, mailboxId: string): Registration | undefined {
+    const row = reader.get('SELECT * FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
+    return row && registrationOf(row)
   }
 
   /** Recipients an agent has sent to in the last 24 hours. */

@@ -32,6 +32,7 @@ import { apiKeys } from './management/api-keys.ts'
 import { mailboxAppPasswords } from './management/app-passwords.ts'
 import { audit } from './management/audit.ts'
 import { billing } from './management/billing.ts'
+import { deliveryActions } from './management/delivery-actions.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
 import { domainKeys } from './management/domain-keys.ts'
@@ -47,6 +48,7 @@ import { mailboxFilters } from './management/mailbox-filters.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxPeople } from './management/mailbox-people.ts'
 import { mailboxes } from './management/mailboxes.ts'
+import { memberAccess } from './management/member-access.ts'
 import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
@@ -64,10 +66,13 @@ import { operatorAgents } from './operator/agents.ts'
 import { operatorAppliance } from './operator/appliance.ts'
 import { operatorAudit } from './operator/audit.ts'
 import { operatorBackups } from './operator/backups.ts'
+import { operatorBilling } from './operator/billing.ts'
 import { operatorCredits } from './operator/credits.ts'
 import { operatorDoctor } from './operator/doctor.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { machineMetrics } from './operator/machine-metrics.ts'
+import { operatorOwnRecords } from './operator/own-records.ts'
+import { operatorPeople } from './operator/people.ts'
 import { operatorQueue } from './operator/queue.ts'
 import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
@@ -88,6 +93,7 @@ const management = [
   ...inboundLogs,
   ...emails,
   ...emailLogs,
+  ...deliveryActions,
   ...emailMetrics,
   ...providers,
   ...providerActions,
@@ -103,6 +109,7 @@ const management = [
   ...events,
   ...apiKeys,
   ...team,
+  ...memberAccess,
   ...audit,
   ...requests,
   ...usage,
@@ -138,12 +145,15 @@ const operator = [
   ...operatorQueue,
   ...operatorLimitRequests,
   ...operatorTeams,
+  ...operatorPeople,
   ...operatorAgents,
   ...operatorAppliance,
   ...operatorDoctor,
   ...operatorBackups,
   operatorAudit,
   operatorCredits,
+  ...operatorBilling,
+  operatorOwnRecords,
   machineMetrics,
 ]
 

@@ -14,6 +14,16 @@ export function usageOf(app: Context, mailboxIds: readonly string[]): Map<string
   }
 }
 
+/** Bytes that these mailboxes take together; null while the store cannot be read. */
+export function usedBytesOf(app: Context, mailboxIds: Iterable<string>): number | null {
+  try {
+    return app.store.accounts.usedBytesOf(mailboxIds)
+  } catch (error) {
+    app.log.warn({ event: 'api.usage_unavailable', err: error }, 'Usage of mailboxes unavailable')
+    return null
+  }
+}
+
 /** What belongs to a mailbox. */
 export interface MailboxFacts {
   /** Active API keys. */

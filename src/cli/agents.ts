@@ -1,4 +1,4 @@
-// `mailstead agent …`: lists and revokes registered agents, and turns registration on or off.
+// `mailstead agent …`: lists, limits and revokes registered agents, and turns registration on or off.
 
 import { AGENT_STATES, presentAgent } from '../api/schemas/operator-agent.ts'
 import { ProductError } from '../base/errors.ts'
@@ -22,9 +22,9 @@ export const agentList: Command = {
     const state = oneOf('state', call.text('state'), AGENT_STATES)
     const createdAfter = readTime(call.text('since'))
     const limit = readLimit(call)
-    const { agents } = await call.open()
-    const page = agents.registrations.list({ state, createdAfter, limit, after: null })
-    const rows = page.items.map(presentAgent)
+    const app = await call.open()
+    const page = app.agents.registrations.list({ state, createdAfter, limit, after: null })
+    const rows = page.items.map((one) => presentAgent(app, one))
     return listOutput(rows, page.next !== null, {
       none: 'No agent has registered.',
       head: ['Agent', 'Inbox', 'State', 'Registered'],
@@ -33,14 +33,31 @@ export const agentList: Command = {
   },
 }
 
+export const agentLimit: Command = {
+  words: 'agent limit',
+  summary: 'Set how many recipients an agent may send to; without options, the limits of the settings apply again.',
+  operands: ['agent (areg_…)'],
+  options: {
+    hourly: { value: 'number', says: 'recipients per hour' },
+    daily: { value: 'number', says: 'recipients per day' },
+  },
+  async run(call) {
+    const id = checkId(call.operands[0]!)
+    const limits = { hourly: readCount('hourly', call.text('hourly')), daily: readCount('daily', call.text('daily')) }
+    const app = await call.open()
+    await app.db.write((tx) => app.agents.ownership.setSendLimits(tx, id, limits))
+    const agent = presentAgent(app, app.agents.registrations.byId(app.db.read, id)!)
+    const { recipients_per_hour: hour, recipients_per_day: day } = agent
+    return { data: agent, lines: [`Agent ${id} may send to ${hour} recipients per hour and ${day} per day.`] }
+  },
+}
+
 export const agentRevoke: Command = {
   words: 'agent revoke',
   summary: 'Revoke an agent: its tokens, its invitations and its inbox.',
   operands: ['agent (areg_…)'],
   async run(call) {
-    const id = call.operands[0]!
-    if (!REGISTRATION_ID.test(id))
-      throw new ProductError('invalid_parameter', `${id} is not the id of an agent (areg_…).`)
+    const id = checkId(call.operands[0]!)
     const { agents, db } = await call.open()
     await db.write((tx) => agents.ownership.revoke(tx, id))
     return { data: { id, state: 'revoked' }, lines: [`Agent ${id} is revoked.`] }
@@ -90,4 +107,17 @@ export const agentRotateKey: Command = {
     const kid = await agents.assertions.rotate()
     return { data: { kid }, lines: [`Assertions are signed with the key ${kid} from now on.`] }
   },
+}
+
+function checkId(id: string): string {
+  if (!REGISTRATION_ID.test(id))
+    throw new ProductError('invalid_parameter', `${id} is not the id of an agent (areg_…).`)
+  return id
+}
+
+/** Null where the option is left out. */
+function readCount(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  if (!/^\d{1,9}$/.test(text)) throw new ProductError('invalid_parameter', `--${name} must be a whole number.`)
+  return Number(text)
 }

@@ -1,6 +1,6 @@
 // All commands, in the order and under the headings of the help.
 
-import { agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
+import { agentLimit, agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
 import {
   appPasswordCreate,
   appPasswordList,
@@ -30,7 +30,7 @@ import { mailboxKey } from './mailbox-key.ts'
 import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
 import { operatorGrant, operatorList, operatorWithdraw } from './operator-grant.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
-import { loginLink, memberAdd, memberList } from './people.ts'
+import { loginLink, memberAdd, memberList, signOut } from './people.ts'
 import { providerActivate, providerDeactivate, providerDelete, providerTest } from './provider-actions.ts'
 import { providerConnect, providerCreate, providerUpdate } from './provider-edit.ts'
 import { providerList, providerShow } from './providers.ts'
@@ -73,7 +73,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[limitRequestList, limitRequestApprove, limitRequestDeny],
       ...[keyList, keyCreate, keyRevoke, keyRotate, operatorKey, operatorRevoke],
       ...[operatorList, operatorGrant, operatorWithdraw],
-      ...[memberList, memberAdd, loginLink],
+      ...[memberList, memberAdd, loginLink, signOut],
     ],
   },
   {
@@ -112,7 +112,7 @@ export const GROUPS: readonly CommandGroup[] = [
   },
   {
     title: 'Agents',
-    commands: [agentList, agentRevoke, agentRevokeAll, agentRegistration, agentRotateKey],
+    commands: [agentList, agentLimit, agentRevoke, agentRevokeAll, agentRegistration, agentRotateKey],
   },
 ]
 

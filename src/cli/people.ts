@@ -1,4 +1,5 @@
-// `mailstead member list`, `member add`, `login-link`: lists and adds members and prints sign-in links, also before mail can be sent.
+// `mailstead member list`, `member add`, `login-link`, `sign-out`: lists and adds members, prints sign-in links, also before mail can be sent, and ends
+// sessions.
 
 import { presentMember } from '../api/management/team.ts'
 import { ProductError } from '../base/errors.ts'
@@ -66,6 +67,23 @@ export const loginLink: Command = {
     const { url, lines } = await show()
     await app.db.write((tx) => auditCommand(tx, app, 'login-link', { email, teamId }))
     return { data: { url }, lines: [...lines, `  ${url}`] }
+  },
+}
+
+export const signOut: Command = {
+  words: 'sign-out',
+  summary: 'Sign a person out of every browser, and revoke their unused links.',
+  operands: ['email'],
+  async run(call) {
+    const app = await call.open()
+    const email = checkPersonEmail(call.operands[0]!)
+    const { people, db } = app
+    const ended = await db.write((tx) => {
+      people.links.dropOf(tx, email)
+      auditCommand(tx, app, 'sign-out', { email, teamId: null })
+      return people.sessions.closeOf(tx, email)
+    })
+    return { data: { email, sessions: ended }, lines: [`${email} is signed out of ${ended} browsers.`] }
   },
 }
 

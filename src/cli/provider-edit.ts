@@ -98,7 +98,7 @@ export const providerUpdate: Command = {
     }
     const app = await call.open()
     const { teamId, id } = chooseProvider(app, call.operands[0]!)
-    const provider = await inOptionNames(NAMES, () => {
+    const provider = await inOptionNames({ ...NAMES, smtp_password: '--password-stdin' }, () => {
       if (!checkChange.passes(body)) throw wrongBody(checkChange.issues(body))
       return app.outbound.providers.update(teamId, id, readProvider(body as ProviderUpdate))
     })

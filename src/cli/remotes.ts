@@ -3,7 +3,7 @@
 import { presentRemoteAccount, type RemoteAccountJson } from '../api/schemas/remote-account.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import type { RemoteAccount } from '../sync/records.ts'
+import { REMOVAL_SIDES, type RemoteAccount } from '../sync/records.ts'
 import { choiceOption, oneOf } from './choice.ts'
 import { type Call, type Command, type CommandResult, TEAM_OPTION } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
@@ -75,9 +75,15 @@ export const remoteSync: Command = {
 
 export const remoteConfirmRemoval: Command = {
   words: 'remote confirm-removal',
-  summary: 'Let a removal of many messages at the other side happen here.',
+  summary: 'Let a removal of many messages on one side happen on the other.',
   operands: [REMOTE_OPERAND],
-  run: (call) => change(call, ({ sync }, { teamId, id }) => sync.accounts.confirmRemoval(teamId, id)),
+  options: {
+    at: { value: 'side', says: 'server or here: where the messages are that are then removed', words: REMOVAL_SIDES },
+  },
+  run(call) {
+    const at = oneOf('at', call.text('at'), REMOVAL_SIDES)
+    return change(call, ({ sync }, { teamId, id }) => sync.accounts.confirmRemoval(teamId, id, at))
+  },
 }
 
 export const remoteDelete: Command = {
@@ -142,9 +148,13 @@ function linesOf(row: RemoteAccountJson): string[] {
     ['tried again', row.next_try_at],
   ]
   const shown = facts.flatMap(([name, value]) => (value === null ? [] : [[`  ${name}`, value]]))
-  const held = row.allowed_actions.confirm_removal
-    ? ['', `A removal of many messages is held back. To let it happen: mailstead remote confirm-removal ${row.id}`]
-    : []
+  const held = row.held_removals.flatMap(({ at, messages }) => [
+    '',
+    at === 'here'
+      ? `${messages} messages are gone at the server, and kept here. To remove them here:`
+      : `${messages} messages were deleted here, and are kept at the server. To remove them there:`,
+    `  mailstead remote confirm-removal ${row.id} --at ${at}`,
+  ])
   return [remoteLine(row), '', ...table(shown), ...held]
 }
 

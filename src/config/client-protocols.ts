@@ -1,7 +1,11 @@
 // The protocols of mail programs, and what a mail program must be set to (decisions-imap §2.2).
 
-import { CLIENT_LISTENERS, type ClientListener } from './client-listeners.ts'
+import { CLIENT_LISTENERS, type ClientListener, LISTENER_PORTS } from './client-listeners.ts'
 import type { Config } from './config.ts'
+import { isReserved } from './reserved-names.ts'
+
+/** Of IMAP and submission, with TLS and with STARTTLS, and of ManageSieve (RFC 8314 §7, RFC 5804 §1.8). */
+const REGISTERED_PORTS = [993, 143, 465, 587, 4190] as const
 
 /** What an app password can be limited to; which listeners there are is chosen by `CLIENT_PROTOCOLS`. */
 export const CLIENT_PROTOCOLS = ['imap', 'submission', 'managesieve'] as const
@@ -19,8 +23,12 @@ export interface ClientSettings extends Record<ClientProtocol, ClientEndpoint | 
   username: string
 }
 
+/** The settings that say which port mail programs connect to. */
+export type ClientPorts = Pick<Config, 'CLIENT_HOST' | 'MAIL_HOSTS' | 'CLIENT_PUBLIC_PORTS'> &
+  Partial<Pick<Config, (typeof LISTENER_PORTS)[ClientListener]>>
+
 /** The settings that say where mail programs connect to. */
-export type ClientNames = Pick<Config, 'CLIENT_HOST' | 'MAIL_HOSTS' | 'CLIENT_PUBLIC_PORTS'> & {
+export type ClientNames = ClientPorts & {
   CLIENT_PROTOCOLS: readonly ClientListener[]
 }
 
@@ -45,9 +53,15 @@ function servedEndpoints(config: ClientNames, ...names: ClientListener[]): Clien
     }))
 }
 
-/** The port mail programs connect to, which may be mapped to that of the listener. */
-export function publicPort({ CLIENT_PUBLIC_PORTS }: Pick<Config, 'CLIENT_PUBLIC_PORTS'>, name: ClientListener): number {
-  return CLIENT_PUBLIC_PORTS[CLIENT_LISTENERS.indexOf(name)]!
+/** The port mail programs connect to: as it is set, that of the listener in a trial, which nothing publishes, and else the registered one. */
+export function publicPort(config: ClientPorts, name: ClientListener): number {
+  const index = CLIENT_LISTENERS.indexOf(name)
+  const listening = config[LISTENER_PORTS[name]] ?? 0
+  const registered = REGISTERED_PORTS[index]!
+  // 0: any free port, which is not known here.
+  return (
+    config.CLIENT_PUBLIC_PORTS[index] ?? (isReserved(config.MAIL_HOSTS[0]!) && listening > 0 ? listening : registered)
+  )
 }
 
 /** Every endpoint of a protocol; TLS from the first byte comes first, which RFC 8314 §3 prefers. */

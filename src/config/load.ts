@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
-import { LISTENER_PORTS } from './client-listeners.ts'
+import { CLIENT_LISTENERS, LISTENER_PORTS } from './client-listeners.ts'
 import { type Config, settings } from './config.ts'
 import { PATTERN_TEXTS } from './setting-types.ts'
 import { suggestionFor, unknownInEnvironment } from './unknown-settings.ts'
@@ -182,6 +182,10 @@ function checkAddresses(config: Config): void {
 
 /** Two listeners cannot share a port, unless each has an address of its own. */
 function checkListeners(config: Config): void {
+  const { length } = config.CLIENT_PUBLIC_PORTS
+  if (length !== 0 && length !== CLIENT_LISTENERS.length) {
+    throw wrong(`The setting CLIENT_PUBLIC_PORTS must name ${CLIENT_LISTENERS.length} ports, or none.`)
+  }
   const [, address = '', digits = ''] = /^(.+):(\d+)$/.exec(config.OPERATOR_BIND) ?? []
   const operator = { name: 'OPERATOR_BIND', host: address.replace(/^\[|\]$/g, ''), port: Number(digits) }
   if (isIP(operator.host) === 0 || operator.port > 65535) {

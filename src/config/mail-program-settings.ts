@@ -22,10 +22,9 @@ export const mailProgramSettings = {
   SUBMISSION_PORT: { ...Port, default: 2587, description: 'TCP port of submission with STARTTLS (587 in public).' },
   MANAGESIEVE_PORT: { ...Port, default: 4190, description: 'TCP port of ManageSieve (STARTTLS).' },
   CLIENT_PUBLIC_PORTS: Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), {
-    default: [993, 143, 465, 587, 4190],
-    minItems: 5,
-    maxItems: 5,
-    description: `Ports as mail programs reach them, of ${CLIENT_LISTENERS.join(', ')}, in this order.`,
+    default: [],
+    maxItems: CLIENT_LISTENERS.length,
+    description: `Ports as mail programs reach them, of ${CLIENT_LISTENERS.join(', ')}, in this order. Empty: 993, 143, 465, 587, 4190; in a trial, with a reserved name in MAIL_HOSTS such as localhost, those of the listeners.`,
   }),
   IMAP_MAX_CONNECTIONS: Type.Integer({
     default: 3000,

@@ -193,6 +193,12 @@ export class AppPasswords {
     })
   }
 
+  /** Revokes those of a mailbox that a member (`usr_…`) made, whose access to it ends. */
+  revokeMadeBy(tx: Tx, mailboxId: string, memberId: string): void {
+    const sql = 'UPDATE app_passwords SET revoked_at = ? WHERE mailbox_id = ? AND created_by = ? AND revoked_at IS NULL'
+    tx.run(sql, [this.#deps.clock.now(), mailboxId, memberId])
+  }
+
   /** Revokes all of a mailbox, in the unit of work that deletes it. */
   revokeOf(tx: Tx, mailboxId: string): void {
     const sql = 'UPDATE app_passwords SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL'

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import type { Resolver } from '../base/resolver.ts'
 import { CLIENT_LISTENERS, type ClientListener } from '../config/client-listeners.ts'
-import { clientHost, publicPort } from '../config/client-protocols.ts'
+import { type ClientPorts, clientHost, publicPort } from '../config/client-protocols.ts'
 import type { Config } from '../config/config.ts'
 import { type DnsLookup, lookUp, lookUpCname, shown } from './dns-lookup.ts'
 import { isHostName } from './domain-name.ts'
@@ -23,7 +23,7 @@ export interface ClientRecordCheck extends ClientRecord {
   ok: boolean
 }
 
-type Settings = Pick<Config, 'APP_ORIGIN' | 'CLIENT_HOST' | 'CLIENT_PROTOCOLS' | 'CLIENT_PUBLIC_PORTS' | 'MAIL_HOSTS'>
+type Settings = ClientPorts & Pick<Config, 'APP_ORIGIN' | 'CLIENT_PROTOCOLS'>
 
 const SERVICES: Readonly<Record<ClientListener, string>> = {
   imaps: '_imaps._tcp',

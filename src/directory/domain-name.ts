@@ -5,12 +5,11 @@ import { domainToASCII } from 'node:url'
 import { parse } from 'tldts'
 import { invalid } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
+import { isReserved } from '../config/reserved-names.ts'
 
 const NAME_MIN = 4
 const NAME_MAX = 253
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
-// RFC 2606 §2, RFC 6761 §6: names below these cannot be registered.
-const RESERVED = new Set(['test', 'example', 'invalid', 'localhost'])
 
 /**
  * The stored form of a domain: lower-case A-labels, no final dot. Null for an invalid name or an IP address.
@@ -37,10 +36,7 @@ export function isPublicSuffix(name: string): boolean {
   return parse(name, { allowPrivateDomains: false }).publicSuffix === name
 }
 
-/** True for names under the reserved top-level domains, which are verified without DNS (decisions §5.2). */
-export function isReserved(name: string): boolean {
-  return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
-}
+export { isReserved }
 
 /** The domain of the envelope sender, which receives bounces (decisions §8.1). */
 export function bounceDomain(mailHost: string): string {

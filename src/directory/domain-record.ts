@@ -7,6 +7,7 @@ import { type DkimKey, isSuperseded, keyRecord } from './dkim-key-record.ts'
 import { type DnsRecord, type DnsRecords, dnsRecords } from './dns-records.ts'
 import type { DomainCheck } from './domain-checks.ts'
 import type { DomainState, VerificationStatus } from './domain-lifecycle.ts'
+import { isReserved } from './domain-name.ts'
 
 /** The verification status of a domain; read for every message sent. */
 export interface DomainStatus {
@@ -23,7 +24,7 @@ export interface Domain extends DomainStatus {
   createdAt: number
   /** When DNS was last checked; null before the first check. */
   checkedAt: number | null
-  /** Whether every record was found then; null before the first check. */
+  /** Whether every record was found then; null before the first check, and for a reserved name with nothing in DNS. */
   areChecksOk: boolean | null
   /** Includes keys in use, new keys, and retired keys that messages in transit may need. */
   records: DnsRecords
@@ -85,13 +86,19 @@ export function presentDomain(row: Row, { keys, config, now }: DomainView): Doma
     verifiedAt: row.verified_at as number | null,
     createdAt: row.created_at as number,
     checkedAt: (row.checked_at as number | null | undefined) ?? null,
-    areChecksOk: typeof row.checks !== 'string' ? null : checksOf(row).every(({ ok }) => ok),
+    areChecksOk: typeof row.checks !== 'string' ? null : areOk(checksOf(row), name),
     records: dnsRecords(
       { name, token: row.verification_token as string, dkim: records(true), sesTokens: sesTokensOf(row) },
       config,
     ),
     removable: records(false),
   }
+}
+
+/** Null for a reserved name with nothing in DNS: its records cannot be published. */
+function areOk(checks: readonly DomainCheck[], name: string): boolean | null {
+  if (checks.every(({ ok }) => ok)) return true
+  return isReserved(name) && checks.every(({ found }) => found.length === 0) ? null : false
 }
 
 /** The state of a domain at Amazon SES, as the check of a domain finds it. */

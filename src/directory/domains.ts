@@ -7,6 +7,7 @@ import type { Resolver } from '../base/resolver.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { type Page, pageOf } from '../db/page.ts'
+import { RowCache } from '../db/row-cache.ts'
 import { Where } from '../db/sql-text.ts'
 import { domainOf } from '../mime/address.ts'
 import { type ClientRecordCheck, checkClientRecords } from './client-records.ts'
@@ -48,13 +49,18 @@ interface DomainDeps {
 type Check = (current: Domain) => void
 
 const TOKEN_LENGTH = 32
+/** Receiving domains in memory. */
+const KNOWN_MAX = 1000
 
 export class Domains {
   readonly #deps: DomainDeps
   readonly #verifier: DomainVerifier
+  /** By name: read for each recipient of a message. */
+  readonly #known: RowCache<string, ReceivingDomain>
 
   constructor(deps: DomainDeps) {
     this.#deps = deps
+    this.#known = new RowCache(deps.db, KNOWN_MAX)
     this.#verifier = new DomainVerifier(deps)
   }
 
@@ -249,7 +255,17 @@ export class Domains {
 
   /** The one domain that receives for a name: verified, or lapsed without a later verification by another team. */
   byName(name: string): ReceivingDomain | undefined {
-    return this.#receiving('name = ? AND receives = 1', name)
+    return this.#known.get(name, () => {
+      const domain = this.#receiving('name = ? AND receives = 1', name)
+      return domain && Object.freeze(domain)
+    })
+  }
+
+  /** Those of some names that the appliance receives for. */
+  receivingAmong(names: readonly string[]): Set<string> {
+    const sql = 'SELECT name FROM domains WHERE name IN (SELECT value FROM json_each(?)) AND receives = 1'
+    const rows = this.#deps.db.read.all<{ name: string }>(sql, [JSON.stringify(names)])
+    return new Set(rows.map(({ name }) => name))
   }
 
   /** As `byName`, by id. */

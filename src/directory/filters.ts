@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { type Issue, ProductError } from '../base/errors.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import { RowCache } from '../db/row-cache.ts'
 import { type FilterSender, matchSender, normalPattern, PATTERN_MAX, readSender } from './filter-pattern.ts'
 
 export type FilterMode = 'off' | 'allowlist' | 'denylist'
@@ -21,21 +22,26 @@ export interface FilterState {
 /** Most rules of one filter (specification §2.6). */
 export const RULES_MAX = 1000
 const ISSUES_MAX = 50
+/** Filters in memory. */
+const KNOWN_MAX = 500
 /** Maximum From addresses of one message that are evaluated. */
 export const SENDERS_MAX = 100
 
 export class Filters {
   readonly #db: Db
   readonly #clock: Clock
+  /** Read for each recipient of a message. */
+  readonly #known: RowCache<string, Readonly<FilterState>>
 
   constructor(deps: { db: Db; clock: Clock }) {
     this.#db = deps.db
     this.#clock = deps.clock
+    this.#known = new RowCache(deps.db, KNOWN_MAX)
   }
 
   /** @param ownerId a domain or a mailbox; one without a filter has mode `off` and no rules */
-  get(ownerId: string): FilterState {
-    return readFilter(this.#db.read, ownerId)
+  get(ownerId: string): Readonly<FilterState> {
+    return this.#known.get(ownerId, () => Object.freeze(readFilter(this.#db.read, ownerId)))!
   }
 
   /**

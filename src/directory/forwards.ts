@@ -6,6 +6,7 @@ import { conflict, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import { RowCache } from '../db/row-cache.ts'
 import { domainName } from './domain-name.ts'
 import { type Forward, isLive, type NewForward, presentForward } from './forward-record.ts'
 import { baseLocal } from './local-part.ts'
@@ -27,27 +28,37 @@ const ENDED_MAX = 20
 /** What the receiver decides. */
 export type ForwardAnswer = 'confirm' | 'refuse'
 
+interface SettingRow {
+  email: string
+  keeps_copy: number
+}
+
 interface Deps {
   db: Db
   clock: Clock
 }
 
+/** Settings in memory. */
+const KNOWN_MAX = 1000
+
 export class Forwards {
   readonly #deps: Deps
+  /** By mailbox and alias: read for each copy of a message that is delivered. */
+  readonly #settings: RowCache<string, readonly SettingRow[]>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#settings = new RowCache(deps.db, KNOWN_MAX)
   }
 
   /**
    * To whom a message to an address of a mailbox is forwarded: by the mailbox, and by the alias it came to. A copy stays unless no
    * address wants one. One index read.
    */
-  settingFor(reader: Reader, mailboxId: string, rcptTo: string): { to: string[]; keepsCopy: boolean } | undefined {
-    const rows = reader.all<{ email: string; keeps_copy: number }>(
-      `SELECT email, keeps_copy FROM forwards WHERE mailbox_id = ? AND alias IN ('', ?) AND state = 'active' ORDER BY n`,
-      [mailboxId, aliasOf(rcptTo)],
-    )
+  settingFor(mailboxId: string, rcptTo: string): { to: string[]; keepsCopy: boolean } | undefined {
+    const alias = aliasOf(rcptTo)
+    const sql = `SELECT email, keeps_copy FROM forwards WHERE mailbox_id = ? AND alias IN ('', ?) AND state = 'active' ORDER BY n`
+    const rows = this.#settings.get(`${mailboxId} ${alias}`, () => this.#deps.db.read.all(sql, [mailboxId, alias]))!
     if (rows.length === 0) return undefined
     return { to: rows.map(({ email }) => email), keepsCopy: rows.some((row) => row.keeps_copy === 1) }
   }

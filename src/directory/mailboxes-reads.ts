@@ -5,6 +5,7 @@ import { conflict } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Row, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { RowCache } from '../db/row-cache.ts'
 import { placeholders, Where } from '../db/sql-text.ts'
 import { aliasAt } from './aliases.ts'
 import { domainName } from './domain-name.ts'
@@ -32,12 +33,18 @@ interface Deps {
   domains: Domains
 }
 
+/** Mailboxes in memory. */
+const KNOWN_MAX = 1000
+
 /** The read-only half of `Mailboxes`. */
 export class MailboxReads {
   readonly #deps: Deps
+  /** By address: read for each recipient of a message. */
+  readonly #known: RowCache<string, Mailbox>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#known = new RowCache(deps.db, KNOWN_MAX)
   }
 
   /** Undefined also for a purged mailbox, which only logs refer to. */
@@ -97,6 +104,13 @@ export class MailboxReads {
     return this.#deps.db.read.get<{ count: number }>(sql, [teamId])!.count
   }
 
+  /** The mailboxes of a team by id, each with its quota in bytes. */
+  quotas(teamId: string): Map<string, number> {
+    const sql = `SELECT id, quota_bytes FROM mailboxes WHERE team_id = ? AND status <> 'deleted'`
+    const rows = this.#deps.db.read.all<{ id: string; quota_bytes: number }>(sql, [teamId])
+    return new Map(rows.map(({ id, quota_bytes }) => [id, quota_bytes]))
+  }
+
   /** Newest first. */
   async list(teamId: string, filter: MailboxFilter): Promise<Page<Mailbox>> {
     const statuses = filter.statuses ?? ['active', 'suspended']
@@ -125,7 +139,10 @@ export class MailboxReads {
 
   /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
   at(domainId: string, email: string): Mailbox | undefined {
-    return readAt(this.#deps.db.read, domainId, email)
+    return this.#known.get(`${domainId} ${email}`, () => {
+      const mailbox = readAt(this.#deps.db.read, domainId, email)
+      return mailbox && Object.freeze(mailbox)
+    })
   }
 
   /** The mailbox with exactly this lower-case address or alias; never a deleted one. */

@@ -5,6 +5,9 @@ import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
 import type { EventType } from './outbox.ts'
 
+/** Events listed for one delivery. */
+const DELIVERY_EVENTS_MAX = 50
+
 export interface EventFilter {
   type?: EventType
   mailboxId?: string
@@ -65,6 +68,20 @@ export class Events {
       ({ n }) => [n, n],
       ({ body }) => JSON.parse(body) as EventBody,
     )
+  }
+
+  /**
+   * The events of one delivery, oldest first, at most {@link DELIVERY_EVENTS_MAX}.
+   * @param id `dlog_…`
+   * @param times of its steps, ms: each event was recorded together with a step
+   */
+  ofDelivery(teamId: string, id: string, times: readonly number[]): EventBody[] {
+    const rows = this.#db.read.all<{ body: string }>(
+      `SELECT body FROM events WHERE created_at IN (SELECT value FROM json_each(?)) AND team_id = ?
+         AND body ->> '$.data.delivery_log_id' = ? ORDER BY n LIMIT ?`,
+      [JSON.stringify(times), teamId, id, DELIVERY_EVENTS_MAX],
+    )
+    return rows.map(({ body }) => JSON.parse(body) as EventBody)
   }
 
   /** The number of the newest event of all teams; 0 without events. */

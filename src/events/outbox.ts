@@ -3,9 +3,10 @@
 import { isoTime } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import type { Notifier } from '../base/notifier.ts'
-import type { Reader, Row, Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { DeferredWrites } from '../db/deferred-writes.ts'
 import { insertMany } from '../db/many-rows.ts'
+import { subscribedTeams } from './webhooks/subscribed-teams.ts'
 
 /** Specification §6. */
 export type EventType =
@@ -50,7 +51,7 @@ const ORDER = 0
 export class Outbox {
   readonly #notifier: Notifier
   /** The events of a transaction are inserted together. */
-  readonly #rows = new DeferredWrites<Row>((tx, rows) => insertMany(tx, 'events', rows), ORDER)
+  readonly #rows = new DeferredWrites<EventRow>(insertEvents, ORDER)
 
   constructor(notifier: Notifier) {
     this.#notifier = notifier
@@ -67,7 +68,9 @@ export class Outbox {
     if (events.length === 0) return []
     const rows = events.map((event) => rowOf(event, 0))
     for (const row of rows) this.#rows.add(tx, row)
-    tx.afterCommit(() => this.#notifier.notify('webhooks'))
+    tx.afterCommit(() => {
+      if (rows.some(({ dispatched }) => dispatched === 0)) this.#notifier.notify('webhooks')
+    })
     return rows.map(({ id }) => id)
   }
 
@@ -77,6 +80,15 @@ export class Outbox {
     const { id, body } = row
     return { n: tx.insert('events', row), id, type: event.type, body, createdAt: event.at }
   }
+}
+
+type EventRow = ReturnType<typeof rowOf>
+
+/** Inserts events. Those of teams without an enabled subscription are inserted as dispatched: nothing is left to do for them. */
+function insertEvents(tx: Tx, rows: readonly EventRow[]): void {
+  const subscribed = subscribedTeams(tx, new Set(rows.map((row) => row.team_id)))
+  for (const row of rows) if (!subscribed.has(row.team_id)) row.dispatched = 1
+  insertMany(tx, 'events', rows)
 }
 
 function rowOf({ teamId, type, mailboxId, domainId, at, data }: NewEvent, dispatched: 0 | 1) {

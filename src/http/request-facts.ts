@@ -4,8 +4,9 @@ import type { Tx } from '../db/db.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { bearer, credentialStatus } from './authenticate.ts'
 import { expectMatch } from './etag.ts'
+import { ownerOf } from './input.ts'
 import type { RequestContext } from './request-context.ts'
-import type { Answer, RequestFacts } from './route.ts'
+import type { Answer, RequestFacts, ThrottleLimit } from './route.ts'
 import { cookieOf } from './session-cookie.ts'
 
 // A class, because an object literal with getters costs V8 a hidden class for every request.
@@ -42,6 +43,10 @@ export class ContextFacts implements RequestFacts {
 
   get userAgent(): string {
     return this.#request.header('user-agent') ?? ''
+  }
+
+  admit(limit: ThrottleLimit & { shared: string }): void {
+    this.#request.listener.throttle.admit(`${limit.shared} ${ownerOf(this.#request)}`, limit)
   }
 
   get acceptEncoding(): string {

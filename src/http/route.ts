@@ -76,6 +76,8 @@ export interface RequestFacts {
   signal: AbortSignal
   /** Checks the credential again: `out` when it is no longer valid, `suspended` when its team is suspended. */
   credentialStatus(): Promise<'in' | 'out' | 'suspended'>
+  /** Counts for a limit that other routes share, where only some requests do; throws rate_limit_exceeded. */
+  admit(limit: ThrottleLimit & { shared: string }): void
   /** Whether the request has an `If-Match`. */
   conditional: boolean
   /** Names the session that this request has opened, for the audit log. */

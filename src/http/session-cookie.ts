@@ -12,9 +12,9 @@ export function signInCookie(config: Config, { token, trusted }: SignInSession):
   return setCookie(config, token, (trusted ? TRUSTED_MS : SESSION_MS) / 1000)
 }
 
-/** The header that signs a browser out. */
-export function signOutCookie(config: Config): Record<string, string> {
-  return setCookie(config, '', 0)
+/** The headers that sign a browser out: it forgets the cookie, and what the console stored for this origin. */
+export function signOutHeaders(config: Config): Record<string, string> {
+  return { ...setCookie(config, '', 0), 'Clear-Site-Data': '"cache", "storage"' }
 }
 
 /** The header by which a browser is recognised at its next sign-in; the cookie opens no session. */

@@ -48,6 +48,8 @@ export class InboundWriter implements ReceiveWriter {
   readonly #journal: Journal
   readonly #bounces: Bounces
   readonly #inFlight = new Set<Promise<unknown>>()
+  /** Mailboxes as read in a unit of work, which stores many messages for few of them. */
+  readonly #seen = new WeakMap<Tx, Map<string, Mailbox | undefined>>()
 
   constructor(app: Context) {
     const { db, store, clock, log } = app
@@ -146,7 +148,10 @@ export class InboundWriter implements ReceiveWriter {
 
   /** The mailbox may have changed since RCPT; on a retry, RCPT replies with its current state. @throws NotStored */
   #requireActive(tx: Tx, { id, quotaBytes }: Mailbox): void {
-    const now = this.#app.directory.mailboxes.byId(id, tx)
+    const seen = this.#seen.get(tx) ?? new Map<string, Mailbox | undefined>()
+    this.#seen.set(tx, seen)
+    if (!seen.has(id)) seen.set(id, this.#app.directory.mailboxes.byId(id, tx))
+    const now = seen.get(id)
     if (now?.status !== 'active' || now.quotaBytes < quotaBytes) throw new NotStored('inactive')
   }
 

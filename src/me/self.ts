@@ -5,7 +5,7 @@ import { isoTime } from '../base/clock.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
 import type { Context } from '../context.ts'
 import { answer, type RequestFacts, route } from '../http/route.ts'
-import { browserCookies, deviceCookie, signOutCookie } from '../http/session-cookie.ts'
+import { browserCookies, deviceCookie, signOutHeaders } from '../http/session-cookie.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import type { SessionRecord } from '../people/sessions.ts'
 import { ME_ROUTE } from './me-route.ts'
@@ -45,8 +45,7 @@ const deleteSession = route({
   reply: { schema: Type.Object({ signed_out: Type.Literal(true) }) },
   async handle({ app, request }) {
     await app.people.sessions.close(sessionIn(request).token)
-    const headers = { ...signOutCookie(app.config), 'Clear-Site-Data': '"cache", "storage"' }
-    return answer({ data: { signed_out: true }, headers })
+    return answer({ data: { signed_out: true }, headers: signOutHeaders(app.config) })
   },
 })
 

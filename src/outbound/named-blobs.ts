@@ -2,13 +2,16 @@
 
 import type { Store } from '../store/store.ts'
 import type { Emails } from './log/emails.ts'
+import type { KeptContents } from './log/kept-contents.ts'
 
 /** The hashes among `hashes` that a row refers to, as hex. */
 export async function namedBlobs(
   { messages, uploads, drafts }: Pick<Store, 'messages' | 'uploads' | 'drafts'>,
-  emails: Pick<Emails, 'namedBlobs'>,
+  { emails, keptContents }: { emails: Pick<Emails, 'namedBlobs'>; keptContents: Pick<KeptContents, 'namedBlobs'> },
   hashes: Uint8Array[],
 ): Promise<Set<string>> {
-  const named = await Promise.all([messages, uploads, drafts, emails].map((part) => part.namedBlobs(hashes)))
+  const named = await Promise.all(
+    [messages, uploads, drafts, emails, keptContents].map((part) => part.namedBlobs(hashes)),
+  )
   return named.reduce((all, some) => all.union(some))
 }

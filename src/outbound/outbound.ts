@@ -5,13 +5,16 @@ import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailbox-input.ts'
 import { Ledger } from './billing/ledger.ts'
 import { Meter } from './billing/meter.ts'
+import { DeliveryActions } from './delivery-actions.ts'
 import type { MailTokenOf, OutboundDeps, SendLimit } from './deps.ts'
 import { Feedback } from './feedback.ts'
 import { Groups } from './groups.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
 import { DeliveryTransitions } from './log/delivery-transitions.ts'
 import { Emails } from './log/emails.ts'
+import { KeptContents } from './log/kept-contents.ts'
 import { SentMessages } from './log/sent-messages.ts'
+import { SingleDeliveries } from './log/single-deliveries.ts'
 import { Notices } from './notices.ts'
 import { OAuth } from './oauth/oauth.ts'
 import { Providers } from './providers/providers.ts'
@@ -27,6 +30,7 @@ import { Sns } from './sns/sns.ts'
 import { Cancelling } from './submit/cancel.ts'
 import { Forwarding } from './submit/forwarding.ts'
 import { RawSubmitter } from './submit/raw-submitter.ts'
+import { Resending } from './submit/resending.ts'
 import { Submitter } from './submit.ts'
 import { Suppressions } from './suppressions.ts'
 import { SystemMail } from './system-mail.ts'
@@ -52,6 +56,12 @@ export interface Outbound {
   log: DeliveryLog
   /** Messages with all their recipients. */
   sentMessages: SentMessages
+  /** Content of failed messages, until they can no longer be resent. */
+  keptContents: KeptContents
+  /** One delivery with its message. */
+  singleDeliveries: SingleDeliveries
+  /** Retries and cancels one delivery. */
+  deliveryActions: DeliveryActions
   transitions: DeliveryTransitions
   queue: Queue
   queuedMessages: QueuedMessages
@@ -73,6 +83,8 @@ export interface Outbound {
   rawSubmitter: RawSubmitter
   /** Cancels submissions that have not been handed over. */
   cancelling: Cancelling
+  /** Sends the content of failed messages again. */
+  resending: Resending
   /** The worker that processes the queue; one per data folder. */
   runner(): Runner
   /** The ids in a scope that are no accounts or groups of the team. */
@@ -99,7 +111,9 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const oauth = new OAuth({ ...deps, providers })
   const sns = new Sns({ ...deps, emails, transitions })
   const sesIdentities = new SesIdentities({ ...deps, sharedLimit })
-  const taking = { ...deps, emails, transitions, queue, suppressions, router, meter }
+  const keptContents = new KeptContents(deps)
+  const singleDeliveries = new SingleDeliveries({ ...deps, keptContents })
+  const taking = { ...deps, emails, transitions, queue, suppressions, router, meter, singleDeliveries }
   const submitter = new Submitter(taking)
   const rawSubmitter = new RawSubmitter(taking)
   const worker = {
@@ -127,7 +141,13 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
     submitter,
     rawSubmitter,
     cancelling: new Cancelling({ ...deps, emails, transitions, queue }),
-    queuedMessages: new QueuedMessages({ ...deps, queue, emails, transitions }),
+    queuedMessages: new QueuedMessages({ ...deps, queue, emails, transitions, keptContents }),
+    ...{
+      keptContents,
+      singleDeliveries,
+      deliveryActions: new DeliveryActions({ ...deps, queue, transitions, singleDeliveries }),
+    },
+    resending: new Resending(taking),
     log: new DeliveryLog(deps),
     sentMessages: new SentMessages(deps),
     feedback: new Feedback({ ...deps, emails, transitions }),

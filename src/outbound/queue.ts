@@ -229,6 +229,17 @@ export class Queue {
     return rows.map(presentRow)
   }
 
+  /** The queue row of one delivery. */
+  ofDelivery(reader: Reader, delivery: number): QueueRow | undefined {
+    const row = reader.get<Row>(`SELECT ${COLUMNS} FROM queue WHERE delivery = ?`, [delivery])
+    return row && presentRow(row)
+  }
+
+  /** Makes a delivery that is not leased due now. Not urgent: what is known of its destination protects other teams too. */
+  retryDelivery(tx: Tx, delivery: number, now: number): void {
+    tx.run('UPDATE queue SET due_at = ? WHERE delivery = ? AND lease IS NULL', [now, delivery])
+  }
+
   /** All queued deliveries, ordered by due time. */
   async list(filter: QueueFilter): Promise<Page<QueueRow>> {
     const where = new Where()

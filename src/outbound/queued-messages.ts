@@ -7,6 +7,7 @@ import type { Page } from '../db/page.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { DeliveryTransitions } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
+import type { KeptContents } from './log/kept-contents.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
 import type { Delivery, Email, RejectionReason } from './records.ts'
 import { LIFETIME_MS } from './submit/acceptance.ts'
@@ -23,6 +24,7 @@ interface Deps extends OutboundDeps {
   queue: Queue
   emails: Pick<Emails, 'byN' | 'byId' | 'deliveriesByN' | 'deliveriesOf' | 'pendingOf' | 'limitExpiry'>
   transitions: Pick<DeliveryTransitions, 'apply'>
+  keptContents: Pick<KeptContents, 'releaseOf'>
 }
 
 /** Messages queued while the clock was wrong expire no earlier than this after its correction, ms. */
@@ -84,10 +86,14 @@ export class QueuedMessages {
     return waiting.length
   }
 
-  /** Cancels a batch of the pending deliveries of a deleted mailbox. @returns the number of deliveries; 0 when none is pending */
+  /**
+   * Cancels a batch of the pending deliveries of a deleted mailbox, and releases what was kept of its failed messages.
+   * @returns the number of deliveries; 0 when none is pending
+   */
   async drain(mailboxId: string): Promise<number> {
-    const { db, emails, transitions } = this.#deps
+    const { db, emails, transitions, keptContents } = this.#deps
     return db.write((tx) => {
+      keptContents.releaseOf(tx, mailboxId)
       const waiting = emails.pendingOf(tx, mailboxId, DRAINED_AT_ONCE)
       let dropped = 0
       for (const n of waiting) if (transitions.apply(tx, n, { kind: 'cancelled' }, null)) dropped++

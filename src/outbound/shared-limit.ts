@@ -26,6 +26,8 @@ export interface LimitRequestFilter {
   /** The operator omits it and gets the requests of all teams. */
   teamId?: string
   status?: LimitRequestStatus
+  /** Part of the reason, or an id. */
+  search?: string
   limit: number
   after: PageKey | null
 }
@@ -84,6 +86,9 @@ export class SharedLimit {
     const where = new Where()
     if (filter.teamId !== undefined) where.add('team_id = ?', filter.teamId)
     if (filter.status !== undefined) where.add('status = ?', filter.status)
+    if (filter.search !== undefined) {
+      where.add(`instr(lower(id || ' ' || coalesce(reason, '')), ?) > 0`, filter.search.toLowerCase())
+    }
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
     const rows = this.#deps.db.read.all(
       `SELECT * FROM limit_requests WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,

@@ -2,6 +2,7 @@
 
 import type { KeyObject } from 'node:crypto'
 import { type DkimSigningKey, dkimSignatures } from '../auth/dkim-sign.ts'
+import { RowCache } from '../db/row-cache.ts'
 import type { DkimKey } from '../directory/dkim-keys.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { Email } from './records.ts'
@@ -15,9 +16,12 @@ export class Signer {
   readonly #deps: SignerDeps
   /** By public key, least recently used first: a key never changes, and the set of signing keys is read for each message. */
   readonly #ready = new Map<string, KeyObject>()
+  /** By sender. */
+  readonly #known: RowCache<string, readonly DkimSigningKey[]>
 
   constructor(deps: SignerDeps) {
     this.#deps = deps
+    this.#known = new RowCache(deps.db, READY_KEYS_MAX)
   }
 
   /**
@@ -33,7 +37,12 @@ export class Signer {
   }
 
   /** The published keys of a verified From domain; none otherwise. */
-  keysOf(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>): DkimSigningKey[] {
+  keysOf(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>): readonly DkimSigningKey[] {
+    const { teamId, mailboxId, from } = email
+    return this.#known.get(JSON.stringify([teamId, mailboxId, from.email]), () => this.#readKeys(email))!
+  }
+
+  #readKeys(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>): DkimSigningKey[] {
     const { db, directory } = this.#deps
     const domain = directory.domains.statusFor(db.read, email, email.from.email)
     if (domain?.verificationStatus !== 'verified') return []

@@ -109,6 +109,30 @@ export class Suppressions {
     })
   }
 
+  /**
+   * Adds entries by hand in one unit of work; existing ones are unchanged.
+   * @returns for each whether it was added, was there already, or is no valid address
+   */
+  async createAll(
+    teamId: string,
+    entries: readonly { email: string; note: string | null }[],
+  ): Promise<('added' | 'known' | 'invalid')[]> {
+    const suppressions = this
+    return this.#db.writeInSteps(function* (tx) {
+      const results: ('added' | 'known' | 'invalid')[] = []
+      for (const { email, note } of entries) {
+        const mailbox = parseMailbox(email)
+        if (mailbox === null) results.push('invalid')
+        else {
+          const entry = { teamId, email: mailbox.email, reason: 'manual', sourceMessageId: null, note } as const
+          results.push(suppressions.add(tx, entry) ? 'added' : 'known')
+        }
+        yield
+      }
+      return results
+    })
+  }
+
   /** The entry of an address; undefined when it is not suppressed or is no address. */
   ofAddress(teamId: string, email: string): Suppression | undefined {
     const mailbox = parseMailbox(email)

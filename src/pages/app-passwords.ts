@@ -216,7 +216,7 @@ function passwordTable(mailbox: Mailbox, active: readonly AppPassword[]): Markup
     (one) => html`<tr><td>${one.name}</td><td><code>&hellip;${one.last4}</code></td><td>${lastUse(one)}</td>
 <td><a href="${pathOf(mailbox)}/app-passwords/${one.id}/revoke">Revoke</a></td></tr>`,
   )
-  return html`<h2>App passwords</h2><table><thead><tr><th>Name</th><th>Ends with</th><th>Last used</th><th></th></tr></thead><tbody>${rows}</tbody></table>`
+  return html`<h2>App passwords</h2><table><thead><tr><th>Name</th><th>Ends with</th><th>Last used</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
 }
 
 function lastUse({ lastUsedAt, lastUsedFrom, lastUsedClient }: AppPassword): string {

@@ -188,7 +188,7 @@ function keysPage(app: Context, { session, member }: ConsoleView, secret: string
       ? null
       : html`<div class="card"><p>The new key. It is shown only once:</p><code class="secret">${secret}</code></div>`
   const body = html`${made}<p class="soft">${found?.name ?? teamId} &middot; ${teamId} &middot; <a href="/owner/keys/${teamId}/mailboxes">Mailboxes</a> &middot; <a href="/owner/keys/${teamId}/members">Members</a></p>
-<table><thead><tr><th>Name</th><th>Key</th><th>Kind</th><th>Last used</th><th></th></tr></thead><tbody>${rows}</tbody></table>
+<table><thead><tr><th>Name</th><th>Key</th><th>Kind</th><th>Last used</th><td></td></tr></thead><tbody>${rows}</tbody></table>
 ${allows(granted, 'apikey.create') ? newKey(teamId, person.formToken, granted) : null}`
   return sitePage({ title: 'API keys', body, session: person })
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { PageAnswer } from '../http/route.ts'
 import { page } from '../http/route.ts'
+import { ISOLATION } from './isolation.ts'
 import { escaped } from './markup.ts'
 
 export interface PageContent {
@@ -20,10 +21,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const HEADERS = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  // The URL of the page may contain a secret.
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
+  ...ISOLATION,
 }
 
 /** @param status 200 unless something went wrong */

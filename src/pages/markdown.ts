@@ -29,8 +29,11 @@ async function openRenderer(): Promise<MarkdownIt> {
   const { rules } = md.renderer
   rules.fence = (tokens, index) => codeBlock(tokens[index]!.content, tokens[index]!.info.trim())
   rules.image = (tokens, index) => pictureLink(tokens[index]!)
-  // Wide tables scroll inside their own box; a box that scrolls must be reachable by keyboard.
-  rules.table_open = () => '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n'
+  // Wide tables scroll inside their own box; a box that scrolls must be reachable by keyboard, and have a name of its own.
+  rules.table_open = (tokens, index) => {
+    const number = tokens.slice(0, index + 1).filter(({ type }) => type === 'table_open').length
+    return `<div class="table" role="region" aria-label="Table ${number}" tabindex="0"><table>\n`
+  }
   rules.table_close = () => '</table></div>\n'
   return md
 }

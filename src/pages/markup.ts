@@ -21,6 +21,14 @@ export function escaped(text: string): string {
     .replaceAll("'", '&#39;')
 }
 
+/** Characters that cannot be seen or turn the text around: controls, directions, spaces of no width, halves of characters. */
+const HIDDEN = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
+
+/** Names and subjects of strangers with such characters in the open, as the console shows them. */
+function legible(text: string): string {
+  return text.replace(HIDDEN, (one) => `[U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`)
+}
+
 /** A template whose values are escaped; null stands for nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
   const parts = strings.map((piece, index) => piece + textOf(values[index] ?? null))
@@ -35,6 +43,6 @@ export function when(ms: number): string {
 function textOf(value: Value): string {
   if (value === null) return ''
   if (value instanceof Markup) return value.text
-  if (typeof value === 'string' || typeof value === 'number') return escaped(String(value))
+  if (typeof value === 'string' || typeof value === 'number') return escaped(legible(String(value)))
   return value.map(({ text }) => text).join('')
 }

@@ -27,7 +27,7 @@ const showMembers = route({
     const { items } = app.people.members.list(teamId, { limit: MEMBERS_SHOWN, after: null })
     const person = personOf(app, view.session)
     const rows = items.map((member) => row(member, view.member.role === 'owner' ? person.formToken : null))
-    const body = html`<table><thead><tr><th>Address</th><th>Role</th><th></th></tr></thead><tbody>${rows}</tbody></table>
+    const body = html`<table><thead><tr><th>Address</th><th>Role</th><td></td></tr></thead><tbody>${rows}</tbody></table>
 <p><a href="/owner/keys/${teamId}">API keys</a></p>`
     return sitePage({ title: 'Members', body, session: person })
   },

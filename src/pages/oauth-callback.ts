@@ -4,18 +4,28 @@ import { Type } from 'typebox'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { allows } from '../directory/permissions.ts'
-import { type PageAnswer, type RequestFacts, route } from '../http/route.ts'
+import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
-import type { OAuth, OAuthCallbackResult } from '../outbound/oauth/oauth.ts'
+import type {
+  BegunConnection,
+  ConnectedType,
+  OAuth,
+  OAuthBrowser,
+  OAuthCallbackResult,
+} from '../outbound/oauth/oauth.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import { htmlPage, onwardPage, type PageContent } from './html.ts'
-import { sessionOf } from './site.ts'
+import { askToConfirm } from './oauth-confirmation.ts'
+import { PAGE_ROUTE, requireFormToken, sessionOf } from './site.ts'
 
 const AGAIN = 'To try again, start the connection again from where you came.'
 const NOTHING_CHANGED = 'Nothing has been changed.'
 const INTERNAL_ERROR = 'Something went wrong on our side.'
 
-export const oauthCallback = route({
+const params = Type.Object({ type: Words(['gmail_api', 'outlook_api']) })
+
+const oauthCallback = route({
   method: 'GET',
   path: '/oauth/callback/{type}',
   root: true,
@@ -26,7 +36,7 @@ export const oauthCallback = route({
     summary: 'Completes the connection of an account.',
   },
   access: { as: 'none' },
-  params: Type.Object({ type: Words(['gmail_api', 'outlook_api']) }),
+  params,
   query: Type.Object({
     state: Type.Optional(Type.String()),
     code: Type.Optional(Type.String()),
@@ -34,36 +44,83 @@ export const oauthCallback = route({
   }),
   reply: { types: ['text/html'], schema: Type.Unknown() },
   async handle({ params: { type }, query, request, app }) {
-    const outcome = await completeConnection(app, type, query, request)
-    if (outcome.kind === 'mail') return attach(app, outcome, request)
-    if (outcome.kind === 'connected') {
-      const { provider, createdBy } = outcome
-      const target = { type: 'provider', id: provider.id, label: provider.oauthEmail }
-      await noteConnection(app, { teamId: provider.teamId, createdBy, action: 'connectProvider', target }, request)
-    }
-    return pageOf(outcome)
+    const begun = app.outbound.oauth.toConfirm(type, query, browserOf(app, request))
+    return begun === null ? complete(app, type, query, request) : askToConfirm(app, begun, query)
   },
 })
+
+const confirmConnection = route({
+  ...PAGE_ROUTE,
+  method: 'POST',
+  path: '/oauth/callback/{type}/confirm',
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'confirmOauthConnection',
+    summary: 'Connects an account that a link asked for.',
+  },
+  params,
+  body: {
+    form: true,
+    schema: Type.Object({
+      csrf: Type.String({ maxLength: 100 }),
+      state: Type.String({ maxLength: 200 }),
+      code: Type.String({ maxLength: 10_000 }),
+    }),
+  },
+  async handle({ params: { type }, body: { csrf, state, code }, request, app }) {
+    requireFormToken(app, state, csrf)
+    return complete(app, type, { state, code }, request)
+  },
+})
+
+export const oauthCallbackPages: readonly Route[] = [oauthCallback, confirmConnection]
 
 type Connected = Extract<OAuthCallbackResult, { kind: 'connected' }>
 type ForMail = Extract<OAuthCallbackResult, { kind: 'mail' }>
 type Query = Parameters<OAuth['callback']>[1]
 
+async function complete(app: Context, type: ConnectedType, query: Query, request: RequestFacts): Promise<PageAnswer> {
+  const outcome = await completeConnection(app, type, query, request)
+  if (outcome.kind === 'mail') return attach(app, outcome, request)
+  if (outcome.kind === 'connected') {
+    const { provider, createdBy } = outcome
+    const target = { type: 'provider', id: provider.id, label: provider.oauthEmail }
+    await noteConnection(app, { teamId: provider.teamId, createdBy, action: 'connectProvider', target }, request)
+  }
+  return pageOf(outcome)
+}
+
+function browserOf(app: Context, request: RequestFacts): OAuthBrowser {
+  const session = sessionOf(app, request)
+  return { sessionId: session?.id ?? null, mayConnect: (begun) => mayConnect(app, begun, session) }
+}
+
+/** What was begun ends with the key or the role that began it, and while its team is suspended. */
+function mayConnect(
+  app: Context,
+  { teamId, createdBy, sessionId, mail }: BegunConnection,
+  session: SignInSession | undefined,
+): boolean {
+  if (app.directory.teams.get(teamId)?.status !== 'active') return false
+  const needed = mail === null ? 'provider.create' : 'remote.create'
+  if (sessionId !== null) {
+    const member = session && app.people.membershipsOf(session).find((one) => one.teamId === teamId)
+    return member !== undefined && allows(MEMBER_PERMISSIONS[member.role], needed)
+  }
+  if (createdBy === 'operator') return true
+  const key = app.directory.keys.get(teamId, createdBy)
+  return key?.status === 'active' && allows(key.permissions, needed)
+}
+
 /** Calls the OAuth callback; an internal failure becomes a page as well. */
 async function completeConnection(
   app: Context,
-  type: 'gmail_api' | 'outlook_api',
+  type: ConnectedType,
   query: Query,
   request: RequestFacts,
 ): Promise<OAuthCallbackResult> {
-  const session = sessionOf(app, request)
-  const mayConnect = (teamId: string, purpose: 'send' | 'mail') => {
-    const member = session && app.people.membershipsOf(session).find((one) => one.teamId === teamId)
-    const needed = purpose === 'send' ? 'provider.create' : 'remote.create'
-    return member !== undefined && allows(MEMBER_PERMISSIONS[member.role], needed)
-  }
   try {
-    return await app.outbound.oauth.callback(type, query, { sessionId: session?.id ?? null, mayConnect })
+    return await app.outbound.oauth.callback(type, query, browserOf(app, request))
   } catch (error) {
     logFailure(app, request, error)
     return { kind: 'failed', reason: INTERNAL_ERROR, redirectAfter: null }
@@ -147,7 +204,10 @@ function pageOf(outcome: Exclude<OAuthCallbackResult, { kind: 'mail' }>): PageAn
       return htmlPage({ title: 'This was begun in another browser', texts }, 403)
     }
     case 'not_allowed': {
-      const texts = ['Your role in the team no longer lets you connect accounts.', NOTHING_CHANGED]
+      const texts = [
+        'The role or the key with which this was begun may no longer connect accounts of the team, or the team is suspended.',
+        NOTHING_CHANGED,
+      ]
       return htmlPage({ title: 'The account was not connected', texts }, 403)
     }
     case 'unknown':

@@ -11,7 +11,7 @@ import { forwardPages } from './forwards.ts'
 import { invitePages } from './invites.ts'
 import { mailSetupRoutes } from './mail-setup.ts'
 import { memberPages } from './members.ts'
-import { oauthCallback } from './oauth-callback.ts'
+import { oauthCallbackPages } from './oauth-callback.ts'
 import { ownerPages } from './owner-agents.ts'
 import { sesHook } from './ses-hook.ts'
 import { shellRoutes } from './shells.ts'
@@ -22,7 +22,7 @@ import { WebBuild } from './web-build.ts'
 const build = new WebBuild()
 
 export const webRoutes: readonly Route[] = [
-  oauthCallback,
+  ...oauthCallbackPages,
   sesHook,
   stylesheet,
   assetRoute(build),

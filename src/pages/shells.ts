@@ -2,6 +2,7 @@
 
 import { sha256 } from '../base/secrets.ts'
 import { bytes, type Route, route } from '../http/route.ts'
+import { ISOLATION } from './isolation.ts'
 import { html, type Markup } from './markup.ts'
 import { goTo, PAGE_ROUTE, sentences, sessionOf } from './site.ts'
 import type { WebBuild, WebEntry } from './web-build.ts'
@@ -32,26 +33,7 @@ const CONSOLE_POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** What a page may use: copying, passkeys and the whole screen, for itself. */
-const PERMISSIONS = [
-  ...['clipboard-write', 'publickey-credentials-get', 'publickey-credentials-create', 'fullscreen'].map(
-    (name) => `${name}=(self)`,
-  ),
-  ...['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'bluetooth', 'display-capture'].map(
-    (name) => `${name}=()`,
-  ),
-].join(', ')
-
-const HEADERS = {
-  'Content-Security-Policy': CONSOLE_POLICY,
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Permissions-Policy': PERMISSIONS,
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
-  'Cache-Control': 'no-cache',
-}
+const HEADERS = { 'Content-Security-Policy': CONSOLE_POLICY, ...ISOLATION, 'Cache-Control': 'no-cache' }
 const UNAVAILABLE = 503
 
 export function shellRoutes(build: WebBuild): Route[] {

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Context } from '../context.ts'
 import { type RequestFacts, type Route, route } from '../http/route.ts'
-import { browserCookies, signInCookie, signOutCookie } from '../http/session-cookie.ts'
+import { browserCookies, signInCookie, signOutHeaders } from '../http/session-cookie.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
 import type { SignInBrowser } from '../people/sessions.ts'
 import { html } from './markup.ts'
@@ -113,7 +113,7 @@ const signOut = route({
       requireFormToken(app, session.token, body.csrf)
       await app.people.sessions.close(session.token)
     }
-    return goTo('/owner/sign-in', signOutCookie(app.config))
+    return goTo('/owner/sign-in', signOutHeaders(app.config))
   },
 })
 

@@ -7,6 +7,7 @@ import { requireConfirmed } from '../http/fresh-proof.ts'
 import { type ErrorAnswer, type PageAnswer, page, type RequestFacts, type RouteError } from '../http/route.ts'
 import { cookieName } from '../http/session-cookie.ts'
 import type { SignInSession } from '../people/sessions.ts'
+import { ISOLATION } from './isolation.ts'
 import { html, Markup } from './markup.ts'
 
 const SEE_OTHER = 303
@@ -15,9 +16,7 @@ const SEE_OTHER = 303
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
+  ...ISOLATION,
 }
 
 export interface SitePage {

@@ -84,8 +84,8 @@ export class PersonAuthentication {
   }
 
   /** Asks for a passkey of the person as a fresh proof. */
-  startConfirmation({ email }: SessionRecord): ReturnType<WebAuthn['startUse']> {
-    return this.webauthn.startUse('confirm', email)
+  startConfirmation({ email, teamId }: SessionRecord): ReturnType<WebAuthn['startUse']> {
+    return this.webauthn.startUse('confirm', { email, teamId })
   }
 
   /** @returns until when dangerous actions are permitted @throws ProductError authentication_required, rate_limit_exceeded */
@@ -137,7 +137,7 @@ export class PersonAuthentication {
 
   /** The passkeys a session may see: one that opens a single team sees those of that team. */
   passkeysOf(scope: CredentialScope): Passkey[] {
-    return this.#deps.passkeys.list(scope.email).filter((one) => isVisible(one, scope))
+    return this.webauthn.visible(scope)
   }
 
   /** @throws ProductError not_found */
@@ -247,10 +247,6 @@ export class PersonAuthentication {
 /** Whether a credential proves a session: of the same person, and not for less than the session opens. */
 function covers(credential: CredentialScope, session: CredentialScope): boolean {
   return credential.email === session.email && (credential.teamId === null || credential.teamId === session.teamId)
-}
-
-function isVisible(credential: CredentialScope, { teamId }: CredentialScope): boolean {
-  return teamId === null || credential.teamId === teamId
 }
 
 /** One answer for unknown persons and wrong proofs. */

@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
+import type { AppPasswords } from '../directory/app-passwords.ts'
 import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 import type { Teams } from '../directory/teams.ts'
@@ -31,6 +32,9 @@ export interface PeopleDeps {
   config: Config
   mailer: SystemMailer
   domains: Pick<Domains, 'byName'>
-  mailboxes: Pick<Mailboxes, 'receiver' | 'byEmail' | 'outsideAt'>
+  mailboxes: Pick<Mailboxes, 'receiver' | 'byEmail' | 'byId' | 'outsideAt'>
+  appPasswords: Pick<AppPasswords, 'revokeMadeBy'>
+  /** The mailbox that is known to receive the links to an address elsewhere: that of an outside account; null without one. */
+  linksArriveIn(email: string): string | null
   teams: Pick<Teams, 'list' | 'createIn' | 'renameIn'>
 }

@@ -1,8 +1,8 @@
 // Which members of a team may open which of its mailboxes. No role opens a mailbox by itself.
 
-import type { Clock } from '../base/clock.ts'
-import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import type { Reader, Row, Tx } from '../db/db.ts'
 import type { MAILBOX_SCOPES } from '../directory/permissions.ts'
+import type { PeopleDeps } from './deps.ts'
 
 export const MAILBOX_ACCESS = ['owner', 'editor', 'reader'] as const
 export type MailboxAccess = (typeof MAILBOX_ACCESS)[number]
@@ -26,12 +26,14 @@ export interface MailboxGrant {
 }
 
 export class MailboxGrants {
-  readonly #db: Db
-  readonly #clock: Clock
+  readonly #db: PeopleDeps['db']
+  readonly #clock: PeopleDeps['clock']
+  readonly #appPasswords: PeopleDeps['appPasswords']
 
-  constructor({ db, clock }: { db: Db; clock: Clock }) {
+  constructor({ db, clock, appPasswords }: Pick<PeopleDeps, 'db' | 'clock' | 'appPasswords'>) {
     this.#db = db
     this.#clock = clock
+    this.#appPasswords = appPasswords
   }
 
   get(mailboxId: string, memberId: string, reader: Reader = this.#db.read): MailboxGrant | undefined {
@@ -51,9 +53,10 @@ export class MailboxGrants {
     return reader.all(sql, [memberId]).map(grantOf)
   }
 
-  /** MailboxGrants access, or changes it. @returns true when the member had none before */
+  /** Grants access, or changes it; an owner who is one no longer loses their app passwords. @returns true when the member had none before */
   put(tx: Tx, grant: Omit<MailboxGrant, 'createdAt'>): boolean {
     const isNew = this.get(grant.mailboxId, grant.memberId, tx) === undefined
+    if (!isNew && grant.access !== 'owner') this.#appPasswords.revokeMadeBy(tx, grant.mailboxId, grant.memberId)
     tx.run(
       `INSERT INTO mailbox_grants (mailbox_id, member_id, access, created_at, created_by) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (mailbox_id, member_id) DO UPDATE SET access = excluded.access`,
@@ -62,13 +65,17 @@ export class MailboxGrants {
     return isNew
   }
 
-  /** @returns false when the member had no access */
+  /** Takes access back, with the app passwords the member made. @returns false when the member had no access */
   delete(tx: Tx, mailboxId: string, memberId: string): boolean {
     const sql = 'DELETE FROM mailbox_grants WHERE mailbox_id = ? AND member_id = ?'
-    return tx.run(sql, [mailboxId, memberId]).changes > 0
+    if (tx.run(sql, [mailboxId, memberId]).changes === 0) return false
+    this.#appPasswords.revokeMadeBy(tx, mailboxId, memberId)
+    return true
   }
 
+  /** The same for every mailbox of a member. */
   deleteOfMember(tx: Tx, memberId: string): void {
+    for (const { mailboxId } of this.ofMember(memberId, tx)) this.#appPasswords.revokeMadeBy(tx, mailboxId, memberId)
     tx.run('DELETE FROM mailbox_grants WHERE member_id = ?', [memberId])
   }
 

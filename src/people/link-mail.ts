@@ -6,6 +6,7 @@ import { bounceDomain, domainName } from '../directory/domain-name.ts'
 import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 import { parseMailbox } from '../mime/address.ts'
+import type { PeopleDeps } from './deps.ts'
 
 /** `mailboxId` is the mailbox of this appliance that receives the link; null for an address elsewhere. */
 export type LinkMailPolicy = { mailed: false } | { mailed: true; mailboxId: string | null }
@@ -14,20 +15,25 @@ interface Deps {
   config: Config
   domains: Pick<Domains, 'byName'>
   mailboxes: Pick<Mailboxes, 'receiver'>
+  linksArriveIn: PeopleDeps['linksArriveIn']
 }
 
 const NOT_MAILED: LinkMailPolicy = { mailed: false }
 
 /**
- * Decides by the domain, not by the mailbox: one that does not exist yet can be created while the message waits in the queue.
+ * Decides by the domain, not by the mailbox: one that does not exist yet can be created while the message waits in the queue. An address
+ * elsewhere may be an outside account, whose messages are read here as well.
  * @param email an address `parseMailbox` reads, in any case and with a domain in U-labels or A-labels
  */
-export function linkMailPolicy({ config, domains, mailboxes }: Deps, email: string): LinkMailPolicy {
+export function linkMailPolicy({ config, domains, mailboxes, linksArriveIn }: Deps, email: string): LinkMailPolicy {
   const parsed = parseMailbox(email)
   const name = parsed && domainName(parsed.domain)
   // An address literal may name this appliance.
   if (!parsed || !name) return NOT_MAILED
-  if (!isApplianceName(config, name) && domains.byName(name) === undefined) return { mailed: true, mailboxId: null }
+  if (!isApplianceName(config, name) && domains.byName(name) === undefined) {
+    const mailboxId = linksArriveIn(`${parsed.local}@${name}`.toLowerCase())
+    return mailboxId === null || config.SIGN_IN_LINKS_TO_LOCAL ? { mailed: true, mailboxId } : NOT_MAILED
+  }
   if (!config.SIGN_IN_LINKS_TO_LOCAL) return NOT_MAILED
   const found = mailboxes.receiver(parsed.local, name)
   // Only a program reads an agent's inbox.

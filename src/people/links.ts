@@ -64,18 +64,20 @@ export class Links {
     return scope
   }
 
-  /** Revokes unused links. @returns how many */
-  drop(tx: Tx, tokens: readonly string[]): number {
-    let dropped = 0
-    for (const token of tokens) {
-      dropped += tx.run('DELETE FROM sign_in_links WHERE hash = ?', [sha256(token)]).changes
-    }
-    return dropped
+  /** Revokes unused links. @returns the persons whose they were */
+  drop(tx: Tx, tokens: readonly string[]): string[] {
+    const sql = 'DELETE FROM sign_in_links WHERE hash = ? RETURNING email'
+    return tokens.flatMap((token) => tx.all<{ email: string }>(sql, [sha256(token)]).map(({ email }) => email))
   }
 
   /** Revokes every unused link of a person. */
   dropOf(tx: Tx, email: string): void {
     tx.run('DELETE FROM sign_in_links WHERE email = ?', [email])
+  }
+
+  /** Revokes the unused links of a person that open one team only. */
+  dropBoundTo(tx: Tx, { email, teamId }: { email: string; teamId: string }): void {
+    tx.run('DELETE FROM sign_in_links WHERE email = ? AND team_id = ?', [email, teamId])
   }
 
   /** Revokes the links that were mailed to a mailbox. */

@@ -1,8 +1,8 @@
 // Gives members of a team access to its mailboxes, notifies the owners of the mailbox, and takes it back.
 
 import { notFound } from '../base/errors.ts'
-import type { Db, Tx } from '../db/db.ts'
-import type { SystemMailer } from './deps.ts'
+import type { Tx } from '../db/db.ts'
+import type { PeopleDeps } from './deps.ts'
 import type { MailboxAccess, MailboxGrant, MailboxGrants } from './grants.ts'
 import type { Members, TeamMember } from './members.ts'
 import { accessMessage, credentialMessage } from './messages.ts'
@@ -19,9 +19,7 @@ export interface MailboxMember {
   grant: MailboxGrant
 }
 
-interface Deps {
-  db: Db
-  mailer: SystemMailer
+interface Deps extends Pick<PeopleDeps, 'db' | 'mailer' | 'mailboxes'> {
   members: Members
   grants: MailboxGrants
 }
@@ -101,6 +99,18 @@ export class MailboxSharing {
         for (const notice of notices) notice.sendIn(tx)
       })
     }
+  }
+
+  /** Prepares the messages of `revoke` for a member who leaves the team, for each mailbox they own. */
+  async prepareLeaving(teamId: string, memberId: string) {
+    const { grants, members, mailboxes } = this.#deps
+    const member = members.get(teamId, memberId)
+    if (member === undefined) return []
+    const owned = grants.ofMember(memberId).flatMap(({ mailboxId, access }) => {
+      const mailbox = access === 'owner' ? mailboxes.byId(mailboxId) : undefined
+      return mailbox === undefined || mailbox.status === 'deleted' ? [] : [mailbox]
+    })
+    return (await Promise.all(owned.map((one) => this.prepareNotices(teamId, one, member.email, null)))).flat()
   }
 
   /** Makes a member the owner of the mailbox that has their address. */

@@ -4,6 +4,7 @@ import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
+import { Where } from '../db/sql-text.ts'
 import { ROLES } from '../directory/permissions.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { PeopleDeps } from './deps.ts'
@@ -24,6 +25,17 @@ export interface TeamMember {
   invitedAt: number
   joinedAt: number | null
   lastLoginAt: number | null
+  /** Sessions opened at or before this time do not open the team; null when none were ended. */
+  signedOutAt: number | null
+}
+
+/** Which members of a team a list shows. */
+export interface MemberFilter {
+  /** Part of the address or of the name. */
+  search?: string
+  role?: MemberRole
+  limit: number
+  after: PageKey | null
 }
 
 export const MEMBER_ROLES: readonly MemberRole[] = ['owner', 'admin', 'member', 'viewer', 'user']
@@ -39,6 +51,9 @@ export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>>
 }
 
 const EMAIL_MAX = 254
+/** The name of a person who has signed in: one who was only invited may not know of the team. */
+const NAME = '(SELECT display_name FROM persons WHERE persons.email = members.email AND members.joined_at IS NOT NULL)'
+const SELECT = `SELECT *, ${NAME} AS person_name FROM members`
 
 interface MembersDeps extends Pick<PeopleDeps, 'db' | 'clock'> {
   /** Runs in the unit of work that adds a member. */
@@ -52,14 +67,19 @@ export class Members {
     this.#deps = deps
   }
 
-  /** Owners first, then by the time they were invited. */
-  list(teamId: string, cut: { limit: number; after: PageKey | null }): Page<TeamMember> {
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM members WHERE team_id = ? ${cut.after === null ? '' : 'AND (invited_at, n) > (?, ?)'}
-       ORDER BY invited_at, n LIMIT ?`,
-      [teamId, ...(cut.after ?? []), cut.limit + 1],
-    )
-    return pageOf(rows, cut.limit, (row) => [row.invited_at as number, row.n as number], memberOf)
+  /** By the time they were invited. */
+  list(teamId: string, { search, role, limit, after }: MemberFilter): Page<TeamMember> {
+    const where = new Where().add('team_id = ?', teamId)
+    if (after !== null) where.add('(invited_at, n) > (?, ?)', ...after)
+    if (role !== undefined) where.add('role = ?', role)
+    if (search !== undefined) {
+      where.add(`instr(lower(email || ' ' || coalesce(${NAME}, '')), ?) > 0`, search.toLowerCase())
+    }
+    const rows = this.#deps.db.read.all(`${SELECT} WHERE ${where.sql} ORDER BY invited_at, n LIMIT ?`, [
+      ...where.values,
+      limit + 1,
+    ])
+    return pageOf(rows, limit, (row) => [row.invited_at as number, row.n as number], memberOf)
   }
 
   /** How many members a team has. */
@@ -69,13 +89,13 @@ export class Members {
   }
 
   get(teamId: string, id: string, reader: Reader = this.#deps.db.read): TeamMember | undefined {
-    const row = reader.get('SELECT * FROM members WHERE team_id = ? AND id = ?', [teamId, id])
+    const row = reader.get(`${SELECT} WHERE team_id = ? AND id = ?`, [teamId, id])
     return row && memberOf(row)
   }
 
   /** Every team a person belongs to, the oldest membership first. */
   of(email: string, reader: Reader = this.#deps.db.read): TeamMember[] {
-    return reader.all('SELECT * FROM members WHERE email = ? ORDER BY n', [email]).map(memberOf)
+    return reader.all(`${SELECT} WHERE email = ? ORDER BY n`, [email]).map(memberOf)
   }
 
   /** Addresses of the owners of a team, who receive its notices. */
@@ -143,14 +163,26 @@ export class Members {
     return member
   }
 
-  /** Records a sign-in; the person has then joined every team the sign-in opens. */
+  /**
+   * Records a sign-in; the person has then joined every team the sign-in opens. A time of `signOut` that a wrong clock dated ahead must not
+   * close the new session.
+   */
   noteSignIn(tx: Tx, { email, teamId }: { email: string; teamId: string | null }): void {
     const now = this.#deps.clock.now()
     tx.run(
-      `UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?)
+      `UPDATE members SET last_login_at = ?, joined_at = coalesce(joined_at, ?), signed_out_at = iif(signed_out_at > ?, ?, signed_out_at)
        WHERE email = ? AND team_id = coalesce(?, team_id)`,
-      [now, now, email, teamId],
+      [now, now, now, now - 1, email, teamId],
     )
+  }
+
+  /** Sessions that are open now do not open the team any more. @throws ProductError not_found */
+  signOut(tx: Tx, teamId: string, id: string, check: (current: TeamMember) => void): TeamMember {
+    const member = this.get(teamId, id, tx)
+    if (member === undefined) throw notFound('member')
+    check(member)
+    tx.run('UPDATE members SET signed_out_at = ? WHERE n = ?', [this.#deps.clock.now(), member.n])
+    return member
   }
 
   #refuseLast(tx: Tx, teamId: string): void {
@@ -171,11 +203,12 @@ function memberOf(row: Row): TeamMember {
     id: row.id as string,
     teamId: row.team_id as string,
     email: row.email as string,
-    displayName: row.display_name as string | null,
+    displayName: row.person_name as string | null,
     role: row.role as MemberRole,
     status: row.joined_at === null ? 'invited' : 'active',
     invitedAt: row.invited_at as number,
     joinedAt: row.joined_at as number | null,
     lastLoginAt: row.last_login_at as number | null,
+    signedOutAt: row.signed_out_at as number | null,
   }
 }

@@ -87,6 +87,11 @@ export class Passkeys {
     return tx.run('DELETE FROM passkeys WHERE email = ? AND id = ?', [email, id]).changes > 0
   }
 
+  /** Deletes those that open one team only. */
+  deleteBoundTo(tx: Tx, { email, teamId }: { email: string; teamId: string }): void {
+    tx.run('DELETE FROM passkeys WHERE email = ? AND team_id = ?', [email, teamId])
+  }
+
   deleteOf(tx: Tx, email: string): void {
     tx.run('DELETE FROM passkeys WHERE email = ?', [email])
   }

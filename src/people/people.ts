@@ -6,12 +6,14 @@ import type { Reader, Tx } from '../db/db.ts'
 import { isReserved } from '../directory/domain-name.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { checkName } from '../directory/teams.ts'
+import { AccessEnds } from './access-ends.ts'
 import { AuditLog } from './audit.ts'
 import { PersonAuthentication } from './authentication.ts'
 import type { PeopleDeps, PersonalMessage } from './deps.ts'
 import { KnownDevices } from './devices.ts'
 import { FirstRun } from './first-run.ts'
 import { MailboxGrants } from './grants.ts'
+import { KnownPeople } from './known-people.ts'
 import { type LinkMailPolicy, linkMailPolicy } from './link-mail.ts'
 import { INVITATION_MS, LINK_MESSAGES_PER_HOUR, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
 import { MailboxSharing } from './mailbox-sharing.ts'
@@ -32,6 +34,9 @@ export interface InvitedMember extends TeamMember {
   isMailed: boolean
 }
 
+/** What a sign-in opens, and when its session began. */
+type MembershipScope = Pick<SignInScope, 'email' | 'teamId'> & { createdAt?: number }
+
 export class People {
   readonly members: Members
   readonly links: Links
@@ -48,10 +53,13 @@ export class People {
   /** Grants them, and takes them back. */
   readonly sharing: MailboxSharing
   readonly audit: AuditLog
+  /** Everyone, for the operator. */
+  readonly known: KnownPeople
   readonly firstRun: FirstRun
   /** Notices to team owners. */
   readonly ownerNotices: OwnerNotices
   readonly #deps: PeopleDeps
+  readonly #ends: AccessEnds
   readonly #inProgress = new Set<Promise<void>>()
 
   constructor(deps: PeopleDeps) {
@@ -67,8 +75,13 @@ export class People {
     this.grants = new MailboxGrants(deps)
     this.sharing = new MailboxSharing({ ...deps, members: this.members, grants: this.grants })
     this.audit = new AuditLog(deps)
+    this.known = new KnownPeople({
+      ...deps,
+      ...{ members: this.members, passkeys: this.passkeys, sessions: this.sessions },
+    })
     this.firstRun = this.#openFirstRun()
     this.ownerNotices = new OwnerNotices({ ...deps, members: this.members })
+    this.#ends = new AccessEnds(this)
   }
 
   /**
@@ -202,34 +215,50 @@ export class People {
    * @returns undefined when the person is not a member of the team
    * @throws ProductError conflict when it would give the owner what is the person's own: see `#refuseImpersonation`
    */
-  async showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
+  showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
+    return this.#showLink(teamId, written, { by, isCommand: by === null })
+  }
+
+  /**
+   * Creates a link that an operator hands over from the browser: refused like that of an owner, because no role opens a person's mail by itself.
+   * @returns and throws as `showLink`
+   */
+  showLinkInBrowser(teamId: string, written: string): Promise<string | undefined> {
+    return this.#showLink(teamId, written, { by: null, isCommand: false })
+  }
+
+  async #showLink(teamId: string, written: string, { by, isCommand }: { by: string | null; isCommand: boolean }) {
     const email = checkPersonEmail(written)
     const token = this.links.newToken()
     return this.#deps.db.write((tx) => {
       const member = this.members.of(email, tx).find((one) => one.teamId === teamId)
       if (member === undefined) return undefined
-      if (by !== null) this.#refuseImpersonation(tx, member)
+      if (!isCommand) this.#refuseImpersonation(tx, member)
       this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
       return this.links.urlOf(token)
     })
   }
 
   /**
-   * The owner who is shown a link can use it. It must not open the mailboxes of a person who has signed in before, nor replace a person who
+   * Who is shown a link can use it. It must not open the mailboxes of a person who has signed in before, nor replace a person who
    * has a way to sign in of their own. The command of the operator makes links for these.
    */
   #refuseImpersonation(tx: Tx, { id, email, joinedAt }: TeamMember): void {
     const hasCredential = this.passkeys.count(email, tx) > 0 || (this.persons.get(email, tx)?.password ?? null) !== null
     if (!hasCredential && (joinedAt === null || this.grants.ofMember(id, tx).length === 0)) return
     throw conflict(
-      'This person has signed in before, and signs in another way. The operator of this server can make a link.',
+      'This person has signed in before, and signs in another way. On the machine, mailstead login-link makes a link.',
     )
   }
 
-  /** The teams a session opens, the oldest membership first. */
-  membershipsOf({ email, teamId }: Pick<SignInScope, 'email' | 'teamId'>, reader?: Reader): TeamMember[] {
-    const all = this.members.of(email, reader)
-    return teamId === null ? all : all.filter((member) => member.teamId === teamId)
+  /**
+   * The teams a session opens, the oldest membership first: not those that ended it.
+   * @param scope `createdAt` is that of the session, ms; left out for a sign-in that begins now
+   */
+  membershipsOf({ email, teamId, createdAt = Infinity }: MembershipScope, reader?: Reader): TeamMember[] {
+    const isOpen = (member: TeamMember) =>
+      (teamId === null || member.teamId === teamId) && (member.signedOutAt === null || createdAt > member.signedOutAt)
+    return this.members.of(email, reader).filter(isOpen)
   }
 
   /** Whether a sign-in opens anything: a team, or the appliance for its operator. */
@@ -295,25 +324,23 @@ export class People {
     check: (current: TeamMember) => void,
   ): Promise<TeamMember> {
     return this.#deps.db.write((tx) => {
-      if (role !== 'owner') this.#endShownTo(tx, id)
+      if (role !== 'owner') this.#ends.endShownTo(tx, id)
       return this.members.changeRole(tx, teamId, id, role, check)
     })
   }
 
-  /**
-   * Removes a person from a team. All their sessions end, and their unused links are revoked (decisions §2.3); a member of another team
-   * requests a new link. Sessions opened with links shown to them end too.
-   * @param check sees the member inside the unit of work and throws to refuse
-   * @throws ProductError not_found, conflict for the last owner
-   */
+  /** See {@link AccessEnds.removeIn}. The owners of their mailboxes receive a message, and they themself. */
   async remove(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<void> {
+    const notices = await this.sharing.prepareLeaving(teamId, id)
     await this.#deps.db.write((tx) => {
-      const { email } = this.members.remove(tx, teamId, id, check)
-      this.grants.deleteOfMember(tx, id)
-      this.sessions.closeOf(tx, email)
-      this.links.dropOf(tx, email)
-      this.#endShownTo(tx, id)
+      this.#ends.removeIn(tx, teamId, id, check)
+      for (const notice of notices) notice.sendIn(tx)
     })
+  }
+
+  /** See {@link AccessEnds.signOutIn}. */
+  async endSessions(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<void> {
+    await this.#deps.db.write((tx) => this.#ends.signOutIn(tx, teamId, id, check))
   }
 
   /** Ends the links mailed to a mailbox and their sessions, when its keys could read them or its address is reassigned. */
@@ -349,22 +376,7 @@ export class People {
   forgetMailbox(tx: Tx, mailbox: { id: string; email: string; domainId: string | null }): void {
     this.grants.deleteOfMailbox(tx, mailbox.id)
     if (mailbox.domainId === null) return
-    for (const { teamId, id } of this.members.of(mailbox.email, tx)) {
-      this.members.remove(tx, teamId, id, () => {})
-      this.grants.deleteOfMember(tx, id)
-      this.#endShownTo(tx, id)
-    }
-    this.sessions.closeOf(tx, mailbox.email)
-    this.links.dropOf(tx, mailbox.email)
-    this.passkeys.deleteOf(tx, mailbox.email)
-    this.recoveryCodes.deleteOf(tx, mailbox.email)
-    this.devices.deleteOf(tx, mailbox.email)
-    this.persons.delete(tx, mailbox.email)
-  }
-
-  #endShownTo(tx: Tx, memberId: string): void {
-    this.links.dropShownTo(tx, memberId)
-    this.sessions.closeShownTo(tx, memberId)
+    this.#ends.forgetIn(tx, mailbox.email)
   }
 
   /** Deletes expired links and sessions. @returns how many */

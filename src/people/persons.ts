@@ -64,6 +64,12 @@ export class Persons {
     tx.run('UPDATE persons SET password = ?, password_team_id = ? WHERE email = ?', [password, teamId, email])
   }
 
+  /** Removes a password that opens one team only. */
+  deletePasswordBoundTo(tx: Tx, { email, teamId }: { email: string; teamId: string }): void {
+    const sql = 'UPDATE persons SET password = NULL, password_team_id = NULL WHERE email = ? AND password_team_id = ?'
+    tx.run(sql, [email, teamId])
+  }
+
   /** @param preferences JSON */
   setPreferences(tx: Tx, email: string, preferences: string): void {
     this.ensure(tx, email)

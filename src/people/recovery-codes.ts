@@ -50,6 +50,11 @@ export class RecoveryCodes {
     return row && { email, teamId: row.team_id }
   }
 
+  /** Deletes those that open one team only. */
+  deleteBoundTo(tx: Tx, { email, teamId }: { email: string; teamId: string }): void {
+    tx.run('DELETE FROM recovery_codes WHERE email = ? AND team_id = ?', [email, teamId])
+  }
+
   deleteOf(tx: Tx, email: string): void {
     tx.run('DELETE FROM recovery_codes WHERE email = ?', [email])
   }

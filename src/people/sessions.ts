@@ -141,6 +141,11 @@ export class Sessions {
     return tx.run('DELETE FROM sessions WHERE email = ? AND id <> ?', [email, except]).changes
   }
 
+  /** Ends the sessions of a person that open one team only. */
+  closeBoundTo(tx: Tx, { email, teamId }: { email: string; teamId: string }): void {
+    tx.run('DELETE FROM sessions WHERE email = ? AND team_id = ?', [email, teamId])
+  }
+
   /** Ends the sessions opened with links that were mailed to a mailbox. */
   closeThrough(tx: Tx, mailboxId: string): void {
     tx.run('DELETE FROM sessions WHERE mailbox_id = ?', [mailboxId])

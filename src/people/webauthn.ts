@@ -11,6 +11,7 @@ import type {
 import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { conflict, ProductError } from '../base/errors.ts'
+import { sha256 } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { PASSKEYS_MAX, type Passkey, type Passkeys } from './passkeys.ts'
@@ -53,13 +54,14 @@ export class WebAuthn {
     this.#deps = deps
   }
 
-  /** Asks for a passkey. @param email whose; null for any person with a passkey for this appliance */
+  /** Asks for a passkey. @param scope whose, of those the session may see; null for any person with a passkey for this appliance */
   async startUse(
     kind: 'sign_in' | 'confirm',
-    email: string | null,
+    scope: CredentialScope | null,
   ): Promise<StartedFlow<PublicKeyCredentialRequestOptionsJSON>> {
     const { generateAuthenticationOptions } = await library()
-    const known = email === null ? [] : this.#deps.passkeys.list(email)
+    const known = scope === null ? [] : this.visible(scope)
+    const email = scope?.email ?? null
     const options = await generateAuthenticationOptions({
       rpID: this.#rpId,
       userVerification: 'required',
@@ -112,15 +114,14 @@ export class WebAuthn {
   ): Promise<StartedFlow<PublicKeyCredentialCreationOptionsJSON>> {
     const { email } = scope
     if (this.#sameScope(scope).length >= PASSKEYS_MAX) throw tooMany()
-    // Also those of other teams: a device would replace the passkey it has for the person.
-    const known = this.#deps.passkeys.list(email)
+    const known = this.visible(scope)
     const { generateRegistrationOptions } = await library()
     const options = await generateRegistrationOptions({
       rpName: 'Mailstead',
       rpID: this.#rpId,
       userName: email,
       userDisplayName: person.displayName ?? email,
-      userID: new Uint8Array(person.handle),
+      userID: handleOf(person.handle, scope.teamId),
       timeout: FLOW_MS,
       attestationType: 'none',
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -168,6 +169,11 @@ export class WebAuthn {
     }
   }
 
+  /** The passkeys a session may see: one that opens a single team sees those of that team. */
+  visible({ email, teamId }: CredentialScope): Passkey[] {
+    return this.#deps.passkeys.list(email).filter((one) => teamId === null || one.teamId === teamId)
+  }
+
   /** Those a person added in sessions that open as much: one that opens a single team must not use up the others. */
   #sameScope({ email, teamId }: CredentialScope, reader?: Reader): Passkey[] {
     return this.#deps.passkeys.list(email, reader).filter((one) => one.teamId === teamId)
@@ -201,6 +207,14 @@ export class WebAuthn {
 // With its certificates it takes 5 MB: it is loaded with the first passkey.
 const library = async () =>
   (await import('./webauthn-library.cts')) as unknown as typeof import('@simplewebauthn/server')
+
+/**
+ * A device replaces the passkey it has for a user handle. One that opens a single team has another handle, so that it does not take the place
+ * of one that opens more, which the session may not know of.
+ */
+function handleOf(handle: Uint8Array, teamId: string | null): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(teamId === null ? handle : sha256(Buffer.concat([handle, Buffer.from(teamId)])))
+}
 
 function refused(cause?: unknown): ProductError {
   return new ProductError('authentication_required', 'The passkey was not accepted. Try again, or use another one.', {

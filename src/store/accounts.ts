@@ -123,6 +123,13 @@ export class Accounts {
     return new Map(rows.map((row) => [row.mailbox_id, present(row)]))
   }
 
+  /** Bytes that the messages of these mailboxes take together. */
+  usedBytesOf(mailboxIds: Iterable<string>): number {
+    const sql = `SELECT coalesce(sum(used_bytes), 0) AS used FROM accounts
+      WHERE mailbox_id IN (SELECT value FROM json_each(?))`
+    return this.#db.read.get<{ used: number }>(sql, [JSON.stringify([...mailboxIds])])!.used
+  }
+
   /** Sequence number of the last change. */
   seq(account: Account): number {
     const read = () => this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])?.seq

@@ -77,7 +77,7 @@ export interface DeliveryResult {
 }
 
 /** Invalidates sign-in links by their tokens, in the unit of work that makes the message readable. */
-export type CloseLinks = (tx: Tx, tokens: readonly string[]) => void
+export type CloseLinks = (tx: Tx, tokens: readonly string[]) => readonly string[]
 
 interface Deps {
   db: Db

@@ -14,7 +14,7 @@ const ENTRIES_PER_BATCH = 250
  * @param now ms
  */
 export async function sortByReceipt(
-  db: Db,
+  db: Pick<Db, 'write'>,
   account: Pick<Account, 'n'>,
   folder: number,
   { now, signal }: { now: number; signal: AbortSignal },
@@ -29,24 +29,29 @@ export async function sortByReceipt(
     )
     return row?.next ?? 0
   })
-  for (let more = true; more && !signal.aborted; ) {
-    more = await db.write((tx) => {
-      const rows = tx.all<{ uid: number }>(
-        'SELECT uid FROM message_folders WHERE folder = ? AND uid < ? ORDER BY received_at, message LIMIT ?',
-        [folder, end, ENTRIES_PER_BATCH],
+  let [after, isDone] = [{ receivedAt: Number.MIN_SAFE_INTEGER, message: 0 }, false]
+  while (!isDone && !signal.aborted) {
+    after = await db.write((tx) => {
+      // The entries before `after` have their new UIDs: passing them again and again would take most of the time.
+      const rows = tx.all<{ uid: number; receivedAt: number; message: number }>(
+        `SELECT uid, received_at AS receivedAt, message FROM message_folders
+         WHERE folder = ? AND (received_at, message) > (?, ?) AND uid < ? ORDER BY received_at, message LIMIT ?`,
+        [folder, after.receivedAt, after.message, end, ENTRIES_PER_BATCH],
       )
       const { next } = tx.get<{ next: number }>(
         'UPDATE folders SET uid_next = uid_next + ?, recent_from = uid_next + ? WHERE n = ? RETURNING uid_next AS next',
         [rows.length, rows.length, folder],
       ) ?? { next: 0 }
       const first = next - rows.length
-      const pairs = rows.map(({ uid }, index) => [uid, first + index])
+      const moves = rows.map(({ uid }, index) => [folder, uid, first + index])
+      // With the folder as a parameter, SQLite would read the whole folder for each entry.
       tx.run(
-        `UPDATE message_folders SET uid = j.value ->> 1 FROM json_each(?) j
-         WHERE message_folders.folder = ? AND message_folders.uid = j.value ->> 0`,
-        [JSON.stringify(pairs), folder],
+        `UPDATE message_folders SET uid = j.value ->> 2 FROM json_each(?) j
+         WHERE message_folders.folder = j.value ->> 0 AND message_folders.uid = j.value ->> 1`,
+        [JSON.stringify(moves)],
       )
-      return rows.length === ENTRIES_PER_BATCH
+      isDone = rows.length < ENTRIES_PER_BATCH
+      return rows.at(-1) ?? after
     })
   }
 }

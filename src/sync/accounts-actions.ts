@@ -1,6 +1,6 @@
 // What a person can do with an outside account in its state (decisions-imap §10.4), as pure functions.
 
-import type { RemoteAccount } from './records.ts'
+import { REMOVAL_SIDES, type RemoteAccount, type RemovalSide } from './records.ts'
 
 export interface RemoteActions {
   update: boolean
@@ -11,7 +11,16 @@ export interface RemoteActions {
   confirmRemoval: boolean
 }
 
-export function remoteActions({ status, removal }: Pick<RemoteAccount, 'status' | 'removal'>): RemoteActions {
+/** The sides on which a removal waits for a confirmation. */
+export function heldSides({ removal, removalThere }: Pick<RemoteAccount, 'removal' | 'removalThere'>): RemovalSide[] {
+  const held = { here: removal, server: removalThere }
+  return REMOVAL_SIDES.filter((side) => held[side] !== null && !held[side].isConfirmed)
+}
+
+type Acted = Pick<RemoteAccount, 'status' | 'removal' | 'removalThere'>
+
+export function remoteActions(account: Acted): RemoteActions {
+  const { status } = account
   const isStopped = status === 'paused' || status === 'error'
   return {
     update: true,
@@ -19,7 +28,7 @@ export function remoteActions({ status, removal }: Pick<RemoteAccount, 'status' 
     pause: status !== 'paused',
     resume: isStopped,
     sync: !isStopped,
-    confirmRemoval: removal !== null && !removal.isConfirmed,
+    confirmRemoval: heldSides(account).length > 0,
   }
 }
 

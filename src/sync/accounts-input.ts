@@ -99,6 +99,12 @@ export function touchesSignIn(change: RemoteAccountChange, current: RemoteAccoun
   return imap !== null && members.some((member) => wanted[member] !== imap[member])
 }
 
+/** Whether a change may name another account: its base holds for the former one alone. */
+export function namesOther(imap: Partial<ImapSettings> | undefined, { imap: current }: Pick<RemoteAccount, 'imap'>) {
+  const members = ['host', 'port', 'username'] as const
+  return members.some((member) => imap?.[member] !== undefined && imap[member] !== current?.[member])
+}
+
 function refuseControls(field: string, text: string): void {
   if (!/[\x00-\x1f\x7f]/.test(text)) return
   throw invalid(field, 'invalid_format', `The ${field} must not contain control characters.`)

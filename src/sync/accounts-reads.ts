@@ -4,7 +4,7 @@ import type { Db, Reader } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { placeholders, Where } from '../db/sql-text.ts'
 import { presentRemote } from './accounts-rows.ts'
-import type { RemoteAccount, RemoteMode, RemoteStatus } from './records.ts'
+import type { CarryDirection, RemoteAccount, RemoteMode, RemoteStatus } from './records.ts'
 
 export interface RemoteFilter {
   status?: RemoteStatus
@@ -89,7 +89,8 @@ export class RemoteAccountReads {
 
   /** The accounts that are in error or delayed, or hold back a removal. */
   inTrouble(): RemoteAccount[] {
-    const sql = `SELECT * FROM remote_accounts WHERE status IN ('error', 'delayed') OR removal IS NOT NULL ORDER BY n`
+    const sql = `SELECT * FROM remote_accounts WHERE status IN ('error', 'delayed') OR removal IS NOT NULL OR removal_there IS NOT NULL
+      ORDER BY n`
     return this.#db.read.all(sql).map(presentRemote)
   }
 
@@ -104,6 +105,28 @@ export class RemoteAccountReads {
     const sql = 'SELECT status, count(*) AS count FROM remote_accounts GROUP BY status'
     const rows = this.#db.read.all<{ status: RemoteStatus; count: number }>(sql)
     return new Map(rows.map(({ status, count }) => [status, count]))
+  }
+
+  /**
+   * The mailbox into which sign-in links to an address arrive, as far as it is proved: by the issuer that named the address, or by a link
+   * that arrived. Anyone may name any address with a server of their own; that must not keep its owner from signing in.
+   * @param email lower-case
+   */
+  linksArriveIn(email: string): string | null {
+    const sql = `SELECT mailbox_id AS id FROM remote_accounts WHERE email = ? AND (auth <> 'password' OR links_at IS NOT NULL)
+      ORDER BY n LIMIT 1`
+    return this.#db.read.get<{ id: string }>(sql, [email])?.id ?? null
+  }
+
+  /** How many accounts a team has. */
+  count(teamId: string, reader: Reader = this.#db.read): number {
+    const sql = 'SELECT count(*) AS count FROM remote_accounts WHERE team_id = ?'
+    return reader.get<{ count: number }>(sql, [teamId])!.count
+  }
+
+  /** How many messages were stored here and there, of all accounts that ever were. */
+  carried(): { direction: CarryDirection; messages: number }[] {
+    return this.#db.read.all('SELECT direction, messages FROM remote_totals ORDER BY direction')
   }
 
   /** Whether there is any account on this appliance. */

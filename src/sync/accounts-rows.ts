@@ -1,6 +1,6 @@
 // Maps rows of `remote_accounts` to records.
 
-import type { Row } from '../db/db.ts'
+import type { Row, SqlValue } from '../db/db.ts'
 import type { HeldRemoval, RemoteAccount } from './records.ts'
 
 export function presentRemote(row: Row): RemoteAccount {
@@ -72,8 +72,13 @@ function stateOf(row: Row) {
     pushedSeq: row.pushed_seq as number,
     treeAt: row.tree_at as number | null,
     syncedAt: row.synced_at as number | null,
-    removal: row.removal === null ? null : (JSON.parse(row.removal as string) as HeldRemoval),
+    removal: removalOf(row.removal),
+    removalThere: removalOf(row.removal_there),
     day: row.day as number,
     dayBytes: row.day_bytes as number,
   }
+}
+
+function removalOf(value: SqlValue | undefined): HeldRemoval | null {
+  return value == null ? null : (JSON.parse(value as string) as HeldRemoval)
 }

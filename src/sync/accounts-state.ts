@@ -4,8 +4,15 @@ import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { presentRemote } from './accounts-rows.ts'
-import type { Announcements } from './announcements.ts'
-import type { HeldRemoval, RemoteAccount, RemoteErrorKind, RemoteStatus } from './records.ts'
+import { type Announcements, heldSentence } from './announcements.ts'
+import type {
+  CarryDirection,
+  HeldRemoval,
+  RemoteAccount,
+  RemoteErrorKind,
+  RemoteStatus,
+  RemovalSide,
+} from './records.ts'
 import { ServerError, type ServerFacts } from './server.ts'
 
 /** A lease is renewed while an account is followed; after this time without (ms) another worker may take it. */
@@ -144,8 +151,10 @@ export class AccountStates {
     const now = this.#deps.clock.now()
     const current = account.status
     const resumes = { resumes_as: account.resumesAs ?? (current === 'delayed' || current === 'error' ? null : current) }
-    if (current === 'error' || (kind !== null && this.#isFinal(account, kind))) {
-      const retries = kind === 'certificate' || kind === 'host' || (kind === null && current === 'error')
+    const isFinal = failure?.isFinal === true
+    if (current === 'error' || isFinal || (kind !== null && this.#isFinal(account, kind))) {
+      const isOurs = kind === 'certificate' || kind === 'host' || (kind === null && current === 'error')
+      const retries = isOurs && !isFinal
       const next = retries ? now + ERROR_RETRY_MS : null
       this.#set(tx, account.n, { ...this.#status(account, 'error', reason, kind ?? account.errorKind), ...resumes })
       this.#set(tx, account.n, { next_try_at: next, failures: account.failures + 1 })
@@ -181,6 +190,11 @@ export class AccountStates {
     this.#deps.announcements.imported(tx, account, messagesDone, startedAt ?? now)
   }
 
+  /** A sign-in link to the address of the account arrived in it. */
+  linkArrived(tx: Tx, n: number): void {
+    this.#set(tx, n, { links_at: this.#deps.clock.now() })
+  }
+
   /** What the import has to do, as far as it is known. */
   plan(tx: Tx, n: number, plan: { folders: number; foldersDone: number; messages: number }): void {
     this.#set(tx, n, {
@@ -199,6 +213,11 @@ export class AccountStates {
          import_total = max(import_total, import_done + ?) WHERE n = ?`,
       [done, done === 0 ? 0 : bytes, day, dayBytes, done, account.n],
     )
+  }
+
+  /** Messages were stored: `in` here, `out` at the server. */
+  carried(tx: Tx, direction: CarryDirection, messages: number): void {
+    tx.run('UPDATE remote_totals SET messages = messages + ? WHERE direction = ?', [messages, direction])
   }
 
   /** A round is done. */
@@ -220,12 +239,14 @@ export class AccountStates {
     tx.run('UPDATE remote_accounts SET pushed_seq = ? WHERE n = ? AND pushed_seq = ?', [after, n, before])
   }
 
-  /** Holds a removal back, with its event, or forgets it (null). */
-  holdRemoval(tx: Tx, account: RemoteAccount, removal: HeldRemoval | null): void {
-    this.#set(tx, account.n, { removal: removal && JSON.stringify(removal) })
-    if (removal === null || account.removal !== null) return
-    const detail = `${removal.messages} messages are gone at the server. They are kept here until this is confirmed, or for 24 hours.`
-    this.#deps.announcements.failed(tx, account, 'mass_removal', detail)
+  /** Holds a removal back, with its event, or forgets it (null). @param side where the messages are kept */
+  holdRemoval(tx: Tx, account: RemoteAccount, side: RemovalSide, removal: HeldRemoval | null): void {
+    const column = side === 'here' ? 'removal' : 'removal_there'
+    this.#set(tx, account.n, { [column]: removal && JSON.stringify(removal) })
+    const former = side === 'here' ? account.removal : account.removalThere
+    const isReported = former !== null && !former.isConfirmed
+    if (removal !== null && !removal.isConfirmed && !isReported)
+      this.#deps.announcements.failed(tx, account, 'mass_removal', heldSentence(side, removal))
   }
 
   #status(account: RemoteAccount, status: RemoteStatus, reason: string | null, kind: RemoteErrorKind | null): Row {

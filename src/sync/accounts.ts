@@ -6,7 +6,7 @@ import type { Notifier } from '../base/notifier.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, SqlValue, Tx } from '../db/db.ts'
-import { type RemoteActions, remoteActions, whyNotRemote } from './accounts-actions.ts'
+import { heldSides, type RemoteActions, remoteActions, whyNotRemote } from './accounts-actions.ts'
 import {
   checkAccountEmail,
   checkAccountName,
@@ -14,13 +14,14 @@ import {
   checkSecret,
   type ImapSettings,
   type NewRemoteAccount,
+  namesOther,
   type RemoteAccountChange,
   type RemoteSecret,
   refuseOtherHost,
   touchesSignIn,
 } from './accounts-input.ts'
 import { RemoteAccountReads } from './accounts-reads.ts'
-import type { RemoteAccount, RemoteStatus } from './records.ts'
+import type { RemoteAccount, RemoteStatus, RemovalSide } from './records.ts'
 
 export interface RemoteAccountsDeps {
   db: Db
@@ -35,6 +36,8 @@ type Check = (current: RemoteAccount, tx: Tx) => void
 
 /** Collecting accounts of a mailbox (decisions-imap §10.1). */
 export const COLLECTORS_MAX = 5
+/** Accounts of a team: with 40 connections that take turns of a minute, each is compared every 5 minutes. */
+export const ACCOUNTS_PER_TEAM_MAX = 200
 const WHAT = 'outside account'
 
 /** The first state of an account. */
@@ -87,7 +90,8 @@ export class RemoteAccounts extends RemoteAccountReads {
   }
 
   /**
-   * Changes settings. Other settings of the connection are tried at once: the account is `pending` again, unless it is paused.
+   * Changes settings. Other settings of the connection are tried at once: the account is `pending` again, unless it is paused. With another
+   * server or user name it is followed only when its known messages are there (`same-account.ts`).
    * @throws ProductError not_found, validation_error, and what the check throws
    */
   updateIn(tx: Tx, teamId: string, id: string, change: RemoteAccountChange, check: Check = () => {}): RemoteAccount {
@@ -104,6 +108,8 @@ export class RemoteAccounts extends RemoteAccountReads {
       ...(change.folderId === undefined ? {} : { folder_id: change.folderId }),
       ...(change.since === undefined ? {} : { since: change.since }),
       ...(isOther ? { settings_version: current.settingsVersion + 1, ...this.#tryNow(current) } : {}),
+      // Before anything is compared, the worker finds out whether it is still the same account.
+      ...(namesOther(imap, current) ? { kind: null, links_at: null } : {}),
     })
     return this.getIn(tx, teamId, id)!
   }
@@ -131,13 +137,24 @@ export class RemoteAccounts extends RemoteAccountReads {
     }))
   }
 
-  /** Lets a removal happen that is held back. @throws ProductError not_found, conflict (none is held) */
-  confirmRemoval(teamId: string, id: string, check?: Check): Promise<RemoteAccount> {
+  /**
+   * Lets a removal happen that is held back.
+   * @param at where the messages are that are then removed; undefined: the side on which one is held
+   * @throws ProductError not_found, conflict (none is held, or on both sides)
+   */
+  confirmRemoval(teamId: string, id: string, at?: RemovalSide, check?: Check): Promise<RemoteAccount> {
     const now = this.#deps.clock.now()
-    return this.#act(teamId, id, 'confirmRemoval', check, ({ removal }) => ({
-      removal: JSON.stringify({ ...removal, isConfirmed: true }),
-      wanted_at: now,
-    }))
+    return this.#act(teamId, id, 'confirmRemoval', check, (account) => {
+      const sides = heldSides(account)
+      const side = at ?? sides[0]!
+      if (at === undefined && sides.length > 1) {
+        throw conflict('Removals are held back on both sides. Name one with `at`.', 'at')
+      }
+      if (!sides.includes(side)) throw conflict('No removal is held back on this side.', 'at')
+      const held = { here: ['removal', account.removal], server: ['removal_there', account.removalThere] } as const
+      const [column, removal] = held[side]
+      return { [column]: JSON.stringify({ ...removal, isConfirmed: true }), wanted_at: now }
+    })
   }
 
   /** Removes the record and its secret; the worker forgets what it knew of the account. @throws ProductError not_found */
@@ -195,6 +212,9 @@ export class RemoteAccounts extends RemoteAccountReads {
   }
 
   #refuseSecond(tx: Tx, { teamId, mailboxId, mode, email }: NewRemoteAccount): void {
+    if (this.count(teamId, tx) >= ACCOUNTS_PER_TEAM_MAX) {
+      throw conflict(`The team already has ${ACCOUNTS_PER_TEAM_MAX} outside accounts.`)
+    }
     if (this.attached(tx, teamId, email) !== undefined) {
       throw conflict('The address is attached in this team already.', 'email')
     }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { HOUR_MS } from '../base/durations.ts'
 import type { Tx } from '../db/db.ts'
 import type { EventType, Outbox } from '../events/outbox.ts'
-import type { RemoteAccount, RemoteErrorKind } from './records.ts'
+import type { HeldRemoval, RemoteAccount, RemoteErrorKind, RemovalSide } from './records.ts'
 
 interface Deps {
   clock: Clock
@@ -15,6 +15,13 @@ type Subject = Pick<RemoteAccount, 'id' | 'teamId' | 'mailboxId'>
 
 /** A shorter interruption is not reported, ms. */
 const REPORTED_MS = HOUR_MS
+
+/** What is held back, in a sentence for people. */
+export function heldSentence(side: RemovalSide, { messages }: HeldRemoval): string {
+  return side === 'here'
+    ? `${messages} messages are gone at the server. They are kept here until this is confirmed, or for 24 hours.`
+    : `${messages} messages were deleted here. They are kept at the server until this is confirmed.`
+}
 
 export class Announcements {
   readonly #deps: Deps

@@ -12,6 +12,7 @@ import { openSecret, readSealed } from './accounts-secrets.ts'
 import type { ChannelSettings } from './imap-channel.ts'
 import { openImapServer } from './imap-server.ts'
 import type { RemoteAccount } from './records.ts'
+import type { ResponseMemory } from './response-memory.ts'
 import { type AccountServer, type OpenServer, ServerError } from './server.ts'
 
 type ServerAddress = Pick<ChannelSettings, 'host' | 'port' | 'protocol'>
@@ -23,6 +24,8 @@ export interface ConnectDeps {
   resolver: Resolver
   vault: Vault
   tokens: Pick<AccessTokens, 'use' | 'drop'>
+  /** Of the answers of all servers. */
+  responses: ResponseMemory
   /** The servers of Google and Microsoft; those of the Internet unless given. */
   servers?: Readonly<Record<'google' | 'microsoft', ServerAddress>>
 }
@@ -74,7 +77,9 @@ async function connect(deps: ConnectDeps, account: RemoteAccount, signal: AbortS
       // A server in a private network is one of the operator's: it is read as fast as it answers.
       const isThrottled = isPublicAddress(address)
       const mailPerDay = config.REMOTE_MAIL_PER_DAY
-      return await openImapServer({ ...server, address, ...sign }, { clock, signal, day, mailPerDay, isThrottled })
+      const memory = deps.responses.connection(account.teamId)
+      const limits = { memory, day, mailPerDay, isThrottled }
+      return await openImapServer({ ...server, address, ...sign }, { clock, signal, ...limits })
     } catch (error) {
       failure ??= error
       // Another address helps where the connection could not be made, not where the server answered.

@@ -17,7 +17,9 @@ interface FolderHere {
 export class FolderPush {
   readonly #session: SyncSession
   readonly #tree: RemoteTree
-  /** Sequence number of the mailbox's folders up to which they were compared. */
+  /** What was compared last: the folders here up to a sequence number, with those there. */
+  #compared = ''
+  /** Sequence number of the folders here when they were compared. */
   #comparedSeq = -1
 
   constructor(session: SyncSession, tree: RemoteTree) {
@@ -25,18 +27,29 @@ export class FolderPush {
     this.#tree = tree
   }
 
-  /** @returns folders here that the server has now: their messages are to be sent */
-  async createAndRename(): Promise<number[]> {
+  /** Whether folders changed here since they were compared: also while a round was sending messages. */
+  get isNeeded(): boolean {
+    return this.#session.account.mode !== 'collect' && this.#seq !== this.#comparedSeq
+  }
+
+  get #seq(): number {
+    const { deps, mail } = this.#session
+    return deps.store.accounts.lastSeq(mail, 'folders')
+  }
+
+  /** The messages of folders that were created there are to be compared. */
+  async createAndRename(): Promise<void> {
     const session = this.#session
-    if (session.account.mode === 'collect') return []
-    const seq = session.deps.store.accounts.lastSeq(session.mail, 'folders')
-    if (seq === this.#comparedSeq) return []
+    if (session.account.mode === 'collect') return
+    const seq = this.#seq
+    // A folder that is gone there, and has messages here, is created again.
+    const compared = () => [seq, ...this.#rows().map(({ n, folder }) => `${n} ${folder}`)].join()
+    this.#comparedSeq = seq
+    if (compared() === this.#compared) return
     const here = [...session.deps.store.folders.paths(session.mail)].sort((a, b) => depth(a) - depth(b))
     for (const folder of here) await this.#renameIfMoved(folder)
-    const created: number[] = []
-    for (const folder of here) if (await this.#createIfMissing(folder)) created.push(folder.n)
-    this.#comparedSeq = seq
-    return created
+    for (const folder of here) await this.#createIfMissing(folder)
+    this.#compared = compared()
   }
 
   #rows(): RemoteFolder[] {
@@ -76,49 +89,54 @@ export class FolderPush {
   }
 
   /** Folders with a role are created when something is in them. */
-  async #createIfMissing(folder: FolderHere): Promise<boolean> {
+  async #createIfMissing(folder: FolderHere): Promise<void> {
     const session = this.#session
     const { folders, store } = session.deps
-    if (this.#rows().some((one) => one.folder === folder.n)) return false
+    if (this.#rows().some((one) => one.folder === folder.n)) return
     const messages = store.folders.total(session.mail, folder.id, 'messages', false) ?? 0
     const hasChildren = store.views.status(session.mail, folder.n)?.hasChildren ?? false
-    if (folder.role !== null && messages === 0 && !hasChildren) return false
+    if (folder.role !== null && messages === 0 && !hasChildren) return
     const path = this.#pathOf(folder.path)
-    if (path === undefined || this.#rows().some((one) => one.path === path)) return false
-    if (!(await this.#try('create', () => session.server.createFolder(path)))) return false
+    if (path === undefined || this.#rows().some((one) => one.path === path)) return
+    if (!(await this.#try('create', () => session.server.createFolder(path)))) return
     await session.write((tx) => {
       const row = { path, folder: folder.n, localPath: folder.path, role: folder.role, state: 'followed' as const }
-      folders.add(tx, session.account.n, row)
+      folders.add(tx, session.account.n, { ...row, compareAfter: 0 })
     })
-    return messages > 0
   }
 
   /**
    * Folders that were deleted here, after their messages have left.
    * @param isPending whether changes of messages are to be sent before
+   * @returns whether one has to come back: the list is to be read
    */
-  async remove(isPending: () => boolean): Promise<void> {
+  async remove(isPending: () => boolean): Promise<boolean> {
     const session = this.#session
     const { folders, messages, store, clock } = session.deps
-    if (session.account.mode === 'collect') return
+    let isBack = false
     const here = new Set(store.folders.keys(session.mail).map(({ n }) => n))
     const deleted = this.#rows().filter(
       ({ folder, localPath }) => folder !== null && localPath !== null && !here.has(folder),
     )
     // Its messages may have been deleted after the last ones were sent.
-    if (deleted.length === 0 || isPending()) return
+    if (deleted.length === 0 || isPending()) return false
     for (const row of deleted.sort((a, b) => b.path.length - a.path.length)) {
+      // Its messages are removed before, or wait for a confirmation.
+      if (messages.hasErased(row.n)) continue
       const { present, gone } = await messages.counts(row.n)
       const isEmpty = present + gone === 0 && (await this.#isEmptyThere(row))
       if (isEmpty && (await this.#try('delete', () => session.server.deleteFolder(row.path)))) {
         await session.write((tx) => folders.remove(tx, row.n))
         // Another folder here may have its name already.
+        this.#compared = ''
         this.#comparedSeq = -1
         continue
       }
       // What arrived there meanwhile is not lost: the folder comes back with it.
       await session.write((tx) => folders.set(tx, row.n, { folder: null, localPath: null, lookedAt: clock.now() }))
+      isBack = true
     }
+    return isBack
   }
 
   /** Whether nothing is lost with a folder. A folder that was not read, or not to its end, has messages that are not known here. */

@@ -1,10 +1,13 @@
 // Follows one outside account: connects, does what is to be done, and waits for changes on either side.
 
 import { AccountTaken } from './accounts-state.ts'
+import { ArrivalWatch } from './arrival-watch.ts'
+import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteAccount } from './records.ts'
 import { Round } from './round.ts'
+import { requireSameAccount } from './same-account.ts'
 import type { AppendDue } from './sent-copy.ts'
-import type { AccountServer, OpenServer } from './server.ts'
+import { type AccountServer, isRefusal, type OpenedFolder, type OpenServer } from './server.ts'
 import { type RoundDeps, SyncSession } from './sync-session.ts'
 
 /** IDLE is begun again after this time, ms (RFC 2177 says 29 minutes; NAT forgets connections earlier). */
@@ -14,6 +17,8 @@ export interface FollowerDeps extends RoundDeps {
   open: OpenServer
   /** See `MayAppend`. */
   mayAppend(account: RemoteAccount, message: number): AppendDue
+  /** Whether an account may have a second connection now. */
+  mayWatch(account: RemoteAccount): boolean
 }
 
 export class Follower {
@@ -23,6 +28,8 @@ export class Follower {
   readonly #deps: FollowerDeps
   readonly #token: string
   readonly #stop = new AbortController()
+  /** Its second connection, during the import. */
+  readonly #watch: ArrivalWatch
   #interrupt: AbortController | null = null
   #isNotified = false
   /** Up to when (ms) rounds that people asked for are done. */
@@ -34,6 +41,21 @@ export class Follower {
     this.#deps = deps
     this.account = account
     this.#token = token
+    this.#watch = new ArrivalWatch({
+      ...{ clock: deps.clock, log: deps.log, remote: account.id },
+      open: () => deps.open(account, this.#stop.signal),
+      mayOpen: () => deps.mayWatch(account),
+    })
+  }
+
+  /** Its connections to the server. */
+  get connections(): number {
+    return this.#watch.isOpen ? 2 : 1
+  }
+
+  /** Ends the second connection. */
+  endWatch(): void {
+    this.#watch.stop()
   }
 
   /** Works until it is stopped or cannot go on; the state of the account is written then. */
@@ -48,7 +70,8 @@ export class Follower {
       log.warn({ event: 'sync.account_failed', err: error, remote: this.account.id }, 'An outside account cannot go on')
       await this.#fail(error)
     } finally {
-      await server?.close().catch(() => {})
+      this.#watch.stop()
+      await Promise.all([server?.close().catch(() => {}), this.#watch.closed()])
       await states.release(this.account.n, this.#token)
       this.#hasEnded = true
       this.#quieten()
@@ -67,20 +90,28 @@ export class Follower {
   async #follow(server: AccountServer): Promise<void> {
     const { signal } = this.#stop
     const { states, memory, mayAppend } = this.#deps
+    const { account } = this
+    if (account.kind === null)
+      await memory.working(account.teamId, () => requireSameAccount(this.#deps, server, account))
     const session = new SyncSession(this.#deps, this.account, { server, token: this.#token, signal })
     await session.write((tx) => states.connected(tx, session.account, server.facts))
-    const round = new Round(session, (message) => mayAppend(session.account, message))
+    const watch = this.#watch
+    const round = new Round(
+      session,
+      (message) => mayAppend(session.account, message),
+      () => watch.hasChanged,
+    )
     for (let hasArrivals = false; !signal.aborted; ) {
       this.#isNotified = false
       const { wantedAt } = session.refresh()
       const wanted = wantedAt > this.#wantedDone
       this.#wantedDone = wantedAt
-      const arrivals = hasArrivals
+      const arrivals = watch.take() || hasArrivals
       const more = await memory.working(this.account.teamId, () => round.run({ arrivals, wanted }))
-      if (more || round.hasLocalChanges) {
-        hasArrivals = false
-        continue
-      }
+      hasArrivals = false
+      if (more && server.facts.hasIdle && round.arrivals !== undefined) watch.start(round.arrivals.path)
+      if (more || round.hasLocalChanges || watch.hasChanged) continue
+      watch.stop()
       hasArrivals = await this.#wait(session, round)
     }
   }
@@ -91,19 +122,47 @@ export class Follower {
     const folder = round.arrivals
     const ms = Math.min(Math.max(round.nextAt - clock.now(), 0), WAIT_MAX_MS)
     if (folder === undefined || this.#isNotified || ms === 0) return false
-    await session.ensure(folder.path)
+    const isWatched = session.isSelected(folder.path)
+    const opened = await this.#opened(session, folder.path)
     if (this.#isNotified) return false
+    // What changes while another folder is selected is not announced.
+    if (!isWatched && opened !== null && isOther(folder, opened)) return true
     const interrupt = new AbortController()
     this.#interrupt = interrupt
     this.waitingSince = clock.now()
     this.#quieten()
     try {
       const signal = AbortSignal.any([interrupt.signal, this.#stop.signal])
-      return (await session.server.wait(ms, signal)) === 'changed'
+      if (opened !== null) return (await session.server.wait(ms, signal)) === 'changed'
+      await this.#pause(ms, signal)
+      return false
     } finally {
       this.waitingSince = null
       this.#interrupt = null
     }
+  }
+
+  /** @returns null when the server does not open the folder now */
+  async #opened(session: SyncSession, path: string): Promise<OpenedFolder | null> {
+    try {
+      return await this.#deps.memory.working(this.account.teamId, () => session.ensure(path))
+    } catch (error) {
+      if (isRefusal(error)) return null
+      throw error
+    }
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel()
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = this.#deps.clock.after(ms, end)
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end)
+    })
   }
 
   /** Whether a round was asked for that is not begun. */
@@ -134,4 +193,9 @@ export class Follower {
   #quieten(): void {
     for (const resolve of this.#onQuiet.splice(0)) resolve()
   }
+}
+
+/** Whether a folder is not as it was when it was last looked at. */
+function isOther(folder: RemoteFolder, { uidNext, messages, modSeq }: OpenedFolder): boolean {
+  return uidNext !== folder.uidNext || messages !== folder.total || modSeq !== folder.modSeq
 }

@@ -1,9 +1,10 @@
 // One IMAP connection through imapflow: its bounds, one command at a time with a timeout, and every failure as a ServerError.
 
 import type { ImapFlow, ImapFlowOptions } from 'imapflow'
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 import { type CommandValue, codeOf, type ImapResponse, type ResponseCode, textsOf } from './imap-values.ts'
 import type { RemoteProtocol } from './records.ts'
+import type { ConnectionMemory, ResponseParser } from './response-memory.ts'
 import { ServerError } from './server.ts'
 import { type ConnectionFailure, connectionError, refusalOf, type ServerStage } from './server-errors.ts'
 
@@ -45,6 +46,7 @@ export interface ChannelSettings {
 export interface ChannelDeps {
   clock: Clock
   signal: AbortSignal
+  memory: ConnectionMemory
 }
 
 /** Receives the untagged responses to a command, by their names (`FETCH`, `EXISTS`…). */
@@ -55,6 +57,8 @@ export interface RunOptions {
   ms?: number
   /** Untagged responses; {@link RESPONSES_MAX} unless given. */
   most?: number
+  /** Little is answered: nothing that other connections would wait for. */
+  isShort?: true
   /** A continuation was requested. */
   onContinue?: () => void
 }
@@ -79,6 +83,7 @@ interface Internals {
   throttleWait(ms: number): Promise<boolean>
   untaggedHandlers: Record<string, unknown>
   rawCapabilities: unknown
+  streamer: ResponseParser
 }
 
 export class ImapChannel {
@@ -106,6 +111,7 @@ export class ImapChannel {
     const { user, secret } = settings
     this.#isToken = 'token' in secret
     this.#secrets = formsOf(user, 'token' in secret ? secret.token : secret.password)
+    deps.memory.attach(this.#internals.streamer, () => this.violate('sent a response above the limits'))
   }
 
   /** Connects, starts TLS and signs in. @throws ServerError */
@@ -143,6 +149,7 @@ export class ImapChannel {
     this.#failure ??= error
     this.#unlisten()
     this.client.close()
+    this.#deps.memory.close()
   }
 
   /** @param what the rest of a sentence that starts with the server's name */
@@ -161,12 +168,10 @@ export class ImapChannel {
     options: RunOptions = {},
   ): Promise<ResponseCode> {
     if (this.#failure !== null) throw this.#failure
-    const ms = options.ms ?? COMMAND_MS
     this.#handlers = handlers
     this.#left = options.most ?? RESPONSES_MAX
-    const timer = this.#deps.clock.after(ms, () =>
-      this.violate(`did not answer within ${Math.round(ms / 1000)} seconds`),
-    )
+    this.#deps.memory.begin(options.isShort ?? false)
+    const cancel = this.#limitTime(options.ms ?? COMMAND_MS)
     const untagged = this.#listening(handlers)
     const onPlusTag = options.onContinue === undefined ? undefined : async () => options.onContinue!()
     try {
@@ -181,9 +186,22 @@ export class ImapChannel {
     } catch (error) {
       throw this.#errorOf(error)
     } finally {
-      timer.cancel()
+      cancel()
+      this.#deps.memory.answered()
       this.#handlers = {}
     }
+  }
+
+  /** The time in which the server is not read from does not count. @returns ends the limit */
+  #limitTime(ms: number): () => void {
+    const { clock, memory } = this.#deps
+    const start = (): Timer =>
+      clock.after(ms, () => {
+        if (memory.isWaiting) timer = start()
+        else this.violate(`did not answer within ${Math.round(ms / 1000)} seconds`)
+      })
+    let timer = start()
+    return () => timer.cancel()
   }
 
   /** Writes a line outside of commands: DONE. */
@@ -194,7 +212,7 @@ export class ImapChannel {
   /** Says goodbye, and closes. */
   async close(): Promise<void> {
     if (this.#failure !== null) return
-    await this.run('LOGOUT', [], {}, { ms: LOGOUT_MS }).catch(() => {})
+    await this.run('LOGOUT', [], {}, { ms: LOGOUT_MS, isShort: true }).catch(() => {})
     this.fail(new ServerError('delay', 'The connection was closed.'))
   }
 

@@ -23,6 +23,7 @@ import {
   uidOf,
 } from './imap-values.ts'
 import { type RemoteFlags, type RemoteHead, ServerError, type UidSpan } from './server.ts'
+import { within } from './uid-spans.ts'
 
 /** Contents in one answer: the caller asks for 4 MiB by sizes that may be estimates. */
 const CONTENTS_BYTES = 24 * 1024 * 1024
@@ -32,9 +33,13 @@ export const CONTENT_BYTES_MAX = 52_428_800
 /** Timeout of contents in ms: a server that gives less than 32 KiB a second is not waited for. */
 const CONTENTS_MS = 240_000
 
-/** All UIDs of the folder. */
-export async function readUids(session: RemoteSession): Promise<UidSpan[]> {
-  return searched(session, [atom('ALL')])
+/** UIDs of the folder: all, or those that are there of some. */
+export async function readUids(session: RemoteSession, of?: readonly UidSpan[]): Promise<UidSpan[]> {
+  if (of === undefined) return searched(session, [atom('ALL')])
+  const found: UidSpan[] = []
+  for (const set of setsOf(of, SET_CHARACTERS)) found.push(...(await searched(session, [atom('UID'), sequence(set)])))
+  const asked = joinedSpans(of)
+  return joinedSpans(found).flatMap(([first, last]) => within(asked, first, last))
 }
 
 /** UIDs with this Message-ID. */

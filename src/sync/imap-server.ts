@@ -18,12 +18,14 @@ import { waitForChange } from './imap-waiting.ts'
 import { appendMessage, copyMessages, expungeMessages, moveMessages, storeFlags, storeLabels } from './imap-writing.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { BYTES_PER_S, type DayCount, dayLimit, MESSAGES_PER_S, ReadThrottle } from './read-throttle.ts'
+import type { ConnectionMemory } from './response-memory.ts'
 import type { AccountServer, LastSelected, RemoteFlagChange, ServerFacts, UidSpan } from './server.ts'
 import { shownText } from './server-errors.ts'
 
 export interface ImapServerDeps {
   clock: Clock
   signal: AbortSignal
+  memory: ConnectionMemory
   /** What was read today. */
   day: DayCount
   /** REMOTE_MAIL_PER_DAY. */
@@ -35,6 +37,15 @@ export interface ImapServerDeps {
 /** @throws ServerError */
 export async function openImapServer(settings: ChannelSettings, deps: ImapServerDeps): Promise<AccountServer> {
   const channel = await ImapChannel.open(settings, deps)
+  try {
+    return await serverOf(channel, deps)
+  } catch (error) {
+    await channel.close()
+    throw error
+  }
+}
+
+async function serverOf(channel: ImapChannel, deps: ImapServerDeps): Promise<AccountServer> {
   const { client } = channel
   const name = client.serverInfo?.name
   const quirks = quirksOf(channel.capabilities, channel.greeting, typeof name === 'string' ? name : null)
@@ -63,7 +74,7 @@ async function factsOf(channel: ImapChannel, quirks: Quirks, name: string | null
   if (wanted.length > 0 && has('ENABLE')) {
     const onEnabled = (response: Parameters<typeof enabledIn>[0]) =>
       enabledIn(response).forEach((one) => void enabled.add(one))
-    await channel.run('ENABLE', wanted.map(atom), { ENABLED: onEnabled })
+    await channel.run('ENABLE', wanted.map(atom), { ENABLED: onEnabled }, { isShort: true })
   }
   const hasQresync = enabled.has('QRESYNC')
   return {
@@ -101,8 +112,8 @@ class ImapServer implements AccountServer {
     return selectFolder(this.#session, path, known)
   }
 
-  uids() {
-    return readUids(this.#session)
+  uids(of?: readonly UidSpan[]) {
+    return readUids(this.#session, of)
   }
 
   changedSince(modSeq: number) {
@@ -133,12 +144,12 @@ class ImapServer implements AccountServer {
     return storeLabels(this.#session, runs, change)
   }
 
-  move(uids: readonly number[], path: string) {
-    return moveMessages(this.#session, uids, path)
+  move(uids: readonly number[], path: string, uidValidity: number | null = null) {
+    return moveMessages(this.#session, uids, { path, uidValidity })
   }
 
-  copy(uids: readonly number[], path: string) {
-    return copyMessages(this.#session, uids, path)
+  copy(uids: readonly number[], path: string, uidValidity: number | null = null) {
+    return copyMessages(this.#session, uids, { path, uidValidity })
   }
 
   append(path: string, bytes: Uint8Array, flags: readonly string[], receivedAt: number) {

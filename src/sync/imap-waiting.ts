@@ -49,7 +49,7 @@ async function idle(session: RemoteSession, ms: number, signal: AbortSignal): Pr
   const timer = clock.after(ms, end)
   signal.addEventListener('abort', end, { once: true })
   try {
-    await channel.run('IDLE', [], handlers, { ms: ms + COMMAND_MS, onContinue })
+    await channel.run('IDLE', [], handlers, { ms: ms + COMMAND_MS, onContinue, isShort: true })
   } catch (error) {
     if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
     session.refusesIdle = true
@@ -64,11 +64,10 @@ async function poll(session: RemoteSession, ms: number, signal: AbortSignal): Pr
   const folder = session.folder()
   const until = clock.monotonic() + ms
   for (;;) {
-    await channel.run('NOOP', [], {
-      FETCH: () => {
-        folder.isChanged = true
-      },
-    })
+    const onFetch = () => {
+      folder.isChanged = true
+    }
+    await channel.run('NOOP', [], { FETCH: onFetch }, { isShort: true })
     const rest = until - clock.monotonic()
     if (folder.isChanged || signal.aborted || rest <= 0) return
     await new Promise<void>((resolve) => {

@@ -8,6 +8,7 @@ import {
   codeOf,
   countOf,
   dateText,
+  holdsUid,
   type ImapResponse,
   quoted,
   type ResponseCode,
@@ -94,14 +95,20 @@ export async function storeLabels(
   }
 }
 
-/** @returns new UIDs by old ones; null without COPYUID */
+/** Where messages are moved or copied to, with its UIDVALIDITY as far as it is known. */
+interface CopyTarget {
+  path: string
+  uidValidity: number | null
+}
+
+/** @returns new UIDs by old ones; null without COPYUID, or when the folder was numbered again */
 export async function moveMessages(
   session: RemoteSession,
   uids: readonly number[],
-  path: string,
+  to: CopyTarget,
 ): Promise<Map<number, number> | null> {
-  if (session.facts.hasMove) return transferred(session, 'UID MOVE', uids, path)
-  const copied = await transferred(session, 'UID COPY', uids, path)
+  if (session.facts.hasMove) return transferred(session, 'UID MOVE', uids, to)
+  const copied = await transferred(session, 'UID COPY', uids, to)
   await expungeMessages(session, uids)
   return copied
 }
@@ -109,16 +116,16 @@ export async function moveMessages(
 export function copyMessages(
   session: RemoteSession,
   uids: readonly number[],
-  path: string,
+  to: CopyTarget,
 ): Promise<Map<number, number> | null> {
-  return transferred(session, 'UID COPY', uids, path)
+  return transferred(session, 'UID COPY', uids, to)
 }
 
 async function transferred(
   session: RemoteSession,
   command: 'UID MOVE' | 'UID COPY',
   uids: readonly number[],
-  path: string,
+  { path, uidValidity }: CopyTarget,
 ): Promise<Map<number, number> | null> {
   const pairs = new Map<number, number>()
   const asked = new Set(uids)
@@ -132,14 +139,16 @@ async function transferred(
         if (untagged.name === 'COPYUID') code = untagged
       },
     })
-    const named = copiedIn(answer.name === 'COPYUID' ? answer : code)
+    const named = copiedIn(answer.name === 'COPYUID' ? answer : code, uidValidity)
     isNamed &&= named !== null
     for (const [from, to] of named ?? []) if (asked.has(from)) pairs.set(from, to)
   }
   return isNamed ? pairs : null
 }
 
-function copiedIn(code: ResponseCode | null): [number, number][] | null {
+function copiedIn(code: ResponseCode | null, uidValidity: number | null): [number, number][] | null {
+  // The new UIDs are of another numbering than those that are known.
+  if (uidValidity !== null && uidOf(code?.values[0]) !== uidValidity) return null
   const from = numbersIn(spansOf(textOf(code?.values[1]), NAMED_MAX))
   const to = numbersIn(spansOf(textOf(code?.values[2]), NAMED_MAX))
   if (from === null || to === null || from.length !== to.length) return null
@@ -170,16 +179,22 @@ export async function appendMessage(
   return name === 'APPENDUID' ? uidOf(named[1]) : null
 }
 
-/** \Deleted and UID EXPUNGE; without UIDPLUS, EXPUNGE only when nothing else is marked. */
-export async function expungeMessages(session: RemoteSession, uids: readonly number[]): Promise<void> {
+/**
+ * \Deleted and UID EXPUNGE; without UIDPLUS, EXPUNGE only when nothing else is marked.
+ * @returns the UIDs that are marked and still there
+ */
+export async function expungeMessages(session: RemoteSession, uids: readonly number[]): Promise<number[]> {
   const runs = spansOfNumbers(uids)
   await storeFlags(session, runs, { add: ['\\Deleted'], remove: [] })
   if (session.facts.hasUidPlus) {
     for (const set of setsOf(runs, SET_CHARACTERS)) await session.channel.run('UID EXPUNGE', [sequence(set)])
-    return
+    return []
   }
   const marked = await searched(session, [atom('DELETED')])
   const ours = new Set(uids)
-  if (countOf(marked) > ours.size || numbersIn(marked)?.every((uid) => ours.has(uid)) !== true) return
+  if (countOf(marked) > ours.size || numbersIn(marked)?.every((uid) => ours.has(uid)) !== true) {
+    return uids.filter((uid) => holdsUid(marked, uid))
+  }
   await session.channel.run('EXPUNGE')
+  return []
 }

@@ -8,19 +8,19 @@ import type { MessageAuthentication } from '../store/records.ts'
 import type { MessageReading } from '../workers/inspection.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
+import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
 import { applyFolders, applyMarks, compareAgain, markedBy } from './local-changes.ts'
 import { keywordsIn } from './marks.ts'
 import type { KeyedHead, MatchedHead } from './matching.ts'
-import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
 /** Larger messages are not fetched (decisions-imap §10.5), bytes. */
 export const MESSAGE_BYTES_MAX = 52_428_800
 /** Contents fetched with one command: bytes, and messages stored in one unit of work. */
 const BATCH_BYTES = 4 * 1024 * 1024
-const BATCH_MESSAGES = 40
+const BATCH_MESSAGES = 50
 /** Known messages filed in one unit of work. */
 const FILED_PER_BATCH = 20
 /** A message without content is asked for this often before it counts as unreadable, once each time the last look is this long ago (ms). */
@@ -35,14 +35,41 @@ const TAKEN_OVER: MessageAuthentication = {
   reasons: ['Taken over from an outside account.'],
 }
 
-/** Runs in the unit of work that stores messages: writes how far the folder is known. */
-export type Advance = (tx: Tx, uids: readonly number[]) => void
+/** Why no messages are taken. */
+const FULL = 'The mailbox is full: new messages wait at the server. Delete messages or raise its quota.'
+
+/** Batches of one `fetch`: how many messages are stored, and whether one of them did not fit. */
+interface FetchRun {
+  count: number
+  isStopped: boolean
+}
 
 export class Intake {
   readonly #session: SyncSession
+  /** Bytes that the mailbox had, and could have, when a message did not fit. */
+  #full: { used: number; quota: number } | null = null
 
   constructor(session: SyncSession) {
     this.#session = session
+  }
+
+  /** Why no messages are taken, in one sentence; null: they are. */
+  get reason(): string | null {
+    return this.#isFull() ? FULL : null
+  }
+
+  /** As long as there is no more room than when a message did not fit, none is fetched. */
+  #isFull(): boolean {
+    if (this.#full === null) return false
+    const { used, quota } = this.#room()
+    if (used < this.#full.used || quota > this.#full.quota) this.#full = null
+    return this.#full !== null
+  }
+
+  #room(): { used: number; quota: number } {
+    const session = this.#session
+    const used = session.deps.store.accounts.byMailbox(session.account.mailboxId)?.usedBytes ?? 0
+    return { used, quota: session.mailbox().quotaBytes }
   }
 
   /** Files messages that are here already. */
@@ -63,17 +90,19 @@ export class Intake {
     const before = rows.flatMap((row) => map.foldersOf(row))
     if (gone !== null) messages.remove(tx, gone.folder, [gone.uid])
     if (intent !== null) intents.remove(tx, [intent.n])
+    if (intent?.kind === 'append') session.deps.states.carried(tx, 'out', 1)
     const state = gone?.state ?? CONTENT.known
     const row: RemoteMessage = {
       ...{ folder: folder.n, uid: head.uid, message, marks: [...marks], labels: head.labels && [...head.labels], key },
       ...{ state, tries: gone?.tries ?? 0, triedAt: gone?.triedAt ?? null },
     }
+    messages.remove(tx, folder.n, [head.uid])
     messages.add(tx, [row])
     if (message === null) return
     const placement = store.mail.placements(session.mail, [message], tx).get(message)
     if (placement === undefined) {
       // Deleted here meanwhile: what is there now is to be removed.
-      intents.add(tx, session.account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at: 0 })
+      intents.add(tx, session.account.n, sendNow(message))
       return
     }
     const left = rows.filter((other) => other.uid !== gone?.uid || other.folder !== gone.folder)
@@ -88,31 +117,72 @@ export class Intake {
     compareAgain(tx, session, map, [message])
   }
 
-  /** Fetches messages and stores them. @param fresh in the order in which they are to be stored */
-  async fetch(folder: RemoteFolder, map: FolderMap, fresh: readonly KeyedHead[], advance: Advance): Promise<void> {
+  /**
+   * Fetches messages and stores them in batches; while one is parsed and stored, the next one is on its way.
+   * @param fresh in the order in which they are to be stored
+   * @param mayGoOn asked between two batches
+   * @returns how many of them, from the first on, were stored or need not be: not all when the mailbox is full
+   */
+  async fetch(
+    folder: RemoteFolder,
+    map: FolderMap,
+    fresh: readonly KeyedHead[],
+    mayGoOn: () => boolean = () => true,
+  ): Promise<number> {
     const { account, deps } = this.#session
-    const { memory } = deps
+    const run: FetchRun = { count: 0, isStopped: false }
+    let [before, hasBegun] = [Promise.resolve(), false]
     for (const batch of batchesOf(fresh)) {
+      if (run.isStopped || this.#isFull() || (hasBegun && !mayGoOn())) break
+      hasBegun = true
       const bytes = batch.reduce((sum, { head }) => sum + Math.min(head.sizeBytes, MESSAGE_BYTES_MAX), 0)
-      await memory.holding(account.teamId, bytes, async () => this.#fetchBatch(folder, map, batch, advance))
+      const [fetched, earlier] = [Promise.withResolvers<void>(), before]
+      before = deps.memory.holding(account.teamId, bytes, () =>
+        this.#take(folder, map, batch, { earlier, onFetched: fetched.resolve, run }),
+      )
+      // Thrown below, in the order of the batches.
+      before.catch(() => {})
+      try {
+        await Promise.race([fetched.promise, before])
+      } finally {
+        await earlier
+      }
+    }
+    await before
+    return run.count
+  }
+
+  /** @param earlier settles when the batch before this one is stored */
+  async #take(
+    folder: RemoteFolder,
+    map: FolderMap,
+    batch: readonly KeyedHead[],
+    { earlier, onFetched, run }: { earlier: Promise<void>; onFetched: () => void; run: FetchRun },
+  ): Promise<void> {
+    const session = this.#session
+    const { store } = session.deps
+    await session.ensure(folder.path)
+    const contents = await this.#contents(batch.filter(({ head }) => isWanted(session, head)))
+    onFetched()
+    const readings = await this.#read(batch, contents)
+    await store.blobs.putAll(readings.filter((reading) => reading !== null))
+    await earlier
+    // What comes behind a message that did not fit is fetched again.
+    if (run.isStopped) return
+    const isStored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings }))
+    if (isStored) run.count += batch.length
+    else {
+      run.isStopped = true
+      this.#full = this.#room()
     }
   }
 
-  async #fetchBatch(folder: RemoteFolder, map: FolderMap, batch: readonly KeyedHead[], advance: Advance) {
-    const session = this.#session
-    const { inspector, store } = session.deps
-    await session.ensure(folder.path)
-    const contents = await this.#contents(batch.filter(({ head }) => isWanted(session, head)))
-    const readings = await Promise.all(
-      batch.map(async ({ head }): Promise<MessageReading | null> => {
-        const bytes = contents.get(head.uid)
-        return bytes === undefined ? null : inspector.read(bytes.length, async () => bytes)
-      }),
-    )
-    await store.blobs.putAll(readings.filter((reading) => reading !== null))
-    const stored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings, advance }))
-    if (!stored)
-      throw new ServerError('delay', 'The mailbox is full. Delete messages or raise its quota.', { kind: 'quota' })
+  /** In the order of the batch; null where there is no content. */
+  async #read(batch: readonly KeyedHead[], contents: ReadonlyMap<number, Uint8Array>) {
+    const given = batch.filter(({ head }) => contents.has(head.uid))
+    const readings = await this.#session.deps.inspector.readAll(given.map(({ head }) => contents.get(head.uid)!))
+    const byHead = new Map(given.map(({ head }, index) => [head, readings[index]!]))
+    return batch.map(({ head }): MessageReading | null => byHead.get(head) ?? null)
   }
 
   /** Contents by UID; a single large message is fetched on its own. */
@@ -134,11 +204,7 @@ export class Intake {
     tx: Tx,
     folder: RemoteFolder,
     map: FolderMap,
-    {
-      batch,
-      readings,
-      advance,
-    }: { batch: readonly KeyedHead[]; readings: readonly (MessageReading | null)[]; advance: Advance },
+    { batch, readings }: { batch: readonly KeyedHead[]; readings: readonly (MessageReading | null)[] },
   ): boolean {
     const session = this.#session
     const { messages, states, clock } = session.deps
@@ -164,13 +230,14 @@ export class Intake {
       const triedAt = tries === 0 ? null : clock.now()
       return { folder: folder.n, uid: head.uid, message, marks, labels, key, state, tries, triedAt }
     })
+    messages.remove(
+      tx,
+      folder.n,
+      rows.map(({ uid }) => uid),
+    )
     messages.add(tx, rows)
     const bytes = present.slice(0, stored.length).reduce((sum, { reading }) => sum + reading.sizeBytes, 0)
     states.count(tx, session.account, { messages: kept.length, bytes })
-    advance(
-      tx,
-      kept.map(({ head }) => head.uid),
-    )
     return !isFull
   }
 
@@ -184,26 +251,41 @@ export class Intake {
     const { store } = session.deps
     if (present.length === 0) return []
     const links = present.flatMap(({ reading }) => reading.linkTokens)
-    if (links.length > 0) store.closeLinks(tx, links)
+    const persons = links.length > 0 ? store.closeLinks(tx, links) : []
+    if (persons.includes(session.account.email)) session.deps.states.linkArrived(tx, session.account.n)
     const mailbox = session.mailbox(tx)
     const keys = store.folders.keys(session.mail, tx)
     const into = { account: session.mail, ownAddresses: [mailbox.email.toLowerCase()], quotaBytes: mailbox.quotaBytes }
-    const imports = present.map(({ head, reading }) => {
+    const strays = new Set<number>()
+    const imports = present.map(({ head, reading }, index) => {
       const placed = this.#targets(folder, map, head.labels)
       const filed = keys.filter(({ n }) => placed.includes(n))
+      if (filed.length === 0) strays.add(index)
       return {
         ...{ parsed: reading.message, hash: reading.hash, sizeBytes: reading.sizeBytes, folderIds: null },
         folders: filed.length > 0 ? filed : keys.filter(({ role }) => role === 'inbox'),
         keywords: keywordsIn(seenMarks(head.flags, head.labels)),
-        receivedAt: head.receivedAt,
+        receivedAt: this.#timeOf(head),
         authentication: TAKEN_OVER,
         spam: { score: 0, isSpam: false, reasons: [] },
         envelope: { mailFrom: '', rcptTo: '' },
       }
     })
     const stored = store.imports.importAll(tx, into, imports)
-    for (const [index, one] of stored.entries()) this.#report(tx, present[index]!, imports[index]!.folders, one)
+    session.deps.states.carried(tx, 'in', stored.length)
+    for (const [index, one] of stored.entries()) {
+      // Its folder was deleted here: it is in the Inbox, and is to be there as well.
+      if (strays.has(index) && session.account.mode === 'mirror')
+        session.deps.intents.add(tx, session.account.n, sendNow(one.n))
+      this.#report(tx, present[index]!, imports[index]!.folders, one)
+    }
     return stored
+  }
+
+  /** When a message was received: as the server says, unless that is still to come. */
+  #timeOf({ receivedAt }: KeyedHead['head']): number {
+    const now = this.#session.deps.clock.now()
+    return receivedAt > now + DAY_MS ? now : receivedAt
   }
 
   #targets(folder: RemoteFolder, map: FolderMap, labels: readonly string[] | null): number[] {
@@ -235,7 +317,7 @@ export class Intake {
       message: {
         inspection: { message: reading.message, sizeBytes: reading.sizeBytes },
         mailFrom: '',
-        receivedAt: head.receivedAt,
+        receivedAt: this.#timeOf(head),
       },
       target: {
         ...{ mailboxId: mailbox.id, email: mailbox.email, rcptTo: account.email },
@@ -251,13 +333,19 @@ export class Intake {
     })
   }
 
+  /** Whether contents of a folder are to be asked for again. */
+  hasMissing(folder: number): boolean {
+    const { messages, clock } = this.#session.deps
+    return !this.#isFull() && messages.missing(folder, clock.now() - RETRY_MS, 1).length > 0
+  }
+
   /** Asks again for contents that a server did not give. */
   async retryMissing(folder: RemoteFolder, map: FolderMap): Promise<void> {
     const session = this.#session
     const { messages, clock } = session.deps
     const before = clock.now() - RETRY_MS
     const open = messages.missing(folder.n, before, BATCH_MESSAGES)
-    if (open.length === 0) return
+    if (open.length === 0 || this.#isFull()) return
     await session.ensure(folder.path)
     const heads = await session.server.heads(open.map(({ uid }) => [uid, uid] as const))
     for (const row of open) {
@@ -270,11 +358,14 @@ export class Intake {
       if (head === undefined) continue
       const bytes = (await this.#contents([{ head, key: row.key }])).get(row.uid)
       if (bytes === undefined) continue
-      const reading = await session.deps.inspector.read(bytes.length, async () => bytes)
+      const [reading] = (await session.deps.inspector.readAll([bytes])) as [MessageReading]
       await session.deps.store.blobs.putAll([reading])
       await session.write((tx) => {
         const [stored] = this.#import(tx, folder, map, [{ head, key: row.key, reading }])
-        if (stored === undefined) return
+        if (stored === undefined) {
+          this.#full = this.#room()
+          return messages.setContent(tx, folder.n, row.uid, row)
+        }
         messages.setContent(tx, folder.n, row.uid, { message: stored.n, state: CONTENT.known, tries, triedAt: null })
       })
     }

@@ -3,6 +3,7 @@
 import type { Tx } from '../db/db.ts'
 import type { MailPlacement } from '../store/messages/mail-reads.ts'
 import type { FolderMap } from './folder-map.ts'
+import { sendNow } from './ledger/intents.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'
 import { keywordsIn } from './marks.ts'
 import {
@@ -107,8 +108,7 @@ export function compareAgain(tx: Tx, session: SyncSession, map: FolderMap, messa
   for (const placement of placements.values()) {
     const rows = (copies.get(placement.n) ?? []).filter(({ uid }) => uid > 0)
     if (rows.length === 0 || isEqual(placement, rows, map)) continue
-    const later = { kind: 'later', message: placement.n, folder: null, key: null, messageId: null, at: 0 } as const
-    intents.add(tx, session.account.n, later)
+    intents.add(tx, session.account.n, sendNow(placement.n))
   }
 }
 

@@ -45,8 +45,11 @@ export async function lookAt(
   const current = await settleNumbers(session, folder, opened)
   const isRenumbered = current.uidValidity !== folder.uidValidity || current.uidNext !== folder.uidNext
   const difference = isRenumbered ? null : opened.difference
+  // Messages that were sent from here into a folder before its first look are known already.
+  const isFirst = !isBegun || isRenumbered
   const changed =
-    difference?.changed ?? (isRenumbered ? [] : await changedFlags(session, { ...current, modSeq }, opened))
+    difference?.changed ??
+    (isFirst ? await allFlags(session, current) : await changedFlags(session, { ...current, modSeq }, opened))
   await applyFlags(session, map, current, changed)
   const isExplained = difference !== null && !full && current.lowest === 1
   const all = isExplained ? null : await uidsIfNeeded(session, current, opened, full || isRenumbered || !isBegun)
@@ -95,12 +98,17 @@ async function changedFlags(session: SyncSession, folder: RemoteFolder, opened: 
   if (spans.length === 0) return []
   const isAllDue = folder.flagsAt === null || clock.now() - folder.flagsAt >= ALL_COMPARED_EVERY_MS
   if (!isAllDue) return session.server.flags(highest(spans, NEWEST_COMPARED))
+  const result = await allFlags(session, folder)
+  await session.write((tx) => folders.set(tx, folder.n, { flagsAt: clock.now() }))
+  return result
+}
+
+async function allFlags(session: SyncSession, folder: RemoteFolder): Promise<RemoteFlags[]> {
   const result: RemoteFlags[] = []
-  for (const piece of pieces(spans, COMPARED_PER_PAGE)) {
+  for (const piece of pieces(await session.deps.messages.spans(folder.n), COMPARED_PER_PAGE)) {
     // Only what differs is kept: a page is compared before the next one is read.
     result.push(...differing(session, folder, await session.server.flags(piece)))
   }
-  await session.write((tx) => folders.set(tx, folder.n, { flagsAt: clock.now() }))
   return result
 }
 

@@ -2,7 +2,7 @@
 
 import type { Intent } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
-import type { RemoteMessage } from './ledger/remote-messages.ts'
+import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
 import { bareId, hexOf, messageKey } from './message-key.ts'
 import { sentHere } from './sent-copy.ts'
 import type { RemoteHead } from './server.ts'
@@ -33,13 +33,13 @@ export interface Matches {
 export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: readonly RemoteHead[]): Matches {
   const { messages, intents } = session.deps
   const keyed = heads.map((head) => ({ head, key: messageKey(head, session.facts.hasExactSizes) }))
-  const candidates = messages.withKeys(
-    session.account.n,
-    keyed.map(({ key }) => key),
-  )
+  const keys = keyed.map(({ key }) => key)
+  const isCollected = session.account.mode === 'collect'
+  // Moved before its content was read: it is fetched where it is now.
+  const isUnread = ({ state, uid }: RemoteMessage) => state === CONTENT.missing && (uid < 0 || isCollected)
+  const candidates = messages.withKeys(session.account.n, keys).filter((row) => !isUnread(row))
   const byKey = Map.groupBy(candidates, ({ key }) => hexOf(key))
   const open = intents.list(session.account.n).filter(({ kind, folder: at }) => kind !== 'later' && at === folder.n)
-  const isCollected = session.account.mode === 'collect'
   const matches: Matches = { known: [], fresh: [], doubtful: [] }
   const taken = new Set<number>()
   for (const one of keyed) {
@@ -58,7 +58,7 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
       intent === null && gone === null && !isCollected ? sentHere(session, folder.role === 'sent', one.head) : null
     const elsewhere = rows.filter((row) => row.uid > 0 && row.folder !== folder.n)
     if (intent !== null) matches.known.push({ ...one, gone: null, intent, message: intent.message })
-    else if (isCollected && (gone !== null || elsewhere.length > 0))
+    else if (isCollected && (gone !== null || (isNamed(one) && elsewhere.length > 0)))
       matches.known.push({ ...one, gone: null, intent: null, message: null })
     else if (gone !== null) matches.known.push({ ...one, gone, intent: null, message: gone.message })
     else if (saved !== null) matches.known.push({ ...one, gone: null, intent: null, message: saved })
@@ -73,6 +73,11 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
     if (message != null) taken.add(message)
   }
   return { ...matches, doubtful: [...new Set(matches.doubtful)] }
+}
+
+/** Without a name of its own, another message may have the same key: a second copy is better than a message that is not collected. */
+function isNamed({ head }: KeyedHead): boolean {
+  return head.objectId !== null || bareId(head.messageId) !== null
 }
 
 /** Each is taken once: of messages with one key each finds another row. */

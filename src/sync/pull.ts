@@ -2,14 +2,19 @@
 
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import { FolderMap } from './folder-map.ts'
+import { readHeads } from './heads.ts'
 import { Intake } from './intake.ts'
+import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
+import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
 import { applyFolders, compareAgain } from './local-changes.ts'
 import { type FolderLook, lookAt } from './look.ts'
 import { type MatchedHead, type Matches, matchHeads } from './matching.ts'
-import type { RemoteHead, UidSpan } from './server.ts'
+import { MASS_CONFIRM_MESSAGES } from './push-removals.ts'
+import { MISSED } from './remote-tree.ts'
+import { isRefusal, type RemoteHead, ServerError, type UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
-import { countOf, highest, pieces, without } from './uid-spans.ts'
+import { countOf, highest, pieces, spansOf, within, without } from './uid-spans.ts'
 
 /** Messages whose heads are read at a time. */
 const HEADS_PER_PAGE = 200
@@ -17,9 +22,8 @@ const HEADS_PER_PAGE = 200
 const GONE_PER_BATCH = 20
 /** A removal is held back when it is larger, and more than half of the folder (imap.md §10.9). */
 const MASS_MESSAGES = 100
-/** ... until it is still so after this time, ms; above this number until it is confirmed, or a day. */
+/** ... until it is still so after this time, ms; above {@link MASS_CONFIRM_MESSAGES} until it is confirmed, or a day. */
 const MASS_WAIT_MS = 15 * MINUTE_MS
-const MASS_CONFIRM_MESSAGES = 1_000
 
 export class Pull {
   readonly #session: SyncSession
@@ -52,15 +56,24 @@ export class Pull {
       looks.push(look)
     }
     for (const { folder, fresh } of looks) await this.#takeFresh(folder, fresh)
-    for (const { folder } of looks) await this.#intake.retryMissing(folder, this.#map)
+    for (const { folder } of looks) await this.#retry(folder)
     return looks.some(({ hasGone }) => hasGone)
+  }
+
+  /** Why new messages wait at the server, in one sentence; null: they do not. */
+  get reason(): string | null {
+    return this.#intake.reason
   }
 
   /** New messages, oldest first. */
   async #takeFresh(folder: RemoteFolder, spans: readonly UidSpan[]): Promise<void> {
     const { folders } = this.#session.deps
+    let isWhole = true
     for (const piece of pieces(spans, HEADS_PER_PAGE)) {
-      await this.#take(folder, piece, (heads) => heads)
+      const isTaken = (await this.#take(folder, piece, (heads) => heads)) === null
+      isWhole &&= isTaken
+      // In a full mailbox those that are known are still filed; the others are asked for again.
+      if (!isWhole) continue
       const next = piece.at(-1)![1] + 1
       await this.#session.write((tx) => {
         const current = folders.get(folder.n, tx)
@@ -69,11 +82,26 @@ export class Pull {
     }
   }
 
+  /** Whether the server is to be asked again for messages of a folder that it did not give. */
+  hasOpen({ n }: RemoteFolder): boolean {
+    const { messages, clock } = this.#session.deps
+    return this.#intake.hasMissing(n) || messages.headless(n, clock.now(), 1).length > 0
+  }
+
+  /** Asks again for contents and heads that the server did not give. */
+  async #retry(folder: RemoteFolder): Promise<void> {
+    const { messages, clock } = this.#session.deps
+    await this.#intake.retryMissing(folder, this.#map)
+    const open = messages.headless(folder.n, clock.now(), HEADS_PER_PAGE).map(({ uid }) => uid)
+    if (open.length > 0) await this.#take(folder, spansOf(open), (heads) => heads)
+  }
+
   /**
-   * Imports old messages of a folder, the newest first, one page of heads.
+   * Imports old messages of a folder, the newest first: one page of heads, or less.
+   * @param mayGoOn asked between two batches of contents
    * @returns false when the folder is done
    */
-  async importSome(folder: RemoteFolder): Promise<boolean> {
+  async importSome(folder: RemoteFolder, mayGoOn: () => boolean): Promise<boolean> {
     const session = this.#session
     const { folders, messages } = session.deps
     const older = this.#older.get(folder.n)
@@ -83,35 +111,49 @@ export class Pull {
       return true
     }
     const page = highest(older, HEADS_PER_PAGE)
-    if (page.length > 0) await this.#take(folder, page, (heads) => heads.toReversed())
-    const lowest = page[0]?.[0] ?? 1
-    const left = without(older, page)
+    const newestFirst = (heads: RemoteHead[]) => heads.toReversed()
+    const from = page.length === 0 ? null : await this.#take(folder, page, newestFirst, mayGoOn)
+    if (from !== null && this.#intake.reason !== null) return this.#importLater()
+    const lowest = from ?? page[0]?.[0] ?? 1
+    const left = within(older, 1, lowest - 1)
     this.#older.set(folder.n, left)
     const isDone = countOf(left) === 0
     const known = isDone ? await messages.counts(folder.n) : null
     await session.write((tx) =>
       folders.set(tx, folder.n, {
         lowest: isDone ? 1 : lowest,
-        done: known?.present ?? (folders.get(folder.n, tx)?.done ?? 0) + countOf(page),
+        done: known?.present ?? (folders.get(folder.n, tx)?.done ?? 0) + countOf(within(page, lowest, 2 ** 32)),
       }),
     )
     return !isDone
   }
 
-  /** Files what is known of a page, and fetches the rest. */
+  /** The first import of a full mailbox waits for room; later ones let the rest of the round go on. */
+  #importLater(): false {
+    if (this.#session.account.import.state !== 'done')
+      throw new ServerError('delay', this.#intake.reason ?? 'The mailbox is full.', { kind: 'quota' })
+    return false
+  }
+
+  /**
+   * Files what is known of a page, and fetches the rest.
+   * @returns the lowest UID from which on all are taken, when it did not go on to the end of the page: also in a full mailbox
+   */
   async #take(
     folder: RemoteFolder,
     page: readonly UidSpan[],
     ordered: (heads: RemoteHead[]) => RemoteHead[],
-  ): Promise<void> {
+    mayGoOn?: () => boolean,
+  ): Promise<number | null> {
     const session = this.#session
     const { messages } = session.deps
     await session.ensure(folder.path)
-    const all = await session.server.heads(page)
-    const known = new Set(messages.in(folder.n, page, countOf(page)).map(({ uid }) => uid))
-    const unknown = all.filter(({ uid }) => !known.has(uid))
-    const heads = ordered([...unknown].sort((a, b) => a.uid - b.uid))
-    if (heads.length === 0) return
+    const isKnown = ({ state }: RemoteMessage) => state !== CONTENT.headless
+    const rows = messages.in(folder.n, page, countOf(page)).filter(isKnown)
+    const unknown = without(page, spansOf(rows.map(({ uid }) => uid)))
+    if (countOf(unknown) === 0) return null
+    const heads = ordered((await readHeads(session, folder, unknown)).sort((a, b) => a.uid - b.uid))
+    if (heads.length === 0) return null
     await this.#knowLabels(heads)
     let matches = matchHeads(session, folder, heads)
     if (matches.doubtful.length > 0 && session.account.mode === 'mirror') {
@@ -124,31 +166,44 @@ export class Pull {
     }
     const { known: filed, fresh } = await this.#takeBack(folder, matches)
     await this.#intake.file(folder, this.#map, filed)
-    await this.#intake.fetch(folder, this.#map, fresh, () => {})
+    const count = await this.#intake.fetch(folder, this.#map, fresh, mayGoOn)
+    const left = fresh.slice(count).map(({ head }) => head.uid)
+    return left.length === 0 ? null : Math.max(...left) + 1
   }
 
   /** What was erased here while the server moved it to a folder other than Trash is fetched again: the server's folder wins. */
   async #takeBack(folder: RemoteFolder, matches: Matches): Promise<Pick<Matches, 'known' | 'fresh'>> {
     const session = this.#session
-    const { store, messages } = session.deps
-    const isMoved = ({ gone, message }: MatchedHead) => gone !== null && gone.folder !== folder.n && message !== null
+    const { store, messages, intents } = session.deps
+    const isErased = ({ gone }: MatchedHead) => gone?.state === CONTENT.erased
+    const isMoved = (one: MatchedHead) =>
+      one.gone !== null && one.gone.folder !== folder.n && (one.message !== null || isErased(one))
     const moved = session.account.mode === 'mirror' && folder.role !== 'trash' ? matches.known.filter(isMoved) : []
     if (moved.length === 0) return matches
     const here = store.mail.placements(
       session.mail,
-      moved.map(({ message }) => message!),
+      moved.flatMap(({ message }) => message ?? []),
     )
-    const erased = new Set(moved.filter(({ message }) => !here.has(message!)))
+    const erased = new Set(moved.filter(({ message }) => message === null || !here.has(message)))
     if (erased.size === 0) return matches
     await session.write((tx) => {
-      for (const { gone } of erased) messages.remove(tx, gone!.folder, [gone!.uid])
+      for (const { gone, message } of erased) {
+        messages.remove(tx, gone!.folder, [gone!.uid])
+        // Its other copies are still to be removed there.
+        if (message !== null) intents.add(tx, session.account.n, sendNow(message))
+      }
     })
     return { known: matches.known.filter((one) => !erased.has(one)), fresh: [...matches.fresh, ...erased] }
   }
 
+  /** A folder that cannot be opened now keeps its messages: its own look says so. */
   async #lookForGone(folder: RemoteFolder): Promise<void> {
-    const look = await lookAt(this.#session, this.#map, folder, false)
-    if (look.older !== null) this.#older.set(folder.n, look.older)
+    try {
+      const look = await lookAt(this.#session, this.#map, folder, false)
+      if (look.older !== null) this.#older.set(folder.n, look.older)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+    }
   }
 
   async #knowLabels(heads: readonly RemoteHead[]): Promise<void> {
@@ -187,9 +242,9 @@ export class Pull {
         since: session.deps.clock.now(),
         isConfirmed: false,
       }
-      await session.write((tx) => states.holdRemoval(tx, session.account, kept))
+      await session.write((tx) => states.holdRemoval(tx, session.account, 'here', kept))
     } else if (held === 0 && removal !== null)
-      await session.write((tx) => states.holdRemoval(tx, session.account, null))
+      await session.write((tx) => states.holdRemoval(tx, session.account, 'here', null))
     return []
   }
 
@@ -197,6 +252,7 @@ export class Pull {
   async #mayTakeOut(folder: RemoteFolder, isLooked: boolean): Promise<'yes' | 'wait' | 'look' | number> {
     const session = this.#session
     const { folders, messages, clock } = session.deps
+    if (folder.reason === MISSED) return 'wait'
     const { present, gone } = await messages.counts(folder.n)
     const set = (suspectAt: number | null) => session.write((tx) => folders.set(tx, folder.n, { suspectAt }))
     if (gone <= MASS_MESSAGES || gone <= present) {
@@ -233,9 +289,13 @@ export class Pull {
         )
         for (const n of new Set(numbers)) {
           const placement = placements.get(n)
-          if (placement === undefined) continue
           const all = copies.get(n) ?? []
           const left = all.filter((copy) => !rows.some((row) => row.folder === copy.folder && row.uid === copy.uid))
+          if (placement === undefined) {
+            // Deleted here as well: its other copies are to be removed there.
+            if (left.length > 0) session.deps.intents.add(tx, session.account.n, sendNow(n))
+            continue
+          }
           const of = (list: typeof all) => list.flatMap((copy) => map.foldersOf(copy))
           const after = of(left)
           applyFolders(tx, session, placement, { before: of(all), after })

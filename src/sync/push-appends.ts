@@ -2,20 +2,39 @@
 
 import { withCrlf } from '../mime/line-ends.ts'
 import { readFully } from '../store/pack-content.ts'
-import { seenMarks } from './folder-map.ts'
+import { FolderMap, seenMarks } from './folder-map.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
+import { compareAgain } from './local-changes.ts'
 import { flagOf, keywordsIn } from './marks.ts'
 import { bareId, hexOf, messageKey } from './message-key.ts'
 import type { PushCommands } from './push-commands.ts'
 import type { StepOf } from './push-plan.ts'
 import type { AppendDue } from './sent-copy.ts'
-import type { RemoteHead, UidSpan } from './server.ts'
+import { isRefusal, type OpenedFolder, type RemoteHead, type UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { spansOf } from './uid-spans.ts'
 
+/** Messages of one Message-ID in a folder that are looked at. */
+const PUT_BACK_MAX = 100
+
+/** What a message that is here again has in common with the one that was deleted. */
+interface PutBackHead {
+  messageId: string | null
+  sizeBytes: number
+  key: Uint8Array
+}
+
 /** See `appendDue`. */
 export type MayAppend = (message: number) => AppendDue
+
+interface AppendedMessage {
+  message: number
+  intent: number
+  uid: number
+  /** It was not there already. */
+  isNew: boolean
+}
 
 export class PushAppends {
   readonly #commands: PushCommands
@@ -30,19 +49,19 @@ export class PushAppends {
 
   async run(steps: readonly StepOf<'append'>[]): Promise<void> {
     for (const [n, group] of Map.groupBy(steps, ({ to }) => to.n)) {
-      const created: { message: number; intent: number; uid: number }[] = []
+      const created: AppendedMessage[] = []
       for (const step of group) {
-        const uid = await this.#append(step)
-        if (uid !== null) created.push({ message: step.message, ...uid })
+        const appended = await this.#append(step)
+        if (appended !== null) created.push({ message: step.message, ...appended })
       }
       if (created.length > 0) await this.#noteAppended(n, created)
     }
   }
 
   /** @returns null when the server did not give its UID: the next look finds it */
-  async #append({ message, to, labels }: StepOf<'append'>): Promise<{ intent: number; uid: number } | null> {
+  async #append({ message, to, labels }: StepOf<'append'>): Promise<Omit<AppendedMessage, 'message'> | null> {
     const session = this.#session
-    const { store, intents } = session.deps
+    const { store, intents, messages } = session.deps
     const { n } = session.account
     if (intents.list(n).some((one) => one.message === message && one.folder === to.n)) return null
     const due = this.#mayAppend(message)
@@ -56,32 +75,57 @@ export class PushAppends {
     const content = store.mail.contents([message]).get(message)
     if (placement === undefined || content === undefined) return null
     const messageId = bareId(store.mail.internetIds([message]).get(message) ?? null)
-    const saved = due.isSent && messageId !== null ? await this.#savedThere(to, messageId) : null
     const stored = await readFully(store.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
     const bytes = withCrlf(stored)
     const { receivedAt } = placement
-    const key = messageKey(
-      { objectId: null, messageId, sizeBytes: bytes.length, receivedAt },
-      session.facts.hasExactSizes,
-    )
+    const head = { objectId: null, messageId, sizeBytes: bytes.length, receivedAt }
+    const key = messageKey(head, session.facts.hasExactSizes)
+    const mayBeThere = (due.isSent && messageId !== null) || messages.hasErased(to.n)
+    if (mayBeThere && (await this.#commands.open(to.n, [message], true)) === undefined) {
+      await this.#commands.later([message])
+      return null
+    }
+    if (mayBeThere && (await this.#isPutBack(to, message, { ...head, key }))) return null
+    const saved = due.isSent && messageId !== null ? ((await session.server.find(messageId)).at(-1) ?? null) : null
     const intent = await session.write((tx) =>
       intents.add(tx, n, { kind: 'append', message, folder: to.n, key: hexOf(key), messageId, at: null }),
     )
-    if (saved !== null) return { intent, uid: saved }
+    if (saved !== null) return { intent, uid: saved, isNew: false }
     let uid: number | null = null
     await this.#commands.tryIntents('append', { intents: [intent], messages: [message] }, async () => {
       const flags = keywordsIn(placement.keywords).filter((mark) => this.#commands.takes(to.n, mark))
       uid = await session.server.append(to.path, bytes, flags.map(flagOf), receivedAt)
       if (labels.length > 0 && uid !== null) await this.#labelNew(to, uid, labels)
     })
-    return uid === null ? null : { intent, uid }
+    return uid === null ? null : { intent, uid, isNew: true }
   }
 
-  /** The UID of a message that the server, or a mail program, has stored there already; null without one. */
-  async #savedThere(to: RemoteFolder, messageId: string): Promise<number | null> {
-    await this.#session.select(to.path)
-    const uids = await this.#session.server.find(messageId)
-    return uids.at(-1) ?? null
+  /** Whether a message was deleted here, is still in the folder there, and is here again: it is the same one then. */
+  async #isPutBack(to: RemoteFolder, message: number, head: PutBackHead): Promise<boolean> {
+    const session = this.#session
+    const { messages, folders } = session.deps
+    const { n } = session.account
+    const isErased = ({ folder, uid, state }: RemoteMessage) => folder === to.n && uid > 0 && state === CONTENT.erased
+    const row = messages.withKeys(n, [head.key]).find(isErased) ?? (await this.#erasedWithId(to, head))
+    if (row === undefined) return false
+    await session.write((tx) => {
+      const known = { message, state: CONTENT.known, tries: 0, triedAt: null }
+      messages.setContent(tx, row.folder, row.uid, known)
+      compareAgain(tx, session, new FolderMap(folders.list(n, tx), session.areLabels), [message])
+    })
+    return true
+  }
+
+  async #erasedWithId(to: RemoteFolder, { messageId, sizeBytes }: PutBackHead): Promise<RemoteMessage | undefined> {
+    const { server, facts, deps } = this.#session
+    if (messageId === null || !deps.messages.hasErased(to.n)) return undefined
+    const spans = spansOf(await server.find(messageId))
+    const erased = deps.messages.in(to.n, spans, PUT_BACK_MAX).filter(({ state }) => state === CONTENT.erased)
+    if (erased.length === 0) return undefined
+    const heads = await server.heads(spansOf(erased.map(({ uid }) => uid)))
+    const isSame = (uid: number) =>
+      heads.some((one) => one.uid === uid && (!facts.hasExactSizes || one.sizeBytes === sizeBytes))
+    return erased.find(({ uid }) => isSame(uid))
   }
 
   async #labelNew(to: RemoteFolder, uid: number, labels: readonly string[]): Promise<void> {
@@ -90,21 +134,30 @@ export class PushAppends {
   }
 
   /** Base rows of messages that were stored there, as the server describes them. */
-  async #noteAppended(n: number, created: readonly { message: number; intent: number; uid: number }[]): Promise<void> {
+  async #noteAppended(n: number, created: readonly AppendedMessage[]): Promise<void> {
     const session = this.#session
-    const { folders, intents } = session.deps
+    const { folders, intents, states } = session.deps
     const folder = folders.get(n)
     if (folder === undefined) return
-    const opened = await session.select(folder.path)
-    if (folder.uidValidity !== null && opened.uidValidity !== folder.uidValidity) return
+    let opened: OpenedFolder
+    try {
+      opened = await session.select(folder.path)
+    } catch (error) {
+      // The look at the folder finds them by their intents.
+      if (!isRefusal(error)) throw error
+      return this.#commands.noteRefusal('select', error)
+    }
+    const isBack = opened.uidNext < (folder.uidNext ?? 0)
+    if (folder.uidValidity !== null && (opened.uidValidity !== folder.uidValidity || isBack)) return
     const spans: UidSpan[] = spansOf(created.map(({ uid }) => uid))
     const heads = new Map((await session.server.heads(spans)).map((head) => [head.uid, head]))
     await session.write((tx) => {
-      for (const { message, intent, uid } of created) {
+      for (const { message, intent, uid, isNew } of created) {
         const head = heads.get(uid)
         if (head === undefined) continue
         this.#commands.add(tx, rowOf(n, message, head, session.facts.hasExactSizes))
         intents.remove(tx, [intent])
+        if (isNew) states.carried(tx, 'out', 1)
       }
     })
   }

@@ -4,7 +4,7 @@ import type { Tx } from '../db/db.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'
 import { takenBy } from './marks.ts'
-import { ServerError } from './server.ts'
+import { isRefusal, type OpenedFolder, type ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { spansOf } from './uid-spans.ts'
 
@@ -23,8 +23,9 @@ export class PushCommands {
   readonly session: SyncSession
   /** By remote folder, as of its last SELECT; before that a server is expected to keep everything. */
   readonly #taken = new Map<number, (mark: string) => boolean>()
-  /** How often changes of messages were refused that are sent again now. */
+  /** How often changes of messages were refused that are sent again now, and the numbers of their intents. */
   #tries = new Map<number, number>()
+  #again = new Set<number>()
   /** Why something waits, in one sentence; null: nothing does. */
   reason: string | null = null
 
@@ -44,14 +45,12 @@ export class PushCommands {
     if (later.length === 0) return
     const { intents } = this.session.deps
     this.#tries = new Map(later.map(({ message, tries }) => [message, tries ?? 0]))
-    await this.session.write((tx) =>
-      intents.remove(
-        tx,
-        later.map(({ n }) => n),
-      ),
-    )
+    this.#again = new Set(later.map(({ n }) => n))
+    // Removed when the changes are sent: a connection that breaks meanwhile leaves them to the next one.
     await work([...new Set(later.map(({ message }) => message))])
+    await this.session.write((tx) => intents.remove(tx, [...this.#again]))
     this.#tries.clear()
+    this.#again.clear()
   }
 
   /** Whether the server keeps a mark in a folder. */
@@ -59,41 +58,78 @@ export class PushCommands {
     return this.#taken.get(folder)?.(mark) ?? true
   }
 
-  /** Selects the folder of rows. @returns undefined when nothing can be written there */
-  async open(n: number): Promise<RemoteFolder | undefined> {
+  /**
+   * Selects the folder of rows.
+   * @param messages whose changes are sent later when the server does not open the folder now
+   * @param isFresh whether it is selected again, to see what arrived meanwhile
+   * @returns undefined when nothing can be written there
+   */
+  async open(n: number, messages: readonly (number | null)[], isFresh = false): Promise<RemoteFolder | undefined> {
     const session = this.session
     const folder = session.deps.folders.get(n)
     if (folder === undefined) return undefined
-    const opened = await session.ensure(folder.path)
+    let opened = await this.#select(folder.path, messages, isFresh)
+    const isOld = () => opened !== undefined && opened.uidNext < (folder.uidNext ?? 0)
+    // Messages that arrived after the SELECT are known already.
+    if (isOld() && !isFresh) opened = await this.#select(folder.path, messages, true)
+    if (opened === undefined) return undefined
+    // Created from here and not looked at yet: which messages its UIDs mean is known then.
+    if (folder.uidValidity === null) await this.#repeat(messages, 'lasting')
     this.#taken.set(n, takenBy(opened.keywords))
-    // Numbered again: the next look finds the messages under their new UIDs.
-    return opened.isWritable && opened.uidValidity === folder.uidValidity ? folder : undefined
+    // Numbered again, or restored from a backup: the next look finds the messages under their new UIDs.
+    return opened.isWritable && opened.uidValidity === folder.uidValidity && !isOld() ? folder : undefined
+  }
+
+  async #select(
+    path: string,
+    messages: readonly (number | null)[],
+    isFresh: boolean,
+  ): Promise<OpenedFolder | undefined> {
+    try {
+      return isFresh ? await this.session.select(path) : await this.session.ensure(path)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      this.noteRefusal('select', error)
+      await this.#repeat(messages, 'lasting')
+      return undefined
+    }
+  }
+
+  /** Logs a refused command, and has the state of the account say so. */
+  noteRefusal(what: string, { message: reason }: ServerError): void {
+    const { deps, account } = this.session
+    deps.log.warn({ event: 'sync.change_refused', remote: account.id, what, reason }, 'The server refused a change')
+    this.reason = reason
   }
 
   /** Runs a command that a server may refuse: it is repeated some times, with longer and longer pauses, and then left. */
   async try(what: string, messages: readonly (number | null)[], command: () => Promise<void>): Promise<void> {
-    const { log } = this.session.deps
     try {
       await command()
     } catch (error) {
-      if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
-      const remote = this.session.account.id
-      log.warn({ event: 'sync.change_refused', remote, what, reason: error.message }, 'The server refused a change')
-      this.reason = error.message
-      await this.#repeat(messages, error.kind === 'quota')
+      if (!isRefusal(error)) throw error
+      this.noteRefusal(what, error)
+      await this.#repeat(messages, error.kind === 'quota' ? 'full' : 'refused')
     }
   }
 
-  async #repeat(messages: readonly (number | null)[], isFull: boolean): Promise<void> {
+  /** Sends changes again some times: the server has not carried them out yet. */
+  later(messages: readonly (number | null)[]): Promise<void> {
+    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'refused')
+  }
+
+  /** @param why `full`, `lasting`: sent again until the server takes it */
+  async #repeat(messages: readonly (number | null)[], why: 'refused' | 'full' | 'lasting'): Promise<void> {
     const { deps, account } = this.session
     const now = deps.clock.now()
-    const open = new Map(deps.intents.list(account.n).map(({ kind, message }) => [message, kind]))
-    const refused = messages.filter((message) => message !== null && open.get(message) !== 'later') as number[]
+    const waiting = deps.intents.list(account.n).filter(({ n, kind }) => kind === 'later' && !this.#again.has(n))
+    const open = new Set(waiting.map(({ message }) => message))
+    const refused = messages.filter((message) => message !== null && !open.has(message)) as number[]
     await this.session.write((tx) => {
       for (const message of refused) {
         const tries = (this.#tries.get(message) ?? 0) + 1
-        if (tries > TRIES_MAX && !isFull) continue
-        const at = now + (isFull ? QUOTA_RETRY_MS : REFUSED_RETRY_MS * 2 ** tries)
+        if (tries > TRIES_MAX && why === 'refused') continue
+        const at = now + (why === 'full' ? QUOTA_RETRY_MS : REFUSED_RETRY_MS * 2 ** Math.min(tries, TRIES_MAX))
         deps.intents.add(tx, account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at, tries })
       }
     })
@@ -110,8 +146,7 @@ export class PushCommands {
       try {
         await command()
       } catch (error) {
-        if (error instanceof ServerError && error.effect === 'refused')
-          await session.write((tx) => session.deps.intents.remove(tx, intents))
+        if (isRefusal(error)) await session.write((tx) => session.deps.intents.remove(tx, intents))
         throw error
       }
     })

@@ -14,7 +14,8 @@ export type PushStep =
   | { kind: 'move'; row: RemoteMessage; to: RemoteFolder }
   | { kind: 'copy'; row: RemoteMessage; to: RemoteFolder }
   | { kind: 'append'; message: number; to: RemoteFolder; labels: string[] }
-  | { kind: 'remove'; row: RemoteMessage }
+  /** `isErased`: it was deleted here; else it only left the folder. */
+  | { kind: 'remove'; row: RemoteMessage; isErased: boolean }
 
 export type StepOf<K extends PushStep['kind']> = Extract<PushStep, { kind: K }>
 
@@ -80,7 +81,7 @@ function movedSteps(
     ...(first === undefined ? [] : [first, ...others]).map(
       (to): PushStep => ({ kind: 'append', message, to: remote(to), labels: [] }),
     ),
-    ...changes.removals.map(({ row }): PushStep => ({ kind: 'remove', row })),
+    ...changes.removals.map(({ row }): PushStep => ({ kind: 'remove', row, isErased: placement === null })),
   ]
 }
 
@@ -93,9 +94,8 @@ function labelledSteps(
 ): PushStep[] {
   const [row] = rows
   const all = [...map.folders.values()]
-  const trash = all.find(({ role }) => role === 'trash')
   const archive = all.find(({ role }) => role === 'archive')
-  if (placement === null) return row === undefined ? [] : erasing(row, trash)
+  if (placement === null) return rows.map((one): PushStep => ({ kind: 'remove', row: one, isErased: true }))
   const local = localFolders(placement)
   const special = local.map((here) => map.remoteOf(here)).find((one) => one?.role === 'trash' || one?.role === 'junk')
   const labels = local.flatMap((here) => map.labelOf(here) ?? [])
@@ -113,10 +113,4 @@ function labelledSteps(
     remove: base.filter((here) => !local.includes(here)).flatMap((here) => map.labelOf(here) ?? []),
   }
   return isNothing(change) ? [] : [{ kind: 'labels', row, change }]
-}
-
-/** A message is erased for good from Trash only. */
-function erasing(row: RemoteMessage, trash: RemoteFolder | undefined): PushStep[] {
-  if (trash === undefined || row.folder === trash.n) return [{ kind: 'remove', row }]
-  return [{ kind: 'move', row, to: trash }]
 }

@@ -9,6 +9,7 @@ import { hexOf } from './message-key.ts'
 import { type MayAppend, PushAppends } from './push-appends.ts'
 import { PushCommands } from './push-commands.ts'
 import { type PushStep, planPush, type StepOf } from './push-plan.ts'
+import { PushRemovals } from './push-removals.ts'
 import type { SyncSession } from './sync-session.ts'
 import { spansOf } from './uid-spans.ts'
 
@@ -21,6 +22,7 @@ export class Push {
   readonly #session: SyncSession
   readonly #commands: PushCommands
   readonly #appends: PushAppends
+  readonly #removals: PushRemovals
   /** Numbers of remote folders that have messages of ours under UIDs that are not known. */
   readonly #targets = new Set<number>()
 
@@ -28,11 +30,17 @@ export class Push {
     this.#session = session
     this.#commands = new PushCommands(session)
     this.#appends = new PushAppends(this.#commands, mayAppend)
+    this.#removals = new PushRemovals(this.#commands)
   }
 
   /** Why something waits, in one sentence; null: nothing does. */
   get reason(): string | null {
     return this.#commands.reason
+  }
+
+  /** Why messages that were deleted here are kept at the server, in one sentence; null: none are. */
+  get held(): string | null {
+    return this.#removals.reason
   }
 
   /** Whether something changed here that is not sent. */
@@ -96,8 +104,15 @@ export class Push {
       await this.#copies(steps.filter((step) => step.kind === 'copy'))
       await this.#moveOrCopy(steps.filter((step) => step.kind === 'move'))
       await this.#appends.run(steps.filter((step) => step.kind === 'append'))
-      await this.#removals(steps.filter((step) => step.kind === 'remove'))
+      const removals = steps.filter((step) => step.kind === 'remove')
+      await this.#removals.note(removals.filter(({ isErased }) => isErased))
+      await this.#removeCopies(removals.filter(({ isErased }) => !isErased))
     }
+  }
+
+  /** Removes there what was deleted here. @throws ServerError of effect `delay` or `failed` */
+  settleRemovals(): Promise<void> {
+    return this.#removals.settle()
   }
 
   #plan(numbers: readonly number[]): PushStep[] {
@@ -114,7 +129,7 @@ export class Push {
 
   async #marks(steps: readonly StepOf<'marks'>[]): Promise<void> {
     for (const [folder, rows] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      if ((await this.#commands.open(folder)) === undefined) continue
+      if ((await this.#commands.open(folder, numbersOf(rows))) === undefined) continue
       const known = rows.map(({ row, change }) => ({ row, change: this.#kept(folder, change) }))
       const groups = Map.groupBy(
         known.filter(({ change }) => change.add.length + change.remove.length > 0),
@@ -131,7 +146,7 @@ export class Push {
 
   async #labels(steps: readonly StepOf<'labels'>[]): Promise<void> {
     for (const [folder, rows] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      if ((await this.#commands.open(folder)) === undefined) continue
+      if ((await this.#commands.open(folder, numbersOf(rows))) === undefined) continue
       const groups = Map.groupBy(rows, ({ change }) => JSON.stringify(change))
       for (const group of groups.values()) await this.#store(folder, group, 'labels')
     }
@@ -176,7 +191,7 @@ export class Push {
     if (this.#session.facts.hasMove || steps.length === 0) return this.#moves(steps)
     await this.#copies(steps.map(({ row, to }) => ({ kind: 'copy', row, to })))
     const again = this.#plan(steps.flatMap(({ row }) => row.message ?? []))
-    await this.#removals(again.filter((step) => step.kind === 'remove'))
+    await this.#removeCopies(again.filter((step) => step.kind === 'remove'))
   }
 
   async #moves(steps: readonly StepOf<'move'>[]): Promise<void> {
@@ -184,7 +199,7 @@ export class Push {
     const { messages } = deps
     for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
       const [{ row, to }] = group as [StepOf<'move'>]
-      if ((await this.#commands.open(row.folder)) === undefined) continue
+      if ((await this.#commands.open(row.folder, numbersOf(group))) === undefined) continue
       const rows = group.map((step) => step.row)
       await this.#commands.try(
         'move',
@@ -193,6 +208,7 @@ export class Push {
           const moved = await server.move(
             rows.map(({ uid }) => uid),
             to.path,
+            to.uidValidity,
           )
           await this.#commands.write(rows, (tx, batch) => {
             for (const one of batch) {
@@ -217,7 +233,7 @@ export class Push {
     const { server, deps } = session
     for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
       const [{ row, to }] = group as [StepOf<'copy'>]
-      if ((await this.#commands.open(row.folder)) === undefined) continue
+      if ((await this.#commands.open(row.folder, numbersOf(group))) === undefined) continue
       const open = new Set(deps.intents.list(session.account.n).map(({ message, folder }) => `${message} ${folder}`))
       const rows = group.map((step) => step.row).filter(({ message }) => !open.has(`${message} ${to.n}`))
       if (rows.length === 0) continue
@@ -238,6 +254,7 @@ export class Push {
         const copied = await server.copy(
           rows.map(({ uid }) => uid),
           to.path,
+          to.uidValidity,
         )
         if (copied === null) return void this.#targets.add(to.n)
         await session.write((tx) => {
@@ -251,27 +268,30 @@ export class Push {
     }
   }
 
-  async #removals(steps: readonly StepOf<'remove'>[]): Promise<void> {
+  /** Copies of messages that are still in other folders. */
+  async #removeCopies(steps: readonly StepOf<'remove'>[]): Promise<void> {
     const { server, deps } = this.#session
     for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      if ((await this.#commands.open(folder)) === undefined) continue
+      if ((await this.#commands.open(folder, numbersOf(group))) === undefined) continue
       const rows = group.map(({ row }) => row)
-      await this.#commands.try(
-        'expunge',
-        rows.map(({ message }) => message),
-        async () => {
-          await server.expunge(rows.map(({ uid }) => uid))
-          await this.#commands.write(rows, (tx, batch) =>
-            deps.messages.remove(
-              tx,
-              folder,
-              batch.map(({ uid }) => uid),
-            ),
-          )
-        },
-      )
+      await this.#commands.try('expunge', numbersOf(group), async () => {
+        const left = new Set(await server.expunge(rows.map(({ uid }) => uid)))
+        const removed = rows.filter(({ uid }) => !left.has(uid))
+        await this.#commands.write(removed, (tx, batch) =>
+          deps.messages.remove(
+            tx,
+            folder,
+            batch.map(({ uid }) => uid),
+          ),
+        )
+        await this.#commands.later(rows.filter(({ uid }) => left.has(uid)).map(({ message }) => message))
+      })
     }
   }
+}
+
+function numbersOf(steps: readonly { row: RemoteMessage }[]): (number | null)[] {
+  return steps.map(({ row }) => row.message)
 }
 
 /** The mark that stands for a label follows it. */

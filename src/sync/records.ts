@@ -10,6 +10,8 @@ export type RemoteStatus = 'pending' | 'importing' | 'active' | 'delayed' | 'pau
 export type RemoteErrorKind = 'credentials' | 'consent' | 'certificate' | 'host' | 'quota' | 'mass_removal'
 /** By capabilities and greeting; see quirks.ts. */
 export type RemoteKind = 'gmail' | 'microsoft' | 'dovecot' | 'cyrus' | 'icloud' | 'yahoo' | 'other'
+/** Of messages that are stored on the other side as well. */
+export type CarryDirection = 'in' | 'out'
 export type ImportState = 'waiting' | 'running' | 'done'
 
 /** Times in ms. */
@@ -55,8 +57,10 @@ export interface RemoteAccount {
   pushedSeq: number
   treeAt: number | null
   syncedAt: number | null
-  /** A removal that is held back. */
+  /** A removal at the server that is held back here. */
   removal: HeldRemoval | null
+  /** A removal here that is held back from the server. */
+  removalThere: HeldRemoval | null
   import: ImportProgress
   /** Bytes fetched on `day` (days since 1970, UTC): Gmail allows a number a day. */
   day: number
@@ -82,6 +86,10 @@ export interface DiscoveredAccount {
   auth: RemoteAuth
   source: 'known' | 'srv' | 'autoconfig' | 'none'
 }
+
+/** Where messages are that a held removal would remove: in the mailbox here, or at the server. */
+export const REMOVAL_SIDES = ['here', 'server'] as const
+export type RemovalSide = (typeof REMOVAL_SIDES)[number]
 
 export interface HeldRemoval {
   folders: readonly string[]

@@ -1,12 +1,13 @@
 // Brings the folders of a server here: new, renamed and deleted ones; each gets a folder here, or the reason why it has none.
 
+import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import { DEPTH_MAX, FOLDERS_MAX } from '../store/folders-edits.ts'
 import type { FolderRole } from '../store/records.ts'
 import type { RemoteFolder, RemoteFolderChange } from './ledger/remote-folders.ts'
 import { hexOf, messageKey } from './message-key.ts'
-import type { ListedFolder } from './server.ts'
+import { isRefusal, type ListedFolder } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { nameFolders, type PlannedFolder, prefixOf } from './tree-names.ts'
 
@@ -18,6 +19,9 @@ const ROWS_PER_BATCH = 500
 /** Why a folder that cannot be selected is not followed. */
 export const HOLDS_FOLDERS = 'It holds folders only.'
 const GONE = 'It is gone at the server.'
+/** ... after it was missing in the list once; it is looked for again after this time, ms. */
+export const MISSED = 'It was missing in the last list of the server.'
+const MISSED_WAIT_MS = MINUTE_MS
 /** Roles whose folders are not collected from: what is in them is not new mail. */
 const NOT_COLLECTED: readonly (FolderRole | null)[] = ['junk', 'trash', 'drafts', 'sent']
 
@@ -26,8 +30,6 @@ export class RemoteTree {
   /** What paths begin with, and what separates names, as of the last list. */
   prefix = ''
   delimiter: string | null = null
-  /** Folders here that were there already and are at the server now: their messages are to be compared. */
-  adopted: number[] = []
 
   constructor(session: SyncSession) {
     this.#session = session
@@ -59,9 +61,24 @@ export class RemoteTree {
 
   /** The folder that a new one was before it was renamed. */
   async #formerOf(folder: PlannedFolder, gone: readonly RemoteFolder[]): Promise<RemoteFolder | undefined> {
-    if (folder.objectId !== null) return gone.find(({ objectId }) => objectId === folder.objectId)
-    for (const former of gone) if (await this.#isSame(folder, former)) return former
+    const named = gone.find(({ objectId }) => objectId !== null && objectId === folder.objectId)
+    const sent = named ?? gone.find((former) => this.#isSentName(folder, former))
+    if (sent !== undefined || folder.objectId !== null) return sent
+    try {
+      for (const former of gone) if (await this.#isSame(folder, former)) return former
+    } catch (error) {
+      // One that the server does not open is a folder of its own until it does.
+      if (!isRefusal(error)) throw error
+    }
     return undefined
+  }
+
+  /** Whether a folder has the new name of one that was renamed here: the answer to its RENAME is lost. */
+  #isSentName({ names, objectId }: PlannedFolder, former: RemoteFolder): boolean {
+    if (objectId !== null && former.objectId !== null) return false
+    const { store } = this.#session.deps
+    const here = store.folders.paths(this.#session.mail).find(({ n }) => n === former.folder)
+    return here !== undefined && here.path !== former.localPath && here.path === names.join('/')
   }
 
   /** Whether the newest known messages of a folder that is gone are in a new one. */
@@ -76,6 +93,8 @@ export class RemoteTree {
     const spans = await messages.spans(former.n)
     const last = spans.at(-1)
     if (last === undefined) {
+      // Missing in an earlier list, with messages: they are found one by one.
+      if (messages.gone(former.n, 1).length > 0) return false
       const depth = (former.localPath ?? '').split('/').length
       return isLooked && status.messages === 0 && folder.names.length === depth
     }
@@ -122,7 +141,12 @@ export class RemoteTree {
       const n = row?.n ?? folders.add(tx, session.account.n, { path: folder.path, state })
       const change: RemoteFolderChange = { state, reason, role: folder.role, objectId: folder.objectId }
       // One that comes back is read again: nothing says what became of its messages meanwhile.
-      if (row?.state === 'ignored' && reason === null) change.lowest = null
+      if (row?.state === 'ignored' && reason === null) {
+        change.lowest = null
+        change.suspectAt = null
+        // What was put into it here meanwhile is to be sent.
+        if (isThere) change.compareAfter = 0
+      }
       folders.set(tx, n, { ...change, total: folder.status?.messages ?? row?.total ?? 0 })
       const isShown = reason === null || (!folder.canSelect && this.#hasChildren(folder, known))
       if (session.account.mode === 'mirror' && isShown && !isThere) this.#open(tx, n, folder)
@@ -143,8 +167,7 @@ export class RemoteTree {
     const taken = new Set(folders.list(session.account.n, tx).map((row) => row.folder))
     const byRole = folder.role === null ? undefined : store.folders.byRole(session.mail.n, folder.role, tx)
     if (byRole !== undefined && !taken.has(byRole.n)) {
-      folders.set(tx, n, { folder: byRole.n })
-      this.adopted.push(byRole.n)
+      folders.set(tx, n, { folder: byRole.n, compareAfter: 0 })
       this.#noteEqual(tx, n)
       return
     }
@@ -158,8 +181,9 @@ export class RemoteTree {
       folders.set(tx, n, { state: 'ignored', reason: 'The mailbox cannot have more folders.' })
       return
     }
-    folders.set(tx, n, { folder: this.#paths(tx).find((one) => one.id === id)!.n })
-    if (same !== undefined) this.adopted.push(same.n)
+    const here = this.#paths(tx).find((one) => one.id === id)!.n
+    // What was here already is to be sent.
+    folders.set(tx, n, { folder: here, compareAfter: same === undefined ? null : 0 })
     this.#noteEqual(tx, n)
   }
 
@@ -205,13 +229,10 @@ export class RemoteTree {
       return
     }
     await this.#departAll(folder)
+    const isGone = await this.#isGone(folder)
     const { present, gone } = await messages.counts(folder.n)
+    if (!isGone || present + gone > 0) return
     const here = this.#folderHere(session.deps.db.read, folder.folder)
-    const isEmpty = present + gone === 0
-    if (folder.state !== 'ignored' || folder.reason === null || !isEmpty) {
-      await session.write((tx) => folders.set(tx, folder.n, { state: 'ignored', reason: GONE, lowest: 1 }))
-    }
-    if (!isEmpty) return
     if (here !== undefined && here.role === null) {
       const { total } = store.folders.paths(session.mail).some(({ n }) => n === here.n)
         ? { total: store.folders.total(session.mail, here.id, 'messages', false) ?? 0 }
@@ -224,6 +245,18 @@ export class RemoteTree {
     for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH; )
       left = await session.write((tx) => messages.removeSome(tx, folder.n, ROWS_PER_BATCH))
     await session.write((tx) => folders.remove(tx, folder.n))
+  }
+
+  /** A list that leaves a folder out may be wrong once: its messages are kept until the next one says the same. */
+  async #isGone(folder: RemoteFolder): Promise<boolean> {
+    const { clock, folders } = this.#session.deps
+    const isMissed = folder.reason === MISSED || folder.reason === GONE
+    const missedAt = isMissed ? folder.suspectAt : null
+    const isGone = folder.reason === GONE || (missedAt !== null && clock.now() - missedAt >= MISSED_WAIT_MS)
+    const reason = isGone ? GONE : MISSED
+    const change = { state: 'ignored' as const, reason, lowest: 1, suspectAt: missedAt ?? clock.now() }
+    if (!isMissed || folder.reason !== reason) await this.#session.write((tx) => folders.set(tx, folder.n, change))
+    return isGone
   }
 
   async #departAll({ n }: RemoteFolder): Promise<void> {

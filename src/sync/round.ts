@@ -3,20 +3,25 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import { sortByReceipt } from '../store/folders-sort.ts'
 import { FolderPush } from './folder-push.ts'
+import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { Pull } from './pull.ts'
 import { Push } from './push.ts'
 import type { MayAppend } from './push-appends.ts'
 import { RemoteTree } from './remote-tree.ts'
-import { type ListedFolder, type RemoteFolderStatus, ServerError } from './server.ts'
+import { isRefusal, type ListedFolder, type RemoteFolderStatus, type ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
 /** How often the list of folders is read, with what changed in them, ms. */
 export const LIST_EVERY_MS = 2 * MINUTE_MS
 /** How often the Inbox is looked at during the import, ms. */
 const INBOX_EVERY_MS = 30_000
+/** The import is interrupted for what changes in the Inbox once in this time, ms. */
+const ARRIVALS_EVERY_MS = 1_000
 /** How long the import goes on before changes made here and new mail have their turn, ms. */
 const IMPORT_SLICE_MS = 5_000
+/** How long messages that are gone wait for a folder that the server does not open, ms. */
+const REFUSED_WAIT_MS = 15 * MINUTE_MS
 /** Messages of folders that are compared because the server has them now. */
 const COMPARED_PER_PAGE = 200
 
@@ -26,11 +31,16 @@ export class Round {
   readonly #pull: Pull
   readonly #push: Push
   readonly #folderPush: FolderPush
+  /** Whether something changed in the folder of new mail meanwhile. */
+  readonly #hasArrivals: () => boolean
+  /** Folders that the server did not open or describe, by number: since when (ms), and what it answered. */
+  readonly #refused = new Map<number, { since: number; reason: string }>()
   #listedAt: number | null = null
   #inboxAt = 0
 
-  constructor(session: SyncSession, mayAppend: MayAppend) {
+  constructor(session: SyncSession, mayAppend: MayAppend, hasArrivals: () => boolean) {
     this.#session = session
+    this.#hasArrivals = hasArrivals
     this.#tree = new RemoteTree(session)
     this.#pull = new Pull(session, () => this.#readTree())
     this.#push = new Push(session, mayAppend)
@@ -44,7 +54,7 @@ export class Round {
 
   /** Whether changes made here wait. */
   get hasLocalChanges(): boolean {
-    return this.#push.isNeeded
+    return this.#push.isNeeded || this.#folderPush.isNeeded
   }
 
   /** The folder in which new mail arrives. */
@@ -70,33 +80,46 @@ export class Round {
     const isNew = session.account.import.state === 'done' && session.followed().some(({ lowest }) => lowest !== 1)
     if (!isNew) await this.#settleGone(looked)
     const more = await this.#import()
-    if (isNew && !more) await this.#settleGone(looked)
-    await session.write((tx) => states.synced(tx, session.account.n, this.#push.reason))
+    if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
+    await session.write((tx) => states.synced(tx, session.account.n, this.#reason()))
     return more
+  }
+
+  /** Why something waits, in one sentence; null: nothing does. */
+  #reason(): string | null {
+    const followed = new Set(this.#session.followed().map(({ n }) => n))
+    for (const n of this.#refused.keys()) if (!followed.has(n)) this.#refused.delete(n)
+    const [refused] = this.#refused.values()
+    return this.#push.held ?? this.#pull.reason ?? this.#push.reason ?? refused?.reason ?? null
   }
 
   /** Sends what changed here. */
   async #send(): Promise<void> {
     if (this.#session.account.mode === 'collect') return
-    const created = [...(await this.#folderPush.createAndRename()), ...this.#tree.adopted.splice(0)]
-    for (const folder of created) await this.#compare(folder)
+    await this.#folderPush.createAndRename()
+    for (const folder of this.#session.deps.folders.list(this.#session.account.n)) await this.#compare(folder)
     if (this.#push.isNeeded) await this.#push.run()
+    await this.#push.settleRemovals()
     // What was moved under a UID that is not known is looked for before it counts as gone.
     await this.#look(this.#push.takeTargets())
-    await this.#folderPush.remove(() => {
+    const isBack = await this.#folderPush.remove(() => {
       this.#session.refresh()
       return this.#push.isNeeded
     })
+    // Until it has a folder here, its messages would seem to be in none.
+    if (isBack) await this.#readTree()
   }
 
   /** Sends the messages of a folder that the server has now. */
-  async #compare(folder: number): Promise<void> {
-    const { views } = this.#session.deps.store
-    for (let after = 0; ; ) {
-      const entries = views.entries(folder, [{ first: after + 1, last: 2 ** 32 }], COMPARED_PER_PAGE)
-      if (entries.length === 0) return
+  async #compare({ n, folder, compareAfter }: RemoteFolder): Promise<void> {
+    const { store, folders } = this.#session.deps
+    for (let after = compareAfter; after !== null; ) {
+      const range = [{ first: after + 1, last: 2 ** 32 }]
+      const entries = folder === null ? [] : store.views.entries(folder, range, COMPARED_PER_PAGE)
       await this.#push.messages(entries.map(({ message }) => message))
-      after = entries.at(-1)!.uid
+      after = entries.at(-1)?.uid ?? null
+      const next = after
+      await this.#session.write((tx) => folders.set(tx, n, { compareAfter: next }))
     }
   }
 
@@ -124,8 +147,10 @@ export class Round {
     const byPath = new Map(listed.map((folder) => [folder.path, folder]))
     const changed: RemoteFolder[] = []
     for (const folder of session.followed()) {
-      if (folder.lowest === null) await this.#notePlan(folder, await this.#statusOf(folder, byPath))
-      else if (this.#hasChanged(folder, await this.#statusOf(folder, byPath))) changed.push(folder)
+      const status = await this.#statusOf(folder, byPath)
+      if (folder.lowest === null) await this.#notePlan(folder, status)
+      else if (this.#hasChanged(folder, status)) changed.push(folder)
+      else if (status !== null) this.#refused.delete(folder.n)
     }
     this.#listedAt = session.deps.clock.now()
     this.#inboxAt = this.#listedAt
@@ -139,15 +164,23 @@ export class Round {
     try {
       return await this.#session.server.status(folder.path)
     } catch (error) {
-      if (error instanceof ServerError && error.effect === 'refused') return null
-      throw error
+      if (!isRefusal(error)) throw error
+      this.#noteRefused(folder, error)
+      return null
     }
+  }
+
+  #noteRefused({ n }: RemoteFolder, { message: reason }: ServerError): void {
+    const { log, clock } = this.#session.deps
+    const remote = this.#session.account.id
+    log.warn({ event: 'sync.folder_refused', remote, folder: n, reason }, 'A folder could not be read')
+    this.#refused.set(n, { since: this.#refused.get(n)?.since ?? clock.now(), reason })
   }
 
   #hasChanged(folder: RemoteFolder, status: RemoteFolderStatus | null): boolean {
     if (status === null) return false
     if (status.uidValidity !== folder.uidValidity || status.uidNext !== folder.uidNext) return true
-    if (status.messages !== folder.total) return true
+    if (status.messages !== folder.total || this.#pull.hasOpen(folder)) return true
     // Without modification numbers flags change unseen.
     return status.modSeq === null || folder.modSeq === null || status.modSeq !== folder.modSeq
   }
@@ -165,12 +198,11 @@ export class Round {
     for (const folder of changed) {
       try {
         if (await this.#pull.look([folder], full)) hasGone = true
+        this.#refused.delete(folder.n)
       } catch (error) {
         // A folder that cannot be opened now: the next list shows its state.
-        if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
-        const { log } = this.#session.deps
-        const remote = this.#session.account.id
-        log.warn({ event: 'sync.folder_refused', remote, reason: error.message }, 'A folder could not be read')
+        if (!isRefusal(error)) throw error
+        this.#noteRefused(folder, error)
       }
     }
     return hasGone
@@ -188,7 +220,8 @@ export class Round {
     // A folder that is not read to its end may have them: its import finds them.
     const isOpen = ({ folder: n }: { folder: number | null }) => {
       const folder = folders.get(n!)
-      return folder !== undefined && session.isRead(folder) && folder.lowest !== 1
+      const isUnread = folder?.lowest !== 1 || this.#refused.has(folder.n)
+      return folder !== undefined && session.isRead(folder) && isUnread
     }
     const left = open().filter((one) => before.some(({ n }) => n === one.n) && !isOpen(one))
     if (left.length === 0) return
@@ -197,12 +230,14 @@ export class Round {
         tx,
         left.map(({ n }) => n),
       )
-      for (const { message } of left)
-        intents.add(tx, session.account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at: 0 })
+      for (const { message } of left) intents.add(tx, session.account.n, sendNow(message))
     })
   }
 
   async #settleGone(looked: ReadonlySet<number>): Promise<void> {
+    const now = this.#session.deps.clock.now()
+    // What is gone from one folder may be in one that the server does not open for a moment.
+    if (this.#refused.values().some(({ since }) => now - since < REFUSED_WAIT_MS)) return
     const unsure = await this.#pull.settleGone(looked)
     if (unsure.length === 0) return
     const numbers = new Set(unsure.map(({ n }) => n))
@@ -216,23 +251,25 @@ export class Round {
     const { clock } = session.deps
     const open = () => session.followed().filter(({ lowest }) => lowest !== 1)
     const end = clock.now() + IMPORT_SLICE_MS
+    const isDue = () => this.#hasArrivals() && clock.now() >= this.#inboxAt + ARRIVALS_EVERY_MS
+    const mayGoOn = () => clock.now() < end && !this.#push.isNeeded && !isDue()
     await this.#noteProgress()
     for (let folder = open()[0]; folder !== undefined; folder = open()[0]) {
       session.refresh()
-      const isDone = !(await this.#importOf(folder))
+      const isDone = !(await this.#importOf(folder, mayGoOn))
       if (isDone) await this.#noteProgress()
-      if (clock.now() >= end || this.#push.isNeeded) break
+      if (!mayGoOn() || this.#pull.reason !== null) break
     }
-    if (open().length > 0) return true
+    if (open().length > 0) return this.#pull.reason === null
     if (session.account.import.state !== 'done') await this.#finish()
     return false
   }
 
-  async #importOf(folder: RemoteFolder): Promise<boolean> {
+  async #importOf(folder: RemoteFolder, mayGoOn: () => boolean): Promise<boolean> {
     try {
-      return await this.#pull.importSome(folder)
+      return await this.#pull.importSome(folder, mayGoOn)
     } catch (error) {
-      if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
+      if (!isRefusal(error)) throw error
       const { folders } = this.#session.deps
       const reason = error.message
       await this.#session.write((tx) => folders.set(tx, folder.n, { state: 'ignored', reason }))

@@ -33,7 +33,11 @@ export function shownText(text: string, secrets: readonly string[] = []): string
   const hidden = secrets
     .filter((secret) => secret.length >= SECRET_LEAST)
     .reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
-  const plain = hidden.replaceAll(/[^\P{C}]+|\s+/gu, ' ').trim()
+  const plain = hidden
+    .replaceAll(/[^\P{C}]+|\s+/gu, ' ')
+    // The marks of a quotation are ours.
+    .replaceAll(/[“”„‟]/g, '"')
+    .trim()
   return plain.length > TEXT_MAX ? `${plain.slice(0, TEXT_MAX)}…` : plain
 }
 
@@ -49,7 +53,7 @@ export function refusalOf(
 ): ServerError {
   const { name, text } = answer
   const said = shownText(text, options.secrets)
-  const quote = said === '' ? '.' : `: ${said}`
+  const quote = said === '' ? '.' : `: “${said}”`
   const retryAfterMs = retryOf(text, options.now)
   if (stage !== 'command') return signInError(host, answer, { ...options, quote, retryAfterMs })
   if (name === 'OVERQUOTA' && BANDWIDTH_TEXT.test(text)) {

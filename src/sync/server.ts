@@ -91,8 +91,8 @@ export interface AccountServer {
   folders(): Promise<ListedFolder[]>
   status(path: string): Promise<RemoteFolderStatus>
   select(path: string, known: LastSelected | null): Promise<OpenedFolder>
-  /** All UIDs of the folder. */
-  uids(): Promise<UidSpan[]>
+  /** UIDs of the folder: all, or those that are there of some. */
+  uids(of?: readonly UidSpan[]): Promise<UidSpan[]>
   /** FETCH 1:* (FLAGS) (CHANGEDSINCE modSeq). */
   changedSince(modSeq: number): Promise<RemoteFlags[]>
   flags(runs: readonly UidSpan[]): Promise<RemoteFlags[]>
@@ -105,13 +105,20 @@ export interface AccountServer {
   store(runs: readonly UidSpan[], change: RemoteFlagChange, unchangedSince?: number): Promise<number[]>
   /** Gmail's labels. */
   label(runs: readonly UidSpan[], change: RemoteFlagChange): Promise<void>
-  /** UID MOVE, or COPY, \Deleted and UID EXPUNGE. @returns new UIDs by old ones; null without COPYUID */
-  move(uids: readonly number[], path: string): Promise<Map<number, number> | null>
-  copy(uids: readonly number[], path: string): Promise<Map<number, number> | null>
+  /**
+   * UID MOVE, or COPY, \Deleted and UID EXPUNGE.
+   * @param uidValidity of the folder as far as it is known; null: any
+   * @returns new UIDs by old ones; null without COPYUID, or when the folder was numbered again
+   */
+  move(uids: readonly number[], path: string, uidValidity?: number | null): Promise<Map<number, number> | null>
+  copy(uids: readonly number[], path: string, uidValidity?: number | null): Promise<Map<number, number> | null>
   /** @returns the UID; null without APPENDUID */
   append(path: string, bytes: Uint8Array, flags: readonly string[], receivedAt: number): Promise<number | null>
-  /** \Deleted and UID EXPUNGE; without UIDPLUS, EXPUNGE only when nothing else is marked. */
-  expunge(uids: readonly number[]): Promise<void>
+  /**
+   * \Deleted and UID EXPUNGE; without UIDPLUS, EXPUNGE only when nothing else is marked.
+   * @returns the UIDs that are marked and still there
+   */
+  expunge(uids: readonly number[]): Promise<number[]>
   /** UIDs with this Message-ID. */
   find(messageId: string): Promise<number[]>
   createFolder(path: string): Promise<void>
@@ -132,19 +139,33 @@ export class ServerError extends Error {
   readonly retryAfterMs: number | null
   /** The address did not take the connection: another address of the host may. */
   readonly isUnreachable: boolean
+  /** `failed` at once: a second attempt with the same settings gives the same answer. */
+  readonly isFinal: boolean
 
   /** @param reason one sentence for people, without secrets */
   constructor(
     effect: ServerError['effect'],
     reason: string,
-    options: { kind?: RemoteErrorKind; retryAfterMs?: number; isUnreachable?: boolean; cause?: unknown } = {},
+    options: {
+      kind?: RemoteErrorKind
+      retryAfterMs?: number
+      isUnreachable?: boolean
+      isFinal?: boolean
+      cause?: unknown
+    } = {},
   ) {
     super(reason, { cause: options.cause })
     this.effect = effect
     this.kind = options.kind ?? null
     this.retryAfterMs = options.retryAfterMs ?? null
     this.isUnreachable = options.isUnreachable ?? false
+    this.isFinal = options.isFinal ?? false
   }
+}
+
+/** Whether an error is of one command only: the account goes on. */
+export function isRefusal(error: unknown): error is ServerError {
+  return error instanceof ServerError && error.effect === 'refused'
 }
 
 /** Connects and signs in. */

@@ -23,7 +23,7 @@ export interface RoundDeps {
   log: Log
   store: Store
   directory: Pick<Directory, 'mailboxes' | 'teams'>
-  inspector: Pick<Inspector, 'read'>
+  inspector: Pick<Inspector, 'readAll'>
   outbox: Outbox
   states: AccountStates
   folders: RemoteFolders
@@ -112,6 +112,10 @@ export class SyncSession {
     const opened = await this.server.select(path, known)
     this.#selected = { path, opened }
     return opened
+  }
+
+  isSelected(path: string): boolean {
+    return this.#selected?.path === path
   }
 
   /** Selects a folder unless it is selected already. */

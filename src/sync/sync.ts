@@ -17,6 +17,7 @@ import { Intents } from './ledger/intents.ts'
 import { RemoteFolders } from './ledger/remote-folders.ts'
 import { RemoteMessages } from './ledger/remote-messages.ts'
 import type { DiscoveredAccount, RemoteAccount } from './records.ts'
+import { ResponseMemory } from './response-memory.ts'
 import { appendDue } from './sent-copy.ts'
 import type { OpenServer } from './server.ts'
 import { SyncWorker } from './worker.ts'
@@ -50,14 +51,14 @@ export class Sync {
   }
 
   /** Follows the accounts of this appliance. */
-  worker(inspector: Pick<Inspector, 'read'>): SyncWorker {
+  worker(inspector: Pick<Inspector, 'readAll'>): SyncWorker {
     const { db, clock, config } = this.#deps
     const { announcements } = this
     return new SyncWorker({
       ...this.#deps,
       connectionsMax: config.REMOTE_CONNECTIONS,
       inspector,
-      open: this.#open ?? serverOpener({ ...this.#deps, tokens: this.tokens }),
+      open: this.#open ?? serverOpener({ ...this.#deps, tokens: this.tokens, responses: new ResponseMemory(clock) }),
       states: new AccountStates({ db, clock, announcements }),
       folders: new RemoteFolders(db),
       messages: new RemoteMessages(db),

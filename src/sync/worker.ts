@@ -18,7 +18,7 @@ const TURN_MS = 60_000
 /** Changes of a mailbox that come together are sent together, ms. */
 const GATHER_MS = 250
 
-export interface SyncWorkerDeps extends FollowerDeps {
+export interface SyncWorkerDeps extends Omit<FollowerDeps, 'mayWatch'> {
   notifier: Notifier
   /** Connections at a time: REMOTE_CONNECTIONS. */
   connectionsMax: number
@@ -151,18 +151,14 @@ export class SyncWorker implements Service {
   }
 
   async #follow(account: RemoteAccount): Promise<void> {
-    if (
-      this.#followers.has(account.n) ||
-      this.#followers.size >= this.#deps.connectionsMax ||
-      this.#stop.signal.aborted
-    )
-      return
-    const ofTeam = [...this.#followers.values()].filter(({ follower }) => follower.account.teamId === account.teamId)
-    if (ofTeam.length >= this.#teamConnectionsMax) return
+    if (this.#followers.has(account.n) || this.#stop.signal.aborted) return
+    // Second connections give way; there is room with the next poll.
+    if (!this.#hasRoom(account)) return this.#endWatches()
     const token = randomName()
     const claimed = await this.#deps.states.claim(account.n, token)
     if (claimed === undefined) return
-    const follower = new Follower(this.#deps, claimed, token)
+    const mayWatch = (account: RemoteAccount) => this.#hasRoom(account)
+    const follower = new Follower({ ...this.#deps, mayWatch }, claimed, token)
     const done = follower
       .run()
       .catch((error: unknown) =>
@@ -174,6 +170,18 @@ export class SyncWorker implements Service {
       })
     this.#followers.set(account.n, { follower, done })
     if (this.#stop.signal.aborted) follower.stop()
+  }
+
+  /** Whether another connection to the server of an account may be opened. */
+  #hasRoom({ teamId }: RemoteAccount): boolean {
+    const all = [...this.#followers.values()].map(({ follower }) => follower)
+    const count = (followers: readonly Follower[]) => followers.reduce((sum, { connections }) => sum + connections, 0)
+    const ofTeam = all.filter(({ account }) => account.teamId === teamId)
+    return count(all) < this.#deps.connectionsMax && count(ofTeam) < this.#teamConnectionsMax
+  }
+
+  #endWatches(): void {
+    for (const { follower } of this.#followers.values()) follower.endWatch()
   }
 
   /** Ends connections that wait for changes, for accounts without one: those of the same team, or of all when none is free. */

@@ -32,6 +32,20 @@ export function readTask({ bytes }: { bytes: Uint8Array }): MessageReading {
   return moved(readMessage(bytes))
 }
 
+/** Pool task: reads messages that follow each other in the bytes. */
+export function readAllTask({ bytes, lengths }: { bytes: Uint8Array; lengths: readonly number[] }): MessageReading[] {
+  let at = 0
+  const readings = lengths.map((length) => {
+    at += length
+    return readMessage(bytes.subarray(at - length, at))
+  })
+  const chunks = readings.flatMap((reading) => reading.chunks)
+  return transferred(
+    readings,
+    chunks.map(({ data }) => data.buffer),
+  )
+}
+
 /** What to return of a message that is only displayed. */
 export interface ViewRequest {
   /** Maximum length of each body; null: no bodies. */

@@ -8,6 +8,7 @@ import { routes } from '../../src/api/routes.ts'
 import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { Route } from '../../src/http/route.ts'
+import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, failure, receive } from './expect.ts'
@@ -16,6 +17,7 @@ import { sample, wrongObjects, wrongValues } from './samples.ts'
 // Some routes may be asked only so often: the clock moves with every call.
 const clock = new ManualClock()
 const env = {
+  ...EASY_WORK,
   ...{ SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
   ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret' },
 }
@@ -48,6 +50,8 @@ before(async () => {
     202,
   )
   ids.set('submission', sent.submission_id).set('email', sent.message_id)
+  const [delivery] = data<{ id: string }[]>(await appliance.get('/emails/logs', team.key))
+  ids.set('deliveryLog', delivery!.id)
   ids.set('inboundLog', row!.id).set('key', key.id).set('team', team.id)
   const member = data<{ id: string }>(
     await appliance.call('POST', '/team/members', team.key, { email: 'ana@people.test', role: 'owner' }),
@@ -75,6 +79,7 @@ before(async () => {
   ids.set('quota', data<{ id: string }[]>(await appliance.get('/mailbox/quotas', ana.key))[0]!.id)
   const outside = { email: 'ana@elsewhere.example', password: 'p', imap_host: 'imap.elsewhere.example', imap_port: 993 }
   ids.set('remoteAccount', await make('/remote-accounts', { ...outside, imap_protocol: 'ssl' }))
+  ids.set('agentRegistration', (await new AgentClient(appliance).register()).registration_id)
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })
 
@@ -115,7 +120,7 @@ function baseOf(route: Route): string {
 }
 
 function call(route: Route, query: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
-  clock.advance(10_000)
+  clock.leap(10_000)
   const source: Record<string, string> =
     route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
   const once: Record<string, string> = route.idempotent === 'required' ? { 'idempotency-key': randomUUID() } : {}
@@ -313,7 +318,9 @@ test('a malformed id in a path is not found', async () => {
     for (const text of ['x', '%00', '%FF', 'mbx_%27', 'a'.repeat(5000), '%2e%2e%2f']) {
       const path = route.path.replace(/\{\w+\}/g, text)
       const body = route.body && sample(route.body)
-      failure(await appliance.call(route.method, baseOf(route) + path, keyOf(route), body), 404, 'not_found')
+      const reply = await appliance.call(route.method, baseOf(route) + path, keyOf(route), body)
+      assert.equal(reply.status, 404, `${route.operation}: ${JSON.stringify(reply.body)}`)
+      failure(reply, 404, 'not_found')
     }
   }
 })

@@ -117,6 +117,19 @@ test('verification queries DNS, reports the results, and is limited to once in t
   assert.ok(Number(down.headers.get('retry-after')) >= 1)
 })
 
+test('a reserved name has no records to be wrong, unless a zone of ours has some of them', async () => {
+  const id = await team.domain('trial.test')
+  const verify = async () => {
+    clock.advance(10_000)
+    return data<DomainVerificationJson>(await appliance.call('POST', `/domains/${id}/verify`, team.key))
+  }
+  const first = await verify()
+  assert.deepEqual([first.verification_status, first.checks_ok, first.checked_at !== null], ['verified', null, true])
+  appliance.dns.zone['trial.test'] = { TXT: ['v=spf1 -all'] }
+  assert.equal((await verify()).checks_ok, false)
+  delete appliance.dns.zone['trial.test']
+})
+
 test('a domain can be deleted when no mailbox uses it, and its name is free then', async () => {
   const id = await team.domain('leaving.test')
   const { id: mailbox } = await team.mailbox('last@leaving.test')
@@ -215,7 +228,24 @@ test('the use of limits counts what the team has', async () => {
   const used = Object.fromEntries(limits.map((one: Json) => [one.resource, one.used]))
   assert.deepEqual(used, {
     ...{ domains: 1, mailboxes: 1, members: 0, api_keys: 2, providers: 0, webhooks: 0, requests_per_minute: null },
+    remote_accounts: 0,
   })
+})
+
+test('the storage of a team is the sum over its mailboxes, and of no other team', async () => {
+  const stored = await appliance.team('Stored')
+  await stored.domain('stored.test')
+  const ana = await stored.mailbox('ana@stored.test', { quotaBytes: 50_000_000 })
+  await stored.mailbox('ben@stored.test', { quotaBytes: 30_000_000 })
+  const storage = async () => data<Json>(await appliance.get('/team/usage', stored.key)).storage
+  assert.deepEqual(await storage(), { used_bytes: 0, quota_bytes: 80_000_000 })
+  const body = { to: [{ email: 'ben@stored.test' }], subject: 'Hello', text_body: 'Hello' }
+  data(await appliance.call('POST', '/mailbox/messages/send', ana.key, body), 202)
+  await appliance.settle()
+  const all = data<Json[]>(await appliance.get('/mailboxes', stored.key))
+  const sizes: number[] = all.map((one) => one.quota_used_bytes)
+  assert.ok(sizes.length === 2 && sizes.every((bytes) => bytes > 0), String(sizes))
+  assert.equal((await storage()).used_bytes, sizes[0]! + sizes[1]!)
 })
 
 test('the next signing key waits for its record, then signs; the old one can be removed after a week', async () => {

@@ -60,6 +60,7 @@ test('counts of received messages, the queue, and the process', async () => {
   assert.equal(values.get('mailstead_inbound_last_hour{status="refused",reason="unknown_recipient"}'), 1)
   assert.equal(values.get('mailstead_queue_deliveries'), 1)
   assert.equal(values.get('mailstead_queue_oldest_due_seconds'), 0)
+  for (const one of ['in', 'out']) assert.equal(values.get(`mailstead_remote_messages_total{direction="${one}"}`), 0)
   assert.ok(values.get('mailstead_mail_db_units_total')! >= values.get('mailstead_mail_db_commits_total')!)
   for (const name of ['mail_db', 'blobs_db']) {
     for (const what of ['commit', 'flush']) {

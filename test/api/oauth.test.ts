@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import type { ProviderJson } from '../../src/api/schemas/provider.ts'
 import { type Reply, startAppliance } from '../support/appliance.ts'
+import { confirmConsent, pressButton } from '../support/consent.ts'
 import { startGoogle } from '../support/google.ts'
 import { data, failure, issues } from './expect.ts'
 
@@ -40,6 +41,12 @@ async function back(begun: Begun): Promise<string> {
   return response.headers.get('location')!
 }
 
+/** Opens that, and presses the button of the page that asks. */
+async function finish(url: string): Promise<Reply> {
+  const { response, text } = await confirmConsent(url)
+  return { status: response.status, headers: response.headers, body: text } as Reply
+}
+
 /** A page, with what every page has. */
 function page(reply: Reply, status: number, title: string): string {
   assert.equal(reply.status, status, String(reply.body))
@@ -57,7 +64,7 @@ test('after a person authorises it, the account is among the providers', async (
   assert.match(begun.state_expires_at, /Z$/)
   const url = await back(begun)
   assert.ok(url.startsWith(`${appliance.origin}/oauth/callback/gmail_api?`))
-  const text = page(await appliance.get(url), 200, 'The account is connected')
+  const text = page(await finish(url), 200, 'The account is connected')
   assert.ok(text.includes('ana@shop.test can be sent from as &quot;Ana&quot;'))
   const [provider] = data<ProviderJson[]>(await appliance.get('/providers?type=gmail_api', team.key))
   assert.equal(provider!.oauth_email, 'ana@shop.test')
@@ -78,14 +85,14 @@ test('it is tested like every account', async () => {
 
 test('the browser is redirected to the requested page', async () => {
   const begun = data<Begun>(await authorize({ redirect_after: '/console?tab=accounts' }), 201)
-  const reply = await appliance.get(await back(begun))
+  const reply = await finish(await back(begun))
   page(reply, 303, 'The account is connected')
   assert.equal(reply.headers.get('location'), `${appliance.origin}/console?tab=accounts`)
 })
 
 test('error pages say what to do', async () => {
   const used = await back(data<Begun>(await authorize(), 201))
-  await appliance.get(used)
+  await finish(used)
   page(await appliance.get(used), 410, 'This link was already used')
   page(await appliance.get(`${appliance.origin}/oauth/callback/gmail_api`), 400, 'Invalid link')
   page(await appliance.get(`${appliance.origin}/oauth/callback/gmail_api?state=<script>&code=x`), 400, 'Invalid link')
@@ -96,13 +103,53 @@ test('error pages say what to do', async () => {
   assert.ok(text.includes(`<a href="${appliance.origin}/a?b=1&amp;c=2">`))
 
   google.issuer.person = { email: 'ana@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
-  page(await appliance.get(await back(data<Begun>(await authorize(), 201))), 200, 'A permission is missing')
+  page(await finish(await back(data<Begun>(await authorize(), 201))), 200, 'A permission is missing')
 
   google.issuer.person = { email: 'ana@shop.test' }
   const broken = await back(data<Begun>(await authorize(), 201))
   google.fail('/token', { status: 500, body: '<b>oops</b>' })
-  const failed = page(await appliance.get(broken), 502, 'The account could not be connected')
+  const failed = page(await finish(broken), 502, 'The account could not be connected')
   assert.ok(failed.includes('Google gave no token (status 500).') && !failed.includes('oops'))
+})
+
+test('who opens a link of a key is asked first: which team, which key, and for what', async () => {
+  const count = async () => data<ProviderJson[]>(await appliance.get('/providers', team.key)).length
+  const before = await count()
+  google.issuer.person = { email: 'eve@shop.test' }
+  const url = await back(data<Begun>(await authorize({ name: '<Eve>' }), 201))
+  const asked = page(await appliance.get(url), 200, 'Connect your Google account?')
+  const key = appliance.app.directory.keys.list(team.id, { limit: 1, after: null }).items[0]!
+  const name = appliance.app.directory.teams.get(team.id)!.name
+  for (const word of [name, key.name, '&lt;Eve&gt;', 'sends mail from your address'])
+    assert.ok(asked.includes(word), asked)
+  assert.equal(await count(), before)
+  assert.equal((await pressButton(url, asked, { 'sec-fetch-site': 'cross-site' })).response.status, 403)
+  assert.equal((await pressButton(url, asked.replace(/(name="csrf" value=")[^"]*/, '$1x'))).response.status, 403)
+  assert.equal(await count(), before)
+  assert.equal((await pressButton(url, asked, { 'sec-fetch-site': 'same-origin' })).response.status, 200)
+  assert.equal(await count(), before + 1)
+})
+
+test('what was begun with a key ends with it, and is not completed while the team is suspended', async () => {
+  const { directory } = appliance.app
+  const other = await appliance.team('Ending')
+  const issue = (permissions: string[]) =>
+    directory.keys.issue({ teamId: other.id, kind: 'root', name: 'Short', permissions, createdBy: 'operator' })
+  const begin = async (key: string) => {
+    const body = { type: 'gmail_api', name: 'Ana' }
+    return back(data<Begun>(await appliance.call('POST', '/providers/oauth/authorize', key, body), 201))
+  }
+  const { secret, record } = await issue(['provider.*'])
+  const shown = await begin(secret)
+  const asked = page(await appliance.get(shown), 200, 'Connect your Google account?')
+  await directory.keys.revoke(other.id, record.id)
+  assert.equal((await pressButton(shown, asked)).response.status, 403)
+
+  const { secret: second } = await issue(['provider.create'])
+  const open = await begin(second)
+  await directory.teams.setStatus(other.id, 'suspended')
+  page(await appliance.get(open), 403, 'The account was not connected')
+  assert.deepEqual(appliance.app.db.read.all('SELECT id FROM providers WHERE team_id = ?', [other.id]), [])
 })
 
 test('there are pages for the supported providers only', async () => {

@@ -27,7 +27,7 @@ import {
 const VERBS = new Set(
   (
     'get list create update replace delete verify rotate activate deactivate test authorize cancel approve deny replay ' +
-    'retry drop send register invite issue revoke set copy lookup batch suspend reactivate stream import parse validate ' +
+    'retry drop send resend register invite issue revoke set copy lookup batch suspend reactivate stream import parse validate ' +
     'pause resume sync confirm discover'
   ).split(' '),
 )

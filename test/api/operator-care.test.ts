@@ -39,6 +39,14 @@ test('the checks of the doctor are run on demand, and their last findings kept',
   failure(await ask('POST', '/doctor'), 429, 'rate_limit_exceeded')
 })
 
+test('runs with checks from outside do not overlap: who asks meanwhile gets the result of the one that waits', async () => {
+  const { doctor } = appliance.app.maintenance
+  const [plain, ...outside] = await Promise.all([doctor.run(false), doctor.run(true), doctor.run(true)])
+  assert.equal(plain.outside, false)
+  assert.ok(outside[0]!.outside)
+  assert.equal(outside[0], outside[1])
+})
+
 test('checks that hear nothing from the network end with a warning', async () => {
   const { app } = appliance
   const late: (() => void)[] = []

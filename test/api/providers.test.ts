@@ -95,6 +95,20 @@ test('a change of the connection triggers a new check, and its password can be c
   assert.equal(appliance.app.outbound.providers.secretsOf(provider).smtpPassword, 'other secret words')
 })
 
+test('a stored password is sent to no other server or user name', async () => {
+  const made = data<ProviderJson>(await create({}), 201)
+  const { smtp_host, smtp_port, smtp_username } = made
+  for (const body of [{ smtp_host: 'smtp.evil.test' }, { smtp_username: 'eve' }])
+    issues(await change(made.id, body), 422, 'validation_error', ['smtp_password required'])
+  data(await change(made.id, { smtp_host: 'SMTP.example.test.', smtp_port, smtp_username, name: 'Same' }))
+  const secrets = () => appliance.app.outbound.providers.secretsOf({ id: made.id }).smtpPassword
+  assert.equal(secrets(), 'very secret words')
+  const moved = { smtp_host: 'smtp.other.test', smtp_password: 'the other one' }
+  assert.equal(data<ProviderJson>(await change(made.id, moved)).smtp_host, 'smtp.other.test')
+  assert.equal(smtp_host, 'smtp.example.test')
+  assert.equal(secrets(), 'the other one')
+})
+
 test('an account is checked soon after its creation, without a request', async () => {
   const made = data<ProviderJson>(await create({ smtp_host: 'nowhere.example.test' }), 201)
   let shown = made

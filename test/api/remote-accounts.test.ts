@@ -170,6 +170,48 @@ describe('a mirror', () => {
     const made = await mirror({ email: 'ana@srv.test', imap_host: undefined })
     assert.deepEqual([made.imap_host, made.imap_port, made.imap_protocol], ['imap.srv.test', 1143, 'starttls'])
     assert.notEqual(made.provider_id, null)
+    // What is given is not combined with the port or the user name of another server.
+    const given = { imap_host: undefined, smtp_host: 'relay.other.test', smtp_username: 'relay' }
+    const other = await mirror({ email: 'ben@srv.test', ...given })
+    const { smtp_host, smtp_port, smtp_protocol } = data<ProviderJson>(
+      await get(`/providers/${other.provider_id}`, team.key),
+    )
+    assert.deepEqual([smtp_host, smtp_port, smtp_protocol], ['relay.other.test', 587, 'starttls'])
+    const tls = await mirror({ email: 'carl@srv.test', imap_host: undefined, imap_port: 993 })
+    assert.deepEqual([tls.imap_host, tls.imap_port, tls.imap_protocol], ['imap.srv.test', 993, 'ssl'])
+  })
+
+  it('is one of a limited number in its team, and not made faster than servers may be looked for', async () => {
+    const full = await appliance.team('Full')
+    const one = data<RemoteAccountJson>(await create({}, full.key), 201)
+    const { n: _, ...row } = app.db.read.get('SELECT * FROM remote_accounts WHERE id = ?', [one.id])!
+    await app.db.write((tx) => {
+      for (let at = 1; at < 200; at++) {
+        const copy = { id: `racc_${String(at).padStart(24, '0')}`, mode: 'collect', email: `c${at}@mail.example` }
+        tx.insert('remote_accounts', { ...row, ...copy, status: 'paused' })
+      }
+    })
+    failure(await create({}, full.key), 409, 'conflict')
+    const usage = data<{ limits: Json[] }>(await get('/team/usage', full.key)).limits
+    assert.deepEqual(
+      usage.find(({ resource }) => resource === 'remote_accounts'),
+      { resource: 'remote_accounts', used: 200, most: 200 },
+    )
+    await app.db.write((tx) => tx.run('DELETE FROM remote_accounts WHERE team_id = ?', [full.id]))
+    const statuses = async (body: object, path = '') => {
+      const replies = []
+      for (let at = 0; at < 5; at++) {
+        const email = nextEmail()
+        replies.push((await call('POST', `/remote-accounts${path}`, full.key, { email, ...body })).status)
+      }
+      return replies
+    }
+    // Each look-up counts, whatever asks for it; an account whose server is given asks for none.
+    assert.deepEqual(await statuses({ password: 'x' }), [422, 422, 422, 422, 422])
+    assert.deepEqual(await statuses({}, '/discover'), [200, 200, 200, 200, 200])
+    assert.deepEqual(await statuses({ password: 'x' }), [429, 429, 429, 429, 429])
+    assert.deepEqual(await statuses({ password: 'x', ...IMAP }), [201, 201, 201, 201, 201])
+    clock.advance(60_000)
   })
 
   it('leaves filters, scripts, replies, forwards and aliases to its provider', async () => {
@@ -205,6 +247,26 @@ describe('a mirror', () => {
     assert.equal(app.directory.mailboxes.receiver('postmaster', 'late.test').reason, 'unknown_recipient')
     assert.equal(app.directory.mailboxes.oldest({ teamId: late.id }), undefined)
     assert.equal(made.email, app.directory.mailboxes.byId(made.mailbox_id)?.email)
+  })
+})
+
+describe('a key with one permission', () => {
+  it('remote.delete alone erases no mailbox; resuming is no way to try passwords again and again', async () => {
+    const one = await mirror()
+    const { secret } = await app.directory.keys.issue({
+      ...{ teamId: team.id, kind: 'root', name: 'Ends', permissions: ['remote.delete'], createdBy: 'operator' },
+    })
+    const path = `/remote-accounts/${one.id}`
+    failure(await call('DELETE', `${path}?on_messages=erase`, secret), 403, 'insufficient_permissions')
+    assert.equal((await mailboxOf(one.mailbox_id)).status, 'active')
+    for (let at = 0; at < 10; at++) {
+      await act(one.id, 'pause')
+      data(await act(one.id, 'resume'))
+    }
+    await act(one.id, 'pause')
+    failure(await act(one.id, 'resume'), 429, 'rate_limit_exceeded')
+    data(await call('DELETE', path, secret))
+    assert.equal((await mailboxOf(one.mailbox_id)).status, 'suspended')
   })
 })
 
@@ -275,6 +337,19 @@ describe('actions', () => {
     assert.equal((await read(id)).allowed_actions.confirm_removal, true)
     assert.equal(data<RemoteAccountJson>(await act(id, 'confirm-removal')).allowed_actions.confirm_removal, false)
     failure(await act(id, 'confirm-removal'), 409, 'conflict')
+  })
+
+  it('of removals that are held on both sides, one is named', async () => {
+    const { id } = await mirror()
+    const removal = JSON.stringify({ folders: ['INBOX'], messages: 5000, since: clock.now(), isConfirmed: false })
+    await become(id, { removal, removal_there: removal })
+    const sides = (account: RemoteAccountJson) => account.held_removals.map(({ at }) => at)
+    assert.deepEqual(sides(await read(id)), ['here', 'server'])
+    const path = `/remote-accounts/${id}/confirm-removal`
+    failure(await call('POST', path, team.key), 409, 'conflict')
+    const confirmed = await call('POST', path, team.key, { at: 'server' })
+    assert.deepEqual(sides(data<RemoteAccountJson>(confirmed)), ['here'])
+    assert.deepEqual(sides(data<RemoteAccountJson>(await call('POST', path, team.key))), [])
   })
 
   it('its owners are mailed once while it is in error', async () => {

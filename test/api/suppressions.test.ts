@@ -112,3 +112,25 @@ test('reading and managing are two permissions', async () => {
   success(await appliance.call('DELETE', `/suppressions/${id}`, manager))
   failure(await appliance.get('/suppressions'), 401, 'authentication_required')
 })
+
+test('a list is imported: each address once, what is no address is named', async () => {
+  const addresses = [
+    { email: 'First@Import.test', note: 'former system' },
+    { email: 'no address' },
+    { email: 'first@import.test' },
+    { email: 'second@import.test', note: null },
+  ]
+  const post = (body: unknown, key = team.key) => appliance.call('POST', '/suppressions/import', key, body)
+  assert.deepEqual(data(await post({ addresses })), { added: 2, known: 1, invalid: [1] })
+  const found = await walk<SuppressionJson>(appliance, '/suppressions?q=import.test', team.key)
+  assert.deepEqual(
+    found.map(({ email, reason, note }) => [email, reason, note]),
+    [
+      ['second@import.test', 'manual', null],
+      ['first@import.test', 'manual', 'former system'],
+    ],
+  )
+  issues(await post({ addresses: [] }), 422, 'validation_error', ['addresses too_small'])
+  const many = Array.from({ length: 1001 }, (_, index) => ({ email: `a${index}@many.test` }))
+  issues(await post({ addresses: many }), 422, 'validation_error', ['addresses too_big'])
+})

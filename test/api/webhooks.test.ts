@@ -92,6 +92,19 @@ test('rotation gives a new secret, and a disabled webhook cannot be tested', asy
   failure(await appliance.call('POST', `/webhooks/${made.id}/test`, team.key), 409, 'conflict')
 })
 
+test('a webhook says until when its previous secret is valid', async () => {
+  const made = data<NewWebhook>(await create(), 201)
+  assert.equal(made.previous_secret_until, null)
+  const rotate = async (seconds: number) =>
+    data<NewWebhook>(
+      await appliance.call('POST', `/webhooks/${made.id}/rotate-secret`, team.key, { grace_seconds: seconds }),
+    )
+  const { secret_rotated_at: at, previous_secret_until: until } = await rotate(3600)
+  assert.equal(Date.parse(until!) - Date.parse(at!), 3_600_000)
+  assert.equal(data<WebhookJson>(await appliance.get(`/webhooks/${made.id}`, team.key)).previous_secret_until, until)
+  assert.equal((await rotate(0)).previous_secret_until, null)
+})
+
 test('a team has at most twenty, and sees its own only', async () => {
   const mine = () => walk<WebhookJson>(appliance, '/webhooks?status=disabled&limit=7', team.key)
   for (let count = (await mine()).length; count < 20; count++) data(await create(), 201)

@@ -91,6 +91,9 @@ test('a member is invited by email, signs in without a password, creates a key a
   const out = await browser.submit(await browser.get(`/owner/keys/${team.id}`), '/owner/sign-out')
   assert.equal(out.path, '/owner/sign-in')
   assert.equal((await browser.get(`/owner/keys/${team.id}`)).path, '/owner/sign-in')
+  const form = { method: 'POST', body: new URLSearchParams({ csrf: 'x' }), redirect: 'manual' } as const
+  const { headers } = await fetch(`${appliance.origin}/owner/sign-out`, form)
+  assert.equal(headers.get('clear-site-data'), '"cache", "storage"')
 })
 
 test('pages are strict: no script, no frame, nothing from other origins, no forged form, nothing of other teams', async () => {
@@ -107,6 +110,9 @@ test('pages are strict: no script, no frame, nothing from other origins, no forg
   )
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
   assert.equal(page.headers.get('x-robots-tag'), 'noindex')
+  assert.equal(page.headers.get('cross-origin-opener-policy'), 'same-origin')
+  assert.equal(page.headers.get('cross-origin-resource-policy'), 'same-origin')
+  assert.match(page.headers.get('permissions-policy')!, /clipboard-write=\(self\).*camera=\(\)/)
   assert.equal(page.headers.get('cache-control'), 'no-store')
   assert.doesNotMatch(page.text, /<script|style=|onclick/)
   assert.equal((await browser.get('/style.css')).headers.get('content-type'), 'text/css; charset=utf-8')
@@ -143,7 +149,7 @@ test('a trial on localhost: a person with a mailbox here is invited, gets no lin
   assert.match((await browser.get('/owner/keys')).text, /API keys/)
 })
 
-test('a removed member is signed out, and their links are invalid, also when they belong to another team', async () => {
+test('a removed member loses the team, its links and its sessions, and nothing of another team', async () => {
   const [one, two] = [await appliance.team('One'), await appliance.team('Two')]
   await people.invite({ id: one.id, name: 'One' }, { email: 'boss@people.example', role: 'owner' })
   const member = await people.invite({ id: one.id, name: 'One' }, { email: 'eva@people.example', role: 'admin' })
@@ -152,15 +158,19 @@ test('a removed member is signed out, and their links are invalid, also when the
   const path = await linkFor('eva@people.example')
   await browser.submit(await browser.get(path), path)
   assert.equal((await browser.get(`/owner/keys/${one.id}`)).status, 200)
-  const unused = (await people.showLink(two.id, 'eva@people.example', null))!
+  const [gone, unused] = [
+    (await people.showLink(one.id, 'eva@people.example', null))!,
+    (await people.showLink(two.id, 'eva@people.example', null))!,
+  ]
   await people.remove(one.id, member.id)
-  assert.equal((await browser.get(`/owner/keys/${two.id}`)).path, '/owner/sign-in')
-  assert.equal(await people.signIn(unused.split('/').at(-1)!), undefined)
-  // What she is in the other team stays.
-  const fresh = new URL((await people.showLink(two.id, 'eva@people.example', null))!).pathname
-  await browser.submit(await browser.get(fresh), fresh)
-  assert.equal((await browser.get(`/owner/keys/${two.id}`)).status, 200)
   assert.equal((await browser.get(`/owner/keys/${one.id}`)).status, 404)
+  assert.equal((await browser.get(`/owner/keys/${two.id}`)).status, 200)
+  assert.equal(await people.signIn(gone.split('/').at(-1)!), undefined)
+  const fresh = new URL(unused).pathname
+  const other = new Browser(appliance, from())
+  await other.submit(await other.get(fresh), fresh)
+  assert.equal((await other.get(`/owner/keys/${two.id}`)).status, 200)
+  assert.equal((await other.get(`/owner/keys/${one.id}`)).status, 404)
 })
 
 test('an unknown person gets the same page and no message; at most three links an hour', async () => {

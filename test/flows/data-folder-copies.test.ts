@@ -297,12 +297,16 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
         (column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`,
       ),
       ...['session_id', 'created_by'].map((column) => `ALTER TABLE oauth_states DROP COLUMN ${column}`),
-      ...['remote_accounts', 'remote_folders', 'remote_messages', 'remote_intents'].map(
+      ...['remote_accounts', 'remote_folders', 'remote_messages', 'remote_intents', 'remote_totals'].map(
         (table) => `DROP TABLE ${table}`,
       ),
       'ALTER TABLE providers DROP COLUMN remote_account_id',
+      'ALTER TABLE members DROP COLUMN signed_out_at',
+      ...['send_hourly', 'send_daily'].map((column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`),
       ...['mailboxes_address', 'mailboxes_outside_address'].map((index) => `DROP INDEX ${index}`),
       "CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted'",
+      ...['DROP TRIGGER kept_contents_email_deleted', 'DROP TABLE kept_contents', 'DROP INDEX emails_resent'],
+      'ALTER TABLE emails DROP COLUMN resent_from',
       'DELETE FROM migrations WHERE number >= 20',
     ],
     'blobs.db': [

@@ -5,9 +5,11 @@ import { after, before, test } from 'node:test'
 import { MINUTE_MS } from '../../src/base/durations.ts'
 import { serverOpener } from '../../src/sync/connect.ts'
 import type { RemoteAccount } from '../../src/sync/records.ts'
+import { ResponseMemory } from '../../src/sync/response-memory.ts'
 import { ServerError } from '../../src/sync/server.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { confirmConsent } from '../support/consent.ts'
 import { type Google, startGoogle } from '../support/google.ts'
 import { type HostileServer, startHostileImap } from '../support/hostile-imap.ts'
 import type { Issuer } from '../support/issuer.ts'
@@ -54,14 +56,22 @@ after(async () => {
 let refusedTag = ''
 
 /** A person opens the link, and allows it. @returns the page that they see at the end */
-async function consent(type: 'google' | 'microsoft', email: string): Promise<{ status: number; text: string }> {
+async function consent(
+  type: 'google' | 'microsoft',
+  email: string,
+  more: object = {},
+): Promise<{ status: number; text: string }> {
   const issuer = type === 'google' ? google.issuer : microsoft.issuer
   issuer.person = { email }
-  const asked = await appliance.call('POST', '/remote-accounts/oauth/authorize', team.key, { type, name: email })
+  const asked = await appliance.call('POST', '/remote-accounts/oauth/authorize', team.key, {
+    type,
+    name: email,
+    ...more,
+  })
   assert.equal(asked.status, 201, JSON.stringify(asked.body))
   const visited = await fetch(asked.body.data.authorization_url, { redirect: 'manual' })
-  const page = await fetch(visited.headers.get('location')!)
-  return { status: page.status, text: await page.text() }
+  const { response, text } = await confirmConsent(visited.headers.get('location')!)
+  return { status: response.status, text }
 }
 
 function accountOf(email: string): RemoteAccount {
@@ -78,6 +88,7 @@ function connect(account: RemoteAccount) {
     resolver: app.resolver,
     vault: app.vault,
     tokens: app.sync.tokens,
+    responses: new ResponseMemory(clock),
   }
   const open = serverOpener({ ...deps, servers: { google: server, microsoft: server } })
   return open(account, new AbortController().signal)
@@ -109,6 +120,8 @@ for (const [type, issuerOf] of [
     const provider = appliance.app.outbound.providers.byId(account.providerId!)!
     assert.equal(provider.hasSmtpPassword, false)
     assert.equal(provider.smtpUsername, email)
+    // The issuer has named the address: its messages are read here.
+    assert.equal(appliance.app.people.linkMailPolicy(email).mailed, false)
 
     tokens = []
     await (await connect(account)).close()
@@ -155,4 +168,49 @@ test('an address that is attached with a password is not taken over by a consent
   const page = await consent('google', 'pass@google.test')
   assert.equal(page.status, 502)
   assert.match(page.text, /already in use by an outside account/)
+})
+
+test('the page that asks names the mailbox into which mail is collected', async () => {
+  await team.domain('collects.test')
+  const { id } = await team.mailbox('box@collects.test')
+  const ask = { type: 'google', name: 'Old account', mode: 'collect', mailbox_id: id }
+  google.issuer.person = { email: 'old@google.test' }
+  const asked = await appliance.call('POST', '/remote-accounts/oauth/authorize', team.key, ask)
+  const visited = await fetch(asked.body.data.authorization_url, { redirect: 'manual' })
+  const url = visited.headers.get('location')!
+  const page = await (await fetch(url)).text()
+  for (const words of ['box@collects.test', 'receives a copy of all your mail']) assert.ok(page.includes(words), page)
+  assert.equal(appliance.app.sync.accounts.attached(appliance.app.db.read, team.id, 'old@google.test'), undefined)
+  assert.equal((await confirmConsent(url)).response.status, 200)
+  assert.equal(accountOf('old@google.test').mode, 'collect')
+})
+
+test('the consent of an account that is attached in another way changes nothing', async () => {
+  await consent('google', 'twice@google.test')
+  const { id: mirror, settingsVersion } = accountOf('twice@google.test')
+  const { id } = await team.mailbox('second@collects.test')
+  const page = await consent('google', 'twice@google.test', { mode: 'collect', mailbox_id: id })
+  assert.equal(page.status, 502)
+  assert.match(page.text, /attached in this team already/)
+  const after = accountOf('twice@google.test')
+  assert.deepEqual([after.id, after.mode, after.settingsVersion], [mirror, 'mirror', settingsVersion])
+})
+
+test('microsoft: the address is the sign-in name; the e-mail claim counts for personal accounts alone', async (t) => {
+  t.after(() => {
+    microsoft.issuer.claims = {}
+  })
+  microsoft.issuer.claims = { email: 'chief@victim.test', tid: 'a-tenant' }
+  await consent('microsoft', 'carl@microsoft.test')
+  assert.ok(accountOf('carl@microsoft.test'))
+  microsoft.issuer.claims = { preferred_username: '+43 1 234', email: 'chief@victim.test', tid: 'a-tenant' }
+  const page = await consent('microsoft', 'dora@microsoft.test')
+  assert.match(page.text, /no address/)
+  assert.equal(appliance.app.sync.accounts.byEmail('chief@victim.test').length, 0)
+  microsoft.issuer.claims = {
+    ...{ preferred_username: '+43 1 234', email: 'emil@outlook.test' },
+    tid: '9188040d-6c67-4c5b-b112-36a304b66dad',
+  }
+  await consent('microsoft', 'emil@outlook.test')
+  assert.ok(accountOf('emil@outlook.test'))
 })

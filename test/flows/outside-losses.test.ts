@@ -81,12 +81,47 @@ test('a folder that one list left out comes back with its messages', async () =>
   const mailbox = await filled()
   const { account } = mailbox
   const work = account.folder('Work')
+  const before = { id: folderOf(mailbox, 'Work').id, numbers: mailbox.numbers(), fetched: account.fetched }
   account.folders.delete('Work')
   models.clock.advance(150_000)
   await models.appliance.settle()
+  assert.equal(mailbox.here().length, 5, 'one list may be wrong')
+  account.folders.set('Work', work)
+  await mailbox.settle(3)
+  mailbox.assertEqual('when it is back')
+  const after = { id: folderOf(mailbox, 'Work').id, numbers: mailbox.numbers(), fetched: account.fetched }
+  assert.deepEqual(after, before, 'it is the same folder, with the same messages')
+})
+
+test('a folder that two lists left out comes back with its messages', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  const work = account.folder('Work')
+  account.folders.delete('Work')
+  for (let list = 0; list < 2; list++) {
+    models.clock.advance(150_000)
+    await models.appliance.settle()
+  }
   assert.equal(mailbox.here().length, 3)
   account.folders.set('Work', work)
   await mailbox.settle(3)
+  mailbox.assertEqual('when it is back')
+})
+
+test('what was put here into a folder that one list left out is there when it is back', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  const work = account.folder('Work')
+  account.folders.delete('Work')
+  models.clock.advance(150_000)
+  await models.appliance.settle()
+  await mailbox.import(modelMessage(), folderOf(mailbox, 'Work').id)
+  const { id } = messageIn(mailbox, 'INBOX')
+  await mailbox.store.edits.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
+  await models.appliance.settle()
+  account.folders.set('Work', work)
+  await mailbox.settle(3)
+  assert.equal(account.folder('Work').messages.size, 4)
   mailbox.assertEqual('when it is back')
 })
 
@@ -206,4 +241,141 @@ test('the Trash of an outside account is not emptied from here', async () => {
   await mailbox.settle(2)
   assert.equal(mailbox.there().length, 1)
   mailbox.assertEqual('after forty days')
+})
+
+test('a folder that the server does not open does not keep the others from being synchronised', async () => {
+  const mailbox = await filled()
+  const { account, store, mail } = mailbox
+  account.fault = (command, moment, path) => {
+    if (command === 'SELECT' && moment === 'before' && path === 'Work')
+      throw new ServerError('refused', 'Work is locked.')
+  }
+  const flag = (path: string) =>
+    store.edits.change(mail, [messageIn(mailbox, path).id], { keywords: { add: ['$flagged'] } })
+  await flag('Work')
+  await flag('INBOX')
+  account.add('Work', modelMessage())
+  account.add('INBOX', modelMessage())
+  await mailbox.settle(2)
+  const flagged = () => mailbox.there().filter((line) => line.includes('$flagged'))
+  assert.deepEqual(
+    flagged().map((line) => line.split(' ')[0]),
+    ['INBOX'],
+  )
+  assert.equal(mailbox.here().length, 6)
+  const { status, status_reason: reason } = await mailbox.record()
+  assert.deepEqual([status, reason], ['active', 'Work is locked.'])
+  account.fault = () => {}
+  await mailbox.settle(4)
+  assert.equal(flagged().length, 2)
+  mailbox.assertEqual('when it opens')
+  assert.equal((await mailbox.record()).status_reason, null)
+})
+
+test('an Inbox that the server does not open is tried again, and the other folders go on', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  account.fault = (command, moment, path) => {
+    if (command === 'SELECT' && moment === 'before' && path === 'INBOX') throw new ServerError('refused', 'Not now.')
+  }
+  account.add('Work', modelMessage())
+  await mailbox.settle(2)
+  assert.equal(mailbox.here().length, 6)
+  assert.equal((await mailbox.record()).status, 'active')
+  account.fault = () => {}
+  account.add('INBOX', modelMessage())
+  await mailbox.settle(2)
+  mailbox.assertEqual('when it opens')
+})
+
+test('a message whose head a server leaves out is asked for again', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  account.headless.add(account.add('INBOX', modelMessage()).uid)
+  account.add('INBOX', modelMessage())
+  await mailbox.settle(1)
+  assert.equal(mailbox.here().length, 6)
+  account.headless.clear()
+  models.clock.advance(20 * 60_000)
+  await mailbox.settle(2)
+  mailbox.assertEqual('when it is given')
+})
+
+test('nothing is written to a folder whose UIDs went back: they mean other messages', async () => {
+  const mailbox = await filled()
+  const { account } = mailbox
+  const work = account.folder('Work')
+  const other = { ...work.messages.get(1)!, bytes: modelMessage(), receivedAt: 60_000 }
+  // The server was restored from a backup: another message has the UID of one that is deleted here.
+  work.messages.clear()
+  work.messages.set(1, other)
+  work.uidNext = 2
+  const ids = [messageIn(mailbox, 'Work').id]
+  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, ids))
+  await mailbox.settle(4)
+  assert.deepEqual([...work.messages.keys()], [1])
+  mailbox.assertEqual('after the look')
+})
+
+test('messages that are moved here into a folder that was numbered again there are once on both sides', async () => {
+  const mailbox = await filled()
+  const { account, store, mail } = mailbox
+  account.remove('Work', 1)
+  await mailbox.settle(2)
+  const { fetched } = account
+  account.renumber('Work')
+  const change = { folders: { set: [folderOf(mailbox, 'Work').id] } }
+  await store.edits.change(mail, [messageIn(mailbox, 'INBOX').id], change)
+  await mailbox.settle(3)
+  mailbox.assertEqual('after both')
+  assert.equal(account.fetched, fetched)
+})
+
+test('what was in a folder here before the server had it is sent, although the connection breaks', async () => {
+  const mailbox = await filled()
+  const { account, store, mail } = mailbox
+  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  const change = { folders: { set: [folderOf(mailbox, 'New').id] } }
+  await store.edits.change(mail, [messageIn(mailbox, 'INBOX').id], change)
+  let breaks = 2
+  account.fault = (command, moment) => {
+    const isMade = command === 'CREATE' && moment === 'after'
+    if ((isMade || (command === 'MOVE' && moment === 'before')) && breaks-- > 0)
+      throw new ServerError('delay', `Broken at ${command}.`)
+  }
+  await mailbox.settle(4)
+  assert.equal(account.folder('New').messages.size, 1)
+  mailbox.assertEqual('after the breaks')
+})
+
+test('flags that change there before the first look at a new folder are taken over', async () => {
+  const mailbox = await filled()
+  const { account, store, mail } = mailbox
+  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  const change = { folders: { set: [folderOf(mailbox, 'New').id] } }
+  await store.edits.change(mail, [messageIn(mailbox, 'INBOX').id], change)
+  account.fault = (command, moment, path) => {
+    if (command !== 'SELECT' || moment !== 'before' || path !== 'New') return
+    account.fault = () => {}
+    account.setFlags('New', 1, { add: ['\\Flagged'], remove: [] })
+  }
+  await mailbox.settle(3)
+  assert.equal(mailbox.here().filter((line) => line.includes('$flagged')).length, 1)
+  mailbox.assertEqual('after the look')
+})
+
+test('a message deleted here is removed from all its folders there, although it is gone from one of them', async () => {
+  const mailbox = await filled()
+  const { account, store, mail } = mailbox
+  const { id } = messageIn(mailbox, 'INBOX')
+  await store.edits.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work').id] } })
+  await mailbox.settle(2)
+  await act(mailbox, 'pause')
+  await models.appliance.settle()
+  account.remove('Work', [...account.folder('Work').messages.keys()].at(-1)!)
+  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+  await act(mailbox, 'resume')
+  await mailbox.settle(3)
+  assert.equal(mailbox.there().length, 4)
+  mailbox.assertEqual('after both')
 })

@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServerError } from '../../src/sync/server.ts'
+import { ModelAccount } from '../support/model-account.ts'
+import { eventually } from '../support/outside.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
+import { signInMember } from '../support/person.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -97,6 +100,19 @@ test('accounts of suspended mailboxes do not keep the others from being followed
   await other.settle(1)
   assert.equal(other.here().length, 3)
   await app.db.write((tx) => tx.run(`DELETE FROM remote_accounts WHERE email LIKE 'held%'`))
+})
+
+test('messages are counted when they are stored here, and at the server', async () => {
+  const { accounts } = models.appliance.app.sync
+  const counts = () => accounts.carried().map(({ messages }) => messages)
+  const [here, there] = counts()
+  const mailbox = await filled(3)
+  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id
+  await mailbox.import(modelMessage(), inbox)
+  mailbox.account.setFlags('INBOX', 1, { add: ['\\Seen'], remove: [] })
+  await mailbox.settle(2)
+  mailbox.assertEqual('one of each')
+  assert.deepEqual(counts(), [here! + 3, there! + 1])
 })
 
 test('changes that are made while an account is paused are sent when it is resumed', async () => {
@@ -194,6 +210,60 @@ test('the import of a full mailbox waits for room', async () => {
   mailbox.assertEqual('with room')
 })
 
+test('in a full mailbox new messages wait, and changes made here are sent', async () => {
+  const large = 'x'.repeat(3_200_000)
+  const fill = (account: ModelAccount) => {
+    for (let n = 0; n < 2; n++) account.add('INBOX', modelMessage(large), { receivedAt: n * 1000 })
+  }
+  const mailbox = await models.attach({}, fill, { quota_bytes: 10_485_760 })
+  await mailbox.settle(1)
+  mailbox.assertEqual('after the import')
+  fill(mailbox.account)
+  const [n] = mailbox.numbers()
+  const { id } = mailbox.store.mail.placements(mailbox.mail, [n!]).get(n!)!
+  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
+  await mailbox.settle(2)
+  const { fetched } = mailbox.account
+  await mailbox.settle(2)
+  assert.equal(mailbox.account.fetched, fetched, 'what does not fit is not fetched again and again')
+  const { status, status_reason: reason } = await mailbox.record()
+  assert.equal(status, 'active')
+  assert.match(reason, /^The mailbox is full: new messages wait at the server\./)
+  assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 1)
+  const path = `/mailboxes/${mailbox.mailboxId}`
+  await models.appliance.call('PATCH', path, models.team.key, { quota_bytes: 104_857_600 })
+  await mailbox.settle(2)
+  mailbox.assertEqual('with room')
+  assert.equal((await mailbox.record()).status_reason, null)
+})
+
+test('a message that a server dates in the future was received now', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.add('INBOX', modelMessage(), { receivedAt: Date.UTC(9999, 11, 31) })
+  })
+  await mailbox.settle(1)
+  const [placed] = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  assert.ok(placed!.receivedAt <= models.clock.now())
+  const before = mailbox.numbers()
+  mailbox.account.renumber('INBOX')
+  await mailbox.settle(2)
+  assert.deepEqual(mailbox.numbers(), before)
+})
+
+test('with one connection for all, two accounts take turns', async () => {
+  await using setup = await startModels({ REMOTE_CONNECTIONS: '1' })
+  const add = (account: ModelAccount) => void account.add('INBOX', modelMessage(), { receivedAt: 1000 })
+  const mailboxes = [await setup.attach({}, add), await setup.attach({}, add)]
+  const counts = () => {
+    setup.clock.advance(10_000)
+    return mailboxes.map((mailbox) => mailbox.here().length)
+  }
+  await eventually(counts, (found) => found.every((count) => count === 1))
+  for (const { account } of mailboxes) add(account)
+  await eventually(counts, (found) => found.every((count) => count === 2))
+  assert.equal(setup.connections.most, 1)
+})
+
 test('after the import the UIDs of mail programs are in the order of receipt', async () => {
   const mailbox = await filled(40)
   const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').n
@@ -218,12 +288,23 @@ test('a mailbox collects each message once, and changes nothing there', async ()
       account.add('INBOX', modelMessage(), { flags: ['\\Seen'] })
       account.add('Work', modelMessage())
       account.add('Junk', modelMessage())
+      // Without Message-ID, of one size and time: two messages.
+      for (const [path, word] of [
+        ['INBOX', 'one'],
+        ['Work', 'two'],
+      ] as const)
+        account.add(path, Buffer.from(`Subject: ${word}\r\n\r\n`), { flags: ['\\Flagged'] })
     },
     { mode: 'collect', mailbox_id: hosted.id },
   )
   await mailbox.settle(1)
   const there = mailbox.there()
   const list = async () => (await models.appliance.get('/mailbox/messages', hosted.key)).body.data
+  const everything = await list()
+  const nameless = everything.filter(({ flags }: { flags: { flagged: boolean } }) => flags.flagged)
+  assert.deepEqual(nameless.map(({ subject }: { subject: string }) => subject).sort(), ['one', 'two'])
+  for (const { id } of nameless)
+    await models.appliance.call('DELETE', `/mailbox/messages/${id}?permanent=true`, hosted.key)
   const collected = await list()
   assert.equal(collected.length, 2)
   assert.deepEqual(collected.map(({ flags }: { flags: { seen: boolean } }) => flags.seen).sort(), [false, true])
@@ -301,4 +382,68 @@ test('what was known of an account is gone after it was deleted', async () => {
   assert.equal((await models.appliance.call('DELETE', path, models.team.key)).status, 200)
   await models.appliance.settle()
   assert.deepEqual({ ...known() }, { folders: 0, messages: 0 })
+})
+
+test('with another server the account goes on; at another account nothing is matched, removed or sent', async () => {
+  const { appliance, team } = models
+  const mailbox = await filled(30)
+  const { account } = mailbox
+  const inbox = account.folder('INBOX')
+  const change = (body: object) =>
+    appliance.call('PATCH', `/remote-accounts/${mailbox.id}`, team.key, { password: 'a password', ...body })
+
+  const { fetched } = account
+  assert.equal((await change({ imap_host: '127.0.0.2' })).body.data.status, 'pending')
+  account.remove('INBOX', 3)
+  await mailbox.settle(2)
+  assert.deepEqual([(await mailbox.record()).status, account.fetched], ['active', fetched])
+  mailbox.assertEqual('at the new server')
+
+  // Equal numbers, other messages: fewer than would be held back.
+  const before = mailbox.here()
+  const other = new ModelAccount()
+  for (let n = 0; n < 25; n++) other.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+  const { uidValidity, uidNext } = inbox
+  account.folders.set('INBOX', Object.assign(other.folder('INBOX'), { uidValidity, uidNext }))
+  const there = mailbox.there()
+  await change({ imap_username: 'ben@elsewhere.test' })
+  await mailbox.settle(3)
+  const { status, status_reason: reason } = await mailbox.record()
+  assert.equal(status, 'error')
+  assert.match(reason, /it is another account/)
+  assert.deepEqual([mailbox.here(), mailbox.there()], [before, there])
+
+  const [n] = mailbox.numbers()
+  const { id } = mailbox.store.mail.placements(mailbox.mail, [n!]).get(n!)!
+  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['later'] } })
+  account.folders.set('INBOX', inbox)
+  await change({ imap_username: 'm@elsewhere.test' })
+  await mailbox.settle(3)
+  mailbox.assertEqual('with the former account')
+})
+
+test('a sign-in link that arrives in a mirror is revoked, and no more are mailed to its address', async () => {
+  const { appliance, team } = models
+  const { people, db } = appliance.app
+  const mailbox = await filled(1)
+  const { email } = await mailbox.record()
+  const person = await signInMember(appliance, team.id, 'admin', email)
+  const isOffered = async () => (await person.get('/me/v1/self')).body.data.sign_in.links
+  // Anyone may attach an address at a server of their own.
+  assert.equal(await isOffered(), true)
+
+  const token = people.links.newToken()
+  await db.write((tx) => people.links.make(tx, token, { email, teamId: null, mailboxId: null, shownBy: null }, 900_000))
+  assert.notEqual(people.links.read(token), undefined)
+  const text = `From: a@example.com\r\nSubject: Sign in\r\n\r\n${people.links.urlOf(token)}\r\n`
+  mailbox.account.add('INBOX', Buffer.from(text), { receivedAt: models.clock.now() })
+  await mailbox.settle(1)
+  assert.equal(mailbox.here().length, 2)
+  assert.equal(people.links.read(token), undefined)
+  assert.equal(await isOffered(), false)
+  assert.deepEqual(people.linkMailPolicy(email.toUpperCase()), { mailed: false })
+
+  const path = `/remote-accounts/${mailbox.id}?on_messages=erase`
+  assert.equal((await appliance.call('DELETE', path, team.key)).status, 200)
+  assert.equal(people.linkMailPolicy(email).mailed, true)
 })

@@ -6,7 +6,8 @@ import { webSources, withoutComment } from '../support/web-source.ts'
 
 /** Layers of web/src by their folders; a file imports from its own folder or a lower layer. */
 const LAYERS = new Map([
-  ['console.tsx', 6],
+  ['console.tsx', 7],
+  ['palette-entries.ts', 6],
   ['shells.ts', 6],
   ['console', 5],
   ['operator', 5],
@@ -95,6 +96,29 @@ test('sentences stand in words/ only', () => {
     ),
     [],
   )
+})
+
+test('words/en/all.ts names every file of texts, so that no language leaves one out', () => {
+  const files = all.map(({ path }) => /^words\/en\/(.+)$/.exec(path)?.[1]).filter((name) => name && name !== 'all.ts')
+  const listed = all.find(({ path }) => path === 'words/en/all.ts')!.text
+  assert.deepEqual(
+    files.filter((name) => !listed.includes(`'./${name}'`)),
+    [],
+  )
+})
+
+test('style sheets name no left or right: a language may be written from right to left', () => {
+  const sides = /(?:^|[\s;{-])(?:left|right)(?:-\w+)*\s*:|:\s*(?:left|right)\s*;/
+  // Of four values, the second and the last are the sides.
+  const uneven = /(?:padding|margin|inset):\s*(\S+) (\S+) (\S+) (?!\2;)(\S+);/
+  const wrong = webSources('css').flatMap(({ path, lines: rows }) =>
+    rows.flatMap((row, index) =>
+      (sides.test(row) || uneven.test(row)) && !row.includes('border-right: 1px dashed')
+        ? [`${path}:${index + 1} ${row.trim()}`]
+        : [],
+    ),
+  )
+  assert.deepEqual(wrong, [])
 })
 
 test('colours stand in look/tokens.css only', () => {

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { deliveryFor } from '../../src/api/management/previews.ts'
+import type { WebhookDeliveryDetail } from '../../src/api/schemas/webhook-delivery.ts'
+import type { TeamPrincipal } from '../../src/directory/principal.ts'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { type PersonClient, signInMember } from '../support/person.ts'
 
@@ -60,6 +63,35 @@ test('a grant opens a mailbox as far as it says, and ends at once', async () => 
   assert.equal((await owner.call('DELETE', `${people()}/${user.memberId}`)).status, 200)
   assert.equal((await user.get(inBox('/folders'))).status, 404)
   assert.equal((await owner.call('DELETE', `${people()}/${user.memberId}`)).status, 404)
+})
+
+test('no role reads the begin of a received message: neither its event nor the call of a webhook', async () => {
+  const { status } = await appliance.call('POST', '/mailbox/messages/send', box.key, {
+    to: [{ email: box.email }],
+    subject: 'Code',
+    text_body: 'Your code is 123456',
+  })
+  assert.ok(status < 300)
+  await appliance.settle()
+  const viewer = await signInMember(appliance, team.id, 'viewer')
+  const previews = (body: { data: Json[] }) => body.data.map(({ data }) => data.preview)
+  const byKey = previews((await appliance.call('GET', '/events?type=message.received', team.key)).body)
+  assert.ok(byKey.includes('Your code is 123456'), 'a key sees what webhooks are sent')
+  for (const person of [owner, viewer]) {
+    const { body } = await person.get(`/as/${team.id}/api/v1/events?type=message.received`)
+    assert.deepEqual(
+      previews(body),
+      byKey.map(() => ''),
+    )
+    const one = await person.get(`/as/${team.id}/api/v1/events/${body.data[0].id}`)
+    assert.equal(one.body.data.data.preview, '')
+  }
+  const [event] = (await appliance.call('GET', '/events?type=message.received', team.key)).body.data
+  const call = { event_type: event.type, request_payload: JSON.stringify(event) } as WebhookDeliveryDetail
+  const key: TeamPrincipal = { kind: 'team', keyId: 'key_x', teamId: team.id, permissions: [] }
+  assert.equal(deliveryFor(key, call).request_payload, call.request_payload)
+  const seen = deliveryFor({ ...key, person: { email: viewer.email, memberId: viewer.memberId } }, call)
+  assert.deepEqual(JSON.parse(seen.request_payload!), { ...event, data: { ...event.data, preview: '' } })
 })
 
 test('nothing is granted across teams', async () => {
@@ -129,6 +161,51 @@ test('no person becomes the only owner of a mailbox unseen', async () => {
   assert.equal((await owner.call('DELETE', `${people(dan.id)}/${second.memberId}`)).status, 200)
   assert.equal((await subjects(copy)).length, 2, 'an owner who is removed')
   assert.equal((await put(owner.memberId, 'owner')).status, 201)
+})
+
+test('the app passwords a member made end with their access, not those the team made', async () => {
+  const lea = await team.mailbox('lea@shop.test')
+  const person = await signInMember(appliance, team.id, 'user', 'lea@people.example')
+  const path = `/as/${team.id}/api/v1/mailboxes/${lea.id}/app-passwords`
+  const ofTeam = (await owner.call('POST', path, { name: 'Scanner' })).body.data.id
+  const put = (access: string) => owner.call('PUT', `${people(lea.id)}/${person.memberId}`, { access })
+  const make = async () => {
+    assert.ok((await put('owner')).status < 300)
+    const made = await person.call('POST', inBox('/app-passwords', lea.id), { name: 'Phone' })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+  }
+  const active = async () => {
+    const { body } = await owner.get(`${path}?status=active`)
+    return (body.data as Json[]).map(({ id }) => id)
+  }
+  await make()
+  assert.equal((await put('owner')).status, 200)
+  assert.equal((await active()).length, 2, 'an owner who stays one')
+  assert.equal((await put('reader')).status, 200)
+  assert.deepEqual(await active(), [ofTeam], 'access that becomes less')
+  await make()
+  assert.equal((await owner.call('DELETE', `${people(lea.id)}/${person.memberId}`)).status, 200)
+  assert.deepEqual(await active(), [ofTeam], 'access that is taken back')
+  await make()
+  assert.equal((await owner.call('DELETE', `/as/${team.id}/api/v1/team/members/${person.memberId}`)).status, 200)
+  assert.deepEqual(await active(), [ofTeam], 'a member who left')
+})
+
+test('the owners of a mailbox hear that one of them left the team', async () => {
+  const kim = await team.mailbox('kim@shop.test')
+  const mia = await team.mailbox('mia@shop.test')
+  const first = await signInMember(appliance, team.id, 'user', kim.email)
+  const second = await signInMember(appliance, team.id, 'user', mia.email)
+  await owner.call('PUT', `${people(kim.id)}/${second.memberId}`, { access: 'owner' })
+  await appliance.settle()
+  const notices = async (mailbox: { key: string }) => {
+    await appliance.settle()
+    const { body } = await appliance.call('GET', '/mailbox/messages', mailbox.key)
+    return (body.data as Json[]).filter(({ subject }) => subject === 'Access to kim@shop.test').length
+  }
+  const before = [await notices(kim), await notices(mia)]
+  assert.equal((await owner.call('DELETE', `/as/${team.id}/api/v1/team/members/${first.memberId}`)).status, 200)
+  assert.deepEqual([await notices(kim), await notices(mia)], [before[0]! + 1, before[1]! + 1])
 })
 
 test('nobody makes a key, an app password or a forward of a mailbox unseen by its owners', async () => {

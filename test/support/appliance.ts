@@ -1,6 +1,7 @@
 // A whole appliance for a test: temporary data, free ports, the real main without signals, and its own DNS server.
 
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,7 @@ import { type Appliance, openAppliance } from '../../src/main.ts'
 import type { OpenServer } from '../../src/sync/server.ts'
 import { assertDescribed } from './described.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
+import { layEmptyDatabase } from './empty-database.ts'
 
 const eventChecks = new Map<keyof typeof EVENTS, Check>()
 
@@ -79,6 +81,7 @@ export interface TestTeam {
 
 export async function startAppliance(setup: ApplianceSetup = {}): Promise<TestAppliance> {
   const dataDir = setup.dataDir ?? (await mkdtemp(join(tmpdir(), 'mailstead-test-')))
+  if (setup.dataDir === undefined) await layEmptyDatabase(dataDir)
   const dns = await startDns(setup.zone ?? {})
   const appliance = await openOnFreePorts(setup, dataDir, dns).catch(async (error: unknown) => {
     await dns[Symbol.asyncDispose]()
@@ -236,7 +239,7 @@ async function checkContent(app: Context): Promise<void> {
   const kept = new Set((await app.store.blobs.hashes()).map((hash) => Buffer.from(hash).toString('hex')))
   const rows = await app.db.scan.all<{ blob: Uint8Array }>(
     'SELECT blob FROM messages UNION SELECT blob FROM emails WHERE blob IS NOT NULL UNION SELECT sha256 AS blob FROM uploads ' +
-      'UNION SELECT bodies AS blob FROM drafts WHERE bodies IS NOT NULL',
+      'UNION SELECT bodies AS blob FROM drafts WHERE bodies IS NOT NULL UNION SELECT blob FROM kept_contents',
   )
   const named = new Set(rows.map((row) => Buffer.from(row.blob).toString('hex')))
   const missing = [...named].filter((hash) => !kept.has(hash))
@@ -263,14 +266,27 @@ async function checkEvents(app: Context): Promise<void> {
   }
 }
 
-/** Two different ports: a port that was closed may be assigned again immediately. */
+/** Below the ports of outgoing connections (from 32768 on): they stay free while a server that was killed is away. */
+const [FIRST_PORT, LAST_PORT] = [12_000, 32_000]
+
+/** Two different free ports of loopback, for servers that start again on the same one. */
 export async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()]
-  const ports = servers.map(async (server) => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return (server.address() as { port: number }).port
-  })
-  const [first, second] = await Promise.all(ports)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return [first!, second!]
+  const first = await freePort()
+  let second = first
+  while (second === first) second = await freePort()
+  return [first, second]
+}
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }

@@ -11,11 +11,18 @@ const PROGRAM = '/usr/bin/chromium'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** A page that needs longer hangs. */
 const PATIENCE_MS = 10_000
-/** WCAG 2.2 A and AA, and best practices: every rule, in every look. */
-const AXE_OPTIONS = JSON.stringify({
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  resultTypes: ['violations'],
-})
+/** WCAG 2.2 A and AA, and best practices: every rule, in light and on a phone, where other parts are visible. */
+const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** The rules that look at colours: a page in dark has the parts, names and sizes of the same page in light. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+
+/** Texts and spoken attributes of the page with characters that turn a text around, have no width or control something. */
+const RAW_TEXTS = `(() => {
+  const raw = /[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]/
+  const nodes = document.evaluate('//text() | //@title | //@aria-label | //@placeholder', document, null, 7, null)
+  const texts = Array.from({ length: nodes.snapshotLength }, (_, n) => nodes.snapshotItem(n).nodeValue)
+  return [document.title, ...texts].filter((text) => raw.test(text)).map((text) => JSON.stringify(text))
+})()`
 
 /** Why tests in a browser are left out; false when they run. Nothing is left out where everything has to be there. */
 export function chromiumMissing(): string | false {
@@ -68,6 +75,7 @@ export class WebPage {
     const context = await browser.newContext({
       ...VIEWS[view],
       reducedMotion: 'reduce',
+      locale: 'en-GB',
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     if (person !== null) {
@@ -127,18 +135,21 @@ export class WebPage {
   }
 
   /**
-   * Fails when axe finds anything, or the page wrote an error or broke its own policy.
+   * Fails when axe finds anything, a text of strangers has no marks, or the page wrote an error or broke its own policy.
    * @param where named in the failure
    * @param within a selector of what is looked at; default: the whole page
+   * @param rules of axe: tags or names
    */
-  async check(where: string, within?: string): Promise<void> {
+  async check(where: string, within?: string, rules: readonly string[] = EVERY_RULE): Promise<void> {
     await this.page.evaluate(`if (!globalThis.axe) { ${AXE} }`)
     const context = within === undefined ? 'document' : JSON.stringify(within)
-    const found = (await this.page.evaluate(`axe.run(${context}, ${AXE_OPTIONS})`)) as AxeResult
+    const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'] })
+    const found = (await this.page.evaluate(`axe.run(${context}, ${options})`)) as AxeResult
     const violations = found.violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)}\n    ${failureSummary}`),
     )
     assert.deepEqual(violations, [], `axe, ${where}`)
+    assert.deepEqual(await this.page.evaluate(RAW_TEXTS), [], `text of strangers without marks, ${where}`)
     this.hasNoComplaints(where)
   }
 
@@ -146,7 +157,7 @@ export class WebPage {
   async checkLooks(where: string, within?: string): Promise<void> {
     for (const view of ['dark', 'phone', 'light'] as const) {
       await this.showAs(view)
-      await this.check(`${where}, ${view}`, within)
+      await this.check(`${where}, ${view}`, within, view === 'dark' ? COLOUR_RULES : EVERY_RULE)
     }
   }
 

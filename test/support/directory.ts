@@ -19,6 +19,8 @@ import { type LocalDns, startDns, type Zone } from './dns.ts'
 
 export interface TestDirectory extends AsyncDisposable {
   directory: Directory
+  /** The same with nothing in memory. */
+  openAgain(): Directory
   administration: Administration
   db: Db
   clock: ManualClock
@@ -57,7 +59,8 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     if (appliance.accountFailure !== null) throw appliance.accountFailure
     accounts.push(mailboxId)
   }
-  const directory = openDirectory({ db, clock, vault, resolver, config })
+  const openAgain = () => openDirectory({ db, clock, vault, resolver, config })
+  const directory = openAgain()
   const administration = openAdministration({
     ...{ db, config, directory, log: openLog('silent') },
     store: {
@@ -88,6 +91,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   })
   const appliance: TestDirectory = {
     directory,
+    openAgain,
     administration,
     db,
     clock,

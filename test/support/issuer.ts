@@ -32,6 +32,8 @@ interface Grant {
 
 export class Issuer {
   person: Person = { email: 'ana@shop.test' }
+  /** What else, or other, the ID tokens say. */
+  claims: Record<string, string | undefined> = {}
   /** Lifetime of an access token in seconds. */
   lifetime = 3600
   /** Valid refresh tokens and their owners. */
@@ -131,16 +133,16 @@ export class Issuer {
       expires_in: this.lifetime,
       scope: this.#rules.grantedScopes(grant.scopes),
       ...(withRefresh ? { refresh_token: refresh } : {}),
-      ...(grant.scopes.includes('openid') ? { id_token: idToken(grant.email) } : {}),
+      ...(grant.scopes.includes('openid') ? { id_token: idToken(grant.email, this.claims) } : {}),
     }
     return { status: 200, body }
   }
 }
 
 /** OpenID Connect Core §2; the signature of a token that came over TLS is not checked. */
-function idToken(email: string): string {
+function idToken(email: string, claims: object): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  return `${part({ alg: 'RS256' })}.${part({ sub: 'x', preferred_username: email })}.c2lnbmVk`
+  return `${part({ alg: 'RS256' })}.${part({ sub: 'x', preferred_username: email, ...claims })}.c2lnbmVk`
 }
 
 function wrong(status: number, error: string): Answer {

@@ -38,7 +38,7 @@ export async function openTestStore(kept?: string): Promise<TestStore> {
     clock,
     vault: new Vault(Buffer.alloc(32, 7)),
     notifier,
-    closeLinks: () => {},
+    closeLinks: () => [],
   })
   return {
     db,

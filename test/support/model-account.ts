@@ -57,7 +57,9 @@ export class ModelAccount {
   readonly folders = new Map<string, ModelFolder>()
   readonly changes = new EventEmitter()
   /** Called before and after each command; throws to break the connection. */
-  fault: (command: string, moment: 'before' | 'after') => void = () => {}
+  fault: (command: string, moment: 'before' | 'after', path?: string) => void = () => {}
+  /** UIDs whose heads the server does not give. */
+  readonly headless = new Set<number>()
   /** Contents that were fetched. */
   fetched = 0
   #modSeq = 1
@@ -198,11 +200,15 @@ export class ModelConnection implements AccountServer {
   readonly #account: ModelAccount
   readonly #clock: Clock
   #selected: ModelFolder | null = null
+  #selectedValidity = 0
   #isClosed = false
 
-  constructor(account: ModelAccount, clock: Clock) {
+  readonly #onClose: () => void
+
+  constructor(account: ModelAccount, clock: Clock, onClose = () => {}) {
     this.#account = account
     this.#clock = clock
+    this.#onClose = onClose
     const { condstore, qresync, uidPlus, move, labels } = account.abilities
     this.facts = {
       ...{ kind: labels ? 'gmail' : 'other', name: 'model', capabilities: [], hasIdle: true },
@@ -211,18 +217,21 @@ export class ModelConnection implements AccountServer {
     }
   }
 
-  async #run<T>(command: string, work: () => T): Promise<T> {
+  async #run<T>(command: string, work: () => T, path?: string): Promise<T> {
     await new Promise(setImmediate)
     if (this.#isClosed) throw new ServerError('delay', 'The connection is closed.')
-    this.#account.fault(command, 'before')
+    this.#account.fault(command, 'before', path)
     const result = work()
-    this.#account.fault(command, 'after')
+    this.#account.fault(command, 'after', path)
     return result
   }
 
   get #folder(): ModelFolder {
     if (this.#selected === null || this.#account.folders.get(this.#selected.path) !== this.#selected)
       throw new ServerError('delay', 'The selected folder is gone.')
+    // UIDs do not change their meaning in a session.
+    if (this.#selected.uidValidity !== this.#selectedValidity)
+      throw new ServerError('delay', 'The selected folder was numbered again.')
     return this.#selected
   }
 
@@ -245,9 +254,10 @@ export class ModelConnection implements AccountServer {
   }
 
   select(path: string, known: LastSelected | null): Promise<OpenedFolder> {
-    return this.#run('SELECT', () => {
+    const work = () => {
       const folder = this.#account.folder(path)
       this.#selected = folder
+      this.#selectedValidity = folder.uidValidity
       const since = known?.uidValidity === folder.uidValidity && this.facts.hasQresync ? known.modSeq : null
       const difference =
         since === null
@@ -258,7 +268,8 @@ export class ModelConnection implements AccountServer {
             }
       const { keywords } = this.#account.abilities
       return { ...this.#statusOf(folder), keywords, isWritable: true, difference }
-    })
+    }
+    return this.#run('SELECT', work, path)
   }
 
   #changed(folder: ModelFolder, since: number): RemoteFlags[] {
@@ -270,8 +281,11 @@ export class ModelConnection implements AccountServer {
     return { uid, flags: [...flags], labels: hasLabels ? [...labels] : null, modSeq: condstore ? modSeq : null }
   }
 
-  uids(): Promise<UidSpan[]> {
-    return this.#run('SEARCH', () => spansOf([...this.#folder.messages.keys()]))
+  uids(of?: readonly UidSpan[]): Promise<UidSpan[]> {
+    return this.#run('SEARCH', () => {
+      const all = spansOf([...this.#folder.messages.keys()])
+      return of === undefined ? all : of.flatMap(([first, last]) => within(all, first, last))
+    })
   }
 
   changedSince(modSeq: number): Promise<RemoteFlags[]> {
@@ -290,12 +304,14 @@ export class ModelConnection implements AccountServer {
 
   heads(runs: readonly UidSpan[]): Promise<RemoteHead[]> {
     return this.#run('FETCH', () =>
-      this.#in(runs).map((message) => ({
-        ...this.#flagsOf(message),
-        ...{ sizeBytes: message.bytes.length, receivedAt: message.receivedAt },
-        messageId: /^Message-ID: *(.*)$/im.exec(message.bytes.toString('latin1'))?.[1]?.trim() ?? null,
-        objectId: this.#account.abilities.objectIds || this.#account.abilities.labels ? message.objectId : null,
-      })),
+      this.#in(runs)
+        .filter(({ uid }) => !this.#account.headless.has(uid))
+        .map((message) => ({
+          ...this.#flagsOf(message),
+          ...{ sizeBytes: message.bytes.length, receivedAt: message.receivedAt },
+          messageId: /^Message-ID: *(.*)$/im.exec(message.bytes.toString('latin1'))?.[1]?.trim() ?? null,
+          objectId: this.#account.abilities.objectIds || this.#account.abilities.labels ? message.objectId : null,
+        })),
     )
   }
 
@@ -328,20 +344,20 @@ export class ModelConnection implements AccountServer {
     })
   }
 
-  async move(uids: readonly number[], path: string): Promise<Map<number, number> | null> {
+  async move(uids: readonly number[], path: string, uidValidity?: number | null): Promise<Map<number, number> | null> {
     if (!this.facts.hasMove) {
-      const copied = await this.copy(uids, path)
+      const copied = await this.copy(uids, path, uidValidity)
       await this.expunge(uids)
       return copied
     }
     return this.#run('MOVE', () =>
-      this.#transfer(uids, (uid) => this.#account.move(this.#folder.path, uid, path), path),
+      this.#transfer(uids, (uid) => this.#account.move(this.#folder.path, uid, path), path, uidValidity),
     )
   }
 
-  copy(uids: readonly number[], path: string): Promise<Map<number, number> | null> {
+  copy(uids: readonly number[], path: string, uidValidity?: number | null): Promise<Map<number, number> | null> {
     return this.#run('COPY', () =>
-      this.#transfer(uids, (uid) => this.#account.copy(this.#folder.path, uid, path), path),
+      this.#transfer(uids, (uid) => this.#account.copy(this.#folder.path, uid, path), path, uidValidity),
     )
   }
 
@@ -349,13 +365,14 @@ export class ModelConnection implements AccountServer {
     uids: readonly number[],
     one: (uid: number) => number | undefined,
     path: string,
+    uidValidity: number | null = null,
   ): Map<number, number> | null {
-    this.#account.folder(path)
+    const isOther = ![null, this.#account.folder(path).uidValidity].includes(uidValidity)
     const pairs = uids.flatMap((uid): [number, number][] => {
       const created = one(uid)
       return created === undefined ? [] : [[uid, created]]
     })
-    return this.facts.hasUidPlus ? new Map(pairs) : null
+    return this.facts.hasUidPlus && !isOther ? new Map(pairs) : null
   }
 
   append(path: string, bytes: Uint8Array, flags: readonly string[], receivedAt: number): Promise<number | null> {
@@ -366,9 +383,16 @@ export class ModelConnection implements AccountServer {
     })
   }
 
-  expunge(uids: readonly number[]): Promise<void> {
+  expunge(uids: readonly number[]): Promise<number[]> {
     return this.#run('EXPUNGE', () => {
-      for (const uid of uids) this.#account.remove(this.#folder.path, uid)
+      const { path, messages } = this.#folder
+      const isOthers = ({ uid, flags }: ModelMessage) => flags.has('\\Deleted') && !uids.includes(uid)
+      if (!this.facts.hasUidPlus && [...messages.values()].some(isOthers)) {
+        for (const uid of uids) this.#account.setFlags(path, uid, { add: ['\\Deleted'], remove: [] })
+        return uids.filter((uid) => messages.has(uid))
+      }
+      for (const uid of uids) this.#account.remove(path, uid)
+      return []
     })
   }
 
@@ -421,6 +445,7 @@ export class ModelConnection implements AccountServer {
   }
 
   async close(): Promise<void> {
+    if (!this.#isClosed) this.#onClose()
     this.#isClosed = true
   }
 }

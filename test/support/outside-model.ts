@@ -12,26 +12,31 @@ export interface ModelSetup extends AsyncDisposable {
   appliance: TestAppliance
   clock: ManualClock
   team: TestTeam
+  /** Connections now, and the most at a time. */
+  connections: { open: number; most: number }
   /** Makes an account in memory and attaches it. */
   attach(abilities: ModelAbilities, fill?: (account: ModelAccount) => void, more?: object): Promise<ModelMailbox>
 }
 
-export async function startModels(): Promise<ModelSetup> {
+/** @param env more settings */
+export async function startModels(env: Record<string, string> = {}): Promise<ModelSetup> {
   const clock = new ManualClock()
+  const connections = { open: 0, most: 0 }
   const accounts = new Map<string, ModelAccount>()
   const appliance = await startAppliance({
     clock,
-    env: { ALLOW_PRIVATE_IMAP_HOSTS: 'true' },
+    env: { ALLOW_PRIVATE_IMAP_HOSTS: 'true', ...env },
     openServer: async ({ email }) => {
       const account = accounts.get(email)
       if (account === undefined) throw new ServerError('delay', 'There is no such server.')
       account.fault('LOGIN', 'before')
-      return new ModelConnection(account, clock)
+      connections.most = Math.max(connections.most, ++connections.open)
+      return new ModelConnection(account, clock, () => void connections.open--)
     },
   })
   const team = await appliance.team()
   return {
-    ...{ appliance, clock, team },
+    ...{ appliance, clock, team, connections },
     async attach(abilities, fill = () => {}, more = {}) {
       const account = new ModelAccount(abilities)
       const email = `m${accounts.size}@elsewhere.test`

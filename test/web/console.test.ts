@@ -1,15 +1,22 @@
-// The pages in Debian's Chromium: every page in light, dark and on a phone, what opens on them, and what people do with them.
+// The pages in Debian's Chromium: every page in light, dark and on a phone, what opens on them, and who sees what.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { measure, type WebManifest } from '../../scripts/build-web.ts'
+import { WEB_MANIFEST } from '../../scripts/web-freshness.js'
 import { chromiumMissing, type WebPage } from '../support/chromium.ts'
+import { ROOT } from '../support/source.ts'
 import { OPENINGS } from './openings.ts'
 import { CONSOLE_PAGES, OPEN_PAGES, OPERATOR_PAGES } from './pages.ts'
-import { STORIES } from './stories.ts'
+import { walkRoles } from './walk.ts'
 import { startWebAppliance, type WebAppliance } from './web-appliance.ts'
 
 /** Tabs that share the pages: more than processors, because pages wait for answers. */
 const TABS = 3
+/** Scripts of a first load beside the one that starts the page; more are more round trips. */
+const FIRST_LOAD_FILES = 5
 const LOOKS = ['light', 'dark', 'phone'] as const
 
 describe('pages in a browser', { skip: chromiumMissing() }, () => {
@@ -18,6 +25,15 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
     web = await startWebAppliance()
   })
   after(() => web[Symbol.asyncDispose]())
+
+  test('what a first page loads is below its budget of bytes and in few files, and so is the largest part that is loaded later', () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, WEB_MANIFEST), 'utf8')) as WebManifest
+    const tooLarge = measure(manifest).filter(({ bytes, budget }) => bytes > budget)
+    assert.deepEqual(tooLarge, [])
+    for (const { preload } of Object.values(manifest.entries)) {
+      assert.ok(preload.length <= FIRST_LOAD_FILES, `${preload.length} files beside the first one`)
+    }
+  })
 
   test('axe finds nothing and no page writes an error: every rule in light, in dark, on a phone', async () => {
     await inTabs(web, [...CONSOLE_PAGES, ...OPERATOR_PAGES], async (page, path) => {
@@ -47,17 +63,8 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
     })
   })
 
-  for (const { name, run } of STORIES) test(name, () => run(web))
-
-  test('a viewer sees every page of the console and no button that their role does not allow', async () => {
-    const page = await web.open(web.viewer)
-    for (const path of CONSOLE_PAGES.filter((one) => one.startsWith('/console'))) {
-      await page.goTo(web.pathOf(path))
-      assert.equal(await page.page.locator('.button.primary, .button.danger').count(), 0, path)
-      page.hasNoComplaints(path)
-    }
-    await page.close()
-  })
+  test('every role sees every page of its team, no button beyond the role, nothing of another team, and no refusal', () =>
+    walkRoles(web))
 
   test('a person who is no operator sees nothing of the pages of the operator, and asks for nothing', async () => {
     const page = await web.open(web.viewer)

@@ -4,19 +4,33 @@ import { addressStories } from './stories/addresses.ts'
 import { agentStories } from './stories/agents.ts'
 import { domainStories } from './stories/domains.ts'
 import { firstRunStories } from './stories/first-run.ts'
+import { frameStories } from './stories/frame.ts'
+import { languageStories } from './stories/languages.ts'
+import { measureStories } from './stories/measures.ts'
 import { operatorStories } from './stories/operator.ts'
+import { operatorUserStories } from './stories/operator-users.ts'
 import { outsideStories } from './stories/outside.ts'
+import { peopleStories } from './stories/people.ts'
+import { scriptFreeStories } from './stories/script-free.ts'
 import { signInStories } from './stories/sign-in.ts'
 import { teamPageStories } from './stories/team-pages.ts'
+import { trafficStories } from './stories/traffic.ts'
 import type { Story } from './story.ts'
 
 export const STORIES: readonly Story[] = [
+  ...frameStories,
+  ...languageStories,
+  ...measureStories,
   ...firstRunStories,
   ...signInStories,
   ...operatorStories,
+  ...operatorUserStories,
   ...domainStories,
   ...addressStories,
+  ...peopleStories,
   ...outsideStories,
   ...teamPageStories,
   ...agentStories,
+  ...trafficStories,
+  ...scriptFreeStories,
 ]

@@ -7,14 +7,18 @@ import { EASY_WORK } from '../support/agents.ts'
 import { freePorts, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { launchChromium, type ViewName, WebPage } from '../support/chromium.ts'
 import { ManualClock } from '../support/clock.ts'
+import { type Hook, startHook } from '../support/hook.ts'
 import { type PersonClient, signInMember } from '../support/person.ts'
 import { ROOT } from '../support/source.ts'
+import { seedHostileNames } from './hostile-names.ts'
 
 export interface WebAppliance extends AsyncDisposable {
   appliance: TestAppliance
   /** Of the server; it stands still until a test moves it. */
   clock: ManualClock
   browser: Browser
+  /** A receiver of webhooks. */
+  hook: Hook
   team: TestTeam
   owner: PersonClient & { memberId: string }
   viewer: PersonClient & { memberId: string }
@@ -25,11 +29,14 @@ export interface WebAppliance extends AsyncDisposable {
   open(person: PersonClient | null, view?: ViewName): Promise<WebPage>
 }
 
+const LOADS_PER_MINUTE = 60
+
 /** Passkeys need a name, which an address is not: the origin is localhost. */
 export async function startWebAppliance(): Promise<WebAppliance> {
   if (!isWebFresh(ROOT)) await buildWeb()
   const [port] = await freePorts()
   const clock = new ManualClock(Date.now())
+  const hook = await startHook()
   const appliance = await startAppliance({
     clock,
     env: {
@@ -37,25 +44,31 @@ export async function startWebAppliance(): Promise<WebAppliance> {
       APP_ORIGIN: `http://localhost:${port}`,
       SIGN_IN: 'passkey,link,password',
       POW_SECRET: 'a secret of thirty-two bytes or more',
+      ...{ ALLOW_PRIVATE_WEBHOOKS: 'true', EXTRA_CA_FILE: hook.caFile },
       ...EASY_WORK,
+      ...{ SES_ACCESS_KEY_ID: 'AKIAEXAMPLE', SES_SECRET_ACCESS_KEY: 'secret' },
     },
     zone: {
+      'hooks.test': { A: ['127.0.0.1'] },
+      'friend.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
       'shop.example': {
         MX: [{ priority: 10, exchange: 'mx.mailstead.test' }],
         TXT: ['v=spf1 include:_spf.oldhost.example ~all'],
       },
     },
   })
-  const browser = await launchChromium()
   const team = await appliance.team('Harbour & Sons')
   const owner = await signInMember(appliance, team.id, 'owner')
   await appliance.app.db.write((tx) => appliance.app.people.persons.setOperator(tx, owner.email, true))
   const viewer = await signInMember(appliance, team.id, 'viewer')
   const ids = { team: team.id, ...(await seed(appliance, team)) }
+  const browser = await launchChromium()
+  let loads = 0
   return {
     appliance,
     clock,
     browser,
+    hook,
     team,
     owner,
     viewer,
@@ -68,17 +81,23 @@ export async function startWebAppliance(): Promise<WebAppliance> {
         clock.advance(11_000)
         await route.continue()
       })
+      // An address without a credential may load so many pages a minute, and the clock stands still.
+      tab.page.on('request', (request) => {
+        if (request.isNavigationRequest() && ++loads % LOADS_PER_MINUTE === 0) clock.advance(60_000)
+      })
       return tab
     },
     async [Symbol.asyncDispose]() {
       await browser.close()
       await appliance.close()
+      await hook[Symbol.asyncDispose]()
     },
   }
 }
 
 /** A little of everything that pages list. */
-async function seed({ call }: TestAppliance, team: TestTeam) {
+async function seed(appliance: TestAppliance, team: TestTeam) {
+  const { call } = appliance
   await team.domain('harbour.test')
   const domain = await call('POST', '/domains', team.key, { domain: 'shop.example' })
   const ana = await team.mailbox('ana@harbour.test')
@@ -104,6 +123,7 @@ async function seed({ call }: TestAppliance, team: TestTeam) {
     enabled: false,
   })
   await call('POST', '/suppressions', team.key, { email: 'gone@customer.example', note: 'Asked by telephone.' })
+  await seedHostileNames(appliance, team, ana)
   return {
     webhook: webhook.body.data.id as string,
     domain: domain.body.data.id as string,

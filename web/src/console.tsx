@@ -6,11 +6,15 @@ import { LocationProvider, lazy, Route, Router } from 'preact-iso'
 import { hasSessionEnded, underWay } from './api/client.ts'
 import { ApiError } from './api/errors.ts'
 import { loadSelf, self } from './api/session.ts'
+import { setLocale } from './base/dates.ts'
 import { Console } from './console/console.tsx'
+import { moreEntries } from './frame/palette.tsx'
 import { Proof } from './frame/proof.tsx'
 import { followPreferences } from './live/preferences.ts'
+import { markForeignText } from './parts/foreign.tsx'
 import { ErrorCard } from './parts/quiet.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
+import { loadLanguage } from './words/language.ts'
 
 const FirstRun = lazy(() => import('./first-run/first-run.tsx').then((module) => module.FirstRun))
 const Operator = lazy(() => import('./operator/operator.tsx').then((module) => module.Operator))
@@ -35,6 +39,7 @@ function App() {
   )
 }
 
+markForeignText()
 const root = document.getElementById('app')!
 /** Pages that need no session. */
 const OPEN_PAGES = /^\/(?:sign-in|first-run)(?:\/|$)/
@@ -43,6 +48,8 @@ function toSignIn(): void {
   const next = location.pathname + location.search
   location.replace(`/sign-in?next=${encodeURIComponent(next)}`)
 }
+
+moreEntries.value = () => import('./palette-entries.ts').then((module) => module.paletteEntries())
 
 // Said to assistive programs, and to tests.
 effect(() => root.setAttribute('aria-busy', String(underWay.value > 0)))
@@ -56,6 +63,8 @@ async function start(): Promise<void> {
       if (hasSessionEnded.value) toSignIn()
     })
   }
+  const locale = self.value?.locale ?? ''
+  setLocale(locale, await loadLanguage(locale === '' ? navigator.language : locale))
   render(<App />, root)
 }
 

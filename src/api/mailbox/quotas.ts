@@ -150,7 +150,7 @@ function hardLimits(app: Context, principal: MailboxPrincipal): Record<QuotaName
   return {
     storage: mailbox.quotaBytes,
     messages: null,
-    daily_recipients: mailbox.isAgent ? app.config.AGENT_SEND_DAILY : null,
+    daily_recipients: app.agents.allowance.dailyLimit(app.db.read, mailbox.id),
   }
 }
 

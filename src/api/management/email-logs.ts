@@ -76,7 +76,7 @@ const readEmailLog = route({
   handle({ params: { log_id }, principal, app }) {
     const row = app.outbound.log.get(principal.teamId, log_id)
     if (row === undefined) throw notFound('delivery log row')
-    return presentDeliveryDetail(row)
+    return presentDeliveryDetail(row, app.outbound.singleDeliveries.resendingOf(log_id))
   },
 })
 

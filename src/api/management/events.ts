@@ -8,6 +8,7 @@ import { timeFilters, timeRange } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import { EventTypeName } from '../schemas/webhook.ts'
 import { LOG_PAGE } from './pages.ts'
+import { eventFor, NO_PREVIEWS } from './previews.ts'
 
 const EventJson = record('Event', 'An event, as it is sent to webhooks.', {
   id: Id('event'),
@@ -32,7 +33,7 @@ const listEvents = route({
     summary: 'List events, oldest first',
     description:
       `In the order in which they were committed: \`after_id\` with the last event a client has seen returns each later one exactly ` +
-      `once. ${KEPT}`,
+      `once. ${KEPT} ${NO_PREVIEWS}`,
   },
   access: { as: 'team', permission: 'webhook.read' },
   query: pageQuery({
@@ -43,12 +44,14 @@ const listEvents = route({
     after_id: { ...Id('event'), description: 'Events after this one; 404 when it is no longer kept.' },
   }),
   reply: { schema: listOf(EventJson) },
-  async handle({ query, after: position, principal: { teamId }, app }) {
+  async handle({ query, after: position, principal, app }) {
+    const { teamId } = principal
     const { type, mailbox_id: mailboxId, after_id: afterId, limit } = query
     if (mailboxId !== undefined && !app.directory.mailboxes.wasOf(teamId, mailboxId)) throw notFound('mailbox')
     if (afterId !== undefined && app.events.get(teamId, afterId) === undefined) throw notFound('event')
     const filter = { type, mailboxId, afterId, ...timeRange(query) }
-    return app.events.list(teamId, filter, { limit, after: position })
+    const page = await app.events.list(teamId, filter, { limit, after: position })
+    return { ...page, items: page.items.map((event) => eventFor(principal, event)) }
   },
 })
 
@@ -59,7 +62,7 @@ const readEvent = route({
     operation: 'getEvent',
     tag: 'Webhooks',
     summary: 'Get an event',
-    description: KEPT,
+    description: `${KEPT} ${NO_PREVIEWS}`,
   },
   access: { as: 'team', permission: 'webhook.read' },
   params: Type.Object({ event_id: Id('event') }),
@@ -67,7 +70,7 @@ const readEvent = route({
   handle({ params: { event_id }, principal, app }) {
     const found = app.events.get(principal.teamId, event_id)
     if (found === undefined) throw notFound('event')
-    return found
+    return eventFor(principal, found)
   },
 })
 

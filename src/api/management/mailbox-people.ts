@@ -48,7 +48,9 @@ const setPerson = route({
     operation: 'setMailboxPerson',
     tag: 'Mailboxes',
     summary: 'Let a member open a mailbox, or change their access',
-    description: 'Every other owner of the mailbox receives a message, and an owner whose access becomes less.',
+    description:
+      'Every other owner of the mailbox receives a message, and an owner whose access becomes less; the app passwords of the mailbox that ' +
+      'they made are then revoked.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage', fresh: true },
   params: ofMember,
@@ -74,7 +76,9 @@ const deletePerson = route({
     operation: 'deleteMailboxPerson',
     tag: 'Mailboxes',
     summary: 'Take the access of a member to a mailbox back',
-    description: 'Every owner of the mailbox receives a message, also the one who loses the access.',
+    description:
+      'Every owner of the mailbox receives a message, also the one who loses the access. The app passwords of the mailbox that the member ' +
+      'made are revoked.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage', fresh: true },
   params: ofMember,

@@ -23,6 +23,7 @@ import { record } from '../schemas/record.ts'
 import { readSendScope, SendScopeJson } from '../schemas/send-scope.ts'
 import { factsOf, usageOf } from '../usage.ts'
 import { requireOwner } from './authority.ts'
+import { prepareNotices } from './credential-notices.ts'
 import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
@@ -129,6 +130,8 @@ const createMailbox = route({
     const { mailbox, key } = body.create_api_key
       ? await mailboxes.createWithKey(principal.teamId, input, createdBy(principal))
       : { mailbox: await mailboxes.create(principal.teamId, input), key: null }
+    // The member who has its address owns it from now on.
+    if (key !== null) await (await prepareNotices(app, principal, mailbox, 'An API key'))()
     const [shown] = present(app, [mailbox])
     const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${mailbox.id}` } })

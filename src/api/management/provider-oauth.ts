@@ -1,13 +1,12 @@
 // Connecting a Google or Microsoft account (decisions §3.1).
 
 import { Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import { begunBy } from '../../directory/principal.ts'
-import { answer, route } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
 import { Words } from '../../http/schema.ts'
-import { NAME_MAX, REDIRECT_MAX } from '../../outbound/oauth/oauth.ts'
+import { NAME_MAX } from '../../outbound/oauth/oauth.ts'
+import { authorizationJson, presentAuthorization, redirectAfter } from '../schemas/authorization.ts'
 import { record } from '../schemas/record.ts'
-import { TimeOf } from '../schemas/time.ts'
 
 const authorize = route({
   method: 'POST',
@@ -18,17 +17,15 @@ const authorize = route({
     summary: 'Start to connect a Google or Microsoft account',
     description:
       'A person opens `authorization_url`, signs in to the account and allows sending; the account then becomes a provider. What a ' +
-      'person began in a browser is completed in that browser alone. ' +
+      'person began in a browser is completed in that browser alone; who opens the link of an API key is asked first, and it ends ' +
+      'with the key. ' +
       'Connecting the same account again renews its connection. 503 when the operator has configured no OAuth client.',
   },
   access: { as: 'team', permission: 'provider.create' },
   idempotent: true,
   reply: {
     secret: true,
-    schema: record('ProviderAuthorization', 'Where a person authorises the connection.', {
-      authorization_url: Type.String({ description: 'Open it in a browser. It works once.' }),
-      state_expires_at: TimeOf('When the authorization expires.'),
-    }),
+    schema: authorizationJson('ProviderAuthorization'),
     status: 201,
   },
   body: {
@@ -38,26 +35,14 @@ const authorize = route({
       {
         type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
         name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
-        redirect_after: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: REDIRECT_MAX,
-            description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
-            examples: ['/providers'],
-          }),
-        ),
+        redirect_after: redirectAfter('/providers'),
       },
       { type: 'gmail_api', name: 'Ana at Gmail' },
     ),
   },
   async handle({ body, principal, app }) {
     const input = { type: body.type, name: body.name, redirectAfter: body.redirect_after ?? null }
-    const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(
-      principal.teamId,
-      input,
-      begunBy(principal),
-    )
-    return answer({ data: { authorization_url: authorizationUrl, state_expires_at: isoTime(stateExpiresAt) } })
+    return presentAuthorization(await app.outbound.oauth.authorize(principal.teamId, input, begunBy(principal)))
   },
 })
 

@@ -117,7 +117,8 @@ const updateProvider = route({
     tag: 'Providers',
     summary: 'Update a sending account; members left out stay',
     description:
-      'After a change of host, port, protocol, user name or password it is checked again. 409 when the operator manages it.',
+      'After a change of host, port, protocol, user name or password it is checked again. Another host or user name needs `smtp_password` (422 ' +
+      '`required`): the stored one is not sent elsewhere. 409 when the operator manages it.',
   },
   access: { as: 'team', permission: 'provider.update' },
   params,

@@ -5,12 +5,16 @@ import type { Context } from '../../context.ts'
 import { type Route, type RouteLimits, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
-import { presentRemoteAccount, RemoteAccountJson } from '../schemas/remote-account.ts'
+import { record } from '../schemas/record.ts'
+import { presentRemoteAccount, RemoteAccountJson, RemovalSideName } from '../schemas/remote-account.ts'
 
 const params = Type.Object({ remote_account_id: Id('remoteAccount') })
 const SYNC_RATE = { times: 1, seconds: 10 }
+/** Each is a sign-in at the server of others, which may lock the account. */
+const RESUME_RATE = { times: 10, seconds: 60 }
 
-type Act = (app: Context, teamId: string, id: string, check: (current: RemoteAccount) => void) => Promise<RemoteAccount>
+type Check = (current: RemoteAccount) => void
+type Act = (app: Context, teamId: string, id: string, check: Check) => Promise<RemoteAccount>
 interface ActionDocs {
   operation: string
   summary: string
@@ -33,6 +37,36 @@ function action(verb: string, docs: ActionDocs, act: Act, limits?: RouteLimits):
   })
 }
 
+const confirmRemoval = route({
+  method: 'POST',
+  path: '/remote-accounts/{remote_account_id}/confirm-removal',
+  docs: {
+    operation: 'confirmRemoteRemoval',
+    summary: 'Let a held removal of many messages happen',
+    description:
+      'More than 1,000 messages and half a folder that vanish at the server are kept here until this, or for 24 hours; those that are ' +
+      'deleted here within a day are kept at the server until this. `held_removals` says what is held. 409 when nothing is, or when ' +
+      'something is held on both sides and `at` is left out.',
+    tag: 'Outside accounts',
+  },
+  access: { as: 'team', permission: 'remote.manage' },
+  params,
+  body: {
+    schema: record(
+      'RemovalConfirmation',
+      'Which removal is to happen.',
+      { at: Type.Optional(RemovalSideName) },
+      { at: 'here' },
+    ),
+    optional: true,
+  },
+  reply: { schema: RemoteAccountJson, etag: true },
+  async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
+    const matches: Check = (current) => request.matches(presentRemoteAccount(current))
+    return presentRemoteAccount(await app.sync.accounts.confirmRemoval(principal.teamId, id, body?.at, matches))
+  },
+})
+
 export const remoteAccountActions = [
   action(
     'pause',
@@ -52,6 +86,7 @@ export const remoteAccountActions = [
       description: '409 unless it is paused or in error.',
     },
     (app, teamId, id, check) => app.sync.accounts.resume(teamId, id, check),
+    { throttle: RESUME_RATE },
   ),
   action(
     'sync',
@@ -64,14 +99,5 @@ export const remoteAccountActions = [
     (app, teamId, id, check) => app.sync.accounts.sync(teamId, id, check),
     { throttle: SYNC_RATE },
   ),
-  action(
-    'confirm-removal',
-    {
-      operation: 'confirmRemoteRemoval',
-      summary: 'Let a held removal of many messages happen here',
-      description:
-        'More than 1,000 messages that vanish at the other side at once are kept here until this, or for 24 hours. 409 when none is held.',
-    },
-    (app, teamId, id, check) => app.sync.accounts.confirmRemoval(teamId, id, check),
-  ),
+  confirmRemoval,
 ]

@@ -1,16 +1,14 @@
 // Connecting the mail of a Google or Microsoft account (decisions-imap §10.3).
 
 import { Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import { invalid } from '../../base/errors.ts'
 import { begunBy } from '../../directory/principal.ts'
-import { answer, route } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
-import { REDIRECT_MAX } from '../../outbound/oauth/oauth.ts'
 import { NAME_MAX } from '../../sync/accounts-input.ts'
+import { authorizationJson, presentAuthorization, redirectAfter } from '../schemas/authorization.ts'
 import { record } from '../schemas/record.ts'
 import { RemoteModeName } from '../schemas/remote-account.ts'
-import { TimeOf } from '../schemas/time.ts'
 
 const ISSUERS = { google: 'gmail_api', microsoft: 'outlook_api' } as const
 
@@ -23,7 +21,8 @@ const authorize = route({
     summary: 'Start to connect the mail of a Google or Microsoft account',
     description:
       'A person opens `authorization_url`, signs in to the account and allows reading and sending; the account is then attached, or ' +
-      'its connection is renewed. 503 when the operator has configured no OAuth client.',
+      'its connection is renewed. What a person began in a browser is completed in that browser alone; who opens the link of an API ' +
+      'key is asked first, and it ends with the key. 503 when the operator has configured no OAuth client.',
   },
   access: { as: 'team', permission: 'remote.create' },
   idempotent: true,
@@ -39,24 +38,14 @@ const authorize = route({
           ...Id('mailbox'),
           description: '`collect`: required. A mirror makes its own mailbox.',
         }),
-        redirect_after: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: REDIRECT_MAX,
-            description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
-            examples: ['/mailboxes'],
-          }),
-        ),
+        redirect_after: redirectAfter('/mailboxes'),
       },
       { type: 'google', name: 'Ana at Gmail' },
     ),
   },
   reply: {
     secret: true,
-    schema: record('RemoteAccountAuthorization', 'Where a person authorises the connection.', {
-      authorization_url: Type.String({ description: 'Open it in a browser. It works once.' }),
-      state_expires_at: TimeOf('When the authorization expires.'),
-    }),
+    schema: authorizationJson('RemoteAccountAuthorization'),
     status: 201,
   },
   async handle({ body, principal, app }) {
@@ -80,12 +69,7 @@ const authorize = route({
       redirectAfter: body.redirect_after ?? null,
       mail: { mode, mailboxId },
     }
-    const { authorizationUrl, stateExpiresAt } = await app.outbound.oauth.authorize(
-      principal.teamId,
-      input,
-      begunBy(principal),
-    )
-    return answer({ data: { authorization_url: authorizationUrl, state_expires_at: isoTime(stateExpiresAt) } })
+    return presentAuthorization(await app.outbound.oauth.authorize(principal.teamId, input, begunBy(principal)))
   },
 })
 

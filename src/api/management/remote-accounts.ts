@@ -1,7 +1,8 @@
 // The outside accounts of a team (decisions-imap §10.3).
 
 import { Type } from 'typebox'
-import { notFound } from '../../base/errors.ts'
+import { notFound, ProductError } from '../../base/errors.ts'
+import { allows } from '../../directory/permissions.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, FilterId, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
@@ -30,8 +31,12 @@ const ONE = `${PATH}/{remote_account_id}`
 const TAG = 'Outside accounts'
 const params = Type.Object({ remote_account_id: Id('remoteAccount') })
 const FOLDERS_PAGE = 100
+const ERASE = 'mailbox.admin.delete'
 /** A search asks several servers of others. */
-const DISCOVER_RATE = { times: 10, seconds: 60 }
+const DISCOVER_RATE = { times: 10, seconds: 60, shared: 'discoverServers' }
+/** A server is connected to soon, and the status says how it answers. */
+const CREATE_RATE = { times: 60, seconds: 60 }
+const UPDATE_RATE = { times: 20, seconds: 60 }
 
 const listAccounts = route({
   method: 'GET',
@@ -66,10 +71,12 @@ const createAccount = route({
     errors: ['conflict'],
   },
   access: { as: 'team', permission: 'remote.create' },
+  limits: { throttle: CREATE_RATE },
   idempotent: true,
   body: { schema: RemoteAccountCreate },
   reply: { schema: RemoteAccountJson, status: 201 },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
+    if (body.imap_host === undefined) request.admit(DISCOVER_RATE)
     const created = await app.administration.outsideAccounts.create(principal.teamId, readRemoteAccount(body))
     return answer({ data: presentRemoteAccount(created), headers: { Location: `/api/v1${PATH}/${created.id}` } })
   },
@@ -141,6 +148,7 @@ const updateAccount = route({
       'stored ones are not sent elsewhere. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
   },
   access: { as: 'team', permission: 'remote.update' },
+  limits: { throttle: UPDATE_RATE },
   params,
   body: { schema: RemoteAccountUpdate },
   reply: { schema: RemoteAccountJson, etag: true },
@@ -160,7 +168,8 @@ const deleteAccount = route({
     tag: TAG,
     summary: 'End an outside account; nothing is removed at the other side',
     description:
-      'The mailbox of a mirror stays readable and is suspended (`keep`), or is deleted (`erase`). Messages that were collected stay.',
+      'The mailbox of a mirror stays readable and is suspended (`keep`), or is deleted (`erase`, which needs `mailbox.admin.delete` as ' +
+      'well). Messages that were collected stay.',
   },
   access: { as: 'team', permission: 'remote.delete', fresh: true },
   params,
@@ -169,11 +178,19 @@ const deleteAccount = route({
   }),
   reply: { schema: DeletedOf('remoteAccount'), etag: true },
   async handle({ params: { remote_account_id: id }, query, principal, app, request }) {
+    if (query.on_messages === 'erase') requireErasing(principal.permissions)
     const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
     await app.administration.outsideAccounts.delete(principal.teamId, id, query.on_messages, matches)
     return { deleted: true, id }
   },
 })
+
+/** @throws ProductError insufficient_permissions for a credential that may not delete mailboxes */
+function requireErasing(permissions: readonly string[]): void {
+  if (allows(permissions, ERASE)) return
+  const message = `The permission ${ERASE} is missing: erasing deletes the mailbox. Use a key that has it.`
+  throw new ProductError('insufficient_permissions', message)
+}
 
 export const remoteAccounts = [
   listAccounts,

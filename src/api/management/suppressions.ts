@@ -76,6 +76,55 @@ const createSuppression = route({
   },
 })
 
+const IMPORTED_MAX = 1000
+
+const importSuppressions = route({
+  method: 'POST',
+  path: '/suppressions/import',
+  docs: {
+    operation: 'importSuppressions',
+    tag: 'Suppressions',
+    summary: `Suppress up to ${IMPORTED_MAX} addresses`,
+    description:
+      'Addresses that are already suppressed do not change. Entries that are no valid addresses are reported and do not affect ' +
+      'the others.',
+  },
+  access: { as: 'team', permission: 'suppression.manage' },
+  idempotent: true,
+  body: {
+    schema: record(
+      'SuppressionImport',
+      'The addresses.',
+      {
+        addresses: Type.Array(
+          record('SuppressionEntry', 'An address, and the reason.', {
+            email: Type.String({ maxLength: EMAIL_TEXT_MAX, description: 'The address.' }),
+            note: Type.Optional(Nullable(Type.String({ maxLength: NOTE_MAX, description: 'A note for the list.' }))),
+          }),
+          { minItems: 1, maxItems: IMPORTED_MAX, description: 'Addresses that receive no more messages of the team.' },
+        ),
+      },
+      { addresses: [{ email: 'gone@customer.example', note: 'From the former system.' }] },
+    ),
+  },
+  reply: {
+    schema: record('SuppressionsImported', 'The result.', {
+      added: Type.Integer({ minimum: 0, description: 'Addresses that are suppressed from now on.' }),
+      known: Type.Integer({ minimum: 0, description: 'Addresses that were suppressed before.' }),
+      invalid: Type.Array(Type.Integer({ minimum: 0 }), {
+        description: 'Indexes of entries that are no valid address.',
+      }),
+    }),
+  },
+  async handle({ body: { addresses }, principal, app }) {
+    const entries = addresses.map(({ email, note = null }) => ({ email, note }))
+    const results = await app.outbound.suppressions.createAll(principal.teamId, entries)
+    const count = (wanted: string) => results.filter((result) => result === wanted).length
+    const invalid = results.flatMap((result, index) => (result === 'invalid' ? [index] : []))
+    return { added: count('added'), known: count('known'), invalid }
+  },
+})
+
 const deleteSuppression = route({
   method: 'DELETE',
   path: '/suppressions/{suppression_id}',
@@ -94,4 +143,4 @@ const deleteSuppression = route({
   },
 })
 
-export const suppressions = [listSuppressions, createSuppression, deleteSuppression]
+export const suppressions = [listSuppressions, createSuppression, importSuppressions, deleteSuppression]

@@ -16,6 +16,7 @@ import {
 } from '../../people/members.ts'
 import type { InvitedMember } from '../../people/people.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
+import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
 import { requireSubset } from './api-keys.ts'
@@ -104,10 +105,15 @@ const listMembers = route({
     summary: 'List the members of the team, the first invited first',
   },
   access: { as: 'team', permission: 'team.read' },
-  query: pageQuery({ limit: MANAGEMENT_PAGE }),
+  query: pageQuery({
+    limit: MANAGEMENT_PAGE,
+    ...searchFilters('Part of the address or of the name.'),
+    role: Words(MEMBER_ROLES, 'Only members with this role.'),
+  }),
   reply: { schema: listOf(Member) },
-  handle({ query: { limit }, after, principal, app }) {
-    const page = app.people.members.list(principal.teamId, { limit, after })
+  handle({ query, after, principal, app }) {
+    const { role, limit } = query
+    const page = app.people.members.list(principal.teamId, { search: searchOf(query), role, limit, after })
     return { items: page.items.map(presentMember), next: page.next }
   },
 })
@@ -196,7 +202,7 @@ const deleteMember = route({
  * A member uses the console with the permissions of a role: without this check an inviter could give more than they have. Only owners make,
  * change and remove owners (decisions §2.3): an admin has the same permissions, and so have the keys that an admin issues.
  */
-function requireRole(app: Context, principal: TeamPrincipal, role: MemberRole): void {
+export function requireRole(app: Context, principal: TeamPrincipal, role: MemberRole): void {
   requireSubset(principal, MEMBER_PERMISSIONS[role])
   if (role === 'owner') requireOwner(app, principal, 'Only an owner makes, changes and removes owners of the team.')
 }

@@ -5,7 +5,9 @@ import type { Context } from '../../context.ts'
 import { PER_TEAM_MAX } from '../../events/webhooks/subscriptions.ts'
 import { route } from '../../http/route.ts'
 import { Nullable, Words } from '../../http/schema.ts'
+import { ACCOUNTS_PER_TEAM_MAX } from '../../sync/accounts.ts'
 import { record } from '../schemas/record.ts'
+import { usedBytesOf } from '../usage.ts'
 
 const RESOURCES = [
   'domains',
@@ -13,6 +15,7 @@ const RESOURCES = [
   'members',
   'api_keys',
   'providers',
+  'remote_accounts',
   'webhooks',
   'requests_per_minute',
 ] as const
@@ -36,14 +39,24 @@ const readUsage = route({
           most: Nullable(Type.Integer({ minimum: 0, description: 'Null without a limit.' })),
         }),
       ),
+      storage: record('TeamStorage', 'What the mailboxes of the team take together.', {
+        used_bytes: Nullable(Type.Integer({ minimum: 0, description: 'Null while the store cannot be read.' })),
+        quota_bytes: Type.Integer({ minimum: 0, description: 'The sum of their quotas.' }),
+      }),
     }),
   },
   handle({ principal: { teamId }, app }) {
-    return { limits: limitsOf(app, teamId) }
+    return { limits: limitsOf(app, teamId), storage: storageOf(app, teamId) }
   },
 })
 
-function limitsOf({ directory, people, outbound, eventDispatch, config }: Context, teamId: string) {
+function storageOf(app: Context, teamId: string) {
+  const quotas = app.directory.mailboxes.quotas(teamId)
+  const quota = [...quotas.values()].reduce((sum, bytes) => sum + bytes, 0)
+  return { used_bytes: usedBytesOf(app, quotas.keys()), quota_bytes: quota }
+}
+
+function limitsOf({ directory, people, outbound, sync, eventDispatch, config }: Context, teamId: string) {
   const used = (resource: (typeof RESOURCES)[number], count: number | null, most: number | null = null) => ({
     ...{ resource, used: count, most },
   })
@@ -53,6 +66,7 @@ function limitsOf({ directory, people, outbound, eventDispatch, config }: Contex
     used('members', people.members.count(teamId)),
     used('api_keys', directory.keys.count(teamId)),
     used('providers', outbound.providers.count(teamId)),
+    used('remote_accounts', sync.accounts.count(teamId), ACCOUNTS_PER_TEAM_MAX),
     used('webhooks', eventDispatch.webhooks.count(teamId), PER_TEAM_MAX),
     used('requests_per_minute', null, config.RATE_LIMIT_PER_MINUTE),
   ]

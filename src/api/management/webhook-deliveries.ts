@@ -2,8 +2,9 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
+import { REPLAYED_MAX } from '../../events/webhooks/webhooks.ts'
 import { answer, route } from '../../http/route.ts'
-import { FilterId, Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
+import { FilterId, Id, listOf, pageQuery, parseTime, TimeQuery, Timestamp } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 import { EventTypeName, presentWebhook } from '../schemas/webhook.ts'
 import {
@@ -14,6 +15,7 @@ import {
   WebhookDeliveryDetail,
 } from '../schemas/webhook-delivery.ts'
 import { LOG_PAGE } from './pages.ts'
+import { deliveryFor, NO_PREVIEWS } from './previews.ts'
 import { webhookOf } from './webhooks.ts'
 
 const ofWebhook = Type.Object({ webhook_id: Id('webhook') })
@@ -86,6 +88,7 @@ const readWebhookDelivery = route({
     operation: 'getWebhookDelivery',
     tag: 'Webhooks',
     summary: 'Get a delivery attempt with its headers and exact body',
+    description: NO_PREVIEWS,
   },
   access: { as: 'team', permission: 'webhook.read' },
   params: ofDelivery,
@@ -95,7 +98,7 @@ const readWebhookDelivery = route({
     const now = app.clock.now()
     const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
     if (attempt === undefined) throw notFound('webhook delivery')
-    return presentDeliveryDetail(attempt, now)
+    return deliveryFor(principal, presentDeliveryDetail(attempt, now))
   },
 })
 
@@ -125,11 +128,84 @@ const replayWebhookDelivery = route({
       const now = app.clock.now()
       const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
       if (attempt === undefined) throw notFound('webhook delivery')
-      request.matches(presentDeliveryDetail(attempt, now))
+      request.matches(deliveryFor(principal, presentDeliveryDetail(attempt, now)))
     }
     const { eventId, scheduledAt } = await app.eventDispatch.replay(webhook, delivery_id)
     return answer({ data: { event_id: eventId, scheduled_at: scheduledAt } })
   },
 })
 
-export const webhookDeliveries = [testWebhook, listWebhookDeliveries, readWebhookDelivery, replayWebhookDelivery]
+const REPLAYS_PER_MINUTE = 6
+const FailedSince = Type.Optional({
+  ...TimeQuery,
+  description: 'Only events whose last attempt ended at or after this time.',
+})
+const Failed = {
+  events: Type.Integer({ minimum: 0, description: `Number of events, at most ${REPLAYED_MAX}.` }),
+  has_more: Type.Boolean({ description: 'There are more; repeat the request later.' }),
+}
+
+const countFailedEvents = route({
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/failed-events',
+  docs: {
+    operation: 'getFailedWebhookEvents',
+    tag: 'Webhooks',
+    summary: 'Count the events that were not delivered and can be delivered again',
+    description: 'Their last attempt failed for good and their payload is still kept. Tests do not count.',
+  },
+  access: { as: 'team', permission: 'webhook.read' },
+  params: ofWebhook,
+  query: Type.Object({ after: FailedSince }),
+  reply: { schema: record('FailedWebhookEvents', 'Events that were not delivered.', Failed) },
+  async handle({ params: { webhook_id }, query, principal, app }) {
+    const webhook = webhookOf(app, principal.teamId, webhook_id)
+    const { events, hasMore } = await app.eventDispatch.failedEvents(webhook, sinceOf(query.after))
+    return { events, has_more: hasMore }
+  },
+})
+
+const replayFailedEvents = route({
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/replay-failed',
+  docs: {
+    operation: 'replayFailedWebhookEvents',
+    tag: 'Webhooks',
+    summary: 'Deliver all events that were not delivered again, the oldest first',
+    description:
+      `Under their event ids, each with a new series of attempts; at most ${REPLAYED_MAX} events. 409 when the webhook is disabled; at ` +
+      `most ${REPLAYS_PER_MINUTE} a minute.`,
+  },
+  access: { as: 'team', permission: 'webhook.manage' },
+  params: ofWebhook,
+  limits: { throttle: { times: REPLAYS_PER_MINUTE, seconds: 60 } },
+  body: {
+    schema: record(
+      'WebhookReplayFailed',
+      'Which events.',
+      { after: FailedSince },
+      { after: '2030-01-02T00:00:00.000Z' },
+    ),
+    optional: true,
+  },
+  reply: {
+    schema: record('WebhookReplayedFailed', 'The events that are delivered again.', Failed),
+    status: 202,
+    etag: true,
+  },
+  async handle({ params: { webhook_id }, body, principal, app, request }) {
+    const webhook = webhookOf(app, principal.teamId, webhook_id)
+    request.matches(presentWebhook(webhook))
+    const { events, hasMore } = await app.eventDispatch.replayFailed(webhook, sinceOf(body.after))
+    return answer({ data: { events, has_more: hasMore } })
+  },
+})
+
+function sinceOf(after: string | undefined): number {
+  return after === undefined ? 0 : parseTime(after, { param: 'after' })
+}
+
+export const webhookDeliveries = [
+  ...[testWebhook, listWebhookDeliveries, readWebhookDelivery, replayWebhookDelivery],
+  ...[countFailedEvents, replayFailedEvents],
+]

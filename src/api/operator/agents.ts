@@ -2,10 +2,13 @@
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { Default, Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import { refuseBoth, replacedBy } from '../schemas/list-filters.ts'
+import { Default, Id, listOf, Nullable, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { refuseBoth, replacedBy, searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { AGENT_STATES, OperatorAgent, presentAgent } from '../schemas/operator-agent.ts'
 import { record } from '../schemas/record.ts'
+
+/** More than any server sends. */
+const SEND_LIMIT_MAX = 1_000_000_000
 
 const listAgents = route({
   method: 'GET',
@@ -20,6 +23,7 @@ const listAgents = route({
   query: pageQuery({
     limit: 50,
     state: Words(AGENT_STATES, 'Only these.'),
+    ...searchFilters('Part of the address, or of the name the agent gave itself.'),
     after: { ...TimeQuery, description: 'Registered at or after this time.' },
     created_after: replacedBy('after', TimeQuery),
   }),
@@ -29,8 +33,8 @@ const listAgents = route({
     refuseBoth('after', query.after, 'created_after', query.created_after)
     const since = query.after ?? query.created_after
     const createdAfter = since === undefined ? undefined : parseTime(since)
-    const page = app.agents.registrations.list({ state, createdAfter, limit, after: position })
-    return { items: page.items.map(presentAgent), next: page.next }
+    const page = app.agents.registrations.list({ state, search: searchOf(query), createdAfter, limit, after: position })
+    return { items: page.items.map((one) => presentAgent(app, one)), next: page.next }
   },
 })
 
@@ -50,7 +54,45 @@ const revokeAgent = route({
   async handle({ params: { registration_id: id }, app }) {
     const { ownership, registrations } = app.agents
     await app.db.write((tx) => ownership.revoke(tx, id))
-    return presentAgent(registrations.byId(app.db.read, id)!)
+    return presentAgent(app, registrations.byId(app.db.read, id)!)
+  },
+})
+
+const Limit = (per: string) =>
+  Nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: SEND_LIMIT_MAX,
+      description: `Recipients per ${per}; null for that of the settings.`,
+    }),
+  )
+
+const setSendLimits = route({
+  method: 'PUT',
+  surface: 'operator',
+  path: '/agents/{registration_id}/send-limits',
+  docs: {
+    operation: 'setAgentSendLimits',
+    tag: 'Agents',
+    summary: 'Set how many recipients an agent may send to; applies to its next message',
+    description: 'Instead of `AGENT_SEND_HOURLY` and `AGENT_SEND_DAILY`. 0 stops its sending.',
+  },
+  access: { as: 'operator' },
+  params: Type.Object({ registration_id: Id('agentRegistration') }),
+  body: {
+    schema: record(
+      'AgentSendLimits',
+      'Both limits.',
+      { recipients_per_hour: Limit('hour'), recipients_per_day: Limit('day') },
+      { recipients_per_hour: 50, recipients_per_day: null },
+    ),
+  },
+  reply: { schema: OperatorAgent },
+  async handle({ params: { registration_id: id }, body, app }) {
+    const { ownership, registrations } = app.agents
+    const limits = { hourly: body.recipients_per_hour, daily: body.recipients_per_day }
+    await app.db.write((tx) => ownership.setSendLimits(tx, id, limits))
+    return presentAgent(app, registrations.byId(app.db.read, id)!)
   },
 })
 
@@ -97,6 +139,16 @@ const Switch = record(
   { enabled: true },
 )
 
+const readRegistration = route({
+  method: 'GET',
+  surface: 'operator',
+  path: '/agents/registration',
+  docs: { operation: 'getAgentRegistration', tag: 'Agents', summary: 'Get whether agents can register' },
+  access: { as: 'operator' },
+  reply: { schema: Switch },
+  handle: ({ app }) => ({ enabled: app.agents.switches.isOpen() }),
+})
+
 const switchRegistration = route({
   method: 'PUT',
   surface: 'operator',
@@ -116,4 +168,4 @@ const switchRegistration = route({
   },
 })
 
-export const operatorAgents = [listAgents, revokeAgent, revokeAll, switchRegistration]
+export const operatorAgents = [listAgents, revokeAgent, setSendLimits, revokeAll, readRegistration, switchRegistration]

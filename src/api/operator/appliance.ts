@@ -7,6 +7,7 @@ import { PROGRAM_VERSION } from '../../config/version.ts'
 import type { Context } from '../../context.ts'
 import { hostRecords } from '../../directory/dns-records.ts'
 import { bounceDomain } from '../../directory/domain-name.ts'
+import type { Domain } from '../../directory/domain-record.ts'
 import { route } from '../../http/route.ts'
 import { listOf, Words } from '../../http/schema.ts'
 import { DomainJson, presentDomain } from '../schemas/domain.ts'
@@ -73,14 +74,19 @@ const readOwnRecords = route({
       ),
     }),
   },
-  async handle({ app: { config, directory } }) {
-    const host = config.MAIL_HOSTS[0]!
-    const names = [...new Set([config.AGENT_MAILBOX_DOMAIN, host])]
-    const domains = await Promise.all(names.map((name) => directory.domains.system(name)))
+  async handle({ app }) {
+    const host = app.config.MAIL_HOSTS[0]!
+    const domains = await ownDomains(app)
     const records = hostRecords(host, bounceDomain(host)).map(({ name, type, value }) => ({ name, type, value }))
     return { domains: domains.map(presentDomain), mail_host: records }
   },
 })
+
+/** The domain of agent inboxes, and that of system mail. */
+export function ownDomains({ config, directory }: Context): Promise<Domain[]> {
+  const names = new Set([config.AGENT_MAILBOX_DOMAIN, config.MAIL_HOSTS[0]!])
+  return Promise.all([...names].map((name) => directory.domains.system(name)))
+}
 
 function settingOf({ config }: Context, name: keyof typeof settings) {
   const { default: initial, description } = settings[name] as { default?: unknown; description?: string }

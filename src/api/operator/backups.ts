@@ -39,7 +39,8 @@ const listBackups = route({
     summary: 'List the backups in the folder of backups, newest first',
     description:
       `The newest ${LISTED_MAX}, and the one that runs or has failed since the start. A backup cannot be fetched here: it holds the secret ` +
-      'of the appliance and all mail. `mailstead restore` reads it on the machine.',
+      'of the appliance and all mail. `mailstead restore` reads it on the machine. 503 when the folder cannot be read.',
+    errors: ['service_unavailable'],
   },
   access: { as: 'operator' },
   reply: { schema: listOf(Backup), list: 'whole' },

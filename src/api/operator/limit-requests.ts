@@ -5,6 +5,7 @@ import { route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
 import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
+import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import {
   LimitRequestFilter,
@@ -30,10 +31,13 @@ const listRequests = route({
     limit: MANAGEMENT_PAGE,
     status: LimitRequestFilter,
     team_id: { ...Id('team'), description: 'Requests of this team.' },
+    ...searchFilters('Part of the reason, or of the id.'),
   }),
   reply: { schema: listOf(OperatorLimitRequest) },
-  handle({ query: { status, team_id: teamId, limit }, after, app }) {
-    const page = app.outbound.sharedLimit.list({ teamId, status: limitStatusOf(status), limit, after })
+  handle({ query, after, app }) {
+    const { status, team_id: teamId, limit } = query
+    const filter = { teamId, status: limitStatusOf(status), search: searchOf(query) }
+    const page = app.outbound.sharedLimit.list({ ...filter, limit, after })
     return { items: page.items.map(presentOperatorLimitRequest), next: page.next }
   },
 })

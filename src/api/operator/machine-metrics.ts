@@ -114,6 +114,13 @@ function remotes({ sync, clock }: Context, registry: Registry): void {
     registers: [registry],
   })
   for (const [status, count] of sync.accounts.countByStatus()) metric.set({ status }, count)
+  const messages = new Counter({
+    name: 'mailstead_remote_messages_total',
+    help: 'Messages of outside accounts that were stored, by direction: in (here), out (at their servers).',
+    labelNames: ['direction'],
+    registers: [registry],
+  })
+  for (const { direction, messages: count } of sync.accounts.carried()) messages.inc({ direction }, count)
   const lag = new Gauge({
     name: 'mailstead_remote_lag_seconds',
     help: 'Time since the outside account that was compared longest ago, of those that are followed, was compared.',

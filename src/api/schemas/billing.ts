@@ -39,6 +39,21 @@ export const BillingSummary = record('BillingSummary', 'Credits bought and used 
   currency: Currency,
 })
 
+export const TeamBilling = record('TeamBilling', 'The credits of a team.', {
+  team_id: Id('team'),
+  balance: Decimal('What is left; negative for a team that owes.'),
+  summary: BillingSummary,
+})
+
+/** @param balance millionths */
+export function presentTeamBilling(
+  teamId: string,
+  balance: number,
+  { days, summary }: { days: number; summary: Summary },
+): Static<typeof TeamBilling> {
+  return { team_id: teamId, balance: decimal(balance), summary: presentSummary(days, summary) }
+}
+
 export function presentTransaction(made: Transaction): TransactionJson {
   return {
     id: made.id,

@@ -5,6 +5,7 @@ import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { DeliveryRecord, DeliveryRow } from '../../outbound/log/delivery-log.ts'
+import type { ResendState } from '../../outbound/log/single-deliveries.ts'
 import { DETAIL_MAX, type Step } from '../../outbound/log/timeline.ts'
 import { labelFields } from './labels.ts'
 import { record } from './record.ts'
@@ -56,6 +57,9 @@ export type DeliveryLogJson = Static<typeof DeliveryLogJson>
 
 export const DeliveryLogDetail = record('DeliveryLogDetail', 'The delivery with all its events in order.', {
   ...MEMBERS,
+  content_available: Type.Boolean({ description: 'The content is kept: a failed delivery can be resent.' }),
+  resent_from: Nullable({ ...Id('deliveryLog'), description: 'The failed delivery that it repeats.' }),
+  resent_as: Nullable({ ...Id('deliveryLog'), description: 'The delivery that repeats it.' }),
   timeline: Type.Array(
     record('DeliveryStep', 'An event of a delivery.', {
       at: Timestamp,
@@ -100,8 +104,12 @@ export function presentDelivery(row: DeliveryRow): DeliveryLogJson {
   }
 }
 
-export function presentDeliveryDetail(row: DeliveryRecord): DeliveryLogDetail {
-  return { ...presentDelivery(row), timeline: presentSteps(row.timeline) }
+export function presentDeliveryDetail(row: DeliveryRecord, state: ResendState): DeliveryLogDetail {
+  return {
+    ...presentDelivery(row),
+    ...{ content_available: state.hasContent, resent_from: state.resentFrom, resent_as: state.resentAs },
+    timeline: presentSteps(row.timeline),
+  }
 }
 
 export function presentSteps(steps: readonly Step[]): DeliveryLogDetail['timeline'] {

@@ -58,7 +58,10 @@ export const DomainJson = record(
     verified_at: TimeOrNull('Last time the verification record was found; null before the first.'),
     created_at: TimeOf('When it was created.'),
     checks_ok: Nullable(
-      Type.Boolean({ description: 'Whether every record was found by the last check; null before the first.' }),
+      Type.Boolean({
+        description:
+          'Whether every record was found by the last check; null before the first, and for a reserved name (RFC 2606) that has no records.',
+      }),
     ),
     checked_at: TimeOrNull('When DNS was last checked; null before the first check.'),
     dns_records: DnsRecords,
@@ -87,7 +90,7 @@ export const DomainJson = record(
 )
 export type DomainJson = Static<typeof DomainJson>
 
-const DomainCheck = record('DomainCheck', 'An expected record and the answer of DNS.', {
+export const DomainCheck = record('DomainCheck', 'An expected record and the answer of DNS.', {
   record: Words(['verification', 'mx', 'spf', 'dkim', 'dmarc']),
   name: Type.String({ description: 'The queried name.' }),
   expected: Type.String(),

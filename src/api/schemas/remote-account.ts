@@ -3,9 +3,17 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import { remoteActions } from '../../sync/accounts-actions.ts'
+import { heldSides, remoteActions } from '../../sync/accounts-actions.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
-import type { DiscoveredAccount, DiscoveredServer, ImportProgress, RemoteAccount } from '../../sync/records.ts'
+import {
+  type DiscoveredAccount,
+  type DiscoveredServer,
+  type HeldRemoval,
+  type ImportProgress,
+  REMOVAL_SIDES,
+  type RemoteAccount,
+  type RemovalSide,
+} from '../../sync/records.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
@@ -42,8 +50,26 @@ const ACTIONS = record('RemoteActions', 'Permitted actions.', {
   pause: Type.Boolean(),
   resume: Type.Boolean(),
   sync: Type.Boolean(),
-  confirm_removal: Type.Boolean({ description: 'A removal of many messages at the other side is held back.' }),
+  confirm_removal: Type.Boolean({ description: 'A removal of many messages is held back: see `held_removals`.' }),
 })
+
+/** Where messages are that a held removal would remove. */
+export const RemovalSideName = Words(
+  REMOVAL_SIDES,
+  '`here`: they are gone at the server and kept here; `server`: they were deleted here and are kept at the server.',
+)
+
+const HeldRemovalJson = record(
+  'HeldRemoval',
+  'A removal of many messages that waits for `confirm-removal`.',
+  {
+    at: RemovalSideName,
+    messages: count('Messages that would be removed.'),
+    folders: Type.Array(Type.String(), { description: 'Folders they are in, up to 20.' }),
+    since: TimeOf('When it was held back. One `here` happens 24 hours later by itself, one at the `server` does not.'),
+  },
+  { at: 'server', messages: 4821, folders: ['INBOX'], since: '2030-01-02T03:08:05.000Z' },
+)
 
 const STATE_MEMBERS = {
   id: Id('remoteAccount'),
@@ -121,6 +147,7 @@ export const RemoteAccountJson = record(
       ),
     ),
     push: Words(['idle', 'poll'], '`idle`: the server notifies of new mail; `poll`: it is asked every 2 minutes.'),
+    held_removals: Type.Array(HeldRemovalJson, { description: 'Removals that wait for a confirmation.' }),
     allowed_actions: ACTIONS,
   },
   {
@@ -135,6 +162,7 @@ export const RemoteAccountJson = record(
     since: null,
     kind: 'dovecot',
     push: 'idle',
+    held_removals: [],
     allowed_actions: { update: true, delete: true, pause: true, resume: false, sync: true, confirm_removal: false },
   },
 )
@@ -217,8 +245,16 @@ export function presentRemoteAccount(account: RemoteAccount): RemoteAccountJson 
     folder_id: folderId,
     since: isoTimeOrNull(account.since),
     ...{ kind, push },
+    held_removals: heldSides(account).map((at) =>
+      presentHeld(at, at === 'here' ? account.removal : account.removalThere),
+    ),
     allowed_actions: { ...actions, confirm_removal: confirmRemoval },
   }
+}
+
+function presentHeld(at: RemovalSide, removal: HeldRemoval | null): Static<typeof HeldRemovalJson> {
+  const { messages = 0, folders = [], since = 0 } = removal ?? {}
+  return { at, messages, folders: [...folders], since: isoTime(since) }
 }
 
 export function presentRemoteFolder(folder: FollowedFolder): Static<typeof RemoteFolderJson> {

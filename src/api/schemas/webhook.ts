@@ -56,6 +56,7 @@ const EXAMPLE = {
   domain_ids: null,
   signing_secret_hint: 'x0Zk',
   secret_rotated_at: null,
+  previous_secret_until: null,
   consecutive_failures: 0,
   last_delivery_at: null,
   last_success_at: null,
@@ -83,6 +84,9 @@ export const WebhookJson = record(
     domain_ids: Nullable(Type.Array(Id('domain'), { description: 'Only events of these domains; null for all.' })),
     signing_secret_hint: Type.String({ description: 'Last four characters of the signing secret.' }),
     secret_rotated_at: TimeOrNull('When the signing secret was last rotated; null before.'),
+    previous_secret_until: TimeOrNull(
+      'Until when requests also carry a signature with the previous secret; null without a grace period.',
+    ),
     consecutive_failures: Type.Integer({
       minimum: 0,
       description: 'Events in a row that were not delivered in eight attempts.',
@@ -118,6 +122,7 @@ export function presentWebhook(webhook: Webhook): WebhookJson {
     domain_ids: list(webhook.domainIds),
     signing_secret_hint: webhook.secretHint,
     secret_rotated_at: isoTimeOrNull(webhook.secretRotatedAt),
+    previous_secret_until: isoTimeOrNull(webhook.previousSecretUntil),
     consecutive_failures: webhook.consecutiveFailures,
     last_delivery_at: isoTimeOrNull(webhook.lastDeliveryAt),
     last_success_at: isoTimeOrNull(webhook.lastSuccessAt),

@@ -36,6 +36,10 @@ import { auditTable } from './0033-audit.ts'
 import { domainChecks } from './0034-domain-checks.ts'
 import { consoleTables } from './0035-console.ts'
 import { outsideAccounts } from './0036-outside-accounts.ts'
+import { outsideTotals } from './0037-outside-totals.ts'
+import { accessEnds } from './0038-access-ends.ts'
+import { resendingTables } from './0039-resending.ts'
+import { heldRemovals } from './0040-held-removals.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -77,5 +81,9 @@ export const mailMigrations = [
   domainChecks,
   consoleTables,
   outsideAccounts,
+  outsideTotals,
+  accessEnds,
+  resendingTables,
+  heldRemovals,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

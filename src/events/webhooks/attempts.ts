@@ -8,7 +8,7 @@ import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
 import { Where } from '../../db/sql-text.ts'
 import type { EventType } from '../outbox.ts'
-import type { Attempt, AttemptDetail, AttemptResult, DispatchedEvent } from './records.ts'
+import type { Attempt, AttemptDetail, AttemptResult, DispatchedEvent, Webhook } from './records.ts'
 
 /** The values of a new attempt row. */
 export interface NewAttempt {
@@ -68,6 +68,36 @@ export class Attempts {
       [...where.values, filter.limit + 1],
     )
     return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
+  }
+
+  /** The attempts of some events to some subscriptions, oldest first, at most `limit`. Reads by index. */
+  ofEvents(
+    webhooks: readonly Webhook[],
+    eventIds: readonly string[],
+    limit: number,
+  ): (Attempt & { webhook: number })[] {
+    const rows = this.#db.read.all(
+      `SELECT ${COLUMNS}, a.webhook FROM webhook_attempts a WHERE a.webhook IN (SELECT value FROM json_each(?))
+         AND a.event_id IN (SELECT value FROM json_each(?)) ORDER BY a.created_at, a.n LIMIT ?`,
+      [JSON.stringify(webhooks.map(({ n }) => n)), JSON.stringify(eventIds), limit],
+    )
+    return rows.map((row) => ({ ...present(row), webhook: row.webhook as number }))
+  }
+
+  /**
+   * Keys of events whose last attempt failed for good and whose payload is kept, oldest first. Tests are not included.
+   * @param since ms, when the attempt ended @param now ms
+   */
+  async failedEvents(webhook: number, since: number, now: number, limit: number): Promise<number[]> {
+    const rows = await this.#db.scan.all<{ event: number }>(
+      `SELECT a.event FROM webhook_attempts a JOIN events e ON e.n = a.event AND e.id = a.event_id
+       WHERE a.webhook = ? AND a.created_at >= ? AND a.result IN ('failed', 'permanent_failure')
+         AND a.payload_expires_at > ? AND a.event_type <> 'service.test'
+         AND NOT EXISTS (SELECT 1 FROM webhook_attempts l WHERE l.webhook = a.webhook AND l.event_id = a.event_id AND l.n > a.n)
+       ORDER BY a.created_at, a.n LIMIT ?`,
+      [webhook, since, now, limit],
+    )
+    return rows.map(({ event }) => event)
   }
 
   /** An attempt with its request. @param now ms; an expired payload is null */

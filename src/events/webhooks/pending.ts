@@ -108,6 +108,19 @@ export class PendingDeliveries {
     this.#add(tx, [{ webhook, event, since: this.#deps.clock.now() }])
   }
 
+  /** The same for events that are not queued for the subscription yet. @returns the number of events */
+  requeueAll(tx: Tx, webhook: number, events: readonly number[]): number {
+    const queued = tx.all<{ event: number }>(
+      'SELECT event FROM webhook_queue WHERE webhook = ? AND event IN (SELECT value FROM json_each(?))',
+      [webhook, JSON.stringify(events)],
+    )
+    const known = new Set(queued.map(({ event }) => event))
+    const since = this.#deps.clock.now()
+    const added = events.filter((event) => !known.has(event)).map((event) => ({ webhook, event, since }))
+    this.#add(tx, added)
+    return added.length
+  }
+
   /** The subscriptions with due deliveries. */
   due(): number[] {
     const rows = this.#deps.db.read.all<{ webhook: number }>(

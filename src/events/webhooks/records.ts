@@ -24,6 +24,8 @@ export interface Webhook {
   /** Last four characters of the signing secret. */
   secretHint: string
   secretRotatedAt: number | null
+  /** When signatures with the secret before it end or ended; null without a grace period. */
+  previousSecretUntil: number | null
   /** Events in a row whose deliveries finally failed. */
   consecutiveFailures: number
   lastDeliveryAt: number | null
@@ -56,6 +58,13 @@ export interface Attempt {
   payloadBytes: number
   payloadSha256: Uint8Array
   createdAt: number
+}
+
+/** An attempt of any subscription of a team. */
+export interface TeamAttempt extends Attempt {
+  /** `whk_…` */
+  webhookId: string
+  url: string
 }
 
 /** An attempt with its request; the payload is null once it has expired. */

@@ -22,6 +22,7 @@ export function presentWebhook(row: Row): Webhook {
     disabledReason: row.disabled_reason as DisabledReason | null,
     secretHint: row.secret_hint as string,
     secretRotatedAt: row.secret_rotated_at as number | null,
+    previousSecretUntil: row.previous_until as number | null,
     consecutiveFailures: row.consecutive_failures as number,
     lastDeliveryAt: row.last_delivery_at as number | null,
     lastSuccessAt: row.last_success_at as number | null,

@@ -235,6 +235,11 @@ export class Webhooks {
     return secret
   }
 
+  /** All subscriptions of a team. */
+  allOf(teamId: string): Webhook[] {
+    return this.#deps.db.read.all('SELECT * FROM webhooks WHERE team_id = ? ORDER BY n', [teamId]).map(presentWebhook)
+  }
+
   /** The enabled subscriptions of a team. */
   enabledOf(reader: Reader, teamId: string): Webhook[] {
     const rows = reader.all(`SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [teamId])

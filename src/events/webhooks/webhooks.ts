@@ -15,8 +15,13 @@ import { Attempts } from './attempts.ts'
 import { Courier } from './courier.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { PendingDeliveries } from './pending.ts'
-import { Payload, type Webhook } from './records.ts'
+import { Payload, type TeamAttempt, type Webhook } from './records.ts'
 import { type WebhookInput, Webhooks } from './subscriptions.ts'
+
+/** Events that one request delivers again. */
+export const REPLAYED_MAX = 1000
+/** Attempts listed for the events of one delivery. */
+const TEAM_ATTEMPTS_MAX = 200
 
 export interface EventDispatchDeps {
   db: Db
@@ -129,6 +134,41 @@ export class EventDispatch {
       tx.afterCommit(() => notifier.notify('webhooks'))
     })
     return { eventId: attempt.eventId, scheduledAt: isoTime(clock.now()) }
+  }
+
+  /**
+   * The number of events that were not delivered and can be delivered again, at most {@link REPLAYED_MAX}.
+   * @param since ms, when the last attempt ended
+   */
+  async failedEvents(webhook: Webhook, since: number): Promise<{ events: number; hasMore: boolean }> {
+    const failed = await this.attempts.failedEvents(webhook.n, since, this.#deps.clock.now(), REPLAYED_MAX + 1)
+    return { events: Math.min(failed.length, REPLAYED_MAX), hasMore: failed.length > REPLAYED_MAX }
+  }
+
+  /**
+   * Delivers the events that were not delivered again, each with a new series of attempts, the oldest first.
+   * @returns the number of events, and whether there are more
+   * @throws ProductError conflict when the subscription is disabled
+   */
+  async replayFailed(webhook: Webhook, since: number): Promise<{ events: number; hasMore: boolean }> {
+    if (webhook.status !== 'enabled') throw conflict('The webhook is disabled. Enable it first.')
+    const { db, clock, notifier } = this.#deps
+    const failed = await this.attempts.failedEvents(webhook.n, since, clock.now(), REPLAYED_MAX + 1)
+    const events = await db.write((tx) => {
+      tx.afterCommit(() => notifier.notify('webhooks'))
+      return this.#pending.requeueAll(tx, webhook.n, failed.slice(0, REPLAYED_MAX))
+    })
+    return { events, hasMore: failed.length > REPLAYED_MAX }
+  }
+
+  /** The attempts to deliver some events to the subscriptions of a team, oldest first. */
+  attemptsOf(teamId: string, eventIds: readonly string[]): TeamAttempt[] {
+    const webhooks = new Map(this.webhooks.allOf(teamId).map((webhook) => [webhook.n, webhook]))
+    const attempts = this.attempts.ofEvents([...webhooks.values()], eventIds, TEAM_ATTEMPTS_MAX)
+    return attempts.map((attempt) => {
+      const { id, url } = webhooks.get(attempt.webhook)!
+      return { ...attempt, webhookId: id, url }
+    })
   }
 
   /** Deletes attempts older than `before` (ms) and orphaned deliveries. @returns how many */

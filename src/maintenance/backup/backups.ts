@@ -57,10 +57,13 @@ export class Backups {
     return named === '' ? join(resolve(data), 'backups') : resolve(named)
   }
 
-  /** Newest first; the one that runs, or failed, is among them. */
+  /**
+   * Newest first; the one that runs, or failed, is among them.
+   * @throws ProductError service_unavailable when the folder cannot be read
+   */
   async list(): Promise<BackupRecord[]> {
     const last = this.#last
-    const names = (await readdir(this.folder).catch(() => [])).filter((name) => NAME.test(name) && name !== last?.name)
+    const names = (await this.#names()).filter((name) => NAME.test(name) && name !== last?.name)
     const newest = names.sort().reverse().slice(0, LISTED_MAX)
     const stored = (await Promise.all(newest.map((name) => this.#stored(name)))).filter((one) => one !== null)
     return (last === null ? stored : [last, ...stored]).sort((a, b) => b.startedAt - a.startedAt)
@@ -177,8 +180,20 @@ export class Backups {
     return sizes.reduce((sum, { size }) => sum + size, 0)
   }
 
+  #names(): Promise<string[]> {
+    return readdir(this.folder).catch((error: unknown) => this.#missing(error, []))
+  }
+
+  /** What is not there is none; what cannot be read must not look like none. @throws ProductError service_unavailable */
+  #missing<T>(error: unknown, none: T): T {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return none
+    const sentence = `The folder of backups ${this.folder} cannot be read: ${message}. Correct its rights, or set BACKUP_DIR.`
+    throw new ProductError('service_unavailable', sentence, { cause: error })
+  }
+
   async #stored(name: string): Promise<BackupRecord | null> {
-    const found = await stat(join(this.folder, name)).catch(() => null)
+    const found = await stat(join(this.folder, name)).catch((error: unknown) => this.#missing(error, null))
     if (found === null || !found.isFile()) return null
     const none = { messages: null, progress: null, failure: null }
     return { name, status: 'complete', startedAt: timeIn(name), sizeBytes: found.size, ...none }

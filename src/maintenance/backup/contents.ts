@@ -6,6 +6,7 @@ import { ProductError } from '../../base/errors.ts'
 import { DatabaseFile } from '../../db/database-file.ts'
 import { formOf } from '../../db/migrate.ts'
 import type { Reader } from '../../db/sql.ts'
+import { keptContents } from '../../outbound/log/kept-contents.ts'
 import { mailContents } from '../../outbound/log/named-contents.ts'
 import { readApplianceId, readOwnerId } from '../../store/appliance/record.ts'
 import { contentSizes, countStored, isIntact, type NamedContent } from '../../store/blobs.ts'
@@ -24,6 +25,7 @@ const ROWS_AT_ONCE = 500
 const NAMED_IN = new Map([
   ['messages', messageContents],
   ['emails', mailContents],
+  ['kept_contents', keptContents],
   ['uploads', uploadContents],
   ['drafts', draftContents],
 ])
@@ -149,8 +151,10 @@ export async function missingContents(
     progress.add(rows.length)
   }
   const missing = new Set<string>()
+  const tables = mail.tables()
   let count = 0
   for (const [table, named] of NAMED_IN) {
+    if (!tables.has(table)) continue
     progress.begin(`Looking up the contents of ${table}`, 'contents')
     for (let after = 0; ; ) {
       const rows = named(mail.read, after, ROWS_AT_ONCE)

@@ -33,9 +33,11 @@ export class Doctor {
    * @param outside also connects to this machine by its public names, and to mail servers of others
    */
   async run(outside: boolean): Promise<Examination> {
-    const running = this.#running
-    if (running !== null && (running.outside || !outside)) return running.examination
-    if (running !== null) await running.examination
+    for (let running = this.#running; running !== null; running = this.#running) {
+      if (running.outside || !outside) return running.examination
+      // It does not connect to others: the next run does. What it throws is its caller's.
+      await running.examination.catch(() => {})
+    }
     const examination = this.#examine(outside)
     this.#running = { outside, examination }
     try {

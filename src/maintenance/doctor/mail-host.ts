@@ -8,10 +8,10 @@ import { reverseName } from '../../net/reverse-name.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 /** Addresses of one host whose names are asked for. */
-const ADDRESSES_MAX = 8
+export const ADDRESSES_MAX = 8
 
 /** Values of a record; `sure` is false where no name server answered. */
-interface Answer {
+interface RecordAnswer {
   values: string[]
   sure: boolean
 }
@@ -33,15 +33,20 @@ async function checkHostRecords(resolver: Resolver, host: string): Promise<Findi
 /** Null for a record that does its work: others may stand beside what we ask for. */
 async function checkHostRecord(resolver: Resolver, { name, type, value }: ZoneRecord): Promise<Finding | null> {
   // Any name stands for all of them.
-  const { values, sure } = await ask(resolver, name.replace('*', 'any'), type)
+  const { values, sure } = await askRecord(resolver, name.replace('*', 'any'), type)
   if (!sure) return unasked('host_records', name)
-  const [kind = '', host] = value.split(' ')
-  if (values.some((found) => (type === 'MX' ? found === host : found.startsWith(kind.toLowerCase())))) return null
+  if (isAnswered({ type, value }, values)) return null
   return warning('host_records', `The ${type} record ${name} is missing.`, `Set it to: ${value}`)
 }
 
+/** Whether one of the values does the work of a record: others may stand beside it. */
+export function isAnswered({ type, value }: Pick<ZoneRecord, 'type' | 'value'>, values: readonly string[]): boolean {
+  const [kind = '', host] = value.split(' ')
+  return values.some((found) => (type === 'MX' ? found === host : found.startsWith(kind.toLowerCase())))
+}
+
 async function checkHost(resolver: Resolver, host: string): Promise<Finding[]> {
-  const [four, six] = await Promise.all([ask(resolver, host, 'A'), ask(resolver, host, 'AAAA')])
+  const [four, six] = await Promise.all([askRecord(resolver, host, 'A'), askRecord(resolver, host, 'AAAA')])
   const addresses = [...four.values, ...six.values].slice(0, ADDRESSES_MAX)
   if (addresses.length === 0) {
     if (!four.sure || !six.sure) return [unasked('mail_host', host)]
@@ -62,7 +67,7 @@ async function checkHost(resolver: Resolver, host: string): Promise<Finding[]> {
 
 async function checkReverseDns(resolver: Resolver, host: string, address: string): Promise<Finding> {
   const name = reverseName(address)
-  const { values, sure } = await ask(resolver, name, 'PTR')
+  const { values, sure } = await askRecord(resolver, name, 'PTR')
   if (values.includes(host)) return fine('reverse_dns', `The PTR record of ${address} is ${host}.`)
   if (!sure) return unasked('reverse_dns', name)
   const says =
@@ -84,7 +89,8 @@ function textOf(value: Value): string {
   return Array.isArray(value) ? value.join('') : value.exchange
 }
 
-async function ask(resolver: Resolver, name: string, type: string): Promise<Answer> {
+/** Asks for a record, bypassing the cache; values in lower case, hosts without the last dot. */
+export async function askRecord(resolver: Resolver, name: string, type: string): Promise<RecordAnswer> {
   try {
     const values = ((await resolver.fresh(name, type)) as Value[]).map(textOf)
     return { values: values.map((value) => value.toLowerCase().replace(/\.$/, '')), sure: true }

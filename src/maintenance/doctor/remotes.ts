@@ -1,6 +1,7 @@
 // Outside accounts that are not followed although their team wants them to be.
 
 import { HOUR_MS } from '../../base/durations.ts'
+import { heldSides } from '../../sync/accounts-actions.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, fine, warning } from './finding.ts'
@@ -31,16 +32,21 @@ export function remoteFindings(troubled: readonly RemoteAccount[], total: number
   ]
 }
 
-function isInTrouble({ status, statusSince, removal }: RemoteAccount, now: number): boolean {
-  if (removal !== null && !removal.isConfirmed) return true
+function isInTrouble(account: RemoteAccount, now: number): boolean {
+  const { status, statusSince } = account
+  if (heldSides(account).length > 0) return true
   return status === 'error' || (status === 'delayed' && now - statusSince >= DELAYED_MS)
 }
 
-function findingOf({ id, email, teamId, status, statusReason, removal }: RemoteAccount): Finding {
+function findingOf(account: RemoteAccount): Finding {
+  const { id, email, teamId, status, statusReason, removal, removalThere } = account
+  const [side] = heldSides(account)
   const who = `The outside account ${email} (${id}) of ${teamId}`
-  if (status !== 'error' && removal !== null && !removal.isConfirmed) {
-    const says = `${who} holds back the removal of ${removal.messages} messages.`
-    return warning('outside account', says, `To let it happen: mailstead remote confirm-removal ${id}`)
+  if (status !== 'error' && side !== undefined) {
+    const { messages } = (side === 'here' ? removal : removalThere)!
+    const says = `${who} holds back the removal of ${messages} messages${side === 'server' ? ' at the server' : ''}.`
+    const more = side === 'server' ? ' --at server' : ''
+    return warning('outside account', says, `To let it happen: mailstead remote confirm-removal ${id}${more}`)
   }
   const why = (statusReason ?? 'the reason is not known').replace(/\.$/, '')
   const says = status === 'error' ? `${who} has stopped: ${why}.` : `${who} has not been reached for hours: ${why}.`

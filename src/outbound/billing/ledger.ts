@@ -48,6 +48,8 @@ export interface Credit {
 
 export interface TransactionFilter {
   type?: TransactionType
+  /** Part of the purpose. */
+  search?: string
   /** ms, inclusive. */
   from?: number
   /** ms, exclusive. */
@@ -137,14 +139,15 @@ export class Ledger {
   }
 
   /** Newest first. */
-  async list(teamId: string, { type, from, to, limit, after }: TransactionFilter): Promise<Page<Transaction>> {
+  async list(teamId: string, { type, search, from, to, limit, after }: TransactionFilter): Promise<Page<Transaction>> {
     const where = new Where().add('team_id = ?', teamId)
     if (type !== undefined) where.add('type = ?', type)
+    if (search !== undefined) where.add('instr(lower(description), ?) > 0', search.toLowerCase())
     if (from !== undefined) where.add('created_at >= ?', from)
     if (to !== undefined) where.add('created_at < ?', to)
     if (after !== null) where.add('(created_at, n) < (?, ?)', ...after)
-    // A filter by type may scan many rows.
-    const reader = type === undefined ? this.#db.read : this.#db.scan
+    // These filters may scan many rows.
+    const reader = type === undefined && search === undefined ? this.#db.read : this.#db.scan
     const rows = await reader.all(
       `SELECT * FROM billing_transactions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, limit + 1],

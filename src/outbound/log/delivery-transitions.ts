@@ -1,7 +1,7 @@
 // Applies transitions to deliveries, with all their effects. No other module changes the status of a delivery.
 
 import type { Clock } from '../../base/clock.ts'
-import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { SqlValue, Tx } from '../../db/db.ts'
 import { inPieces } from '../../db/many-rows.ts'
 import type { NewEvent } from '../../events/outbox.ts'
@@ -13,6 +13,7 @@ import type { Carrier, DeliveryStatus, EmailSource, Outcome } from '../records.t
 import type { Suppressions } from '../suppressions.ts'
 import { bodyOf, type EventFact } from './bodies.ts'
 import { countedAs, factOf } from './facts.ts'
+import { keepContents } from './kept-contents.ts'
 import { countOpenOf } from './open-content.ts'
 import { stepsOf, withStep } from './timeline.ts'
 import { type DeliveryTransition, transitionOf } from './transition-rules.ts'
@@ -34,6 +35,10 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
 export const DELAY_REPORTED_FROM_MS = 5 * MINUTE_MS
 export const DELAY_REPORTED_EVERY_MS = HOUR_MS
 /** 9999-12-31T23:59:59.999Z: times in reports are untrusted, and later ones have another ISO format. */
+/** Messages that a person or a program sent, and may send again. */
+const RESENT_SOURCES: ReadonlySet<EmailSource> = new Set(['batch_api', 'mailbox_api', 'smtp'])
+/** How long the content of a message whose delivery failed is kept, ms. */
+export const KEPT_MS = 7 * DAY_MS
 /** Messages of a mailbox, whose owner must know when they are not delivered. */
 const SOURCES_WITH_DSN: ReadonlySet<EmailSource> = new Set(['mailbox_api', 'smtp', 'forward'])
 const TIME_MAX = 253_402_300_799_999
@@ -96,6 +101,8 @@ interface Writes {
   postponed: { delivery: number; dueAt: number }[]
   /** By key of the message: the change of the number of deliveries that need its content. */
   open: Map<number, number>
+  /** Keys of messages whose content is kept, because a delivery failed. */
+  kept: number[]
   events: NewEvent[]
 }
 
@@ -122,7 +129,7 @@ export class DeliveryTransitions {
     if (outcomes.length === 0) return []
     const rows = tx.all<Row>(READ, [JSON.stringify(outcomes.map(({ delivery }) => delivery))])
     const byN = new Map(rows.map((row) => [row.n, row]))
-    const writes: Writes = { deliveries: [], dropped: [], postponed: [], open: new Map(), events: [] }
+    const writes: Writes = { deliveries: [], dropped: [], postponed: [], open: new Map(), kept: [], events: [] }
     const applied = outcomes.map(({ delivery, outcome, carrier }) => {
       const row = byN.get(delivery)
       return row !== undefined && this.#applyOne(tx, writes, row, bounded(outcome), carrier)
@@ -164,6 +171,7 @@ export class DeliveryTransitions {
     else if (row.status === 'pending') writes.dropped.push(row.n)
     this.#settle(tx, row, transition, now)
     this.#count(tx, row, outcome, now)
+    if (isFailure(outcome) && RESENT_SOURCES.has(row.source)) writes.kept.push(row.email)
     const change = contentUsers(transition.status, needsDsn) - contentUsers(row.status, false)
     if (change !== 0) writes.open.set(row.email, (writes.open.get(row.email) ?? 0) + change)
     const suppressed = this.#suppress(tx, row, transition)
@@ -171,11 +179,12 @@ export class DeliveryTransitions {
     if (row.mailbox_id !== null) this.#deps.store.submissions.touch(tx, row.email_id)
   }
 
-  #write(tx: Tx, { deliveries, dropped, postponed, open, events }: Writes): void {
+  #write(tx: Tx, { deliveries, dropped, postponed, open, kept, events }: Writes): void {
     const { queue, outbox } = this.#deps
     inPieces(deliveries, (marks, values) => tx.run(`WITH new (${WRITTEN}) AS (VALUES ${marks}) ${WRITE}`, values))
     for (const { delivery, dueAt } of postponed) queue.postpone(tx, delivery, dueAt)
     queue.drop(tx, dropped)
+    keepContents(tx, kept, this.#clock.now() + KEPT_MS)
     countOpenOf(tx, open)
     outbox.recordAll(tx, events)
   }

@@ -33,6 +33,8 @@ export interface NewEmail extends Omit<Email, 'n' | 'hash'> {
   /** Earliest time of the first attempt (ms); by default when it was queued. */
   sendAt?: number
   labels?: MessageLabels
+  /** `dlog_…` of the failed delivery that it repeats. */
+  resentFrom?: string
 }
 
 /** An accepted message and its deliveries, in the order of its recipients. */
@@ -72,9 +74,15 @@ export class Emails {
   }
 
   /** Inserts a message and a pending delivery per recipient in a unit of work. */
-  insert(tx: Tx, { domainId, recipients, sendAt, labels = NO_LABELS, ...email }: NewEmail): Accepted {
+  insert(tx: Tx, { domainId, recipients, sendAt, labels = NO_LABELS, resentFrom, ...email }: NewEmail): Accepted {
     const open = recipients.length
-    const more = { domain_id: domainId, open_deliveries: open, send_at: sendAt ?? email.queuedAt, ...labels }
+    const more = {
+      domain_id: domainId,
+      open_deliveries: open,
+      send_at: sendAt ?? email.queuedAt,
+      resent_from: resentFrom ?? null,
+      ...labels,
+    }
     const n = tx.insert('emails', { ...emailRow(email), ...more })
     const deliveries: Accepted['deliveries'] = []
     for (const to of recipients) {

@@ -41,6 +41,9 @@ const MICROSOFT_NEEDED = ['Mail.Send', 'Mail.ReadBasic', 'User.Read']
 const GOOGLE_MAIL = ['https://mail.google.com/']
 const MICROSOFT_MAIL = ['https://outlook.office.com/IMAP.AccessAsUser.All', 'https://outlook.office.com/SMTP.Send']
 
+/** The tenant of personal Microsoft accounts. */
+const PERSONAL_TENANT = '9188040d-6c67-4c5b-b112-36a304b66dad'
+
 /** @returns null when the operator configured no OAuth client for this issuer */
 export function issuerOf(config: Config, type: ConnectedType, purpose: ConsentPurpose = 'send'): Issuer | null {
   const issuer = type === 'gmail_api' ? google(config) : microsoft(config)
@@ -56,7 +59,8 @@ function forMail(issuer: Issuer): Issuer {
     scopes: ['offline_access', 'openid', 'email', ...MICROSOFT_MAIL],
     needed: MICROSOFT_MAIL,
     profileUrl: null,
-    addressMembers: ['email', 'preferred_username'],
+    // A work account's sign-in name is in a domain that its organisation has proved; `email` is whatever its administrator wrote there.
+    addressMembers: ['preferred_username'],
   }
 }
 
@@ -100,7 +104,11 @@ export async function readAddress(
   issuer: Issuer,
   tokens: { accessToken: string; idToken: string | null },
 ): Promise<string | null> {
-  if (issuer.profileUrl === null) return addressOf(issuer, claimsOf(tokens.idToken))
+  if (issuer.profileUrl === null) {
+    const claims = claimsOf(tokens.idToken)
+    // A personal account may sign in with a telephone number; its `email` is verified.
+    return addressOf(issuer, claims) ?? (isPersonal(claims) ? addressIn(claims, 'email') : null)
+  }
   const headers = { authorization: `Bearer ${tokens.accessToken}` }
   const profile: ApiResult = await client.call({ method: 'GET', url: issuer.profileUrl, headers })
   return profile.kind === 'answered' ? addressOf(issuer, profile.body) : null
@@ -118,10 +126,19 @@ function claimsOf(idToken: string | null): unknown {
 /** The address in a profile, lower-case; null if there is none. */
 export function addressOf(issuer: Issuer, profile: unknown): string | null {
   for (const member of issuer.addressMembers) {
-    const mailbox = parseMailbox(textAt(profile, member) ?? '')
-    if (mailbox !== null) return mailbox.email.toLowerCase()
+    const address = addressIn(profile, member)
+    if (address !== null) return address
   }
   return null
+}
+
+function addressIn(profile: unknown, member: string): string | null {
+  return parseMailbox(textAt(profile, member) ?? '')?.email.toLowerCase() ?? null
+}
+
+/** Whether an ID token is one of Microsoft's own tenant, of personal accounts. */
+function isPersonal(claims: unknown): boolean {
+  return textAt(claims, 'tid') === PERSONAL_TENANT
 }
 
 /** The required scopes that the user did not grant. Microsoft returns scopes with or without the resource prefix. */

@@ -33,7 +33,7 @@ export type OAuthCallbackResult =
   | { kind: 'denied' | 'incomplete'; redirectAfter: string | null }
   /** The state is not ours, is older than ten minutes, was used before, or was begun in another browser. */
   | { kind: 'unknown' | 'expired' | 'used' | 'other_session' }
-  /** The person who began it may no longer connect accounts of the team. */
+  /** The person or key that began it may no longer connect accounts of the team. */
   | { kind: 'not_allowed' }
   /** The issuer's response is unusable; `reason` is one sentence. */
   | { kind: 'failed'; reason: string; redirectAfter: string | null }
@@ -48,13 +48,24 @@ export interface MailConsent extends MailTarget {
   refreshToken: string
 }
 
+/** Who began a connection, and what it is for. */
+export type BegunConnection = Pick<Begun, 'teamId' | 'type' | 'name' | 'sessionId' | 'createdBy' | 'mail'>
+
+/** The browser that the issuer sent back. */
+export interface OAuthBrowser {
+  /** Null without a session. */
+  sessionId: string | null
+  /** Whether the person or key that began it may still connect accounts of the team. */
+  mayConnect(begun: BegunConnection): boolean
+}
+
 export const NAME_MAX = 255
 export const REDIRECT_MAX = 2000
 // Codes of both issuers are far shorter.
 const CODE_MAX = 8192
 
 const OPERATOR = { sessionId: null, createdBy: 'operator' }
-const STRANGER = { sessionId: null, mayConnect: () => false }
+const STRANGER: OAuthBrowser = { sessionId: null, mayConnect: ({ createdBy }) => createdBy === OPERATOR.createdBy }
 
 export class OAuth {
   readonly #deps: OAuthDeps
@@ -107,19 +118,33 @@ export class OAuth {
   }
 
   /**
+   * What a person who was given the link is to confirm before `callback` completes it: they may know nothing of who began it.
+   * @returns null when there is nothing to confirm: it was begun in this browser, or cannot be completed
+   */
+  toConfirm(
+    type: ConnectedType,
+    { state = '', code }: { state?: string; code?: string },
+    browser: OAuthBrowser,
+  ): BegunConnection | null {
+    const read = this.#states.read(type, state, browser.sessionId)
+    if (read.kind !== 'fresh' || read.begun.sessionId !== null || code === undefined) return null
+    return browser.mayConnect(read.begun) ? read.begun : null
+  }
+
+  /**
    * Completes the flow with the query parameters of the issuer's redirect.
-   * @param browser the session it has (default: none), and whether that may still connect accounts of a team
+   * @param browser default: without a session, for what the operator began
    */
   async callback(
     type: ConnectedType,
     query: { state?: string; code?: string; error?: string },
-    browser: { sessionId: string | null; mayConnect(teamId: string, purpose: 'send' | 'mail'): boolean } = STRANGER,
+    browser: OAuthBrowser = STRANGER,
   ): Promise<OAuthCallbackResult> {
     const returned = await this.#states.take(type, query.state ?? '', browser.sessionId)
     if (returned.kind !== 'fresh') return returned
     const { begun } = returned
     const purpose = begun.mail === null ? 'send' : 'mail'
-    if (begun.sessionId !== null && !browser.mayConnect(begun.teamId, purpose)) return { kind: 'not_allowed' }
+    if (!browser.mayConnect(begun)) return { kind: 'not_allowed' }
     const { redirectAfter } = begun
     const issuer = issuerOf(this.#deps.config, type, purpose)
     if (issuer === null) return { kind: 'failed', reason: 'The appliance has no OAuth client any more.', redirectAfter }

@@ -2,6 +2,7 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
+import type { Reader } from '../../db/db.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { ConnectedType } from './issuers.ts'
 
@@ -20,7 +21,7 @@ export interface Begun {
   /** PKCE code verifier (RFC 7636 §4.1). */
   verifier: string
   redirectAfter: string | null
-  /** The session (`ses_…`) of the person who began it: only its browser completes it. Null for a key, whose holder hands the address on. */
+  /** The session (`ses_…`) of the person who began it: only its browser completes it. Null for a key, whose holder hands the link on: that person is asked. */
   sessionId: string | null
   /** Who began it: the member, the key, or `operator`. */
   createdBy: string
@@ -76,28 +77,33 @@ export class OAuthStates {
    * @param sessionId of the browser that returned; null without one
    */
   async take(type: ConnectedType, state: string, sessionId: string | null): Promise<Returned> {
-    const { db, clock, vault } = this.#deps
+    return this.#deps.db.write((tx) => {
+      const returned = this.read(type, state, sessionId, tx)
+      if (returned.kind === 'fresh') tx.run('DELETE FROM oauth_states WHERE hash = ?', [sha256(state)])
+      return returned
+    })
+  }
+
+  /** As `take`, and the state stays. */
+  read(type: ConnectedType, state: string, sessionId: string | null, reader: Reader = this.#deps.db.read): Returned {
+    const { clock, vault } = this.#deps
     const [, end, random, mac] = FORM.exec(state) ?? []
     if (end === undefined || !sameText(this.#macOf(type, `${end}.${random}`), mac!)) return { kind: 'unknown' }
     if (Number.parseInt(end, 36) <= clock.now()) return { kind: 'expired' }
-    const hash = sha256(state)
-    return db.write((tx) => {
-      const row = tx.get('SELECT * FROM oauth_states WHERE hash = ?', [hash])
-      if (row === undefined) return { kind: 'used' }
-      const begunIn = row.session_id as string | null
-      if (begunIn !== null && begunIn !== sessionId) return { kind: 'other_session' }
-      tx.run('DELETE FROM oauth_states WHERE hash = ?', [hash])
-      const begun = {
-        teamId: row.team_id as string,
-        type,
-        name: row.name as string,
-        redirectAfter: row.redirect_after as string | null,
-        sessionId: begunIn,
-        createdBy: (row.created_by as string | null) ?? 'operator',
-        ...unsealed(vault.open(SEAL_PURPOSE, row.verifier_sealed as Uint8Array).toString()),
-      }
-      return { kind: 'fresh', begun }
-    })
+    const row = reader.get('SELECT * FROM oauth_states WHERE hash = ?', [sha256(state)])
+    if (row === undefined) return { kind: 'used' }
+    const begunIn = row.session_id as string | null
+    if (begunIn !== null && begunIn !== sessionId) return { kind: 'other_session' }
+    const begun = {
+      teamId: row.team_id as string,
+      type,
+      name: row.name as string,
+      redirectAfter: row.redirect_after as string | null,
+      sessionId: begunIn,
+      createdBy: (row.created_by as string | null) ?? 'operator',
+      ...unsealed(vault.open(SEAL_PURPOSE, row.verifier_sealed as Uint8Array).toString()),
+    }
+    return { kind: 'fresh', begun }
   }
 
   #macOf(type: ConnectedType, open: string): string {

@@ -77,6 +77,29 @@ export function touchesConnection(change: ProviderChange, current: Provider): bo
   return change.smtpPassword !== undefined || CONNECTION.some(differs)
 }
 
+const SERVER_FIELDS = { smtpHost: 'smtp_host', smtpUsername: 'smtp_username' } as const
+
+/**
+ * Keeps the stored password from a server that it was not given for: a credential that may change accounts does not thereby learn it.
+ * Another port is one of the same server.
+ * @param change validated @param members that name the server @throws ProductError validation_error on `smtp_password`
+ */
+export function refuseOtherServer(
+  change: ProviderChange,
+  current: Provider,
+  members: readonly (keyof typeof SERVER_FIELDS)[],
+): void {
+  if (change.smtpPassword !== undefined || !current.hasSmtpPassword) return
+  const other = members.find((member) => change[member] !== undefined && change[member] !== current[member])
+  if (other === undefined) return
+  const field = SERVER_FIELDS[other]
+  throw invalid(
+    'smtp_password',
+    'required',
+    `The stored password is not sent to another ${field}. Give smtp_password, too.`,
+  )
+}
+
 /** The quotas after a change: null removes one, absent ones stay. @throws ProductError validation_error */
 export function mergeQuotas(before: ProviderQuotas, change: QuotasInput = {}): ProviderQuotas {
   const after = { ...before }

@@ -1,9 +1,10 @@
 // The sending accounts of teams: create, read, update, activate, deactivate, test and delete.
 
-import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
+import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { RowCache } from '../../db/row-cache.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
 import type { OutboundDeps } from '../deps.ts'
@@ -19,6 +20,7 @@ import {
   NO_QUOTAS,
   type ProviderChange,
   refuseForeign,
+  refuseOtherServer,
   touchesConnection,
 } from './input.ts'
 import { presentProvider } from './row.ts'
@@ -28,6 +30,9 @@ export type { ConnectedAccount } from './connections.ts'
 export type { Tested } from './health.ts'
 export type { NewProvider, ProviderChange, QuotaInput, QuotasInput } from './input.ts'
 export { type AllowedActions, allowedActions } from './status.ts'
+
+/** Teams whose accounts are kept in memory. */
+const TEAMS_MAX = 500
 
 export interface ProviderFilter {
   status?: ProviderStatus
@@ -61,9 +66,12 @@ export class Providers {
   readonly health: Health
   readonly connections: Connections
   readonly #deps: ProvidersDeps
+  /** By team: read for each message that is sent. */
+  readonly #switchedOn: RowCache<string, readonly Provider[]>
 
   constructor(deps: ProvidersDeps) {
     this.#deps = deps
+    this.#switchedOn = new RowCache(deps.db, TEAMS_MAX)
     this.health = new Health(deps)
     this.connections = new Connections(deps)
   }
@@ -134,12 +142,9 @@ export class Providers {
   }
 
   /** The accounts of a team that are active, or become active when a check succeeds. */
-  switchedOn(teamId: string): Provider[] {
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`,
-      [teamId],
-    )
-    return rows.map(presentProvider)
+  switchedOn(teamId: string): readonly Provider[] {
+    const sql = `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`
+    return this.#switchedOn.get(teamId, () => this.#deps.db.read.all(sql, [teamId]).map(presentProvider))!
   }
 
   /** The subset of the ids that are accounts of the team. */
@@ -171,7 +176,8 @@ export class Providers {
 
   /**
    * Updates the given fields; a change of the connection triggers a new check.
-   * @throws ProductError not_found, validation_error, conflict (not allowed), and what the precondition throws
+   * @throws ProductError not_found, validation_error (also for another server or user name without a password), conflict (not allowed), and
+   *   what the precondition throws
    */
   async update(
     teamId: string,
@@ -180,9 +186,11 @@ export class Providers {
     precondition: Precondition = () => {},
   ): Promise<Provider> {
     const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
-    return this.#deps.db.write((tx) =>
-      this.#updateIn(tx, this.#allowed(tx, teamId, id, 'update', precondition), change),
-    )
+    return this.#deps.db.write((tx) => {
+      const current = this.#allowed(tx, teamId, id, 'update', precondition)
+      refuseOtherServer(change, current, ['smtpHost', 'smtpUsername'])
+      return this.#updateIn(tx, current, change)
+    })
   }
 
   /**
@@ -193,9 +201,7 @@ export class Providers {
     const current = this.#find(tx, teamId, id)
     if (current === undefined) throw notFound(WHAT)
     const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
-    if (change.smtpHost !== undefined && change.smtpHost !== current.smtpHost && change.smtpPassword === undefined) {
-      throw invalid('smtp_password', 'required', 'The stored password is not sent to another smtp_host. Give it, too.')
-    }
+    refuseOtherServer(change, current, ['smtpHost'])
     this.#updateIn(tx, current, change)
   }
 

@@ -10,10 +10,12 @@ export class BatchReads {
   readonly #deps: Pick<RunnerDeps, 'db' | 'directory'>
   readonly #statuses = new Map<string, DomainStatus | undefined>()
   readonly #teams = new Map<string, boolean>()
-  readonly #local = new Map<string, boolean>()
+  readonly #local: ReadonlySet<string>
 
-  constructor(deps: Pick<RunnerDeps, 'db' | 'directory'>) {
+  /** @param lanes the recipient domains of the messages */
+  constructor(deps: Pick<RunnerDeps, 'db' | 'directory'>, lanes: readonly string[]) {
     this.#deps = deps
+    this.#local = deps.directory.domains.receivingAmong(lanes)
   }
 
   /** The status of the From domain of a message; undefined when the team has no such domain. */
@@ -31,7 +33,7 @@ export class BatchReads {
 
   /** True when the appliance receives for the domain. */
   isLocal(domain: string): boolean {
-    return remember(this.#local, domain, () => this.#deps.directory.domains.byName(domain) !== undefined)
+    return this.#local.has(domain)
   }
 }
 

@@ -120,7 +120,8 @@ export class Runner implements Service {
       const claimed = await queue.claim({ token: this.#token, until: now + LEASE_MS }, ns, now)
       const queued = Map.groupBy(claimed, ({ email }) => email)
       const states = Map.groupBy(emails.deliveriesOfAll(ns), ({ email }) => email)
-      const reads = new BatchReads(this.#deps)
+      const lanes = new Set(claimed.map(({ lane }) => lane))
+      const reads = new BatchReads(this.#deps, [...lanes])
       for (const email of emails.byN(ns)) {
         const deliver = () =>
           new MessageDelivery(this.#workerDeps, email).run(queued.get(email.n)!, states.get(email.n) ?? [], reads)

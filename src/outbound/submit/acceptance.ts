@@ -42,6 +42,8 @@ export interface Ready {
   freedBytes: number
   /** Of a message that a mail program submitted whole: see `SubmittedMessage`. */
   fingerprint?: Uint8Array | null
+  /** `dlog_…` of the failed delivery that it repeats. */
+  resentFrom?: string
   /** Its content is stored in the blob store. `message` is set when a copy in Sent is requested. */
   written: ComposedContent
 }
@@ -129,6 +131,7 @@ export class Acceptance {
       recipients,
       sendAt,
       labels,
+      resentFrom: message.resentFrom,
     }
   }
 

@@ -91,7 +91,7 @@ export class Forwarding {
   ): Promise<DeliveryResult[]> {
     const { db, directory, store } = this.#deps
     const targets = received.map((target) => {
-      const forward = directory.forwards.settingFor(db.read, target.mailboxId, target.rcptTo)
+      const forward = directory.forwards.settingFor(target.mailboxId, target.rcptTo)
       return forward === undefined || isDiscarded(target.scriptOutcome) ? target : { ...target, forward }
     })
     if (targets.every(isPlain)) return store.deliver(message, targets, record)

@@ -25,6 +25,11 @@ export interface Intent {
   tries?: number
 }
 
+/** Has a message compared and sent with the next changes. */
+export function sendNow(message: number): Omit<Intent, 'n'> {
+  return { kind: 'later', message, folder: null, key: null, messageId: null, at: 0 }
+}
+
 interface IntentRow extends Pick<Intent, 'n' | 'kind' | 'message' | 'folder'> {
   detail: string
 }

@@ -35,8 +35,13 @@ export interface RemoteFolder {
   /** When all flags were last compared, ms: for servers without modification numbers. */
   flagsAt: number | null
   lookedAt: number | null
-  /** Since when many of its messages are gone, ms. */
+  /** Since when many of its messages are gone, or it is missing in the list, ms. */
   suspectAt: number | null
+  /** Messages deleted here that were removed there since `erasedAt` (ms). */
+  erased: number
+  erasedAt: number | null
+  /** The messages here above this UID are to be compared, as the server has the folder now; null: none. */
+  compareAfter: number | null
 }
 
 /** What is written of a folder. */
@@ -59,6 +64,9 @@ const COLUMNS: Record<keyof RemoteFolderChange, string> = {
   flagsAt: 'flags_at',
   lookedAt: 'looked_at',
   suspectAt: 'suspect_at',
+  erased: 'erased',
+  erasedAt: 'erased_at',
+  compareAfter: 'compare_after',
 }
 
 const ALL = ['n', 'remote', ...Object.entries(COLUMNS).map(([name, column]) => `${column} AS ${name}`)].join(', ')

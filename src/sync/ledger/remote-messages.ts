@@ -1,13 +1,21 @@
 // Messages of outside accounts as last seen (the base of the merge): under which UID, which message here, and with which flags.
 
+import { MINUTE_MS } from '../../base/durations.ts'
 import type { Db, DbReads, Reader, Row, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
 import { packMarks, unpackMarks } from '../marks.ts'
 import type { Marks } from '../merge.ts'
 import type { UidSpan } from '../server.ts'
 
-/** What is known of the content of a message. */
-export const CONTENT = { known: 0, missing: 1, unreadable: 2 } as const
+/** What is known of the content of a message; `headless`: its UID only; `erased`: it was deleted here, and is to be removed there. */
+export const CONTENT = { known: 0, missing: 1, unreadable: 2, headless: 3, erased: 4 } as const
+/** Attempts after which an erased message is left at a server that refuses to remove it, and the pause after the first, ms. */
+const ERASE_TRIES_MAX = 6
+const ERASE_RETRY_MS = MINUTE_MS
+/** The first pause before the head of a message is asked for again (ms); the next are 8 times as long each. */
+const HEAD_RETRY_MS = 2 * MINUTE_MS
+/** Erased messages that are to be removed now or later. The first term lets the partial index be used. */
+const ERASED = `m.state <> 0 AND m.state = ${CONTENT.erased} AND m.uid > 0 AND m.tries < ${ERASE_TRIES_MAX}`
 
 export interface RemoteMessage {
   /** Number of the remote folder. */
@@ -86,12 +94,13 @@ export class RemoteMessages {
   ): void {
     const rows = seen.map(({ uid, marks, labels }) => {
       const { flags, keywords } = packMarks(marks)
-      return [uid, flags, keywords, labels == null ? null : JSON.stringify(labels)]
+      return [folder, uid, flags, keywords, labels == null ? null : JSON.stringify(labels)]
     })
+    // With the folder as a parameter, SQLite would read the whole folder for each message.
     tx.run(
-      `UPDATE remote_messages SET flags = j.value ->> 1, keywords = j.value ->> 2, labels = coalesce(j.value ->> 3, labels)
-       FROM json_each(?) j WHERE remote_messages.remote_folder = ? AND remote_messages.uid = j.value ->> 0`,
-      [JSON.stringify(rows), folder],
+      `UPDATE remote_messages SET flags = j.value ->> 2, keywords = j.value ->> 3, labels = coalesce(j.value ->> 4, labels)
+       FROM json_each(?) j WHERE remote_messages.remote_folder = j.value ->> 0 AND remote_messages.uid = j.value ->> 1`,
+      [JSON.stringify(rows)],
     )
   }
 
@@ -128,6 +137,16 @@ export class RemoteMessages {
       [folder],
     )
     return row!
+  }
+
+  /** How many messages of each folder of an account are known, by its number; in the scan thread. */
+  async knownCounts(remote: number): Promise<Map<number, number>> {
+    const rows = await this.#db.scan.all<{ folder: number; count: number }>(
+      `SELECT f.n AS folder, count(*) AS count FROM remote_folders f CROSS JOIN remote_messages m
+       WHERE f.remote = ? AND m.remote_folder = f.n AND m.uid > 0 GROUP BY f.n`,
+      [remote],
+    )
+    return new Map(rows.map(({ folder, count }) => [folder, count]))
   }
 
   /** Messages with UIDs in the spans, ascending, at most `limit`. */
@@ -174,11 +193,65 @@ export class RemoteMessages {
   /** Messages whose content is missing and was not asked for since a time (ms). */
   missing(folder: number, before: number, limit: number): RemoteMessage[] {
     const rows = this.#db.read.all<MessageRow>(
-      `SELECT ${COLUMNS} FROM remote_messages m WHERE m.remote_folder = ? AND m.state = ${CONTENT.missing} AND m.uid > 0
+      `SELECT ${COLUMNS} FROM remote_messages m WHERE m.remote_folder = ? AND m.state <> 0 AND m.state = ${CONTENT.missing} AND m.uid > 0
          AND coalesce(m.tried_at, 0) <= ? LIMIT ?`,
       [folder, before, limit],
     )
     return rows.map(present)
+  }
+
+  /** Messages that are known by their UIDs only and whose heads are to be asked for. @param now ms */
+  headless(folder: number, now: number, limit: number): RemoteMessage[] {
+    const rows = this.#db.read.all<MessageRow>(
+      `SELECT ${COLUMNS} FROM remote_messages m WHERE m.remote_folder = ? AND m.state <> 0 AND m.state = ${CONTENT.headless}
+         AND m.uid > 0 AND coalesce(m.tried_at, 0) + (${HEAD_RETRY_MS} << (3 * (m.tries - 1))) <= ? LIMIT ?`,
+      [folder, now, limit],
+    )
+    return rows.map(present)
+  }
+
+  /** Notes that messages were deleted here and are to be removed from a folder there. */
+  erase(tx: Tx, folder: number, uids: readonly number[]): void {
+    tx.run(
+      `UPDATE remote_messages SET state = ${CONTENT.erased}, message = NULL, tries = 0, tried_at = NULL
+       WHERE remote_folder = ? AND uid IN (SELECT value FROM json_each(?))`,
+      [folder, JSON.stringify(uids)],
+    )
+  }
+
+  /** How many messages of each folder of an account are to be removed, by its number. */
+  erasedCounts(remote: number, reader: Reader = this.#db.read): Map<number, number> {
+    const rows = reader.all<{ folder: number; count: number }>(
+      `SELECT f.n AS folder, count(*) AS count FROM remote_folders f CROSS JOIN remote_messages m
+       WHERE f.remote = ? AND m.remote_folder = f.n AND ${ERASED} GROUP BY f.n`,
+      [remote],
+    )
+    return new Map(rows.map(({ folder, count }) => [folder, count]))
+  }
+
+  /** UIDs of messages that are to be removed from a folder now, ascending. @param now ms */
+  erasedDue(folder: number, after: number, now: number, limit: number): number[] {
+    const rows = this.#db.read.all<{ uid: number }>(
+      `SELECT m.uid FROM remote_messages m WHERE m.remote_folder = ? AND ${ERASED} AND m.uid > ?
+         AND (m.tried_at IS NULL OR m.tried_at + (${ERASE_RETRY_MS} << (m.tries - 1)) <= ?) ORDER BY m.uid LIMIT ?`,
+      [folder, after, now, limit],
+    )
+    return rows.map(({ uid }) => uid)
+  }
+
+  /** Notes that a server has not removed messages. @param now ms */
+  eraseRefused(tx: Tx, folder: number, uids: readonly number[], now: number): void {
+    tx.run(
+      `UPDATE remote_messages SET tries = tries + 1, tried_at = ? WHERE remote_folder = ? AND state = ${CONTENT.erased}
+         AND uid IN (SELECT value FROM json_each(?))`,
+      [now, folder, JSON.stringify(uids)],
+    )
+  }
+
+  /** Whether messages of a folder are to be removed, or could not be. */
+  hasErased(folder: number): boolean {
+    const sql = `SELECT 1 FROM remote_messages m WHERE m.remote_folder = ? AND m.state <> 0 AND m.state = ${CONTENT.erased} LIMIT 1`
+    return this.#db.read.get(sql, [folder]) !== undefined
   }
 
   /**

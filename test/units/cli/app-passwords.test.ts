@@ -15,7 +15,12 @@ const { email } = await team.mailbox('ana@in.test')
 const other = await team.mailbox('ben@in.test')
 const cli = new Commands({
   ...{ DATA_DIR: appliance.dataDir, DNS_SERVERS: appliance.dns.address },
-  ...{ MAIL_HOSTS: 'mx.mailstead.test', CLIENT_HOST: 'mail.in.test', CLIENT_PROTOCOLS: 'imap' },
+  ...{
+    MAIL_HOSTS: 'mx.mailstead.test',
+    CLIENT_HOST: 'mail.in.test',
+    CLIENT_PROTOCOLS: 'imap',
+    CLIENT_PUBLIC_PORTS: '993,143,465,587,4190',
+  },
 })
 
 test('an app password is created, signs in, is listed without its secret, and revoked', async () => {

@@ -32,6 +32,8 @@ after(async () => {
 })
 beforeEach(async () => {
   env = { DATA_DIR: await mkdtemp(join(root, 'data-')), DNS_SERVERS: dns.address, MAIL_HOSTS: 'mx.mailstead.test' }
+  // As an image sets them; the ports of listeners are named in a trial.
+  env.CLIENT_PUBLIC_PORTS = '993,143,465,587,4190'
 })
 
 async function mailstead(...argv: string[]): Promise<Ended> {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { routes } from '../../../src/api/routes.ts'
 import { newId } from '../../../src/base/ids.ts'
+import { LISTENER_PORTS } from '../../../src/config/client-listeners.ts'
 import { AgentClient, EASY_WORK } from '../../support/agents.ts'
 import { type Json, startAppliance } from '../../support/appliance.ts'
 import { Commands } from '../../support/cli.ts'
@@ -20,6 +21,7 @@ const cli = new Commands({
   MAIL_HOSTS: 'mx.mailstead.test',
   // Domains show records of what is served.
   CLIENT_PROTOCOLS: appliance.app.config.CLIENT_PROTOCOLS.join(),
+  ...Object.fromEntries(Object.values(LISTENER_PORTS).map((name) => [name, String(appliance.app.config[name])])),
 })
 const ask = async (path: string): Promise<Json> =>
   (await appliance.call('GET', `http://127.0.0.1:${appliance.ports.operator}/operator/v1${path}`, secret)).body.data
@@ -34,6 +36,15 @@ const COMMANDS: Record<string, string> = {
   listAllLimitRequests: 'limit-request list',
   approveLimitRequest: 'limit-request approve',
   denyLimitRequest: 'limit-request deny',
+  listPeople: 'member list',
+  deletePersonSessions: 'sign-out',
+  setPersonOperator: 'operator grant',
+  createPersonSignInLink: 'login-link',
+  getTeamBilling: 'team credit',
+  listTeamTransactions: 'team credit',
+  getOwnRecordChecks: 'doctor',
+  setAgentSendLimits: 'agent limit',
+  getAgentRegistration: 'agent registration',
   listAgents: 'agent list',
   revokeAgent: 'agent revoke',
   revokeAllAgents: 'agent revoke-all',

@@ -104,6 +104,7 @@ test('backup, restore and doctor --deep show each of their steps', async () => {
       'Checking contents',
       'Looking up the contents of messages',
       'Looking up the contents of emails',
+      'Looking up the contents of kept_contents',
       'Looking up the contents of uploads',
       'Looking up the contents of drafts',
     ]

@@ -122,16 +122,17 @@ describe('receiver', () => {
 
   it('reads by index only', () => {
     const { db } = appliance
+    const { mailboxes } = appliance.openAgain()
     const asked: string[] = []
     const get = db.read.get.bind(db.read)
     db.read.get = (sql, values) => {
       asked.push(sql)
       return get(sql, values)
     }
-    appliance.directory.mailboxes.receiver('ana+x', 'demo.test')
+    mailboxes.receiver('ana+x', 'demo.test')
     assert.equal(asked.length, 2)
-    appliance.directory.mailboxes.receiver('postmaster', 'empty.test')
-    appliance.directory.mailboxes.receiver('postmaster', null)
+    mailboxes.receiver('postmaster', 'empty.test')
+    mailboxes.receiver('postmaster', null)
     db.read.get = get
     for (const sql of asked) {
       const values = Array.from({ length: sql.split('?').length - 1 }, () => 'x')
@@ -139,6 +140,36 @@ describe('receiver', () => {
       // Only the oldest mailbox of all is looked for from the front of the table, where it lies.
       const slow = plan.filter(({ detail }) => /^SCAN|TEMP B-TREE/.test(detail))
       assert.equal(slow.length > 0, sql.includes('WHERE status'), `${sql}: ${JSON.stringify(plan)}`)
+    }
+  })
+})
+
+describe('receivers in memory', () => {
+  it('follow each change of the database', async () => {
+    const { db, directory, administration } = appliance
+    const reads = (): number => {
+      let count = 0
+      const all = db.read.get.bind(db.read)
+      db.read.get = (sql, values) => {
+        if (!sql.startsWith('PRAGMA')) count++
+        return all(sql, values)
+      }
+      assert.equal(told(directory.mailboxes.receiver('ana', 'demo.test')), 'ana@demo.test')
+      db.read.get = all
+      return count
+    }
+    reads()
+    assert.ok(reads() <= 2)
+    assert.equal(reads(), 0, 'nothing has changed')
+    const { id } = await administration.mailboxes.create(teamId, { email: 'eva@demo.test' })
+    assert.equal(reads(), 2, 'something has changed')
+    for (const status of ['eva@demo.test', 'mailbox_suspended', 'eva@demo.test']) {
+      if (status === 'mailbox_suspended') await directory.mailboxes.suspend(teamId, id)
+      else await directory.mailboxes.reactivate(teamId, id)
+      for (let times = 0; times < 3; times++)
+        assert.equal(told(directory.mailboxes.receiver('eva', 'demo.test')), status)
+      const other = told(appliance.openAgain().mailboxes.receiver('eva', 'demo.test'))
+      assert.equal(other, status)
     }
   })
 })

@@ -67,7 +67,8 @@ function written(copy: ReceivedCopy): Record<string, unknown>[] {
     const [id, team_id, type, mailbox_id, domain_id, body, created_at, dispatched] = values
     rows.push({ id, team_id, type, mailbox_id, domain_id, body, created_at, dispatched })
   }
-  const tx = { run, atEnd: (work: (tx: Tx) => void) => ends.push(work), afterCommit() {} } as unknown as Tx
+  const all = (): never[] => []
+  const tx = { all, run, atEnd: (work: (tx: Tx) => void) => ends.push(work), afterCommit() {} } as unknown as Tx
   const wake = { notify() {}, listen: () => () => {}, close() {} }
   recordReceived(tx, new Outbox(wake), copy)
   // The end of the transaction has a handle of its own.

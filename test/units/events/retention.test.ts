@@ -30,7 +30,7 @@ test('old, dispatched events without pending deliveries are deleted', async () =
   const pending = await record(1201)
   const recent = await record(5000)
   await db.write((tx) => {
-    tx.run('UPDATE events SET dispatched = 1 WHERE id <> ?', [undispatched])
+    tx.run('UPDATE events SET dispatched = id <> ?', [undispatched])
     tx.run(
       `INSERT INTO webhook_queue (webhook, event, attempt, ends_at, due_at)
        SELECT 1, n, 1, 9000, 9000 FROM events WHERE id = ?`,

@@ -112,7 +112,15 @@ test('so many keys are held ready, and the others are read again', async () => {
       },
     },
   }
-  const signer = new Signer({ db: {}, clock: { now: () => 0 }, directory } as never)
+  let changes = 0
+  // A database that has changed whenever it is looked at.
+  const db = {
+    read: { get: () => ({ data_version: changes }) },
+    get counts() {
+      return { commits: ++changes }
+    },
+  }
+  const signer = new Signer({ db, clock: { now: () => 0 }, directory } as never)
   const sign = async (key: number) => {
     asked = `key ${key}`
     await signer.sign(sender('team_1', 'a@x.test'), mailFrom('a@x.test'))

@@ -61,7 +61,7 @@ test('mailboxes of an earlier version are equal to new ones after the upgrade', 
     clock,
     vault: new Vault(Buffer.alloc(32)),
     notifier: wake,
-    closeLinks: async () => {},
+    closeLinks: () => [],
   })
   for (const [index, id] of ids.entries()) {
     const account = store.accounts.byMailbox(id)!

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Reader } from '../../../src/db/db.ts'
+import type { Db, Reader, Tx } from '../../../src/db/db.ts'
 import { skipUids } from '../../../src/store/folders-renumber.ts'
+import { sortByReceipt } from '../../../src/store/folders-sort.ts'
 import { messageWithContent } from '../../../src/store/messages/contents.ts'
 import { editRows } from '../../../src/store/messages/edit-rows.ts'
 import { listStatement as messageStatement, textList as messagesByText } from '../../../src/store/messages/list.ts'
@@ -13,6 +14,7 @@ import type { MessageFilter, PageKey } from '../../../src/store/records.ts'
 import { firstPassStatement, secondPassStatement } from '../../../src/store/search/find-by-text.ts'
 import { openSearch, type Search } from '../../../src/store/search/search.ts'
 import { listStatement as threadStatement, textList as threadsByText } from '../../../src/store/threads/list.ts'
+import { RemoteMessages } from '../../../src/sync/ledger/remote-messages.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 import { NOW, randomPut } from '../../support/search-model.ts'
@@ -88,6 +90,50 @@ describe('entries of folders', () => {
       touching(plan({ sql, values: [] }), /^SCAN (?!j\b|r\b|d\b|json_each|\d+-ROW)/),
     )
     assert.deepEqual(passes, [])
+  })
+})
+
+describe('a folder that is numbered again', () => {
+  it('is not passed for each entry', async () => {
+    const { db, store } = appliance
+    const folder = store.folders.byRole(box.account.n, 'inbox').n
+    const seen = new Set<string>()
+    const write = (work: (tx: Tx) => unknown) =>
+      db.write((tx) => work(watchedTx(tx, (method, sql) => method === 'insert' || seen.add(sql))) as never)
+    const options = { now: NOW, signal: new AbortController().signal }
+    await sortByReceipt({ write } as Pick<Db, 'write'>, box.account, folder, options)
+    const [update] = [...seen].filter((sql) => sql.startsWith('UPDATE message_folders'))
+    assert.deepEqual(plan({ sql: update!, values: [] }), [
+      'SCAN j VIRTUAL TABLE INDEX 1:',
+      'SEARCH message_folders USING PRIMARY KEY (folder=? AND uid=?)',
+    ])
+    const [next] = [...seen].filter((sql) => sql.startsWith('SELECT uid'))
+    const index = 'message_folders_order (folder=? AND (received_at,message)>(?,?))'
+    assert.deepEqual(plan({ sql: next!, values: [] }), [`SEARCH message_folders USING COVERING INDEX ${index}`])
+    const received = db.read.all<{ received_at: number }>(
+      'SELECT received_at FROM message_folders WHERE folder = ? ORDER BY uid',
+      [folder],
+    )
+    const times = received.map(({ received_at: at }) => at)
+    assert.ok(times.length > 10)
+    assert.deepEqual(
+      times,
+      [...times].sort((a, b) => a - b),
+    )
+  })
+})
+
+describe('messages at another server', () => {
+  it('are marked without a pass over their folder', async () => {
+    const seen: string[] = []
+    await appliance.db.write((tx) => {
+      const watched = watchedTx(tx, (_, sql) => seen.push(sql))
+      new RemoteMessages(appliance.db).mark(watched, 1, [{ uid: 1, marks: ['$seen'] }])
+    })
+    assert.deepEqual(plan({ sql: seen[0]!, values: [] }), [
+      'SCAN j VIRTUAL TABLE INDEX 1:',
+      'SEARCH remote_messages USING PRIMARY KEY (remote_folder=? AND uid=?)',
+    ])
   })
 })
 

@@ -13,6 +13,7 @@ import { sealSecret } from '../../../src/sync/accounts-secrets.ts'
 import { serverOpener } from '../../../src/sync/connect.ts'
 import { dayLimit, ReadThrottle } from '../../../src/sync/read-throttle.ts'
 import type { RemoteAccount, RemoteProtocol } from '../../../src/sync/records.ts'
+import { ResponseMemory } from '../../../src/sync/response-memory.ts'
 import { ServerError } from '../../../src/sync/server.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { type Zone, zoneResolver } from '../../support/dns.ts'
@@ -65,6 +66,7 @@ function open(host: string, options: { protocol?: RemoteProtocol; zone?: Zone; i
     db: { read: { get: () => ({ n: 1, id: 'racc_1', auth: 'password', version: 1, sealed }) } } as unknown as Db,
     config: { ALLOW_PRIVATE_IMAP_HOSTS: isAllowed, REMOTE_MAIL_PER_DAY: 0 },
     tokens: { use: () => Promise.reject(new Error('There is none.')), drop() {} },
+    responses: new ResponseMemory(new ManualClock()),
   })
   return connect(account, new AbortController().signal)
 }

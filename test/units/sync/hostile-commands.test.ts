@@ -97,7 +97,7 @@ const FOLDERS: Case[] = [
     script: { answers: { LIST: '$T NO no' } },
     call: paths,
     effect: 'refused',
-    reason: /refused a command: no/,
+    reason: /refused a command: “no”$/,
     goesOn: true,
   },
   {
@@ -497,6 +497,7 @@ const WRITING: Case[] = [
     name: 'has messages of others that are marked, without UIDPLUS',
     script: { capability: '', ...answer('UID SEARCH', '* SEARCH 1 2 3') },
     call: (account) => account.expunge([1]),
+    gives: [1],
   },
   {
     name: 'refuses IDLE',

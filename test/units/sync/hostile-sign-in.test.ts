@@ -63,7 +63,7 @@ const CASES: Case[] = [
     name: 'BYE as greeting',
     script: { greeting: '* BYE overloaded, come back' },
     effect: 'delay',
-    reason: /try again later: overloaded/,
+    reason: /try again later: “overloaded, come back”$/,
   },
   { name: 'PREAUTH', script: { greeting: '* PREAUTH welcome, root' }, effect: 'delay', reason: /asked for no sign-in/ },
   {
@@ -83,7 +83,7 @@ const CASES: Case[] = [
     script: login(`$T NO [AUTHENTICATIONFAILED] user ana with ${PASSWORD} is unknown`),
     effect: 'failed',
     kind: 'credentials',
-    reason: /does not accept the user name or the password: user ana with \*\*\* is unknown/,
+    reason: /does not accept the user name or the password: “user ana with \*\*\* is unknown”$/,
   },
   {
     name: 'a wrong password without a code',
@@ -107,13 +107,13 @@ const CASES: Case[] = [
     },
     effect: 'failed',
     kind: 'credentials',
-    reason: /: bad \*\*\*$/,
+    reason: /: “bad \*\*\*”$/,
   },
   {
     name: 'UNAVAILABLE',
     script: login('$T NO [UNAVAILABLE] backend down'),
     effect: 'delay',
-    reason: /does not accept sign-ins now: backend down/,
+    reason: /does not accept sign-ins now: “backend down”$/,
   },
   {
     name: 'too many connections',
@@ -176,13 +176,13 @@ const CASES: Case[] = [
     script: { answers: { CAPABILITY: '$T NO no', LOGIN: '$T NO no' } },
     effect: 'failed',
     kind: 'credentials',
-    reason: /: no/,
+    reason: /: “no”$/,
   },
   {
     name: 'control characters in the answer',
     script: login('$T NO [UNAVAILABLE] \x1b[2J\x07red'),
     effect: 'delay',
-    reason: /: \[2J red|: .?\[2J.?red/,
+    reason: /: “\[2J red|: “.?\[2J.?red/,
   },
   {
     name: 'STARTTLS is not offered',

@@ -11,4 +11,7 @@ test('imapflow is pinned, and has the members that the channel uses', () => {
   const client = new ImapFlow({ logger: false }) as unknown as Record<string, unknown>
   for (const name of ['exec', 'write', 'throttleWait', 'close']) assert.equal(typeof client[name], 'function', name)
   assert.equal(typeof client.untaggedHandlers, 'object')
+  const { streamer } = client as unknown as { streamer: Record<string, unknown> }
+  for (const name of ['push', '_transform']) assert.equal(typeof streamer[name], 'function', name)
+  for (const name of ['lineBytes', 'responseBytes']) assert.equal(typeof streamer[name], 'number', name)
 })

@@ -171,6 +171,24 @@ test('the pool gives the same, from bytes and from a file', async () => {
   assert.ok(bytesOf(chunks).subarray(-6_000_000).equals(large.subarray(-6_000_000)))
 })
 
+test('messages that are read together are read as each alone', async () => {
+  await using own = await pool(ZONE)
+  const large = Buffer.concat([SIGNED, Buffer.alloc(300_000, 'text ')])
+  const around = Buffer.concat([Buffer.from('before'), SIGNED]).subarray(6)
+  const messages = [SIGNED, large, around, Buffer.from('Subject: last\r\n\r\n'), Buffer.alloc(0)]
+  const readings = await own.inspector.readAll(messages)
+  assert.deepEqual(
+    readings.map(({ chunks }) => bytesOf(chunks).equals(SIGNED)),
+    [true, false, true, false, false],
+  )
+  for (const [index, bytes] of messages.entries()) {
+    const alone = await own.inspector.read(bytes.length, async () => bytes)
+    assert.deepEqual({ ...readings[index], chunks: [] }, { ...alone, chunks: [] })
+    assert.ok(bytesOf(readings[index]!.chunks).equals(bytes))
+  }
+  assert.deepEqual(await own.inspector.readAll([]), [])
+})
+
 test('mails wait for name servers side by side, and each thread remembers what they said', async () => {
   await using own = await pool({ ...ZONE, 'sender.test': { TXT: ['v=spf1 ip4:192.0.2.1 -all'], ttl: 300 } })
   const calls = Array.from({ length: 40 }, () => own.inspector.inspect({ bytes: SIGNED }, arrival()))

@@ -61,6 +61,13 @@ export const addressStories: readonly Story[] = [
       await tab.goTo(address.pathname + address.search)
       await page.getByRole('button', { name: 'Kind: Team' }).waitFor()
       await page.getByText('Permissions').waitFor()
+      // A search finds what is not in the first part of the list.
+      await page.route('**/api-keys?*', (route) => route.continue({ url: `${route.request().url()}&limit=2` }))
+      const { body } = await web.appliance.get('/api-keys?kind=root&limit=100', web.team.key)
+      await tab.goTo(`/console/${web.ids.team}/keys?kind=root`)
+      await page.getByRole('button', { name: 'Load more' }).waitFor()
+      await page.getByRole('searchbox').fill(body.data.at(-1).last4)
+      await page.getByRole('row').getByText(body.data.at(-1).last4).waitFor()
       tab.hasNoComplaints('keys')
       await tab.close()
     },

@@ -37,12 +37,17 @@ export const signInStories: readonly Story[] = [
       }
       await page.getByRole('button', { name: 'I cannot sign in' }).click()
       await page.getByText('mailstead login-link').waitFor()
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.route('**/me/v1/sign-in/passkey/options', (route) => route.abort())
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+      await page.getByText('Check the connection and try again').waitFor()
+      assert.equal(tab.forgive(/ERR_FAILED/), 1)
       tab.hasNoComplaints('sign-in by passkey alone')
       await tab.close()
     },
   },
   {
-    name: 'a person whose address is on this server is invited without a link, and an owner is led to one',
+    name: 'a person whose address is on this server is invited without a link, and an owner is shown one that works',
     async run(web) {
       const tab = await web.open(web.owner)
       const { page } = tab
@@ -52,8 +57,12 @@ export const signInStories: readonly Story[] = [
       await page.getByRole('dialog').getByRole('button', { name: 'Invite a person' }).click()
       await page.getByRole('heading', { name: 'new-person@harbour.test is a member now' }).waitFor()
       await tab.check('a member without a link')
-      await page.getByRole('link', { name: 'Show links to sign in' }).click()
-      await page.waitForURL(/\/owner\/keys\/team_\w+\/members$/)
+      await page.getByRole('button', { name: 'Link to sign in' }).click()
+      await page.getByRole('button', { name: 'Show the link' }).click()
+      const url = await page.locator('.secret code').innerText()
+      const session = await web.appliance.app.people.signIn(url.split('/').at(-1)!)
+      assert.deepEqual([session?.email, session?.teamId], ['new-person@harbour.test', web.ids.team])
+      tab.hasNoComplaints('a link that is shown')
       await tab.close()
     },
   },

@@ -44,6 +44,16 @@ export function errorOf(status: number, body: unknown): ApiError {
   return new ApiError(status, content, meta?.request_id ?? null)
 }
 
+/** What browsers throw when a person closes the dialog of a passkey, or does not answer it in time. */
+const CANCELLED: readonly string[] = ['NotAllowedError', 'AbortError']
+
+/** Anything that was thrown: `cancelled` when the person did not go on, `failed` with the words of the browser else. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  return new ApiError(0, { code: CANCELLED.includes(name) ? 'cancelled' : 'failed', message }, null)
+}
+
 /** No answer: the network is down, or the server is. */
 export function noAnswer(): ApiError {
   return new ApiError(0, { code: 'no_answer', message: '' }, null)

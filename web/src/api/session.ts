@@ -1,7 +1,6 @@
 // The signed-in person: who they are, which teams and mailboxes they may open.
 
 import { signal } from '@preact/signals'
-import { setLocale } from '../base/dates.ts'
 import { done, meApi, take } from './client.ts'
 import { ApiError } from './errors.ts'
 import type { Self } from './types.ts'
@@ -13,7 +12,6 @@ export const self = signal<Self | null>(null)
 export async function loadSelf(): Promise<Self | null> {
   try {
     self.value = await take(meApi.GET('/self'))
-    setLocale(self.value.locale ?? '')
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error
     self.value = null

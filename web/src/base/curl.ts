@@ -10,6 +10,12 @@ export interface ApiRequest {
   base?: '/api/v1' | '/operator/v1' | '/me/v1'
 }
 
+/** The requests of a list, and of the row that is open in it. @param open id of the row */
+export function requestsOf(path: string, query: ApiRequest['query'], open: string | null): ApiRequest[] {
+  const row = open === null ? [] : [{ method: 'GET', path: `${path}/${open}` }]
+  return [{ method: 'GET', path, query }, ...row]
+}
+
 /** What concerns the person takes their session, and a header that other sites cannot send. */
 const AS_PERSON = ['-b "__Host-mailstead=$SESSION"', "-H 'X-Mailstead: 1' -H 'Sec-Fetch-Site: same-origin'"]
 

@@ -1,13 +1,32 @@
-// Dates and times as people read them: in the locale and the time zone of the browser, exact first and relative second.
+// Dates and times as people read them: as their locale writes them, in the time zone of the browser, exact first and relative second.
 
 const DAY_MS = 86_400_000
 
-/** How dates are written. */
+/** How dates and numbers are written. */
 let locale = 'en-GB'
+/** What sentences are written in: "3 minutes ago" is a part of one. */
+let language = 'en'
 
-/** Sets the language of dates and numbers; `en` is read as British English, which has days before months. */
-export function setLocale(tag: string): void {
-  locale = tag === 'en' || tag === '' ? 'en-GB' : tag
+export type Clock = '12' | '24'
+let clock: Clock = '24'
+
+/** Sets whether hours are counted to 12 or to 24. */
+export function setClock(chosen: Clock): void {
+  clock = chosen
+}
+
+const languageOf = (tag: string) => tag.split('-')[0]
+
+/**
+ * Sets how dates and numbers are written; `en` is read as British English, which has days before months.
+ * @param chosen BCP 47 tag; empty: as the browser writes the language of the pages
+ * @param words the language of the pages
+ */
+export function setLocale(chosen: string, words = language): void {
+  language = words
+  const ofBrowser = languageOf(navigator.language) === languageOf(words) ? navigator.language : words
+  const tag = chosen === '' ? ofBrowser : chosen
+  locale = tag === 'en' ? 'en-GB' : tag
 }
 
 export function currentLocale(): string {
@@ -15,11 +34,14 @@ export function currentLocale(): string {
 }
 
 const format = (date: Date, options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat(locale, options).format(date)
+  new Intl.DateTimeFormat(locale, {
+    ...options,
+    ...(options.hour === undefined ? {} : { hourCycle: clock === '12' ? 'h12' : 'h23' }),
+  }).format(date)
 
 /** "14:02:11", for logs. */
 export function clockTime(iso: string): string {
-  return format(new Date(iso), { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
+  return format(new Date(iso), { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 }
 
 /** "8 May", with the year when it is another one. */
@@ -33,15 +55,15 @@ export function day(iso: string, now = new Date()): string {
 export function moment(iso: string, now = new Date()): string {
   const date = new Date(iso)
   const isToday = date.toDateString() === now.toDateString()
-  return isToday ? format(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }) : day(iso, now)
+  return isToday ? format(date, { hour: '2-digit', minute: '2-digit' }) : day(iso, now)
 }
 
 /** "Today, 14:02", "8 May, 14:02": for a moment of a record. */
 export function dayAndTime(iso: string, now = new Date()): string {
   const date = new Date(iso)
-  const time = format(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const time = format(date, { hour: '2-digit', minute: '2-digit' })
   if (date.toDateString() !== now.toDateString()) return `${day(iso, now)}, ${time}`
-  const today = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(0, 'day')
+  const today = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'day')
   return `${today.charAt(0).toUpperCase()}${today.slice(1)}, ${time}`
 }
 
@@ -55,7 +77,6 @@ export function exact(iso: string): string {
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',
-    hourCycle: 'h23',
     timeZoneName: 'short',
   })
 }
@@ -75,7 +96,7 @@ export function relative(iso: string, now = Date.now()): string {
     ['second', 1],
   ]
   const [unit, length] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
-  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.trunc(seconds / length), unit)
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / length), unit)
 }
 
 /** "Sun 22", for charts. @param timeZone of the browser when it is left out */
@@ -95,7 +116,7 @@ export function monthOf(date: Date): string {
 
 /** "14:00", for charts. */
 export function hour(date: Date): string {
-  return format(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  return format(date, { hour: '2-digit', minute: '2-digit' })
 }
 
 /** The time this many days ago, as the API takes it. */
@@ -105,7 +126,7 @@ export function daysAgo(days: number, now = Date.now()): string {
 
 /** "14:02:10.482", for steps that are close together. */
 export function preciseTime(iso: string): string {
-  return `${clockTime(iso)}.${String(new Date(iso).getMilliseconds()).padStart(3, '0')}`
+  return format(new Date(iso), { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 })
 }
 
 /** Seconds from one time to another, "1.1". */

@@ -4,12 +4,13 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { lazy, Route, Router, useLocation, useRoute } from 'preact-iso'
 import { self } from '../api/session.ts'
 import { Frame, type SideGroup } from '../frame/frame.tsx'
+import type { PaletteEntry } from '../frame/palette.tsx'
 import { follow } from '../live/stream.ts'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
 import { pageNames } from '../words/en/pages.ts'
 import { shell as words } from '../words/en/shell.ts'
-import { CONSOLE_PAGES } from './pages.ts'
+import { CONSOLE_PAGES, type ConsolePage } from './pages.ts'
 import { Counts } from './shell/counts.tsx'
 import { pageOfId } from './shell/record-pages.ts'
 import { type OpenTeam, openTeam, TeamContext } from './team.ts'
@@ -32,6 +33,29 @@ function groupsOf(team: OpenTeam): SideGroup[] {
   })).filter(({ links }) => links.length > 0)
 }
 
+/** The primary actions of pages, each with the permission for it. */
+const CREATES: Readonly<Record<keyof typeof words.creates & ConsolePage['name'], string>> = {
+  domains: 'domain.create',
+  mailboxes: 'mailbox.admin.create',
+  people: 'team.manage',
+  sending: 'provider.create',
+  suppressed: 'suppression.manage',
+  webhooks: 'webhook.create',
+  keys: 'apikey.create',
+}
+
+function createsOf(team: OpenTeam): PaletteEntry[] {
+  const names = Object.keys(CREATES) as (keyof typeof words.creates)[]
+  return names
+    .filter((name) => team.may(CREATES[name]))
+    .map((name) => ({
+      label: words.creates[name],
+      note: pageNames[name],
+      icon: 'plus',
+      href: `${team.href(name)}?new=1`,
+    }))
+}
+
 /** The console of the team in the address. */
 export function Console() {
   const { params } = useRoute()
@@ -49,7 +73,13 @@ export function Console() {
   const groups = groupsOf(team)
   return (
     <TeamContext.Provider value={team}>
-      <Frame groups={groups} room={words.console} teamId={team.id} openId={(id) => pageOfId(id, team)}>
+      <Frame
+        groups={groups}
+        room={words.console}
+        teamId={team.id}
+        openId={(id) => pageOfId(id, team)}
+        creates={createsOf(team)}
+      >
         {team.permissions.length === 0 ? <NothingOpen /> : <Pages key={team.id} />}
       </Frame>
     </TeamContext.Provider>

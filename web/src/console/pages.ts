@@ -124,6 +124,13 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
     routes: { requests: () => import('./requests/requests.tsx').then((module) => module.Requests) },
   },
   {
+    name: 'team',
+    icon: 'users',
+    group: 'team',
+    permission: 'team.read',
+    routes: { team: () => import('./team-settings/team-settings.tsx').then((module) => module.TeamSettings) },
+  },
+  {
     name: 'limits',
     icon: 'gauge',
     group: 'team',

@@ -41,7 +41,7 @@ export function FirstRun() {
           <Empty
             icon="lock"
             title={words.closedTitle}
-            action={<ButtonLink href="/sign-in">{words.toSignIn}</ButtonLink>}
+            action={<ButtonLink href="/console">{words.toConsole}</ButtonLink>}
           >
             {words.closedText}
           </Empty>

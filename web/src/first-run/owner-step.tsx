@@ -1,7 +1,8 @@
 // The first step: the owner with a passkey or a password, and the team.
 
 import { useState } from 'preact/hooks'
-import { becomeOwnerByPasskey, becomeOwnerByPassword } from '../api/first-run.ts'
+import { ApiError } from '../api/errors.ts'
+import { becomeOwnerByPasskey, becomeOwnerByPassword, type FirstOwner } from '../api/first-run.ts'
 import { hasPasskeys } from '../api/person.ts'
 import { useAction } from '../live/query.ts'
 import { Button } from '../parts/button.tsx'
@@ -26,6 +27,15 @@ interface OwnerForm {
 
 const FIELDS = ['email', 'display_name', 'team_name', 'password']
 
+/** A passkey is made in the device before the server sees the whole form, so what is missing is said before. */
+function checkComplete({ email, team_name: team }: FirstOwner): void {
+  const errors = [
+    ...(email === '' ? [{ field: 'email', message: words.emailMissing }] : []),
+    ...(team === '' ? [{ field: 'team_name', message: words.teamMissing }] : []),
+  ]
+  if (errors.length > 0) throw new ApiError(422, { code: 'validation_failed', message: '', errors }, null)
+}
+
 export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
   const mayUsePassword = allowed.includes('password')
   const [isByPassword, setByPassword] = useState(mayUsePassword && !hasPasskeys())
@@ -38,11 +48,12 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
       display_name: form.name.trim() || null,
       team_name: form.team.trim(),
     }
+    checkComplete(owner)
     await (isByPassword ? becomeOwnerByPassword(owner, form.password) : becomeOwnerByPasskey(owner))
     onDone()
   })
   const errorOf = (field: string) => act.error?.fieldMessage(field)
-  const isCancelled = act.error?.status === 0
+  const isCancelled = act.error?.code === 'cancelled'
   const isInForm = FIELDS.some((field) => errorOf(field) !== undefined)
   return (
     <>
@@ -51,6 +62,7 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
         <p class="lead">{words.ownerLead}</p>
       </div>
       {token === '' && <ToneLine tone="warn">{words.noToken}</ToneLine>}
+      {!isByPassword && !hasPasskeys() && <ToneLine tone="warn">{words.noPasskeys}</ToneLine>}
       <form
         class="stack loose"
         noValidate
@@ -68,6 +80,7 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
             size="form"
             submits
             isBusy={act.isBusy}
+            isOff={!isByPassword && !hasPasskeys()}
             icon={isByPassword ? undefined : 'fingerprint-pattern'}
           >
             {isByPassword ? words.byPassword : words.byPasskey}
@@ -78,7 +91,7 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
             </Button>
           )}
         </div>
-        {!isByPassword && <p class="soft">{words.passkeyNote}</p>}
+        {!isByPassword && hasPasskeys() && <p class="soft">{words.passkeyNote}</p>}
       </form>
     </>
   )

@@ -56,7 +56,7 @@ export function Bar({ room, teamId, isMenuShown, toggleMenu }: BarProps) {
       </button>
       <div class="bar-end">
         <AsksYou />
-        <a class="icon-button" href="/docs" title={words.help} aria-label={words.help}>
+        <a class="icon-button bar-help" href="/docs" title={words.help} aria-label={words.help}>
           <Icon name="circle-question-mark" />
         </a>
         <PersonMenu />
@@ -115,6 +115,7 @@ function PersonMenu() {
       isChosen: density === value,
       onPress: () => chooseLook({ density: value as Density }),
     })),
+    { label: words.help, href: '/docs', icon: 'circle-question-mark' },
     { label: words.signOut, icon: 'log-out', onPress: () => void signOut() },
   ]
   return (

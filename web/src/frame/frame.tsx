@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { self } from '../api/session.ts'
+import { self, signOut } from '../api/session.ts'
+import { chooseLook, type Density, type Theme } from '../base/look.ts'
 import { isOutdated } from '../live/state.ts'
 import type { IconName } from '../look/icons.ts'
 import { Button } from '../parts/button.tsx'
@@ -15,6 +16,7 @@ import { shell as words } from '../words/en/shell.ts'
 import { Bar } from './bar.tsx'
 import { useFrameKeys } from './keys.ts'
 import { Palette, type PaletteEntry } from './palette.tsx'
+import { Shortcuts, shortcutsShown } from './shortcuts.tsx'
 
 export interface SideLink {
   href: string
@@ -36,11 +38,13 @@ interface FrameProps {
   teamId: string | null
   /** The page of a record, by its id. */
   openId?: (id: string) => PaletteEntry | null
+  /** What can be made on the pages. */
+  creates?: readonly PaletteEntry[]
   children: ComponentChildren
 }
 
-/** What the palette offers: the pages of the sidebar, and the way to everything else of the person. */
-function entriesOf(groups: readonly SideGroup[]): PaletteEntry[] {
+/** What the palette offers: the pages of the sidebar with what can be made on them, and what the person may do anywhere. */
+function entriesOf(groups: readonly SideGroup[], creates: readonly PaletteEntry[]): PaletteEntry[] {
   const person = self.value
   const pages = groups.flatMap(({ head, links }) =>
     links.map(({ href, label, icon }) => ({ href, label, icon, note: head ?? '' })),
@@ -57,10 +61,29 @@ function entriesOf(groups: readonly SideGroup[]): PaletteEntry[] {
       : []),
     { href: '/me', label: words.account, icon: 'user', note: '' },
   ]
-  return [...pages, ...others.filter(({ href }) => !pages.some((page) => page.href === href))]
+  return [...pages, ...creates, ...others, ...commands()]
 }
 
-export function Frame({ groups, room, teamId, openId = () => null, children }: FrameProps) {
+/** What changes the pages themselves. */
+function commands(): PaletteEntry[] {
+  const themes = Object.entries(words.themes).map(([theme, label]) => ({
+    ...{ label, note: words.theme, icon: 'sun' as const },
+    run: () => chooseLook({ theme: theme as Theme }),
+  }))
+  const densities = Object.entries(words.densities).map(([density, label]) => ({
+    ...{ label, note: words.density, icon: 'list' as const },
+    run: () => chooseLook({ density: density as Density }),
+  }))
+  return [
+    ...themes,
+    ...densities,
+    { label: words.shortcuts, note: '?', icon: 'info', run: () => (shortcutsShown.value = true) },
+    { label: words.help, note: '', icon: 'circle-question-mark', href: '/docs' },
+    { label: words.signOut, note: '', icon: 'log-out', run: () => void signOut() },
+  ]
+}
+
+export function Frame({ groups, room, teamId, openId = () => null, creates = [], children }: FrameProps) {
   const { path } = useLocation()
   const [isMenuShown, setMenuShown] = useState(false)
   useEffect(() => setMenuShown(false), [path])
@@ -93,7 +116,8 @@ export function Frame({ groups, room, teamId, openId = () => null, children }: F
         {children}
       </main>
       <Toasts />
-      <Palette entries={entriesOf(groups)} openId={openId} />
+      <Palette entries={entriesOf(groups, creates)} openId={openId} />
+      <Shortcuts />
     </div>
   )
 }

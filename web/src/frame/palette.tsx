@@ -1,7 +1,7 @@
-// The command palette: every page by a few letters, every record by its id. Ctrl-K opens it.
+// The command palette: every page and action by a few letters, every record by its id. Ctrl-K opens it.
 
 import { signal } from '@preact/signals'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import type { IconName } from '../look/icons.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -12,11 +12,14 @@ export const isPaletteOpen = signal(false)
 export interface PaletteEntry {
   label: string
   note: string
-  href: string
   icon: IconName
+  /** Where it leads; without it, `run` does something. */
+  href?: string
+  run?: () => void
 }
 
-const MOST_SHOWN = 12
+/** What applications add that are not loaded with the frame, such as the pages of the operator; asked when the palette opens. */
+export const moreEntries = signal<() => Promise<PaletteEntry[]>>(async () => [])
 
 /** Entries whose label has all the words, those that begin with the first word before the others. */
 function matching(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
@@ -25,7 +28,26 @@ function matching(entries: readonly PaletteEntry[], text: string): PaletteEntry[
     wanted.every((word) => `${label} ${note}`.toLowerCase().includes(word)),
   )
   const rank = ({ label }: PaletteEntry) => (label.toLowerCase().startsWith(wanted[0] ?? '') ? 0 : 1)
-  return found.sort((a, b) => rank(a) - rank(b)).slice(0, MOST_SHOWN)
+  return found.sort((a, b) => rank(a) - rank(b))
+}
+
+/** The buttons beside the title of the open page. */
+function actionsOfPage(): PaletteEntry[] {
+  return [...document.querySelectorAll<HTMLElement>('.page-actions .button:not(:disabled)')].map((button) => ({
+    label: button.getAttribute('aria-label') ?? button.textContent ?? '',
+    note: words.onThisPage,
+    icon: 'circle-dot',
+    run: () => button.click(),
+  }))
+}
+
+/** Without those that lead where an earlier one leads. */
+function distinct(entries: readonly PaletteEntry[]): PaletteEntry[] {
+  const seen = new Set<string>()
+  return entries.filter(({ href, label }) => {
+    const name = href ?? label
+    return !seen.has(name) && seen.add(name)
+  })
 }
 
 interface PaletteProps {
@@ -38,14 +60,29 @@ export function Palette({ entries, openId }: PaletteProps) {
   return isPaletteOpen.value ? <OpenPalette entries={entries} openId={openId} /> : null
 }
 
+/** The actions of the open page, the entries of the frame, and those of applications that are loaded now. */
+function useAllEntries(entries: readonly PaletteEntry[]): PaletteEntry[] {
+  const [actions] = useState(actionsOfPage)
+  const [more, setMore] = useState<PaletteEntry[]>([])
+  useEffect(() => {
+    let isGone = false
+    void moreEntries.value().then((found) => isGone || setMore(found))
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return distinct([...actions, ...entries, ...more])
+}
+
 function OpenPalette({ entries, openId }: PaletteProps) {
   const { route } = useLocation()
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [active, setActive] = useState(0)
   const id = useId()
+  const all = useAllEntries(entries)
   const record = openId(text.trim())
-  const shown = record === null ? matching(entries, text) : [record]
+  const shown = record === null ? matching(all, text) : [record]
   // Before the next key press: what is typed at once is meant for the field.
   useLayoutEffect(() => {
     const before = document.activeElement
@@ -60,7 +97,10 @@ function OpenPalette({ entries, openId }: PaletteProps) {
   const go = (entry: PaletteEntry | undefined) => {
     if (entry === undefined) return
     close()
-    route(entry.href)
+    // The focus returns from the palette first: what opens now takes it from there.
+    if (entry.href === undefined) requestAnimationFrame(() => entry.run?.())
+    else if (entry.href.startsWith('/docs')) location.assign(entry.href)
+    else route(entry.href)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -95,6 +135,8 @@ function OpenPalette({ entries, openId }: PaletteProps) {
   )
 }
 
+const showActive = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' })
+
 interface FoundProps {
   id: string
   entries: readonly PaletteEntry[]
@@ -110,12 +152,13 @@ function Found({ id, entries, active, go }: FoundProps) {
         {entries.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys; the list is its popup
           <div
-            key={entry.href}
+            key={entry.href ?? entry.label}
             id={`${id}-${index}`}
             class="menu-item"
             role="option"
             tabIndex={-1}
             aria-selected={index === active}
+            ref={index === active ? showActive : undefined}
             onClick={() => go(entry)}
           >
             <Icon name={entry.icon} />

@@ -3,7 +3,7 @@
 import { QueryClient, type QueryKey, QueryObserver } from '@tanstack/query-core'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListPart } from '../api/client.ts'
-import { ApiError } from '../api/errors.ts'
+import { type ApiError, toApiError } from '../api/errors.ts'
 import { isLive } from './state.ts'
 
 const STALE_MS = 10_000
@@ -34,12 +34,7 @@ export interface QueryOptions {
   when?: boolean
 }
 
-const asApiError = (error: unknown): ApiError | null =>
-  error === null || error === undefined
-    ? null
-    : error instanceof ApiError
-      ? error
-      : new ApiError(0, { code: 'no_answer', message: '' }, null)
+const asApiError = (error: unknown) => (error === null || error === undefined ? null : toApiError(error))
 
 /** What a request answers; `key` names it with everything it depends on. */
 export function useQuery<T>(
@@ -104,6 +99,20 @@ export function usePages<T>(
       first.refetch()
     },
   }
+}
+
+/**
+ * The rows of a list that the API does not search, by a text; while there is one, all parts are loaded.
+ * @param textOf what is searched of a row
+ */
+export function useMatching<T>(pages: PagesState<T>, text: string, textOf: (row: T) => string): PagesState<T> {
+  const wanted = text.trim().toLowerCase()
+  const isIncomplete = wanted !== '' && pages.hasMore && pages.error === null
+  useEffect(() => {
+    if (isIncomplete && !pages.isLoadingMore) pages.loadMore()
+  })
+  const items = pages.items.filter((row) => textOf(row).toLowerCase().includes(wanted))
+  return { ...pages, items, isLoading: pages.isLoading || (isIncomplete && items.length === 0) }
 }
 
 /** The parts that follow one, as many as there were: rows that moved from part to part are neither lost nor shown twice. */

@@ -7,6 +7,7 @@ import { Frame, type SideGroup } from '../frame/frame.tsx'
 import { me as words } from '../words/en/me.ts'
 import { Appearance } from './appearance.tsx'
 import { Asks } from './asks.tsx'
+import { personLinks } from './links.ts'
 import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 import { SignInWays } from './sign-in-ways.tsx'
@@ -24,13 +25,7 @@ function groups(): SideGroup[] {
   return [
     {
       head: words.groups.you,
-      links: [
-        { href: '/me', label: words.pages.profile, icon: 'user' },
-        { href: '/me/sign-in', label: words.pages.signIn, icon: 'fingerprint-pattern' },
-        { href: '/me/sessions', label: words.pages.sessions, icon: 'monitor' },
-        { href: '/me/asks', label: words.pages.asks, icon: 'stamp' },
-        { href: '/me/appearance', label: words.pages.look, icon: 'sun' },
-      ],
+      links: personLinks(),
     },
     {
       head: words.groups.back,

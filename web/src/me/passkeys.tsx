@@ -103,7 +103,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
     refresh('me', 'passkeys')
     onClose()
   })
-  const isCancelled = add.error?.status === 0
+  const isCancelled = add.error?.code === 'cancelled'
   const foot = <FormFoot verb={words.addPasskey} action={add} isOff={name.trim() === ''} onClose={onClose} />
   return (
     <Dialog

@@ -7,10 +7,11 @@ import { count, percent, size } from '../base/numbers.ts'
 import { refresh, useAction, useQuery } from '../live/query.ts'
 import { Button } from '../parts/button.tsx'
 import { CodeValue } from '../parts/copy.tsx'
+import { FilterBar, SearchField, useFilters } from '../parts/filters.tsx'
 import { Bar, State, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
 import { operator } from '../words/en/operator.ts'
 
@@ -62,11 +63,28 @@ export function Backups() {
           {words.empty}
         </Empty>
       )}
-      {backups !== undefined && backups.length > 0 && (
-        <Table label={operator.pages.backups} rows={backups} columns={COLUMNS} keyOf={({ name }) => name} isNamed />
-      )}
-      <p class="soft meta measure">{words.where}</p>
+      {backups !== undefined && backups.length > 0 && <Kept backups={backups} />}
+      <p class="soft meta measure">
+        {words.where} <code>{words.restoreCommand}</code>
+      </p>
     </Page>
+  )
+}
+
+function Kept({ backups }: { backups: readonly Backup[] }) {
+  const filters = useFilters()
+  const wanted = (filters.get('q') ?? '').trim().toLowerCase()
+  const shown = backups.filter(({ name }) => name.toLowerCase().includes(wanted))
+  return (
+    <>
+      <FilterBar>
+        <SearchField filters={filters} label={words.search} />
+      </FilterBar>
+      {shown.length === 0 && <NoMatch clear={filters.clear} />}
+      {shown.length > 0 && (
+        <Table label={operator.pages.backups} rows={shown} columns={COLUMNS} keyOf={({ name }) => name} isNamed />
+      )}
+    </>
   )
 }
 

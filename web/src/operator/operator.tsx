@@ -14,7 +14,7 @@ const ROUTES = OPERATOR_PAGES.map(({ name, load }) => ({
   component: lazy(load),
 }))
 
-const GROUPS = ['health', 'mail', 'server'] as const
+const GROUPS = ['health', 'mail', 'users', 'server'] as const
 
 function groups(): SideGroup[] {
   return GROUPS.map((group) => ({

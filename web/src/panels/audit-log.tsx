@@ -16,7 +16,8 @@ import {
   sinceDay,
   useFilters,
 } from '../parts/filters.tsx'
-import { Foreign, Time } from '../parts/marks.tsx'
+import { Foreign } from '../parts/foreign.tsx'
+import { Time } from '../parts/marks.tsx'
 import { Empty } from '../parts/quiet.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { audit as words } from '../words/en/audit.ts'

@@ -194,10 +194,13 @@ function nearest(found: readonly string[], wanted: string): string | undefined {
 
 function Difference({ row, check }: { row: RecordRow; check: DomainCheck }) {
   const found = nearest(check.found, row.value)
+  const { what, effect } = (found === undefined ? words.absences : words.differences)[row.kind]
   const head = (
     <div class="compare-head">
       <Icon name="triangle-alert" />
-      <p>{found === undefined ? words.absences[row.kind] : words.differences[row.kind]}</p>
+      <p>
+        <b>{what}</b> {effect}
+      </p>
       {found === undefined && (
         <span class="end">
           <CopyButton text={row.value} label={words.copyValue} />

@@ -31,6 +31,10 @@ const endRoom = (series: readonly ChartSeries[]) =>
   12 + LETTER * Math.max(0, ...series.map(({ name, kind }) => (kind === 'bars' ? 0 : name.length)))
 const TONES = { area: 'var(--accent)', line: 'var(--edge)', bars: 'var(--danger)' } as const
 const NAME_TONES = { area: 'accent', line: 'soft', bars: 'danger' } as const
+/** From the base to the names below it. */
+const TICK_GAP = 9
+const NAME_WIDTH = 48
+const MOST_LINES = 4
 const BAR_WIDTH = 4
 const LOWEST_BAR = 4
 
@@ -73,6 +77,32 @@ function drawBars(plot: uPlot, series: readonly ChartSeries[]): void {
     }
     ctx.restore()
   }
+}
+
+/** Midnight, in seconds since 1970. */
+const startOfToday = () => new Date().setHours(0, 0, 0, 0) / 1000
+
+/** Whether the name at a tick would touch that of today. */
+function isUnderToday(plot: uPlot, seconds: number): boolean {
+  const distance = plot.valToPos(startOfToday(), 'x') - plot.valToPos(seconds, 'x')
+  return distance >= 0 && distance < NAME_WIDTH
+}
+
+/** The name of this day, heavier than the others: its values are not complete. */
+function drawToday(plot: uPlot): void {
+  const { ctx, bbox } = plot
+  const today = startOfToday()
+  const left = plot.valToPos(today, 'x', true)
+  const { min = null, max = null } = plot.scales.x ?? {}
+  if (min === null || max === null || today < min || today > max) return
+  const ratio = devicePixelRatio
+  ctx.save()
+  ctx.font = `600 ${12 * ratio}px system-ui, sans-serif`
+  ctx.textBaseline = 'top'
+  ctx.textAlign = 'left'
+  ctx.fillStyle = colour(plot.root.parentElement!, 'var(--text)')
+  ctx.fillText(words.today, left, bbox.top + bbox.height + TICK_GAP * ratio)
+  ctx.restore()
 }
 
 /** The names of the lines at their ends, the upper one moved up when they would touch. */
@@ -122,9 +152,14 @@ function optionsOf(
         font,
         grid: { show: false },
         ticks: { stroke: colour(element, 'var(--line)'), size: 4 },
+        border: { show: true, stroke: colour(element, 'var(--line)'), width: 1 },
+        align: 1,
         size: 28,
         space: 90,
-        values: (_, splits) => splits.map((seconds) => tickName(seconds, (splits[1] ?? 0) - (splits[0] ?? 0))),
+        values: (plot, splits) =>
+          splits.map((seconds) =>
+            isUnderToday(plot, seconds) ? '' : tickName(seconds, (splits[1] ?? 0) - (splits[0] ?? 0)),
+          ),
       },
       {
         stroke: soft,
@@ -132,15 +167,22 @@ function optionsOf(
         size: 44,
         grid: { stroke: colour(element, 'var(--line-soft)'), width: 1 },
         ticks: { show: false },
-        space: 48,
+        splits: (_, _axis, _low, high) => gridLines(high),
       },
     ],
     series: [{}, ...series.map((one) => seriesOptions(element, one))],
     hooks: {
-      draw: [(plot) => drawBars(plot, series), (plot) => drawNames(plot, series)],
+      draw: [(plot) => drawBars(plot, series), (plot) => drawNames(plot, series), drawToday],
       setCursor: [(plot) => onMove(plot.cursor.idx ?? null)],
     },
   }
+}
+
+/** Round values from 0 to the highest, at most four above 0. */
+function gridLines(high: number): number[] {
+  const power = 10 ** Math.floor(Math.log10(high / MOST_LINES))
+  const step = [1, 2, 5, 10].map((one) => Math.max(1, one * power)).find((one) => high / one < MOST_LINES + 1)!
+  return Array.from({ length: Math.floor(high / step) + 1 }, (_, index) => index * step)
 }
 
 const TWO_DAYS = 172_800
@@ -150,7 +192,7 @@ function tickName(seconds: number, step: number): string {
   const date = new Date(seconds * 1000)
   if (step >= TWO_DAYS) return day(date.toISOString())
   if (date.getHours() !== 0) return hour(date)
-  return date.toDateString() === new Date().toDateString() ? words.today : shortDay(date)
+  return shortDay(date)
 }
 
 interface Cursor {
@@ -208,6 +250,7 @@ export function Chart({ label, times, series, nameOf }: ChartProps) {
   return (
     <div
       class="chart"
+      dir="ltr"
       role="slider"
       tabIndex={0}
       aria-label={label}
@@ -239,7 +282,7 @@ const CARD_WIDTH = 140
 function Card({ name, rows, left }: CardProps) {
   const start = left > CARD_WIDTH * 2 ? left - CARD_WIDTH : left + 60
   return (
-    <div class="chart-card" style={{ insetInlineStart: `${start}px` }} aria-hidden="true">
+    <div class="chart-card" style={{ left: `${start}px` }} aria-hidden="true">
       <b>{name}</b>
       {rows.map((row) => (
         <span key={row.name} class="row wide">

@@ -32,7 +32,8 @@ export function Dialog({ title, children, foot, isWide = false, error = null, on
     return () => {
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
-      else focusTitle()
+      // What opened it is gone, or had no focus.
+      if (document.activeElement === document.body || document.activeElement === null) focusTitle()
     }
   }, [])
   const content = (
@@ -51,6 +52,8 @@ export function Dialog({ title, children, foot, isWide = false, error = null, on
       class={`dialog ${isWide ? 'wide' : ''}`}
       aria-labelledby={id}
       onCancel={(event) => {
+        // A file chooser inside says so as well when nothing was chosen.
+        if (event.target !== event.currentTarget) return
         event.preventDefault()
         onClose()
       }}

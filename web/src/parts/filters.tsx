@@ -49,6 +49,9 @@ export function SearchField({ filters, label, name = 'q' }: { filters: Filters; 
   const current = filters.get(name) ?? ''
   const [text, setText] = useState(current)
   const sent = useRef(current)
+  // A row may be opened while the text waits.
+  const latest = useRef(filters)
+  latest.current = filters
   useEffect(() => {
     if (current !== sent.current) setText(current)
     sent.current = current
@@ -57,7 +60,7 @@ export function SearchField({ filters, label, name = 'q' }: { filters: Filters; 
     if (text === sent.current) return
     const timer = setTimeout(() => {
       sent.current = text
-      filters.set(name, text)
+      latest.current.set(name, text)
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])

@@ -2,6 +2,19 @@
 
 import type { IconName } from '../look/icons.ts'
 
+/** Icons that point along the line: they turn with the direction of the language. */
+const POINTING: ReadonlySet<IconName> = new Set([
+  'arrow-right',
+  'chevron-left',
+  'chevron-right',
+  'log-out',
+  'send',
+  'undo-2',
+  'forward',
+  'list',
+  'terminal',
+])
+
 export function Icon({
   name,
   tone = '',
@@ -12,7 +25,7 @@ export function Icon({
   size?: 'small' | 'large' | ''
 }) {
   return (
-    <svg class={`icon ${size} ${tone}`} aria-hidden="true">
+    <svg class={`icon ${POINTING.has(name) ? 'points' : ''} ${size} ${tone}`} aria-hidden="true">
       <use href={`${ICON_FILE}#${name}`} />
     </svg>
   )

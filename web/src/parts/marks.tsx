@@ -74,8 +74,3 @@ export function Time({ at, as = 'moment' }: { at: string; as?: 'moment' | 'relat
     </time>
   )
 }
-
-/** An address or a text of strangers: its direction does not leak into the page. */
-export function Foreign({ children }: { children: string }) {
-  return <bdi>{children}</bdi>
-}

@@ -30,11 +30,12 @@ interface MenuProps {
 const GAP = 4
 const EDGE = 8
 
-/** Below the button, inside the window. */
+/** Below the button, at its start, inside the window. */
 function place(menu: HTMLElement, button: HTMLElement): void {
-  const { bottom, left, top } = button.getBoundingClientRect()
+  const { bottom, left, right, top } = button.getBoundingClientRect()
   const { offsetWidth, offsetHeight } = menu
-  const x = Math.max(EDGE, Math.min(left, innerWidth - offsetWidth - EDGE))
+  const start = document.documentElement.dir === 'rtl' ? right - offsetWidth : left
+  const x = Math.max(EDGE, Math.min(start, innerWidth - offsetWidth - EDGE))
   const isBelow = bottom + GAP + offsetHeight < innerHeight || top < offsetHeight
   menu.style.position = 'fixed'
   menu.style.margin = '0'

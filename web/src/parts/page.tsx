@@ -2,8 +2,10 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import type { ApiError } from '../api/errors.ts'
 import { type ApiRequest, curlOf } from '../base/curl.ts'
+import { legible } from '../base/foreign-text.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy.tsx'
@@ -33,9 +35,27 @@ interface PageProps {
   children: ComponentChildren
 }
 
-export function Page({ title, note, badge, crumb, below, actions, curl, command, children }: PageProps) {
+/** `?new=1` presses the primary button of the page once: the palette and first steps lead to an action by its address. */
+function useNewInAddress() {
+  const actions = useRef<HTMLDivElement>(null)
+  const { path, query, route } = useLocation()
+  // The page before is still shown while the one of the address is loaded.
+  const [own] = useState(path)
+  const isWanted = query.new !== undefined && path === own
   useEffect(() => {
-    document.title = `${title} · ${common.product}`
+    if (!isWanted) return
+    const { new: _, ...others } = query
+    const search = new URLSearchParams(others).toString()
+    route(search === '' ? path : `${path}?${search}`, true)
+    actions.current?.querySelector<HTMLElement>('button.primary')?.click()
+  }, [isWanted])
+  return actions
+}
+
+export function Page({ title, note, badge, crumb, below, actions, curl, command, children }: PageProps) {
+  const pageActions = useNewInAddress()
+  useEffect(() => {
+    document.title = `${legible(title)} · ${common.product}`
   }, [title])
   return (
     <>
@@ -49,7 +69,7 @@ export function Page({ title, note, badge, crumb, below, actions, curl, command,
           <h1 tabIndex={-1}>{title}</h1>
           {badge}
           {note !== undefined && <span class="soft">{note}</span>}
-          <div class="page-actions">
+          <div ref={pageActions} class="page-actions">
             {actions}
             {curl !== undefined && <AsCurl requests={curl} command={command} />}
           </div>
@@ -62,11 +82,11 @@ export function Page({ title, note, badge, crumb, below, actions, curl, command,
 }
 
 /** What stands in place of the credential, by the API that is asked. */
-const HINTS = [
+const hints = () => [
   { base: '/api/v1', hint: common.asCurlHint },
   { base: '/operator/v1', hint: common.asCurlOperatorHint },
   { base: '/me/v1', hint: common.asCurlPerson },
-] as const
+]
 
 const isForOperators = ({ base }: ApiRequest) => base === '/operator/v1'
 
@@ -89,7 +109,7 @@ function AsCurl({ requests, command }: { requests: readonly ApiRequest[]; comman
   return (
     <>
       <Button kind="quiet" icon="terminal" onPress={() => setOpen(true)}>
-        {common.asCurl}
+        <span class="wide-word">{common.asCurl}</span>
       </Button>
       {isOpen && (
         <Dialog
@@ -98,13 +118,13 @@ function AsCurl({ requests, command }: { requests: readonly ApiRequest[]; comman
           onClose={() => setOpen(false)}
           foot={<CurlFoot text={text} onClose={() => setOpen(false)} />}
         >
-          {HINTS.filter(({ base }) => requests.some((one) => (one.base ?? '/api/v1') === base)).map(
-            ({ base, hint }) => (
+          {hints()
+            .filter(({ base }) => requests.some((one) => (one.base ?? '/api/v1') === base))
+            .map(({ base, hint }) => (
               <p key={base} class="soft">
                 {hint}
               </p>
-            ),
-          )}
+            ))}
           <pre class="code-block">{text}</pre>
           {command !== undefined && (
             <>
@@ -125,6 +145,12 @@ function CurlFoot({ text, onClose }: { text: string; onClose: () => void }) {
       <Button onPress={onClose}>{common.close}</Button>
     </>
   )
+}
+
+/** The tab of an address; the first one when there is none with that name. */
+export function tabOf<T extends string>(tabs: Readonly<Record<T, unknown>>, name: string | undefined): T {
+  const names = Object.keys(tabs) as T[]
+  return names.find((one) => one === name) ?? names[0]!
 }
 
 /** Parts of one record, each with its own address. */

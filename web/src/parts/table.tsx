@@ -31,7 +31,10 @@ interface TableProps<T> {
 export function Table<T>({ label, rows, columns, keyOf, isTall = false, isNamed = false, opened }: TableProps<T>) {
   return (
     <div class="table-box">
-      <table class={`table folds ${isTall ? 'tall' : ''} ${isNamed ? 'named' : ''}`} aria-label={label}>
+      <table
+        class={`table folds ${isTall ? 'tall' : ''} ${isNamed ? 'named' : ''} ${opened === undefined ? '' : 'opens'}`}
+        aria-label={label}
+      >
         <thead>
           <tr>
             {columns.map((column) => (
@@ -72,7 +75,11 @@ function Row<T>({ row, id, columns, opened }: RowProps<T>) {
         }}
       >
         {columns.map((column, index) => (
-          <td key={column.head} class={column.class} data-head={column.head}>
+          <td
+            key={column.head}
+            class={column.head === '' ? `actions ${column.class ?? ''}` : column.class}
+            data-head={column.head}
+          >
             {index === 0 && opened !== undefined ? (
               <button type="button" class="row-button" aria-expanded={isOpen} onClick={toggle}>
                 <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} tone="soft" />
@@ -121,7 +128,7 @@ export function List<T>({ pages, empty, clearFilters, ...table }: ListProps<T>) 
   )
 }
 
-function NoMatch({ clear }: { clear: () => void }) {
+export function NoMatch({ clear }: { clear: () => void }) {
   return (
     <Empty icon="search" title={common.noMatch} action={<Button onPress={clear}>{common.clear}</Button>}>
       {common.noMatchHint}

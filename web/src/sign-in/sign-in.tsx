@@ -62,9 +62,12 @@ export function SignIn() {
   )
 }
 
+/** Said of what a person entered; other errors have a title of their own. */
+const wrongOf = ({ status }: ApiError) => (status === 401 ? words.wrong : undefined)
+
 /** A person who cancels gets a hint, everything else an error. */
 function PasskeyError({ error }: { error: ApiError }) {
-  if (error.code === 'no_answer' && error.status === 0) return <ToneLine tone="warn">{words.cancelled}</ToneLine>
+  if (error.code === 'cancelled') return <ToneLine tone="warn">{words.cancelled}</ToneLine>
   return <ToneLine tone="danger">{describe(error).hint || words.wrong}</ToneLine>
 }
 
@@ -144,7 +147,7 @@ function ByPassword({ isTrusted }: { isTrusted: boolean }) {
         value={password}
         onValue={setPassword}
       />
-      {action.error !== null && <ErrorCard error={action.error} title={words.wrong} />}
+      {action.error !== null && <ErrorCard error={action.error} title={wrongOf(action.error)} />}
       <Button size="form" submits isBusy={action.isBusy}>
         {words.signIn}
       </Button>
@@ -163,7 +166,7 @@ function ByCode() {
     <Form onSubmit={() => void action.run()}>
       <EmailField value={email} onValue={setEmail} error={null} />
       <TextField label={words.code} hint={words.codeHint} isLarge isMono value={code} onValue={setCode} />
-      {action.error !== null && <ErrorCard error={action.error} title={words.wrong} />}
+      {action.error !== null && <ErrorCard error={action.error} title={wrongOf(action.error)} />}
       <Button size="form" submits isBusy={action.isBusy}>
         {words.signIn}
       </Button>
@@ -210,11 +213,7 @@ function Form({ onSubmit, children }: { onSubmit: () => void; children: Componen
   )
 }
 
-const LABELS: Readonly<Record<Way, string>> = {
-  link: words.withLink,
-  password: words.withPassword,
-  code: words.withCode,
-}
+const labelOf = (way: Way) => ({ link: words.withLink, password: words.withPassword, code: words.withCode })[way]
 
 function OtherWays({ ways, choose }: { ways: readonly Way[]; choose: (way: Way) => void }) {
   const [isStuck, setStuck] = useState(false)
@@ -222,7 +221,7 @@ function OtherWays({ ways, choose }: { ways: readonly Way[]; choose: (way: Way) 
     <div class="alone-links meta">
       {ways.map((name) => (
         <Button key={name} kind="link" onPress={() => choose(name)}>
-          {LABELS[name]}
+          {labelOf(name)}
         </Button>
       ))}
       <Button kind="link" onPress={() => setStuck(true)}>

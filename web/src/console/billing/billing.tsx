@@ -2,11 +2,12 @@
 
 import { take, takeList } from '../../api/client.ts'
 import type { BillingTransaction } from '../../api/types.ts'
-import { count } from '../../base/numbers.ts'
-import { usePages, useQuery } from '../../live/query.ts'
+import { count, money } from '../../base/numbers.ts'
+import { useMatching, usePages, useQuery } from '../../live/query.ts'
 import { Fact } from '../../parts/facts.tsx'
-import { choicesOf, FilterBar, FilterMenu, type Filters, useFilters } from '../../parts/filters.tsx'
-import { Foreign, Time } from '../../parts/marks.tsx'
+import { choicesOf, FilterBar, FilterMenu, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Time } from '../../parts/marks.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard } from '../../parts/quiet.tsx'
 import { type Column, List } from '../../parts/table.tsx'
@@ -47,24 +48,21 @@ function Summary({ filters }: { filters: Filters }) {
   )
 }
 
-/** "12.5 USD": the trailing zeros of the API are left out. */
-function money(amount: string, currency: string): string {
-  return `${amount.replace(/\.?0+$/, '')} ${currency}`
-}
-
 function Transactions({ filters }: { filters: Filters }) {
   const team = useTeam()
   const query = { type: filters.get('type') as BillingTransaction['type'] | undefined }
   const pages = usePages([team.id, 'billing', 'transactions', query], (cursor) =>
     takeList(team.api.GET('/billing/transactions', { params: { query: { ...query, cursor } } })),
   )
+  const shown = useMatching(pages, filters.get('q') ?? '', ({ description, id }) => `${description} ${id}`)
   return (
     <Section title={words.transactions}>
       <FilterBar>
+        <SearchField filters={filters} label={words.search} />
         <FilterMenu filters={filters} name="type" label={words.type} choices={choicesOf(words.types)} />
       </FilterBar>
       <List
-        pages={pages}
+        pages={shown}
         label={words.transactions}
         columns={TRANSACTION_COLUMNS}
         keyOf={({ id }) => id}
@@ -83,8 +81,12 @@ const TRANSACTION_COLUMNS: readonly Column<BillingTransaction>[] = [
   { head: words.columns.type, cell: ({ type }) => words.types[type] },
   {
     head: words.columns.description,
-    cell: ({ description, quantity, unit_price: price }) =>
-      quantity === null || price === null ? <Foreign>{description}</Foreign> : words.quantity(count(quantity), price),
+    cell: ({ description, quantity, unit_price: price, currency }) =>
+      quantity === null || price === null ? (
+        <Foreign>{description}</Foreign>
+      ) : (
+        words.quantity(quantity, money(price, currency))
+      ),
     class: 'cut soft line',
   },
   { head: words.columns.amount, cell: ({ amount, currency }) => money(amount, currency), class: 'number' },

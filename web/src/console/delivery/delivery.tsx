@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { takeList } from '../../api/client.ts'
 import type { DeliveryLog } from '../../api/types.ts'
+import { requestsOf } from '../../base/curl.ts'
 import { secondsBetween } from '../../base/dates.ts'
 import { plural } from '../../base/numbers.ts'
 import { LIVE_MS, usePages, useQuery } from '../../live/query.ts'
@@ -18,17 +19,18 @@ import {
   sinceDay,
   useFilters,
 } from '../../parts/filters.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import { LiveMark } from '../../parts/live-mark.tsx'
-import { Foreign, State, Time } from '../../parts/marks.tsx'
+import { State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { CSV_PART, SaveCsv } from '../../parts/save-csv.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { delivery as words } from '../../words/en/delivery.ts'
 import { inShort } from '../../words/en/replies.ts'
 import { useTeam } from '../team.ts'
+import { DELIVERY_TONES } from './copies.tsx'
 import { DeliveryDetail } from './detail.tsx'
-
-const TONES = { pending: 'warn', sent: 'good', failed: 'danger', rejected: 'danger' } as const
 
 export function Delivery() {
   const team = useTeam()
@@ -40,23 +42,51 @@ export function Delivery() {
     (cursor) => takeList(team.api.GET('/emails/logs', { params: { query: { ...query, cursor } } })),
     { every: LIVE_MS },
   )
+  const csv = (
+    <SaveCsv
+      name="delivery"
+      ask={(cursor) =>
+        takeList(team.api.GET('/emails/logs', { params: { query: { ...query, limit: CSV_PART, cursor } } }))
+      }
+      columns={CSV}
+    />
+  )
   return (
-    <Page title={words.title} note={words.note} curl={[{ method: 'GET', path: '/emails/logs', query }]}>
+    <Page title={words.title} note={words.note} actions={csv} curl={requestsOf('/emails/logs', query, open)}>
       <DeliveryFilters filters={filters} end={<Rows length={pages.items.length} isAll={!pages.hasMore} />} />
       <List
         pages={pages}
         label={words.title}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        opened={{ id: open, toggle: (id) => filters.set('open', id), detail: (row) => <DeliveryDetail id={row.id} /> }}
+        opened={{
+          id: open,
+          toggle: (id) => filters.set('open', id),
+          detail: (row) => <DeliveryDetail id={row.id} filters={filters} />,
+        }}
         empty={<NothingSent />}
         clearFilters={filters.isAnySet ? filters.clear : undefined}
       />
-      {open !== null && pages.items.length > 0 && !pages.items.some(({ id }) => id === open) && (
-        <DeliveryDetail id={open} />
+      {open !== null && !pages.isLoading && !pages.items.some(({ id }) => id === open) && (
+        <DeliveryDetail id={open} filters={filters} />
       )}
     </Page>
   )
+}
+
+const CSV: Readonly<Record<string, (row: DeliveryLog) => string | number | null>> = {
+  id: ({ id }) => id,
+  created_at: (row) => row.created_at,
+  status: ({ status }) => status,
+  status_reason: (row) => row.status_reason,
+  to_email: (row) => row.to_email,
+  sent_from_email: (row) => row.sent_from_email,
+  subject: ({ subject }) => subject,
+  provider_name: (row) => row.provider_name,
+  attempts: ({ attempts }) => attempts,
+  sent_at: (row) => row.sent_at,
+  size_bytes: (row) => row.size_bytes,
+  message_id: (row) => row.message_id,
 }
 
 /** The filters as the API takes them. */
@@ -68,6 +98,7 @@ function queryOf(filters: Filters) {
     domain: filters.get('domain'),
     message_id: filters.get('message'),
     mailbox_id: filters.get('mailbox'),
+    tag: filters.get('tag'),
     after: sinceDay(filters),
   }
 }
@@ -89,6 +120,7 @@ function DeliveryFilters({ filters, end }: { filters: Filters; end: ComponentChi
       <FilterChip filters={filters} name="domain" label={words.filters.domain} />
       <FilterChip filters={filters} name="mailbox" label={words.filters.mailbox} />
       <FilterChip filters={filters} name="message" label={words.filters.message} />
+      <FilterChip filters={filters} name="tag" label={words.filters.tag} />
     </FilterBar>
   )
 }
@@ -116,7 +148,10 @@ function NothingSent() {
 }
 
 const COLUMNS: readonly Column<DeliveryLog>[] = [
-  { head: words.columns.status, cell: ({ status }) => <State tone={TONES[status]}>{words.status[status]}</State> },
+  {
+    head: words.columns.status,
+    cell: ({ status }) => <State tone={DELIVERY_TONES[status]}>{words.status[status]}</State>,
+  },
   { head: words.columns.recipient, cell: ({ to_email: email }) => <Foreign>{email}</Foreign>, class: 'cut line' },
   {
     head: words.columns.subject,
@@ -135,7 +170,7 @@ const COLUMNS: readonly Column<DeliveryLog>[] = [
 function Result({ row }: { row: DeliveryLog }) {
   if (row.status === 'sent')
     return <span class="soft">{words.tookSeconds(secondsBetween(row.created_at, row.sent_at!))}</span>
-  const tone = TONES[row.status]
+  const tone = DELIVERY_TONES[row.status]
   return (
     <span class={tone}>
       {row.status_reason === null ? words.waits : <Foreign>{inShort(row.status_reason)}</Foreign>}

@@ -12,8 +12,9 @@ import { zoneFile } from '../../panels/record-rows.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue, CopyButton } from '../../parts/copy.tsx'
 import { Confirm, Dialog } from '../../parts/dialog.tsx'
-import { Badge, Foreign, Time } from '../../parts/marks.tsx'
-import { Page, RecordError, Tabs } from '../../parts/page.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Badge, Time } from '../../parts/marks.tsx'
+import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { SenderFilter } from '../../parts/sender-filter.tsx'
 import { List } from '../../parts/table.tsx'
@@ -38,7 +39,7 @@ export function Domain() {
   const crumb = { href: team.href('domains'), label: words.title }
   if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
-  return <OpenDomain key={id} domain={query.data} tab={(params.tab ?? 'records') as TabName} />
+  return <OpenDomain key={id} domain={query.data} tab={tabOf(words.tabs, params.tab)} />
 }
 
 function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
@@ -70,7 +71,7 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
       title={domain.domain}
       crumb={{ href: team.href('domains'), label: words.title }}
       badge={<Summary domain={domain} wrong={wrong} />}
-      below={<LiveLine live={isWatching ? live : null} />}
+      below={tab === 'records' && <LiveLine live={isWatching ? live : null} />}
       actions={actions}
       curl={[
         { method: 'GET', path: `/domains/${domain.id}` },

@@ -7,11 +7,15 @@ import { count, size } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/facts.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import type { Tone } from '../../parts/icon.tsx'
-import { Badge, Foreign } from '../../parts/marks.tsx'
+import { Badge } from '../../parts/marks.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { RawJson } from '../../parts/raw-json.tsx'
 import { inbound as words } from '../../words/en/inbound.ts'
 import { useTeam } from '../team.ts'
+import { LetInButton } from './let-in.tsx'
+import { OpenMessage } from './stored-message.tsx'
 
 type Evidence = InboundLogDetail['evidence']
 
@@ -24,13 +28,15 @@ export function InboundDetail({ id }: { id: string }) {
   if (data === undefined) return <Skeleton rows={4} />
   return (
     <div class="card">
-      <div class="card-part delivery-head">
-        <h2 class="sub">{words.headline[data.status]}</h2>
-        {data.detail !== '' && (
-          <p class="soft meta">
-            <Foreign>{data.detail}</Foreign>
-          </p>
-        )}
+      <div class="card-part delivery-head row wide wrap">
+        <div class="measure">
+          <h2 class="sub">{words.headline[data.status]}</h2>
+          {data.reason !== null && <p>{words.reasons[data.reason]}</p>}
+        </div>
+        <div class="row end wrap">
+          <LetInButton row={data} />
+          <OpenMessage row={data} />
+        </div>
       </div>
       <div class="delivery-parts">
         <section>
@@ -38,6 +44,9 @@ export function InboundDetail({ id }: { id: string }) {
           <Checks evidence={data.evidence} />
         </section>
         <Server row={data} />
+      </div>
+      <div class="card-part delivery-head">
+        <RawJson record={data} />
       </div>
     </div>
   )
@@ -47,7 +56,10 @@ interface CheckRow {
   name: string
   result: string
   tone: Tone
+  /** In a sentence. */
   detail: string
+  /** What the check itself says. */
+  reason?: string
 }
 
 const toneOf = (result: string): Tone =>
@@ -59,10 +71,15 @@ function Checks({ evidence }: { evidence: Evidence }) {
     <>
       {rows.length === 0 && <p class="soft">{words.noEvidence}</p>}
       <dl class="facts small">
-        {rows.map(({ name, result, tone, detail }, index) => (
+        {rows.map(({ name, result, tone, detail, reason = '' }, index) => (
           <Fact key={`${name} ${index}`} name={name}>
             <span class="row wrap">
               {result !== '' && <Badge tone={tone}>{result}</Badge>} <Foreign>{detail}</Foreign>
+              {reason !== '' && (
+                <span class="soft">
+                  <Foreign>{reason}</Foreign>
+                </span>
+              )}
             </span>
           </Fact>
         ))}
@@ -81,25 +98,49 @@ function Checks({ evidence }: { evidence: Evidence }) {
 
 function authenticationRows({ spf, signatures, dmarc, arc }: Evidence): CheckRow[] {
   const { checks } = words
-  const row = (name: string, result: string, ...details: string[]): CheckRow => ({
+  const row = (name: string, result: string, sentences: readonly (string | undefined)[], reason = ''): CheckRow => ({
     name,
     result,
     tone: toneOf(result),
-    detail: details.filter((detail) => detail !== '').join('; '),
+    detail: sentences.filter(Boolean).join(' '),
+    reason,
   })
   return [
-    ...(spf === null ? [] : [row(checks.spf, spf.result, spf.domain, spf.reason)]),
-    ...signatures.map((one) =>
-      row(checks.dkim, one.result, words.signed(one.domain, one.selector, one.aligned), one.reason),
-    ),
     ...(dmarc === null
       ? []
-      : [row(checks.dmarc, dmarc.result, words.dmarcPolicy(dmarc.domain, dmarc.policy), dmarc.reason)]),
-    ...(arc === null ? [] : [row(checks.arc, arc.result, arc.domain)]),
+      : [
+          row(
+            checks.dmarc,
+            dmarc.result,
+            [words.dmarc[dmarc.result](dmarc.domain), words.policies[dmarc.policy]],
+            dmarc.reason,
+          ),
+        ]),
+    ...(spf === null ? [] : [row(checks.spf, spf.result, [words.spf[spf.result](spf.domain)], spf.reason)]),
+    ...signatures.map(({ domain, selector, result, aligned, reason }) => {
+      const proof = result === 'pass' ? (aligned ? words.aligned : words.notAligned) : undefined
+      const record = words.record(`${selector}._domainkey.${domain}`)
+      return row(checks.dkim, result, [words.dkim[result](domain), proof], [reason, record].filter(Boolean).join('; '))
+    }),
+    ...(arc === null || arc.result === 'none'
+      ? []
+      : [row(checks.arc, arc.result, [words.arc[arc.result === 'pass' ? 'pass' : 'other'](arc.domain)])]),
   ]
 }
 
-function decisionRows({ filter, script, spam, thread, report, probes }: Evidence): CheckRow[] {
+/** The sum, and the tests that gave points. */
+function spamText(spam: Evidence['spam']): string {
+  const sum = spam.reduce((total, { points }) => total + points, 0)
+  const parts = spam.map(({ reason, points }) => words.spamPart(words.spamReasons[reason] ?? reason, String(points)))
+  return `${words.points(String(Math.round(sum * 10) / 10))}: ${parts.join(', ')}`
+}
+
+function forwardingText({ to, refused }: NonNullable<Evidence['forwarding']>): string {
+  const done = to.length === 0 ? [] : [words.forwarded(to.join(', '))]
+  return [...done, ...refused.map((one) => words.notForwarded(one.to, one.reason))].join('; ')
+}
+
+function decisionRows({ filter, script, spam, thread, forwarding, report, probes }: Evidence): CheckRow[] {
   const { checks } = words
   const plain = (name: string, detail: string): CheckRow => ({ name, result: '', tone: '', detail })
   const rule = filter?.rule == null ? '' : `: ${filter.rule.type} ${filter.rule.pattern}`
@@ -107,11 +148,12 @@ function decisionRows({ filter, script, spam, thread, report, probes }: Evidence
     ...(filter === null
       ? []
       : [plain(checks.filter, `${filter.accept ? words.filterAccepts : words.filterRefuses}${rule}`)]),
-    ...spam.map(({ reason, points }) => plain(checks.spam, `${words.points(String(points))}: ${reason}`)),
+    ...(spam.length === 0 ? [] : [plain(checks.spam, spamText(spam))]),
     ...(script === null
       ? []
       : [plain(checks.script, [words.script[script.outcome], script.error ?? ''].filter(Boolean).join(': '))]),
     ...(thread === null ? [] : [plain(checks.thread, words.threadBy[thread.by])]),
+    ...(forwarding === null ? [] : [plain(checks.forwarding, forwardingText(forwarding))]),
     ...(report === null ? [] : [plain(checks.report, words.report[report.kind])]),
     ...(probes === null ? [] : [plain(checks.probes, words.probes(count(probes)))]),
   ]

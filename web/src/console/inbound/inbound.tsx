@@ -2,11 +2,13 @@
 
 import { takeList } from '../../api/client.ts'
 import type { InboundLog } from '../../api/types.ts'
+import { requestsOf } from '../../base/curl.ts'
 import { LIVE_MS, usePages } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
 import {
   choicesOf,
   FilterBar,
+  FilterChip,
   FilterMenu,
   type Filters,
   SearchField,
@@ -14,11 +16,13 @@ import {
   sinceDay,
   useFilters,
 } from '../../parts/filters.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import type { Tone } from '../../parts/icon.tsx'
 import { LiveMark } from '../../parts/live-mark.tsx'
-import { Foreign, State, Time } from '../../parts/marks.tsx'
+import { State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { CSV_PART, SaveCsv } from '../../parts/save-csv.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { inbound as words } from '../../words/en/inbound.ts'
 import { useTeam } from '../team.ts'
@@ -39,12 +43,23 @@ export function Inbound() {
     { every: LIVE_MS },
   )
   const isElsewhere = open !== null && !pages.isLoading && !pages.items.some(({ id }) => id === open)
+  const csv = (
+    <SaveCsv
+      name="inbound"
+      ask={(cursor) =>
+        takeList(team.api.GET('/inbound/logs', { params: { query: { ...query, limit: CSV_PART, cursor } } }))
+      }
+      columns={CSV}
+    />
+  )
   return (
-    <Page title={words.title} note={words.note} curl={[{ method: 'GET', path: '/inbound/logs', query }]}>
+    <Page title={words.title} note={words.note} actions={csv} curl={requestsOf('/inbound/logs', query, open)}>
       <FilterBar end={<LiveMark />}>
         <SearchField filters={filters} label={words.search} />
         <FilterMenu filters={filters} name="status" label={words.filters.status} choices={choicesOf(words.status)} />
         <SinceFilter filters={filters} />
+        <FilterChip filters={filters} name="domain" label={words.filters.domain} />
+        <FilterChip filters={filters} name="mailbox" label={words.filters.mailbox} />
       </FilterBar>
       {isElsewhere && <InboundDetail id={open} />}
       <List
@@ -58,6 +73,25 @@ export function Inbound() {
       />
     </Page>
   )
+}
+
+const CSV: Readonly<Record<string, (row: InboundLog) => string | number | null>> = {
+  id: ({ id }) => id,
+  created_at: (row) => row.created_at,
+  status: ({ status }) => status,
+  reason: ({ reason }) => reason,
+  smtp_reply: (row) => row.smtp_reply,
+  header_from: (row) => row.header_from,
+  mail_from: (row) => row.mail_from,
+  rcpt_to: (row) => row.rcpt_to,
+  subject: ({ subject }) => subject,
+  remote_address: (row) => row.remote_address,
+  spf: ({ authentication }) => authentication?.spf ?? null,
+  dkim: ({ authentication }) => authentication?.dkim ?? null,
+  dmarc: ({ authentication }) => authentication?.dmarc ?? null,
+  spam_score: (row) => row.spam_score,
+  size_bytes: (row) => row.size_bytes,
+  message_id: (row) => row.message_id,
 }
 
 /** The filters as the API takes them. */

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { takeList } from '../../api/client.ts'
 import type { ApiKey, NewApiKey } from '../../api/types.ts'
-import { usePages } from '../../live/query.ts'
+import { useMatching, usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
@@ -29,10 +29,7 @@ export function Keys() {
   const pages = usePages([team.id, 'keys', query], (cursor) =>
     takeList(team.api.GET('/api-keys', { params: { query: { ...query, cursor } } })),
   )
-  const wanted = (filters.get('q') ?? '').toLowerCase()
-  const shown = pages.items.filter(({ name, prefix, last4 }) =>
-    `${name} ${prefix} ${last4}`.toLowerCase().includes(wanted),
-  )
+  const shown = useMatching(pages, filters.get('q') ?? '', ({ name, prefix, last4 }) => `${name} ${prefix} ${last4}`)
   const addButton = team.may('apikey.create') && (
     <Button kind="primary" icon="plus" onPress={() => setStep({ kind: 'new' })}>
       {words.add}
@@ -54,7 +51,7 @@ export function Keys() {
       </FilterBar>
       <List
         label={words.title}
-        pages={{ ...pages, items: shown }}
+        pages={shown}
         keyOf={({ id }) => id}
         columns={COLUMNS}
         clearFilters={filters.isAnySet ? filters.clear : undefined}

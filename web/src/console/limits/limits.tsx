@@ -51,7 +51,13 @@ export function Limits() {
       {query.error !== null && <ErrorCard error={query.error} onRetry={query.refetch} />}
       {query.isLoading && <Skeleton />}
       {query.data !== undefined && (
-        <Table label={words.title} rows={query.data.limits} columns={COLUMNS} keyOf={({ resource }) => resource} />
+        <Table
+          label={words.title}
+          rows={query.data.limits}
+          columns={COLUMNS}
+          isNamed
+          keyOf={({ resource }) => resource}
+        />
       )}
       <p class="soft">{words.ask}</p>
     </Page>

@@ -5,7 +5,7 @@ import { done, takeTagged } from '../../api/client.ts'
 import type { FilterState, MailboxAdmin } from '../../api/types.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
 import { Badge, ToneLine } from '../../parts/marks.tsx'
-import { Page, RecordError, Tabs } from '../../parts/page.tsx'
+import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { SenderFilter } from '../../parts/sender-filter.tsx'
 import { say } from '../../parts/toast.tsx'
@@ -37,9 +37,7 @@ export function Mailbox() {
   const crumb = { href: team.href('mailboxes'), label: words.title }
   if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
-  return (
-    <OpenMailbox key={id} mailbox={query.data.value} tag={query.data.tag} tab={(params.tab ?? 'programs') as TabName} />
-  )
+  return <OpenMailbox key={id} mailbox={query.data.value} tag={query.data.tag} tab={tabOf(words.tabs, params.tab)} />
 }
 
 function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab: TabName }) {

@@ -1,4 +1,4 @@
-// The form of a new mailbox: an address at one of the domains of the team.
+// The form of a new mailbox: an address at one of the domains of the team, for a person, for several, or for a program.
 
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
@@ -6,15 +6,20 @@ import { take, takeList } from '../../api/client.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
 import { Dialog, FormFoot } from '../../parts/dialog.tsx'
-import { SelectField, TextField } from '../../parts/field.tsx'
+import { Check, SelectField, TextField } from '../../parts/field.tsx'
 import { ToneLine } from '../../parts/marks.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
+import { Made, type MadeMailbox, useInvitation } from './made-mailbox.tsx'
 
 const GB = 1_000_000_000
 const DOMAINS_SHOWN = 100
 
+const USES = ['person', 'shared', 'program'] as const
+type MailboxUse = (typeof USES)[number]
+
 interface MailboxForm {
+  use: MailboxUse
   local: string
   domain: string
   name: string
@@ -25,7 +30,12 @@ export function NewMailbox({ onClose }: { onClose: () => void }) {
   const team = useTeam()
   const { route } = useLocation()
   const headerOf = useRequestKey()
-  const [form, setForm] = useState<MailboxForm>({ local: '', domain: '', name: '', quota: '5' })
+  const invite = useInvitation()
+  const [made, setMade] = useState<MadeMailbox | null>(null)
+  const [form, setForm] = useState<MailboxForm>({
+    ...{ local: '', domain: '', name: '', quota: '5' },
+    use: 'shared',
+  })
   const set = (change: Partial<MailboxForm>) => setForm({ ...form, ...change })
   const domains = useQuery([team.id, 'domains', { limit: DOMAINS_SHOWN }], () =>
     takeList(team.api.GET('/domains', { params: { query: { limit: DOMAINS_SHOWN } } })),
@@ -37,11 +47,15 @@ export function NewMailbox({ onClose }: { onClose: () => void }) {
       email: `${form.local.trim()}@${domain}`,
       display_name: form.name.trim() || undefined,
       quota_bytes: Math.round(Number(form.quota) * GB),
+      create_api_key: form.use === 'program',
     }
     const mailbox = await take(team.api.POST('/mailboxes', { params: { header: headerOf(body) }, body }))
     refresh(team.id, 'mailboxes')
-    route(team.href('mailboxes', mailbox.id))
+    if (form.use === 'shared') route(team.href('mailboxes', mailbox.id))
+    else if (form.use === 'program') setMade({ mailbox, key: mailbox.api_key?.key ?? null, member: null })
+    else setMade({ mailbox, key: null, member: await invite(mailbox.email) })
   })
+  if (made !== null) return <Made made={made} onClose={() => route(team.href('mailboxes', made.mailbox.id))} />
   const errorOf = (field: string) => action.error?.fieldMessage(field)
   const isInForm = ['email', 'quota_bytes', 'display_name'].some((field) => errorOf(field) !== undefined)
   const foot = <FormFoot verb={words.add} action={action} isOff={names.length === 0} onClose={onClose} />
@@ -54,7 +68,22 @@ export function NewMailbox({ onClose }: { onClose: () => void }) {
       onSubmit={() => void action.run()}
     >
       {domains.data !== undefined && names.length === 0 && <ToneLine tone="warn">{words.noDomains}</ToneLine>}
+      <UseField use={form.use} onUse={(use) => set({ use })} />
       <AddressFields form={form} domain={domain} names={names} set={set} error={errorOf('email')} />
+      <DetailFields form={form} set={set} errorOf={errorOf} />
+    </Dialog>
+  )
+}
+
+interface DetailFieldsProps {
+  form: MailboxForm
+  set: (change: Partial<MailboxForm>) => void
+  errorOf: (field: string) => string | undefined
+}
+
+function DetailFields({ form, set, errorOf }: DetailFieldsProps) {
+  return (
+    <>
       <TextField
         label={words.name}
         hint={words.nameHint}
@@ -71,7 +100,28 @@ export function NewMailbox({ onClose }: { onClose: () => void }) {
         onValue={(quota) => set({ quota })}
         error={errorOf('quota_bytes')}
       />
-    </Dialog>
+    </>
+  )
+}
+
+/** Whose mailbox it is. Only those who invite people make one for a person. */
+function UseField({ use, onUse }: { use: MailboxUse; onUse: (use: MailboxUse) => void }) {
+  const team = useTeam()
+  const uses = USES.filter((one) => one !== 'person' || team.may('team.manage'))
+  return (
+    <fieldset class="stack">
+      <legend class="strong">{words.use}</legend>
+      {uses.map((one) => (
+        <Check
+          key={one}
+          group="use"
+          label={words.uses[one]}
+          note={words.useNotes[one]}
+          isOn={use === one}
+          onChange={() => onUse(one)}
+        />
+      ))}
+    </fieldset>
   )
 }
 

@@ -15,7 +15,8 @@ import { useTeam } from '../team.ts'
 
 /** Between two looks while the page is shown, ms. */
 const LOOK_MS = 3000
-type Verb = 'pause' | 'resume' | 'confirm-removal'
+type Verb = 'pause' | 'resume'
+type Side = RemoteAccount['held_removals'][number]['at']
 
 export function OutsideState({ id }: { id: string }) {
   const team = useTeam()
@@ -31,7 +32,7 @@ export function OutsideState({ id }: { id: string }) {
 
 function Shown({ account }: { account: RemoteAccount }) {
   const team = useTeam()
-  const [open, setOpen] = useState<'password' | 'removal' | null>(null)
+  const [open, setOpen] = useState<'password' | Side | null>(null)
   const path = { remote_account_id: account.id }
   const act = useAction(async (verb: Verb) => {
     const route = `/remote-accounts/{remote_account_id}/${verb}` as const
@@ -39,14 +40,16 @@ function Shown({ account }: { account: RemoteAccount }) {
     setOpen(null)
     refresh(team.id, 'outside', account.id)
   })
-  const { allowed_actions: may, import: progress } = account
+  const { allowed_actions: may, import: progress, held_removals: held } = account
   const isImporting = account.status === 'importing' && progress.messages_total > 0
   return (
     <ToneLine tone={toneOf(account)}>
       <div class="stack tight">
         <span>{sentenceOf(account)}</span>
         {isImporting && <Bar share={progress.messages_done / progress.messages_total} isNeutral />}
-        {may.confirm_removal && <span>{words.held}</span>}
+        {held.map(({ at }) => (
+          <span key={at}>{words.held[at]}</span>
+        ))}
         {act.error !== null && open === null && <ErrorCard error={act.error} />}
         {team.may('remote.manage') && (
           <span class="row wrap">
@@ -65,28 +68,41 @@ function Shown({ account }: { account: RemoteAccount }) {
                 {words.newPassword}
               </Button>
             )}
-            {may.confirm_removal && (
-              <Button size="short" kind="danger" onPress={() => setOpen('removal')}>
-                {words.confirmRemoval}
+            {held.map(({ at }) => (
+              <Button key={at} size="short" kind="danger" onPress={() => setOpen(at)}>
+                {words.confirmRemoval[at]}
               </Button>
-            )}
+            ))}
           </span>
         )}
       </div>
       {open === 'password' && <NewSecret account={account} onClose={() => setOpen(null)} />}
-      {open === 'removal' && (
-        <Confirm
-          title={words.confirmTitle}
-          verb={words.confirmRemoval}
-          isBusy={act.isBusy}
-          error={act.error}
-          onConfirm={() => void act.run('confirm-removal')}
-          onClose={() => setOpen(null)}
-        >
-          {words.confirmText}
-        </Confirm>
+      {open !== null && open !== 'password' && (
+        <ConfirmRemoval account={account} side={open} onClose={() => setOpen(null)} />
       )}
     </ToneLine>
+  )
+}
+
+function ConfirmRemoval({ account, side, onClose }: { account: RemoteAccount; side: Side; onClose: () => void }) {
+  const team = useTeam()
+  const confirm = useAction(async () => {
+    const params = { path: { remote_account_id: account.id } }
+    await done(team.api.POST('/remote-accounts/{remote_account_id}/confirm-removal', { params, body: { at: side } }))
+    refresh(team.id, 'outside', account.id)
+    onClose()
+  })
+  return (
+    <Confirm
+      title={words.confirmTitle[side]}
+      verb={words.confirmRemoval[side]}
+      isBusy={confirm.isBusy}
+      error={confirm.error}
+      onConfirm={() => void confirm.run()}
+      onClose={onClose}
+    >
+      {words.confirmText[side]}
+    </Confirm>
   )
 }
 
@@ -126,10 +142,12 @@ function toneOf({ status, allowed_actions: may }: RemoteAccount): 'good' | 'warn
   return status === 'active' ? 'good' : ''
 }
 
-function sentenceOf({ status, status_reason: reason, import: progress }: RemoteAccount): string {
+function sentenceOf({ status, status_reason: reason, import: progress, held_removals: held }: RemoteAccount): string {
   const why = reason ?? words.unknown
   if (status === 'error') return words.error(why)
   if (status === 'delayed') return words.delayed(why)
+  if (status === 'active' && reason !== null && held.length === 0) return reason
+  if (status === 'active' && held.length > 0) return words.waiting
   if (status !== 'importing') return words[status]
   const { messages_done: here, messages_total: total } = progress
   return total === 0 ? words.counting : words.importing(count(here), count(total))

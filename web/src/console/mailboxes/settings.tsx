@@ -13,17 +13,25 @@ import { ErrorCard } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
+import { SendScope } from './send-scope.tsx'
 
 const GB = 1_000_000_000
+/** As people read it; a quota that was set in other units has more digits. */
+const inGb = (bytes: number) => String(Math.round((bytes / GB) * 1000) / 1000)
+
+/** What is sent of the quota that stands in the form: nothing when it is the present one. */
+function quotaOf(text: string, { quota_bytes: present }: MailboxAdmin) {
+  return text === inGb(present) ? {} : { quota_bytes: Math.round(Number(text) * GB) }
+}
 
 export function Settings({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string }) {
   const team = useTeam()
   const mayManage = team.may('mailbox.admin.manage')
   const [name, setName] = useState(mailbox.display_name ?? '')
-  const [quota, setQuota] = useState(String(mailbox.quota_bytes / GB))
+  const [quota, setQuota] = useState(inGb(mailbox.quota_bytes))
   const path = { mailbox_id: mailbox.id }
   const save = useAction(async () => {
-    const body = { display_name: name.trim() || null, quota_bytes: Math.round(Number(quota) * GB) }
+    const body = { display_name: name.trim() || null, ...quotaOf(quota, mailbox) }
     await done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': tag } }, body }))
     refresh(team.id, 'mailboxes')
     say(words.saved)
@@ -65,6 +73,7 @@ export function Settings({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string 
           </div>
         )}
       </form>
+      {mayManage && mailbox.domain_id !== null && <SendScope key={tag} mailbox={mailbox} tag={tag} />}
       <dl class="facts">
         <dt>{words.id}</dt>
         <dd>

@@ -8,7 +8,7 @@ import { saveFile } from '../../base/save-file.ts'
 import { useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import type { Filters } from '../../parts/filters.tsx'
-import { Foreign } from '../../parts/marks.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import { Tabs } from '../../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
@@ -22,7 +22,12 @@ type Row = Pick<EmailMetricsBreakdown['rows'][number], 'key' | 'label' | 'totals
 const ROWS = 50
 const REFRESH_MS = 60_000
 /** The filter of the page that a row sets. */
-const FILTERS: Readonly<Partial<Record<By, string>>> = { domain: 'domain', provider: 'account', tag: 'tag' }
+const FILTERS: Readonly<Partial<Record<By, string>>> = {
+  domain: 'domain',
+  provider: 'account',
+  mailbox: 'mailbox',
+  tag: 'tag',
+}
 /** The counts of a row, in the order of the columns. */
 const COUNTS = ['sent', 'delivered', 'bounced', 'complained', 'received'] as const
 const REASON_COUNTS = ['bounced', 'rejected', 'failed', 'delayed', 'received_blocked'] as const
@@ -118,7 +123,11 @@ function columnsOf(by: By, filters: Filters): Column<Row>[] {
           kind="link"
           label={words.only(label)}
           onPress={() =>
-            filters.change(filter === 'tag' ? { domain: null, account: null, tag: key } : { tag: null, [filter]: key })
+            filters.change(
+              filter === 'tag'
+                ? { domain: null, account: null, mailbox: null, tag: key }
+                : { tag: null, [filter]: key },
+            )
           }
         >
           <Foreign>{label}</Foreign>

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { take, takeList } from '../../api/client.ts'
 import { useQuery } from '../../live/query.ts'
-import { FilterBar, FilterMenu, type Filters, useFilters } from '../../parts/filters.tsx'
+import { FilterBar, FilterChip, FilterMenu, type Filters, useFilters } from '../../parts/filters.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -22,6 +22,7 @@ export interface MetricsQuery {
   before?: string
   domain?: string
   provider_id?: string
+  mailbox_id?: string
   tag?: string
 }
 
@@ -30,7 +31,12 @@ function queryOf(filters: Filters, { after, before }: Range): MetricsQuery {
   const span = { after, before: before ?? undefined }
   const tag = filters.get('tag')
   if (tag !== undefined) return { ...span, tag }
-  return { ...span, domain: filters.get('domain'), provider_id: filters.get('account') }
+  return {
+    ...span,
+    domain: filters.get('domain'),
+    provider_id: filters.get('account'),
+    mailbox_id: filters.get('mailbox'),
+  }
 }
 
 export function Metrics() {
@@ -64,6 +70,11 @@ function useChoices(team: OpenTeam, { after, before }: MetricsQuery) {
     () => takeList(team.api.GET('/providers', { params: { query: { limit: MOST_CHOICES } } })),
     { when: team.may('provider.read') },
   )
+  const mailboxes = useQuery(
+    [team.id, 'mailboxes', 'choices'],
+    () => takeList(team.api.GET('/mailboxes', { params: { query: { limit: MOST_CHOICES } } })),
+    { when: team.may('mailbox.admin.read') },
+  )
   const tags = useQuery([team.id, 'metrics-tags', after, before], () =>
     take(
       team.api.GET('/emails/metrics/breakdown', {
@@ -74,6 +85,7 @@ function useChoices(team: OpenTeam, { after, before }: MetricsQuery) {
   return {
     domains: (domains.data?.items ?? []).map(({ domain }) => ({ value: domain, label: domain })),
     accounts: (accounts.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+    mailboxes: (mailboxes.data?.items ?? []).map(({ id, email }) => ({ value: id, label: email })),
     tags: (tags.data?.rows ?? []).flatMap(({ key }) => (key === null ? [] : [{ value: key, label: key }])),
   }
 }
@@ -86,11 +98,11 @@ interface ChoicesProps {
 
 function Choices({ filters, range, query }: ChoicesProps) {
   const team = useTeam()
-  const { domains, accounts, tags } = useChoices(team, query)
+  const { domains, accounts, mailboxes, tags } = useChoices(team, query)
   // A tag in the place of the other filters, and the other way round.
   const alone: Filters = {
     ...filters,
-    set: (name, value) => filters.change({ domain: null, account: null, [name]: value }),
+    set: (name, value) => filters.change({ domain: null, account: null, mailbox: null, [name]: value }),
   }
   const others: Filters = { ...filters, set: (name, value) => filters.change({ tag: null, [name]: value }) }
   const intervals = range.intervals.map((value) => ({ value, label: words.intervals[value] }))
@@ -101,6 +113,12 @@ function Choices({ filters, range, query }: ChoicesProps) {
         <FilterMenu filters={filters} name="interval" label={words.interval} choices={intervals} />
         <FilterMenu filters={others} name="domain" label={words.domain} choices={domains} />
         {accounts.length > 0 && <FilterMenu filters={others} name="account" label={words.account} choices={accounts} />}
+        {mailboxes.length > 0 && (
+          <FilterMenu filters={others} name="mailbox" label={words.mailbox} choices={mailboxes} />
+        )}
+        {!mailboxes.some(({ value }) => value === filters.get('mailbox')) && (
+          <FilterChip filters={filters} name="mailbox" label={words.mailbox} />
+        )}
         {(tags.length > 0 || filters.get('tag') !== undefined) && (
           <FilterMenu filters={alone} name="tag" label={words.tag} choices={tags} />
         )}

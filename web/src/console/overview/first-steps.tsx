@@ -20,6 +20,9 @@ interface Step {
   note?: string
 }
 
+/** The step that has a second way. */
+const SECOND = 'second'
+
 const LONGEST_DAYS = 90
 const REFRESH_MS = 10_000
 
@@ -30,7 +33,7 @@ async function findOut({ api }: OpenTeam) {
     takeList(api.GET('/domains', { params: { query: { limit: 10 } } })),
     takeList(api.GET('/mailboxes', one)),
     takeList(api.GET('/team/members', { params: { query: { limit: 2 } } })),
-    takeList(api.GET('/webhooks', one)),
+    takeList(api.GET('/webhooks', { params: { query: { limit: 100 } } })),
     take(api.GET('/emails/metrics', { params: { query: { from_date: daysAgo(LONGEST_DAYS) } } })),
   ])
   return {
@@ -46,34 +49,44 @@ function stepsOf(team: OpenTeam, found: Awaited<ReturnType<typeof findOut>>): St
   const { domains, mailboxes, members, webhooks, totals } = found
   // The list begins with the newest one.
   const first = domains.at(-1)
+  const programs = webhooks.length
+  const newOn = (page: string) => `${team.href(page)}?new=1`
   const verified = domains.findLast(({ verification_status }) => verification_status === 'verified')
   const ways = self.value?.sign_in
   return [
-    { name: 'domain', isDone: first !== undefined, note: first?.domain, href: team.href('domains') },
+    { name: 'domain', isDone: first !== undefined, note: first?.domain, href: newOn('domains') },
     {
       name: 'records',
       isDone: verified !== undefined,
       note: verified?.domain,
-      href: first === undefined ? team.href('domains') : team.href('domains', first.id),
+      href: first === undefined ? newOn('domains') : team.href('domains', first.id),
     },
     {
       name: 'mailbox',
       isDone: mailboxes.length > 0,
-      note: mailboxes[0]?.email,
-      href: `${team.href('mailboxes')}?new=1`,
+      note: shortAddress(mailboxes[0]?.email),
+      href: newOn('mailboxes'),
     },
-    { name: 'person', isDone: members.length > 1, note: members[1]?.email, href: team.href('people') },
+    {
+      name: 'person',
+      isDone: members.length > 1,
+      note: members[1]?.display_name ?? shortAddress(members[1]?.email),
+      href: newOn('people'),
+    },
     { name: 'received', isDone: totals.received > 0, note: count(totals.received), href: team.href('inbound') },
     { name: 'sent', isDone: totals.accepted > 0, note: count(totals.accepted), href: team.href('mailboxes') },
     {
       name: 'webhook',
-      isDone: webhooks.length > 0,
-      note: webhooks[0]?.description ?? undefined,
-      href: team.href('webhooks'),
+      isDone: programs > 0,
+      note: words.webhooks(programs),
+      href: newOn('webhooks'),
     },
     { name: 'second', isDone: (ways?.passkeys ?? 0) > 1 || (ways?.recovery_codes ?? 0) > 0, href: '/me/sign-in' },
   ]
 }
+
+/** "ana@": which domain it is says the first line. */
+const shortAddress = (email: string | undefined) => email?.replace(/@.*$/, '@')
 
 /** For those whose role can take the steps. */
 export function FirstSteps() {
@@ -90,7 +103,7 @@ export function FirstSteps() {
     <section class="card">
       <div class="card-pad">
         <div class="row wide">
-          <h2 class="sub">{words.steps}</h2>
+          <h2>{words.steps}</h2>
           <span class="soft meta">{words.stepsDone(steps.length - open.length, steps.length)}</span>
         </div>
         <div class="steps-bar" aria-hidden="true">
@@ -116,7 +129,7 @@ function StepRow({ step: { name, isDone, note } }: { step: Step }) {
     <li class="step-row">
       <Icon name={isDone ? 'check' : 'circle'} tone={isDone ? 'good' : 'soft'} />
       <span class="nowrap">{words.step[name].name}</span>
-      {isDone && note !== undefined && <span class="end cut">{note}</span>}
+      {isDone && note !== undefined && <bdi class="end cut">{note}</bdi>}
     </li>
   )
 }
@@ -132,6 +145,11 @@ function OpenStep({ step: { name, href } }: { step: Step }) {
         <ButtonLink kind="primary" size="short" href={href}>
           {verb}
         </ButtonLink>
+        {name === SECOND && (
+          <ButtonLink size="short" href={href}>
+            {words.step.second.other}
+          </ButtonLink>
+        )}
       </div>
     </div>
   )

@@ -4,8 +4,8 @@ import { takeList } from '../../api/client.ts'
 import { clockTime, day, weekday } from '../../base/dates.ts'
 import { useQuery } from '../../live/query.ts'
 import { useFilters } from '../../parts/filters.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { Foreign, State } from '../../parts/marks.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -14,6 +14,7 @@ import { pageNames } from '../../words/en/pages.ts'
 import { inShort } from '../../words/en/replies.ts'
 import { useTeam } from '../team.ts'
 import { FirstSteps } from './first-steps.tsx'
+import { Month } from './month.tsx'
 import { Needs } from './needs.tsx'
 import { type Span, spanStart, Traffic } from './traffic.tsx'
 
@@ -56,7 +57,10 @@ export function Overview() {
           <Traffic span={span} />
           <Failures span={span} />
         </div>
-        <FirstSteps />
+        <div class="stack loose">
+          <FirstSteps />
+          <Month />
+        </div>
       </div>
     </Page>
   )
@@ -109,9 +113,10 @@ function Failures({ span }: { span: Span }) {
             {
               head: words.failureColumns.what,
               cell: ({ status_reason }) => (
-                <State tone="danger">
+                <span class="row">
+                  <Icon name="circle-x" tone="danger" />
                   <span class="cut reason-cell">{status_reason === null ? words.refused : inShort(status_reason)}</span>
-                </State>
+                </span>
               ),
             },
           ]}

@@ -17,7 +17,8 @@ import {
   SearchField,
   useFilters,
 } from '../../parts/filters.tsx'
-import { Foreign, State, Time } from '../../parts/marks.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
 import { type Column, List } from '../../parts/table.tsx'

@@ -3,11 +3,12 @@
 import { useState } from 'preact/hooks'
 import { done, takeList } from '../../api/client.ts'
 import type { DeliveryGroup, Provider } from '../../api/types.ts'
-import { refresh, useAction, usePages, useQuery } from '../../live/query.ts'
+import { refresh, useAction, useMatching, usePages, useQuery } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Confirm, Dialog, FormFoot } from '../../parts/dialog.tsx'
 import { Check, SelectField, TextField } from '../../parts/field.tsx'
+import { FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
 import { type Column, List } from '../../parts/table.tsx'
@@ -23,10 +24,12 @@ const ACCOUNTS_SHOWN = 100
 
 export function Groups() {
   const team = useTeam()
+  const filters = useFilters()
   const [step, setStep] = useState<Step | null>(null)
   const pages = usePages([team.id, 'groups'], (cursor) =>
     takeList(team.api.GET('/delivery-groups', { params: { query: { cursor } } })),
   )
+  const shown = useMatching(pages, filters.get('q') ?? '', ({ name, id }) => `${name} ${id}`)
   const accounts = useQuery([team.id, 'providers', { limit: ACCOUNTS_SHOWN }], () =>
     takeList(team.api.GET('/providers', { params: { query: { limit: ACCOUNTS_SHOWN } } })),
   )
@@ -40,9 +43,13 @@ export function Groups() {
   )
   return (
     <Section title={words.tabs.groups} note={words.groupsNote} actions={pages.items.length > 0 && addButton}>
+      <FilterBar>
+        <SearchField filters={filters} label={words.searchGroups} />
+      </FilterBar>
       <List
         label={words.tabs.groups}
-        pages={pages}
+        pages={shown}
+        clearFilters={filters.isAnySet ? filters.clear : undefined}
         columns={columnsOf(nameOf, mayChange ? setStep : null)}
         keyOf={({ id }) => id}
         empty={

@@ -6,7 +6,7 @@ import { useRoute } from 'preact-iso'
 import { take, takeList } from '../../api/client.ts'
 import type { Provider } from '../../api/types.ts'
 import { count } from '../../base/numbers.ts'
-import { useAction, usePages, useQuery } from '../../live/query.ts'
+import { useAction, useMatching, usePages, useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, FormFoot } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
@@ -77,9 +77,10 @@ function Accounts({ connectButton }: { connectButton: ComponentChildren }) {
   const pages = usePages([team.id, 'providers', query], (cursor) =>
     takeList(team.api.GET('/providers', { params: { query: { ...query, cursor } } })),
   )
-  const wanted = (filters.get('q') ?? '').toLowerCase()
-  const shown = pages.items.filter(({ name, smtp_host, oauth_email }) =>
-    `${name} ${smtp_host} ${oauth_email}`.toLowerCase().includes(wanted),
+  const shown = useMatching(
+    pages,
+    filters.get('q') ?? '',
+    ({ name, smtp_host, oauth_email }) => `${name} ${smtp_host ?? ''} ${oauth_email ?? ''}`,
   )
   return (
     <>
@@ -90,7 +91,7 @@ function Accounts({ connectButton }: { connectButton: ComponentChildren }) {
       </FilterBar>
       <List
         label={words.title}
-        pages={{ ...pages, items: shown }}
+        pages={shown}
         isTall
         isNamed
         keyOf={({ id }) => id}

@@ -8,14 +8,18 @@ import { Button } from '../../parts/button.tsx'
 import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
-import { Foreign, State, Time } from '../../parts/marks.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { CSV_PART, SaveCsv } from '../../parts/save-csv.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { suppressed as words } from '../../words/en/suppressed.ts'
 import { useTeam } from '../team.ts'
+import { SuppressionDetail } from './detail.tsx'
+import { ImportDialog } from './import.tsx'
 
 const TONES = { bounce: 'danger', complaint: 'warn', manual: '' } as const
 
@@ -23,18 +27,36 @@ export function Suppressed() {
   const team = useTeam()
   const filters = useFilters()
   const [isAdding, setAdding] = useState(false)
+  const [isImporting, setImporting] = useState(false)
   const query = { q: filters.get('q'), reason: filters.get('reason') as Suppression['reason'] | undefined }
   const pages = usePages([team.id, 'suppressed', query], (cursor) =>
     takeList(team.api.GET('/suppressions', { params: { query: { ...query, cursor } } })),
   )
   const mayChange = team.may('suppression.manage')
-  const add = mayChange && (
-    <Button kind="primary" onPress={() => setAdding(true)}>
-      {words.add}
-    </Button>
+  const actions = (
+    <>
+      <SaveCsv
+        name="suppressed"
+        ask={(cursor) =>
+          takeList(team.api.GET('/suppressions', { params: { query: { ...query, limit: CSV_PART, cursor } } }))
+        }
+        columns={CSV}
+      />
+      {mayChange && <Button onPress={() => setImporting(true)}>{words.import.button}</Button>}
+      {mayChange && (
+        <Button kind="primary" onPress={() => setAdding(true)}>
+          {words.add}
+        </Button>
+      )}
+    </>
   )
   return (
-    <Page title={words.title} note={words.note} actions={add} curl={[{ method: 'GET', path: '/suppressions', query }]}>
+    <Page
+      title={words.title}
+      note={words.note}
+      actions={actions}
+      curl={[{ method: 'GET', path: '/suppressions', query }]}
+    >
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
         <FilterMenu filters={filters} name="reason" label={words.filters.reason} choices={choicesOf(words.reasons)} />
@@ -44,6 +66,11 @@ export function Suppressed() {
         label={words.title}
         columns={mayChange ? [...COLUMNS, FREE] : COLUMNS}
         keyOf={({ id }) => id}
+        opened={{
+          id: filters.get('open') ?? null,
+          toggle: (id) => filters.set('open', id),
+          detail: (row) => <SuppressionDetail row={row} />,
+        }}
         empty={
           <Empty icon="ban" title={words.emptyTitle}>
             {words.empty}
@@ -52,6 +79,7 @@ export function Suppressed() {
         clearFilters={filters.isAnySet ? filters.clear : undefined}
       />
       {isAdding && <AddAddress onClose={() => setAdding(false)} />}
+      {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
     </Page>
   )
 }
@@ -65,6 +93,14 @@ const COLUMNS: readonly Column<Suppression>[] = [
   { head: words.columns.note, cell: ({ note }) => note !== null && <Foreign>{note}</Foreign>, class: 'cut soft line' },
   { head: words.columns.since, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft' },
 ]
+
+const CSV: Readonly<Record<string, (row: Suppression) => string | null>> = {
+  email: ({ email }) => email,
+  reason: ({ reason }) => reason,
+  note: ({ note }) => note,
+  source_message_id: (row) => row.source_message_id,
+  created_at: (row) => row.created_at,
+}
 
 const FREE: Column<Suppression> = {
   head: words.columns.remove,

@@ -2,21 +2,26 @@
 
 import { done, take, takeList } from '../../api/client.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../../api/types.ts'
-import { count } from '../../base/numbers.ts'
+import { count, size } from '../../base/numbers.ts'
 import { LIVE_MS, refresh, useAction, usePages, useQuery } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/facts.tsx'
-import { choicesOf, FilterBar, FilterMenu, useFilters } from '../../parts/filters.tsx'
-import { Foreign, State, Time } from '../../parts/marks.tsx'
+import { choicesOf, FilterBar, FilterMenu, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { State, Time } from '../../parts/marks.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { RawJson } from '../../parts/raw-json.tsx'
+import { CSV_PART, SaveCsv } from '../../parts/save-csv.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { webhooks } from '../../words/en/webhooks.ts'
 import { useTeam } from '../team.ts'
 
 const words = webhooks.attempts
+/** Characters of an answer in the list. */
+const EXCERPT_MAX = 120
 const TONES = { success: 'good', retrying: 'warn', failed: 'danger', permanent_failure: 'danger' } as const
 
 export function Attempts({ webhookId }: { webhookId: string }) {
@@ -25,6 +30,7 @@ export function Attempts({ webhookId }: { webhookId: string }) {
   const query = {
     result: filters.get('result') as WebhookDelivery['result'] | undefined,
     event_type: filters.get('type') as WebhookDelivery['event_type'] | undefined,
+    event_id: eventIdOf(filters),
   }
   const path = { webhook_id: webhookId }
   const pages = usePages(
@@ -35,7 +41,22 @@ export function Attempts({ webhookId }: { webhookId: string }) {
   )
   return (
     <>
-      <FilterBar>
+      <FilterBar
+        end={
+          <SaveCsv
+            name="webhook-attempts"
+            ask={(cursor) =>
+              takeList(
+                team.api.GET('/webhooks/{webhook_id}/deliveries', {
+                  params: { path, query: { ...query, limit: CSV_PART, cursor } },
+                }),
+              )
+            }
+            columns={CSV}
+          />
+        }
+      >
+        <SearchField filters={filters} label={words.search} name="event" />
         <FilterMenu filters={filters} name="result" label={words.result} choices={choicesOf(words.results)} />
         <FilterMenu filters={filters} name="type" label={words.type} choices={choicesOf(webhooks.types)} />
       </FilterBar>
@@ -47,7 +68,7 @@ export function Attempts({ webhookId }: { webhookId: string }) {
         opened={{
           id: filters.get('open') ?? null,
           toggle: (id) => filters.set('open', id),
-          detail: ({ id }) => <Attempt webhookId={webhookId} id={id} />,
+          detail: ({ id }) => <Attempt webhookId={webhookId} id={id} filters={filters} />,
         }}
         empty={
           <Empty icon="webhook" title={words.emptyTitle}>
@@ -69,14 +90,42 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
     class: 'soft',
   },
   { head: words.columns.answer, cell: answerOf, class: 'soft' },
+  {
+    head: words.columns.body,
+    cell: ({ response_body: body, error_message: error }) => <Foreign>{error ?? excerptOf(body ?? '')}</Foreign>,
+    class: 'cut soft line wide-only',
+  },
   { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft corner' },
 ]
+
+const CSV: Readonly<Record<string, (row: WebhookDelivery) => string | number | null>> = {
+  id: ({ id }) => id,
+  created_at: (row) => row.created_at,
+  event_id: (row) => row.event_id,
+  event_type: (row) => row.event_type,
+  result: ({ result }) => result,
+  response_status: (row) => row.response_status,
+  response_ms: (row) => row.response_ms,
+  delivery_attempt: (row) => row.delivery_attempt,
+  next_retry_at: (row) => row.next_retry_at,
+  error_message: (row) => row.error_message,
+  response_body: (row) => row.response_body,
+}
+
+/** The filter `event`, once it is a whole id. */
+function eventIdOf(filters: Filters): string | undefined {
+  const event = filters.get('event')?.trim()
+  return event !== undefined && /^evt_[a-z0-9]{24}$/.test(event) ? event : undefined
+}
+
+/** The beginning of an answer, on one line. */
+const excerptOf = (body: string) => body.slice(0, EXCERPT_MAX).replace(/\s+/g, ' ')
 
 function answerOf({ response_status: status, response_ms: ms }: WebhookDelivery): string {
   return status === 0 ? words.noAnswer : words.took(status, count(ms))
 }
 
-function Attempt({ webhookId, id }: { webhookId: string; id: string }) {
+function Attempt({ webhookId, id, filters }: { webhookId: string; id: string; filters: Filters }) {
   const team = useTeam()
   const headerOf = useRequestKey()
   const path = { webhook_id: webhookId, delivery_id: id }
@@ -93,31 +142,46 @@ function Attempt({ webhookId, id }: { webhookId: string; id: string }) {
   if (data === undefined) return <Skeleton rows={3} />
   return (
     <div class="card card-pad stack">
-      <dl class="facts small">
-        <Fact name={words.eventId}>
-          <CodeValue text={data.event_id} what={words.idOfEvent} />
-        </Fact>
-        {data.error_message !== null && (
-          <Fact name={words.error}>
-            <Foreign>{data.error_message}</Foreign>
-          </Fact>
-        )}
-        {data.next_retry_at !== null && (
-          <Fact name={words.next}>
-            <Time at={data.next_retry_at} as="relative" />
-          </Fact>
-        )}
-      </dl>
+      <Facts attempt={data} />
       <Exchange attempt={data} />
       {replay.error !== null && <ErrorCard error={replay.error} />}
-      {team.may('webhook.manage') && data.payload_available && (
-        <div class="row">
+      <div class="row wrap">
+        {team.may('webhook.manage') && data.payload_available && (
           <Button isBusy={replay.isBusy} onPress={() => void replay.run()}>
             {words.replay}
           </Button>
-        </div>
-      )}
+        )}
+        {filters.get('event') !== data.event_id && (
+          <Button kind="link" onPress={() => filters.change({ event: data.event_id, open: null })}>
+            {words.sameEvent}
+          </Button>
+        )}
+      </div>
+      <RawJson record={data} />
     </div>
+  )
+}
+
+function Facts({ attempt: data }: { attempt: WebhookDeliveryDetail }) {
+  return (
+    <dl class="facts small">
+      <Fact name={words.status}>{answerOf(data)}</Fact>
+      <Fact name={words.attempt}>{words.of(data.delivery_attempt, data.max_attempts)}</Fact>
+      {data.error_message !== null && (
+        <Fact name={words.error}>
+          <Foreign>{data.error_message}</Foreign>
+        </Fact>
+      )}
+      {data.next_retry_at !== null && (
+        <Fact name={words.next}>
+          <Time at={data.next_retry_at} as="relative" /> <span class="soft">{words.retryingNote}</span>
+        </Fact>
+      )}
+      <Fact name={words.size}>{size(data.request_payload_bytes)}</Fact>
+      <Fact name={words.eventId}>
+        <CodeValue text={data.event_id} what={words.idOfEvent} />
+      </Fact>
+    </dl>
   )
 }
 
@@ -139,12 +203,16 @@ function Exchange({ attempt: data }: { attempt: WebhookDeliveryDetail }) {
             .join('\n')}
         </pre>
       </details>
-      {data.response_body !== null && (
+      {data.response_status !== 0 && (
         <>
           <h2 class="sub">{words.body}</h2>
-          <pre class="code-block" dir="auto">
-            {data.response_body}
-          </pre>
+          {data.response_body ? (
+            <pre class="code-block" dir="auto">
+              {data.response_body}
+            </pre>
+          ) : (
+            <p class="soft">{words.withoutBody}</p>
+          )}
         </>
       )}
     </>

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { takeList } from '../../api/client.ts'
 import type { NewWebhook, Webhook } from '../../api/types.ts'
-import { usePages } from '../../live/query.ts'
+import { useMatching, usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
 import { State, Time } from '../../parts/marks.tsx'
@@ -25,10 +25,7 @@ export function Webhooks() {
   const pages = usePages([team.id, 'webhooks', query], (cursor) =>
     takeList(team.api.GET('/webhooks', { params: { query: { ...query, cursor } } })),
   )
-  const wanted = (filters.get('q') ?? '').toLowerCase()
-  const shown = pages.items.filter(({ url, description }) =>
-    `${url} ${description ?? ''}`.toLowerCase().includes(wanted),
-  )
+  const shown = useMatching(pages, filters.get('q') ?? '', ({ url, description }) => `${url} ${description ?? ''}`)
   const add = team.may('webhook.create') && (
     <Button kind="primary" icon="plus" onPress={() => setAdding(true)}>
       {words.add}
@@ -41,7 +38,7 @@ export function Webhooks() {
         <FilterMenu filters={filters} name="status" label={words.status} choices={choicesOf(words.statuses)} />
       </FilterBar>
       <List
-        pages={{ ...pages, items: shown }}
+        pages={shown}
         label={words.title}
         isTall
         columns={columnsOf((id) => team.href('webhooks', id))}
@@ -54,7 +51,7 @@ export function Webhooks() {
         clearFilters={filters.isAnySet ? filters.clear : undefined}
       />
       {isAdding && <WebhookForm onDone={setMade} onClose={() => setAdding(false)} />}
-      {made !== null && <ShownSecret secret={made.signing_secret} onClose={() => setMade(null)} />}
+      {made !== null && <ShownSecret webhookId={made.id} secret={made.signing_secret} onClose={() => setMade(null)} />}
     </Page>
   )
 }
@@ -75,6 +72,11 @@ function columnsOf(href: (id: string) => string): readonly Column<Webhook>[] {
     },
     { head: words.columns.events, cell: ({ event_types: types }) => eventsOf(types), class: 'soft' },
     { head: words.columns.status, cell: (row) => <WebhookState webhook={row} /> },
+    {
+      head: words.columns.success,
+      cell: ({ last_success_at: at }) => (at === null ? common.never : <Time at={at} as="relative" />),
+      class: 'soft wide-only',
+    },
     {
       head: words.columns.last,
       cell: ({ last_delivery_at: at }) => (at === null ? common.never : <Time at={at} as="relative" />),

@@ -27,6 +27,7 @@ export const common = {
   never: 'never',
   none: 'none',
   open: 'Open',
+  rawJson: 'As JSON',
   remove: 'Remove',
   save: 'Save',
   saved: 'Saved',

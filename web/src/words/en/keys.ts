@@ -43,6 +43,8 @@ export const keys = {
     manage: 'manage',
     verify: 'verify',
     send: 'send',
+    write: 'write',
+    receive: 'receive',
   } as Record<string, string>,
   expiry: 'Ends',
   expiries: { never: 'Never', '30': 'In 30 days', '90': 'In 90 days', '365': 'In a year' },

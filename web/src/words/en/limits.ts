@@ -18,6 +18,7 @@ export const limits = {
     members: 'People',
     api_keys: 'API keys',
     providers: 'Sending accounts',
+    remote_accounts: 'Outside accounts',
     webhooks: 'Webhooks',
     requests_per_minute: 'API requests a minute, for each key',
   },

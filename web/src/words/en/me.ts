@@ -77,5 +77,10 @@ export const me = {
   endOthers: 'End all others',
   ended: 'Sessions ended',
   unknownBrowser: 'Unknown browser',
+  clock: 'Clock',
+  clocks: { '24': '24 hours, 14:02', '12': '12 hours, 2:02 pm' },
+  keys: 'Keyboard',
+  keysOn: 'Keys of one character',
+  keysNote: 'such as / for the search of a list',
   lookNote: 'It follows you to every browser you sign in with.',
 }

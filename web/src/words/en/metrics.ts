@@ -24,6 +24,7 @@ export const metrics = {
   intervals: { hour: 'Every hour', day: 'Each day', week: 'Each week', month: 'Each month' },
   domain: 'Domain',
   account: 'Account',
+  mailbox: 'Mailbox',
   tag: 'Tag',
   tagAlone: 'Tags are counted by whole days, and not together with other filters.',
   figures: {
@@ -39,7 +40,7 @@ export const metrics = {
   noneBefore: 'none in the span before',
   deliveredNote: (delivered: number, delayed: number) =>
     delayed > 0
-      ? `${plural(delivered, 'message', 'messages')}, ${count(delayed)} late`
+      ? `${plural(delivered, 'message', 'messages')}, ${count(delayed)} delayed`
       : plural(delivered, 'message', 'messages'),
   nothing: 'nothing sent',
   limitKept: (of: number, limit: string) => `${count(of)}, the limit is ${limit} %`,
@@ -80,9 +81,9 @@ export const metrics = {
     delivered: 'Delivered',
     bounced: 'Bounced',
     complained: 'Complained',
-    rejected: 'Not tried',
+    rejected: 'Rejected',
     failed: 'Failed',
-    delayed: 'Late',
+    delayed: 'Delayed',
     received: 'Received',
     received_blocked: 'Refused',
   },

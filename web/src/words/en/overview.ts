@@ -31,7 +31,7 @@ export const overview = {
   noneBefore: (before: string) => `none ${before}`,
   deliveredNote: (delivered: number, waiting: number) =>
     waiting > 0
-      ? `${plural(delivered, 'message', 'messages')}, ${count(waiting)} waiting`
+      ? `${plural(delivered, 'message', 'messages')}, ${count(waiting)} pending`
       : plural(delivered, 'message', 'messages'),
   nothingSent: 'nothing sent',
   bounceGood: 'Good, the limit is 2 %',
@@ -45,6 +45,12 @@ export const overview = {
   failureColumns: { time: 'Time', recipient: 'Recipient', subject: 'Subject', what: 'What happened' },
   refused: 'Refused',
   steps: 'First steps',
+  webhooks: (count: number) => plural(count, 'address', 'addresses'),
+  month: 'This month',
+  monthSent: 'Sent messages',
+  monthReceived: 'Received messages',
+  storage: 'Storage',
+  ofAll: (all: string) => `of ${all}`,
   stepsDone: (done: number, all: number) => `${done} of ${all} done`,
   step: {
     domain: { name: 'Add a domain', text: 'Your addresses end with it.', verb: 'Add a domain' },
@@ -72,8 +78,9 @@ export const overview = {
     },
     second: {
       name: 'Keep a second way in',
-      text: 'If this device is lost, there is no other way in.',
+      text: 'You have one way to sign in. If this device is lost, you cannot sign in again.',
       verb: 'Add a passkey',
+      other: 'Make codes',
     },
   },
 }

@@ -4,6 +4,7 @@ export const sending = {
   title: 'Sending',
   note: 'The accounts your mail leaves through',
   search: 'Name or address',
+  searchGroups: 'Name or id',
   tabs: { accounts: 'Accounts', groups: 'Groups' },
   status: 'Status',
   statuses: { active: 'Works', inactive: 'Paused', error: 'In error', pending: 'Not tested yet' },

@@ -1,0 +1,8 @@
+// Names that cannot be registered (RFC 2606 §2, RFC 6761 §6): a mail host with such a name is a trial.
+
+const RESERVED = new Set(['test', 'example', 'invalid', 'localhost'])
+
+/** True for names under the reserved top-level domains, which are verified without DNS (decisions §5.2). */
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
+}

@@ -1,0 +1,74 @@
+// Content of messages whose delivery failed, kept for some days after its last use so that they can be resent.
+
+import type { Db, Reader, Tx } from '../../db/db.ts'
+import { placeholders } from '../../db/sql-text.ts'
+import type { NamedContent } from '../../store/blobs.ts'
+import type { OutboundDeps } from '../deps.ts'
+
+/** The content of a larger message is not kept, bytes. */
+const KEPT_BYTES_MAX = 10 * 1024 * 1024
+const RELEASED_AT_ONCE = 500
+
+/** Keeps the content of messages until a time (ms), in the unit of work in which their delivery fails. */
+export function keepContents(tx: Tx, emailNs: readonly number[], until: number): void {
+  if (emailNs.length === 0) return
+  tx.run(
+    `INSERT INTO kept_contents (email, mailbox_id, blob, until)
+     SELECT n, mailbox_id, blob, ? FROM emails
+     WHERE n IN (SELECT value FROM json_each(?)) AND blob IS NOT NULL AND size_bytes <= ?
+     ON CONFLICT (email) DO UPDATE SET until = excluded.until`,
+    [until, JSON.stringify(emailNs), KEPT_BYTES_MAX],
+  )
+}
+
+export class KeptContents {
+  readonly #db: Db
+
+  constructor({ db }: Pick<OutboundDeps, 'db'>) {
+    this.#db = db
+  }
+
+  /** The hash of the kept content of a message; null when it is not kept. */
+  hashOf(email: number, reader: Reader = this.#db.read): Uint8Array | null {
+    const sql = 'SELECT blob FROM kept_contents WHERE email = ?'
+    return reader.get<{ blob: Uint8Array }>(sql, [email])?.blob ?? null
+  }
+
+  /** Filters the hashes to those of kept contents, in hexadecimal. */
+  async namedBlobs(hashes: readonly Uint8Array[]): Promise<Set<string>> {
+    if (hashes.length === 0) return new Set()
+    const rows = await this.#db.scan.all<{ blob: Uint8Array }>(
+      `SELECT DISTINCT blob FROM kept_contents WHERE blob IN (${placeholders(hashes)})`,
+      hashes,
+    )
+    return new Set(rows.map(({ blob }) => Buffer.from(blob).toString('hex')))
+  }
+
+  /** Releases content whose time is over (ms). @returns the number of messages */
+  async release(before: number): Promise<number> {
+    let released = 0
+    for (;;) {
+      const { changes } = await this.#db.write((tx) =>
+        tx.run('DELETE FROM kept_contents WHERE email IN (SELECT email FROM kept_contents WHERE until < ? LIMIT ?)', [
+          before,
+          RELEASED_AT_ONCE,
+        ]),
+      )
+      released += changes
+      if (changes < RELEASED_AT_ONCE) return released
+    }
+  }
+
+  /** The same for all messages of a deleted mailbox. */
+  releaseOf(tx: Tx, mailboxId: string): void {
+    tx.run('DELETE FROM kept_contents WHERE mailbox_id = ?', [mailboxId])
+  }
+}
+
+/** The next kept contents after key `after` (0 at first), at most `limit`. */
+export function keptContents(reader: Reader, after: number, limit: number): NamedContent[] {
+  return reader.all('SELECT email AS n, blob AS hash FROM kept_contents WHERE email > ? ORDER BY email LIMIT ?', [
+    after,
+    limit,
+  ])
+}

@@ -1,0 +1,196 @@
+// What a team can take from a person and what it cannot: removal, the end of sessions, passkeys of other teams, and links that are handed over.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
+import { Authenticator } from '../support/authenticator.ts'
+import { ManualClock } from '../support/clock.ts'
+import { PersonClient, SAME_ORIGIN, signInMember } from '../support/person.ts'
+
+const clock = new ManualClock()
+let appliance: TestAppliance
+let shop: TestTeam
+let yard: TestTeam
+let owner: PersonClient & { memberId: string }
+let admin: PersonClient & { memberId: string }
+
+before(async () => {
+  const env = { SIGN_IN: 'passkey,link,password', TRUSTED_PROXIES: '127.0.0.1', APP_ORIGIN: 'https://mail.example' }
+  const started = await startAppliance({ clock, env })
+  appliance = { ...started, origin: `http://127.0.0.1:${started.ports.app}` }
+  shop = await appliance.team('Shop')
+  yard = await appliance.team('Yard')
+  await shop.domain('shop.test')
+  owner = await signInMember(appliance, shop.id, 'owner')
+  admin = await signInMember(appliance, shop.id, 'admin')
+})
+after(() => appliance.close())
+
+const inShop = (path: string) => `/as/${shop.id}/api/v1${path}`
+const member = (id: string, path = '') => inShop(`/team/members/${id}${path}`)
+
+/** A session that opens one team, as a shown link makes it. */
+async function bound(email: string, teamId: string): Promise<PersonClient> {
+  const { people, db } = appliance.app
+  const scope = { email, teamId, mailboxId: null, shownBy: null }
+  return new PersonClient(appliance, await db.write((tx) => people.signInAs(tx, scope)))
+}
+
+async function addPasskey(client: PersonClient): Promise<Json> {
+  const { flow_id, options } = (await client.call('POST', '/me/v1/passkeys/options')).body.data
+  const device = new Authenticator('https://mail.example')
+  const body = { flow_id, response: device.create(options), name: 'Phone' }
+  assert.equal((await client.call('POST', '/me/v1/passkeys', body)).status, 201)
+  return options
+}
+
+/** Proves that it is still the person: the clock of these tests has moved on. */
+async function confirm(client: PersonClient): Promise<void> {
+  const { people, db } = appliance.app
+  await db.write((tx) => {
+    for (const { id } of people.sessions.list(client.email, tx)) people.sessions.confirm(tx, id)
+  })
+}
+
+test('who invites and removes a stranger takes only what belongs to their team', async () => {
+  const { people, db } = appliance.app
+  const eva = await signInMember(appliance, yard.id, 'owner', 'eva@people.example')
+  await addPasskey(eva)
+  const pending = (await people.showLink(yard.id, eva.email, null))!
+  const { id } = await db.write((tx) => people.members.add(tx, shop.id, { email: eva.email, role: 'viewer' }))
+  const guest = await bound(eva.email, shop.id)
+  await addPasskey(guest)
+  assert.equal((await guest.call('POST', '/me/v1/recovery-codes')).status, 201)
+  const unused = (await people.showLink(shop.id, eva.email, null))!
+  assert.equal((await admin.call('DELETE', member(id))).status, 200)
+  assert.equal((await guest.get('/me/v1/self')).status, 401, 'a session of that team')
+  assert.equal(await people.signIn(unused.split('/').at(-1)!), undefined, 'a link of that team')
+  const self = await eva.get('/me/v1/self')
+  assert.equal(self.status, 200, 'her own session')
+  assert.deepEqual(
+    (self.body.data.teams as Json[]).map(({ name }) => name),
+    ['Yard'],
+  )
+  assert.deepEqual([self.body.data.sign_in.passkeys, self.body.data.sign_in.recovery_codes], [1, 0])
+  assert.equal((await eva.get(inShop('/team'))).status, 404)
+  assert.notEqual(await people.signIn(pending.split('/').at(-1)!), undefined, 'a link of her own team')
+})
+
+test('a person without another team is signed out by the removal; an operator stays signed in', async () => {
+  const { people, db } = appliance.app
+  const gus = await signInMember(appliance, shop.id, 'viewer', 'gus@people.example')
+  const opa = await signInMember(appliance, shop.id, 'viewer', 'opa@people.example')
+  await db.write((tx) => people.persons.setOperator(tx, opa.email, true))
+  for (const { memberId } of [gus, opa]) await admin.call('DELETE', member(memberId))
+  assert.deepEqual([(await gus.get('/me/v1/self')).status, (await opa.get('/me/v1/self')).status], [401, 200])
+})
+
+test('the end of the sessions of a member holds for the team, until they sign in again', async () => {
+  const { people, db } = appliance.app
+  const { memberId, ...ida } = await signInMember(appliance, shop.id, 'member', 'ida@people.example')
+  const first = new PersonClient(appliance, { email: 'ida@people.example', token: '' })
+  first.cookie = ida.cookie
+  const box = await shop.mailbox('desk@shop.test')
+  await owner.call('PUT', inShop(`/mailboxes/${box.id}/people/${memberId}`), { access: 'reader' })
+  await db.write((tx) => people.members.add(tx, yard.id, { email: 'ida@people.example', role: 'viewer' }))
+  const guest = await bound('ida@people.example', shop.id)
+  clock.advance(1000)
+  assert.equal((await first.call('DELETE', member(memberId, '/sessions'))).status, 403, 'a member may not')
+  const ended = await admin.call('DELETE', member(memberId, '/sessions'))
+  assert.deepEqual([ended.status, ended.body.data], [200, { signed_out: true, member_id: memberId }])
+  assert.equal((await guest.get('/me/v1/self')).status, 401)
+  assert.deepEqual(
+    [(await first.get(inShop('/team'))).status, (await first.get(`/as/${box.id}/api/v1/mailbox/folders`)).status],
+    [404, 404],
+  )
+  assert.equal((await first.get(`/as/${yard.id}/api/v1/team`)).status, 200, 'what else the session opens')
+  clock.advance(1000)
+  const again = await db.write((tx) =>
+    people.signInAs(tx, { email: 'ida@people.example', teamId: null, mailboxId: null, shownBy: null }),
+  )
+  assert.equal((await new PersonClient(appliance, again).get(inShop('/team'))).status, 200)
+  assert.equal((await admin.call('DELETE', member(owner.memberId, '/sessions'))).status, 403, 'those of an owner')
+})
+
+test('an end of sessions that a wrong clock dated ahead does not close the sessions of later sign-ins', async () => {
+  const { people, db } = appliance.app
+  const { memberId, email } = await signInMember(appliance, shop.id, 'member', 'jon@people.example')
+  const right = clock.now()
+  clock.set(right + 400 * 86_400_000)
+  await people.endSessions(shop.id, memberId)
+  clock.set(right + 1000)
+  const scope = { email, teamId: null, mailboxId: null, shownBy: null }
+  const later = new PersonClient(appliance, await db.write((tx) => people.signInAs(tx, scope)))
+  assert.equal((await later.get(inShop('/team'))).status, 200)
+})
+
+test('a session of one team learns of no passkey that opens more, and adds none in its place', async () => {
+  const { people, db } = appliance.app
+  const una = await signInMember(appliance, yard.id, 'owner', 'una@people.example')
+  const whole = await addPasskey(una)
+  await db.write((tx) => people.members.add(tx, shop.id, { email: una.email, role: 'viewer' }))
+  const guest = await bound(una.email, shop.id)
+  const { credentialId } = people.passkeys.list(una.email)[0]!
+  const asked = await addPasskey(guest)
+  const confirming = (await guest.call('POST', '/me/v1/confirm/options')).body.data
+  for (const options of [asked, confirming]) assert.ok(!JSON.stringify(options).includes(credentialId))
+  assert.equal(confirming.options.allowCredentials.length, 1, 'its own')
+  assert.notEqual(asked.user.id, whole.user.id, 'a device keeps one passkey for each user handle')
+  const own = (await una.call('POST', '/me/v1/confirm/options')).body.data
+  assert.equal(own.options.allowCredentials.length, 2, 'the person sees all of theirs')
+})
+
+test('members are found by address, name and role; their mailboxes are listed', async () => {
+  const names = async (query: string) =>
+    ((await admin.get(inShop(`/team/members?${query}`))).body.data as Json[]).map(({ email }) => email)
+  const kim = await signInMember(appliance, shop.id, 'user', 'k@people.example')
+  assert.equal((await kim.call('PATCH', '/me/v1/self', { display_name: 'Kim Ångström' })).status, 200)
+  assert.deepEqual(await names('q=kim'), ['k@people.example'])
+  assert.deepEqual(await names('q=OWNER%40people'), ['owner@people.example'])
+  assert.deepEqual(await names('role=user'), ['k@people.example'])
+  assert.deepEqual(await names('role=user&q=owner'), [])
+  const box = await shop.mailbox('kim@shop.test')
+  await owner.call('PUT', inShop(`/mailboxes/${box.id}/people/${kim.memberId}`), { access: 'editor' })
+  const listed = (await admin.get(member(kim.memberId, '/mailboxes'))).body.data as Json[]
+  assert.deepEqual(
+    listed.map(({ mailbox_id, email, access, created_by }) => [mailbox_id, email, access, created_by]),
+    [[box.id, 'kim@shop.test', 'editor', owner.memberId]],
+  )
+  assert.equal((await kim.get(member(kim.memberId, '/mailboxes'))).status, 403)
+})
+
+test('an owner hands over a link that works once, and no one else gets one', async () => {
+  const invited = await owner.call('POST', inShop('/team/members'), { email: 'lea@shop.test', role: 'user' })
+  assert.deepEqual([invited.status, invited.body.meta.link_mailed], [202, false])
+  const { id } = invited.body.data
+  const ask = (client: PersonClient) => client.call('POST', member(id, '/sign-in-link'))
+  assert.equal((await ask(admin)).status, 403, 'an admin')
+  const byKey = await appliance.call('POST', `${appliance.origin}/api/v1/team/members/${id}/sign-in-link`, shop.key)
+  assert.equal(byKey.status, 403, 'a key')
+  await confirm(owner)
+  const shown = await ask(owner)
+  assert.equal(shown.status, 201, JSON.stringify(shown.body))
+  const { people } = appliance.app
+  const session = await people.signIn(shown.body.data.url.split('/').at(-1)!)
+  assert.deepEqual([session?.email, session?.teamId, session?.shownBy], ['lea@shop.test', shop.id, owner.memberId])
+  assert.equal(await people.signIn(shown.body.data.url.split('/').at(-1)!), undefined, 'once')
+  const lea = new PersonClient(appliance, session!)
+  await addPasskey(lea)
+  const refused = await ask(owner)
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'conflict'], 'she signs in on her own')
+})
+
+test('a key that comes with a new mailbox is reported to the member whose address it has', async () => {
+  const rob = await signInMember(appliance, shop.id, 'user', 'rob@shop.test')
+  await confirm(owner)
+  const made = await owner.call('POST', inShop('/mailboxes'), { email: 'rob@shop.test', create_api_key: true })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  await appliance.settle()
+  const { body } = await rob.get(`/as/${made.body.data.id}/api/v1/mailbox/messages`, SAME_ORIGIN)
+  assert.deepEqual(
+    (body.data as Json[]).map(({ subject }) => subject),
+    ['Access to rob@shop.test'],
+  )
+  const plain = await owner.call('POST', inShop('/mailboxes'), { email: 'none@shop.test', create_api_key: true })
+  assert.equal(plain.status, 201)
+})

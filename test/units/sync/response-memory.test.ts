@@ -1,0 +1,104 @@
+// Servers that send large answers at the same time: their connections wait for their turn instead of holding all of it.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ResponseMemory } from '../../../src/sync/response-memory.ts'
+import type { AccountServer } from '../../../src/sync/server.ts'
+import { ServerError } from '../../../src/sync/server.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { type HostileConnection, type HostileServer, startHostileImap } from '../../support/hostile-imap.ts'
+import { openHostile } from '../../support/hostile-session.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const LIMITS = { waiting: 64 * KIB, working: 256 * KIB, large: 8 * MIB, turns: 2, teamTurns: 1 }
+const HALF = Buffer.alloc(MIB, 'x')
+
+const clock = new ManualClock()
+/** Of messages that are announced and given by half, in the order in which they were asked for. */
+const asked: (() => void)[] = []
+let server: HostileServer
+before(async () => {
+  server = await startHostileImap({
+    answers: {
+      'UID FETCH': (connection: HostileConnection, tag: string) => {
+        connection.write(`* 1 FETCH (UID 1 BODY[] {${2 * HALF.length}}\r\n`)
+        connection.write(HALF)
+        asked.push(() => {
+          connection.write(HALF)
+          connection.write(`)\r\n${tag} OK done\r\n`)
+        })
+      },
+      IDLE: (connection: HostileConnection) => void connection.flood('* OK still here\r\n'.repeat(1000)),
+    },
+  })
+})
+after(() => server[Symbol.asyncDispose]())
+
+async function open(
+  memory: ResponseMemory,
+  team: string,
+): Promise<{ account: AccountServer; isWaiting: () => boolean }> {
+  const connection = memory.connection(team)
+  const account = await openHostile(server, { clock, memory: connection })
+  await account.select('INBOX', null)
+  return { account, isWaiting: () => connection.isWaiting }
+}
+
+/** Repeats until it holds: bytes take their time. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let at = 0; at < 10_000 && !holds(); at++) await new Promise(setImmediate)
+  assert.ok(holds(), String(holds))
+}
+
+test('one team reads one large answer at a time, all teams two; the others are read when their turn comes', async () => {
+  const memory = new ResponseMemory(clock, LIMITS)
+  const all = await Promise.all(['a', 'a', 'b', 'c'].map((team) => open(memory, team)))
+  asked.splice(0)
+  const reading = []
+  for (const [at, { account }] of all.entries()) {
+    // A turn ends with the next command.
+    reading.push(account.contents([1]).then(async (found) => [found, await account.select('INBOX', null)] as const))
+    await until(() => asked.length === at + 1)
+    if (at > 0 && at !== 2) await until(() => all[at]!.isWaiting())
+  }
+  const waiting = () => all.map(({ isWaiting }) => isWaiting())
+  assert.deepEqual(waiting(), [false, true, false, true])
+  for (const finish of asked) finish()
+  const contents = await Promise.all(reading)
+  assert.deepEqual(
+    contents.map(([found]) => found.get(1)?.length),
+    [2, 2, 2, 2].map((mib) => mib * MIB),
+  )
+  assert.deepEqual(waiting(), [false, false, false, false])
+  await Promise.all(all.map(({ account }) => account.close()))
+})
+
+test('an answer that is not finished ends its connection, and the next one is read', async () => {
+  const memory = new ResponseMemory(clock, LIMITS)
+  const [slow, next] = await Promise.all([open(memory, 'a'), open(memory, 'a')])
+  asked.splice(0)
+  const failed = slow.account.contents([1]).catch((error: unknown) => error)
+  await until(() => asked.length === 1)
+  const found = next.account.contents([1])
+  await until(() => next.isWaiting())
+  // The time in which it waits is not that of its server.
+  clock.advance(121_000)
+  const error = await failed
+  assert.ok(error instanceof ServerError)
+  await until(() => !next.isWaiting())
+  asked[1]!()
+  assert.equal((await found).get(1)!.length, 2 * MIB)
+  await next.account.close()
+})
+
+test('what waits for changes may be sent little; nothing is read above the limit', async () => {
+  const memory = new ResponseMemory(clock, { ...LIMITS, large: MIB })
+  for (const call of [
+    (account: AccountServer) => account.wait(1000, new AbortController().signal),
+    (account: AccountServer) => account.contents([1]),
+  ]) {
+    const { account } = await open(memory, 'a')
+    await assert.rejects(call(account), /above the limits/)
+  }
+})

@@ -1,0 +1,48 @@
+// Dates, numbers and amounts as the person chose them: the locale, the clock, and the language of the sentences they stand in.
+
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { clockTime, day, dayAndTime, preciseTime, relative, setClock, setLocale } from '../../../web/src/base/dates.ts'
+import { count, money, plural, size } from '../../../web/src/base/numbers.ts'
+
+const AT = new Date(2030, 4, 8, 14, 2, 11, 482).toISOString()
+const NOW = new Date(2030, 4, 14, 9, 0, 0)
+
+/** Intl writes narrow and no-break spaces. */
+const plain = (text: string) => text.replace(/\s/g, ' ')
+
+afterEach(() => {
+  setClock('24')
+  setLocale('en', 'en')
+})
+
+test('dates and numbers follow the chosen locale, sentences their own language', () => {
+  setLocale('de-DE', 'en')
+  assert.equal(day(AT, NOW), '8. Mai')
+  assert.equal(count(1220), '1.220')
+  assert.equal(plural(1220, 'row', 'rows'), '1.220 rows')
+  assert.equal(relative(AT, Date.parse(AT) + 180_000), '3 minutes ago')
+  assert.equal(plain(money('24.796000', 'EUR')), '24,796 €')
+  setLocale('fr-FR', 'en')
+  assert.equal(plural(0, 'row', 'rows'), '0 rows', 'French counts 0 as one, English does not')
+  assert.equal(plain(size(14_200_000)), '14,2 Mo')
+})
+
+test('English without a region has days before months; a language of the pages has its own dates', () => {
+  setLocale('en', 'en')
+  assert.equal(day(AT, NOW), '8 May')
+  assert.equal(size(1), '1 byte')
+  assert.equal(size(512), '512 bytes')
+  assert.equal(size(14_200_000_000), '14.2 GB')
+  setLocale('', 'de')
+  assert.equal(relative(AT, Date.parse(AT) + 180_000), 'vor 3 Minuten')
+})
+
+test('hours are counted to 24, or to 12', () => {
+  assert.equal(clockTime(AT), '14:02:11')
+  assert.equal(preciseTime(AT), '14:02:11.482')
+  assert.equal(dayAndTime(AT, new Date(AT)), 'Today, 14:02')
+  setClock('12')
+  assert.match(plain(clockTime(AT)), /^0?2:02:11 pm$/i)
+  assert.match(plain(dayAndTime(AT, NOW)), /^8 May, 0?2:02 pm$/i)
+})

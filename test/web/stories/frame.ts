@@ -1,0 +1,61 @@
+// The frame: the palette with its pages and actions, and the keys that hold everywhere.
+
+import assert from 'node:assert/strict'
+import type { Story } from '../story.ts'
+import type { WebAppliance } from '../web-appliance.ts'
+
+export const frameStories: readonly Story[] = [
+  { name: 'the palette leads to every page and does what pages do; keys of one character can be turned off', run },
+]
+
+async function run(web: WebAppliance): Promise<void> {
+  const tab = await web.open(web.owner)
+  const { page } = tab
+  const choose = async (text: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill(text)
+    await page.getByRole('option').filter({ hasText: text }).first().waitFor()
+    await page.keyboard.press('Enter')
+  }
+  const isOpen = (name: string) => page.getByRole('dialog', { name }).waitFor()
+  const isClosed = () => page.locator('dialog[open]').waitFor({ state: 'detached' })
+  await tab.goTo(web.pathOf('/console/{team}'))
+  // An action of another page, whose file is loaded for it; then one of the open page.
+  await choose('New key')
+  await isOpen('New key')
+  assert.equal(new URL(page.url()).search, '', 'the action does not stay in the address')
+  await page.keyboard.press('Escape')
+  await isClosed()
+  await choose('as curl')
+  await isOpen('The same request as a command')
+  await page.keyboard.press('Escape')
+  await isClosed()
+  // Pages of other applications.
+  await choose('Backups')
+  await page.getByRole('heading', { name: 'Backups', level: 1 }).waitFor()
+  await choose('Compact')
+  await page.locator('html[data-density="compact"]').waitFor()
+  await choose('Comfortable')
+  await choose('Appearance')
+  const keys = page.getByRole('checkbox', { name: 'Keys of one character' })
+  await keys.waitFor()
+  await page.keyboard.press('Shift+?')
+  await isOpen('Keyboard shortcuts')
+  await page.keyboard.press('Escape')
+  await isClosed()
+  await keys.uncheck()
+  await page.keyboard.press('Shift+?')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  assert.equal(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).count(), 0)
+  await page.keyboard.press('Escape')
+  await isClosed()
+  await keys.check()
+  await page.getByRole('radio', { name: '12 hours' }).check()
+  await tab.goTo(web.pathOf('/console/{team}/delivery'))
+  assert.match(await page.getByRole('row').nth(1).innerText(), /\d\d:\d\d(?::\d\d)? [ap]m/)
+  await tab.goTo('/me/appearance')
+  await page.getByRole('radio', { name: '24 hours' }).check()
+  tab.hasNoComplaints('the frame')
+  await tab.close()
+}

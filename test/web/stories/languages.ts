@@ -1,0 +1,88 @@
+// Another language: every text of the pages comes from it, nothing is cut off, and the direction is that of the language.
+
+import assert from 'node:assert/strict'
+import * as english from '../../../web/src/words/en/all.ts'
+import type { Story } from '../story.ts'
+import type { WebAppliance } from '../web-appliance.ts'
+
+/** The pseudo-locale of CLDR: longer by two fifths, between marks, from right to left. */
+const PSEUDO = 'ar-XB'
+/** Each kind of page once; the ways to draw texts repeat on the others. */
+const PAGES = [
+  '/console/{team}',
+  '/console/{team}/domains/{domain}',
+  '/console/{team}/domains?q=nothing-has-this-name',
+  '/console/{team}/mailboxes/{mailbox}/settings',
+  '/console/{team}/sending/{provider}',
+  '/console/{team}/delivery',
+  '/console/{team}/metrics',
+  '/console/{team}/webhooks/{webhook}/settings',
+  '/console/{team}/keys?new=1',
+  '/me/appearance',
+  '/operator',
+  '/operator/settings',
+]
+
+/** What the page shows, seen from the document: texts and labels, what is cut off, and how much wider it is than the window. */
+const LOOK_AT = `(() => {
+  const shown = []
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.parentElement.closest('bdi, code, script, noscript')) shown.push(node.data.trim())
+  }
+  for (const name of ['aria-label', 'placeholder', 'title']) {
+    for (const element of document.querySelectorAll('[' + name + ']')) shown.push(element.getAttribute(name))
+  }
+  const isCut = (element) => {
+    const { overflowX, textOverflow } = getComputedStyle(element)
+    const hides = overflowX === 'hidden' || overflowX === 'clip'
+    return hides && textOverflow !== 'ellipsis' && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1
+  }
+  const cut = [...document.querySelectorAll('#app *')].filter(isCut).map((element) => element.outerHTML.slice(0, 160))
+  return { shown, cut, wider: document.documentElement.scrollWidth - innerWidth, direction: document.documentElement.dir }
+})()`
+
+interface Seen {
+  shown: string[]
+  cut: string[]
+  wider: number
+  direction: string
+}
+
+/** Every English text that no data of the tests is equal to: at least two words, or a word with a capital. */
+function englishTexts(value: unknown): string[] {
+  if (typeof value === 'string') return /^[A-Z]\w{3}|\w \w/.test(value) ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(englishTexts) : []
+}
+
+export const languageStories: readonly Story[] = [
+  { name: 'in another language no text stays English, none is cut off, and the page turns round', run: walkPages },
+]
+
+async function walkPages(web: WebAppliance): Promise<void> {
+  const texts = new Set(englishTexts({ ...english }))
+  await web.owner.call('PATCH', '/me/v1/self', { locale: PSEUDO })
+  const tab = await web.open(web.owner)
+  for (const [index, path] of PAGES.entries()) {
+    const view = index % 2 === 0 ? 'light' : 'phone'
+    await tab.showAs(view)
+    await tab.goTo(web.pathOf(path))
+    const seen = (await tab.page.evaluate(LOOK_AT)) as Seen
+    const where = `${path}, ${view}`
+    assert.ok(
+      seen.shown.some((text) => text.startsWith('⟦')),
+      `${where}: no text of the language`,
+    )
+    assert.deepEqual(
+      seen.shown.filter((text) => texts.has(text)),
+      [],
+      `${where}: stays English`,
+    )
+    assert.deepEqual(seen.cut, [], `${where}: is cut off`)
+    assert.ok(seen.wider <= 0, `${where}: ${seen.wider} px wider than the window`)
+    assert.equal(seen.direction, 'rtl')
+    tab.hasNoComplaints(where)
+  }
+  await tab.close()
+  await web.owner.call('PATCH', '/me/v1/self', { locale: null })
+}
