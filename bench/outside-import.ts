@@ -56,9 +56,13 @@ export function reportEnv(folder: string): Record<string, string> {
   return { NODE_OPTIONS: [startEnv().NODE_OPTIONS, ...options, ...target].join(' ') }
 }
 
-export async function get({ app }: Mailstead, path: string, key: string): Promise<unknown> {
+/** @throws Error with what the appliance has written, when it has ended */
+export async function get({ app, child }: Mailstead, path: string, key: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${key}`, host: 'app.bench.test' }
-  const answer = await fetch(`http://127.0.0.1:${app}/api/v1${path}`, { headers })
+  const answer = await fetch(`http://127.0.0.1:${app}/api/v1${path}`, { headers }).catch(async (error: unknown) => {
+    await Promise.race([child.failed, pause(LOOK_MS)])
+    throw error
+  })
   return ((await answer.json()) as { data: unknown }).data
 }
 

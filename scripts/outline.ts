@@ -1,4 +1,5 @@
-// The test reporter: one line per file, every failure in full, node's summary, and the skipped tests.
+// The test reporter: one line per file, every failure in full when it happens and again at the end, node's summary, the skipped tests and
+// the slowest files.
 
 import { relative } from 'node:path'
 import process from 'node:process'
@@ -33,13 +34,60 @@ const TOTALS = [
   ['todo', 'todo'],
 ] as const
 
+/** Files in the list of the slowest ones. */
+const SLOWEST = 15
+/** Lines of one failure in the list at the end: a difference of two large values has thousands. */
+const FAILURE_LINES = 60
+
+/** Of the output of a process that failed as a whole. */
+const LAST_LINES = 20
+
 interface Summary {
   success: boolean
   counts: Record<(typeof TOTALS)[number][0], number>
-  duration_ms: number
 }
 
-/** Gathers the events of one run a file and prints as it goes. */
+/** What one process of tests has said so far. */
+class TestProcess {
+  /** Relative to the root. */
+  readonly files: readonly string[]
+  /** Names of its suites and tests, by id. */
+  readonly names = new Map<unknown, string>()
+  /** The file whose tests run. */
+  file: string
+  /** The end of what it wrote to standard error. */
+  lastLines: string[] = []
+  /** Files that have not ended. */
+  readonly open: Set<string>
+  /** Of that file. */
+  counts = { tests: 0, passed: 0, skipped: 0 }
+  hasFailed = false
+  #since = performance.now()
+
+  constructor(files: readonly string[]) {
+    this.files = files
+    this.open = new Set(files)
+    this.file = files[0]!
+  }
+
+  /** Whether an event is about a file as a whole: those of a group are suites. */
+  isFile({ nesting, name }: TestEvent['data']): boolean {
+    return this.files.length > 1 && nesting === 0 && this.files.includes(String(name))
+  }
+
+  /** @returns the seconds that the file has taken */
+  end(): number {
+    const now = performance.now()
+    const seconds = (now - this.#since) / 1000
+    this.open.delete(this.file)
+    this.#since = now
+    this.counts = { tests: 0, passed: 0, skipped: 0 }
+    this.hasFailed = false
+    return seconds
+  }
+}
+
+/** Gathers the events of the processes and prints as it goes. */
 export class Outline {
   readonly leftOut: LeftOut[] = []
   /** False as soon as one file did not go well. */
@@ -47,19 +95,34 @@ export class Outline {
   readonly #started = performance.now()
   readonly #totals = new Map<string, number>()
   readonly #root: string
-  readonly #names = new Map<string, string>()
+  readonly #failures: string[] = []
+  readonly #times: { file: string; seconds: number }[] = []
 
   /** @param root the folder file names are shown from */
   constructor(root: string) {
     this.#root = root
   }
 
-  take({ type, data }: TestEvent): void {
-    if (type === 'test:start') this.#names.set(idOf(data, 'testId'), this.#pathOf(data))
-    else if (type === 'test:fail') this.#fail(data)
-    else if (type === 'test:pass' && data.skip !== undefined) this.#skip(data)
-    else if (type === 'test:stderr' || type === 'test:stdout') process.stderr.write(String(data.message))
-    else if (type === 'test:summary') this.#summary(data)
+  /** Takes everything that one process says. @param files that it runs: one, or several as suites of their names */
+  async follow(files: readonly string[], events: AsyncIterable<TestEvent>): Promise<void> {
+    const from = new TestProcess(files.map((file) => relative(this.#root, file)))
+    for await (const event of events) this.#take(event, from)
+  }
+
+  #take({ type, data }: TestEvent, from: TestProcess): void {
+    if (type === 'test:start') this.#start(data, from)
+    else if (type === 'test:fail' || type === 'test:pass') this.#end(type === 'test:pass', data, from)
+    else if (type === 'test:stderr' || type === 'test:stdout') {
+      process.stderr.write(String(data.message))
+      from.lastLines = [...from.lastLines, ...String(data.message).trimEnd().split('\n')].slice(-LAST_LINES)
+    } else if (type === 'test:summary' && data.file === undefined) this.#summary(data, from)
+  }
+
+  /** The files that took longest, of this run. */
+  showSlowest(): void {
+    console.log('Slowest files:')
+    const slowest = this.#times.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
+    for (const { file, seconds } of slowest) console.log(`  ${seconds.toFixed(1).padStart(6)} s ${file}`)
   }
 
   /** The closing lines, as node writes them. */
@@ -78,55 +141,97 @@ export class Outline {
     }
   }
 
+  /** All failures again: build machines keep the last lines only. */
+  showFailures(): void {
+    if (this.#failures.length === 0) return
+    console.log(`Failed (${this.#failures.length}):`)
+    for (const failure of this.#failures) console.log(firstLines(failure))
+  }
+
+  #start(data: TestEvent['data'], from: TestProcess): void {
+    if (from.isFile(data)) from.file = String(data.name)
+    else from.names.set(data.testId, this.#pathOf(data, from))
+  }
+
   /** Suite and test names down to this one. */
-  #pathOf(data: TestEvent['data']): string {
-    const parent = this.#names.get(idOf(data, 'parentId'))
+  #pathOf(data: TestEvent['data'], from: TestProcess): string {
+    const parent = from.names.get(data.parentId)
     return parent === undefined ? String(data.name) : `${parent} › ${data.name}`
   }
 
-  #fail(data: TestEvent['data']): void {
+  /** The end of a test, a suite or a file of a group. */
+  #end(isPassed: boolean, data: TestEvent['data'], from: TestProcess): void {
+    const isTest = (data.details as { type?: string }).type !== 'suite'
+    if (!isPassed && data.todo === undefined) this.#fail(data, from)
+    else if (data.skip !== undefined) this.#skip(data, from)
+    if (isTest) {
+      from.counts.tests++
+      if (data.skip !== undefined) from.counts.skipped++
+      else if (isPassed) from.counts.passed++
+    }
+    if (from.isFile(data)) this.#endFile(from)
+  }
+
+  #fail(data: TestEvent['data'], from: TestProcess): void {
+    from.hasFailed = true
     const error = (data.details as { error: Failure }).error
     // The nested tests have reported their failures already.
-    if (error.failureType === 'subtestsFailed' || data.todo !== undefined) return
-    const file = this.#fileOf(data)
-    const name = this.#names.get(idOf(data, 'testId')) ?? String(data.name)
-    console.log(`✖ ${name.replace(data.file as string, file)}\n    at ${file}:${data.line}:${data.column}`)
-    const description = describe(error)
+    if (error.failureType === 'subtestsFailed') return
+    const name = from.names.get(data.testId) ?? String(data.name)
+    // The name of a process is the path of its first file.
+    const isProcess = name === data.file
+    const others = from.files.length > 1 && isProcess ? `, in one process with ${from.files.join(', ')}` : ''
+    const title = `✖ ${isProcess ? from.file + others : name}`
+    const at = isProcess ? '' : `\n    at ${relative(this.#root, String(data.file))}:${data.line}:${data.column}`
     const frames = /^\s+at .*node:internal/
-    const lines = description.split('\n').filter((line) => !frames.test(line))
-    console.log(lines.map((line) => `    ${line}`).join('\n'))
+    const text = describe(error)
+      .split('\n')
+      .filter((line) => !frames.test(line))
+    const lines = isProcess ? [...text, ...from.lastLines] : text
+    this.#show(`${title}\n    of ${from.file}${at}\n${lines.map((line) => `    ${line}`).join('\n')}`)
   }
 
-  #skip(data: TestEvent['data']): void {
+  #skip(data: TestEvent['data'], from: TestProcess): void {
     const reason = data.skip === true ? 'no reason given' : String(data.skip)
-    this.leftOut.push({ file: this.#fileOf(data), name: this.#names.get(idOf(data, 'testId')) ?? '', reason })
+    this.leftOut.push({ file: from.file, name: from.names.get(data.testId) ?? '', reason })
   }
 
-  /** A run ends with the summary of its file (where that got so far) and the one of the run. */
-  #summary(data: TestEvent['data']): void {
-    const { success, counts, duration_ms } = data as unknown as Summary
-    if (data.file === undefined) {
-      this.passed &&= success
-      for (const [member] of TOTALS) this.#totals.set(member, (this.#totals.get(member) ?? 0) + counts[member])
-      return
-    }
+  #endFile(from: TestProcess): void {
+    const { file, hasFailed, counts } = from
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} left out` : ''
-    const seconds = (duration_ms / 1000).toFixed(1)
-    const mark = success ? '✔' : '✖'
-    console.log(`${mark} ${this.#fileOf(data)}: ${counts.passed} of ${counts.tests}${skipped} (${seconds} s)`)
+    const seconds = from.end()
+    this.#times.push({ file, seconds })
+    console.log(
+      `${hasFailed ? '✖' : '✔'} ${file}: ${counts.passed} of ${counts.tests}${skipped} (${seconds.toFixed(1)} s)`,
+    )
   }
 
-  #fileOf(data: TestEvent['data']): string {
-    return relative(this.#root, String(data.entryFile ?? data.file))
+  /** The last event of a process. */
+  #summary(data: TestEvent['data'], from: TestProcess): void {
+    const { success, counts } = data as unknown as Summary
+    this.passed &&= success
+    for (const [member] of TOTALS) this.#totals.set(member, (this.#totals.get(member) ?? 0) + counts[member])
+    if (from.files.length === 1) this.#endFile(from)
+    // The files of a group are suites in node's count.
+    else this.#totals.set('suites', this.#totals.get('suites')! - (from.files.length - from.open.size))
+    for (const file of from.open) this.#show(`✖ ${file}\n    did not run: its process ended before, see ${from.file}`)
   }
+
+  #show(failure: string): void {
+    this.passed = false
+    this.#failures.push(failure)
+    console.log(failure)
+  }
+}
+
+function firstLines(text: string): string {
+  const lines = text.split('\n')
+  const more = lines.length - FAILURE_LINES
+  return more > 0 ? [...lines.slice(0, FAILURE_LINES), `    … and ${more} more lines: see above.`].join('\n') : text
 }
 
 /** The whole error; of a failed assertion its message and location, which contain the rest. */
 function describe({ cause, message }: Failure): string {
   if (!(cause instanceof Error)) return message
   return 'code' in cause && cause.code === 'ERR_ASSERTION' ? (cause.stack ?? cause.message) : inspect(cause)
-}
-
-function idOf(data: TestEvent['data'], member: 'testId' | 'parentId'): string {
-  return `${data.entryFile ?? data.file} ${data[member]}`
 }

@@ -2,7 +2,7 @@
 
 import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import process from 'node:process'
 import { run } from 'node:test'
 import { check } from './check.ts'
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** A file that takes longer than this hangs, or left something open behind its last test; it is ended and has failed. */
 const FILE_LIMIT_MS = 480_000
 
-/** Files that take longest; the first of them begins first. */
+/** Files that take longest, each in a process of its own; the first of them begins first. */
 const LONG = [
   'web/console',
   'flows/kills',
@@ -22,6 +22,48 @@ const LONG = [
   'api/authorization',
   'flows/demo',
   'flows/outside-',
+]
+
+/** The files of these folders run one after the other, some in one process: most of the time of each would be its start. */
+const GROUPED = ['test/api/', 'test/me/', 'test/flows/', 'test/units/']
+const GROUP_SIZE = 8
+const GROUP = join(ROOT, 'scripts/test-group.ts')
+/** Files in these folders that measure or set up their process (authorities it trusts), block its thread, or mostly start other programs. */
+const ALONE = [
+  'units/base/safe-fetch',
+  'units/cli/process',
+  'units/imap/writer',
+  'units/outbound/transports/direct',
+  'units/outbound/transports/smtp-check',
+  'units/outbound/transports/smtp-modes',
+  'units/sync/connect',
+  'units/sync/hostile',
+  'units/workers/inspect',
+  'flows/api-reference',
+  'flows/backup',
+  'flows/bundle',
+  'flows/commands',
+  'flows/data-folder-',
+  'flows/disk',
+  'flows/docs-',
+  'flows/edit-kills',
+  'flows/imap-folders',
+  'flows/imap-limits',
+  'flows/inbound-faults',
+  'flows/inbound-limits',
+  'flows/mailbox-purge',
+  'flows/power-cut',
+  'flows/readiness',
+  'flows/receive-threads',
+  'flows/responsive',
+  'flows/restart',
+  'flows/sending-once',
+  'flows/sending-restart',
+  'flows/submission-once',
+  'flows/typescript-client',
+  'flows/upgrade',
+  'flows/webhooks-many',
+  'flows/workers',
 ]
 
 /** Of the processes of tests alone: what they start runs as people run it. Modules are found without resolving links, which none of them needs. */
@@ -42,16 +84,35 @@ function rankOf(file: string): number {
   return rank < 0 ? LONG.length : rank
 }
 
-/** Runs the files in processes of their own: one more at a time than there are processors, because tests also wait for disks and programs. */
+/** The files of each process, in the order in which they begin. */
+function processesOf(files: string[]): string[][] {
+  const isAlone = (file: string) => [...LONG, ...ALONE].some((name) => file.includes(`test/${name}`))
+  const folderOf = (file: string) => GROUPED.find((folder) => relative(ROOT, file).startsWith(folder) && !isAlone(file))
+  const groups = Map.groupBy(files, folderOf)
+  const alone = groups.get(undefined) ?? []
+  groups.delete(undefined)
+  const shared = [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / GROUP_SIZE) }, (_, n) =>
+      group.slice(n * GROUP_SIZE, (n + 1) * GROUP_SIZE),
+    ),
+  )
+  // The longest first, so that none of them is left alone at the end.
+  const long = alone.filter((file) => rankOf(file) < LONG.length).sort((a, b) => rankOf(a) - rankOf(b))
+  const others = alone.filter((file) => rankOf(file) === LONG.length)
+  return [...long.map((file) => [file]), ...shared, ...others.map((file) => [file])]
+}
+
+/** Runs the files: one more process at a time than there are processors, because tests also wait for disks and programs. */
 async function runTests(files: string[]): Promise<Outline> {
   const outline = new Outline(ROOT)
-  // The longest first, so that none of them is left alone at the end.
-  const waiting = files.toSorted((a, b) => rankOf(a) - rankOf(b))
+  const waiting = processesOf(files)
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+      const what = group.length === 1 ? { files: group } : { files: [GROUP], argv: group }
       // node:test has a limit for a test, none for a file.
-      const events = run({ files: [file], cwd: ROOT, execArgv: EXEC_ARGV, signal: AbortSignal.timeout(FILE_LIMIT_MS) })
-      for await (const event of events) outline.take(event as TestEvent)
+      const signal = AbortSignal.timeout(FILE_LIMIT_MS)
+      const events = run({ ...what, cwd: ROOT, execArgv: EXEC_ARGV, signal })
+      await outline.follow(group, events as AsyncIterable<TestEvent>)
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker))
@@ -66,6 +127,7 @@ if (files.length === 0) {
 }
 const checked = patterns.length > 0 || (await check())
 const outline = await runTests(files)
+outline.showSlowest()
 outline.showTotals()
 outline.showLeftOut()
 // Where everything the tests need has been laid out, a test left out is a hole.
@@ -73,4 +135,5 @@ const mayLeaveOut = process.env.REQUIRE_INTEROP !== '1' && process.env.CI !== 't
 const complete = mayLeaveOut || outline.leftOut.length === 0
 if (!complete) console.log('✖ Nothing may be left out here (REQUIRE_INTEROP or CI is set).')
 if (!checked) console.log('✖ Format, lint or types: see the top.')
+outline.showFailures()
 process.exitCode = checked && outline.passed && complete ? 0 : 1

@@ -22,6 +22,7 @@ import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import type { Db } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
+import type { NewDkimPair } from './directory/dkim-keys.ts'
 import { Events } from './events/events.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
@@ -110,6 +111,8 @@ export interface Overrides {
   log?: Log
   /** Connects to the servers of outside accounts. */
   openServer?: OpenServer
+  /** Makes DKIM key pairs. */
+  newDkimPair?: NewDkimPair
   /** Uses a small page cache: for a thread that works row by row. */
   lean?: boolean
   /** Locks the data folder for this process: two appliances on one folder would deliver the same message twice. */
@@ -127,15 +130,17 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
   const closeLinks = linkCloser(config, log, () => ({ people, agents }))
   const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
-  const directory = openDirectory({ db, clock, vault, resolver, config })
+  const { newDkimPair } = overrides
+  const directory = openDirectory({ db, clock, vault, resolver, config, newDkimPair })
   const allowance = new SendAllowance({ clock, config })
   const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
   const mailTokenOf = (id: string) => sync.tokens.of(id)
   const outbound: Outbound = openOutbound({ ...deps, mailTokenOf })
   const sync: Sync = new Sync({ ...deps, outbound }, overrides.openServer)
-  const { teams, domains, mailboxes, appPasswords } = directory
+  const { teams, domains, mailboxes, appPasswords, keys, forwards } = directory
+  const { webhooks } = eventDispatch
   const linksArriveIn = (email: string) => sync.accounts.linksArriveIn(email)
-  const homes = { teams, domains, mailboxes, appPasswords }
+  const homes = { teams, domains, mailboxes, appPasswords, keys, forwards, webhooks }
   const own = { db, clock, log, vault, config, ...homes, mailer: outbound.systemMail, linksArriveIn }
   const people: People = new People(own)
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })

@@ -64,7 +64,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     webhooks: webhookEvents,
   })
   const watch = openProviderWatch(app)
-  const here = options.workers === 'here' ? WORKERS.map((name) => openWorker(app, name)) : []
+  const here = options.workers === 'here' ? await Promise.all(WORKERS.map((name) => openWorker(app, name))) : []
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const heartbeat = openHeartbeat(app)
   const ownJobs = openScheduler(app, threadJobs)

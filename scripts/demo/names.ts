@@ -1,4 +1,4 @@
-// Who is who in the demo: a boatyard, its domains, and the companies it writes with. Names under .example belong to nobody.
+// Who is who in the demo: a boatyard, its domains, and the companies it writes with. Names under .example are reserved (RFC 2606).
 
 export const TEAM = 'Tidewater Boats'
 /** The name of the demo's server. */
@@ -21,7 +21,7 @@ export const PEOPLE = [
   { local: 'tom', name: 'Tom Harker', role: 'admin' },
   { local: 'priya', name: 'Priya Nair', role: 'member' },
 ] as const
-/** Mailboxes that belong to nobody alone. */
+/** Mailboxes that several people share. */
 export const SHARED = [
   { local: 'orders', name: 'Orders' },
   { local: 'office', name: 'Office' },
@@ -38,12 +38,12 @@ export interface Partner {
   mayUseUs: boolean
 }
 
-/** Domains of everybody else. */
+/** Domains of all others. */
 export const PARTNERS: readonly Partner[] = [
   ...['seaglass.example', 'fjordmail.example', 'nordtau.example', 'quayside.example', 'solentsails.example'].map(
     (domain) => ({ domain, policy: 'reject' as const, mayUseUs: true }),
   ),
-  // Somebody else writes in their name.
+  // A forger writes in their name.
   { domain: 'bluewater.example', policy: 'reject', mayUseUs: false },
   { domain: 'mailgauge.example', policy: 'quarantine', mayUseUs: false },
   { domain: 'bargains.example', policy: 'none', mayUseUs: true },

@@ -90,7 +90,7 @@ export const INCOMING: readonly Incoming[] = [
   },
 ]
 
-/** What nobody wants: refused, or filed into Junk. */
+/** Unwanted messages: refused, or filed into Junk. */
 export const TROUBLE = [
   { from: 'Bluewater Bank <security@bluewater.example>', to: 'ana', subject: 'Your account is locked' },
   { from: 'Mail Gauge <report@mailgauge.example>', to: 'office', subject: 'Your mailbox is almost full' },

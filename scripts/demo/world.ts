@@ -1,4 +1,4 @@
-// The world around the demo, all of it on this machine: DNS, the mail servers of everybody else, a relay, and a receiver of webhooks.
+// The world around the demo, all of it on this machine: DNS, the mail servers of all others, a relay, and a receiver of webhooks.
 
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

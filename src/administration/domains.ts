@@ -2,9 +2,9 @@
 
 import { notFound, ProductError } from '../base/errors.ts'
 import type { Db } from '../db/db.ts'
+import type { CheckChange, DatedCheck } from '../directory/check-changes.ts'
 import type { ClientRecordCheck } from '../directory/client-records.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { DomainCheck } from '../directory/domain-checks.ts'
 import type { Domain } from '../directory/domain-record.ts'
 import type { DomainInspection } from '../directory/domains-verification.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -18,7 +18,9 @@ export interface DomainDeps {
 /** A domain after a check that was asked for, and what DNS has. */
 export interface DomainVerificationResult {
   domain: Domain
-  checks: DomainCheck[]
+  checks: DatedCheck[]
+  /** What the last checks found changed, newest first. */
+  changes: CheckChange[]
   /** Of the records for mail programs. */
   clientChecks: ClientRecordCheck[]
 }
@@ -60,7 +62,8 @@ export class DomainVerification {
       return directory.domains.applyFindings(tx, id, findings, true)
     })
     if (domain === undefined) throw notFound('domain')
-    return { domain, checks: findings.checks, clientChecks }
+    const { checks, changes } = directory.domains.checks(teamId, id) ?? { checks: [], changes: [] }
+    return { domain, checks, changes, clientChecks }
   }
 
   /**

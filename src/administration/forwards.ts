@@ -13,12 +13,14 @@ import type { Mailbox } from '../directory/mailboxes.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { PreparedSystemMessage, SystemMessage } from '../outbound/system-mail.ts'
+import type { MadeCredentials } from '../people/made-credentials.ts'
 
 export interface ForwardDeps {
   db: Db
   log: Log
   config: Config
   directory: Pick<Directory, 'mailboxes' | 'aliases' | 'forwards'>
+  people: { made: Pick<MadeCredentials, 'makerOf'> }
   outbound: {
     systemMail: Pick<Outbound['systemMail'], 'prepare'>
     suppressions: Pick<Outbound['suppressions'], 'of' | 'stopsOwnMail'>
@@ -35,10 +37,13 @@ export interface ForwardInput {
   createdBy: string
 }
 
-/** A forward, and whether the team has suppressed its address: nothing is sent there then. */
+/** A forward with what else is known of it. */
 export interface ForwardState {
   forward: Forward
+  /** Whether the team has suppressed its address: nothing is sent there then. */
   isSuppressed: boolean
+  /** Address or name of who made it; null for the operator, and where it is not known. */
+  maker: string | null
 }
 
 const TOKEN_BYTES = 32
@@ -84,7 +89,7 @@ export class ForwardAdministration {
       this.#note(tx, made, made.status)
       return made
     })
-    return { forward, isSuppressed: false }
+    return this.#states(teamId, [forward])[0]!
   }
 
   /** Sends the message again, with a new link. @throws ProductError as `request` */
@@ -101,7 +106,7 @@ export class ForwardAdministration {
       message.sendIn(tx)
       return renewed
     })
-    return { forward, isSuppressed: false }
+    return this.#states(teamId, [forward])[0]!
   }
 
   /** Ends a forward at once. @throws ProductError not_found */
@@ -120,10 +125,13 @@ export class ForwardAdministration {
   }
 
   #states(teamId: string, forwards: readonly Forward[]): ForwardState[] {
-    const { db, outbound } = this.#deps
+    const { db, outbound, people } = this.#deps
     const addresses = forwards.map(({ email }) => email)
     const suppressed = outbound.suppressions.of(db.read, teamId, addresses)
-    return forwards.map((forward) => ({ forward, isSuppressed: suppressed.has(forward.email.toLowerCase()) }))
+    return forwards.map((forward) => {
+      const isSuppressed = suppressed.has(forward.email.toLowerCase())
+      return { forward, isSuppressed, maker: people.made.makerOf(teamId, forward.createdBy) }
+    })
   }
 
   #usable(reader: Reader, teamId: string, id: string): Mailbox {

@@ -10,15 +10,11 @@ import type { Outbound } from '../outbound/outbound.ts'
 import type { SmtpProtocol } from '../outbound/records.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
-import {
-  checkAccountEmail,
-  type ImapSettings,
-  type NewRemoteAccount,
-  type RemoteSecret,
-} from '../sync/accounts-input.ts'
+import { checkAccountEmail, NAME_MAX, type NewRemoteAccount, type RemoteSecret } from '../sync/accounts-input.ts'
 import type {
   DiscoveredAccount,
   DiscoveredServer,
+  ImapSettings,
   RemoteAccount,
   RemoteAuth,
   RemoteMode,
@@ -234,7 +230,7 @@ export class OutsideAccounts {
     const { mode, email, imap, folderId = null, since = null } = given
     return {
       ...{ id, teamId: mailbox.teamId, mailboxId: mailbox.id, account: account.n, mode, email, imap },
-      ...{ name: given.name ?? email.slice(0, 100), auth: given.auth, secret: given.secret },
+      ...{ name: given.name ?? email.slice(0, NAME_MAX), auth: given.auth, secret: given.secret },
       ...{ providerId, folderId, since },
     }
   }

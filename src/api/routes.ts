@@ -49,6 +49,7 @@ import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxPeople } from './management/mailbox-people.ts'
 import { mailboxes } from './management/mailboxes.ts'
 import { memberAccess } from './management/member-access.ts'
+import { memberCredentials } from './management/member-credentials.ts'
 import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
@@ -110,6 +111,7 @@ const management = [
   ...apiKeys,
   ...team,
   ...memberAccess,
+  ...memberCredentials,
   ...audit,
   ...requests,
   ...usage,

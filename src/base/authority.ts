@@ -18,16 +18,19 @@ export async function authoritiesOf(name: string, resolve: Resolve): Promise<Nam
     const hosts = await lookUp(zone, 'NS', resolve)
     if (hosts === null) return []
     if (hosts.length === 0) continue
-    const addresses = await Promise.all(hosts.slice(0, SERVERS_MAX).map((host) => addressesOf(host, resolve)))
-    const usable = addresses.flat().filter(isPublicAddress).slice(0, SERVERS_MAX)
-    return usable.map((address) => ({ address, port: PORT }))
+    const servers = await Promise.all(hosts.slice(0, SERVERS_MAX).map((host) => serversOf(host, resolve)))
+    return servers
+      .flat()
+      .filter(({ address }) => isPublicAddress(address))
+      .slice(0, SERVERS_MAX)
   }
   return []
 }
 
-async function addressesOf(host: string, resolve: Resolve): Promise<string[]> {
+async function serversOf(host: string, resolve: Resolve): Promise<NameServer[]> {
   const v4 = await lookUp(host, 'A', resolve)
-  return v4 !== null && v4.length > 0 ? v4 : ((await lookUp(host, 'AAAA', resolve)) ?? [])
+  const addresses = v4 !== null && v4.length > 0 ? v4 : ((await lookUp(host, 'AAAA', resolve)) ?? [])
+  return addresses.map((address) => ({ address, port: PORT, name: host.toLowerCase() }))
 }
 
 /** Records; an empty list when there are none, null when the lookup failed. */

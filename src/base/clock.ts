@@ -18,6 +18,20 @@ export interface Clock {
   every(ms: number, run: () => void): Timer
 }
 
+/** Waits `ms` milliseconds, or until the signal. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const end = () => {
+      timer.cancel()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = clock.after(ms, end)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
+
 /** For how long a reading of the uptime is extended by another clock, ms: reading it opens a file. */
 const READING_MS = 100
 /** A difference between the system clock and the clock that stops in a suspend, ms: there was one, and the uptime is read at once. */

@@ -10,6 +10,8 @@ import type { Clock } from './clock.ts'
 export interface NameServer {
   address: string
   port: number
+  /** Its host name, where it is known. */
+  name?: string
 }
 
 /** A response, with its size on the wire in bytes. */

@@ -38,6 +38,8 @@ export function collectWhenIdle(deps: IdleMemoryDeps = ofThisThread()): void {
 function ofThisThread(): IdleMemoryDeps {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
+  // V8 ties compiled code to its flags: what this process leaves in the compile cache would be refused by the next start, and the other way round.
+  setFlagsFromString('--no-expose-gc')
   const busyMs = () => {
     const { user, system } = process.threadCpuUsage()
     return (user + system) / 1000

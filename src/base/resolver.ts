@@ -7,6 +7,16 @@ import { authoritiesOf } from './authority.ts'
 import type { Clock } from './clock.ts'
 import { type DnsReply, dnsError, exchange, type NameServer } from './dns-exchange.ts'
 
+/** A name server that was asked, and how it answered. */
+export interface AskedServer {
+  /** An authoritative server; null for the configured ones, which are a matter of the operator. */
+  server: string | null
+  /** Time until the answer, or until it was given up. */
+  ms: number
+  /** Null for an answer, also for one that there is no such record; else a code of node:dns, or ENOTAUTH for a server that does not know the zone. */
+  error: string | null
+}
+
 export interface Resolver {
   /**
    * The records of a name, in the forms and with the error codes (ENOTFOUND, ENODATA, ESERVFAIL, ETIMEOUT…) of
@@ -16,8 +26,9 @@ export interface Resolver {
   /**
    * The same without the cache: asks the authoritative name servers of the zone, or the configured ones when these
    * cannot be reached. For checks that a person waits for.
+   * @param note receives every server that was asked, in order
    */
-  fresh(name: string, type: string): Promise<unknown[]>
+  fresh(name: string, type: string, note?: (asked: AskedServer) => void): Promise<unknown[]>
   /** Cancels all pending queries and closes their sockets. */
   close(): Promise<void>
 }
@@ -131,9 +142,9 @@ class CachingResolver implements Resolver {
     return present(await asking, question)
   }
 
-  async fresh(name: string, type: string): Promise<unknown[]> {
+  async fresh(name: string, type: string, note: (asked: AskedServer) => void = () => {}): Promise<unknown[]> {
     const question = checked(name, type)
-    return present((await this.#askAuthority(question)) ?? (await this.#ask(question)), question)
+    return present((await this.#askAuthority(question, note)) ?? (await this.#ask(question, note)), question)
   }
 
   async close(): Promise<void> {
@@ -160,11 +171,11 @@ class CachingResolver implements Resolver {
   }
 
   /** Follows CNAMEs whose target is not in the answer; recursive servers seldom return such answers. */
-  async #ask(question: Question): Promise<Outcome> {
+  async #ask(question: Question, note?: (asked: AskedServer) => void): Promise<Outcome> {
     let name = question.name
     let ttl = MAX_TTL
     for (let hops = 0; hops <= MAX_CNAMES; ) {
-      const reply = await this.#exchange({ type: question.type, name })
+      const reply = await this.#exchange({ type: question.type, name }, note)
       const found = readReply(reply, question.type, name)
       ttl = Math.min(ttl, found.outcome.ttl)
       if (found.alias === null) return { ...found.outcome, ttl }
@@ -175,10 +186,10 @@ class CachingResolver implements Resolver {
   }
 
   /** The answer of the authoritative servers; null when they do not answer, or answer with a CNAME without its target. */
-  async #askAuthority(question: Question): Promise<Outcome | null> {
+  async #askAuthority(question: Question, note: (asked: AskedServer) => void): Promise<Outcome | null> {
     const servers = await this.#authorities(question.name, (name, type) => this.resolve(name, type))
     for (const server of servers.slice(0, MAX_AUTHORITIES)) {
-      const reply = await this.#askServer(question, server).catch(() => null)
+      const reply = await this.#askNoted(question, server, note, true).catch(() => null)
       if (!reply?.packet.flag_aa || !isAnswer(reply)) continue
       const { outcome, alias } = readReply(reply, question.type, question.name)
       return alias === null ? outcome : null
@@ -187,7 +198,7 @@ class CachingResolver implements Resolver {
   }
 
   /** Asks the servers in turn until one answers; returns an error response only when no server answers. */
-  async #exchange(question: Question): Promise<DnsReply> {
+  async #exchange(question: Question, note?: (asked: AskedServer) => void): Promise<DnsReply> {
     let refusal: DnsReply | null = null
     let failure: unknown = dnsError('ECONNREFUSED', question)
     const unable = new Set<NameServer>()
@@ -196,7 +207,9 @@ class CachingResolver implements Resolver {
         if (unable.has(server)) continue
         if (this.#closed) throw dnsError('ECANCELLED', question)
         try {
-          const reply = await this.#askServer(question, server)
+          const reply = await (note === undefined
+            ? this.#askServer(question, server)
+            : this.#askNoted(question, server, note, false))
           if (isAnswer(reply)) return reply
           unable.add(server)
           refusal ??= reply
@@ -207,6 +220,26 @@ class CachingResolver implements Resolver {
     }
     if (refusal !== null) return refusal
     throw failure
+  }
+
+  async #askNoted(
+    question: Question,
+    server: NameServer,
+    note: (asked: AskedServer) => void,
+    isAuthoritative: boolean,
+  ): Promise<DnsReply> {
+    const start = this.#clock.now()
+    const name = isAuthoritative ? (server.name ?? server.address) : null
+    const say = (error: string | null) => note({ server: name, ms: Math.max(0, this.#clock.now() - start), error })
+    try {
+      const reply = await this.#askServer(question, server)
+      if (!isAnswer(reply)) say(CODE_OF.get(reply.rcode) ?? 'ESERVFAIL')
+      else say(isAuthoritative && !reply.packet.flag_aa ? 'ENOTAUTH' : null)
+      return reply
+    } catch (error) {
+      say((error as { code?: string }).code ?? 'ESERVFAIL')
+      throw error
+    }
   }
 
   async #askServer(question: Question, server: NameServer): Promise<DnsReply> {

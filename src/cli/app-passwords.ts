@@ -6,6 +6,8 @@ import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { ClientEndpoint } from '../config/client-protocols.ts'
 import { SIGN_IN_OUTCOMES } from '../directory/sign-ins.ts'
+import { openedByMailboxKey } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import { choiceOption, oneOf } from './choice.ts'
 import type { Command } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
@@ -38,6 +40,10 @@ export const appPasswordCreate: Command = {
       expiresAt,
       createdBy: 'operator',
     })
+    const { id, name, permissions } = issued.record
+    const opens = openedByMailboxKey(mailbox.email, permissions)
+    const target = { type: 'appPassword', id, label: name }
+    await auditCredential(app, appPasswordCreate.words, { teamId: mailbox.teamId, target, opens })
     const data = presentNewAppPassword(issued)
     const lines = [`App password ${data.id} of ${mailbox.email}, shown this once:`, `  ${data.password_grouped}`]
     return { data, lines: [...lines, `What to enter beside it: mailstead mailbox settings ${mailbox.email}`] }

@@ -2,38 +2,25 @@
 
 import { presentDomain } from '../api/schemas/domain.ts'
 import type { Domain } from '../directory/domains.ts'
-import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { recordRows } from './domain-records.ts'
-import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
+import { statusList } from './status-list.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
-const STATUSES = ['pending', 'verified', 'failed'] as const
-
-export const domainList: Command = {
+export const domainList = statusList({
   words: 'domain list',
   summary: 'List the domains of a team, newest first.',
-  options: {
-    ...TEAM_OPTION,
-    status: choiceOption('status', STATUSES),
-    ...LIMIT_OPTION,
+  statuses: ['pending', 'verified', 'failed'],
+  list: ({ directory }, teamId, filter) => directory.domains.list(teamId, filter),
+  present: presentDomain,
+  table: {
+    none: 'There are no domains. Add one with mailstead domain add.',
+    head: ['Domain', 'Status', 'Created', 'Name'],
+    cells: (row) => [row.id, row.verification_status, row.created_at, row.domain],
   },
-  async run(call) {
-    const status = oneOf('status', call.text('status'), STATUSES)
-    const limit = readLimit(call)
-    const { directory } = await call.open()
-    const team = chooseTeam(directory, call.text('team'))
-    const page = directory.domains.list(team.id, { status, limit, after: null })
-    const rows = page.items.map(presentDomain)
-    return listOutput(rows, page.next !== null, {
-      none: 'There are no domains. Add one with mailstead domain add.',
-      head: ['Domain', 'Status', 'Created', 'Name'],
-      cells: (row) => [row.id, row.verification_status, row.created_at, row.domain],
-    })
-  },
-}
+})
 
 export const domainShow: Command = {
   words: 'domain show',

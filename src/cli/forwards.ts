@@ -2,6 +2,8 @@
 
 import { presentForwardState } from '../api/schemas/forward.ts'
 import { ProductError } from '../base/errors.ts'
+import { openedByForward } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import type { Command } from './command.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 import { table } from './table.ts'
@@ -18,10 +20,17 @@ export const forwardAdd: Command = {
   },
   async run(call) {
     const [email, to] = call.operands as [string, string]
-    const { directory, administration } = await call.open()
+    const app = await call.open()
+    const { directory, administration } = app
     const { id, teamId } = chooseMailbox(directory, email)
     const input = { to, alias: call.text('alias'), keepsCopy: !call.has('no-copy'), createdBy: 'operator' }
     const data = presentForwardState(await administration.forwards.request(teamId, id, input))
+    const target = { type: 'forward', id: data.id, label: data.to }
+    await auditCredential(app, forwardAdd.words, {
+      teamId,
+      target,
+      opens: openedByForward(data.alias ?? email, data.to),
+    })
     return {
       data,
       lines: [

@@ -1,6 +1,8 @@
 // `mailstead key create`: issues a root key of a team.
 
 import { presentNewKey } from '../api/schemas/api-key.ts'
+import { openedByKey } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 import { readTime } from './time.ts'
@@ -20,7 +22,8 @@ export const keyCreate: Command = {
   async run(call) {
     const permissions = call.text('permissions')?.split(',')
     const expiresAt = readTime(call.text('expires'))
-    const { directory } = await call.open()
+    const app = await call.open()
+    const { directory } = app
     const team = chooseTeam(directory, call.text('team'))
     const key = await directory.keys.issue({
       teamId: team.id,
@@ -31,6 +34,9 @@ export const keyCreate: Command = {
       expiresAt,
       createdBy: 'operator',
     })
+    const { id, name, permissions: granted } = key.record
+    const target = { type: 'key', id, label: name }
+    await auditCredential(app, keyCreate.words, { teamId: team.id, target, opens: openedByKey(granted) })
     const rights = key.record.role ?? key.record.permissions.join(', ')
     return {
       data: presentNewKey(key),

@@ -4,38 +4,25 @@ import { type ApiKeyJson, presentKey, presentNewKey } from '../api/schemas/api-k
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { Directory } from '../directory/directory.ts'
-import { choiceOption, oneOf } from './choice.ts'
-import { type Command, TEAM_OPTION } from './command.ts'
-import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
+import type { Command } from './command.ts'
 import { checkId, readNumber } from './options.ts'
-import { chooseTeam } from './team-choice.ts'
+import { statusList } from './status-list.ts'
 
-const STATUSES = ['active', 'expired', 'revoked'] as const
 const KEY_OPERAND = 'key (key_…)'
 const KEY_ID = new RegExp(idPattern('key'))
 
-export const keyList: Command = {
+export const keyList = statusList({
   words: 'key list',
   summary: 'List the API keys of a team and its mailboxes, newest first.',
-  options: {
-    ...TEAM_OPTION,
-    status: choiceOption('status', STATUSES),
-    ...LIMIT_OPTION,
+  statuses: ['active', 'expired', 'revoked'],
+  list: ({ directory }, teamId, filter) => directory.keys.list(teamId, filter),
+  present: presentKey,
+  table: {
+    none: 'There are no keys.',
+    head: ['Key', 'Prefix', 'Status', 'Permissions', 'Last used', 'Name'],
+    cells: cellsOf,
   },
-  async run(call) {
-    const status = oneOf('status', call.text('status'), STATUSES)
-    const limit = readLimit(call)
-    const { directory } = await call.open()
-    const team = chooseTeam(directory, call.text('team'))
-    const page = directory.keys.list(team.id, { status, limit, after: null })
-    const rows = page.items.map(presentKey)
-    return listOutput(rows, page.next !== null, {
-      none: 'There are no keys.',
-      head: ['Key', 'Prefix', 'Status', 'Permissions', 'Last used', 'Name'],
-      cells: cellsOf,
-    })
-  },
-}
+})
 
 export const keyRevoke: Command = {
   words: 'key revoke',

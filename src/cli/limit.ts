@@ -20,7 +20,7 @@ export function readLimit(call: Call): number {
 }
 
 /** The table of a list, for people. */
-interface ListTable<T> {
+export interface ListTable<T> {
   /** The line without any row. */
   none: string
   head: readonly string[]

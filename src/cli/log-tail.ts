@@ -2,7 +2,7 @@
 
 import { presentDelivery } from '../api/schemas/delivery-log.ts'
 import { presentInbound } from '../api/schemas/inbound-log.ts'
-import type { Clock } from '../base/clock.ts'
+import { pause } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { clean } from '../mime/one-line.ts'
@@ -59,7 +59,7 @@ export const logTail: Command = {
     if (call.has('once')) return undefined
     const stopped = call.untilStopped()
     while (!stopped.aborted) {
-      await pause(app.clock, stopped)
+      await pause(app.clock, POLL_MS, stopped)
       for (const entry of stopped.aborted ? [] : await tail.poll()) call.print(entry)
     }
     return undefined
@@ -180,17 +180,4 @@ function deliveryEntry(row: DeliveryRow, status: string): Entry {
 
 function address(text: string): string {
   return text === '' ? '<>' : clean(text, TEXT_SHOWN)
-}
-
-/** Resolves after the time between two polls, or at the end of the command. */
-function pause(clock: Clock, stopped: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      timer.cancel()
-      stopped.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = clock.after(POLL_MS, end)
-    stopped.addEventListener('abort', end)
-  })
 }

@@ -5,6 +5,8 @@ import { presentMailboxAdmin } from '../api/schemas/mailbox.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
+import { openedByMailboxKey } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseTeam } from './team-choice.ts'
 
@@ -32,6 +34,13 @@ export const mailboxCreate: Command = {
       return { data: present(app, mailbox, 0), lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created.`] }
     }
     const { mailbox, key } = await administration.mailboxes.createWithKey(team.id, input, 'operator')
+    const { id, name, permissions } = key.record
+    const opens = openedByMailboxKey(mailbox.email, permissions)
+    await auditCredential(app, mailboxCreate.words, {
+      teamId: team.id,
+      target: { type: 'key', id, label: name },
+      opens,
+    })
     return {
       data: { ...present(app, mailbox, 1), api_key: presentNewKey(key) },
       lines: [`Mailbox ${mailbox.email} (${mailbox.id}) is created. Its key, shown this once:`, `  ${key.secret}`],

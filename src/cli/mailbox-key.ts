@@ -1,6 +1,8 @@
 // `mailstead mailbox key`: issues an API key of a mailbox.
 
 import { presentNewKey } from '../api/schemas/api-key.ts'
+import { openedByMailboxKey } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import type { Command } from './command.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 
@@ -10,12 +12,17 @@ export const mailboxKey: Command = {
   operands: ['email'],
   options: { name: { value: 'name', says: 'name of the key, shown in lists' } },
   async run(call) {
-    const { directory } = await call.open()
+    const app = await call.open()
+    const { directory } = app
     const mailbox = chooseMailbox(directory, call.operands[0]!)
     const key = await directory.mailboxes.issueKey(mailbox.teamId, mailbox.id, {
       name: call.text('name') ?? 'command line',
       createdBy: 'operator',
     })
+    const { id, name, permissions } = key.record
+    const opens = openedByMailboxKey(mailbox.email, permissions)
+    const target = { type: 'key', id, label: name }
+    await auditCredential(app, mailboxKey.words, { teamId: mailbox.teamId, target, opens })
     return {
       data: presentNewKey(key),
       lines: [`Key ${key.record.id} of ${mailbox.email}, shown this once:`, `  ${key.secret}`],

@@ -1,5 +1,6 @@
 // `mailstead operator key` and `operator revoke`: issues and revokes keys of the Operator API.
 
+import { auditCredential } from './audit-command.ts'
 import type { Command } from './command.ts'
 
 export const operatorKey: Command = {
@@ -9,8 +10,12 @@ export const operatorKey: Command = {
     name: { value: 'name', says: 'name of the key, shown in lists' },
   },
   async run(call) {
-    const { directory, config } = await call.open()
-    const { id, secret } = await directory.operatorKeys.issue(call.text('name') ?? 'command line')
+    const app = await call.open()
+    const { directory, config } = app
+    const name = call.text('name') ?? 'command line'
+    const { id, secret } = await directory.operatorKeys.issue(name)
+    const target = { type: 'key', id, label: name }
+    await auditCredential(app, operatorKey.words, { teamId: null, target, opens: 'the whole appliance' })
     const address = `http://${config.OPERATOR_BIND}/operator/v1`
     return {
       data: { id, key: secret },

@@ -41,10 +41,15 @@ export const memberAdd: Command = {
     if (!MEMBER_ROLES.includes(role)) {
       throw new ProductError('invalid_parameter', `The role must be one of ${MEMBER_ROLES.join(', ')}.`)
     }
-    const { directory, people, db } = await call.open()
+    const app = await call.open()
+    const { directory, people, db } = app
     const team = chooseTeam(directory, call.text('team'))
     const person = { email: call.operands[0]!, role }
-    const { id, email } = await db.write((tx) => people.members.add(tx, team.id, person))
+    const { id, email } = await db.write((tx) => {
+      const added = people.members.add(tx, team.id, person)
+      auditCommand(tx, app, memberAdd.words, { email: added.email, teamId: team.id })
+      return added
+    })
     return {
       data: { id, email, role, team_id: team.id },
       lines: [

@@ -4,7 +4,11 @@ import { presentProvider } from '../api/schemas/provider.ts'
 import { ProviderCreate, ProviderUpdate, readNewProvider, readProvider } from '../api/schemas/provider-input.ts'
 import { isoTime } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
+import type { Context } from '../context.ts'
 import { closed, compileCheck, wrongBody } from '../http/validate.ts'
+import type { Provider } from '../outbound/records.ts'
+import { openedByAccount } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import { oneOf } from './choice.ts'
 import { type Call, type Command, type CommandOption, TEAM_OPTION } from './command.ts'
 import { readSecret } from './input.ts'
@@ -68,12 +72,14 @@ export const providerCreate: Command = {
     const given = bodyOf(call)
     const password = await readSecret(call.input(), 'The password', 'mailstead provider create …')
     const body = { smtp_protocol: DEFAULT_PROTOCOL, smtp_port: Number(DEFAULT_PORT), ...given, smtp_password: password }
-    const { directory, outbound } = await call.open()
+    const app = await call.open()
+    const { directory, outbound } = app
     const team = chooseTeam(directory, call.text('team'))
     const provider = await inOptionNames(NAMES, () => {
       if (!checkNew.passes(body)) throw wrongBody(checkNew.issues(body))
       return outbound.providers.create(team.id, readNewProvider(body as ProviderCreate))
     })
+    await noteOpened(app, providerCreate.words, provider)
     const row = presentProvider(provider)
     return { data: row, lines: [providerLine(row), `To check it now: mailstead provider test ${row.id}`] }
   },
@@ -102,9 +108,16 @@ export const providerUpdate: Command = {
       if (!checkChange.passes(body)) throw wrongBody(checkChange.issues(body))
       return app.outbound.providers.update(teamId, id, readProvider(body as ProviderUpdate))
     })
+    if (given.smtp_host !== undefined) await noteOpened(app, providerUpdate.words, provider)
     const row = presentProvider(provider)
     return { data: row, lines: [providerLine(row)] }
   },
+}
+
+/** A sending account sees what is sent. */
+function noteOpened(app: Context, words: string, { teamId, id, name, smtpHost }: Provider): Promise<void> {
+  const target = { type: 'provider', id, label: name }
+  return auditCredential(app, words, { teamId, target, opens: openedByAccount(smtpHost) })
 }
 
 export const providerConnect: Command = {

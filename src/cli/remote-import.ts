@@ -1,5 +1,6 @@
 // Follows the import of an outside account, with a progress bar at a terminal and lines elsewhere.
 
+import { pause } from '../base/clock.ts'
 import type { Context } from '../context.ts'
 import type { RemoteAccount } from '../sync/records.ts'
 import type { Call } from './command.ts'
@@ -26,10 +27,7 @@ export async function followImport(
     }
     call.progress.add(done - shown.done)
     shown.done = done
-    await new Promise<void>((resolve) => {
-      const timer = clock.after(LOOK_MS, resolve)
-      stop.addEventListener('abort', () => [timer.cancel(), resolve()], { once: true })
-    })
+    await pause(clock, LOOK_MS, stop)
     const next = sync.accounts.byId(current.id)
     if (next === undefined) break
     current = next

@@ -4,39 +4,27 @@ import { presentRemoteAccount, type RemoteAccountJson } from '../api/schemas/rem
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { REMOVAL_SIDES, type RemoteAccount } from '../sync/records.ts'
-import { choiceOption, oneOf } from './choice.ts'
-import { type Call, type Command, type CommandResult, TEAM_OPTION } from './command.ts'
-import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
+import { oneOf } from './choice.ts'
+import type { Call, Command, CommandResult } from './command.ts'
 import { FOLLOW_OPTION, followImport } from './remote-import.ts'
+import { statusList } from './status-list.ts'
 import { table } from './table.ts'
-import { chooseTeam } from './team-choice.ts'
 
-const STATUSES = ['pending', 'importing', 'active', 'delayed', 'paused', 'error'] as const
 const KEPT = ['keep', 'erase'] as const
-export const REMOTE_OPERAND = 'account (racc_… or its address)'
+const REMOTE_OPERAND = 'account (racc_… or its address)'
 
-export const remoteList: Command = {
+export const remoteList = statusList({
   words: 'remote list',
   summary: 'List the outside accounts of a team, newest first.',
-  options: {
-    ...TEAM_OPTION,
-    status: choiceOption('status', STATUSES),
-    ...LIMIT_OPTION,
+  statuses: ['pending', 'importing', 'active', 'delayed', 'paused', 'error'],
+  list: ({ sync }, teamId, filter) => sync.accounts.list(teamId, filter),
+  present: presentRemoteAccount,
+  table: {
+    none: 'There are no outside accounts. Attach one with mailstead remote add.',
+    head: ['Account', 'Address', 'Mode', 'Status', 'Imported', 'Last compared', 'Name'],
+    cells: cellsOf,
   },
-  async run(call) {
-    const status = oneOf('status', call.text('status'), STATUSES)
-    const limit = readLimit(call)
-    const { directory, sync } = await call.open()
-    const team = chooseTeam(directory, call.text('team'))
-    const page = sync.accounts.list(team.id, { status, limit, after: null })
-    const rows = page.items.map(presentRemoteAccount)
-    return listOutput(rows, page.next !== null, {
-      none: 'There are no outside accounts. Attach one with mailstead remote add.',
-      head: ['Account', 'Address', 'Mode', 'Status', 'Imported', 'Last compared', 'Name'],
-      cells: cellsOf,
-    })
-  },
-}
+})
 
 export const remoteShow: Command = {
   words: 'remote show',
@@ -107,7 +95,7 @@ export const remoteDelete: Command = {
 }
 
 /** @throws ProductError not_found; conflict for an address that several teams have attached */
-export function chooseRemote({ sync }: Context, text: string): RemoteAccount {
+function chooseRemote({ sync }: Context, text: string): RemoteAccount {
   const found = text.startsWith('racc_')
     ? [sync.accounts.byId(text)].flatMap((one) => one ?? [])
     : sync.accounts.byEmail(text.toLowerCase())

@@ -6,16 +6,16 @@ import { idPattern } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import type { Webhook } from '../events/webhooks/records.ts'
 import type { WebhookInput } from '../events/webhooks/subscriptions.ts'
-import { choiceOption, oneOf } from './choice.ts'
+import { openedByWebhook } from '../people/opens.ts'
+import { auditCredential } from './audit-command.ts'
 import { type Call, type Command, type CommandOption, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
-import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
 import { checkId } from './options.ts'
+import { statusList } from './status-list.ts'
 import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
-const STATUSES = ['enabled', 'disabled'] as const
 const EVERY = '*'
 const NONE = 'none'
 const DESCRIPTION_MAX = 255
@@ -38,28 +38,18 @@ const FIELDS: Readonly<Record<string, CommandOption>> = {
   description: { value: 'text', says: 'a note for the list' },
 }
 
-export const webhookList: Command = {
+export const webhookList = statusList({
   words: 'webhook list',
   summary: 'List the webhooks of a team, newest first.',
-  options: {
-    ...TEAM_OPTION,
-    status: choiceOption('status', STATUSES),
-    ...LIMIT_OPTION,
+  statuses: ['enabled', 'disabled'],
+  list: ({ eventDispatch }, teamId, filter) => eventDispatch.webhooks.list(teamId, filter),
+  present: presentWebhook,
+  table: {
+    none: 'There are no webhooks. Add one with mailstead webhook create.',
+    head: ['Webhook', 'Status', 'Last success', 'URL'],
+    cells: (row) => [row.id, row.status, row.last_success_at ?? 'never', row.url],
   },
-  async run(call) {
-    const status = oneOf('status', call.text('status'), STATUSES)
-    const limit = readLimit(call)
-    const { directory, eventDispatch } = await call.open()
-    const team = chooseTeam(directory, call.text('team'))
-    const page = eventDispatch.webhooks.list(team.id, { status, limit, after: null })
-    const rows = page.items.map(presentWebhook)
-    return listOutput(rows, page.next !== null, {
-      none: 'There are no webhooks. Add one with mailstead webhook create.',
-      head: ['Webhook', 'Status', 'Last success', 'URL'],
-      cells: (row) => [row.id, row.status, row.last_success_at ?? 'never', row.url],
-    })
-  },
-}
+})
 
 export const webhookShow: Command = {
   words: 'webhook show',
@@ -86,7 +76,9 @@ export const webhookCreate: Command = {
       url: call.operands[0]!,
       eventTypes: input.eventTypes ?? [EVERY],
       enabled: !call.has('disabled'),
+      setBy: 'operator',
     })
+    await noteOpened(app, webhookCreate.words, webhook)
     const row = presentWebhook(webhook)
     return {
       data: { ...row, signing_secret: secret },
@@ -115,13 +107,24 @@ export const webhookUpdate: Command = {
       throw new ProductError('invalid_parameter', 'Give --enable or --disable, not both.')
     }
     const enabled = call.has('enable') ? true : call.has('disable') ? false : undefined
-    const input: WebhookInput = { ...readInput(call, app, teamId), url: call.text('url'), enabled }
-    if (Object.values(input).every((value) => value === undefined)) {
+    const change = { ...readInput(call, app, teamId), url: call.text('url'), enabled }
+    if (Object.values(change).every((value) => value === undefined)) {
       throw new ProductError('missing_parameter', 'Nothing to change. See mailstead webhook update --help.')
     }
-    const row = presentWebhook(await app.eventDispatch.update(teamId, id, input, () => {}))
+    const webhook = await app.eventDispatch.update(teamId, id, { ...change, setBy: 'operator' }, () => {})
+    await noteOpened(app, webhookUpdate.words, webhook)
+    const row = presentWebhook(webhook)
     return { data: row, lines: linesOf(row) }
   },
+}
+
+function noteOpened(app: Context, words: string, webhook: Webhook): Promise<void> {
+  const { teamId, id } = webhook
+  return auditCredential(app, words, {
+    teamId,
+    target: { type: 'webhook', id, label: null },
+    opens: openedByWebhook(webhook),
+  })
 }
 
 export const webhookDelete: Command = {

@@ -7,8 +7,8 @@ interface MemoryLimits {
   mapBytes: number
 }
 
-/** Lists are read repeatedly: large caches. */
-const AMPLE: MemoryLimits = { writeKib: 32_768, readKib: 16_384, mapBytes: 268_435_456 }
+/** Lists are read repeatedly: a large cache. After each transaction SQLite goes through the whole table of the cache that writes. */
+const AMPLE: MemoryLimits = { writeKib: 8192, readKib: 16_384, mapBytes: 268_435_456 }
 /** For threads that read each row once: small caches and no memory map. */
 const LEAN: MemoryLimits = { writeKib: 4096, readKib: 2048, mapBytes: 0 }
 

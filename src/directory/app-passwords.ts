@@ -199,6 +199,20 @@ export class AppPasswords {
     tx.run(sql, [this.#deps.clock.now(), mailboxId, memberId])
   }
 
+  /** The active ones that one of these members and keys made, newest first. */
+  madeBy(teamId: string, makers: readonly string[], reader: Reader = this.#deps.db.read): AppPassword[] {
+    const now = this.#deps.clock.now()
+    const sql = `SELECT * FROM app_passwords WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ? AND ${ACTIVE}
+      ORDER BY n DESC`
+    return reader.all(sql, [JSON.stringify(makers), teamId, now]).map((row) => presentAppPassword(row, now))
+  }
+
+  revokeAllMadeBy(tx: Tx, teamId: string, makers: readonly string[]): void {
+    const sql = `UPDATE app_passwords SET revoked_at = ? WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ?
+      AND revoked_at IS NULL`
+    tx.run(sql, [this.#deps.clock.now(), JSON.stringify(makers), teamId])
+  }
+
   /** Revokes all of a mailbox, in the unit of work that deletes it. */
   revokeOf(tx: Tx, mailboxId: string): void {
     const sql = 'UPDATE app_passwords SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL'

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
 import { Aliases } from './aliases.ts'
 import { AppPasswords } from './app-passwords.ts'
-import { DkimKeys } from './dkim-keys.ts'
+import { DkimKeys, type NewDkimPair, newDkimPair } from './dkim-keys.ts'
 import { Domains } from './domains.ts'
 import { Filters } from './filters.ts'
 import { Forwards } from './forwards.ts'
@@ -51,6 +51,8 @@ export interface DirectoryDeps {
   vault: Vault
   resolver: Resolver
   config: Config
+  /** Makes DKIM key pairs; by default the system does. */
+  newDkimPair?: NewDkimPair
 }
 
 export function openDirectory(deps: DirectoryDeps): Directory {
@@ -60,6 +62,7 @@ export function openDirectory(deps: DirectoryDeps): Directory {
   const dkimKeys = new DkimKeys(deps)
   const domains = new Domains({
     ...deps,
+    newDkimPair: deps.newDkimPair ?? newDkimPair,
     filters,
     dkimKeys,
     inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId) || aliases.anyAt(tx, domainId),

@@ -21,6 +21,9 @@ export interface DkimPair {
   private: Buffer
 }
 
+/** @throws Error when the system makes none */
+export type NewDkimPair = (algorithm: DkimAlgorithm) => Promise<DkimPair>
+
 /** Vault purpose of the sealed private keys. */
 export const DKIM_PURPOSE = 'dkim'
 const RSA_BITS = 2048

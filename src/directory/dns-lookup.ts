@@ -1,16 +1,20 @@
 // Looks up DNS records of one name for a check that a person reads: bounded texts, and whether the answer is definite.
 
-import type { Resolver } from '../base/resolver.ts'
+import type { AskedServer, Resolver } from '../base/resolver.ts'
 
 /** Bounds of the values shown: records per name, and characters of each. */
 export const FOUND_MAX = 20
 export const FOUND_CHARS_MAX = 1000
+/** Servers noted for one name. */
+export const ASKED_MAX = 6
 
 /** The records of one name as texts. */
 export interface DnsLookup {
   values: string[]
   /** False without a definite answer of a name server. */
   definite: boolean
+  /** The servers that were asked. */
+  asked: AskedServer[]
 }
 
 /** The values within their bounds. */
@@ -43,11 +47,15 @@ export async function lookUp(
   type: string,
   read: (answer: unknown) => string[],
 ): Promise<DnsLookup> {
+  const asked: AskedServer[] = []
+  const note = (server: AskedServer) => {
+    if (asked.length < ASKED_MAX) asked.push(server)
+  }
   try {
-    return { values: read(await resolver.fresh(name, type)), definite: true }
+    return { values: read(await resolver.fresh(name, type, note)), definite: true, asked }
   } catch (error) {
     const code = (error as { code?: string }).code
     // Only "no such name" and "no such record" are answers; anything else is a name server in trouble.
-    return { values: [], definite: code === 'ENOTFOUND' || code === 'ENODATA' }
+    return { values: [], definite: code === 'ENOTFOUND' || code === 'ENODATA', asked }
   }
 }

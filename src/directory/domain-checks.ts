@@ -1,6 +1,6 @@
 // Looks up the DNS records of a domain and compares them with the expected ones (decisions §4.3).
 
-import type { Resolver } from '../base/resolver.ts'
+import type { AskedServer, Resolver } from '../base/resolver.ts'
 import { type DnsLookup, lookUpCname, lookUpMx, lookUpTxt, shown } from './dns-lookup.ts'
 import { type DnsRecord, type DnsRecords, isCname } from './dns-records.ts'
 
@@ -13,6 +13,10 @@ export interface DomainCheck {
   ok: boolean
   /** True for the verification record, which alone decides whether the domain is verified. */
   required: boolean
+  /** False without a definite answer of a name server: then nothing is known of a change. */
+  definite: boolean
+  /** The servers that were asked, in order. */
+  asked: AskedServer[]
 }
 
 /** Outcome of one lookup: `unknown` without a definite answer of a name server. */
@@ -43,7 +47,7 @@ export async function checkDomain(
 ): Promise<DomainFindings> {
   const { spf, dmarc, verification } = records
   const [proof, exchanges, policies, reports, keys, old] = await Promise.all([
-    reserved ? { values: [verification.value], definite: true } : lookUpTxt(resolver, verification.name),
+    reserved ? { values: [verification.value], definite: true, asked: [] } : lookUpTxt(resolver, verification.name),
     lookUpMx(resolver, spf.name),
     lookUpTxt(resolver, spf.name),
     lookUpTxt(resolver, dmarc.name),
@@ -58,16 +62,17 @@ export async function checkDomain(
     found: shown(answer.values),
     ok,
     required: record === 'verification',
+    definite: answer.definite,
+    asked: answer.asked,
   })
   return {
     verification: finding(proof, proven),
     dkim: new Map([...keys, ...old].map(({ expected, answer, ok }) => [expected.name, finding(answer, ok)])),
     checks: [
-      text('verification', verification, reserved ? { values: [], definite: true } : proof, proven),
+      text('verification', verification, reserved ? { values: [], definite: true, asked: [] } : proof, proven),
       ...records.mx.map(({ priority, target }): DomainCheck => {
         const ok = exchanges.values.some((value) => value.endsWith(` ${target}`))
-        const found = shown(exchanges.values)
-        return { record: 'mx', name: spf.name, expected: `${priority} ${target}`, found, ok, required: false }
+        return text('mx', { name: spf.name, value: `${priority} ${target}` }, exchanges, ok)
       }),
       text('spf', spf, policies, isSpfFor(policies.values, spf.value)),
       ...keys.map(({ expected, answer, ok }) => text('dkim', expected, answer, ok)),

@@ -3,6 +3,7 @@
 import type { Config } from '../config/config.ts'
 import type { Row } from '../db/db.ts'
 import type { PageKey } from '../db/page.ts'
+import type { CheckChange, DatedCheck } from './check-changes.ts'
 import { type DkimKey, isSuperseded, keyRecord } from './dkim-key-record.ts'
 import { type DnsRecord, type DnsRecords, dnsRecords } from './dns-records.ts'
 import type { DomainCheck } from './domain-checks.ts'
@@ -72,8 +73,15 @@ export function receivingOf(row: Row): ReceivingDomain {
 }
 
 /** The findings of the last check, empty before the first. */
-export function checksOf(row: Row): DomainCheck[] {
-  return JSON.parse((row.checks as string | null) ?? '[]') as DomainCheck[]
+export function checksOf(row: Row): DatedCheck[] {
+  const stored = JSON.parse((row.checks as string | null) ?? '[]') as (DatedCheck & Partial<DatedCheck>)[]
+  // Checks of earlier versions have no time, and no servers.
+  return stored.map(({ since = null, asked = [], definite = true, ...check }) => ({ ...check, since, asked, definite }))
+}
+
+/** What the last checks found otherwise than those before them, newest first. */
+export function changesOf(row: Row): CheckChange[] {
+  return JSON.parse((row.check_changes as string | null) ?? '[]') as CheckChange[]
 }
 
 export function presentDomain(row: Row, { keys, config, now }: DomainView): Domain {

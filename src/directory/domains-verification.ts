@@ -5,11 +5,20 @@ import { DAY_MS } from '../base/durations.ts'
 import { conflict } from '../base/errors.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import { dateChecks } from './check-changes.ts'
 import type { DkimKeys } from './dkim-keys.ts'
 import { checkDomain, type DomainFindings } from './domain-checks.ts'
 import { nextState } from './domain-lifecycle.ts'
 import { isReserved } from './domain-name.ts'
-import { type Domain, type SesFinding, sesColumns, stateColumns, stateOf } from './domain-record.ts'
+import {
+  changesOf,
+  checksOf,
+  type Domain,
+  type SesFinding,
+  sesColumns,
+  stateColumns,
+  stateOf,
+} from './domain-record.ts'
 import { SYSTEM_TEAM_ID } from './teams.ts'
 
 /** The result of checking a domain in DNS and at Amazon SES. */
@@ -68,13 +77,19 @@ export class DomainVerifier {
       ...stateColumns(next),
       receives: next.status === 'verified' ? 1 : row.receives,
       ...sesColumns(row, findings.ses),
-      ...{ checks: JSON.stringify(findings.checks), checked_at: now },
+      ...checkColumns(row, findings.checks, now),
     }
     this.#deps.dkimKeys.applyFindings(tx, { id, name }, findings.dkim)
     const columns = Object.keys(changed).map((column) => `${column} = ?`)
     tx.run(`UPDATE domains SET ${columns.join(', ')} WHERE id = ?`, [...Object.values(changed), id])
     return { ...row, ...changed }
   }
+}
+
+/** The findings beside those of the check before, and the last changes, newest first. */
+function checkColumns(row: Row, found: DomainFindings['checks'], now: number) {
+  const { checks, changes } = dateChecks(checksOf(row), changesOf(row), found, now)
+  return { checks: JSON.stringify(checks), check_changes: JSON.stringify(changes), checked_at: now }
 }
 
 /** Longer than any pause between two checks. ms */

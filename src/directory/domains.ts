@@ -10,12 +10,14 @@ import { type Page, pageOf } from '../db/page.ts'
 import { RowCache } from '../db/row-cache.ts'
 import { Where } from '../db/sql-text.ts'
 import { domainOf } from '../mime/address.ts'
+import type { CheckChange, DatedCheck } from './check-changes.ts'
 import { type ClientRecordCheck, checkClientRecords } from './client-records.ts'
-import { type DkimAlgorithm, type DkimKey, type DkimKeys, newDkimPair } from './dkim-keys.ts'
-import type { DomainCheck, DomainFindings } from './domain-checks.ts'
+import type { DkimAlgorithm, DkimKey, DkimKeys, NewDkimPair } from './dkim-keys.ts'
+import type { DomainFindings } from './domain-checks.ts'
 import { newDomain } from './domain-lifecycle.ts'
 import { checkDomainName, domainName, isReserved } from './domain-name.ts'
 import {
+  changesOf,
   checksOf,
   type Domain,
   type DomainFilter,
@@ -40,6 +42,8 @@ interface DomainDeps {
   config: Config
   filters: Filters
   dkimKeys: DkimKeys
+  /** Makes key pairs. */
+  newDkimPair: NewDkimPair
   /** Whether mailboxes that are not deleted have addresses at a domain. */
   inUse(tx: Tx, domainId: string): boolean
   /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
@@ -69,7 +73,7 @@ export class Domains {
    * @throws ProductError validation_error, conflict (the team has it, or another team has verified it)
    */
   async create(teamId: string, written: string): Promise<Domain> {
-    const { db, clock, config, dkimKeys } = this.#deps
+    const { db, clock, config, dkimKeys, newDkimPair } = this.#deps
     const name = checkDomainName(written, config)
     refuseTaken(db.read, teamId, name)
     const pair = await newDkimPair('rsa')
@@ -126,7 +130,7 @@ export class Domains {
    * @param name one of the appliance's own names, in stored form
    */
   async system(name: string): Promise<Domain> {
-    const { db, clock, dkimKeys, config } = this.#deps
+    const { db, clock, dkimKeys, config, newDkimPair } = this.#deps
     const known = this.ofTeam(db.read, SYSTEM_TEAM_ID, name)
     if (known !== undefined) return this.get(SYSTEM_TEAM_ID, known.id)!
     if (name !== config.AGENT_MAILBOX_DOMAIN && !config.MAIL_HOSTS.includes(name)) throw notFound('domain')
@@ -194,7 +198,7 @@ export class Domains {
    * @throws ProductError not_found, conflict while the last key of the algorithm was never found in DNS
    */
   async rotateKey(teamId: string, id: string, algorithm: DkimAlgorithm, check?: Check): Promise<Domain> {
-    const { db, dkimKeys } = this.#deps
+    const { db, dkimKeys, newDkimPair } = this.#deps
     const pair = await newDkimPair(algorithm)
     return db.write((tx) => {
       const row = this.#row(tx, teamId, id)
@@ -229,10 +233,10 @@ export class Domains {
     return row && this.#present(tx, row)
   }
 
-  /** The findings of the last check; undefined for a domain of another team. */
-  checks(teamId: string, id: string): DomainCheck[] | undefined {
+  /** The findings of the last check, and what the last checks found changed; undefined for a domain of another team. */
+  checks(teamId: string, id: string): { checks: DatedCheck[]; changes: CheckChange[] } | undefined {
     const row = this.#row(this.#deps.db.read, teamId, id)
-    return row && checksOf(row)
+    return row && { checks: checksOf(row), changes: changesOf(row) }
   }
 
   /** The domains whose check is due, the longest overdue first. */

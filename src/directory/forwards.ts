@@ -136,6 +136,13 @@ export class Forwards {
     return found
   }
 
+  /** Those that one of these members and keys made, whatever their status, newest first. */
+  madeBy(teamId: string, makers: readonly string[], reader: Reader = this.#deps.db.read): Forward[] {
+    const sql = `SELECT * FROM forwards WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ? ORDER BY n DESC`
+    const now = this.#deps.clock.now()
+    return reader.all(sql, [JSON.stringify(makers), teamId]).map((row) => presentForward(row, now))
+  }
+
   /**
    * Records what the receiver decides. A refusal keeps the team from asking again; a later confirmation takes it back.
    * @returns the forward as it is then; `changed` is false when it was so before, or has expired

@@ -222,6 +222,28 @@ export class Keys {
     tx.run('UPDATE keys SET revoked_at = ? WHERE mailbox_id = ? AND revoked_at IS NULL', [this.#clock.now(), mailboxId])
   }
 
+  /** A member or key, and all keys that it made, or that such a key made. */
+  makersFrom(teamId: string, maker: string, reader: Reader = this.#db.read): string[] {
+    const sql = `WITH RECURSIVE makers (id) AS
+      (SELECT ? UNION SELECT keys.id FROM keys JOIN makers ON keys.created_by = makers.id WHERE keys.team_id = ?)
+      SELECT id FROM makers`
+    return reader.all<{ id: string }>(sql, [maker, teamId]).map(({ id }) => id)
+  }
+
+  /** The active keys that one of these made, newest first. */
+  madeBy(teamId: string, makers: readonly string[], reader: Reader = this.#db.read): ApiKey[] {
+    const now = this.#clock.now()
+    const sql = `SELECT * FROM keys WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ? AND ${ACTIVE}
+      ORDER BY created_at DESC, n DESC`
+    return reader.all(sql, [JSON.stringify(makers), teamId, now]).map((row) => presentKey(row, now))
+  }
+
+  revokeMadeBy(tx: Tx, teamId: string, makers: readonly string[]): void {
+    const sql = `UPDATE keys SET revoked_at = ? WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ?
+      AND revoked_at IS NULL`
+    tx.run(sql, [this.#clock.now(), JSON.stringify(makers), teamId])
+  }
+
   /** Deletes every key of a purged mailbox. */
   purgeOf(tx: Tx, mailboxId: string): void {
     tx.run('DELETE FROM keys WHERE mailbox_id = ?', [mailboxId])

@@ -210,10 +210,11 @@ export interface MailboxState {
 
 /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
 function readAt(reader: Reader, domainId: string, email: string): Mailbox | undefined {
-  const row = reader.get(`SELECT * FROM mailboxes WHERE domain_id = ? AND email = ? AND status <> 'deleted'`, [
-    domainId,
-    email,
-  ])
+  // The bound value must not decide whether the partial index can be used: the statement would be prepared again with each execution.
+  const row = reader.get(
+    `SELECT * FROM mailboxes WHERE domain_id = +? AND email = ? AND status <> 'deleted' AND domain_id <> '${OUTSIDE}'`,
+    [domainId, email],
+  )
   return row && presentMailbox(row)
 }
 

@@ -25,7 +25,7 @@ export async function noteChange(request: RequestContext, outcome: SendableAnswe
       teamId: teamOf(request, outcome),
       actor,
       action: route.operation,
-      target,
+      ...{ target, opens: request.opens },
       ...where,
     })
   } catch (error) {
@@ -33,13 +33,14 @@ export async function noteChange(request: RequestContext, outcome: SendableAnswe
   }
 }
 
-/** Null where nothing is audited: mailboxes except for credentials they issue, sending, and requests without a credential. */
+/** Null where nothing is audited: mailboxes except for what opens their messages, sending, and requests without a credential. */
 function actorOf(request: RequestContext): AuditEntry['actor'] | null {
-  const { principal, session, listener, match } = request
+  const { principal, session, listener, match, opens } = request
   const { route } = match.entry!
   const email = session?.email ?? personOfForm(request)
   const { surface = 'app', fresh = false } = route
-  if ((principal?.kind === 'mailbox' && !fresh) || surface === 'send' || surface === 'both') return null
+  if ((principal?.kind === 'mailbox' && !fresh && opens === null) || surface === 'send' || surface === 'both')
+    return null
   const member = principal !== null && principal.kind !== 'person' ? principal.person?.memberId : undefined
   if (email !== undefined) return { kind: 'person', id: member ?? session?.id ?? '', label: email }
   if (principal === null || principal.kind === 'person') return null

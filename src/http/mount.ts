@@ -91,11 +91,22 @@ function count(request: RequestContext, free: boolean): void {
   res.setHeader('X-RateLimit-Reset', String(allowance.reset))
 }
 
-// RFC 9112 §3.2. Node would reject it too, but without an envelope.
+// RFC 9112 §3.2. Node would reject a missing one too, but without an envelope; of two it takes the first, and a proxy may take the second.
 function requireHost(request: RequestContext): void {
+  if (hasTwoHosts(request.req.rawHeaders)) {
+    throw new ProductError('invalid_parameter', 'The Host header is given more than once. Send it once.', {
+      param: 'Host',
+    })
+  }
   if (request.req.httpVersion === '1.1' && request.header('host') === undefined) {
     throw new ProductError('invalid_parameter', 'The Host header is missing. Send it.', { param: 'Host' })
   }
+}
+
+function hasTwoHosts(raw: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < raw.length; at += 2) if (raw[at]!.length === 4 && raw[at]!.toLowerCase() === 'host') hosts++
+  return hosts > 1
 }
 
 function requireRoute(request: RequestContext): void {

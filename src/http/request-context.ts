@@ -91,6 +91,8 @@ export class RequestContext {
   cursorScope = ''
   /** True for a streamed answer. */
   isStreaming = false
+  /** What the change gives access to, for the audit log; null where it gives none. */
+  opens: string | null = null
   /** Code of the error that was sent; null for a success. */
   errorCode: string | null = null
   #source: string | undefined

@@ -4,6 +4,7 @@ import type { Tx } from '../db/db.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { bearer, credentialStatus } from './authenticate.ts'
 import { expectMatch } from './etag.ts'
+import { requireConfirmed } from './fresh-proof.ts'
 import { ownerOf } from './input.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Answer, RequestFacts, ThrottleLimit } from './route.ts'
@@ -75,6 +76,14 @@ export class ContextFacts implements RequestFacts {
 
   signedIn(session: SignInSession): void {
     this.#request.session = session
+  }
+
+  opens(what: string | null): void {
+    this.#request.opens = what
+  }
+
+  requireFreshProof(): void {
+    requireConfirmed(this.#request.listener.app.clock, this.#request.session)
   }
 
   credentialStatus(): Promise<'in' | 'out' | 'suspended'> {

@@ -82,6 +82,10 @@ export interface RequestFacts {
   conditional: boolean
   /** Names the session that this request has opened, for the audit log. */
   signedIn(session: SignInSession): void
+  /** Names what the change gives access to, for the audit log. Never a secret; null where it gives none. */
+  opens(what: string | null): void
+  /** Throws insufficient_permissions for a session without a fresh proof, where only some requests of a route need one. */
+  requireFreshProof(): void
   /** Checks `If-Match` against the version of the resource (see {@link Answer.version}); throws conflict on a mismatch. */
   matches(version: unknown): void
   /**

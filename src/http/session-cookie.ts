@@ -35,13 +35,28 @@ export function cookieName(config: Config): string {
   return isSecure(config) ? '__Host-mailstead' : 'mailstead'
 }
 
-/** The value of a cookie in a `Cookie` header, null without it. */
+/**
+ * The value of a cookie in a `Cookie` header, null without it. Only spaces and tabs are no part of a name: a sibling host may set a cookie whose
+ * name begins with another white space, which browsers do not take for `__Host-`.
+ */
 export function cookieOf(header: string | undefined, name: string): string | null {
   for (const pair of (header ?? '').split(';')) {
     const cut = pair.indexOf('=')
-    if (cut > 0 && pair.slice(0, cut).trim() === name) return pair.slice(cut + 1).trim()
+    if (cut > 0 && trimmed(pair.slice(0, cut)) === name) return trimmed(pair.slice(cut + 1))
   }
   return null
+}
+
+// Without a pattern: one for the end takes quadratic time on spaces.
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
 }
 
 function deviceName(config: Config): string {

@@ -1,9 +1,9 @@
 // Sends the data items that NOTIFY wants of new messages (RFC 5465 §5.2).
 
+import { type NumberRange, piecesOfRanges } from '../base/number-ranges.ts'
 import { planFetch } from './fetch-plan.ts'
 import { FetchWriter } from './fetch-writer.ts'
 import type { FetchItem } from './grammar/fetch-items.ts'
-import { type NumberRange, piecesOfRanges } from './grammar/sets.ts'
 import { FETCH_PAGE } from './limits.ts'
 import { MessagePage } from './message-content.ts'
 import type { ImapSession } from './session.ts'

@@ -1,7 +1,8 @@
 // Sequence sets of commands as UIDs of the selected folder.
 
+import type { NumberRange } from '../base/number-ranges.ts'
 import { bad } from './answers.ts'
-import { type NumberRange, normalizeRanges, type SequenceSet, STAR } from './grammar/sets.ts'
+import { normalizeRanges, type SequenceSet, STAR } from './grammar/sets.ts'
 import type { ImapSession } from './session.ts'
 import { intersectRanges, type UidView } from './views.ts'
 

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Bounds of seconds: from a command without reading to a search of everything. */
 const COMMAND_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60]
-/** Changes are combined for a quarter of a second before clients hear of them. */
+/** Changes are combined for a quarter of a second before clients are notified. */
 const NOTIFY_SECONDS = [0.25, 0.3, 0.4, 0.6, 1, 2, 5, 10]
 
 /** What is not counted but looked at, at each scrape. */

@@ -1,6 +1,7 @@
 // What changed in a folder since the client knew it: VANISHED (EARLIER) and FETCH (RFC 7162 §3.2.5 and §3.2.6).
 
-import { formatRanges, type NumberRange, rangesInclude } from './grammar/sets.ts'
+import { type NumberRange, rangesInclude } from '../base/number-ranges.ts'
+import { formatRanges } from './grammar/sets.ts'
 import type { ImapSession } from './session.ts'
 import { TimeSlice } from './time-slice.ts'
 import { labelsOf, sayFlags } from './updates.ts'

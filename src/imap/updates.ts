@@ -1,9 +1,10 @@
 // Announces to a session what changed in its selected folder: EXPUNGE or VANISHED, EXISTS, FETCH (RFC 9051 §5.2, §7.4, §7.5; RFC 7162).
 
+import { countOf, type NumberRange } from '../base/number-ranges.ts'
 import type { FolderEntry } from '../store/folders-views.ts'
 import { ENTRY_FLAGS } from '../store/messages/keywords.ts'
 import { announceKeywords, formatFlags } from './flag-texts.ts'
-import { countOf, formatRanges, type NumberRange, normalizeRanges } from './grammar/sets.ts'
+import { formatRanges, normalizeRanges } from './grammar/sets.ts'
 import type { SelectedFolder } from './selected.ts'
 import type { ImapSession } from './session.ts'
 import type { AnnounceOptions } from './session-owner.ts'

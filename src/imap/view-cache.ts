@@ -1,8 +1,9 @@
 // The current UIDs of folders, shared by all sessions on them: read once, then kept up to date from what was added and removed.
 
 import type { Clock, Timer } from '../base/clock.ts'
+import type { NumberRange } from '../base/number-ranges.ts'
 import type { FolderViews } from '../store/folders-views.ts'
-import { type NumberRange, rangesOf } from './grammar/sets.ts'
+import { rangesOf } from './grammar/sets.ts'
 import { subtractRanges, toRun, UidView } from './views.ts'
 
 /** A view and what it is current as of. */

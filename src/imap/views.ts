@@ -1,6 +1,6 @@
 // The messages of a folder as one session knows them: ascending UIDs as runs, sequence numbers by binary search, differences of two views.
 
-import type { NumberRange } from './grammar/sets.ts'
+import type { NumberRange } from '../base/number-ranges.ts'
 
 /** Consecutive UIDs. */
 export interface UidRun {

@@ -14,7 +14,7 @@ const REFRESH_MS = MINUTE_MS
 const { config, workers: names, isOpen } = workerData as WorkerThreadData
 const app = await openContext(config, { lean: true })
 app.appliance.follow(isOpen)
-const workers = [...names.map((name) => openWorker(app, name)), openScheduler(app, threadJobs)]
+const workers = [...(await Promise.all(names.map((name) => openWorker(app, name)))), openScheduler(app, threadJobs)]
 for (const worker of workers) await worker.start()
 collectWhenIdle()
 

@@ -16,7 +16,7 @@ const OPEN = {
   deliver: (app) => app.outbound.runner(),
   webhooks: (app) => app.eventDispatch.dispatcher(),
   sync: (app) => app.sync.worker(app.inspector),
-} satisfies Record<string, (app: Context) => Worker>
+} satisfies Record<string, (app: Context) => Worker | Promise<Worker>>
 
 export type WorkerName = keyof typeof OPEN
 /** In the order of their work: jobs queue messages and events. */
@@ -49,6 +49,6 @@ export interface WorkerThreadData {
 }
 
 /** Creates a worker in the current thread. */
-export function openWorker(app: Context, name: WorkerName): Worker {
-  return OPEN[name](app)
+export async function openWorker(app: Context, name: WorkerName): Promise<Worker> {
+  return await OPEN[name](app)
 }

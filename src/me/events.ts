@@ -26,7 +26,7 @@ const readEvents = route({
     description:
       '`state` {actor, mailbox_id, changed: {type: state}} and `message.received` {actor, …} are those of `GET /mailbox/events` for each ' +
       `mailbox. \`team\` {actor, changed: [${TEAM_CHANGES.join(', ')}]} says at most once a second what may be different in a team, as ` +
-      'far as the role permits to read it. `approvals` {count} says how many approvals wait: at the begin and after a change. `left` ' +
+      'far as the role permits to read it. `approvals` {count} says how many approvals wait: at the beginning and after each change. `left` ' +
       '{actor} says that the person can no longer open a mailbox or team. `reload` {version} says that another version of the appliance ' +
       'runs than before the connection was lost. To resume, send the last `id` in Last-Event-ID, as EventSource does: mailboxes begin ' +
       'with the difference, and each team with a `team` event that names everything. `ping` {interval} is sent after a time without other ' +

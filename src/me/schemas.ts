@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import { SIGN_IN_METHODS } from '../config/config.ts'
+import { MAILBOX_SCOPES } from '../directory/permissions.ts'
 import { record } from '../http/record.ts'
 import { Id, Nullable, Words } from '../http/schema.ts'
 import { TimeOf } from '../http/time.ts'
@@ -25,6 +26,15 @@ const OwnMailbox = record('OwnMailbox', 'A mailbox that was granted to the perso
   email: Type.String(),
   display_name: Nullable(Type.String()),
   access: Words(MAILBOX_ACCESS),
+  capabilities: Type.Array(Words(MAILBOX_SCOPES), {
+    description: 'Scopes that the access gives below `/as/{mailbox_id}`.',
+  }),
+  unread_threads: Nullable(
+    Type.Integer({
+      minimum: 0,
+      description: 'Threads with an unread message in the Inbox; null while the store cannot be read.',
+    }),
+  ),
   status: Words(['active', 'suspended']),
 })
 

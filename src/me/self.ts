@@ -6,7 +6,8 @@ import { PROGRAM_VERSION } from '../config/version.ts'
 import type { Context } from '../context.ts'
 import { answer, type RequestFacts, route } from '../http/route.ts'
 import { browserCookies, deviceCookie, signOutHeaders } from '../http/session-cookie.ts'
-import { MEMBER_PERMISSIONS } from '../people/members.ts'
+import { ACCESS_SCOPES } from '../people/grants.ts'
+import { MEMBER_PERMISSIONS, type TeamMember } from '../people/members.ts'
 import type { SessionRecord } from '../people/sessions.ts'
 import { ME_ROUTE } from './me-route.ts'
 import { Self } from './schemas.ts'
@@ -71,12 +72,12 @@ export function presentSelf(app: Context, session: SessionRecord): Static<typeof
     locale: person?.locale ?? null,
     time_zone: person?.timeZone ?? null,
     teams,
-    mailboxes: memberships.flatMap(({ id, teamId }) => mailboxesOf(app, id, teamId)),
+    mailboxes: mailboxesOf(app, memberships),
     is_operator: config.OPERATOR_WEB && people.isOperator(session),
     sign_in: {
       passkeys: people.authentication.passkeysOf(session).length,
       password: person !== undefined && person.password !== null,
-      recovery_codes: people.recoveryCodes.count(session.email),
+      recovery_codes: codesOf(app, session),
       links: config.SIGN_IN.includes('link') && people.linkMailPolicy(session.email).mailed,
       allowed: [...config.SIGN_IN],
     },
@@ -86,13 +87,40 @@ export function presentSelf(app: Context, session: SessionRecord): Static<typeof
   }
 }
 
-function mailboxesOf(app: Context, memberId: string, teamId: string): Static<typeof Self>['mailboxes'] {
-  return app.people.grants.ofMember(memberId).flatMap(({ mailboxId, access }) => {
-    const mailbox = app.directory.mailboxes.get(teamId, mailboxId)
-    if (mailbox === undefined || mailbox.status === 'deleted') return []
-    const { email, displayName } = mailbox
-    return [{ id: mailboxId, team_id: teamId, email, display_name: displayName, access, status: mailbox.status }]
-  })
+/** A session that opens one team learns of the codes of that team only. */
+function codesOf({ people }: Context, session: SessionRecord): number {
+  const { recoveryCodes } = people
+  return session.teamId === null ? recoveryCodes.count(session.email) : recoveryCodes.countOf(session)
+}
+
+function mailboxesOf(app: Context, memberships: readonly TeamMember[]): Static<typeof Self>['mailboxes'] {
+  const granted = memberships.flatMap(({ id: memberId, teamId }) =>
+    app.people.grants.ofMember(memberId).flatMap(({ mailboxId: id, access }) => {
+      const mailbox = app.directory.mailboxes.get(teamId, id)
+      if (mailbox === undefined || mailbox.status === 'deleted') return []
+      const { email, displayName, status } = mailbox
+      const capabilities = [...ACCESS_SCOPES[access]]
+      return [{ id, team_id: teamId, email, display_name: displayName, access, capabilities, status }]
+    }),
+  )
+  const unread = unreadThreadsOf(
+    app,
+    granted.map(({ id }) => id),
+  )
+  return granted.map((mailbox) => ({ ...mailbox, unread_threads: unread.get(mailbox.id) ?? null }))
+}
+
+/** Threads with an unread message in the Inbox, by mailbox; empty while the store cannot be read. */
+function unreadThreadsOf(app: Context, mailboxIds: readonly string[]): Map<string, number> {
+  if (mailboxIds.length === 0) return new Map()
+  try {
+    const accounts = app.store.accounts.byMailboxes(mailboxIds)
+    const unread = app.store.folders.unreadThreads([...accounts.values()].map(({ n }) => n))
+    return new Map([...accounts].map(([id, { n }]) => [id, unread.get(n) ?? 0]))
+  } catch (error) {
+    app.log.warn({ event: 'me.unread_unavailable', err: error }, 'Unread threads unavailable')
+    return new Map()
+  }
 }
 
 export const selfRoutes = [readSelf, deleteSession]

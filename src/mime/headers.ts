@@ -1,6 +1,7 @@
 // Parses the header of a message or of one of its parts into fields with byte offsets, within fixed limits.
 
 import { decodeRaw } from './charset.ts'
+import { fieldNameAt, isNameByte } from './field-names.ts'
 
 /** Bounds of one header block (architecture decision 13). Sizes are bytes. */
 export const HEADER_BYTES_MAX = 256 * 1024
@@ -195,7 +196,7 @@ class HeaderReader {
       this.broken(`A header field is longer than ${FIELD_BYTES_MAX} bytes.`)
       valueEnd = Math.max(this.valueStart, this.fieldStart + FIELD_BYTES_MAX)
     }
-    const name = nameOf(this.bytes, this.fieldStart, this.valueStart - 1)
+    const name = fieldNameAt(this.bytes, this.fieldStart, this.valueStart - 1)
     const value = this.bytes.subarray(this.valueStart, valueEnd)
     this.fields.push({ name, value, start: this.fieldStart, end: this.fieldEnd })
     this.fieldStart = -1
@@ -225,16 +226,6 @@ function endOfName(bytes: Uint8Array, pos: number, lineEnd: number): number {
   if (at === pos) return -1
   while (at < lineEnd && (bytes[at] === SPACE || bytes[at] === TAB)) at++
   return bytes[at] === COLON && at < lineEnd ? at : -1
-}
-
-function isNameByte(byte: number): boolean {
-  return byte > SPACE && byte < 127 && byte !== COLON
-}
-
-function nameOf(bytes: Uint8Array, start: number, colon: number): string {
-  let name = ''
-  for (let at = start; at < colon && isNameByte(bytes[at]!); at++) name += String.fromCharCode(bytes[at]!)
-  return name.toLowerCase()
 }
 
 /** "From ann Thu Jan 1 …", also with a leading ">": a remainder of an mbox file. */

@@ -17,6 +17,8 @@ import { declaredCharset, readStructure } from './structure.ts'
 /** Characters of a subject (RFC 5322 §2.1.1: longest line) and of text for the index. */
 export const SUBJECT_MAX = 998
 export const SEARCH_TEXT_MAX = 256 * 1024
+/** Characters of a text that is kept with its part. */
+const KEPT_TEXT_MAX = 64 * 1024
 /** Bytes of a text part up to which it is checked for being blank. */
 const STUB_MAX = 200
 
@@ -59,11 +61,18 @@ export function byteRangeOf(
   return { start: bodyStart, end: Math.min(bodyEnd, bodyStart + encodedBytes(characters * 4, encoding)) }
 }
 
+/** Whole texts of parts, while the part is there: the index, the spam score and the search for links read the same ones. */
+const keptTexts = new WeakMap<Part, string>()
+
 /** The text of a part, at most `characters` of it, with LF line ends. */
 export function partText(bytes: Uint8Array, part: Part, characters: number): string {
+  const known = keptTexts.get(part)
+  if (known !== undefined && known.length <= characters) return known
   const { start, end } = byteRangeOf(part, characters)
   const text = decodeText(bytes.subarray(start, end), part)
-  return text.length > characters ? cut(text, characters) : text
+  if (text.length > characters) return cut(text, characters)
+  if (end === part.bodyEnd && text.length <= KEPT_TEXT_MAX) keptTexts.set(part, text)
+  return text
 }
 
 type Lists = Pick<ParsedMessage, 'from' | 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo'>

@@ -64,21 +64,31 @@ function fold(text: string): string {
   let count = 0
   let space = false
   let joiner = ''
-  for (const character of text) {
-    const plain = isPlain(character.charCodeAt(0))
-    if (!plain && /[\s\x00-\x1f\x7f-\x9f]/.test(character)) {
+  for (let at = 0; at < text.length; ) {
+    const end = endOfPlain(text, at, at + PREVIEW_MAX)
+    const character = end > at ? '' : String.fromCodePoint(text.codePointAt(at)!)
+    if (end === at && /[\s\x00-\x1f\x7f-\x9f]/.test(character)) {
       space = true
       joiner = ''
-    } else if (!plain && NO_WIDTH.test(character)) {
+    } else if (end === at && NO_WIDTH.test(character)) {
       joiner = character === '\u200d' || character === '\u200c' ? character : joiner
     } else {
       const lead = count === 0 ? '' : space ? ' ' : joiner
-      if (count + lead.length >= PREVIEW_MAX) break
-      out += lead + character
-      count += lead.length + 1
+      const room = PREVIEW_MAX - count - lead.length
+      if (room <= 0) break
+      out += lead + (end > at ? text.slice(at, Math.min(end, at + room)) : character)
+      count += lead.length + Math.max(1, Math.min(end - at, room))
       space = false
       joiner = ''
     }
+    at = Math.max(end, at + character.length)
   }
   return out.toWellFormed()
+}
+
+/** Where the run of plain characters that starts here ends: a run costs one string, not one for each character. */
+function endOfPlain(text: string, start: number, limit: number): number {
+  let at = start
+  while (at < limit && isPlain(text.charCodeAt(at))) at++
+  return at
 }

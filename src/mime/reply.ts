@@ -14,7 +14,7 @@ export interface ReplySource {
   listPost: string | null
 }
 
-/** Whom a reply goes to: the author, everybody who got the message, or its mailing list. */
+/** Whom a reply goes to: the author, all recipients of the message, or its mailing list. */
 export type ReplyAudience = 'sender' | 'all' | 'list'
 
 export interface ReplyRecipients {

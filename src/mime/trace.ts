@@ -88,9 +88,14 @@ function printable(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]/gu, '')
 }
 
+/** The date that was written last: many messages are received in a second. */
+let written = { second: Number.NaN, text: '' }
+
 /** A date in the format of RFC 5322 §3.3, always UTC. */
 export function rfc5322Date(ms: number): string {
-  return new Date(ms).toUTCString().replace('GMT', '+0000')
+  const second = Math.floor(ms / 1000)
+  if (second !== written.second) written = { second, text: new Date(ms).toUTCString().replace('GMT', '+0000') }
+  return written.text
 }
 
 interface Cut {

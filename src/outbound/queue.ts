@@ -38,6 +38,9 @@ export interface QueueFilter {
   after: PageKey | null
 }
 
+/** A place in the order of the queue: by due time (ms), then by delivery. */
+export type QueuePosition = Pick<QueuedDelivery, 'dueAt' | 'delivery'>
+
 /** The deliveries that a query for due deliveries skips. */
 export interface QueueExclusions {
   teams: readonly string[]
@@ -100,9 +103,15 @@ export class Queue {
 
   /**
    * The due deliveries, the longest due first, read from one covering index.
-   * @param after last row of the previous page
+   * @param after position behind which they are
+   * @param upTo last position; null for all
    */
-  due(now: number, limit: number, exclusions: QueueExclusions, after: QueuedDelivery | null): QueuedDelivery[] {
+  due(
+    now: number,
+    limit: number,
+    exclusions: QueueExclusions,
+    { after, upTo }: { after: QueuePosition; upTo: QueuePosition | null },
+  ): QueuedDelivery[] {
     const lists = [
       ['team_id', exclusions.teams],
       ['origin', exclusions.origins],
@@ -112,9 +121,15 @@ export class Queue {
     const rows = this.#db.read.all<Omit<Row, 'lease' | 'handed' | 'is_urgent'>>(
       `SELECT delivery, email, team_id, origin, lane, due_at FROM queue
        WHERE due_at <= ? AND (due_at, delivery) > (?, ?)
+         ${upTo === null ? '' : 'AND (due_at, delivery) <= (?, ?)'}
          ${notIn.map(([column, list]) => `AND ${column} NOT IN (${marksOf(list)})`).join(' ')}
        ORDER BY due_at, delivery LIMIT ?`,
-      [now, after?.dueAt ?? -1, after?.delivery ?? 0, ...notIn.flatMap(([, list]) => padded(list)), limit],
+      [
+        ...[Math.min(now, upTo?.dueAt ?? now), after.dueAt, after.delivery],
+        ...(upTo === null ? [] : [upTo.dueAt, upTo.delivery]),
+        ...notIn.flatMap(([, list]) => padded(list)),
+        limit,
+      ],
     )
     return rows.map((row) => present({ ...row, lease: null, handed: 0, is_urgent: 0 }))
   }

@@ -12,6 +12,7 @@ import type { SignIn } from '../directory/sign-ins.ts'
 import { type PageAnswer, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
+import { openedByMailboxKey } from '../people/opens.ts'
 import { type ConsoleView, formViewOf, viewOf } from './console.ts'
 import { profilePath } from './mail-setup.ts'
 import { html, type Markup, when } from './markup.ts'
@@ -116,6 +117,7 @@ const createAppPassword = route({
     const notify = await app.people.sharing.prepareCredentialNotices(params.team_id, mailbox, made)
     const issued = await app.directory.appPasswords.issue(params.team_id, mailbox.id, input)
     await notify()
+    request.opens(openedByMailboxKey(mailbox.email, issued.record.permissions))
     return mailboxPage(app, view, mailbox, issued)
   },
 })

@@ -8,6 +8,7 @@ import { allows, isSubset, ROLES, type Role } from '../directory/permissions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Id } from '../http/schema.ts'
 import { MEMBER_PERMISSIONS, type TeamMember } from '../people/members.ts'
+import { openedByKey } from '../people/opens.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { html, type Markup, when } from './markup.ts'
 import { goTo, PAGE_ROUTE, personOf, requireFormToken, requireFreshSignIn, sessionOf, sitePage } from './site.ts'
@@ -85,6 +86,7 @@ const createKey = route({
     const issued = await app.directory.keys.issue({
       ...{ teamId: params.team_id, kind: 'root', name: body.name, role, createdBy: view.member.id },
     })
+    request.opens(openedByKey(issued.record.permissions))
     return keysPage(app, view, issued.secret)
   },
 })
@@ -205,6 +207,7 @@ function newKey(teamId: string, token: string, granted: readonly string[]): Mark
   )
   return html`<h2>A new key</h2><form method="post" action="/owner/keys/${teamId}/keys"><input type="hidden" name="csrf" value="${token}">
 <label>Name <input type="text" name="name" required maxlength="100"></label><label>Role <select name="role">${roles}</select></label>
+<p class="soft">A program with it sees the events of the team, with the beginning of every received message. The audit log says so.</p>
 <div class="actions"><button>Issue the key</button></div></form>`
 }
 

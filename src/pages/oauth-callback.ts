@@ -14,6 +14,7 @@ import type {
   OAuthCallbackResult,
 } from '../outbound/oauth/oauth.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
+import { openedByAccount } from '../people/opens.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { htmlPage, onwardPage, type PageContent } from './html.ts'
 import { askToConfirm } from './oauth-confirmation.ts'
@@ -85,7 +86,9 @@ async function complete(app: Context, type: ConnectedType, query: Query, request
   if (outcome.kind === 'connected') {
     const { provider, createdBy } = outcome
     const target = { type: 'provider', id: provider.id, label: provider.oauthEmail }
-    await noteConnection(app, { teamId: provider.teamId, createdBy, action: 'connectProvider', target }, request)
+    const opens = openedByAccount(null)
+    const connection = { teamId: provider.teamId, createdBy, action: 'connectProvider', target, opens }
+    await noteConnection(app, connection, request)
   }
   return pageOf(outcome)
 }
@@ -132,17 +135,18 @@ interface Connection {
   createdBy: string
   action: string
   target: { type: string; id: string; label: string | null }
+  opens?: string
 }
 
 /** The redirect is a GET, which the audit log leaves out otherwise. */
 async function noteConnection(app: Context, connection: Connection, request: RequestFacts): Promise<void> {
-  const { teamId, createdBy, action, target } = connection
+  const { teamId, createdBy, action, target, opens } = connection
   const isKey = createdBy.startsWith('key_')
   const known = isKey
     ? app.directory.keys.get(teamId, createdBy)?.name
     : app.people.members.get(teamId, createdBy)?.email
   const actor = { kind: isKey ? ('key' as const) : ('person' as const), id: createdBy, label: known ?? createdBy }
-  await app.people.audit.record({ teamId, actor, action, target, source: request.source, requestId: request.id })
+  await app.people.audit.record({ teamId, actor, action, target, opens, source: request.source, requestId: request.id })
 }
 
 /** Attaches the outside account of a consent. */

@@ -4,6 +4,7 @@ import type { Tx } from '../db/db.ts'
 import type { KnownDevices } from './devices.ts'
 import type { MailboxGrants } from './grants.ts'
 import type { Links } from './links.ts'
+import type { MadeByMember, MadeCredentials } from './made-credentials.ts'
 import type { Members, TeamMember } from './members.ts'
 import type { Passkeys } from './passkeys.ts'
 import type { Persons } from './persons.ts'
@@ -19,6 +20,7 @@ interface Deps {
   passkeys: Passkeys
   recoveryCodes: RecoveryCodes
   devices: KnownDevices
+  made: MadeCredentials
 }
 
 /** A person in one of their teams. */
@@ -36,19 +38,29 @@ export class AccessEnds {
 
   /**
    * Removes a person from a team, with all that belongs to it alone: sessions, links, passkeys, codes and a password that open nothing
-   * else, and the sessions opened with links shown to them. What opens other teams stays: any team can invite and remove a stranger.
+   * else, the sessions opened with links shown to them, and the forwards they made to their own address. What opens other teams stays: any
+   * team can invite and remove a stranger.
    * @param check sees the member and throws to refuse
+   * @returns what they made that stays in use
    * @throws ProductError not_found, conflict for the last owner
    */
-  removeIn(tx: Tx, teamId: string, id: string, check: (current: TeamMember) => void): void {
-    const { members, grants, passkeys, recoveryCodes, persons } = this.#deps
-    const { email } = members.remove(tx, teamId, id, check)
-    grants.deleteOfMember(tx, id)
+  removeIn(tx: Tx, teamId: string, id: string, check: (current: TeamMember) => void): MadeByMember {
+    const { passkeys, recoveryCodes, persons } = this.#deps
+    const { email, made } = this.#leave(tx, { teamId, id }, check)
     passkeys.deleteBoundTo(tx, { email, teamId })
     recoveryCodes.deleteBoundTo(tx, { email, teamId })
     persons.deletePasswordBoundTo(tx, { email, teamId })
     this.#endSignIns(tx, { email, teamId })
+    return made
+  }
+
+  #leave(tx: Tx, { teamId, id }: { teamId: string; id: string }, check: (current: TeamMember) => void) {
+    const { members, grants, made } = this.#deps
+    const member = members.remove(tx, teamId, id, check)
+    grants.deleteOfMember(tx, id)
+    made.endOwnForwardsIn(tx, member, null)
     this.endShownTo(tx, id)
+    return { email: member.email, made: made.noteRemovedIn(tx, teamId, member) }
   }
 
   /**
@@ -66,12 +78,8 @@ export class AccessEnds {
    * @throws ProductError conflict while that person is the last owner of a team
    */
   forgetIn(tx: Tx, email: string): void {
-    const { members, grants, sessions, links, passkeys, recoveryCodes, devices, persons } = this.#deps
-    for (const { teamId, id } of members.of(email, tx)) {
-      members.remove(tx, teamId, id, () => {})
-      grants.deleteOfMember(tx, id)
-      this.endShownTo(tx, id)
-    }
+    const { members, sessions, links, passkeys, recoveryCodes, devices, persons } = this.#deps
+    for (const member of members.of(email, tx)) this.#leave(tx, member, () => {})
     sessions.closeOf(tx, email)
     links.dropOf(tx, email)
     passkeys.deleteOf(tx, email)

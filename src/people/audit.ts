@@ -9,7 +9,17 @@ import { redateRows } from '../db/redate.ts'
 import { Where } from '../db/sql-text.ts'
 
 const LABEL_MAX = 200
+const OPENS_MAX = 500
 const PRUNED_AT_ONCE = 1000
+/** Entries that are kept of a team, and of what concerns no team. */
+export const AUDIT_ENTRIES_MAX = 100_000
+/** Entries that are removed beyond it, in one piece. */
+export const TRIMMED_AT_ONCE = 5000
+/** The bound is checked with every so many entries. */
+const CHECKED_EVERY = 100
+/** The action of an entry that says that others were removed, and its actor. */
+export const TRIM_ACTION = 'removeAuditEntries'
+const APPLIANCE = 'appliance'
 
 /** Who made a change: a signed-in person, a key, or a command of the operator. */
 export type AuditActorKind = 'person' | 'key' | 'command'
@@ -25,9 +35,14 @@ export interface AuditEntry {
   /** The operation, as the OpenAPI document names it. */
   action: string
   target: { type: string | null; id: string | null; label: string | null }
+  /** What the change gives access to, in words; null where it gives none. */
+  opens: string | null
   source: string
   requestId: string
 }
+
+/** A change to be recorded. */
+export type NewAuditEntry = Omit<AuditEntry, 'n' | 'id' | 'at' | 'opens'> & Partial<Pick<AuditEntry, 'opens'>>
 
 export interface AuditFilter {
   from?: number
@@ -49,15 +64,46 @@ export class AuditLog {
     this.#clock = clock
   }
 
-  record(entry: Omit<AuditEntry, 'n' | 'id' | 'at'>): Promise<void> {
+  record(entry: NewAuditEntry): Promise<void> {
     return this.#db.write((tx) => this.recordIn(tx, entry))
   }
 
-  recordIn(tx: Tx, { teamId, actor, action, target, source, requestId }: Omit<AuditEntry, 'n' | 'id' | 'at'>): void {
-    tx.insert('audit_entries', {
+  /** Records a change; beyond `AUDIT_ENTRIES_MAX` entries of the team the oldest of its busiest actor are removed. */
+  recordIn(tx: Tx, entry: NewAuditEntry): void {
+    const n = this.#insert(tx, entry)
+    if (n % CHECKED_EVERY === 0) this.#trim(tx, entry.teamId)
+  }
+
+  #insert(tx: Tx, { teamId, actor, action, target, opens, source, requestId }: NewAuditEntry): number {
+    return tx.insert('audit_entries', {
       ...{ id: newId('auditEntry'), team_id: teamId, at: this.#clock.now(), action, source, request_id: requestId },
       ...{ actor_kind: actor.kind, actor_id: actor.id, actor_label: actor.label.slice(0, LABEL_MAX) },
       ...{ target_type: target.type, target_id: target.id, target_label: target.label?.slice(0, LABEL_MAX) ?? null },
+      opens: opens?.slice(0, OPENS_MAX) ?? null,
+    })
+  }
+
+  /** A key that makes one change after the other removes its own entries, not those of others, and an entry says so. */
+  #trim(tx: Tx, teamId: string | null): void {
+    const sum = tx.get<{ count: number }>('SELECT count(*) AS count FROM audit_entries WHERE team_id IS ?', [teamId])
+    if (sum!.count <= AUDIT_ENTRIES_MAX) return
+    const busiest = tx.get<{ id: string }>(
+      `SELECT actor_id AS id FROM audit_entries WHERE team_id IS ? AND actor_id <> ?
+       GROUP BY actor_id ORDER BY count(*) DESC LIMIT 1`,
+      [teamId, APPLIANCE],
+    )
+    if (busiest === undefined) return
+    const sql = `DELETE FROM audit_entries WHERE n IN
+      (SELECT n FROM audit_entries WHERE team_id IS ? AND actor_id = ? ORDER BY n LIMIT ?)
+      RETURNING actor_kind, actor_label`
+    const removed = tx.all<{ actor_kind: string; actor_label: string }>(sql, [teamId, busiest.id, TRIMMED_AT_ONCE])
+    const label = `the ${removed.length} oldest of ${removed[0]!.actor_label || removed[0]!.actor_kind}`
+    this.#insert(tx, {
+      teamId,
+      actor: { kind: 'command', id: APPLIANCE, label: 'Mailstead' },
+      action: TRIM_ACTION,
+      target: { type: 'auditEntry', id: busiest.id, label },
+      ...{ source: '', requestId: '' },
     })
   }
 
@@ -124,6 +170,7 @@ function entryOf(row: Row): AuditEntry {
       id: row.target_id as string | null,
       label: row.target_label as string | null,
     },
+    opens: row.opens as string | null,
     source: row.source as string,
     requestId: row.request_id as string,
   }

@@ -7,8 +7,11 @@ import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { AppPasswords } from '../directory/app-passwords.ts'
 import type { Domains } from '../directory/domains.ts'
+import type { Forwards } from '../directory/forwards.ts'
+import type { Keys } from '../directory/keys.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 import type { Teams } from '../directory/teams.ts'
+import type { Webhooks } from '../events/webhooks/subscriptions.ts'
 
 /** A message from the appliance to a person. */
 export interface PersonalMessage {
@@ -33,7 +36,10 @@ export interface PeopleDeps {
   mailer: SystemMailer
   domains: Pick<Domains, 'byName'>
   mailboxes: Pick<Mailboxes, 'receiver' | 'byEmail' | 'byId' | 'outsideAt'>
-  appPasswords: Pick<AppPasswords, 'revokeMadeBy'>
+  appPasswords: Pick<AppPasswords, 'revokeMadeBy' | 'madeBy' | 'revokeAllMadeBy'>
+  keys: Pick<Keys, 'get' | 'makersFrom' | 'madeBy' | 'revokeMadeBy'>
+  forwards: Pick<Forwards, 'madeBy' | 'removeIn'>
+  webhooks: Pick<Webhooks, 'madeBy' | 'disableMadeBy'>
   /** The mailbox that is known to receive the links to an address elsewhere: that of an outside account; null without one. */
   linksArriveIn(email: string): string | null
   teams: Pick<Teams, 'list' | 'createIn' | 'renameIn'>

@@ -9,9 +9,9 @@ import type { SessionRecord } from './sessions.ts'
 /** How long a browser stays known without a sign-in, ms. */
 export const DEVICE_MS = 400 * DAY_MS
 /** Browsers of one person that stay known, those seen last. */
-export const DEVICES_MAX = 20
+const DEVICES_MAX = 20
 /** Messages about new browsers to one person within an hour. */
-export const NOTICES_PER_HOUR = 5
+const NOTICES_PER_HOUR = 5
 /** How long after a sign-in the cookie is handed out, ms. */
 const HANDED_OUT_MS = 15 * MINUTE_MS
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/
@@ -39,7 +39,7 @@ export class KnownDevices {
   /**
    * Notes the browser of a sign-in.
    * @param given the value of its cookie; null without one
-   * @returns whether the person should hear of it: it is new, and not their first
+   * @returns whether the person is to be notified: it is new, and not their first
    */
   note(tx: Tx, { id, email }: Signed, given: string | null): boolean {
     const now = this.#clock.now()

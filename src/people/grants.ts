@@ -47,6 +47,25 @@ export class MailboxGrants {
     return reader.all(sql, [mailboxId]).map(grantOf)
   }
 
+  /** The first grants of each of these mailboxes, the oldest first, and how many there are. @param most grants of one mailbox */
+  ofMailboxes(mailboxIds: readonly string[], most: number): Map<string, { first: MailboxGrant[]; count: number }> {
+    const rows = this.#db.read.all(
+      `SELECT * FROM (
+         SELECT *, row_number() OVER one AS position, count(*) OVER (PARTITION BY mailbox_id) AS count FROM mailbox_grants
+         WHERE mailbox_id IN (SELECT value FROM json_each(?)) WINDOW one AS (PARTITION BY mailbox_id ORDER BY created_at, member_id)
+       ) WHERE position <= ? ORDER BY mailbox_id, position`,
+      [JSON.stringify(mailboxIds), most],
+    )
+    const found = new Map<string, { first: MailboxGrant[]; count: number }>()
+    for (const row of rows) {
+      const grant = grantOf(row)
+      const known = found.get(grant.mailboxId)
+      if (known === undefined) found.set(grant.mailboxId, { first: [grant], count: row.count as number })
+      else known.first.push(grant)
+    }
+    return found
+  }
+
   /** The mailboxes a member may open, the oldest grant first. */
   ofMember(memberId: string, reader: Reader = this.#db.read): MailboxGrant[] {
     const sql = 'SELECT * FROM mailbox_grants WHERE member_id = ? ORDER BY created_at, mailbox_id'

@@ -2,7 +2,7 @@
 // mailed there would give a mailbox key the rights of the person whose address it is.
 
 import type { Config } from '../config/config.ts'
-import { bounceDomain, domainName } from '../directory/domain-name.ts'
+import { bounceDomain, domainName, isReserved } from '../directory/domain-name.ts'
 import type { Domains } from '../directory/domains.ts'
 import type { Mailboxes } from '../directory/mailboxes.ts'
 import { parseMailbox } from '../mime/address.ts'
@@ -43,4 +43,10 @@ export function linkMailPolicy({ config, domains, mailboxes, linksArriveIn }: De
 /** Whether a name belongs to the appliance itself, without a claim by a team. */
 function isApplianceName({ MAIL_HOSTS, AGENT_MAILBOX_DOMAIN }: Config, name: string): boolean {
   return name === AGENT_MAILBOX_DOMAIN || MAIL_HOSTS.some((host) => name === host || name === bounceDomain(host))
+}
+
+/** Whether a notice can reach a person: a trial sends nothing to other servers. @param mailbox theirs, where it is of this appliance */
+export function maySendNotices({ MAIL_HOSTS, DIRECT_DELIVERY, AGENT_ROUTE_TEAM }: Config, mailbox: unknown): boolean {
+  if (isReserved(MAIL_HOSTS[0]!)) return false
+  return mailbox !== undefined || DIRECT_DELIVERY || AGENT_ROUTE_TEAM !== ''
 }

@@ -2,8 +2,10 @@
 
 import { notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
+import type { Forward } from '../directory/forward-record.ts'
 import type { PeopleDeps } from './deps.ts'
 import type { MailboxAccess, MailboxGrant, MailboxGrants } from './grants.ts'
+import type { MadeCredentials } from './made-credentials.ts'
 import type { Members, TeamMember } from './members.ts'
 import { accessMessage, credentialMessage } from './messages.ts'
 
@@ -22,6 +24,7 @@ export interface MailboxMember {
 interface Deps extends Pick<PeopleDeps, 'db' | 'mailer' | 'mailboxes'> {
   members: Members
   grants: MailboxGrants
+  made: MadeCredentials
 }
 
 export class MailboxSharing {
@@ -40,7 +43,28 @@ export class MailboxSharing {
   }
 
   /**
-   * Grants access, or changes it. Every other owner of the mailbox receives a message, and an owner who is one no longer.
+   * Who may open each of these mailboxes, the first granted first, and how many they are.
+   * @param most people of one mailbox
+   */
+  ofMailboxes(
+    teamId: string,
+    mailboxIds: readonly string[],
+    most: number,
+  ): Map<string, { people: MailboxMember[]; count: number }> {
+    const { grants, members } = this.#deps
+    const granted = grants.ofMailboxes(mailboxIds, most)
+    const ids = new Set([...granted.values()].flatMap(({ first }) => first.map(({ memberId }) => memberId)))
+    const known = members.byIds(teamId, [...ids])
+    const withMember = (grant: MailboxGrant) => {
+      const member = known.get(grant.memberId)
+      return member === undefined ? [] : [{ member, grant }]
+    }
+    return new Map([...granted].map(([id, { first, count }]) => [id, { people: first.flatMap(withMember), count }]))
+  }
+
+  /**
+   * Grants access, or changes it. Every other owner of the mailbox receives a message, and an owner who is one no longer; the forwards of
+   * the mailbox that they made to their own address end.
    * @returns the access, and whether the member had none before
    * @throws ProductError not_found for a person who is no member of the team
    */
@@ -49,12 +73,13 @@ export class MailboxSharing {
     mailbox: SharedMailbox,
     { memberId, access, createdBy }: { memberId: string; access: MailboxAccess; createdBy: string },
   ): Promise<MailboxMember & { isNew: boolean }> {
-    const { db, grants, members } = this.#deps
+    const { db, grants, members, made } = this.#deps
     const member = members.get(teamId, memberId)
     if (member === undefined) throw notFound('member')
     const notices = await this.prepareNotices(teamId, mailbox, member.email, access)
     return db.write((tx) => {
       if (members.get(teamId, memberId, tx) === undefined) throw notFound('member')
+      if (access !== 'owner') made.endOwnForwardsIn(tx, member, mailbox.id)
       const isNew = grants.put(tx, { mailboxId: mailbox.id, memberId, access, createdBy })
       for (const notice of notices) notice.sendIn(tx)
       return { member, grant: grants.get(mailbox.id, memberId, tx)!, isNew }
@@ -62,17 +87,21 @@ export class MailboxSharing {
   }
 
   /**
-   * Takes access back. Every owner of the mailbox receives a message, also the one who is removed: no one becomes its only owner unseen.
+   * Takes access back, with the app passwords of the mailbox that the member made and the forwards to their own address. Every owner of
+   * the mailbox receives a message, also the one who is removed: no one becomes its only owner unseen.
+   * @returns the other forwards of the mailbox that they made, which stay
    * @throws ProductError not_found for a member without access
    */
-  async revoke(teamId: string, mailbox: SharedMailbox, memberId: string): Promise<void> {
-    const { db, grants, members } = this.#deps
+  async revoke(teamId: string, mailbox: SharedMailbox, memberId: string): Promise<Forward[]> {
+    const { db, grants, members, made } = this.#deps
     const member = members.get(teamId, memberId)
     if (member === undefined) throw notFound('member')
     const notices = await this.prepareNotices(teamId, mailbox, member.email, null)
-    await db.write((tx) => {
+    return db.write((tx) => {
       if (!grants.delete(tx, mailbox.id, memberId)) throw notFound('member')
+      made.endOwnForwardsIn(tx, member, mailbox.id)
       for (const notice of notices) notice.sendIn(tx)
+      return made.of(teamId, memberId, tx).forwards.filter((one) => one.mailboxId === mailbox.id)
     })
   }
 

@@ -93,6 +93,13 @@ export class Members {
     return row && memberOf(row)
   }
 
+  /** These members of a team, by id. */
+  byIds(teamId: string, ids: readonly string[]): Map<string, TeamMember> {
+    const sql = `${SELECT} WHERE team_id = ? AND id IN (SELECT value FROM json_each(?))`
+    const rows = this.#deps.db.read.all(sql, [teamId, JSON.stringify(ids)])
+    return new Map(rows.map(memberOf).map((member) => [member.id, member]))
+  }
+
   /** Every team a person belongs to, the oldest membership first. */
   of(email: string, reader: Reader = this.#deps.db.read): TeamMember[] {
     return reader.all(`${SELECT} WHERE email = ? ORDER BY n`, [email]).map(memberOf)

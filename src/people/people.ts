@@ -1,9 +1,7 @@
 // People: members of teams who use the console and the owner's pages, and sign in without a password.
 
 import { conflict, ProductError } from '../base/errors.ts'
-import type { Config } from '../config/config.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import { isReserved } from '../directory/domain-name.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { checkName } from '../directory/teams.ts'
 import { AccessEnds } from './access-ends.ts'
@@ -14,8 +12,9 @@ import { KnownDevices } from './devices.ts'
 import { FirstRun } from './first-run.ts'
 import { MailboxGrants } from './grants.ts'
 import { KnownPeople } from './known-people.ts'
-import { type LinkMailPolicy, linkMailPolicy } from './link-mail.ts'
+import { type LinkMailPolicy, linkMailPolicy, maySendNotices } from './link-mail.ts'
 import { INVITATION_MS, LINK_MESSAGES_PER_HOUR, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
+import { type MadeByMember, MadeCredentials } from './made-credentials.ts'
 import { MailboxSharing } from './mailbox-sharing.ts'
 import { checkPersonEmail, type MemberRole, Members, type TeamMember } from './members.ts'
 import { invitationMessage, newDeviceMessage, signInMessage } from './messages.ts'
@@ -52,6 +51,8 @@ export class People {
   readonly grants: MailboxGrants
   /** Grants them, and takes them back. */
   readonly sharing: MailboxSharing
+  /** What members made that gives access without them. */
+  readonly made: MadeCredentials
   readonly audit: AuditLog
   /** Everyone, for the operator. */
   readonly known: KnownPeople
@@ -73,7 +74,8 @@ export class People {
     this.devices = new KnownDevices(deps)
     this.authentication = this.#openAuthentication()
     this.grants = new MailboxGrants(deps)
-    this.sharing = new MailboxSharing({ ...deps, members: this.members, grants: this.grants })
+    this.made = new MadeCredentials({ ...deps, members: this.members })
+    this.sharing = new MailboxSharing({ ...deps, members: this.members, grants: this.grants, made: this.made })
     this.audit = new AuditLog(deps)
     this.known = new KnownPeople({
       ...deps,
@@ -330,11 +332,12 @@ export class People {
   }
 
   /** See {@link AccessEnds.removeIn}. The owners of their mailboxes receive a message, and they themself. */
-  async remove(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<void> {
+  async remove(teamId: string, id: string, check: (current: TeamMember) => void = () => {}): Promise<MadeByMember> {
     const notices = await this.sharing.prepareLeaving(teamId, id)
-    await this.#deps.db.write((tx) => {
-      this.#ends.removeIn(tx, teamId, id, check)
+    return this.#deps.db.write((tx) => {
+      const made = this.#ends.removeIn(tx, teamId, id, check)
       for (const notice of notices) notice.sendIn(tx)
+      return made
     })
   }
 
@@ -385,12 +388,6 @@ export class People {
     if (!this.links.isDue() && !this.sessions.isDue() && !this.devices.isDue()) return 0
     return this.#deps.db.write((tx) => this.links.prune(tx) + this.sessions.prune(tx) + this.devices.prune(tx))
   }
-}
-
-/** Whether a notice can reach a person: a trial sends nothing to other servers. @param mailbox theirs, where it is of this appliance */
-function maySendNotices({ MAIL_HOSTS, DIRECT_DELIVERY, AGENT_ROUTE_TEAM }: Config, mailbox: unknown): boolean {
-  if (isReserved(MAIL_HOSTS[0]!)) return false
-  return mailbox !== undefined || DIRECT_DELIVERY || AGENT_ROUTE_TEAM !== ''
 }
 
 function mailedTooOften(): ProductError {

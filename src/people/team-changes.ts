@@ -36,11 +36,11 @@ const BY_ACTION: readonly (readonly [RegExp, TeamChange])[] = [
   [/Suppression/, 'suppressions'],
   [/Member|Team$/, 'members'],
   [/Agent|Approval|Invite/, 'agents'],
-  [/ApiKey|ConsoleKey/, 'keys'],
-  [/Mailbox|Alias|Forward|AppPassword/, 'mailboxes'],
+  [/ApiKey|ConsoleKey|TeamKey/, 'keys'],
+  [/Mailbox|Alias|Forward|AppPassword|Remote/, 'mailboxes'],
   [/Domain|Dkim/, 'domains'],
   [/Credit|Billing/, 'billing'],
-  [/Email|Queue/, 'delivery'],
+  [/Email|Queue|Delivery/, 'delivery'],
 ]
 
 interface Deps {
@@ -126,15 +126,17 @@ export class TeamChanges implements Service {
       changed.set(teamId, known)
     }
     if (entries.length >= ROWS_MAX || rows.length >= ROWS_MAX) for (const team of teams) add(team, ...TEAM_CHANGES)
-    for (const { teamId, action } of entries) add(teamId, 'audit', ...kindsOf(action))
+    for (const { teamId, action } of entries) add(teamId, 'audit', ...changesOf(action))
     for (const { teamId, type } of rows) {
       if (type.startsWith('message.')) add(teamId, type.startsWith('message.received') ? 'inbound' : 'delivery')
+      else if (type.startsWith('remote_account.')) add(teamId, 'mailboxes')
     }
     return changed
   }
 }
 
-function kindsOf(action: string): TeamChange[] {
+/** The kind of things that an operation changes; none for one that changes nothing of a team. */
+export function changesOf(action: string): TeamChange[] {
   const found = BY_ACTION.find(([form]) => form.test(action))
   return found === undefined ? [] : [found[1]]
 }

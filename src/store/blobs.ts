@@ -88,15 +88,19 @@ export class Blobs {
    */
   put(hash: Uint8Array, sizeBytes: number, chunks: readonly Chunk[]): Promise<void> {
     const content = { hash, sizeBytes, chunks }
-    const isSmall = sizeBytes <= SMALL_BYTES && chunks.length <= 1
-    return isSmall ? this.#small.write(content) : this.putAll([content])
+    return isSmall(content) ? this.#small.write(content) : this.putAll([content])
   }
 
   /** {@link put} for several contents in one unit of work. */
   putAll(contents: readonly StoredContent[]): Promise<void> {
     const now = this.#clock.now()
+    const small = contents.filter(isSmall)
     return this.#db.writeInSteps(function* (tx) {
-      for (const content of contents) yield* insertContent(tx, content, now)
+      for (let at = 0; at < small.length; at += SMALL_BATCH) {
+        insertContents(tx, small.slice(at, at + SMALL_BATCH), now)
+        yield
+      }
+      for (const content of contents) if (!isSmall(content)) yield* insertContent(tx, content, now)
     })
   }
 
@@ -211,6 +215,10 @@ export class Blobs {
     const rows = await this.#db.scan.all<{ hash: Uint8Array }>('SELECT hash FROM blobs')
     return rows.map((row) => row.hash)
   }
+}
+
+function isSmall({ sizeBytes, chunks }: StoredContent): boolean {
+  return sizeBytes <= SMALL_BYTES && chunks.length <= 1
 }
 
 /** Inserts contents of at most one chunk each. */

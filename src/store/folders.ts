@@ -134,6 +134,14 @@ export class Folders {
     return row?.total
   }
 
+  /** Threads with an unread message in the Inbox, by account. */
+  unreadThreads(accounts: Iterable<number>): Map<number, number> {
+    const sql = `SELECT account, unread_threads AS unread FROM folders
+      WHERE role = 'inbox' AND account IN (SELECT value FROM json_each(?))`
+    const rows = this.#db.read.all<{ account: number; unread: number }>(sql, [JSON.stringify([...accounts])])
+    return new Map(rows.map(({ account, unread }) => [account, unread]))
+  }
+
   /** The keys of all folders of an account, to resolve folders by id, role or name. */
   keys(account: Account, reader: Reader = this.#db.read): (FolderKey & { name: string })[] {
     return reader.all('SELECT n, id, role, name FROM folders WHERE account = ?', [account.n])

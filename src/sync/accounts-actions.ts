@@ -1,6 +1,6 @@
 // What a person can do with an outside account in its state (decisions-imap §10.4), as pure functions.
 
-import { REMOVAL_SIDES, type RemoteAccount, type RemovalSide } from './records.ts'
+import { type HeldRemoval, REMOVAL_SIDES, type RemoteAccount, type RemovalSide } from './records.ts'
 
 export interface RemoteActions {
   update: boolean
@@ -11,10 +11,16 @@ export interface RemoteActions {
   confirmRemoval: boolean
 }
 
-/** The sides on which a removal waits for a confirmation. */
-export function heldSides({ removal, removalThere }: Pick<RemoteAccount, 'removal' | 'removalThere'>): RemovalSide[] {
+/** The removals that wait for a confirmation. */
+export function heldRemovals({
+  removal,
+  removalThere,
+}: Pick<RemoteAccount, 'removal' | 'removalThere'>): { side: RemovalSide; removal: HeldRemoval }[] {
   const held = { here: removal, server: removalThere }
-  return REMOVAL_SIDES.filter((side) => held[side] !== null && !held[side].isConfirmed)
+  return REMOVAL_SIDES.flatMap((side) => {
+    const one = held[side]
+    return one === null || one.isConfirmed ? [] : [{ side, removal: one }]
+  })
 }
 
 type Acted = Pick<RemoteAccount, 'status' | 'removal' | 'removalThere'>
@@ -28,7 +34,7 @@ export function remoteActions(account: Acted): RemoteActions {
     pause: status !== 'paused',
     resume: isStopped,
     sync: !isStopped,
-    confirmRemoval: heldSides(account).length > 0,
+    confirmRemoval: heldRemovals(account).length > 0,
   }
 }
 

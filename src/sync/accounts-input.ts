@@ -4,15 +4,7 @@ import { invalid } from '../base/errors.ts'
 import { checkName } from '../directory/teams.ts'
 import { checkEmail } from '../mime/compose/draft-rules.ts'
 import { checkHost } from '../outbound/providers/input.ts'
-import type { RemoteAccount, RemoteAuth, RemoteMode, RemoteProtocol } from './records.ts'
-
-/** Where and as whom to sign in. */
-export interface ImapSettings {
-  host: string
-  port: number
-  protocol: RemoteProtocol
-  username: string
-}
+import type { ImapSettings, RemoteAccount, RemoteAuth, RemoteMode } from './records.ts'
 
 /** The secret of an account, as it is sealed: a password, or the refresh token of a consent. */
 export type RemoteSecret = { password: string } | { refresh_token: string }
@@ -81,13 +73,29 @@ export function checkSecret(secret: RemoteSecret): RemoteSecret {
   return secret
 }
 
+/** The members that say to which service a password is sent, and for whom. */
+const SERVICE = { host: 'imap_host', port: 'imap_port', username: 'imap_username' } as const
+
 /**
- * Keeps the stored password from a server that it was not given for: who may change settings does not thereby learn it.
+ * Keeps the stored password from a service or user that it was not given for, and from being sent without TLS: who may change settings does
+ * not thereby learn or use it. Another port of a host may be the service of another user.
  * @param imap validated @throws ProductError validation_error on `password`
  */
-export function refuseOtherHost(imap: Partial<ImapSettings> | undefined, current: Pick<RemoteAccount, 'imap'>): void {
-  if (imap?.host === undefined || imap.host === current.imap?.host) return
-  throw invalid('password', 'required', 'The stored password is not sent to another imap_host. Give the password, too.')
+export function refuseOtherService(
+  imap: Partial<ImapSettings> = {},
+  { imap: current }: Pick<RemoteAccount, 'imap'>,
+): void {
+  const other = (['host', 'port', 'username'] as const).find(
+    (member) => imap[member] !== undefined && imap[member] !== current?.[member],
+  )
+  if (other !== undefined)
+    throw required(`The stored password is not sent to another ${SERVICE[other]}. Give the password, too.`)
+  if (imap.protocol === 'none' && current?.protocol !== 'none')
+    throw required('The stored password is not sent without TLS. Give the password, too.')
+}
+
+function required(message: string) {
+  return invalid('password', 'required', message)
 }
 
 /** Whether a change needs another sign-in. Any given secret counts, because secrets are not compared. */

@@ -1,7 +1,7 @@
 // Maps rows of `remote_accounts` to records.
 
 import type { Row, SqlValue } from '../db/db.ts'
-import type { HeldRemoval, RemoteAccount } from './records.ts'
+import type { HeldRemoval, RemoteAccount, RemoteProtocol } from './records.ts'
 
 export function presentRemote(row: Row): RemoteAccount {
   return {
@@ -48,7 +48,7 @@ function connectionOf(row: Row) {
         : {
             host,
             port: row.imap_port as number,
-            protocol: row.imap_protocol as NonNullable<RemoteAccount['imap']>['protocol'],
+            protocol: row.imap_protocol as RemoteProtocol,
             username: row.imap_username as string,
           },
     hasSecret: row.secret_sealed !== null,

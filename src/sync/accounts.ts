@@ -6,22 +6,21 @@ import type { Notifier } from '../base/notifier.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, SqlValue, Tx } from '../db/db.ts'
-import { heldSides, type RemoteActions, remoteActions, whyNotRemote } from './accounts-actions.ts'
+import { heldRemovals, type RemoteActions, remoteActions, whyNotRemote } from './accounts-actions.ts'
 import {
   checkAccountEmail,
   checkAccountName,
   checkImap,
   checkSecret,
-  type ImapSettings,
   type NewRemoteAccount,
   namesOther,
   type RemoteAccountChange,
   type RemoteSecret,
-  refuseOtherHost,
+  refuseOtherService,
   touchesSignIn,
 } from './accounts-input.ts'
 import { RemoteAccountReads } from './accounts-reads.ts'
-import type { RemoteAccount, RemoteStatus, RemovalSide } from './records.ts'
+import type { ImapSettings, RemoteAccount, RemoteStatus, RemovalSide } from './records.ts'
 
 export interface RemoteAccountsDeps {
   db: Db
@@ -35,7 +34,7 @@ export interface RemoteAccountsDeps {
 type Check = (current: RemoteAccount, tx: Tx) => void
 
 /** Collecting accounts of a mailbox (decisions-imap §10.1). */
-export const COLLECTORS_MAX = 5
+const COLLECTORS_MAX = 5
 /** Accounts of a team: with 40 connections that take turns of a minute, each is compared every 5 minutes. */
 export const ACCOUNTS_PER_TEAM_MAX = 200
 const WHAT = 'outside account'
@@ -98,7 +97,7 @@ export class RemoteAccounts extends RemoteAccountReads {
     const current = this.#current(tx, teamId, id, check)
     const { config } = this.#deps
     const imap = change.imap && checkImap(change.imap, config.ALLOW_PRIVATE_IMAP_HOSTS)
-    if (change.secret === undefined) refuseOtherHost(imap, current)
+    if (change.secret === undefined) refuseOtherService(imap, current)
     const isOther = touchesSignIn({ ...change, imap }, current)
     this.#write(tx, current, {
       ...(change.name === undefined ? {} : { name: checkAccountName(change.name) }),
@@ -145,15 +144,11 @@ export class RemoteAccounts extends RemoteAccountReads {
   confirmRemoval(teamId: string, id: string, at?: RemovalSide, check?: Check): Promise<RemoteAccount> {
     const now = this.#deps.clock.now()
     return this.#act(teamId, id, 'confirmRemoval', check, (account) => {
-      const sides = heldSides(account)
-      const side = at ?? sides[0]!
-      if (at === undefined && sides.length > 1) {
-        throw conflict('Removals are held back on both sides. Name one with `at`.', 'at')
-      }
-      if (!sides.includes(side)) throw conflict('No removal is held back on this side.', 'at')
-      const held = { here: ['removal', account.removal], server: ['removal_there', account.removalThere] } as const
-      const [column, removal] = held[side]
-      return { [column]: JSON.stringify({ ...removal, isConfirmed: true }), wanted_at: now }
+      const [held, other] = heldRemovals(account).filter(({ side }) => side === (at ?? side))
+      if (held === undefined) throw conflict('No removal is held back on this side.', 'at')
+      if (other !== undefined) throw conflict('Removals are held back on both sides. Name one with `at`.', 'at')
+      const column = held.side === 'here' ? 'removal' : 'removal_there'
+      return { [column]: JSON.stringify({ ...held.removal, isConfirmed: true }), wanted_at: now }
     })
   }
 

@@ -31,7 +31,7 @@ export interface ConnectDeps {
 }
 
 /** Where accounts that sign in by consent are. */
-export const KNOWN_SERVERS = {
+const KNOWN_SERVERS = {
   google: { host: 'imap.gmail.com', port: 993, protocol: 'ssl' },
   microsoft: { host: 'outlook.office365.com', port: 993, protocol: 'ssl' },
 } as const

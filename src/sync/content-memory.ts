@@ -14,6 +14,12 @@ interface Share {
   working: Semaphore
 }
 
+/** The right of an account to work. */
+export interface WorkSlot {
+  /** Others may work while this account waits. */
+  without(wait: () => Promise<void>): Promise<void>
+}
+
 export class ContentMemory {
   readonly #bytes = new Semaphore(BYTES_MAX)
   readonly #working = new Semaphore(WORKING_MAX)
@@ -23,24 +29,47 @@ export class ContentMemory {
   /** Runs work that holds this many bytes; a larger message has all that its team may have. */
   async holding<T>(teamId: string, bytes: number, work: () => Promise<T>): Promise<T> {
     const amount = Math.min(Math.max(bytes, 1), TEAM_BYTES_MAX)
-    return this.#within(teamId, (share) => share.bytes.during(amount, () => this.#bytes.during(amount, work)))
+    const release = await this.#acquire(teamId, 'bytes', amount)
+    try {
+      return await work()
+    } finally {
+      release()
+    }
   }
 
-  /** Runs one round of an account. */
-  async working<T>(teamId: string, work: () => Promise<T>): Promise<T> {
-    return this.#within(teamId, (share) => share.working.during(1, () => this.#working.during(1, work)))
+  /** Runs one round of an account. @param work receives its slot */
+  async working<T>(teamId: string, work: (slot: WorkSlot) => Promise<T>): Promise<T> {
+    const acquire = () => this.#acquire(teamId, 'working', 1)
+    let release = await acquire()
+    const without: WorkSlot['without'] = async (wait) => {
+      release()
+      // Not released twice when the wait fails.
+      release = () => {}
+      try {
+        await wait()
+      } finally {
+        release = await acquire()
+      }
+    }
+    try {
+      return await work({ without })
+    } finally {
+      release()
+    }
   }
 
-  async #within<T>(teamId: string, work: (share: Share) => Promise<T>): Promise<T> {
+  async #acquire(teamId: string, of: keyof Share, amount: number): Promise<() => void> {
     const share = this.#shares.get(teamId) ?? {
       bytes: new Semaphore(TEAM_BYTES_MAX),
       working: new Semaphore(TEAM_WORKING_MAX),
     }
     this.#shares.set(teamId, share)
-    try {
-      return await work(share)
-    } finally {
-      if (share.bytes.isIdle && share.working.isIdle) this.#shares.delete(teamId)
+    const leaveTeam = await share[of].acquire(amount)
+    const leave = await (of === 'bytes' ? this.#bytes : this.#working).acquire(amount)
+    return () => {
+      leave()
+      leaveTeam()
+      if (share.bytes.isIdle && share.working.isIdle && this.#shares.get(teamId) === share) this.#shares.delete(teamId)
     }
   }
 }

@@ -1,5 +1,7 @@
 // Follows one outside account: connects, does what is to be done, and waits for changes on either side.
 
+import { pause } from '../base/clock.ts'
+import { MINUTE_MS } from '../base/durations.ts'
 import { AccountTaken } from './accounts-state.ts'
 import { ArrivalWatch } from './arrival-watch.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
@@ -7,9 +9,11 @@ import type { RemoteAccount } from './records.ts'
 import { Round } from './round.ts'
 import { requireSameAccount } from './same-account.ts'
 import type { AppendDue } from './sent-copy.ts'
-import { type AccountServer, isRefusal, type OpenedFolder, type OpenServer } from './server.ts'
+import { type AccountServer, isRefusal, type OpenedFolder, type OpenServer, ServerError } from './server.ts'
 import { type RoundDeps, SyncSession } from './sync-session.ts'
 
+/** A connection that lasted so long and was ended by the server is made again at once, ms. */
+const LASTED_MS = MINUTE_MS
 /** IDLE is begun again after this time, ms (RFC 2177 says 29 minutes; NAT forgets connections earlier). */
 const WAIT_MAX_MS = 9 * 60_000
 
@@ -60,13 +64,20 @@ export class Follower {
 
   /** Works until it is stopped or cannot go on; the state of the account is written then. */
   async run(): Promise<void> {
-    const { states, log } = this.#deps
+    const { states, log, clock } = this.#deps
     let server: AccountServer | undefined
+    let openedAt = Number.POSITIVE_INFINITY
     try {
       server = await this.#deps.open(this.account, this.#stop.signal)
+      openedAt = clock.monotonic()
       await this.#follow(server)
     } catch (error) {
       if (error instanceof AccountTaken || this.#stop.signal.aborted) return
+      const isEnd = error instanceof ServerError && error.isEnd
+      if (isEnd && clock.monotonic() - openedAt >= LASTED_MS) {
+        const facts = { event: 'sync.connection_ended', remote: this.account.id, reason: error.message }
+        return log.info(facts, 'The server of an outside account ended the connection')
+      }
       log.warn({ event: 'sync.account_failed', err: error, remote: this.account.id }, 'An outside account cannot go on')
       await this.#fail(error)
     } finally {
@@ -107,7 +118,7 @@ export class Follower {
       const wanted = wantedAt > this.#wantedDone
       this.#wantedDone = wantedAt
       const arrivals = watch.take() || hasArrivals
-      const more = await memory.working(this.account.teamId, () => round.run({ arrivals, wanted }))
+      const more = await session.working(() => round.run({ arrivals, wanted }))
       hasArrivals = false
       if (more && server.facts.hasIdle && round.arrivals !== undefined) watch.start(round.arrivals.path)
       if (more || round.hasLocalChanges || watch.hasChanged) continue
@@ -134,7 +145,7 @@ export class Follower {
     try {
       const signal = AbortSignal.any([interrupt.signal, this.#stop.signal])
       if (opened !== null) return (await session.server.wait(ms, signal)) === 'changed'
-      await this.#pause(ms, signal)
+      await pause(clock, ms, signal)
       return false
     } finally {
       this.waitingSince = null
@@ -145,24 +156,11 @@ export class Follower {
   /** @returns null when the server does not open the folder now */
   async #opened(session: SyncSession, path: string): Promise<OpenedFolder | null> {
     try {
-      return await this.#deps.memory.working(this.account.teamId, () => session.ensure(path))
+      return await session.working(() => session.ensure(path))
     } catch (error) {
       if (isRefusal(error)) return null
       throw error
     }
-  }
-
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        timer.cancel()
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = this.#deps.clock.after(ms, end)
-      if (signal.aborted) end()
-      else signal.addEventListener('abort', end)
-    })
   }
 
   /** Whether a round was asked for that is not begun. */

@@ -1,12 +1,13 @@
 // Reads the heads of messages; those that the server names but does not describe are noted, and asked for again.
 
 import { createHash } from 'node:crypto'
+import { countOf } from '../base/number-ranges.ts'
 import { TRIES_MAX } from './intake.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT } from './ledger/remote-messages.ts'
 import type { RemoteHead, UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
-import { countOf, spansOf, uidsOf, without } from './uid-spans.ts'
+import { spansOf, uidsOf, without } from './uid-spans.ts'
 
 /** @param asked at most some hundred UIDs of the selected folder, of which some may not be there */
 export async function readHeads(

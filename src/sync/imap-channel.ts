@@ -209,6 +209,11 @@ export class ImapChannel {
     if (this.#failure === null) this.#internals.write(line)
   }
 
+  /** What the last answer gave is not held any more. */
+  endAnswer(): void {
+    this.#deps.memory.release()
+  }
+
   /** Says goodbye, and closes. */
   async close(): Promise<void> {
     if (this.#failure !== null) return
@@ -284,7 +289,10 @@ export class ImapChannel {
   #farewell({ code }: ConnectionFailure): ServerError | null {
     const bye = this.client.byeReason
     if (bye === undefined || (code !== undefined && code !== 'NoConnection')) return null
-    return refusalOf(this.host, 'command', { name: 'UNAVAILABLE', values: [], text: bye }, this.#context())
+    const said = refusalOf(this.host, 'command', { name: 'UNAVAILABLE', values: [], text: bye }, this.#context())
+    const { effect, message, retryAfterMs } = said
+    const isEnd = this.#stage === 'command' && retryAfterMs === null
+    return new ServerError(effect, message, { retryAfterMs: retryAfterMs ?? undefined, isEnd })
   }
 
   #stageNow(): ServerStage {
@@ -335,12 +343,8 @@ export class ImapChannel {
       typeof response === 'object'
         ? codeOf(response)
         : { name: error.serverResponseCode?.toUpperCase() ?? null, values: [], text: error.responseText ?? '' }
-    return refusalOf(
-      this.host,
-      isSignIn ? 'sign-in' : this.#stageNow() === 'command' ? 'command' : 'sign-in',
-      answer,
-      this.#context(),
-    )
+    const stage = isSignIn || this.#stageNow() !== 'command' ? 'sign-in' : 'command'
+    return refusalOf(this.host, stage, answer, this.#context())
   }
 }
 

@@ -1,5 +1,6 @@
 // The folders of an account: LIST, STATUS, SELECT with QRESYNC, CREATE, RENAME and DELETE.
 
+import { joinRanges } from '../base/number-ranges.ts'
 import { fetchedItems, flagsIn, listedIn, type StatusRow, statusIn } from './imap-rows.ts'
 import { type RemoteSession, SPANS_MAX } from './imap-session.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type CommandValue,
   codeOf,
   type ImapResponse,
-  joinedSpans,
   numberOf,
   quoted,
   type ResponseCode,
@@ -173,7 +173,7 @@ export async function selectFolder(
     messages: reader.exists,
     keywords: keywordsOf(reader.permanent),
     isWritable: name !== 'READ-ONLY',
-    difference: isDifference ? { vanished: joinedSpans(reader.vanished), changed: [...reader.changed.values()] } : null,
+    difference: isDifference ? { vanished: joinRanges(reader.vanished), changed: [...reader.changed.values()] } : null,
   }
 }
 

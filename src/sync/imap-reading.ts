@@ -1,5 +1,6 @@
 // What is read of the selected folder: UIDs, flags, heads and contents, each within bounds.
 
+import { countOf, joinRanges, rangesInclude } from '../base/number-ranges.ts'
 import { RESPONSES_MAX } from './imap-channel.ts'
 import { type Decode, fetchedItems, flagsIn, headIn } from './imap-rows.ts'
 import { type RemoteSession, SET_CHARACTERS, SPANS_MAX } from './imap-session.ts'
@@ -8,10 +9,7 @@ import {
   body,
   bytesOf,
   type CommandValue,
-  countOf,
-  holdsUid,
   type ImapResponse,
-  joinedSpans,
   listOf,
   quoted,
   type ResponseValue,
@@ -22,14 +20,12 @@ import {
   textOf,
   uidOf,
 } from './imap-values.ts'
-import { type RemoteFlags, type RemoteHead, ServerError, type UidSpan } from './server.ts'
+import { MESSAGE_BYTES_MAX, type RemoteFlags, type RemoteHead, ServerError, type UidSpan } from './server.ts'
 import { within } from './uid-spans.ts'
 
 /** Contents in one answer: the caller asks for 4 MiB by sizes that may be estimates. */
 const CONTENTS_BYTES = 24 * 1024 * 1024
 const PIECE_BYTES = 1024 * 1024
-/** Contents that are larger are not fetched (decisions-imap §10.5). */
-export const CONTENT_BYTES_MAX = 52_428_800
 /** Timeout of contents in ms: a server that gives less than 32 KiB a second is not waited for. */
 const CONTENTS_MS = 240_000
 
@@ -38,8 +34,8 @@ export async function readUids(session: RemoteSession, of?: readonly UidSpan[]):
   if (of === undefined) return searched(session, [atom('ALL')])
   const found: UidSpan[] = []
   for (const set of setsOf(of, SET_CHARACTERS)) found.push(...(await searched(session, [atom('UID'), sequence(set)])))
-  const asked = joinedSpans(of)
-  return joinedSpans(found).flatMap(([first, last]) => within(asked, first, last))
+  const asked = joinRanges(of)
+  return joinRanges(found).flatMap(([first, last]) => within(asked, first, last))
 }
 
 /** UIDs with this Message-ID. */
@@ -66,7 +62,7 @@ export async function searched(session: RemoteSession, keys: CommandValue[]): Pr
       if (at >= 0) add(spansOf(textOf(attributes[at + 1]), SPANS_MAX))
     },
   })
-  const joined = joinedSpans(spans)
+  const joined = joinRanges(spans)
   session.checkCount(joined)
   return joined
 }
@@ -112,12 +108,12 @@ async function fetchRows<Row>(
   { runs, modifier }: { runs?: readonly UidSpan[]; modifier?: CommandValue[] },
 ): Promise<Row[]> {
   const folder = session.folder()
-  const asked = runs === undefined ? null : joinedSpans(runs)
+  const asked = runs === undefined ? null : joinRanges(runs)
   const most = asked === null ? folder.exists + 10_000 : countOf(asked)
   const rows = new Map<number, Row>()
   const onFetch = (response: ImapResponse) => {
     const fetched = fetchedItems(response)
-    if (fetched === null || (asked !== null && !holdsUid(asked, fetched.uid))) return
+    if (fetched === null || (asked !== null && !rangesInclude(asked, fetched.uid))) return
     const row = read(fetched.uid, fetched.items, session.decode)
     if (row === null) return
     rows.set(fetched.uid, row)
@@ -154,7 +150,7 @@ async function fetchBodies(
   let bytes = 0
   const onFetch = (response: ImapResponse) => {
     const fetched = fetchedItems(response)
-    if (fetched === null || !holdsUid(asked, fetched.uid)) return
+    if (fetched === null || !rangesInclude(asked, fetched.uid)) return
     const content = bytesOf(fetched.items.get('BODY[]'))
     if (content === null) return
     bytes += content.length
@@ -162,14 +158,13 @@ async function fetchBodies(
     found.set(fetched.uid, content)
   }
   for (const set of setsOf(asked, SET_CHARACTERS)) {
-    await throttle.next(channel.signal)
     const before = { bytes, messages: found.size }
     await channel.run('UID FETCH', [sequence(set), [atom('UID'), body([])]], { FETCH: onFetch }, { ms: CONTENTS_MS })
     throttle.count(found.size - before.messages, bytes - before.bytes)
   }
 }
 
-/** One message in pieces; null when the server does not give it. @throws ServerError refused above {@link CONTENT_BYTES_MAX} */
+/** One message in pieces; null when the server does not give it. @throws ServerError refused above {@link MESSAGE_BYTES_MAX} */
 export async function readContent(session: RemoteSession, uid: number): Promise<AsyncIterable<Uint8Array> | null> {
   const first = await readPiece(session, uid, 0)
   return first === null || first.length === 0 ? null : pieces(session, uid, first)
@@ -179,8 +174,8 @@ async function* pieces(session: RemoteSession, uid: number, first: Uint8Array): 
   let size = 0
   for (let piece: Uint8Array | null = first; piece !== null && piece.length > 0; ) {
     size += piece.length
-    if (size > CONTENT_BYTES_MAX)
-      throw new ServerError('refused', `The message has more than ${CONTENT_BYTES_MAX} bytes.`)
+    if (size > MESSAGE_BYTES_MAX)
+      throw new ServerError('refused', `The message has more than ${MESSAGE_BYTES_MAX} bytes.`)
     yield piece
     // A server that ignores the range gives everything at once; a shorter piece is the last one.
     if (piece.length !== PIECE_BYTES) return
@@ -190,7 +185,6 @@ async function* pieces(session: RemoteSession, uid: number, first: Uint8Array): 
 
 async function readPiece(session: RemoteSession, uid: number, start: number): Promise<Uint8Array | null> {
   const { channel, throttle } = session
-  await throttle.next(channel.signal)
   let piece: Uint8Array | null = null
   const onFetch = (response: ImapResponse) => {
     const fetched = fetchedItems(response)

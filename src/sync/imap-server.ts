@@ -19,7 +19,7 @@ import { appendMessage, copyMessages, expungeMessages, moveMessages, storeFlags,
 import { type Quirks, quirksOf } from './quirks.ts'
 import { BYTES_PER_S, type DayCount, dayLimit, MESSAGES_PER_S, ReadThrottle } from './read-throttle.ts'
 import type { ConnectionMemory } from './response-memory.ts'
-import type { AccountServer, LastSelected, RemoteFlagChange, ServerFacts, UidSpan } from './server.ts'
+import type { AccountServer, Idle, LastSelected, RemoteFlagChange, ServerFacts, UidSpan } from './server.ts'
 import { shownText } from './server-errors.ts'
 
 export interface ImapServerDeps {
@@ -126,6 +126,12 @@ class ImapServer implements AccountServer {
 
   heads(runs: readonly UidSpan[]) {
     return readHeads(this.#session, runs)
+  }
+
+  ready(idle: Idle) {
+    const { channel, throttle } = this.#session
+    channel.endAnswer()
+    return throttle.next(channel.signal, idle)
   }
 
   contents(uids: readonly number[]) {

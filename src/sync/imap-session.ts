@@ -1,9 +1,10 @@
 // What the commands of one signed-in connection share.
 
 import type { Clock } from '../base/clock.ts'
+import { countOf } from '../base/number-ranges.ts'
 import { decodeUtf7, encodeUtf7 } from '../mime/utf7.ts'
 import type { ImapChannel } from './imap-channel.ts'
-import { type CommandValue, countOf, type ImapResponse, numberOf, quoted, spansOf, textOf } from './imap-values.ts'
+import { type CommandValue, type ImapResponse, numberOf, quoted, spansOf, textOf } from './imap-values.ts'
 import type { Quirks } from './quirks.ts'
 import type { ReadThrottle } from './read-throttle.ts'
 import { ServerError, type ServerFacts, type UidSpan } from './server.ts'

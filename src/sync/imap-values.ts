@@ -1,5 +1,6 @@
 // Reads values of parsed IMAP responses, and builds those of commands. Whatever is not in its expected form is null or left out.
 
+import { joinRanges } from '../base/number-ranges.ts'
 import type { UidSpan } from './server.ts'
 
 /** A value of a response as imapflow parses it; NIL is null. */
@@ -124,18 +125,6 @@ export function spansOf(text: string | null, most: number): UidSpan[] | null {
   return spans
 }
 
-/** Sorted spans without overlaps. */
-export function joinedSpans(spans: readonly UidSpan[]): UidSpan[] {
-  const sorted = [...spans].sort((one, other) => one[0] - other[0])
-  const joined: [number, number][] = []
-  for (const [first, last] of sorted) {
-    const before = joined.at(-1)
-    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last)
-    else joined.push([first, last])
-  }
-  return joined
-}
-
 /** Spans of numbers in any order, each once. */
 export function spansOfNumbers(numbers: readonly number[]): UidSpan[] {
   const spans: [number, number][] = []
@@ -148,15 +137,11 @@ export function spansOfNumbers(numbers: readonly number[]): UidSpan[] {
   return spans
 }
 
-export function countOf(spans: readonly UidSpan[]): number {
-  return spans.reduce((sum, [first, last]) => sum + last - first + 1, 0)
-}
-
 /** How the spans are written in commands of at most `length` characters each. */
 export function setsOf(spans: readonly UidSpan[], length: number): string[] {
   const sets: string[] = []
   let set = ''
-  for (const [first, last] of joinedSpans(spans)) {
+  for (const [first, last] of joinRanges(spans)) {
     const part = first === last ? String(first) : `${first}:${last}`
     if (set.length + part.length + 1 > length) {
       sets.push(set)
@@ -165,19 +150,6 @@ export function setsOf(spans: readonly UidSpan[], length: number): string[] {
     set = set === '' ? part : `${set},${part}`
   }
   return set === '' ? sets : [...sets, set]
-}
-
-/** Whether a UID is in sorted spans. */
-export function holdsUid(spans: readonly UidSpan[], uid: number): boolean {
-  let [low, high] = [0, spans.length - 1]
-  while (low <= high) {
-    const middle = (low + high) >> 1
-    const [first, last] = spans[middle]!
-    if (uid < first) high = middle - 1
-    else if (uid > last) low = middle + 1
-    else return true
-  }
-  return false
 }
 
 /** INTERNALDATE (RFC 9051 date-time) as ms; null when it is not one. */

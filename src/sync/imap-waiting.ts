@@ -1,5 +1,6 @@
 // Waits for changes of the selected folder: IDLE (RFC 2177), or NOOP where there is none.
 
+import { pause } from '../base/clock.ts'
 import { COMMAND_MS } from './imap-channel.ts'
 import type { RemoteSession } from './imap-session.ts'
 import { ServerError } from './server.ts'
@@ -70,15 +71,7 @@ async function poll(session: RemoteSession, ms: number, signal: AbortSignal): Pr
     await channel.run('NOOP', [], { FETCH: onFetch }, { isShort: true })
     const rest = until - clock.monotonic()
     if (folder.isChanged || signal.aborted || rest <= 0) return
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        timer.cancel()
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = clock.after(Math.min(rest, POLL_MS), end)
-      signal.addEventListener('abort', end, { once: true })
-    })
+    await pause(clock, Math.min(rest, POLL_MS), signal)
     if (signal.aborted) return
   }
 }

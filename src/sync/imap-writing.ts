@@ -1,14 +1,13 @@
 // What is changed at the server: flags, labels, moves, copies, new messages and removals, never more than what was asked for.
 
+import { countOf, rangesInclude } from '../base/number-ranges.ts'
 import { searched } from './imap-reading.ts'
 import { type RemoteSession, SET_CHARACTERS } from './imap-session.ts'
 import {
   atom,
   type CommandValue,
   codeOf,
-  countOf,
   dateText,
-  holdsUid,
   type ImapResponse,
   quoted,
   type ResponseCode,
@@ -193,7 +192,7 @@ export async function expungeMessages(session: RemoteSession, uids: readonly num
   const marked = await searched(session, [atom('DELETED')])
   const ours = new Set(uids)
   if (countOf(marked) > ours.size || numbersIn(marked)?.every((uid) => ours.has(uid)) !== true) {
-    return uids.filter((uid) => holdsUid(marked, uid))
+    return uids.filter((uid) => rangesInclude(marked, uid))
   }
   await session.channel.run('EXPUNGE')
   return []

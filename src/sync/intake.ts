@@ -8,19 +8,18 @@ import type { MessageAuthentication } from '../store/records.ts'
 import type { MessageReading } from '../workers/inspection.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
+import { BATCH_MESSAGES, batchesOf, bytesOf, fetchContents, isWanted } from './intake-batches.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
-import { applyFolders, applyMarks, compareAgain, markedBy } from './local-changes.ts'
+import { applyFolders, applyMarks, compareAgain, markedBy, noteCrowded } from './local-changes.ts'
 import { keywordsIn } from './marks.ts'
 import type { KeyedHead, MatchedHead } from './matching.ts'
+import { MESSAGE_BYTES_MAX } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
-/** Larger messages are not fetched (decisions-imap §10.5), bytes. */
-export const MESSAGE_BYTES_MAX = 52_428_800
-/** Contents fetched with one command: bytes, and messages stored in one unit of work. */
-const BATCH_BYTES = 4 * 1024 * 1024
-const BATCH_MESSAGES = 50
+/** Batches that are fetched, parsed or stored at the same time. */
+const BATCHES_AT_ONCE = 3
 /** Known messages filed in one unit of work. */
 const FILED_PER_BATCH = 20
 /** A message without content is asked for this often before it counts as unreadable, once each time the last look is this long ago (ms). */
@@ -109,7 +108,12 @@ export class Intake {
     const after = [...left, row].flatMap((other) => map.foldersOf(other))
     const [here] = map.foldersOf(row)
     // What was sent from here is where it was sent from; what moved there since is pushed.
-    if (intent === null) applyFolders(tx, session, placement, { before, after })
+    if (intent === null && !applyFolders(tx, session, placement, { before, after })) {
+      // This copy is of no message here: it would seem to have been removed.
+      messages.setContent(tx, folder.n, head.uid, { ...row, message: null })
+      noteCrowded(tx, session, folder.n)
+      return
+    }
     const base = gone?.marks ?? marks
     const marked = here === undefined ? null : markedBy(placement, here, { base, server: marks })
     const moved = store.mail.placements(session.mail, [message], tx).get(message)
@@ -131,24 +135,24 @@ export class Intake {
   ): Promise<number> {
     const { account, deps } = this.#session
     const run: FetchRun = { count: 0, isStopped: false }
-    let [before, hasBegun] = [Promise.resolve(), false]
-    for (const batch of batchesOf(fresh)) {
-      if (run.isStopped || this.#isFull() || (hasBegun && !mayGoOn())) break
-      hasBegun = true
-      const bytes = batch.reduce((sum, { head }) => sum + Math.min(head.sizeBytes, MESSAGE_BYTES_MAX), 0)
-      const [fetched, earlier] = [Promise.withResolvers<void>(), before]
-      before = deps.memory.holding(account.teamId, bytes, () =>
-        this.#take(folder, map, batch, { earlier, onFetched: fetched.resolve, run }),
-      )
-      // Thrown below, in the order of the batches.
-      before.catch(() => {})
-      try {
-        await Promise.race([fetched.promise, before])
-      } finally {
-        await earlier
+    const taken: Promise<void>[] = []
+    try {
+      for (const batch of batchesOf(fresh)) {
+        if (run.isStopped || this.#isFull() || (taken.length > 0 && !mayGoOn())) break
+        await this.#session.ready()
+        await taken.at(-BATCHES_AT_ONCE)
+        if (run.isStopped) break
+        const [fetched, earlier] = [Promise.withResolvers<void>(), taken.at(-1)]
+        const one = deps.memory.holding(account.teamId, bytesOf(batch), () =>
+          this.#take(folder, map, batch, { earlier, onFetched: fetched.resolve, run }),
+        )
+        taken.push(one)
+        await Promise.race([fetched.promise, one])
       }
+    } finally {
+      await Promise.allSettled(taken)
     }
-    await before
+    await taken.at(-1)
     return run.count
   }
 
@@ -157,12 +161,15 @@ export class Intake {
     folder: RemoteFolder,
     map: FolderMap,
     batch: readonly KeyedHead[],
-    { earlier, onFetched, run }: { earlier: Promise<void>; onFetched: () => void; run: FetchRun },
+    { earlier, onFetched, run }: { earlier: Promise<void> | undefined; onFetched: () => void; run: FetchRun },
   ): Promise<void> {
     const session = this.#session
     const { store } = session.deps
     await session.ensure(folder.path)
-    const contents = await this.#contents(batch.filter(({ head }) => isWanted(session, head)))
+    const contents = await fetchContents(
+      session.server,
+      batch.filter(({ head }) => isWanted(session, head)),
+    )
     onFetched()
     const readings = await this.#read(batch, contents)
     await store.blobs.putAll(readings.filter((reading) => reading !== null))
@@ -183,20 +190,6 @@ export class Intake {
     const readings = await this.#session.deps.inspector.readAll(given.map(({ head }) => contents.get(head.uid)!))
     const byHead = new Map(given.map(({ head }, index) => [head, readings[index]!]))
     return batch.map(({ head }): MessageReading | null => byHead.get(head) ?? null)
-  }
-
-  /** Contents by UID; a single large message is fetched on its own. */
-  async #contents(batch: readonly KeyedHead[]): Promise<Map<number, Uint8Array>> {
-    const { server } = this.#session
-    const [only] = batch
-    if (only === undefined) return new Map()
-    if (batch.length > 1 || only.head.sizeBytes <= BATCH_BYTES)
-      return server.contents(batch.map(({ head }) => head.uid))
-    const stream = await server.content(only.head.uid)
-    if (stream === null) return new Map()
-    const chunks: Uint8Array[] = []
-    for await (const chunk of stream) chunks.push(chunk)
-    return new Map([[only.head.uid, Buffer.concat(chunks)]])
   }
 
   /** @returns false when the mailbox is full: what fitted is stored */
@@ -356,7 +349,8 @@ export class Intake {
         messages.setContent(tx, folder.n, row.uid, { message: null, state, tries, triedAt: clock.now() }),
       )
       if (head === undefined) continue
-      const bytes = (await this.#contents([{ head, key: row.key }])).get(row.uid)
+      await session.ready()
+      const bytes = (await fetchContents(session.server, [{ head, key: row.key }])).get(row.uid)
       if (bytes === undefined) continue
       const [reading] = (await session.deps.inspector.readAll([bytes])) as [MessageReading]
       await session.deps.store.blobs.putAll([reading])
@@ -370,26 +364,4 @@ export class Intake {
       })
     }
   }
-}
-
-/** Whether the content of a message is to be stored here. */
-function isWanted({ account }: SyncSession, head: KeyedHead['head']): boolean {
-  if (head.sizeBytes > MESSAGE_BYTES_MAX) return false
-  return account.mode === 'mirror' || account.since === null || head.receivedAt > account.since
-}
-
-function* batchesOf(heads: readonly KeyedHead[]): Generator<KeyedHead[]> {
-  let batch: KeyedHead[] = []
-  let bytes = 0
-  for (const one of heads) {
-    const size = Math.min(one.head.sizeBytes, MESSAGE_BYTES_MAX)
-    if (batch.length > 0 && (batch.length >= BATCH_MESSAGES || bytes + size > BATCH_BYTES)) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(one)
-    bytes += size
-  }
-  if (batch.length > 0) yield batch
 }

@@ -1,6 +1,7 @@
 // Changes the mailbox as the server changed: marks and folders of messages, in a unit of work of the caller.
 
 import type { Tx } from '../db/db.ts'
+import { FOLDERS_MAX } from '../store/messages/edits.ts'
 import type { MailPlacement } from '../store/messages/mail-reads.ts'
 import type { FolderMap } from './folder-map.ts'
 import { sendNow } from './ledger/intents.ts'
@@ -16,6 +17,9 @@ import {
   type Marks,
 } from './merge.ts'
 import type { SyncSession } from './sync-session.ts'
+
+/** What of a folder is not as it is at the server. */
+const CROWDED = `Some of its messages are in more than ${FOLDERS_MAX} folders: here they are not in all of them.`
 
 /** A message whose marks changed at the server. */
 export interface MarkedMessage {
@@ -79,22 +83,35 @@ function entryIn({ entries }: MailPlacement, folder: number) {
 /**
  * Puts a message into the folders where the server has it now.
  * @param change its folders there before and after; without any it is erased
+ * @returns false when it would be in more folders than a message can have: nothing is changed
  */
 export function applyFolders(
   tx: Tx,
   session: SyncSession,
   placement: MailPlacement,
   change: { before: FolderNumbers; after: FolderNumbers },
-): void {
+): boolean {
   const { edits, folders } = session.deps.store
   const local = localFolders(placement)
   const filed = incomingFolders({ ...change, local }, session.areLabels)
-  if (filed.length === local.length && filed.every((folder) => local.includes(folder))) return
+  if (filed.length === local.length && filed.every((folder) => local.includes(folder))) return true
   const ids = new Map(folders.keys(session.mail, tx).map(({ n, id }) => [n, id]))
   const set = filed.flatMap((folder) => ids.get(folder) ?? [])
   if (filed.length === 0) edits.deleteIn(tx, session.mail, [placement.id])
-  else if (set.length > 0)
-    edits.changeNumbersIn(tx, session.mail, [placement.n], { folders: { set } }, { moves: false })
+  if (set.length === 0) return true
+  const { notUpdated } = edits.changeNumbersIn(tx, session.mail, [placement.n], { folders: { set } }, { moves: false })
+  return notUpdated.length === 0
+}
+
+/** Tells people that messages of a folder there are not in all their folders here. @param n number of the remote folder */
+export function noteCrowded(tx: Tx, { deps, account }: SyncSession, n: number): void {
+  deps.folders.set(tx, n, { reason: CROWDED })
+  tx.afterCommit(() =>
+    deps.log.warn(
+      { event: 'sync.folders_refused', remote: account.id, folder: n, reason: CROWDED },
+      'A message is in too many folders',
+    ),
+  )
 }
 
 /**

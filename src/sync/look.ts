@@ -1,13 +1,14 @@
 // Looks at one folder of a server: flags that changed, messages that are gone, and which UIDs are new.
 
 import { MINUTE_MS } from '../base/durations.ts'
+import { countOf, piecesOfRanges } from '../base/number-ranges.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
-import { applyFolders, applyMarks, compareAgain, type MarkedMessage, markedBy } from './local-changes.ts'
+import { applyFolders, applyMarks, compareAgain, type MarkedMessage, markedBy, noteCrowded } from './local-changes.ts'
 import type { OpenedFolder, RemoteFlags, UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
-import { countOf, highest, pieces, spansOf, within, without } from './uid-spans.ts'
+import { highest, spansOf, within, without } from './uid-spans.ts'
 
 /** Messages whose flags are compared in one unit of work. */
 const FLAGS_PER_BATCH = 100
@@ -105,7 +106,7 @@ async function changedFlags(session: SyncSession, folder: RemoteFolder, opened: 
 
 async function allFlags(session: SyncSession, folder: RemoteFolder): Promise<RemoteFlags[]> {
   const result: RemoteFlags[] = []
-  for (const piece of pieces(await session.deps.messages.spans(folder.n), COMPARED_PER_PAGE)) {
+  for (const piece of piecesOfRanges(await session.deps.messages.spans(folder.n), COMPARED_PER_PAGE)) {
     // Only what differs is kept: a page is compared before the next one is read.
     result.push(...differing(session, folder, await session.server.flags(piece)))
   }
@@ -130,7 +131,7 @@ function isChanged(row: { marks: readonly string[]; labels: readonly string[] | 
 }
 
 /** Writes flags and labels that changed at the server, and does the same here. */
-export async function applyFlags(
+async function applyFlags(
   session: SyncSession,
   map: FolderMap,
   folder: RemoteFolder,
@@ -147,6 +148,7 @@ export async function applyFlags(
       const isMirror = session.account.mode === 'mirror'
       const placements = isMirror ? store.mail.placements(session.mail, numbers, tx) : new Map()
       const marked: MarkedMessage[] = []
+      const crowded = new Set<number>()
       for (const row of differ) {
         const seen = batch.get(row.uid)!
         const placement = row.message === null ? undefined : placements.get(row.message)
@@ -155,8 +157,10 @@ export async function applyFlags(
         const one = markedBy(placement, before[0] ?? 0, { base: row.marks, server: seenMarks(seen.flags, seen.labels) })
         if (one !== null) marked.push(one)
         if (seen.labels === null) continue
-        applyFolders(tx, session, placement, { before, after: map.foldersOf({ ...row, labels: [...seen.labels] }) })
+        const after = map.foldersOf({ ...row, labels: [...seen.labels] })
+        if (!applyFolders(tx, session, placement, { before, after })) crowded.add(row.uid)
       }
+      if (crowded.size > 0) noteCrowded(tx, session, folder.n)
       const now = store.mail.placements(session.mail, numbers, tx)
       applyMarks(
         tx,
@@ -168,7 +172,8 @@ export async function applyFlags(
         folder.n,
         differ.map(({ uid }) => {
           const { flags, labels } = batch.get(uid)!
-          return { uid, marks: seenMarks(flags, labels), labels }
+          // Labels that were not taken over are not the base: they would seem to have been removed here.
+          return { uid, marks: seenMarks(flags, labels), labels: crowded.has(uid) ? null : labels }
         }),
       )
       // Its copy in another folder is to be marked as well.

@@ -39,7 +39,7 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
   const isUnread = ({ state, uid }: RemoteMessage) => state === CONTENT.missing && (uid < 0 || isCollected)
   const candidates = messages.withKeys(session.account.n, keys).filter((row) => !isUnread(row))
   const byKey = Map.groupBy(candidates, ({ key }) => hexOf(key))
-  const open = intents.list(session.account.n).filter(({ kind, folder: at }) => kind !== 'later' && at === folder.n)
+  const open = new OpenIntents(intents.announced(session.account.n, folder.n))
   const matches: Matches = { known: [], fresh: [], doubtful: [] }
   const taken = new Set<number>()
   for (const one of keyed) {
@@ -48,11 +48,7 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
     const isHere = (message: number | null) =>
       message !== null &&
       (taken.has(message) || rows.some((row) => row.uid > 0 && row.folder === folder.n && row.message === message))
-    const intent = takeIntent(
-      open.filter(({ message }) => !isHere(message)),
-      one,
-    )
-    if (intent !== null) open.splice(open.indexOf(intent), 1)
+    const intent = open.take(one, isHere)
     const gone = intent === null ? takeGone(rows, isHere) : null
     const saved =
       intent === null && gone === null && !isCollected ? sentHere(session, folder.role === 'sent', one.head) : null
@@ -86,8 +82,24 @@ function takeGone(rows: RemoteMessage[], isHere: (message: number | null) => boo
   return at < 0 ? null : rows.splice(at, 1)[0]!
 }
 
-/** A server may change size and time of what it is given, but not its Message-ID. */
-function takeIntent(open: readonly Intent[], { head, key }: KeyedHead): Intent | null {
-  const id = bareId(head.messageId)
-  return open.find((intent) => intent.key === hexOf(key) || (id !== null && intent.messageId === id)) ?? null
+/** Messages that are about to appear in a folder, by what finds them there: each is taken once. */
+class OpenIntents {
+  readonly #byKey: Map<string | null, Intent[]>
+  readonly #byId: Map<string | null, Intent[]>
+  readonly #taken = new Set<Intent>()
+
+  constructor(intents: readonly Intent[]) {
+    this.#byKey = Map.groupBy(intents, ({ key }) => key)
+    this.#byId = Map.groupBy(intents, ({ messageId }) => messageId)
+  }
+
+  /** A server may change size and time of what it is given, but not its Message-ID. */
+  take({ head, key }: KeyedHead, isHere: (message: number) => boolean): Intent | null {
+    const id = bareId(head.messageId)
+    const candidates = [...(this.#byKey.get(hexOf(key)) ?? []), ...(id === null ? [] : (this.#byId.get(id) ?? []))]
+    const open = candidates.filter((intent) => !this.#taken.has(intent) && !isHere(intent.message))
+    const first = open.reduce<Intent | null>((least, one) => (least !== null && least.n <= one.n ? least : one), null)
+    if (first !== null) this.#taken.add(first)
+    return first
+  }
 }

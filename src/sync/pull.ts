@@ -1,6 +1,8 @@
 // The incoming half of a round: folders that changed, new messages, the import of old ones, and what is gone for good.
 
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
+import { countOf, piecesOfRanges } from '../base/number-ranges.ts'
+import type { Tx } from '../db/db.ts'
 import { FolderMap } from './folder-map.ts'
 import { readHeads } from './heads.ts'
 import { Intake } from './intake.ts'
@@ -11,19 +13,29 @@ import { applyFolders, compareAgain } from './local-changes.ts'
 import { type FolderLook, lookAt } from './look.ts'
 import { type MatchedHead, type Matches, matchHeads } from './matching.ts'
 import { MASS_CONFIRM_MESSAGES } from './push-removals.ts'
+import type { HeldPart, HeldRemoval } from './records.ts'
 import { MISSED } from './remote-tree.ts'
 import { isRefusal, type RemoteHead, ServerError, type UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
-import { countOf, highest, pieces, spansOf, within, without } from './uid-spans.ts'
+import { highest, spansOf, within, without } from './uid-spans.ts'
 
-/** Messages whose heads are read at a time. */
-const HEADS_PER_PAGE = 200
+/** Messages whose heads are read at a time: at the end of a page everything before it is stored. */
+const HEADS_PER_PAGE = 500
 /** Messages taken out in one unit of work. */
 const GONE_PER_BATCH = 20
 /** A removal is held back when it is larger, and more than half of the folder (imap.md §10.9). */
 const MASS_MESSAGES = 100
 /** ... until it is still so after this time, ms; above {@link MASS_CONFIRM_MESSAGES} until it is confirmed, or a day. */
 const MASS_WAIT_MS = 15 * MINUTE_MS
+
+/** Folders that are named to people. */
+const NAMED_MAX = 20
+
+/** What is done about messages that are gone from a folder: `most` of them are taken out; `held`: what waits for a confirmation. */
+type GoneVerdict =
+  | { kind: 'take'; most: number; held?: undefined }
+  | { kind: 'wait'; held?: HeldPart }
+  | { kind: 'look'; held?: undefined }
 
 export class Pull {
   readonly #session: SyncSession
@@ -69,7 +81,7 @@ export class Pull {
   async #takeFresh(folder: RemoteFolder, spans: readonly UidSpan[]): Promise<void> {
     const { folders } = this.#session.deps
     let isWhole = true
-    for (const piece of pieces(spans, HEADS_PER_PAGE)) {
+    for (const piece of piecesOfRanges(spans, HEADS_PER_PAGE)) {
       const isTaken = (await this.#take(folder, piece, (heads) => heads)) === null
       isWhole &&= isTaken
       // In a full mailbox those that are known are still filed; the others are asked for again.
@@ -117,7 +129,7 @@ export class Pull {
     const lowest = from ?? page[0]?.[0] ?? 1
     const left = within(older, 1, lowest - 1)
     this.#older.set(folder.n, left)
-    const isDone = countOf(left) === 0
+    const isDone = left.length === 0
     const known = isDone ? await messages.counts(folder.n) : null
     await session.write((tx) =>
       folders.set(tx, folder.n, {
@@ -218,67 +230,96 @@ export class Pull {
    */
   async settleGone(looked: ReadonlySet<number>): Promise<RemoteFolder[]> {
     const session = this.#session
-    const { folders, states } = session.deps
     if (session.account.mode === 'collect') return []
     const unsure: RemoteFolder[] = []
-    let held = 0
-    const heldPaths: string[] = []
-    for (const folder of folders.list(session.account.n)) {
+    const held = new Map<RemoteFolder, HeldPart>()
+    for (const folder of session.deps.folders.list(session.account.n)) {
       if (folder.lowest !== 1 || session.deps.messages.gone(folder.n, 1).length === 0) continue
       const verdict = await this.#mayTakeOut(folder, looked.has(folder.n))
-      if (verdict === 'look') unsure.push(folder)
-      else if (verdict === 'yes') await this.#takeOut(folder)
-      else if (verdict !== 'wait') {
-        held += verdict
-        heldPaths.push(folder.localPath ?? folder.path)
-      }
+      if (verdict.kind === 'look') unsure.push(folder)
+      else if (verdict.kind === 'take') await this.#takeOut(folder, verdict.most)
+      if (verdict.held !== undefined) held.set(folder, verdict.held)
     }
     if (unsure.length > 0) return unsure
-    const { removal } = session.account
-    if (held > 0 && removal === null) {
-      const kept = {
-        folders: heldPaths.slice(0, 20),
-        messages: held,
-        since: session.deps.clock.now(),
-        isConfirmed: false,
-      }
-      await session.write((tx) => states.holdRemoval(tx, session.account, 'here', kept))
-    } else if (held === 0 && removal !== null)
-      await session.write((tx) => states.holdRemoval(tx, session.account, 'here', null))
+    await this.#hold(held)
     return []
   }
 
-  /** @returns a number: so many messages wait for a confirmation */
-  async #mayTakeOut(folder: RemoteFolder, isLooked: boolean): Promise<'yes' | 'wait' | 'look' | number> {
+  /** Writes what is held back, or that nothing is. */
+  async #hold(held: ReadonlyMap<RemoteFolder, HeldPart>): Promise<void> {
+    const session = this.#session
+    const { states } = session.deps
+    const before = session.account.removal
+    const parts = [...held.values()]
+    if (parts.length === 0 && before === null) return
+    // What was confirmed and cannot be carried out yet stays confirmed, unless more is held now.
+    const isNew = [...held].some(([{ n }, part]) => part.messages !== before?.parts?.[n]?.messages)
+    if (before?.isConfirmed === true && parts.length > 0 && !isNew) return
+    const kept: HeldRemoval = {
+      folders: [...held.keys()].slice(0, NAMED_MAX).map(({ localPath, path }) => localPath ?? path),
+      messages: parts.reduce((sum, { messages }) => sum + messages, 0),
+      since: Math.min(...parts.map(({ since }) => since)),
+      isConfirmed: false,
+      parts: Object.fromEntries([...held].map(([{ n }, part]) => [n, part])),
+    }
+    const isSame = before?.isConfirmed === false && JSON.stringify(before.parts) === JSON.stringify(kept.parts)
+    if (isSame) return
+    await session.write((tx) =>
+      // Confirmed meanwhile: the next round carries it out.
+      session.account.removal?.isConfirmed === before?.isConfirmed
+        ? states.holdRemoval(tx, session.account, 'here', parts.length === 0 ? null : kept)
+        : undefined,
+    )
+  }
+
+  async #mayTakeOut(folder: RemoteFolder, isLooked: boolean): Promise<GoneVerdict> {
     const session = this.#session
     const { folders, messages, clock } = session.deps
-    if (folder.reason === MISSED) return 'wait'
+    const now = clock.now()
+    const { removal } = session.account
+    const part = partOf(removal, folder)
+    const held = part === removal?.parts?.[folder.n] ? part : undefined
+    if (folder.reason === MISSED) return { kind: 'wait', held }
     const { present, gone } = await messages.counts(folder.n)
     const set = (suspectAt: number | null) => session.write((tx) => folders.set(tx, folder.n, { suspectAt }))
     if (gone <= MASS_MESSAGES || gone <= present) {
       if (folder.suspectAt !== null) await set(null)
-      return 'yes'
+      return { kind: 'take', most: gone }
     }
-    if (folder.suspectAt === null) {
-      await set(clock.now())
-      return 'wait'
+    if (folder.suspectAt === null) await set(now)
+    if (folder.suspectAt === null || now - folder.suspectAt < MASS_WAIT_MS) return { kind: 'wait', held }
+    if (!isLooked && folder.state === 'followed') return { kind: 'look' }
+    const most = gone > MASS_CONFIRM_MESSAGES ? allowedOf(removal, part, now) : gone
+    if (most === 0) {
+      // What a day allowed is done: the rest waits for another one.
+      const { first, since } = part === undefined || part.first === 0 ? { first: gone, since: now } : part
+      return { kind: 'wait', held: { messages: gone, first, since } }
     }
-    if (clock.now() - folder.suspectAt < MASS_WAIT_MS) return 'wait'
-    if (!isLooked && folder.state === 'followed') return 'look'
-    const { removal } = session.account
-    const isAllowed = removal !== null && (removal.isConfirmed || clock.now() - removal.since >= DAY_MS)
-    if (gone > MASS_CONFIRM_MESSAGES && !isAllowed) return gone
     await set(null)
-    return 'yes'
+    // What was gone first is taken out; what is gone since then is looked at by itself.
+    return { kind: 'take', most }
   }
 
-  async #takeOut(folder: RemoteFolder): Promise<void> {
+  /** What was held back is allowed once. */
+  #countTaken(tx: Tx, { n }: RemoteFolder, count: number): void {
+    const { account, deps } = this.#session
+    const { removal } = account
+    const part = removal?.parts?.[n]
+    if (removal === null || part === undefined) return
+    const left = (messages: number) => Math.max(0, messages - count)
+    const parts = { ...removal.parts, [n]: { ...part, messages: left(part.messages), first: left(part.first) } }
+    deps.states.holdRemoval(tx, account, 'here', { ...removal, parts })
+  }
+
+  /** @param most messages, those that were gone first */
+  async #takeOut(folder: RemoteFolder, most: number): Promise<void> {
     const session = this.#session
     const { messages, store } = session.deps
-    for (let count = GONE_PER_BATCH; count === GONE_PER_BATCH; ) {
+    for (let left = most; left > 0; ) {
       const map = this.#map
-      count = await session.write((tx) => {
-        const rows = messages.gone(folder.n, GONE_PER_BATCH, tx)
+      const count = await session.write((tx) => {
+        const rows = messages.gone(folder.n, Math.min(left, GONE_PER_BATCH), tx)
+        this.#countTaken(tx, folder, rows.length)
         const numbers = rows.flatMap(({ message }) => message ?? [])
         const copies = messages.of(session.account.n, numbers, tx)
         const placements = store.mail.placements(session.mail, numbers, tx)
@@ -303,6 +344,21 @@ export class Pull {
         }
         return rows.length
       })
+      left = count === 0 ? 0 : left - count
     }
   }
+}
+
+/** What is held back of a folder; what an earlier version held says nothing of folders. */
+function partOf(removal: HeldRemoval | null, { n }: RemoteFolder): HeldPart | undefined {
+  if (removal === null) return undefined
+  const { messages, since, parts = { [n]: { messages, first: messages, since } } } = removal
+  return parts[n]?.messages === 0 ? undefined : parts[n]
+}
+
+/** What may be taken out of a folder of which very many messages are gone: what was confirmed, or is held for a day. */
+function allowedOf(removal: HeldRemoval | null, part: HeldPart | undefined, now: number): number {
+  if (removal === null || part === undefined) return 0
+  if (removal.isConfirmed) return part.messages
+  return now - part.since >= DAY_MS ? part.first : 0
 }

@@ -40,6 +40,8 @@ export class PushAppends {
   readonly #commands: PushCommands
   readonly #session: SyncSession
   readonly #mayAppend: MayAppend
+  /** By number of a remote folder: the size of the smallest message for which the server had no room, as of this run, bytes. */
+  readonly #fullFrom = new Map<number, number>()
 
   constructor(commands: PushCommands, mayAppend: MayAppend) {
     this.#commands = commands
@@ -47,14 +49,34 @@ export class PushAppends {
     this.#mayAppend = mayAppend
   }
 
+  /** A new run begins: the server may have room again. */
+  begin(): void {
+    this.#fullFrom.clear()
+  }
+
   async run(steps: readonly StepOf<'append'>[]): Promise<void> {
+    const { intents, messages } = this.#session.deps
     for (const [n, group] of Map.groupBy(steps, ({ to }) => to.n)) {
       const created: AppendedMessage[] = []
+      const without: number[] = []
+      const given = group.map(({ message }) => message)
+      const announced = intents.of(this.#session.account.n, given).filter(({ folder }) => folder === n)
+      const open = new Set(announced.map(({ message }) => message))
+      const sizes = this.#session.deps.store.mail.contents(given)
+      // What was deleted here and is put back needs no room there.
+      const mayBeThere = messages.hasErased(n)
       for (const step of group) {
+        if (open.has(step.message)) continue
+        const sizeBytes = sizes.get(step.message)?.sizeBytes ?? 0
+        if (!mayBeThere && sizeBytes >= (this.#fullFrom.get(n) ?? Number.POSITIVE_INFINITY)) {
+          without.push(step.message)
+          continue
+        }
         const appended = await this.#append(step)
         if (appended !== null) created.push({ message: step.message, ...appended })
       }
       if (created.length > 0) await this.#noteAppended(n, created)
+      await this.#commands.whenRoom(without)
     }
   }
 
@@ -63,7 +85,6 @@ export class PushAppends {
     const session = this.#session
     const { store, intents, messages } = session.deps
     const { n } = session.account
-    if (intents.list(n).some((one) => one.message === message && one.folder === to.n)) return null
     const due = this.#mayAppend(message)
     if (!due.isDue) {
       await session.write((tx) =>
@@ -94,10 +115,23 @@ export class PushAppends {
     let uid: number | null = null
     await this.#commands.tryIntents('append', { intents: [intent], messages: [message] }, async () => {
       const flags = keywordsIn(placement.keywords).filter((mark) => this.#commands.takes(to.n, mark))
-      uid = await session.server.append(to.path, bytes, flags.map(flagOf), receivedAt)
+      uid = await this.#storeThere(to, content.sizeBytes, () =>
+        session.server.append(to.path, bytes, flags.map(flagOf), receivedAt),
+      )
       if (labels.length > 0 && uid !== null) await this.#labelNew(to, uid, labels)
     })
     return uid === null ? null : { intent, uid, isNew: true }
+  }
+
+  /** Notes when there is no room for a message: larger ones are not sent in this run. */
+  async #storeThere<T>(to: RemoteFolder, sizeBytes: number, append: () => Promise<T>): Promise<T> {
+    try {
+      return await append()
+    } catch (error) {
+      const before = this.#fullFrom.get(to.n) ?? Number.POSITIVE_INFINITY
+      if (isRefusal(error) && error.kind === 'quota') this.#fullFrom.set(to.n, Math.min(before, sizeBytes))
+      throw error
+    }
   }
 
   /** Whether a message was deleted here, is still in the folder there, and is here again: it is the same one then. */

@@ -10,6 +10,8 @@ import { spansOf } from './uid-spans.ts'
 
 /** Base rows written in one unit of work. */
 const ROWS_PER_BATCH = 100
+/** Intents removed in one unit of work. */
+const INTENTS_PER_BATCH = 500
 /** What a server refused is sent again after this time, doubled each time (ms), and so often. */
 const REFUSED_RETRY_MS = 60_000
 const TRIES_MAX = 6
@@ -36,8 +38,13 @@ export class PushCommands {
   /** The changes that a server refused, or that wait for a copy in Sent, and are due. */
   dueLater() {
     const { deps, account } = this.session
-    const now = deps.clock.now()
-    return deps.intents.list(account.n).filter(({ kind, at }) => kind === 'later' && (at ?? 0) <= now)
+    return deps.intents.due(account.n, deps.clock.now())
+  }
+
+  /** Whether there are some of {@link dueLater}. */
+  get hasDue(): boolean {
+    const { deps, account } = this.session
+    return deps.intents.hasDue(account.n, deps.clock.now())
   }
 
   /** Until it ends, changes of these messages that are refused count on. */
@@ -48,7 +55,9 @@ export class PushCommands {
     this.#again = new Set(later.map(({ n }) => n))
     // Removed when the changes are sent: a connection that breaks meanwhile leaves them to the next one.
     await work([...new Set(later.map(({ message }) => message))])
-    await this.session.write((tx) => intents.remove(tx, [...this.#again]))
+    const done = [...this.#again]
+    for (let at = 0; at < done.length; at += INTENTS_PER_BATCH)
+      await this.session.write((tx) => intents.remove(tx, done.slice(at, at + INTENTS_PER_BATCH)))
     this.#tries.clear()
     this.#again.clear()
   }
@@ -118,13 +127,21 @@ export class PushCommands {
     return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'refused')
   }
 
+  /** Sends messages again when the server may have room for them. */
+  whenRoom(messages: readonly number[]): Promise<void> {
+    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'full')
+  }
+
   /** @param why `full`, `lasting`: sent again until the server takes it */
   async #repeat(messages: readonly (number | null)[], why: 'refused' | 'full' | 'lasting'): Promise<void> {
     const { deps, account } = this.session
     const now = deps.clock.now()
-    const waiting = deps.intents.list(account.n).filter(({ n, kind }) => kind === 'later' && !this.#again.has(n))
+    const given = messages.filter((message) => message !== null)
+    const known = deps.intents.of(account.n, given)
+    const waiting = known.filter(({ n, kind }) => kind === 'later' && !this.#again.has(n))
     const open = new Set(waiting.map(({ message }) => message))
-    const refused = messages.filter((message) => message !== null && !open.has(message)) as number[]
+    const refused = given.filter((message) => !open.has(message))
+    if (refused.length === 0) return
     await this.session.write((tx) => {
       for (const message of refused) {
         const tries = (this.#tries.get(message) ?? 0) + 1

@@ -47,7 +47,7 @@ export class Push {
   get isNeeded(): boolean {
     const { account, mail, deps } = this.#session
     if (account.mode === 'collect') return false
-    return deps.store.accounts.seqIn(deps.db.read, mail.n) > account.pushedSeq || this.#commands.dueLater().length > 0
+    return deps.store.accounts.seqIn(deps.db.read, mail.n) > account.pushedSeq || this.#commands.hasDue
   }
 
   /** The remote folders into which messages were moved or copied under UIDs that are not known, each once. */
@@ -63,6 +63,7 @@ export class Push {
     const session = this.#session
     const { store, states } = session.deps
     this.#commands.reason = null
+    this.#appends.begin()
     await this.#commands.again(this.#commands.dueLater(), (numbers) => this.messages(numbers))
     for (;;) {
       const { pushedSeq } = session.refresh()
@@ -234,8 +235,10 @@ export class Push {
     for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
       const [{ row, to }] = group as [StepOf<'copy'>]
       if ((await this.#commands.open(row.folder, numbersOf(group))) === undefined) continue
-      const open = new Set(deps.intents.list(session.account.n).map(({ message, folder }) => `${message} ${folder}`))
-      const rows = group.map((step) => step.row).filter(({ message }) => !open.has(`${message} ${to.n}`))
+      const messages = group.flatMap((step) => step.row.message ?? [])
+      const announced = deps.intents.of(session.account.n, messages).filter(({ folder }) => folder === to.n)
+      const open = new Set<number | null>(announced.map(({ message }) => message))
+      const rows = group.map((step) => step.row).filter(({ message }) => !open.has(message))
       if (rows.length === 0) continue
       const intents = await session.write((tx) =>
         rows.map(({ message, key }) => {

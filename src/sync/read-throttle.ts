@@ -1,8 +1,8 @@
 // How fast an account is read: messages and bytes a second, and bytes a day where the provider counts them.
 
-import type { Clock } from '../base/clock.ts'
+import { type Clock, pause } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'
-import { ServerError } from './server.ts'
+import { type Idle, ServerError } from './server.ts'
 import { untilMidnight } from './server-errors.ts'
 
 /** An account is not read faster than this. */
@@ -46,11 +46,15 @@ export class ReadThrottle {
     this.#paidUntil = clock.monotonic()
   }
 
-  /** Waits until more may be read. @throws ServerError after `signal`, and when the day's number of bytes is used up */
-  async next(signal: AbortSignal): Promise<void> {
+  /**
+   * Waits until more may be read.
+   * @param idle runs the wait, if there is one
+   * @throws ServerError after `signal`, and when the day's number of bytes is used up
+   */
+  async next(signal: AbortSignal, idle: Idle = (wait) => wait()): Promise<void> {
     this.#checkDay()
-    const wait = this.#paidUntil - BURST_S * 1000 - this.#clock.monotonic()
-    if (wait > 0) await sleep(this.#clock, wait, signal)
+    const ms = this.#paidUntil - BURST_S * 1000 - this.#clock.monotonic()
+    if (ms > 0) await idle(() => pause(this.#clock, ms, signal))
     if (signal.aborted) throw new ServerError('delay', 'The connection was closed.')
   }
 
@@ -75,18 +79,4 @@ export class ReadThrottle {
     const day = Math.floor(this.#clock.now() / DAY_MS)
     if (day !== this.#day.day) this.#day = { day, bytes: 0 }
   }
-}
-
-/** Waits `ms`, or until the signal. */
-function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = () => {
-      timer.cancel()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = clock.after(ms, end)
-    signal.addEventListener('abort', end, { once: true })
-  })
 }

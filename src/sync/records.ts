@@ -14,6 +14,14 @@ export type RemoteKind = 'gmail' | 'microsoft' | 'dovecot' | 'cyrus' | 'icloud' 
 export type CarryDirection = 'in' | 'out'
 export type ImportState = 'waiting' | 'running' | 'done'
 
+/** Where and as whom to sign in. */
+export interface ImapSettings {
+  host: string
+  port: number
+  protocol: RemoteProtocol
+  username: string
+}
+
 /** Times in ms. */
 export interface RemoteAccount {
   n: number
@@ -29,7 +37,7 @@ export interface RemoteAccount {
   email: string
   auth: RemoteAuth
   /** Null for Google and Microsoft, whose servers are known. */
-  imap: { host: string; port: number; protocol: RemoteProtocol; username: string } | null
+  imap: ImapSettings | null
   hasSecret: boolean
   /** The sending account made with it. */
   providerId: string | null
@@ -98,6 +106,17 @@ export interface HeldRemoval {
   since: number
   /** By `confirm-removal`. */
   isConfirmed: boolean
+  /** `here`: what is held in each folder, by the number of the remote folder. */
+  parts?: Readonly<Record<string, HeldPart>>
+}
+
+/** What is held back here of one folder. */
+export interface HeldPart {
+  /** What a confirmation allows. */
+  messages: number
+  /** What a day allows, and since when (ms). */
+  first: number
+  since: number
 }
 
 export interface ImportProgress {

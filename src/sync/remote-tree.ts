@@ -140,7 +140,7 @@ export class RemoteTree {
     await session.write((tx) => {
       const n = row?.n ?? folders.add(tx, session.account.n, { path: folder.path, state })
       const change: RemoteFolderChange = { state, reason, role: folder.role, objectId: folder.objectId }
-      // One that comes back is read again: nothing says what became of its messages meanwhile.
+      // One that comes back is read again: what happened to its messages meanwhile is not known.
       if (row?.state === 'ignored' && reason === null) {
         change.lowest = null
         change.suspectAt = null

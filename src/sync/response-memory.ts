@@ -118,7 +118,7 @@ export class ConnectionMemory {
 
   /** A command begins: what the last one gave is not held any more. @param isShort whether little is expected */
   begin(isShort: boolean): void {
-    this.#release()
+    this.release()
     this.#gathered = 0
     this.#isShort = isShort
     this.#isReading = true
@@ -129,9 +129,17 @@ export class ConnectionMemory {
     this.#isReading = false
   }
 
+  /** What the last command gave is held by others, or not any more: its turn ends. */
+  release(): void {
+    this.#timer?.cancel()
+    this.#endTurn?.()
+    this.#timer = null
+    this.#endTurn = null
+  }
+
   close(): void {
     this.#isClosed = true
-    this.#release()
+    this.release()
   }
 
   #needsTurn(held: number): boolean {
@@ -152,14 +160,7 @@ export class ConnectionMemory {
     this.#endTurn = end
     this.#timer = this.#memory.clock.after(TURN_MS, () => {
       if (this.#isReading) this.#onExcess()
-      this.#release()
+      this.release()
     })
-  }
-
-  #release(): void {
-    this.#timer?.cancel()
-    this.#endTurn?.()
-    this.#timer = null
-    this.#endTurn = null
   }
 }

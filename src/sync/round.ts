@@ -13,7 +13,7 @@ import { isRefusal, type ListedFolder, type RemoteFolderStatus, type ServerError
 import type { SyncSession } from './sync-session.ts'
 
 /** How often the list of folders is read, with what changed in them, ms. */
-export const LIST_EVERY_MS = 2 * MINUTE_MS
+const LIST_EVERY_MS = 2 * MINUTE_MS
 /** How often the Inbox is looked at during the import, ms. */
 const INBOX_EVERY_MS = 30_000
 /** The import is interrupted for what changes in the Inbox once in this time, ms. */
@@ -212,8 +212,7 @@ export class Round {
   async #settleIntents(): Promise<void> {
     const session = this.#session
     const { intents, folders } = session.deps
-    const open = () => intents.list(session.account.n).filter(({ kind }) => kind !== 'later')
-    const before = open()
+    const before = intents.announced(session.account.n)
     if (before.length === 0) return
     const concerned = [...new Set(before.map(({ folder }) => folder!))].flatMap((n) => folders.get(n) ?? [])
     await this.#look(concerned.filter((folder) => session.isRead(folder)))
@@ -223,7 +222,8 @@ export class Round {
       const isUnread = folder?.lowest !== 1 || this.#refused.has(folder.n)
       return folder !== undefined && session.isRead(folder) && isUnread
     }
-    const left = open().filter((one) => before.some(({ n }) => n === one.n) && !isOpen(one))
+    const known = new Set(before.map(({ n }) => n))
+    const left = intents.announced(session.account.n).filter((one) => known.has(one.n) && !isOpen(one))
     if (left.length === 0) return
     await session.write((tx) => {
       intents.remove(
@@ -242,7 +242,7 @@ export class Round {
     if (unsure.length === 0) return
     const numbers = new Set(unsure.map(({ n }) => n))
     await this.#look(unsure, numbers)
-    await this.#pull.settleGone(numbers)
+    await this.#pull.settleGone(numbers.union(looked))
   }
 
   /** @returns whether there is more to import */

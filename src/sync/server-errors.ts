@@ -1,6 +1,7 @@
 // Which effect an error of an account's server has: try later, this command only, or a person has to act.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
+import { CERTIFICATE_ERRORS, CONNECT_ERRORS } from '../net/peer-errors.ts'
 import type { ResponseCode } from './imap-values.ts'
 import { ServerError } from './server.ts'
 
@@ -127,7 +128,8 @@ export function connectionError(
   if (tlsFailed === true && code === '') {
     return new ServerError('failed', `${host} does not offer STARTTLS on this port.`, { kind: 'host' })
   }
-  const certificate = CERTIFICATES.get(code) ?? (CERTIFICATE_CODES.test(code) ? `is not valid (${code})` : undefined)
+  const certificate =
+    CERTIFICATE_ERRORS.get(code) ?? (CERTIFICATE_CODES.test(code) ? `is not valid (${code})` : undefined)
   if (certificate !== undefined) {
     return new ServerError('failed', `The certificate of ${host} ${certificate}.`, { kind: 'certificate' })
   }
@@ -142,19 +144,15 @@ export function connectionError(
     )
   }
   if (/^ParserError|NESTING/.test(code)) return new ServerError('delay', `${host} sent a response that cannot be read.`)
-  return new ServerError(
-    'delay',
-    stage === 'connect' ? `${host} ended the connection before its greeting.` : `${host} ended the connection.`,
-  )
+  return stage === 'connect'
+    ? new ServerError('delay', `${host} ended the connection before its greeting.`)
+    : new ServerError('delay', `${host} ended the connection.`, { isEnd: stage === 'command' })
 }
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'CONNECT_TIMEOUT'])
+const UNREACHABLE = new Set([...CONNECT_ERRORS.keys(), 'CONNECT_TIMEOUT'])
 const LARGE = 'sent a response above the limits'
 const CONNECTION = new Map([
-  ['ECONNREFUSED', 'refuses connections'],
-  ['EHOSTUNREACH', 'cannot be reached'],
-  ['ENETUNREACH', 'is in a network that cannot be reached from here'],
-  ['ETIMEDOUT', 'does not answer'],
+  ...CONNECT_ERRORS,
   ['CONNECT_TIMEOUT', 'does not answer'],
   ['GREETING_TIMEOUT', 'sent no greeting in time'],
   ['UPGRADE_TIMEOUT', 'did not finish the start of TLS in time'],
@@ -166,17 +164,4 @@ const CONNECTION = new Map([
   ['UnexpectedTag', 'answered a command that was not sent'],
   ['InvalidResponse', 'answered in a form that cannot be read'],
   ['ResponseProcessingFailed', 'sent a response that cannot be read'],
-])
-
-const UNTRUSTED = 'was not issued by an authority that is trusted here'
-const CERTIFICATES = new Map([
-  ['CERT_HAS_EXPIRED', 'has expired'],
-  ['CERT_NOT_YET_VALID', 'is not valid yet'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another name'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'is signed by itself'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
-  ['CERT_REVOKED', 'was revoked'],
 ])

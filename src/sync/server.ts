@@ -3,6 +3,9 @@
 import type { FolderRole } from '../store/records.ts'
 import type { RemoteAccount, RemoteErrorKind, RemoteKind } from './records.ts'
 
+/** Larger messages are not fetched (decisions-imap §10.5), bytes. */
+export const MESSAGE_BYTES_MAX = 52_428_800
+
 /** What is known of a server after the sign-in. */
 export interface ServerFacts {
   kind: RemoteKind
@@ -82,6 +85,9 @@ export interface RemoteFlagChange {
   remove: readonly string[]
 }
 
+/** Runs a wait in which nothing is done. */
+export type Idle = (wait: () => Promise<void>) => Promise<void>
+
 /**
  * One connection, one call at a time. Every call throws `ServerError`. UIDs belong to the folder that was selected last.
  */
@@ -97,6 +103,11 @@ export interface AccountServer {
   changedSince(modSeq: number): Promise<RemoteFlags[]>
   flags(runs: readonly UidSpan[]): Promise<RemoteFlags[]>
   heads(runs: readonly UidSpan[]): Promise<RemoteHead[]>
+  /**
+   * To be called before contents are asked for: ends what the last answer holds, and waits as long as the account would be read too fast.
+   * @param idle runs the wait, if there is one
+   */
+  ready(idle: Idle): Promise<void>
   /** Contents of messages whose sizes sum up to at most 4 MiB; a UID that the server does not give is missing in the result. */
   contents(uids: readonly number[]): Promise<Map<number, Uint8Array>>
   /** One message of any size within the limit, in pieces; null when the server does not give it. */
@@ -141,6 +152,8 @@ export class ServerError extends Error {
   readonly isUnreachable: boolean
   /** `failed` at once: a second attempt with the same settings gives the same answer. */
   readonly isFinal: boolean
+  /** The server ended a connection that was signed in, and named no time to come back. */
+  readonly isEnd: boolean
 
   /** @param reason one sentence for people, without secrets */
   constructor(
@@ -151,6 +164,7 @@ export class ServerError extends Error {
       retryAfterMs?: number
       isUnreachable?: boolean
       isFinal?: boolean
+      isEnd?: boolean
       cause?: unknown
     } = {},
   ) {
@@ -160,6 +174,7 @@ export class ServerError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? null
     this.isUnreachable = options.isUnreachable ?? false
     this.isFinal = options.isFinal ?? false
+    this.isEnd = options.isEnd ?? false
   }
 }
 

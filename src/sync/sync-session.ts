@@ -10,7 +10,7 @@ import type { Account } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import { type AccountStates, AccountTaken } from './accounts-state.ts'
-import type { ContentMemory } from './content-memory.ts'
+import type { ContentMemory, WorkSlot } from './content-memory.ts'
 import type { Intents } from './ledger/intents.ts'
 import type { RemoteFolder, RemoteFolders } from './ledger/remote-folders.ts'
 import type { RemoteMessages } from './ledger/remote-messages.ts'
@@ -39,6 +39,7 @@ export class SyncSession {
   readonly #token: string
   #account: RemoteAccount
   #mail: Account
+  #slot: WorkSlot | null = null
   #selected: { path: string; opened: OpenedFolder } | null = null
 
   constructor(
@@ -122,6 +123,24 @@ export class SyncSession {
   async ensure(path: string): Promise<OpenedFolder> {
     if (this.#selected?.path === path) return this.#selected.opened
     return this.select(path)
+  }
+
+  /** Runs a part of the work on the account, when it is its turn. */
+  working<T>(work: () => Promise<T>): Promise<T> {
+    return this.deps.memory.working(this.#account.teamId, async (slot) => {
+      this.#slot = slot
+      try {
+        return await work()
+      } finally {
+        this.#slot = null
+      }
+    })
+  }
+
+  /** To be called before contents are asked for. @throws ServerError */
+  ready(): Promise<void> {
+    const slot = this.#slot
+    return this.server.ready((wait) => (slot === null ? wait() : slot.without(wait)))
   }
 
   /** Folders whose messages are read. */

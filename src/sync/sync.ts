@@ -2,29 +2,16 @@
 
 import { SafeFetch } from '../base/safe-fetch.ts'
 import type { Page, PageKey } from '../db/page.ts'
-import type { OutboundDeps } from '../outbound/deps.ts'
-import type { Outbound } from '../outbound/outbound.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { RemoteAccounts } from './accounts.ts'
-import { AccountStates } from './accounts-state.ts'
 import { Announcements } from './announcements.ts'
-import { serverOpener } from './connect.ts'
-import { ContentMemory } from './content-memory.ts'
+import type { SyncDeps } from './deps.ts'
 import { discoverServers } from './discover.ts'
 import { type FollowedFolder, followedFolders } from './ledger/followed-folders.ts'
-import { Intents } from './ledger/intents.ts'
-import { RemoteFolders } from './ledger/remote-folders.ts'
-import { RemoteMessages } from './ledger/remote-messages.ts'
 import type { DiscoveredAccount, RemoteAccount } from './records.ts'
-import { ResponseMemory } from './response-memory.ts'
-import { appendDue } from './sent-copy.ts'
 import type { OpenServer } from './server.ts'
-import { SyncWorker } from './worker.ts'
-
-export interface SyncDeps extends OutboundDeps {
-  outbound: Outbound
-}
+import type { SyncWorker } from './worker.ts'
 
 export class Sync {
   readonly accounts: RemoteAccounts
@@ -50,22 +37,11 @@ export class Sync {
     return followedFolders(this.#deps, account, page)
   }
 
-  /** Follows the accounts of this appliance. */
-  worker(inspector: Pick<Inspector, 'readAll'>): SyncWorker {
-    const { db, clock, config } = this.#deps
-    const { announcements } = this
-    return new SyncWorker({
-      ...this.#deps,
-      connectionsMax: config.REMOTE_CONNECTIONS,
-      inspector,
-      open: this.#open ?? serverOpener({ ...this.#deps, tokens: this.tokens, responses: new ResponseMemory(clock) }),
-      states: new AccountStates({ db, clock, announcements }),
-      folders: new RemoteFolders(db),
-      messages: new RemoteMessages(db),
-      intents: new Intents(db, clock),
-      memory: new ContentMemory(),
-      mayAppend: (account, message) => appendDue(this.#deps, account, message),
-    })
+  /** Follows the accounts of this appliance. What it runs is loaded now: other threads have none. */
+  async worker(inspector: Pick<Inspector, 'readAll'>): Promise<SyncWorker> {
+    const { openSyncWorker } = await import('./open-worker.ts')
+    const { tokens, announcements } = this
+    return openSyncWorker({ ...this.#deps, tokens, announcements, inspector, open: this.#open })
   }
 
   /** Looks for the servers of an address. */

@@ -24,7 +24,7 @@ export interface PlannedFolder extends ListedFolder {
   role: FolderRole | null
 }
 
-export function isInbox(path: string): boolean {
+function isInbox(path: string): boolean {
   return path.toLowerCase() === INBOX
 }
 

@@ -13,17 +13,6 @@ export function spansOf(uids: readonly number[]): UidSpan[] {
   return spans
 }
 
-/** Spans in any order, also overlapping ones, in ascending order and merged. */
-export function merged(spans: readonly UidSpan[]): UidSpan[] {
-  const result: [number, number][] = []
-  for (const [first, end] of [...spans].sort((a, b) => a[0] - b[0])) {
-    const last = result.at(-1)
-    if (last !== undefined && first <= last[1] + 1) last[1] = Math.max(last[1], end)
-    else result.push([first, end])
-  }
-  return result
-}
-
 /** What is in `a` and not in `b`. */
 export function without(a: readonly UidSpan[], b: readonly UidSpan[]): UidSpan[] {
   const result: UidSpan[] = []
@@ -43,14 +32,28 @@ export function without(a: readonly UidSpan[], b: readonly UidSpan[]): UidSpan[]
 
 /** What is from `first` to `last`, both included. */
 export function within(spans: readonly UidSpan[], first: number, last: number): UidSpan[] {
-  return spans.flatMap(([from, to]): UidSpan[] => {
-    const [start, end] = [Math.max(from, first), Math.min(to, last)]
-    return start <= end ? [[start, end]] : []
-  })
+  // An import cuts a folder of many spans page by page: only the two at the ends are new.
+  const cut = spans.slice(
+    countUntil(spans, ([, to]) => to < first),
+    countUntil(spans, ([from]) => from <= last),
+  )
+  if (cut.length === 0 || first > last) return []
+  const [lowest] = cut[0]!
+  if (lowest < first) cut[0] = [first, cut[0]![1]]
+  const [from, to] = cut.at(-1)!
+  if (to > last) cut[cut.length - 1] = [from, last]
+  return cut
 }
 
-export function countOf(spans: readonly UidSpan[]): number {
-  return spans.reduce((sum, [first, last]) => sum + last - first + 1, 0)
+/** How many spans, from the first on, fulfil what all before one that does fulfil too. */
+function countUntil(spans: readonly UidSpan[], fulfils: (span: UidSpan) => boolean): number {
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (fulfils(spans[middle]!)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** The highest UIDs, at most `count`, as spans in ascending order. */
@@ -64,27 +67,6 @@ export function highest(spans: readonly UidSpan[], count: number): UidSpan[] {
     left -= last - from + 1
   }
   return result
-}
-
-/** The spans in pieces of at most `count` UIDs, ascending. */
-export function* pieces(spans: readonly UidSpan[], count: number): Generator<UidSpan[]> {
-  let piece: UidSpan[] = []
-  let left = count
-  for (const span of spans) {
-    let [first] = span
-    const [, last] = span
-    while (first <= last) {
-      const end = Math.min(last, first + left - 1)
-      piece.push([first, end])
-      left -= end - first + 1
-      first = end + 1
-      if (left > 0) continue
-      yield piece
-      piece = []
-      left = count
-    }
-  }
-  if (piece.length > 0) yield piece
 }
 
 /** All UIDs of spans that are few. */

@@ -1,6 +1,6 @@
 // Reads a message as it is stored: parsed, hashed, split into chunks; no authentication, so any thread can load it.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { domainOf } from '../mime/address.ts'
 import { chunksOf } from '../mime/chunks.ts'
 import { parseDate } from '../mime/date.ts'
@@ -98,6 +98,7 @@ function scriptResults(
   arrival: InspectionRequest | OwnMessageRequest,
 ): Pick<Inspection, 'scriptOutcomes' | 'edited'> {
   const { scripts, mailFrom, receivedAt } = arrival
+  if (scripts.every((script) => script === null)) return { scriptOutcomes: scripts.map(() => null) }
   const filtered = { bytes: stored, root: message.structure, text: message.searchText }
   const outcomes = runScripts(scripts, filtered, mailFrom, { receivedAt, environment: environmentOf(arrival) })
   const edits = new EditedMessages(stored)
@@ -178,5 +179,5 @@ function ownVerdict({ from }: ParsedMessage): AuthVerdict {
 }
 
 function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest()
+  return hash('sha256', bytes, 'buffer')
 }

@@ -88,11 +88,11 @@ test('verification queries DNS, reports the results, and is limited to once in t
     201,
   )
   const checks = async () => data<Json>(await appliance.get(`/domains/${domain.id}/checks`, team.key))
-  assert.deepEqual([await checks(), domain.checks_ok], [{ checked_at: null, checks: [] }, null])
+  assert.deepEqual([await checks(), domain.checks_ok], [{ checked_at: null, checks: [], changes: [] }, null])
   const verify = () => appliance.call('POST', `/domains/${domain.id}/verify`, team.key)
 
   const missing = data<DomainVerificationJson>(await verify())
-  assert.deepEqual(await checks(), { checked_at: missing.checked_at, checks: missing.checks })
+  assert.deepEqual(await checks(), { checked_at: missing.checked_at, checks: missing.checks, changes: [] })
   assert.deepEqual([missing.checks_ok, missing.checked_at !== null], [false, true])
   assert.equal(missing.verification_status, 'pending')
   const [first] = missing.checks
@@ -115,6 +115,43 @@ test('verification queries DNS, reports the results, and is limited to once in t
   const down = await verify()
   failure(down, 503, 'service_unavailable')
   assert.ok(Number(down.headers.get('retry-after')) >= 1)
+})
+
+test('a check says who answered and since when, and what changed; a name server that fails changes nothing', async () => {
+  const name = 'dated.example.net'
+  const { id } = data<DomainJson>(await appliance.call('POST', '/domains', team.key, { domain: name }), 201)
+  const { zone } = appliance.dns
+  const verify = async () => {
+    clock.advance(10_000)
+    const result = data<DomainVerificationJson>(await appliance.call('POST', `/domains/${id}/verify`, team.key))
+    return { ...result, spf: result.checks.find(({ record }) => record === 'spf')! }
+  }
+  const now = () => new Date(clock.now()).toISOString()
+  const first = await verify()
+  const start = now()
+  assert.deepEqual([first.spf.since, first.changes], [start, []])
+  assert.deepEqual(first.spf.asked, [{ server: null, ms: 0, error: null }])
+
+  zone[name] = { TXT: ['v=spf1 -all'] }
+  const appeared = await verify()
+  const change = { record: 'spf', name, ok: false }
+  assert.equal(appeared.spf.since, now())
+  assert.deepEqual(appeared.changes, [{ ...change, change: 'appeared', at: now() }])
+  const same = await verify()
+  assert.deepEqual([same.spf.since, same.changes], [appeared.spf.since, appeared.changes])
+
+  zone[name] = { error: 'servfail' }
+  const down = await verify()
+  assert.deepEqual([down.spf.found, down.spf.since, down.changes], [[], appeared.spf.since, appeared.changes])
+  assert.ok(down.spf.asked.every(({ error }) => error === 'ESERVFAIL'))
+  zone[name] = { TXT: ['v=spf1 -all'] }
+  assert.deepEqual((await verify()).changes, appeared.changes)
+
+  const stored = data<DomainVerificationJson>(await appliance.get(`/domains/${id}/checks`, team.key))
+  assert.deepEqual(stored.changes, appeared.changes)
+  const other = await appliance.team('Curious')
+  failure(await appliance.get(`/domains/${id}/checks`, other.key), 404, 'not_found')
+  delete zone[name]
 })
 
 test('a reserved name has no records to be wrong, unless a zone of ours has some of them', async () => {

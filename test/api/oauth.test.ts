@@ -98,9 +98,11 @@ test('error pages say what to do', async () => {
   page(await appliance.get(`${appliance.origin}/oauth/callback/gmail_api?state=<script>&code=x`), 400, 'Invalid link')
 
   google.issuer.person = { email: 'ana@shop.test', refuses: true }
-  const refused = await appliance.get(await back(data<Begun>(await authorize({ redirect_after: '/a?b=1&c=2' }), 201)))
+  const refused = await appliance.get(
+    await back(data<Begun>(await authorize({ redirect_after: '/console/a?b=1&c=2' }), 201)),
+  )
   const text = page(refused, 200, 'The account was not connected')
-  assert.ok(text.includes(`<a href="${appliance.origin}/a?b=1&amp;c=2">`))
+  assert.ok(text.includes(`<a href="${appliance.origin}/console/a?b=1&amp;c=2">`))
 
   google.issuer.person = { email: 'ana@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
   page(await finish(await back(data<Begun>(await authorize(), 201))), 200, 'A permission is missing')
@@ -164,9 +166,15 @@ test('without an OAuth client of the operator it is unavailable, and no error is
 })
 
 test('an invalid request is reported by its member', async () => {
-  issues(await authorize({ redirect_after: 'https://evil.test/' }), 422, 'validation_error', [
-    'redirect_after forbidden_value',
-  ])
+  for (const redirect_after of [
+    'https://evil.test/',
+    '//evil.test',
+    '/\\evil.test',
+    '/api/v1/domains',
+    '/console/..%2fas',
+  ]) {
+    issues(await authorize({ redirect_after }), 422, 'validation_error', ['redirect_after forbidden_value'])
+  }
   issues(await authorize({ type: 'smtp' }), 422, 'validation_error', ['type invalid_enum'])
   issues(await authorize({ name: 'a\r\nb' }), 422, 'validation_error', ['name invalid_format'])
 })

@@ -250,7 +250,7 @@ const tagged = operations.filter((one) => one.method === 'GET' && takes(one, 'If
 const LEAVE_AS_IT_IS = new Set([
   ...['createMailboxAlias', 'deleteMailboxAlias', 'updateMailboxAppPassword'],
   ...['createMailboxForward', 'updateMailboxForward', 'deleteMailboxForward', 'sendMailboxForwardConfirmation'],
-  ...['inviteMember', 'updateMember', 'deleteMember', 'deleteMemberSessions'],
+  ...['inviteMember', 'updateMember', 'deleteMember', 'deleteMemberSessions', 'deleteMemberCredentials'],
   ...['createReplyDraft', 'createForwardDraft', 'setMailboxPerson', 'deleteMailboxPerson'],
 ])
 /** Keys of mailboxes have a tag of their own, at another path. */

@@ -107,7 +107,9 @@ describe('a mirror', () => {
   it('sends a stored password to no other host', async () => {
     const { id } = await mirror({ ...SMTP, smtp_password: 'its own' })
     const patch = (body: object) => call('PATCH', `/remote-accounts/${id}`, team.key, body)
-    issues(await patch({ imap_host: 'imap.evil.test' }), ['password required'])
+    for (const other of [{ imap_host: 'imap.evil.test' }, { imap_port: 1993 }, { imap_username: 'ben' }])
+      issues(await patch(other), ['password required'])
+    issues(await patch({ smtp_username: 'ben' }), ['smtp_password required'])
     issues(await patch({ smtp_host: 'smtp.evil.test' }), ['smtp_password required'])
     issues(await patch({ smtp_host: 'smtp.evil.test', password: 'a guess' }), ['smtp_password required'])
     data(await patch({ imap_host: 'IMAP.mail.test.', smtp_host: SMTP.smtp_host, smtp_port: 587 }))
@@ -237,6 +239,9 @@ describe('a mirror', () => {
     const session = data<Json>(await get('/mailbox/session', key))
     assert.ok(session.gated.filter_script_writes && session.gated.managesieve && session.gated.vacation_response)
     assert.ok(session.endpoints.mailbox.includes('GET /mailbox/remote-account'))
+    const offered = new Set(Object.values(session.endpoints as Record<string, string[]>).flat())
+    const wrong = closed.filter(([method, path]) => offered.has(`${method} ${path}`))
+    assert.deepEqual(wrong, [], 'what is refused is not offered')
   })
 
   it('never receives for a domain of ours', async () => {
@@ -318,7 +323,7 @@ describe('actions', () => {
     const named = data<RemoteAccountJson>(await call('PATCH', `/remote-accounts/${id}`, team.key, { name: 'New' }))
     assert.deepEqual([named.name, named.status, named.status_reason], ['New', 'error', 'The password is wrong.'])
     const changed = data<RemoteAccountJson>(
-      await call('PATCH', `/remote-accounts/${id}`, team.key, { imap_port: 1993 }),
+      await call('PATCH', `/remote-accounts/${id}`, team.key, { imap_port: 1993, password: 'new' }),
     )
     assert.deepEqual([changed.status, changed.status_reason, changed.imap_port], ['pending', null, 1993])
     issues(await call('PATCH', `/remote-accounts/${id}`, team.key, { imap_host: '192.168.0.1' }), [

@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
+import { PROGRAM_ENV } from '../support/program-env.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
 import { sweepContent } from '../support/stored.ts'
@@ -72,7 +73,7 @@ async function load(
 async function backup(dataDir: string, file: string): Promise<void> {
   const child = spawn(process.execPath, ['src/cli/cli.ts', 'backup', file], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    env: { ...PROGRAM_ENV, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const reported = child.stdout.setEncoding('utf8').toArray()

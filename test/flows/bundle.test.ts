@@ -119,6 +119,19 @@ describe('the bundle', () => {
     }
   })
 
+  it('loads schemas, checks and the code of outside accounts in no worker thread before they are used', async () => {
+    const { sources } = JSON.parse(await readFile(join(folder, 'dist', 'worker-thread.js.map'), 'utf8')) as {
+      sources: string[]
+    }
+    assert.ok(sources.some((path) => path.endsWith('src/jobs/worker-thread.ts')))
+    assert.deepEqual(
+      sources.filter((path) =>
+        /node_modules\/typebox\/|src\/(sync\/worker|maintenance\/doctor\/checks)\.ts$/.test(path),
+      ),
+      [],
+    )
+  })
+
   it('is what the starter runs while the sources are those it was built from, and the sources otherwise', async () => {
     const note = JSON.parse(await readFile(join(folder, 'dist', BUILD_NOTE), 'utf8')) as { inputs: string[] }
     for (const path of ['src/main.ts', 'src/db/scan-thread.ts', 'package-lock.json']) {

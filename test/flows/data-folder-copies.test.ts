@@ -291,7 +291,7 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
         (table) => `DROP TABLE ${table}`,
       ),
       ...FORMER_SESSIONS,
-      ...['checks', 'checked_at'].map((column) => `ALTER TABLE domains DROP COLUMN ${column}`),
+      ...['checks', 'checked_at', 'check_changes'].map((column) => `ALTER TABLE domains DROP COLUMN ${column}`),
       ...['api_requests', 'known_devices'].map((table) => `DROP TABLE ${table}`),
       ...['sending_asked_at', 'sending_refused_at'].map(
         (column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`,
@@ -305,6 +305,9 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
       ...['send_hourly', 'send_daily'].map((column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`),
       ...['mailboxes_address', 'mailboxes_outside_address'].map((index) => `DROP INDEX ${index}`),
       "CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted'",
+      'DROP TABLE former_members',
+      'DROP INDEX keys_created_by',
+      'ALTER TABLE webhooks DROP COLUMN set_by',
       ...['DROP TRIGGER kept_contents_email_deleted', 'DROP TABLE kept_contents', 'DROP INDEX emails_resent'],
       'ALTER TABLE emails DROP COLUMN resent_from',
       'DELETE FROM migrations WHERE number >= 20',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { DeliveryLogDetail, DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
 import type { NewWebhook } from '../../src/api/schemas/webhook.ts'
+import { KEPT_OF_TEAM_BYTES, KEPT_OF_TEAM_MAX } from '../../src/outbound/log/kept-contents.ts'
 import { data, failure, walk } from '../api/expect.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -161,6 +162,39 @@ describe('a delivery that failed', () => {
   })
 })
 
+test('content of failed messages is kept within the bounds of a team, the newest', async () => {
+  const { db } = appliance.app
+  const sum = () => {
+    const sql = 'SELECT count(*) AS count, total(size_bytes) AS bytes FROM kept_contents WHERE team_id = ?'
+    return db.read.get<{ count: number; bytes: number }>(sql, [team.id])!
+  }
+  const add = (count: number, bytes: number) =>
+    db.write((tx) => {
+      tx.run(
+        `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ?)
+         INSERT INTO kept_contents (email, blob, until, team_id, size_bytes) SELECT 1000000 + i, zeroblob(32), i, ?, ? FROM numbers`,
+        [count, team.id, bytes],
+      )
+    })
+  replies.set('gone', '550 5.7.1 no')
+  for (const [count, bytes] of [
+    [KEPT_OF_TEAM_MAX, 1],
+    [KEPT_OF_TEAM_BYTES / 2 ** 23, 2 ** 23],
+  ] as const) {
+    await add(count, bytes)
+    const { id } = await send('gone@else.test')
+    assert.equal((await shown(id)).status, 'failed')
+    assert.ok(sum().count <= KEPT_OF_TEAM_MAX && sum().bytes <= KEPT_OF_TEAM_BYTES, JSON.stringify(sum()))
+    assert.ok(sum().count > count / 2, 'no more than needed')
+    await db.write((tx) => tx.run('DELETE FROM kept_contents WHERE email > 1000000'))
+    replies.delete('gone')
+    data(await act(id, 'resend'), 202)
+    await appliance.settle()
+    replies.set('gone', '550 5.7.1 no')
+  }
+  replies.delete('gone')
+})
+
 describe('the events of a delivery', () => {
   test('are listed with the webhooks that were called, for those who may read them', async () => {
     hook.answer((_request, response) => {
@@ -206,5 +240,34 @@ describe('the events of a delivery', () => {
     assert.deepEqual(data<Json>(await replay({}), 202), { events: 0, has_more: false })
     data(await appliance.call('PATCH', `/webhooks/${webhook.id}`, team.key, { enabled: false }))
     failure(await replay({}), 409, 'conflict')
+  })
+
+  test('are all delivered again when there are more than one request takes', async () => {
+    const { db, eventDispatch } = appliance.app
+    clock.advance(60_000)
+    data(await appliance.call('PATCH', `/webhooks/${webhook.id}`, team.key, { enabled: true }))
+    const [now, { n }] = [clock.now(), eventDispatch.webhooks.get(team.id, webhook.id)!]
+    const numbers = 'WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1500)'
+    await db.write((tx) => {
+      const [event] = tx.all<{ body: string }>('SELECT body FROM events ORDER BY n DESC LIMIT 1')
+      tx.run(
+        `${numbers} INSERT INTO events (n, id, team_id, type, body, created_at, dispatched)
+         SELECT 500000 + i, 'evt_many' || i, ?, 'message.delivered', ?, ?, 1 FROM numbers`,
+        [team.id, event!.body, now],
+      )
+      tx.run(
+        `${numbers} INSERT INTO webhook_attempts (id, webhook, event, event_id, event_type, result, response_status, response_ms,
+           attempt, max_attempts, request_headers, payload_expires_at, payload_bytes, payload_sha256, created_at)
+         SELECT 'wha_many' || i, ?, 500000 + i, 'evt_many' || i, 'message.delivered', 'failed', 500, 1, 8, 8, '{}', ?, 2, zeroblob(32), ?
+         FROM numbers`,
+        [n, now + DAY, now],
+      )
+    })
+    const replay = async () =>
+      data<Json>(await appliance.call('POST', `/webhooks/${webhook.id}/replay-failed`, team.key), 202)
+    assert.deepEqual(await replay(), { events: 1000, has_more: true })
+    assert.deepEqual(await replay(), { events: 500, has_more: false })
+    assert.deepEqual(await replay(), { events: 0, has_more: false })
+    await db.write((tx) => tx.run('DELETE FROM webhook_queue WHERE event > 500000'))
   })
 })

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FREE_PORTS } from '../support/free-ports.ts'
+import { PROGRAM_ENV } from '../support/program-env.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TRIES = 100
@@ -20,7 +21,7 @@ test('a failed flush is reported to its callers, and the process exits with 1', 
     {
       cwd: ROOT,
       env: {
-        PATH: process.env.PATH,
+        ...PROGRAM_ENV,
         DATA_DIR: folder,
         ...FREE_PORTS,
         APP_ORIGIN: 'http://a.test',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServerError } from '../../src/sync/server.ts'
+import type { Json } from '../support/appliance.ts'
 import { ModelAccount } from '../support/model-account.ts'
 import { eventually } from '../support/outside.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
@@ -130,6 +131,38 @@ test('changes that are made while an account is paused are sent when it is resum
   mailbox.assertEqual('after it was resumed')
 })
 
+test('a connection that the server ends after a minute is made again at once, an earlier one after a delay', async () => {
+  const mailbox = await filled(1)
+  const { account } = mailbox
+  let signIns = 0
+  const endsOnce = () => {
+    let isDue = true
+    account.fault = (command, moment) => {
+      if (command === 'LOGIN') signIns++
+      else if (isDue && moment === 'before') {
+        isDue = false
+        throw new ServerError('delay', 'The server ended the connection.', { isEnd: true })
+      }
+    }
+  }
+  await act(mailbox, 'pause')
+  await models.appliance.settle()
+  await act(mailbox, 'resume')
+  await models.appliance.settle()
+  models.clock.advance(59_000)
+  await models.appliance.settle()
+  endsOnce()
+  models.clock.advance(1000)
+  await act(mailbox, 'sync')
+  await models.appliance.settle()
+  assert.deepEqual([(await mailbox.record()).status, signIns], ['active', 1])
+  endsOnce()
+  models.clock.advance(11_000)
+  await act(mailbox, 'sync')
+  await models.appliance.settle()
+  assert.deepEqual([(await mailbox.record()).status, signIns], ['delayed', 1])
+})
+
 test('a folder that is suddenly empty keeps its messages here for 15 minutes', async () => {
   const mailbox = await filled(150)
   const { messages } = mailbox.account.folder('INBOX')
@@ -159,6 +192,27 @@ test('more than 1,000 messages wait for a confirmation', async () => {
   await mailbox.settle(2)
   mailbox.assertEqual('after the confirmation')
   assert.equal((await act(mailbox, 'confirm-removal')).status, 409)
+})
+
+test('what is gone after a confirmation is held back by itself', async () => {
+  const mailbox = await filled(1300)
+  const uids = [...mailbox.account.folder('INBOX').messages.keys()]
+  for (const uid of uids.slice(0, 1050)) mailbox.account.remove('INBOX', uid)
+  await mailbox.settle(2)
+  models.clock.advance(16 * MINUTE)
+  await mailbox.settle(2)
+  const held = async () => (await mailbox.record()).held_removals.map(({ messages }: Json) => messages)
+  assert.deepEqual(await held(), [1050])
+  assert.equal((await act(mailbox, 'pause')).status, 200)
+  await models.appliance.settle()
+  assert.equal((await act(mailbox, 'confirm-removal')).status, 200)
+  for (const uid of uids.slice(1050, 1200)) mailbox.account.remove('INBOX', uid)
+  assert.equal((await act(mailbox, 'resume')).status, 200)
+  await mailbox.settle(1)
+  assert.deepEqual([mailbox.here().length, await held()], [250, []])
+  models.clock.advance(16 * MINUTE)
+  await mailbox.settle(2)
+  mailbox.assertEqual('after a second look')
 })
 
 test('messages that come back in time are the same as before', async () => {
@@ -237,6 +291,44 @@ test('in a full mailbox new messages wait, and changes made here are sent', asyn
   assert.equal((await mailbox.record()).status_reason, null)
 })
 
+/** Counts the rows that are read of a table outside of units of work, until it is disposed. */
+function countRows(table: string): { count: number } & Disposable {
+  const { read } = models.appliance.app.db
+  const { all } = read
+  const rows = { count: 0, [Symbol.dispose]: () => void Object.assign(read, { all }) }
+  const counting: typeof all = (sql, values) => {
+    const found = all.call(read, sql, values)
+    if (sql.includes(table)) rows.count += found.length
+    return found as never
+  }
+  Object.assign(read, { all: counting })
+  return rows
+}
+
+test('what a full server does not take is not sent one by one, and costs the same for each message', async () => {
+  const mailbox = await filled(1)
+  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id
+  for (let n = 0; n < 250; n++) await mailbox.import(modelMessage(), inbox)
+  let refused = 0
+  mailbox.account.fault = (command, moment) => {
+    if (command !== 'APPEND' || moment !== 'before') return
+    refused++
+    throw new ServerError('refused', 'The account is full.', { kind: 'quota' })
+  }
+  using rows = countRows('remote_intents')
+  await mailbox.settle(1)
+  assert.equal(refused, 1)
+  assert.equal((await mailbox.record()).status_reason, 'The account is full.')
+  models.clock.advance(61 * MINUTE)
+  await mailbox.settle(1)
+  assert.equal(refused, 2)
+  mailbox.account.fault = () => {}
+  models.clock.advance(61 * MINUTE)
+  await mailbox.settle(1)
+  mailbox.assertEqual('with room')
+  assert.ok(rows.count <= 10 * 250, `${rows.count} rows`)
+})
+
 test('a message that a server dates in the future was received now', async () => {
   const mailbox = await models.attach({}, (account) => {
     account.add('INBOX', modelMessage(), { receivedAt: Date.UTC(9999, 11, 31) })
@@ -248,6 +340,31 @@ test('a message that a server dates in the future was received now', async () =>
   mailbox.account.renumber('INBOX')
   await mailbox.settle(2)
   assert.deepEqual(mailbox.numbers(), before)
+})
+
+test('accounts that may not be read now do not keep others from working', async () => {
+  const pace = Promise.withResolvers<void>()
+  const slow: ModelMailbox[] = []
+  const add = (account: ModelAccount) => void account.add('INBOX', modelMessage(), { receivedAt: 1000 })
+  for (let n = 0; n < 7; n++) {
+    const mailbox = await models.attach({}, (account) => {
+      add(account)
+      account.pace = () => pace.promise
+    })
+    slow.push(mailbox)
+  }
+  const other = await models.attach({}, add)
+  await eventually(
+    () => other.here().length,
+    (count) => count === 1,
+  )
+  assert.deepEqual(
+    slow.flatMap((mailbox) => mailbox.here()),
+    [],
+  )
+  pace.resolve()
+  await models.appliance.settle()
+  for (const mailbox of slow) assert.equal(mailbox.here().length, 1)
 })
 
 test('with one connection for all, two accounts take turns', async () => {
@@ -420,6 +537,71 @@ test('with another server the account goes on; at another account nothing is mat
   await change({ imap_username: 'm@elsewhere.test' })
   await mailbox.settle(3)
   mailbox.assertEqual('with the former account')
+})
+
+test('a stored password is not sent without TLS', async () => {
+  const mailbox = await filled(1)
+  const change = (body: object) =>
+    models.appliance.call('PATCH', `/remote-accounts/${mailbox.id}`, models.team.key, body)
+  assert.equal((await change({ imap_protocol: 'ssl' })).status, 200)
+  const refused = await change({ imap_protocol: 'none' })
+  assert.deepEqual([refused.status, refused.body.error.param], [422, 'password'])
+  assert.equal((await change({ imap_protocol: 'none', password: 'a password' })).status, 200)
+})
+
+const reasonsOf = async (mailbox: ModelMailbox) => {
+  const path = `/remote-accounts/${mailbox.id}/folders`
+  const { body } = await models.appliance.get(path, models.team.key)
+  return body.data.map(({ reason }: Json) => reason).filter((reason: string | null) => reason !== null)
+}
+
+test('a message with more labels than it can have folders keeps its labels there, and people are told', async () => {
+  const ALL = '[Gmail]/All Mail'
+  const labels = Array.from({ length: 11 }, (_, n) => `L${n}`)
+  const mailbox = await models.attach({ labels: true }, (account) => {
+    for (const label of labels) account.create(label)
+    account.add(ALL, modelMessage(), { labels: labels.slice(0, 10) })
+  })
+  await mailbox.settle(1)
+  assert.equal(mailbox.here().length, 10)
+  mailbox.account.setLabels(ALL, 1, { add: ['L10'], remove: [] })
+  await mailbox.settle(1)
+  assert.equal(mailbox.here().length, 10)
+  assert.match((await reasonsOf(mailbox)).join(), /in more than 10 folders/)
+  const [placed] = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  await mailbox.store.edits.change(mailbox.mail, [placed!.id], { keywords: { add: ['$flagged'] } })
+  await mailbox.settle(1)
+  const [there] = mailbox.account.folder(ALL).messages.values()
+  assert.deepEqual([[...there!.flags], there!.labels.size], [['\\Flagged'], 11])
+  mailbox.account.setLabels(ALL, 1, { add: [], remove: ['L0', 'L1'] })
+  await mailbox.settle(1)
+  assert.equal(mailbox.here().length, 9)
+  // One that came with all of them can still be changed here.
+  mailbox.account.add(ALL, modelMessage(), { labels, receivedAt: models.clock.now() })
+  await mailbox.settle(1)
+  const last = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers().slice(-1)).values().next().value!
+  await mailbox.store.edits.change(mailbox.mail, [last.id], { keywords: { add: ['$flagged'] } })
+  await mailbox.settle(1)
+  const [, second] = mailbox.account.folder(ALL).messages.values()
+  assert.deepEqual([[...second!.flags], second!.labels.size], [['\\Flagged'], 11])
+})
+
+test('a copy in an eleventh folder stays there, and people are told', async () => {
+  const paths = Array.from({ length: 11 }, (_, n) => `F${n}`)
+  const mailbox = await models.attach({ objectIds: true }, (account) => {
+    for (const path of paths) account.create(path)
+    account.add('F0', modelMessage())
+    for (const path of paths.slice(1, 10)) account.copy('F0', 1, path)
+  })
+  await mailbox.settle(1)
+  assert.deepEqual([mailbox.numbers().length, mailbox.here().length], [1, 10])
+  mailbox.account.copy('F0', 1, 'F10')
+  await mailbox.settle(2)
+  const [placed] = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  await mailbox.store.edits.change(mailbox.mail, [placed!.id], { keywords: { add: ['$flagged'] } })
+  await mailbox.settle(2)
+  assert.deepEqual([mailbox.there().length, mailbox.numbers().length, mailbox.here().length], [11, 1, 10])
+  assert.match((await reasonsOf(mailbox)).join(), /in more than 10 folders/)
 })
 
 test('a sign-in link that arrives in a mirror is revoked, and no more are mailed to its address', async () => {

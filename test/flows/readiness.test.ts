@@ -14,6 +14,7 @@ import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
 import { FREE_PORTS } from '../support/free-ports.ts'
+import { PROGRAM_ENV } from '../support/program-env.ts'
 import { ROOT } from '../support/source.ts'
 
 /** A limit for the size of files: a portable way to simulate a full disk. */
@@ -31,7 +32,7 @@ async function serveOnSmallDisk(dataDir: string): Promise<{ child: ChildProcess;
     cwd: ROOT,
     env: {
       ...{
-        PATH: process.env.PATH,
+        ...PROGRAM_ENV,
         DATA_DIR: dataDir,
         ...FREE_PORTS,
       },

@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
+import { AHEAD_MIN_MS } from '../../src/outbound/submit/checked-message.ts'
 import type { NewMail } from '../../src/outbound/submit/new-message.ts'
 import { data, walk } from '../api/expect.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
+import { ManualClock } from '../support/clock.ts'
 import { startDns } from '../support/dns.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { serve, servedEnv } from '../support/served.ts'
@@ -39,12 +41,13 @@ test('accepted messages are delivered, however often the process is killed', { t
   await using dns = await startDns(zone)
   await using remote = await startMailServer()
   const sending = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
-  // Accepted while nothing can be sent: no server listens on the port.
-  await using seeded = await startAppliance({ dataDir, zone, env: { ...sending, DIRECT_PORT: '9' } })
+  // Accepted while nothing can be sent: no server listens on the port, and no time passes.
+  const clock = new ManualClock(Date.now())
+  await using seeded = await startAppliance({ dataDir, zone, clock, env: { ...sending, DIRECT_PORT: '9' } })
   const team = await seeded.team()
   await team.domain('shop.test')
   const sender = { kind: 'team', teamId: team.id, source: 'batch_api' } as const
-  const later = Date.now() + 6000
+  const later = clock.now() + AHEAD_MIN_MS
   for (let n = 0; n < MAILS; n += 100) {
     const mails = Array.from({ length: 100 }, (_, i) => ({ ...mailOf(n + i), sendAt: later }))
     const made = await seeded.app.outbound.submitter.submit(sender, mails)

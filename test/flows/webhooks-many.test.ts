@@ -18,6 +18,8 @@ const GROWTH_MAX = 24 * 1024 * 1024
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
+// Code in the compile cache is of the flags with which it was compiled.
+setFlagsFromString('--no-expose-gc')
 const clock = new ManualClock(Date.now())
 const hook = await startHook()
 const appliance = await startAppliance({

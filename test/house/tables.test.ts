@@ -79,6 +79,7 @@ const OWNERS = new Map([
   ['mailbox_grants', 'src/people/'],
   ['known_devices', 'src/people/'],
   ['audit_entries', 'src/people/'],
+  ['former_members', 'src/people/'],
   ['noticed_facts', 'src/people/'],
   ['agent_registrations', 'src/agents/'],
   ['agent_proofs', 'src/agents/'],

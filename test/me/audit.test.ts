@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { AUDIT_ENTRIES_MAX, TRIM_ACTION, TRIMMED_AT_ONCE } from '../../src/people/audit.ts'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { Browser } from '../support/browser.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -85,6 +86,35 @@ test('the operator sees every entry, and they expire with the logs', async () =>
   assert.deepEqual([all[0].action, all[0].actor.label], ['updateSelf', owner.email])
   clock.leap(app.config.LOG_RETENTION_DAYS * 24 * 3_600_000 + 1)
   assert.ok((await app.people.audit.prune(clock.now() - app.config.LOG_RETENTION_DAYS * 86_400_000)) > 0)
+})
+
+test('beyond the bound the oldest entries of the busiest actor go, and an entry says so', async () => {
+  const { app } = appliance
+  const flooded = await appliance.team('Flooded')
+  const entry = (label: string, id: string) => ({
+    ...{ teamId: flooded.id, actor: { kind: 'key' as const, id, label }, action: 'updateTeam' },
+    ...{ target: { type: null, id: null, label: null }, source: '', requestId: '' },
+  })
+  await app.people.audit.record(entry('quiet', 'key_quiet'))
+  await app.db.write((tx) => {
+    tx.run(
+      `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ?)
+       INSERT INTO audit_entries (id, team_id, at, actor_kind, actor_id, actor_label, action, source, request_id)
+       SELECT 'aud_flood' || i, ?, ?, 'key', 'key_busy', 'busy', 'updateTeam', '', '' FROM numbers`,
+      [AUDIT_ENTRIES_MAX, flooded.id, clock.now()],
+    )
+    for (let i = 0; i < 100; i++) app.people.audit.recordIn(tx, entry('busy', 'key_busy'))
+  })
+  const count = (actor: string) => {
+    const sql = 'SELECT count(*) AS count FROM audit_entries WHERE team_id = ? AND actor_id = ?'
+    return app.db.read.get<{ count: number }>(sql, [flooded.id, actor])!.count
+  }
+  assert.deepEqual([count('key_quiet'), count('key_busy')], [1, AUDIT_ENTRIES_MAX + 100 - TRIMMED_AT_ONCE])
+  const { items } = await app.people.audit.list(flooded.id, { search: TRIM_ACTION, limit: 10, after: null })
+  assert.deepEqual(
+    items.map(({ actor, target }) => [actor.id, target]),
+    [['appliance', { type: 'auditEntry', id: 'key_busy', label: `the ${TRIMMED_AT_ONCE} oldest of busy` }]],
+  )
 })
 
 test('an app password that a person makes in a mailbox leaves an entry; reading and filing do not', async () => {

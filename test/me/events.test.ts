@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { routes } from '../../src/api/routes.ts'
 import { PROGRAM_VERSION } from '../../src/config/version.ts'
 import { CHECK_EVERY_MS } from '../../src/http/sse-stream.ts'
 import { STREAMS_MAX } from '../../src/me/events.ts'
-import { TEAM_POLL_MS } from '../../src/people/team-changes.ts'
+import { changesOf, TEAM_POLL_MS } from '../../src/people/team-changes.ts'
 import { COALESCE_MS } from '../../src/store/change-feed.ts'
 import { receive } from '../api/expect.ts'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
@@ -74,6 +75,18 @@ test('one stream carries received messages and states of a mailbox, and kinds of
   await webhook()
   await pass(TEAM_POLL_MS)
   assert.deepEqual((await upTo(client, 'team')).data, { actor: team.id, changed: ['webhooks', 'audit'] })
+})
+
+test('each operation that changes something of a team is of a kind', () => {
+  const changing = routes.filter(({ as, audited, method, surface = 'app' }) => {
+    return as === 'team' && audited !== false && method !== 'GET' && surface === 'app'
+  })
+  const unknown = changing.filter(({ operation }) => changesOf(operation).length === 0)
+  assert.ok(changing.length > 50)
+  assert.deepEqual(
+    unknown.map(({ operation }) => operation),
+    [],
+  )
 })
 
 test('a stream resumes with the difference, and names a new version', async () => {

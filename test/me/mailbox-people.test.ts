@@ -65,6 +65,62 @@ test('a grant opens a mailbox as far as it says, and ends at once', async () => 
   assert.equal((await owner.call('DELETE', `${people()}/${user.memberId}`)).status, 404)
 })
 
+test('Self says what each access opens and how many threads are unread, and nothing of another team', async () => {
+  const mailboxesOf = async (person: PersonClient): Promise<Json[]> =>
+    (await person.get('/me/v1/self')).body.data.mailboxes
+  const reader = await signInMember(appliance, team.id, 'user', 'reader@people.example')
+  const other = await appliance.team('Elsewhere')
+  const stranger = await signInMember(appliance, other.id, 'owner', 'stranger@people.example')
+  const unread = await team.mailbox('unread@shop.test')
+  const scopes = {
+    reader: ['mailbox.read'],
+    editor: ['mailbox.read', 'email.receive', 'email.send'],
+    owner: ['mailbox.read', 'email.receive', 'mailbox.write', 'email.send'],
+  }
+  for (const [access, capabilities] of Object.entries(scopes)) {
+    await owner.call('PUT', `${people(unread.id)}/${reader.memberId}`, { access })
+    const [mailbox, ...more] = await mailboxesOf(reader)
+    assert.deepEqual(
+      [mailbox!.access, mailbox!.capabilities, mailbox!.unread_threads, more],
+      [access, capabilities, 0, []],
+    )
+  }
+  const send = (subject: string) =>
+    appliance.call('POST', '/mailbox/messages/send', box.key, {
+      to: [{ email: unread.email }],
+      subject,
+      text_body: 'x',
+    })
+  for (const subject of ['One', 'Two']) assert.ok((await send(subject)).status < 300)
+  await appliance.settle()
+  // Access of the last round is that of an owner, who got a message of the first grants as well.
+  const inbox = (await reader.get(inBox('/folders', unread.id))).body.data.find(({ role }: Json) => role === 'inbox')
+  assert.equal((await mailboxesOf(reader))[0]!.unread_threads, inbox.unread_threads)
+  assert.ok(inbox.unread_threads >= 2)
+  assert.deepEqual([await mailboxesOf(stranger), await mailboxesOf(owner)], [[], []])
+})
+
+test('the list of mailboxes says who opens each, to those who may give access', async () => {
+  const [first, second, third, fourth] = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((name) => signInMember(appliance, team.id, 'user', `${name}@people.example`)),
+  )
+  const listed = await team.mailbox('listed@shop.test')
+  for (const { memberId } of [first!, second!, third!, fourth!])
+    await owner.call('PUT', `${people(listed.id)}/${memberId}`, { access: 'reader' })
+  const path = '/mailboxes?include=people&q=listed'
+  const [mailbox] = (await appliance.get(path, team.key)).body.data as [Json]
+  assert.equal(mailbox.people_count, 4)
+  assert.equal(mailbox.people.length, 3)
+  assert.deepEqual(mailbox.people[0], { member_id: first!.memberId, email: 'a@people.example', access: 'reader' })
+  const [plain] = (await appliance.get('/mailboxes?q=listed', team.key)).body.data as [Json]
+  assert.deepEqual([plain.people, plain.people_count], [undefined, undefined])
+  const viewer = await signInMember(appliance, team.id, 'viewer', 'looks@people.example')
+  assert.equal((await viewer.get(`/as/${team.id}/api/v1${path}`)).status, 403)
+  assert.equal((await viewer.get(`/as/${team.id}/api/v1/mailboxes?q=listed`)).status, 200)
+  const other = await appliance.team('Away')
+  assert.deepEqual((await appliance.get('/mailboxes?include=people', other.key)).body.data, [])
+})
+
 test('no role reads the begin of a received message: neither its event nor the call of a webhook', async () => {
   const { status } = await appliance.call('POST', '/mailbox/messages/send', box.key, {
     to: [{ email: box.email }],
@@ -87,10 +143,21 @@ test('no role reads the begin of a received message: neither its event nor the c
     assert.equal(one.body.data.data.preview, '')
   }
   const [event] = (await appliance.call('GET', '/events?type=message.received', team.key)).body.data
-  const call = { event_type: event.type, request_payload: JSON.stringify(event) } as WebhookDeliveryDetail
+  const call = {
+    ...{ event_type: event.type, request_payload: JSON.stringify(event), request_payload_sha256: 'ab'.repeat(32) },
+    request_headers: {
+      'X-Service-Signature': 'sha256=00',
+      'webhook-signature': 'v1,00',
+      'X-Service-Event-Id': event.id,
+    },
+  } as unknown as WebhookDeliveryDetail
+  const { vault } = appliance.app
   const key: TeamPrincipal = { kind: 'team', keyId: 'key_x', teamId: team.id, permissions: [] }
-  assert.equal(deliveryFor(key, call).request_payload, call.request_payload)
-  const seen = deliveryFor({ ...key, person: { email: viewer.email, memberId: viewer.memberId } }, call)
+  assert.equal(deliveryFor(key, call, vault), call)
+  const seen = deliveryFor({ ...key, person: { email: viewer.email, memberId: viewer.memberId } }, call, vault)
+  assert.deepEqual(seen.request_headers, { 'X-Service-Event-Id': event.id }, 'no signature of the text')
+  assert.match(seen.request_payload_sha256, /^[0-9a-f]{64}$/)
+  assert.notEqual(seen.request_payload_sha256, call.request_payload_sha256, 'nor its hash')
   assert.deepEqual(JSON.parse(seen.request_payload!), { ...event, data: { ...event.data, preview: '' } })
 })
 
@@ -189,6 +256,32 @@ test('the app passwords a member made end with their access, not those the team 
   await make()
   assert.equal((await owner.call('DELETE', `/as/${team.id}/api/v1/team/members/${person.memberId}`)).status, 200)
   assert.deepEqual(await active(), [ofTeam], 'a member who left')
+})
+
+test('the forwards a member made to their own address end with their access; others stay and are counted', async () => {
+  const ivy = await team.mailbox('ivy@shop.test')
+  const person = await signInMember(appliance, team.id, 'user', 'ivy@people.example')
+  const put = (access: string) => owner.call('PUT', `${people(ivy.id)}/${person.memberId}`, { access })
+  const forward = async (to: string) => {
+    const made = await person.call('POST', inBox('/forwards', ivy.id), { to })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+  }
+  const active = () => appliance.app.directory.forwards.list(ivy.id).map(({ email }) => email)
+  assert.equal((await put('owner')).status, 201)
+  await forward('Ivy@people.example')
+  await forward('desk@elsewhere.example')
+  assert.equal((await put('owner')).status, 200)
+  assert.equal(active().length, 2, 'an owner who stays one')
+  assert.equal((await put('reader')).status, 200)
+  assert.deepEqual(active(), ['desk@elsewhere.example'], 'access that becomes less')
+  await put('owner')
+  await forward('ivy@people.example')
+  const { db } = appliance.app
+  // Its receiver can allow it again.
+  await db.write((tx) => tx.run(`UPDATE forwards SET state = 'ended' WHERE folded = 'ivy@people.example'`))
+  const { body } = await owner.call('DELETE', `${people(ivy.id)}/${person.memberId}`)
+  assert.deepEqual(body.data, { deleted: true, member_id: person.memberId, forwards: 1 })
+  assert.deepEqual(active(), ['desk@elsewhere.example'], 'access that is taken back')
 })
 
 test('the owners of a mailbox hear that one of them left the team', async () => {

@@ -194,3 +194,119 @@ test('a key that comes with a new mailbox is reported to the member whose addres
   const plain = await owner.call('POST', inShop('/mailboxes'), { email: 'none@shop.test', create_api_key: true })
   assert.equal(plain.status, 201)
 })
+
+const ACCOUNT = {
+  ...{ name: 'Relay', smtp_host: 'smtp.example.com', smtp_port: 587, smtp_protocol: 'starttls' },
+  ...{ smtp_username: 'ann', smtp_password: 'secret', from_email: 'news@shop.test' },
+}
+
+/** The entries of the audit log of the shop, newest first. */
+async function audited(): Promise<Json[]> {
+  return (await owner.get(inShop('/team/audit'))).body.data
+}
+
+test('what opens messages needs a fresh proof, and the audit log names what it opens', async () => {
+  for (const person of [owner, admin]) await confirm(person)
+  const box = await shop.mailbox('open@shop.test')
+  const mine = await signInMember(appliance, shop.id, 'user', box.email)
+  const hook = { url: 'https://93.184.215.14/hook/secret', event_types: ['message.received'] }
+  const made = await admin.call('POST', inShop('/webhooks'), hook)
+  const { id } = made.body.data
+  const changes: [client: PersonClient, method: string, path: string, body: object, opens: string][] = [
+    [
+      ...([admin, 'POST', inShop('/api-keys'), { name: 'Reader', role: 'root:readonly' }] as const),
+      'the beginning of received messages of all mailboxes',
+    ],
+    [
+      ...([admin, 'POST', inShop('/webhooks'), { ...hook, mailbox_ids: [box.id] }] as const),
+      `the beginning of received messages of ${box.id}, to 93.184.215.14`,
+    ],
+    [
+      ...([admin, 'PATCH', inShop(`/webhooks/${id}`), { url: 'https://93.184.215.15/hook' }] as const),
+      'the beginning of received messages of all mailboxes, to 93.184.215.15',
+    ],
+    [
+      ...([admin, 'POST', inShop(`/mailboxes/${box.id}/forwards`), { to: 'boss@elsewhere.example' }] as const),
+      `the messages of ${box.email}, to boss@elsewhere.example`,
+    ],
+    [
+      ...([mine, 'POST', `/as/${box.id}/api/v1/mailbox/forwards`, { to: 'home@elsewhere.example' }] as const),
+      `the messages of ${box.email}, to home@elsewhere.example`,
+    ],
+    [
+      ...([mine, 'POST', `/as/${box.id}/api/v1/mailbox/sieve-scripts`] as const),
+      ...([{ name: 'Away', content: 'redirect "home@elsewhere.example";' }] as const),
+      `the messages of ${box.email}, to the addresses that the script redirects to`,
+    ],
+    [
+      ...([admin, 'POST', inShop('/providers'), ACCOUNT] as const),
+      'the messages that the team sends through smtp.example.com',
+    ],
+  ]
+  for (const [client, method, path, body, opens] of changes) {
+    const { status, body: reply } = await client.call(method, path, body)
+    assert.ok(status < 300, JSON.stringify(reply))
+    assert.equal((await audited())[0]!.opens, opens, `${method} ${path}`)
+  }
+  assert.ok(!JSON.stringify(await audited()).includes('hook/secret'), 'a path may hold a secret')
+  const plain = { name: 'Sender', permissions: ['email.send'] }
+  assert.equal((await admin.call('POST', inShop('/api-keys'), plain)).status, 201)
+  assert.equal((await audited())[0]!.opens, null)
+  clock.advance(16 * 60_000)
+  for (const [client, method, path, body] of changes) {
+    const { status, body: reply } = await client.call(method, path, body)
+    assert.deepEqual([status, reply.error?.param], [403, 'confirm'], `${method} ${path}`)
+  }
+  const patch = (body: object) => admin.call('PATCH', inShop(`/webhooks/${id}`), body)
+  assert.equal((await patch({ description: 'The shop', enabled: false })).status, 200, 'it opens nothing more')
+  assert.equal((await patch({ enabled: true })).status, 403)
+})
+
+test('a removal says what the member made that stays in use, and it is ended in one step', async () => {
+  for (const person of [owner, admin]) await confirm(person)
+  const max = await signInMember(appliance, shop.id, 'admin', 'max@people.example')
+  const box = await shop.mailbox('max@shop.test')
+  const make = async (path: string, body: object) => {
+    const made = await max.call('POST', inShop(path), body)
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    return made.body.data
+  }
+  const first = await make('/api-keys', { name: 'First', role: 'root:full' })
+  await make('/webhooks', { url: 'https://93.184.215.14/max', event_types: ['*'] })
+  await make(`/mailboxes/${box.id}/forwards`, { to: 'max@people.example' })
+  await make(`/mailboxes/${box.id}/forwards`, { to: 'max@elsewhere.example' })
+  const api = (path: string, key: string, body?: object) =>
+    appliance.call(body === undefined ? 'GET' : 'POST', `${appliance.origin}/api/v1${path}`, key, body)
+  const second = await api('/api-keys', first.key, { name: 'Second', role: 'root:readonly' })
+  assert.equal(second.status, 201)
+  const remaining = { api_keys: 2, app_passwords: 0, forwards: 1, webhooks: 1 }
+  const removed = await owner.call('DELETE', member(max.memberId))
+  assert.deepEqual(removed.body.data, { deleted: true, id: max.memberId, remaining })
+  const [former] = (await admin.get(inShop('/team/former-members'))).body.data as Json[]
+  assert.deepEqual([former!.id, former!.email, former!.remaining], [max.memberId, max.email, remaining])
+  const listed = (await admin.get(member(max.memberId, '/credentials'))).body.data as Json[]
+  assert.deepEqual(
+    listed.map(({ type, label, created_by }) => [type, label, created_by]),
+    [
+      ['api_key', 'Second', first.id],
+      ['api_key', 'First', max.memberId],
+      ['forward', 'max@elsewhere.example', max.memberId],
+      ['webhook', '93.184.215.14', max.memberId],
+    ],
+  )
+  assert.equal((await api('/domains', second.body.data.key)).status, 200)
+  const { makers } = (await admin.get(inShop(`/mailboxes/${box.id}/forwards`))).body.meta
+  assert.deepEqual(makers, { [max.memberId]: max.email }, 'who made a forward is shown, also when they have left')
+  const weak = await api('/api-keys', shop.key, { name: 'People', permissions: ['team.manage'] })
+  const byWeak = `${appliance.origin}/api/v1/team/members/${max.memberId}/credentials`
+  assert.equal((await appliance.call('DELETE', byWeak, weak.body.data.key)).status, 403, 'a key that may do less')
+  const revoked = await admin.call('DELETE', member(max.memberId, '/credentials'))
+  assert.deepEqual([revoked.status, revoked.body.data], [200, { member_id: max.memberId, revoked: remaining }])
+  assert.equal((await api('/domains', second.body.data.key)).status, 401)
+  assert.deepEqual(appliance.app.directory.forwards.list(box.id), [])
+  assert.deepEqual((await admin.get(inShop('/team/former-members'))).body.data, [])
+  assert.equal((await admin.get(member(max.memberId, '/credentials'))).status, 404)
+  assert.equal((await admin.call('DELETE', member(owner.memberId, '/credentials'))).status, 403, 'those of an owner')
+  const stranger = await signInMember(appliance, yard.id, 'owner', 'zoe@people.example')
+  assert.equal((await stranger.get(`/as/${yard.id}/api/v1/team/members/${owner.memberId}/credentials`)).status, 404)
+})

@@ -90,6 +90,17 @@ test('without a session nothing is open, whatever key comes along', async () => 
   assert.equal(byCookie.status, 401)
 })
 
+test('a cookie whose name only looks like that of the session is none', async () => {
+  const name = owner.cookie.split('=')[0]!
+  const self = (cookie: string) =>
+    appliance.call('GET', `${appliance.origin}/me/v1/self`, null, undefined, { ...SAME_ORIGIN, cookie })
+  // A sibling host can set these; browsers send them before that of the session.
+  for (const planted of [`\u00a0${name}=x`, `${name}\u00a0=x`, `=${name}=x`, `${name.toUpperCase()}=x`]) {
+    assert.equal((await self(`${planted}; ${owner.cookie}`)).status, 200, JSON.stringify(planted))
+    assert.equal((await self(`${planted.replace('=x', owner.cookie.slice(name.length))}`)).status, 401)
+  }
+})
+
 test('the origin rule: other sites, other subdomains and forms are refused', async () => {
   const raw = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
     appliance.call(method, appliance.origin + path, null, body, { cookie: owner.cookie, ...headers })

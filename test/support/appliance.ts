@@ -15,6 +15,7 @@ import { type Check, closed, compileCheck } from '../../src/http/validate.ts'
 import { type Appliance, openAppliance } from '../../src/main.ts'
 import type { OpenServer } from '../../src/sync/server.ts'
 import { assertDescribed } from './described.ts'
+import { suppliedDkimPair } from './dkim-pairs.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
 import { layEmptyDatabase } from './empty-database.ts'
 
@@ -135,7 +136,7 @@ async function open(setup: ApplianceSetup, dataDir: string, dns: LocalDns): Prom
   const workers = setup.workers ?? 'here'
   const log = setup.log ?? openLog(config.LOG_LEVEL)
   return openAppliance(config, {
-    ...{ clock: setup.clock, log, checkReplies: true, workers },
+    ...{ clock: setup.clock, log, checkReplies: true, workers, newDkimPair: suppliedDkimPair },
     ...(setup.openServer === undefined ? {} : { openServer: setup.openServer }),
   })
 }
@@ -184,7 +185,7 @@ function furnish(
     } finally {
       await appliance.close()
       await dns[Symbol.asyncDispose]()
-      if (!keep) await rm(dataDir, { recursive: true, force: true })
+      if (!keep) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
     }
   }
 

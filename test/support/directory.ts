@@ -10,12 +10,12 @@ import { openResolver } from '../../src/base/resolver.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { Db } from '../../src/db/db.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { mailMigrations } from '../../src/db/migrations/migrations.ts'
 import { type Directory, openDirectory } from '../../src/directory/directory.ts'
 import { RemoteAccounts } from '../../src/sync/accounts.ts'
 import { ManualClock } from './clock.ts'
+import { suppliedDkimPair } from './dkim-pairs.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
+import { copyEmptyDatabase } from './empty-database.ts'
 
 export interface TestDirectory extends AsyncDisposable {
   directory: Directory
@@ -46,8 +46,8 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const dns = await startDns(zone)
   // DNS timeouts use real time, whatever the clock of the directory.
   const resolver = openResolver({ servers: [dns.address], clock: systemClock, timeoutMs: 500 })
+  await copyEmptyDatabase(join(folder, 'mail.db'))
   const db = new Db({ file: join(folder, 'mail.db') })
-  await migrate(db, mailMigrations)
   const clock = new ManualClock()
   const vault = new Vault(Buffer.alloc(32, 7))
   const config = loadConfig(
@@ -59,7 +59,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     if (appliance.accountFailure !== null) throw appliance.accountFailure
     accounts.push(mailboxId)
   }
-  const openAgain = () => openDirectory({ db, clock, vault, resolver, config })
+  const openAgain = () => openDirectory({ db, clock, vault, resolver, config, newDkimPair: suppliedDkimPair })
   const directory = openAgain()
   const administration = openAdministration({
     ...{ db, config, directory, log: openLog('silent') },
@@ -87,7 +87,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
       suppressions: { of: () => new Set(), stopsOwnMail: () => false },
     },
     agents: { endSignInsThrough: () => {} },
-    people: { welcomeMailbox: () => {}, forgetMailbox: () => {} },
+    people: { welcomeMailbox: () => {}, forgetMailbox: () => {}, made: { makerOf: () => null } },
   })
   const appliance: TestDirectory = {
     directory,

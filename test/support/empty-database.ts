@@ -36,13 +36,18 @@ async function makeTemplate(): Promise<string> {
   return file
 }
 
+/** Puts a database without a row there, unless one is there. */
+export async function copyEmptyDatabase(file: string): Promise<void> {
+  template ??= makeTemplate()
+  if (!existsSync(file)) copyFileSync(await template, file, constants.COPYFILE_FICLONE)
+}
+
 /**
  * Puts mail.db into a new data folder: migrated and without a row, so that the appliance makes its identity itself. An appliance refuses a
  * database without its secret, which is a new one for each folder.
  */
 export async function layEmptyDatabase(dataDir: string): Promise<void> {
-  template ??= makeTemplate()
-  copyFileSync(await template, join(dataDir, 'mail.db'), constants.COPYFILE_FICLONE)
+  await copyEmptyDatabase(join(dataDir, 'mail.db'))
   mkdirSync(join(dataDir, 'keys'), { mode: 0o700 })
   writeFileSync(join(dataDir, 'keys/app-secret'), randomBytes(32).toString('base64url'), { mode: 0o600 })
 }

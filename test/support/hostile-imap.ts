@@ -11,6 +11,8 @@ export interface HostileConnection {
   flood(data: string | Uint8Array): Promise<number>
   /** Closes without a goodbye. */
   end(): void
+  /** Calls `run` when the client has sent more. */
+  afterNext(run: () => void): void
   startTls(): void
 }
 
@@ -133,6 +135,10 @@ class HostileSession implements HostileConnection {
 
   end(): void {
     this.#socket.end()
+  }
+
+  afterNext(run: () => void): void {
+    this.#socket.once('data', run)
   }
 
   startTls(): void {

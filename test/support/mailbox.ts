@@ -8,13 +8,14 @@ import { openNotifier } from '../../src/base/notifier.ts'
 import { sha256, Vault } from '../../src/base/secrets.ts'
 import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
+import { blobMigrations } from '../../src/db/migrations/migrations.ts'
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
 import { insertMessages } from '../../src/store/messages/insert.ts'
 import { nextNumbers } from '../../src/store/messages/numbers.ts'
 import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { ManualClock } from './clock.ts'
+import { copyEmptyDatabase } from './empty-database.ts'
 
 export interface TestStore extends AsyncDisposable {
   db: Db
@@ -27,9 +28,9 @@ export interface TestStore extends AsyncDisposable {
 export async function openTestStore(kept?: string): Promise<TestStore> {
   const folder = kept ?? (await mkdtemp(join(tmpdir(), 'mailstead-store-')))
   const clock = new ManualClock()
+  await copyEmptyDatabase(join(folder, 'mail.db'))
   const db = new Db({ file: join(folder, 'mail.db') })
   const blobsDb = new Db({ file: join(folder, 'blobs.db') })
-  await migrate(db, mailMigrations)
   await migrate(blobsDb, blobMigrations)
   const notifier = openNotifier(folder)
   const store = openStore({

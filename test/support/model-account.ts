@@ -6,6 +6,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { FolderRole } from '../../src/store/records.ts'
 import {
   type AccountServer,
+  type Idle,
   type LastSelected,
   type ListedFolder,
   type OpenedFolder,
@@ -58,6 +59,8 @@ export class ModelAccount {
   readonly changes = new EventEmitter()
   /** Called before and after each command; throws to break the connection. */
   fault: (command: string, moment: 'before' | 'after', path?: string) => void = () => {}
+  /** Runs before contents are given: a server that is read too fast. */
+  pace: (() => Promise<void>) | null = null
   /** UIDs whose heads the server does not give. */
   readonly headless = new Set<number>()
   /** Contents that were fetched. */
@@ -313,6 +316,11 @@ export class ModelConnection implements AccountServer {
           objectId: this.#account.abilities.objectIds || this.#account.abilities.labels ? message.objectId : null,
         })),
     )
+  }
+
+  async ready(idle: Idle): Promise<void> {
+    const { pace } = this.#account
+    if (pace !== null) await idle(pace)
   }
 
   contents(uids: readonly number[]): Promise<Map<number, Uint8Array>> {

@@ -6,7 +6,7 @@ import { LocationProvider, lazy, Route, Router } from 'preact-iso'
 import { hasSessionEnded, underWay } from './api/client.ts'
 import { ApiError } from './api/errors.ts'
 import { loadSelf, self } from './api/session.ts'
-import { setLocale } from './base/dates.ts'
+import { setLocale, setTimeZone } from './base/dates.ts'
 import { Console } from './console/console.tsx'
 import { moreEntries } from './frame/palette.tsx'
 import { Proof } from './frame/proof.tsx'
@@ -63,6 +63,7 @@ async function start(): Promise<void> {
       if (hasSessionEnded.value) toSignIn()
     })
   }
+  setTimeZone(self.value?.time_zone ?? null)
   const locale = self.value?.locale ?? ''
   setLocale(locale, await loadLanguage(locale === '' ? navigator.language : locale))
   render(<App />, root)

@@ -7,6 +7,7 @@ import { isSubset, MAILBOX_SCOPES } from '../../directory/permissions.ts'
 import { createdBy, type MailboxPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { openedByMailboxKey } from '../../people/opens.ts'
 import { KeyStatus } from '../schemas/api-key.ts'
 import {
   AppPasswordCreate,
@@ -69,11 +70,13 @@ const createAppPassword = route({
   idempotent: true,
   body: { schema: AppPasswordCreate },
   reply: { secret: true, schema: NewAppPassword, status: 201 },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
     refuseAgent(app, principal)
     writableAccountOf(app, principal)
     const input = withinKey(app, principal, readAppPassword(body, createdBy(principal)))
     const issued = await app.directory.appPasswords.issue(principal.teamId, principal.mailboxId, input)
+    const { email } = app.directory.mailboxes.byId(principal.mailboxId)!
+    request.opens(openedByMailboxKey(email, issued.record.permissions))
     const Location = `/api/v1${PATH}/${issued.record.id}`
     return answer({ data: presentNewAppPassword(issued), headers: { Location } })
   },

@@ -7,6 +7,7 @@ import type { Mailbox } from '../../directory/mailboxes.ts'
 import { createdBy, type MailboxPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf } from '../../http/schema.ts'
+import { openedByForward } from '../../people/opens.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '../schemas/forward.ts'
 import { writableAccountOf } from './account.ts'
@@ -45,15 +46,16 @@ const createForward = route({
       `end with the key. 403 for agents, 409 when the address is suppressed, its owner has refused, it is pending or active already, ` +
       'or the mailbox has ten. 429 after three such messages to an address in a day.',
   },
-  access: WRITE_AND_SEND,
+  access: { ...WRITE_AND_SEND, fresh: true },
   idempotent: true,
   body: { schema: ForwardCreate },
   reply: { schema: ForwardJson, status: 201 },
-  async handle({ body, principal, app }) {
-    const { id, teamId } = changeableMailbox(app, principal)
+  async handle({ body, principal, app, request }) {
+    const { id, teamId, email } = changeableMailbox(app, principal)
     const { to, alias, keep_copy: keepsCopy } = body
     const input = { to, alias, keepsCopy, createdBy: createdBy(principal) }
     const data = presentForwardState(await app.administration.forwards.request(teamId, id, input))
+    request.opens(openedByForward(data.alias ?? email, data.to))
     return answer({ data, headers: { Location: `/api/v1${PATH}/${data.id}` } })
   },
 })
@@ -99,7 +101,7 @@ const resendForward = route({
     description:
       '403 for agents, 409 unless it is pending or expired; 429 after three messages to the address in a day.',
   },
-  access: WRITE_AND_SEND,
+  access: { ...WRITE_AND_SEND, fresh: true },
   params,
   reply: { schema: ForwardJson },
   async handle({ params: { forward_id }, principal, app }) {

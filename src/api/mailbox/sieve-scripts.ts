@@ -1,11 +1,13 @@
 // The Sieve scripts of a mailbox (decisions §10.14).
 
 import { Type } from 'typebox'
+import type { Context } from '../../context.ts'
 import { allows } from '../../directory/permissions.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
 import type { SieveText } from '../../directory/sieve-scripts.ts'
-import { answer, route } from '../../http/route.ts'
+import { answer, type RequestFacts, route } from '../../http/route.ts'
 import { Default, Id, listOf, pageQuery } from '../../http/schema.ts'
+import { openedByScript } from '../../people/opens.ts'
 import { compileScript } from '../../sieve/compile.ts'
 import { FILTERS, refuseOutsideCredential } from '../outside.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
@@ -29,6 +31,19 @@ const WRONG = '422 with `line` and `column` in `errors` for every error in the s
 
 /** `redirect` sends: a script with it needs the permission of sending. */
 const maySend = ({ permissions }: MailboxPrincipal) => allows(permissions, 'email.send')
+
+/** It sends the messages of the mailbox elsewhere, like a forward. @throws ProductError insufficient_permissions */
+function requireProofToRedirect(
+  app: Context,
+  principal: MailboxPrincipal,
+  content: string,
+  request: RequestFacts,
+): void {
+  if (compileScript(content).script?.sends !== true) return
+  request.requireFreshProof()
+  const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
+  if (mailbox !== undefined) request.opens(openedByScript(mailbox.email))
+}
 
 const listScripts = route({
   method: 'GET',
@@ -81,9 +96,10 @@ const createScript = route({
     ),
   },
   reply: { schema: SieveScriptDetail, status: 201 },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
     writableAccountOf(app, principal)
     refuseOutsideCredential(app, principal, FILTERS)
+    requireProofToRedirect(app, principal, body.content, request)
     const { name, content, activate = false } = body
     const script = await app.directory.sieveScripts.create(
       principal.mailboxId,
@@ -157,6 +173,7 @@ const replaceScript = route({
   async handle({ params: { script_id: id }, body, principal, app, request }) {
     writableAccountOf(app, principal)
     refuseOutsideCredential(app, principal, FILTERS)
+    requireProofToRedirect(app, principal, body.content, request)
     const next = { ...body, maySend: maySend(principal) }
     const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, next, (current) =>
       request.matches(presentScriptDetail(current)),

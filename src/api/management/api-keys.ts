@@ -8,6 +8,7 @@ import { isSubset } from '../../directory/permissions.ts'
 import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
+import { openedByKey } from '../../people/opens.ts'
 import {
   ApiKeyCreate,
   ApiKeyJson,
@@ -59,7 +60,7 @@ const createKey = route({
   idempotent: true,
   reply: { secret: true, schema: NewApiKey, status: 201 },
   body: { schema: ApiKeyCreate },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
     // A missing key is reported before a missing permission.
     requireSubset(principal, checkPermissions({ kind: 'root', role: body.role, permissions: body.permissions }))
     const issued = await app.directory.keys.issue({
@@ -71,6 +72,7 @@ const createKey = route({
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
       createdBy: createdBy(principal),
     })
+    request.opens(openedByKey(issued.record.permissions))
     return answer({ data: presentNewKey(issued), headers: { Location: `/api/v1/api-keys/${issued.record.id}` } })
   },
 })
@@ -153,6 +155,7 @@ const rotateKey = route({
       requireRotatable(app, principal, current)
       request.matches(presentKey(current))
     })
+    request.opens(openedByKey(issued.record.permissions))
     return rotated(issued)
   },
 })

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
+import { openedByMailboxKey } from '../../people/opens.ts'
 import { KeyStatus } from '../schemas/api-key.ts'
 import {
   AppPasswordCreate,
@@ -77,6 +78,7 @@ const createAppPassword = route({
     const issued = await withNotices(app, principal, { mailboxId: id, what: 'An app password' }, () =>
       app.directory.appPasswords.issue(principal.teamId, id, input, matches),
     )
+    request.opens(openedByMailboxKey(mailboxOf(app, principal.teamId, id).email, issued.record.permissions))
     const Location = `/api/v1/mailboxes/${id}/app-passwords/${issued.record.id}`
     return answer({ data: presentNewAppPassword(issued), headers: { Location } })
   },

@@ -15,7 +15,7 @@ const OWNER_PERMISSIONS = ['team.manage', 'mailbox.admin.delete']
  * Whether a principal acts with the authority of an owner: an owner in a browser, and a key that the operator issued, or a person who is an
  * owner now. Otherwise an admin could issue a key, and make themself an owner with it.
  */
-export function isOwner(app: Context, { teamId, person, keyId }: TeamPrincipal): boolean {
+function isOwner(app: Context, { teamId, person, keyId }: TeamPrincipal): boolean {
   return person === undefined ? hasOwnersAuthority(app, teamId, keyId) : isOwnerNow(app, teamId, person.memberId)
 }
 

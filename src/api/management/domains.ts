@@ -10,6 +10,7 @@ import {
   DomainChecksJson,
   DomainJson,
   DomainVerificationJson,
+  presentChanges,
   presentChecks,
   presentDomain,
   presentVerification,
@@ -112,8 +113,12 @@ const readChecks = route({
     const { domains } = app.directory
     const domain = domains.get(principal.teamId, id)
     if (domain === undefined) throw notFound('domain')
-    const checks = presentChecks(domains.checks(principal.teamId, id) ?? [])
-    return { checked_at: isoTimeOrNull(domain.checkedAt), checks }
+    const { checks, changes } = domains.checks(principal.teamId, id) ?? { checks: [], changes: [] }
+    return {
+      checked_at: isoTimeOrNull(domain.checkedAt),
+      checks: presentChecks(checks),
+      changes: presentChanges(changes),
+    }
   },
 })
 

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { createdBy } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf } from '../../http/schema.ts'
+import { openedByForward } from '../../people/opens.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '../schemas/forward.ts'
 import { withNotices } from './credential-notices.ts'
@@ -18,13 +19,21 @@ const MANAGE = { as: 'team', permission: 'mailbox.admin.manage' } as const
 const listForwards = route({
   method: 'GET',
   path: PATH,
-  docs: { operation: 'listMailboxForwards', tag: 'Mailboxes', summary: 'List the forwards of a mailbox, newest first' },
+  docs: {
+    operation: 'listMailboxForwards',
+    tag: 'Mailboxes',
+    summary: 'List the forwards of a mailbox, newest first',
+    description:
+      '`meta.makers` has the address of the member, also of a former one, or the name of the key for each `created_by`.',
+  },
   access: READ,
   params: ofMailbox,
   reply: { list: 'whole', schema: listOf(ForwardJson) },
   handle({ params: { mailbox_id }, principal, app }) {
     const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
-    return { items: app.administration.forwards.list(mailbox).map(presentForwardState), next: null }
+    const states = app.administration.forwards.list(mailbox)
+    const known = states.flatMap(({ forward, maker }) => (maker === null ? [] : [[forward.createdBy, maker] as const]))
+    return { items: states.map(presentForwardState), next: null, meta: { makers: Object.fromEntries(known) } }
   },
 })
 
@@ -40,18 +49,19 @@ const createForward = route({
       'address is suppressed, its owner has refused, it is pending or active already, or the mailbox has ten. 429 after three ' +
       'such messages to an address in a day.',
   },
-  access: MANAGE,
+  access: { ...MANAGE, fresh: true },
   idempotent: true,
   params: ofMailbox,
   body: { schema: ForwardCreate },
   reply: { schema: ForwardJson, status: 201 },
-  async handle({ params: { mailbox_id: id }, body, principal, app }) {
+  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
     const { to, alias, keep_copy: keepsCopy } = body
     const input = { to, alias, keepsCopy, createdBy: createdBy(principal) }
     const made = await withNotices(app, principal, { mailboxId: id, what: `A forward to ${to}` }, () =>
       app.administration.forwards.request(principal.teamId, id, input),
     )
     const data = presentForwardState(made)
+    request.opens(openedByForward(data.alias ?? mailboxOf(app, principal.teamId, id).email, data.to))
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${id}/forwards/${data.id}` } })
   },
 })
@@ -93,7 +103,7 @@ const resendForward = route({
     summary: 'Ask the receiver of a forward again, with a new link',
     description: '409 unless it is pending or expired; 429 after three messages to the address in a day.',
   },
-  access: MANAGE,
+  access: { ...MANAGE, fresh: true },
   params: ofForward,
   reply: { schema: ForwardJson },
   async handle({ params: { mailbox_id, forward_id }, principal, app }) {

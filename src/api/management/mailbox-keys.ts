@@ -6,8 +6,9 @@ import type { Context } from '../../context.ts'
 import { type ApiKey as KeyRecord, MAILBOX_KEYS_MAX } from '../../directory/keys.ts'
 import { MAILBOX_SCOPES } from '../../directory/permissions.ts'
 import { createdBy } from '../../directory/principal.ts'
-import { answer, route } from '../../http/route.ts'
+import { answer, type RequestFacts, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
+import { openedByMailboxKey } from '../../people/opens.ts'
 import { ApiKeyJson, KeyStatus, NewApiKey, presentKey, presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { record } from '../schemas/record.ts'
@@ -93,6 +94,7 @@ const createMailboxKey = route({
     const issued = await withNotices(app, principal, { mailboxId: mailbox_id, what: 'An API key' }, () =>
       app.directory.mailboxes.issueKey(principal.teamId, mailbox_id, input, matches),
     )
+    noteOpened(app, principal.teamId, issued.record, request)
     const Location = `/api/v1/mailboxes/${mailbox_id}/api-keys/${issued.record.id}`
     return answer({ data: presentNewKey(issued), headers: { Location } })
   },
@@ -122,6 +124,7 @@ const rotateMailboxKey = route({
       { mailboxId: mailbox_id, what: 'A new secret of an API key' },
       () => app.directory.keys.rotate(principal.teamId, id, body.grace_seconds, matches),
     )
+    noteOpened(app, principal.teamId, issued.record, request)
     return rotated(issued)
   },
 })
@@ -143,6 +146,10 @@ const deleteMailboxKey = route({
     return { deleted: true, id: key.id }
   },
 })
+
+function noteOpened(app: Context, teamId: string, key: KeyRecord, request: RequestFacts): void {
+  request.opens(openedByMailboxKey(mailboxOf(app, teamId, key.mailboxId!).email, key.permissions))
+}
 
 function keyOf(app: Context, teamId: string, mailboxId: string, id: string): KeyRecord {
   mailboxOf(app, teamId, mailboxId)

@@ -56,7 +56,7 @@ const setPerson = route({
   params: ofMember,
   body: { schema: record('MailboxPersonUpdate', 'The access.', { access: Access }, { access: 'reader' }) },
   reply: { schema: MailboxPerson, status: 201, otherwise: 'The member had access before.' },
-  async handle({ params: { mailbox_id: id, member_id: memberId }, body, principal, app }) {
+  async handle({ params: { mailbox_id: id, member_id: memberId }, body, principal, app, request }) {
     const mailbox = mailboxOf(app, principal.teamId, id)
     const by = createdBy(principal)
     const granted = await app.people.sharing.grant(principal.teamId, mailbox, {
@@ -64,6 +64,7 @@ const setPerson = route({
       access: body.access,
       createdBy: by,
     })
+    request.opens(`the mailbox ${mailbox.email}: ${body.access}`)
     const headers = { Location: `/api/v1/mailboxes/${id}/people/${memberId}` }
     return answer({ data: presentPerson(granted), status: granted.isNew ? 201 : 200, headers })
   },
@@ -78,16 +79,20 @@ const deletePerson = route({
     summary: 'Take the access of a member to a mailbox back',
     description:
       'Every owner of the mailbox receives a message, also the one who loses the access. The app passwords of the mailbox that the member ' +
-      'made are revoked.',
+      'made are revoked, and their forwards of it to their own address end. `forwards` counts the others they made, which stay.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage', fresh: true },
   params: ofMember,
   reply: {
-    schema: record('DeletedMailboxPerson', 'It is gone.', { deleted: Type.Literal(true), member_id: Id('member') }),
+    schema: record('DeletedMailboxPerson', 'It is gone.', {
+      deleted: Type.Literal(true),
+      member_id: Id('member'),
+      forwards: Type.Integer({ minimum: 0, description: 'Forwards of the mailbox that they made and that stay.' }),
+    }),
   },
   async handle({ params: { mailbox_id: id, member_id: memberId }, principal: { teamId }, app }) {
-    await app.people.sharing.revoke(teamId, mailboxOf(app, teamId, id), memberId)
-    return { deleted: true, member_id: memberId }
+    const forwards = await app.people.sharing.revoke(teamId, mailboxOf(app, teamId, id), memberId)
+    return { deleted: true, member_id: memberId, forwards: forwards.length }
   },
 })
 

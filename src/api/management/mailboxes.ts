@@ -1,7 +1,7 @@
 // The mailboxes of a team.
 
 import { type Static, Type } from 'typebox'
-import { conflict, notFound } from '../../base/errors.ts'
+import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import {
@@ -11,14 +11,22 @@ import {
   QUOTA_MIN_BYTES,
 } from '../../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../../directory/mailboxes.ts'
+import { allows } from '../../directory/permissions.ts'
 import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
-import { requireConfirmed } from '../../http/fresh-proof.ts'
 import { answer, route } from '../../http/route.ts'
-import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
+import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
+import { openedByMailboxKey } from '../../people/opens.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
-import { MailboxAdmin, MailboxStatus, NewMailbox, presentMailboxAdmin } from '../schemas/mailbox.ts'
+import {
+  LISTED_PEOPLE_MAX,
+  ListedMailbox,
+  MailboxAdmin,
+  MailboxStatus,
+  NewMailbox,
+  presentMailboxAdmin,
+} from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
 import { readSendScope, SendScopeJson } from '../schemas/send-scope.ts'
 import { factsOf, usageOf } from '../usage.ts'
@@ -29,6 +37,8 @@ import { MANAGEMENT_PAGE } from './pages.ts'
 
 /** Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted. */
 export const EMAIL_TEXT_MAX = 320
+/** Opens mailboxes to people, and shows to whom they are open. */
+const MANAGE = 'mailbox.admin.manage'
 
 const listMailboxes = route({
   method: 'GET',
@@ -38,6 +48,7 @@ const listMailboxes = route({
     tag: 'Mailboxes',
     summary: 'List mailboxes, newest first',
     description: 'Active and suspended mailboxes unless `status` is given.',
+    errors: ['insufficient_permissions'],
   },
   access: { as: 'team', permission: 'mailbox.admin.read' },
   query: pageQuery({
@@ -46,17 +57,41 @@ const listMailboxes = route({
     domain_id: { ...Id('domain'), description: 'Mailboxes at this domain; 404 when it is not of the team.' },
     ...searchFilters('Part of the address or of the display name.'),
     is_agent: Type.Boolean({ description: 'Whether an agent registered it.' }),
+    include: Words(['people'], `\`people\`: also who may open each; needs ${MANAGE}.`),
   }),
-  reply: { schema: listOf(MailboxAdmin) },
+  reply: { schema: listOf(ListedMailbox) },
   async handle({ query, after, principal, app }) {
     const { status, domain_id: domainId, is_agent: isAgent, limit } = query
     const { domains, mailboxes } = app.directory
     if (domainId !== undefined && domains.get(principal.teamId, domainId) === undefined) throw notFound('domain')
     const [statuses, search] = [status && [status], searchOf(query)]
+    if (query.include !== undefined) requireManaging(principal.permissions)
     const page = await mailboxes.list(principal.teamId, { statuses, domainId, search, isAgent, limit, after })
-    return { items: present(app, page.items), next: page.next }
+    const items = present(app, page.items)
+    return { items: query.include === undefined ? items : withPeople(app, principal.teamId, items), next: page.next }
   },
 })
+
+/** @throws ProductError insufficient_permissions for a credential that may not see who opens a mailbox */
+function requireManaging(permissions: readonly string[]): void {
+  if (allows(permissions, MANAGE)) return
+  const message = `The permission ${MANAGE} is missing: it shows who may open a mailbox. Leave include out, or use a key that has it.`
+  throw new ProductError('insufficient_permissions', message, { param: 'include' })
+}
+
+function withPeople(app: Context, teamId: string, mailboxes: readonly MailboxAdmin[]): ListedMailbox[] {
+  const ids = mailboxes.map(({ id }) => id)
+  const found = app.people.sharing.ofMailboxes(teamId, ids, LISTED_PEOPLE_MAX)
+  return mailboxes.map((mailbox) => {
+    const { people = [], count = 0 } = found.get(mailbox.id) ?? {}
+    const shown = people.map(({ member, grant }) => ({
+      member_id: member.id,
+      email: member.email,
+      access: grant.access,
+    }))
+    return { ...mailbox, people: shown, people_count: count }
+  })
+}
 
 const MailboxCreate = record(
   'MailboxCreate',
@@ -124,14 +159,17 @@ const createMailbox = route({
   body: { schema: MailboxCreate },
   async handle({ body, principal, app, request }) {
     // A key is a secret: issuing one needs the same proof wherever it is done.
-    if (body.create_api_key) requireConfirmed(app.clock, request.session)
+    if (body.create_api_key) request.requireFreshProof()
     const { mailboxes } = app.administration
     const input = inputOf(body)
     const { mailbox, key } = body.create_api_key
       ? await mailboxes.createWithKey(principal.teamId, input, createdBy(principal))
       : { mailbox: await mailboxes.create(principal.teamId, input), key: null }
     // The member who has its address owns it from now on.
-    if (key !== null) await (await prepareNotices(app, principal, mailbox, 'An API key'))()
+    if (key !== null) {
+      await (await prepareNotices(app, principal, mailbox, 'An API key'))()
+      request.opens(openedByMailboxKey(mailbox.email, key.record.permissions))
+    }
     const [shown] = present(app, [mailbox])
     const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${mailbox.id}` } })

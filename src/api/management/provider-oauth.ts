@@ -21,7 +21,7 @@ const authorize = route({
       'with the key. ' +
       'Connecting the same account again renews its connection. 503 when the operator has configured no OAuth client.',
   },
-  access: { as: 'team', permission: 'provider.create' },
+  access: { as: 'team', permission: 'provider.create', fresh: true },
   idempotent: true,
   reply: {
     secret: true,
@@ -35,7 +35,7 @@ const authorize = route({
       {
         type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
         name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
-        redirect_after: redirectAfter('/providers'),
+        redirect_after: redirectAfter('sending'),
       },
       { type: 'gmail_api', name: 'Ana at Gmail' },
     ),

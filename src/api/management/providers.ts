@@ -5,6 +5,7 @@ import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import type { Provider } from '../../outbound/records.ts'
+import { openedByAccount } from '../../people/opens.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
   ProviderJson,
@@ -62,12 +63,14 @@ const createProvider = route({
     summary: 'Create an SMTP sending account',
     description: 'It is checked immediately and used after the check succeeds. 409 when the team has 100 accounts.',
   },
-  access: { as: 'team', permission: 'provider.create' },
+  // It sees what is sent.
+  access: { as: 'team', permission: 'provider.create', fresh: true },
   idempotent: true,
   body: { schema: ProviderCreate },
   reply: { schema: ProviderJson, status: 201 },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
     const provider = await app.outbound.providers.create(principal.teamId, readNewProvider(body))
+    request.opens(openedByAccount(provider.smtpHost))
     return answer({ data: presentProvider(provider), headers: { Location: `/api/v1/providers/${provider.id}` } })
   },
 })
@@ -118,16 +121,23 @@ const updateProvider = route({
     summary: 'Update a sending account; members left out stay',
     description:
       'After a change of host, port, protocol, user name or password it is checked again. Another host or user name needs `smtp_password` (422 ' +
-      '`required`): the stored one is not sent elsewhere. 409 when the operator manages it.',
+      '`required`): the stored one is not sent elsewhere. In a browser another host needs a confirmation of the last 15 minutes. 409 when the operator ' +
+      'manages it.',
   },
   access: { as: 'team', permission: 'provider.update' },
   params,
   body: { schema: ProviderUpdate },
   reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
+    const { teamId } = principal
+    const before = app.outbound.providers.get(teamId, provider_id)?.smtpHost
+    const isMoved = body.smtp_host !== undefined && body.smtp_host !== before
+    if (isMoved) request.requireFreshProof()
     const matches = (current: Provider) => request.matches(presentProvider(current))
     const change = readProvider(body)
-    return presentProvider(await app.outbound.providers.update(principal.teamId, provider_id, change, matches))
+    const updated = await app.outbound.providers.update(teamId, provider_id, change, matches)
+    if (isMoved) request.opens(openedByAccount(updated.smtpHost))
+    return presentProvider(updated)
   },
 })
 

@@ -38,7 +38,7 @@ const authorize = route({
           ...Id('mailbox'),
           description: '`collect`: required. A mirror makes its own mailbox.',
         }),
-        redirect_after: redirectAfter('/mailboxes'),
+        redirect_after: redirectAfter('mailboxes'),
       },
       { type: 'google', name: 'Ana at Gmail' },
     ),

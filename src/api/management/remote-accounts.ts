@@ -144,8 +144,8 @@ const updateAccount = route({
     summary: 'Update an outside account; members left out stay',
     description:
       'After a change of server, user name or password it is `pending` and signed in to again. A new `password` is also that of the ' +
-      'sending account, if both were equal. Another `imap_host` needs `password`, another `smtp_host` `smtp_password` (422 `required`): ' +
-      'stored ones are not sent elsewhere. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
+      'sending account, if both were equal. Another `imap_host`, `imap_port` or `imap_username` needs `password`, another `smtp_host` or ' +
+      '`smtp_username` `smtp_password`, and so does `none` as protocol (422 `required`): stored ones are not sent elsewhere. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
   },
   access: { as: 'team', permission: 'remote.update' },
   limits: { throttle: UPDATE_RATE },

@@ -15,8 +15,8 @@ import {
   type MemberRole,
 } from '../../people/members.ts'
 import type { InvitedMember } from '../../people/people.ts'
-import { DeletedOf } from '../schemas/deleted.ts'
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
+import { countsOf, MadeCountsJson } from '../schemas/made-counts.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
 import { requireSubset } from './api-keys.ts'
@@ -187,14 +187,22 @@ const deleteMember = route({
     operation: 'deleteMember',
     tag: 'Team',
     summary: 'Remove a member from the team; a team keeps an owner (409)',
-    description: NO_MORE,
+    description:
+      'Their sessions, app passwords of mailboxes they could open, and forwards to their own address end. `remaining` counts what else they ' +
+      `made and stays in use; \`DELETE /team/members/{member_id}/credentials\` ends it, also afterwards. ${NO_MORE}`,
   },
   access: { as: 'team', permission: 'team.manage', fresh: true },
   params,
-  reply: { schema: DeletedOf('member') },
+  reply: {
+    schema: record('DeletedMember', 'It is gone.', {
+      deleted: Type.Literal(true),
+      id: Id('member'),
+      remaining: MadeCountsJson,
+    }),
+  },
   async handle({ params: { member_id: id }, principal, app }) {
-    await app.people.remove(principal.teamId, id, ({ role }) => requireRole(app, principal, role))
-    return { deleted: true, id }
+    const made = await app.people.remove(principal.teamId, id, ({ role }) => requireRole(app, principal, role))
+    return { deleted: true, id, remaining: countsOf(made) }
   },
 })
 

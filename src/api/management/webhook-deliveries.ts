@@ -15,7 +15,7 @@ import {
   WebhookDeliveryDetail,
 } from '../schemas/webhook-delivery.ts'
 import { LOG_PAGE } from './pages.ts'
-import { deliveryFor, NO_PREVIEWS } from './previews.ts'
+import { attemptFor, deliveryFor, NO_HASHES, NO_PREVIEWS } from './previews.ts'
 import { webhookOf } from './webhooks.ts'
 
 const ofWebhook = Type.Object({ webhook_id: Id('webhook') })
@@ -77,7 +77,8 @@ const listWebhookDeliveries = route({
     const { event_type: eventType, event_id: eventId, result, limit } = query
     const page = await app.eventDispatch.attempts.list(webhook.n, { eventType, eventId, result, limit, after })
     const now = app.clock.now()
-    return { items: page.items.map((attempt) => presentDelivery(attempt, now)), next: page.next }
+    const items = page.items.map((attempt) => attemptFor(principal, presentDelivery(attempt, now), app.vault))
+    return { items, next: page.next }
   },
 })
 
@@ -88,7 +89,7 @@ const readWebhookDelivery = route({
     operation: 'getWebhookDelivery',
     tag: 'Webhooks',
     summary: 'Get a delivery attempt with its headers and exact body',
-    description: NO_PREVIEWS,
+    description: `${NO_PREVIEWS} ${NO_HASHES}`,
   },
   access: { as: 'team', permission: 'webhook.read' },
   params: ofDelivery,
@@ -98,7 +99,7 @@ const readWebhookDelivery = route({
     const now = app.clock.now()
     const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
     if (attempt === undefined) throw notFound('webhook delivery')
-    return deliveryFor(principal, presentDeliveryDetail(attempt, now))
+    return deliveryFor(principal, presentDeliveryDetail(attempt, now), app.vault)
   },
 })
 
@@ -128,7 +129,7 @@ const replayWebhookDelivery = route({
       const now = app.clock.now()
       const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
       if (attempt === undefined) throw notFound('webhook delivery')
-      request.matches(deliveryFor(principal, presentDeliveryDetail(attempt, now)))
+      request.matches(deliveryFor(principal, presentDeliveryDetail(attempt, now), app.vault))
     }
     const { eventId, scheduledAt } = await app.eventDispatch.replay(webhook, delivery_id)
     return answer({ data: { event_id: eventId, scheduled_at: scheduledAt } })

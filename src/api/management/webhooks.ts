@@ -3,10 +3,12 @@
 import { Type } from 'typebox'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
+import { createdBy } from '../../directory/principal.ts'
 import type { Webhook } from '../../events/webhooks/records.ts'
 import { GRACE_SECONDS_MAX } from '../../events/webhooks/subscriptions.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
+import { openedByWebhook } from '../../people/opens.ts'
 import { record } from '../schemas/record.ts'
 import {
   DomainIds,
@@ -79,7 +81,7 @@ const createWebhook = route({
       { url: 'https://93.184.215.14/hooks/mail', event_types: ['message.delivered', 'message.bounced'] },
     ),
   },
-  async handle({ body, principal, app }) {
+  async handle({ body, principal, app, request }) {
     checkNarrowing(app, principal.teamId, body)
     const { webhook, secret } = await app.eventDispatch.webhooks.create(principal.teamId, {
       url: body.url,
@@ -87,8 +89,9 @@ const createWebhook = route({
       description: body.description,
       mailboxIds: body.mailbox_ids,
       domainIds: body.domain_ids,
-      enabled: body.enabled,
+      ...{ enabled: body.enabled, setBy: createdBy(principal) },
     })
+    request.opens(openedByWebhook(webhook))
     const data = { ...presentWebhook(webhook), signing_secret: secret }
     return answer({ data, headers: { Location: `/api/v1/webhooks/${webhook.id}` } })
   },
@@ -117,7 +120,9 @@ const updateWebhook = route({
     operation: 'updateWebhook',
     tag: 'Webhooks',
     summary: 'Update a webhook; members left out stay',
-    description: 'Enabling a webhook resets its failure count. Disabling it drops its pending deliveries.',
+    description:
+      'Enabling a webhook resets its failure count. Disabling it drops its pending deliveries. In a browser a change of what it is sent, ' +
+      'or where, needs a confirmation of the last 15 minutes.',
   },
   access: { as: 'team', permission: 'webhook.update' },
   params,
@@ -136,6 +141,10 @@ const updateWebhook = route({
   },
   reply: { schema: WebhookJson, etag: true },
   async handle({ params: { webhook_id }, body, principal, app, request }) {
+    // What it is sent, and where: the note and its end are no new access.
+    const { description: _note, enabled = false, ...target } = body
+    const opensMore = enabled || Object.keys(target).length > 0
+    if (opensMore) request.requireFreshProof()
     checkNarrowing(app, principal.teamId, body)
     const input = {
       url: body.url,
@@ -144,9 +153,12 @@ const updateWebhook = route({
       mailboxIds: body.mailbox_ids,
       domainIds: body.domain_ids,
       enabled: body.enabled,
+      setBy: opensMore ? createdBy(principal) : undefined,
     }
     const matches = (current: Webhook) => request.matches(presentWebhook(current))
-    return presentWebhook(await app.eventDispatch.update(principal.teamId, webhook_id, input, matches))
+    const updated = await app.eventDispatch.update(principal.teamId, webhook_id, input, matches)
+    if (opensMore) request.opens(openedByWebhook(updated))
+    return presentWebhook(updated)
   },
 })
 

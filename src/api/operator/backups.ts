@@ -75,7 +75,7 @@ const readBackup = route({
   method: 'GET',
   surface: 'operator',
   path: '/backups/{backup_name}',
-  docs: { operation: 'getBackup', tag: 'Service', summary: 'Get a backup, and how far it is' },
+  docs: { operation: 'getBackup', tag: 'Service', summary: 'Get a backup with its progress' },
   access: { as: 'operator' },
   params: Type.Object({ backup_name: BackupName }),
   reply: { schema: Backup },

@@ -21,7 +21,7 @@ const Health = record('ApplianceHealth', 'What the checks found.', {
         description: 'What was checked, such as `disk`, `tls` or `domain`; several findings may share it.',
       }),
       status: Words(['ok', 'warn', 'fail']),
-      sentence: Type.String({ description: 'What is so.' }),
+      sentence: Type.String({ description: 'What was found, in one sentence.' }),
       remedy: Nullable(Type.String({ description: 'What to do; null when there is nothing to do.' })),
     }),
   ),
@@ -47,14 +47,14 @@ const runDoctor = route({
     summary: 'Run the checks of `mailstead doctor`',
     description:
       'Checks settings, disk, clock, certificate, ports, DNS, domains, sending accounts and what is overdue; groups that need the network ' +
-      'end after 20 seconds with a warning. Who asks while a run is going on gets its result. The databases are read from end to end by ' +
-      '`mailstead doctor --deep` alone.',
+      'end after 20 seconds with a warning. A request during a run gets its result. The databases are read from end to end only by ' +
+      '`mailstead doctor --deep`.',
   },
   access: { as: 'operator', audited: false },
   body: {
     schema: record(
       'ApplianceHealthTest',
-      'How far the checks go.',
+      'Which checks run.',
       {
         outside: Default(
           Type.Boolean({

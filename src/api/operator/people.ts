@@ -101,15 +101,15 @@ const setOperator = route({
   docs: {
     operation: 'setPersonOperator',
     tag: 'People',
-    summary: 'Make a person an operator, or take it back',
-    description: 'Also for an address that is not known yet. They sign in by their own ways; no link is mailed.',
+    summary: 'Make a person an operator, or withdraw that',
+    description: 'Also for an address that is not known yet. They sign in as before; no link is mailed.',
   },
   params,
   body: {
     schema: record(
       'OperatorGrant',
       'Whether they are an operator.',
-      { is_operator: Type.Boolean({ description: 'False: they are none any more.' }) },
+      { is_operator: Type.Boolean({ description: 'False: they stop being an operator.' }) },
       { is_operator: true },
     ),
   },
@@ -130,7 +130,7 @@ const createLink = route({
     tag: 'People',
     summary: 'Make a link that signs a person in to one of their teams',
     description:
-      'It works once, for 15 minutes, and opens that team alone, because it does not prove the address. None for a person who has a way to ' +
+      'It works once, for 15 minutes, and opens only that team, because it does not prove the address. None for a person who has a way to ' +
       'sign in of their own, or has signed in and opens a mailbox (409): `mailstead login-link` makes one on the machine.',
     errors: ['conflict'],
   },

@@ -6,6 +6,7 @@ import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable, parseTime } from '../../http/schema.ts'
 import { DAILY_MAX } from '../../outbound/shared-limit-record.ts'
 import { newTeam } from '../../people/new-team.ts'
+import { openedByKey } from '../../people/opens.ts'
 import { ApiKeyCreate, NewApiKey, presentNewKey } from '../schemas/api-key.ts'
 import { OperatorTeam, operatorTeam, presentNewTeam, TeamStatus } from '../schemas/operator-team.ts'
 import { record } from '../schemas/record.ts'
@@ -130,7 +131,7 @@ const createTeamKey = route({
       { name: 'First key', role: 'root:full' },
     ),
   },
-  async handle({ params: { team_id: id }, body, app }) {
+  async handle({ params: { team_id: id }, body, app, request }) {
     if (app.directory.teams.get(id) === undefined) throw notFound('team')
     const issued = await app.directory.keys.issue({
       teamId: id,
@@ -141,6 +142,7 @@ const createTeamKey = route({
       expiresAt: body.expires_at === undefined ? null : parseTime(body.expires_at),
       createdBy: 'operator',
     })
+    request.opens(openedByKey(issued.record.permissions))
     return answer({ data: presentNewKey(issued) })
   },
 })

@@ -24,6 +24,12 @@ export const AuditEntryJson = record('AuditEntry', 'A change, and who made it.',
     id: Nullable(Type.String()),
     label: Nullable(Type.String()),
   }),
+  opens: Nullable(
+    Type.String({
+      description:
+        'What the change gives access to, such as the content that a new key or webhook sees; null where it gives none.',
+    }),
+  ),
   source: Type.String({ description: 'Address of the request.' }),
   request_id: Type.String(),
 })
@@ -41,8 +47,9 @@ export function presentAuditEntry({
   actor,
   action,
   target,
+  opens,
   source,
   requestId,
 }: AuditRecord): Static<typeof AuditEntryJson> {
-  return { id, at: isoTime(at), actor, action, target, source, request_id: requestId }
+  return { id, at: isoTime(at), actor, action, target, opens, source, request_id: requestId }
 }

@@ -15,14 +15,14 @@ export function authorizationJson(title: string) {
   })
 }
 
-/** @param example a path */
-export function redirectAfter(example: string) {
+/** @param page of the console of a team, in the example */
+export function redirectAfter(page: string) {
   return Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: REDIRECT_MAX,
-      description: 'Where the browser is sent afterwards: a path or URL of this appliance.',
-      examples: [example],
+      description: 'Where the browser is sent afterwards: a page of the console, as a path or a URL.',
+      examples: [`/console/team_0a1b2c3d4e5f6g7h8i9j0k1l/${page}`],
     }),
   )
 }

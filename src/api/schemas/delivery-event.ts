@@ -6,9 +6,8 @@ import type { EventBody } from '../../events/events.ts'
 import type { TeamAttempt } from '../../events/webhooks/records.ts'
 import { Id, listOf, Nullable, Timestamp } from '../../http/schema.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull } from './time.ts'
 import { EventTypeName, WebhookJson } from './webhook.ts'
-import { WebhookDelivery } from './webhook-delivery.ts'
+import { presentOutcome, WebhookDelivery } from './webhook-delivery.ts'
 
 const { id, result, response_status, response_ms, delivery_attempt, max_attempts, next_retry_at, error_message } =
   WebhookDelivery.properties
@@ -44,13 +43,7 @@ function present(attempt: TeamAttempt): Static<typeof DeliveryEventAttempt> {
     id: attempt.id,
     webhook_id: attempt.webhookId,
     webhook_url: attempt.url,
-    result: attempt.result,
-    response_status: attempt.responseStatus,
-    response_ms: attempt.responseMs,
-    delivery_attempt: attempt.attempt,
-    max_attempts: attempt.maxAttempts,
-    next_retry_at: isoTimeOrNull(attempt.nextRetryAt),
-    error_message: attempt.errorMessage,
+    ...presentOutcome(attempt),
     created_at: isoTime(attempt.createdAt),
   }
 }

@@ -3,6 +3,8 @@
 import { type Static, Type } from 'typebox'
 import type { DomainVerificationResult } from '../../administration/domains.ts'
 import { isoTime } from '../../base/clock.ts'
+import { CHANGES_MAX, type CheckChange, type DatedCheck } from '../../directory/check-changes.ts'
+import { ASKED_MAX } from '../../directory/dns-lookup.ts'
 import type { DomainCheck as CheckRecord } from '../../directory/domain-checks.ts'
 import type { Domain } from '../../directory/domains.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
@@ -90,6 +92,16 @@ export const DomainJson = record(
 )
 export type DomainJson = Static<typeof DomainJson>
 
+const AskedServerJson = record('AskedServer', 'A name server that was asked.', {
+  server: Nullable(
+    Type.String({ description: 'Host name of a server of the zone; null for the resolver of this appliance.' }),
+  ),
+  ms: Type.Integer({ minimum: 0, description: 'Time until it answered or was given up.' }),
+  error: Nullable(
+    Type.String({ description: 'Null for an answer; else why there was none, such as ETIMEOUT or ESERVFAIL.' }),
+  ),
+})
+
 export const DomainCheck = record('DomainCheck', 'An expected record and the answer of DNS.', {
   record: Words(['verification', 'mx', 'spf', 'dkim', 'dmarc']),
   name: Type.String({ description: 'The queried name.' }),
@@ -97,6 +109,21 @@ export const DomainCheck = record('DomainCheck', 'An expected record and the ans
   found: Type.Array(Type.String(), { description: 'Empty also when no name server answered.' }),
   ok: Type.Boolean(),
   required: Type.Boolean({ description: 'True for the verification record only.' }),
+  since: TimeOrNull('Since when DNS has had these values, as far as checks know; null when they do not.'),
+  asked: Type.Array(AskedServerJson, {
+    description: `The servers that were asked, in order, at most ${ASKED_MAX}; the last one answered. Empty for what needs no question.`,
+  }),
+})
+
+const CheckChangeJson = record('DomainCheckChange', 'A record that a check found otherwise than the one before.', {
+  record: Words(['verification', 'mx', 'spf', 'dkim', 'dmarc']),
+  name: Type.String(),
+  change: Words(['appeared', 'vanished', 'changed']),
+  ok: Type.Boolean({ description: 'Whether the check found it right.' }),
+  at: TimeOf('When the check found it.'),
+})
+const CheckChanges = Type.Array(CheckChangeJson, {
+  description: `What the last checks found changed, newest first, at most ${CHANGES_MAX}.`,
 })
 
 const ClientRecordCheckJson = record('ClientDnsCheck', 'A record for mail programs and the answer of DNS.', {
@@ -108,6 +135,7 @@ const ClientRecordCheckJson = record('ClientDnsCheck', 'A record for mail progra
 export const DomainVerificationJson = record('DomainVerification', 'The domain after the DNS check, and the results.', {
   ...DomainJson.properties,
   checks: Type.Array(DomainCheck),
+  changes: CheckChanges,
   client_checks: Type.Array(ClientRecordCheckJson, { description: 'They do not affect `verification_status`.' }),
 })
 export type DomainVerificationJson = Static<typeof DomainVerificationJson>
@@ -137,24 +165,29 @@ export function presentDomain(domain: Domain): DomainJson {
 export const DomainChecksJson = record('DomainChecks', 'The findings of the last DNS check.', {
   checked_at: TimeOrNull('Null before the first check.'),
   checks: Type.Array(DomainCheck),
+  changes: CheckChanges,
 })
 
-export function presentChecks(checks: readonly CheckRecord[]): Static<typeof DomainCheck>[] {
-  return checks.map(({ record: of, name, expected, found, ok, required }) => ({
+/** @param checks without a time when they were not stored */
+export function presentChecks(checks: readonly (CheckRecord & Partial<DatedCheck>)[]): Static<typeof DomainCheck>[] {
+  return checks.map(({ record: of, name, expected, found, ok, required, since = null, asked }) => ({
     record: of,
-    name,
-    expected,
-    found,
-    ok,
-    required,
+    ...{ name, expected, found, ok, required },
+    since: isoTimeOrNull(since),
+    asked: asked.map(({ server, ms, error }) => ({ server, ms, error })),
   }))
 }
 
+export function presentChanges(changes: readonly CheckChange[]): Static<typeof CheckChanges> {
+  return changes.map(({ record: of, name, what, ok, at }) => ({ record: of, name, change: what, ok, at: isoTime(at) }))
+}
+
 export function presentVerification(result: DomainVerificationResult): DomainVerificationJson {
-  const { domain, checks, clientChecks } = result
+  const { domain, checks, changes, clientChecks } = result
   return {
     ...presentDomain(domain),
     checks: presentChecks(checks),
+    changes: presentChanges(changes),
     client_checks: clientChecks.map(({ name, type, value, found, ok }) => ({ name, type, value, found, ok })),
   }
 }

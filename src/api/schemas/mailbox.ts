@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
+import { MAILBOX_ACCESS } from '../../people/grants.ts'
 import type { Account } from '../../store/records.ts'
 import { NewApiKey } from './api-key.ts'
 import { record } from './record.ts'
@@ -95,6 +96,28 @@ export const NewMailbox = record('NewMailbox', 'A new mailbox, with its first AP
   api_key: Type.Optional(NewApiKey),
 })
 export type NewMailbox = Static<typeof NewMailbox>
+
+/** People of one mailbox in a list. */
+export const LISTED_PEOPLE_MAX = 3
+
+const ListedPerson = record('ListedPerson', 'A member who may open a mailbox.', {
+  member_id: Id('member'),
+  email: Type.String(),
+  access: Words(MAILBOX_ACCESS),
+})
+
+export const ListedMailbox = record('ListedMailbox', 'A mailbox in the list of its team.', {
+  ...MailboxAdmin.properties,
+  people: Type.Optional(
+    Type.Array(ListedPerson, {
+      description: `With \`include=people\`: the first ${LISTED_PEOPLE_MAX} members who may open it.`,
+    }),
+  ),
+  people_count: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'With `include=people`: how many members may open it.' }),
+  ),
+})
+export type ListedMailbox = Static<typeof ListedMailbox>
 
 /** @param account its account in the store; undefined when the store cannot be read */
 export function presentMailbox(mailbox: Mailbox, account: Account | undefined): MailboxJson {

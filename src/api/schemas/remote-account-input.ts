@@ -27,7 +27,7 @@ const SERVERS = {
   imap_username: Type.Optional({ ...Username, description: 'Default: the address.' }),
   smtp_host: Type.Optional({
     ...Host,
-    description: '`mirror`: makes a sending account of the team for this mailbox alone.',
+    description: '`mirror`: makes a sending account of the team, only for this mailbox.',
   }),
   smtp_port: Type.Optional({ ...Port, description: 'Default 465 with `ssl`, else 587.' }),
   smtp_protocol: Type.Optional(SmtpProtocol),

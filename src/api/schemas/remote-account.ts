@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import { heldSides, remoteActions } from '../../sync/accounts-actions.ts'
+import { heldRemovals, remoteActions } from '../../sync/accounts-actions.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
 import {
   type DiscoveredAccount,
@@ -32,7 +32,7 @@ export const ImapProtocol = Words(
 )
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-const ImportJson = record('RemoteImport', 'How far the messages that were there before are here.', {
+const ImportJson = record('RemoteImport', 'Progress of the import of the messages that were there before.', {
   state: Words(['waiting', 'running', 'done']),
   folders_total: count('Folders found.'),
   folders_done: count('Folders that are here.'),
@@ -79,7 +79,7 @@ const STATE_MEMBERS = {
   email: Type.String({ description: 'The address of the account, lower-case.' }),
   auth: AuthName,
   status: RemoteStatusName,
-  status_reason: Nullable(Type.String({ description: 'Why it is so, in one sentence.' })),
+  status_reason: Nullable(Type.String({ description: 'Why the status is so, in one sentence.' })),
   next_try_at: TimeOrNull('When it is tried again; null unless it is delayed.'),
   import: ImportJson,
   last_synced_at: TimeOrNull('When both sides were last compared; null before.'),
@@ -245,15 +245,12 @@ export function presentRemoteAccount(account: RemoteAccount): RemoteAccountJson 
     folder_id: folderId,
     since: isoTimeOrNull(account.since),
     ...{ kind, push },
-    held_removals: heldSides(account).map((at) =>
-      presentHeld(at, at === 'here' ? account.removal : account.removalThere),
-    ),
+    held_removals: heldRemovals(account).map(({ side, removal }) => presentHeld(side, removal)),
     allowed_actions: { ...actions, confirm_removal: confirmRemoval },
   }
 }
 
-function presentHeld(at: RemovalSide, removal: HeldRemoval | null): Static<typeof HeldRemovalJson> {
-  const { messages = 0, folders = [], since = 0 } = removal ?? {}
+function presentHeld(at: RemovalSide, { messages, folders, since }: HeldRemoval): Static<typeof HeldRemovalJson> {
   return { at, messages, folders: [...folders], since: isoTime(since) }
 }
 

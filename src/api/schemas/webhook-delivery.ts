@@ -67,12 +67,9 @@ export const WebhookDeliveryDetail = record('WebhookDeliveryDetail', 'An attempt
 })
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
 
-/** @param now ms; determines whether the payload has expired */
-export function presentDelivery(attempt: Attempt, now: number): WebhookDelivery {
+/** The outcome of an attempt. */
+export function presentOutcome(attempt: Attempt) {
   return {
-    id: attempt.id,
-    event_id: attempt.eventId,
-    event_type: attempt.eventType,
     result: attempt.result,
     response_status: attempt.responseStatus,
     response_ms: attempt.responseMs,
@@ -80,6 +77,16 @@ export function presentDelivery(attempt: Attempt, now: number): WebhookDelivery 
     max_attempts: attempt.maxAttempts,
     next_retry_at: isoTimeOrNull(attempt.nextRetryAt),
     error_message: attempt.errorMessage,
+  }
+}
+
+/** @param now ms; determines whether the payload has expired */
+export function presentDelivery(attempt: Attempt, now: number): WebhookDelivery {
+  return {
+    id: attempt.id,
+    event_id: attempt.eventId,
+    event_type: attempt.eventType,
+    ...presentOutcome(attempt),
     response_body: attempt.responseBody,
     payload_available: attempt.payloadExpiresAt > now,
     payload_expires_at: isoTime(attempt.payloadExpiresAt),

@@ -40,6 +40,10 @@ import { outsideTotals } from './0037-outside-totals.ts'
 import { accessEnds } from './0038-access-ends.ts'
 import { resendingTables } from './0039-resending.ts'
 import { heldRemovals } from './0040-held-removals.ts'
+import { auditOpens } from './0041-audit-opens.ts'
+import { keptContentSizes } from './0042-kept-content-sizes.ts'
+import { checkChanges } from './0043-check-changes.ts'
+import { intentIndexes } from './0044-intent-indexes.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -85,5 +89,9 @@ export const mailMigrations = [
   accessEnds,
   resendingTables,
   heldRemovals,
+  auditOpens,
+  keptContentSizes,
+  checkChanges,
+  intentIndexes,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

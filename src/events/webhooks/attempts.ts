@@ -85,7 +85,8 @@ export class Attempts {
   }
 
   /**
-   * Keys of events whose last attempt failed for good and whose payload is kept, oldest first. Tests are not included.
+   * Keys of events whose last attempt failed for good and whose payload is kept, oldest first. Tests and events that are queued
+   * again are not included.
    * @param since ms, when the attempt ended @param now ms
    */
   async failedEvents(webhook: number, since: number, now: number, limit: number): Promise<number[]> {
@@ -93,6 +94,7 @@ export class Attempts {
       `SELECT a.event FROM webhook_attempts a JOIN events e ON e.n = a.event AND e.id = a.event_id
        WHERE a.webhook = ? AND a.created_at >= ? AND a.result IN ('failed', 'permanent_failure')
          AND a.payload_expires_at > ? AND a.event_type <> 'service.test'
+         AND NOT EXISTS (SELECT 1 FROM webhook_queue q WHERE q.event = a.event AND q.webhook = a.webhook)
          AND NOT EXISTS (SELECT 1 FROM webhook_attempts l WHERE l.webhook = a.webhook AND l.event_id = a.event_id AND l.n > a.n)
        ORDER BY a.created_at, a.n LIMIT ?`,
       [webhook, since, now, limit],

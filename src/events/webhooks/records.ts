@@ -30,6 +30,8 @@ export interface Webhook {
   consecutiveFailures: number
   lastDeliveryAt: number | null
   lastSuccessAt: number | null
+  /** Who made it, or last changed what it is sent or where: `usr_…`, `key_…` or `operator`; null since an earlier version. */
+  setBy: string | null
   createdAt: number
   updatedAt: number
 }

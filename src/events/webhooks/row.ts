@@ -26,6 +26,7 @@ export function presentWebhook(row: Row): Webhook {
     consecutiveFailures: row.consecutive_failures as number,
     lastDeliveryAt: row.last_delivery_at as number | null,
     lastSuccessAt: row.last_success_at as number | null,
+    setBy: row.set_by as string | null,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
   }

@@ -23,6 +23,8 @@ export interface WebhookInput {
   mailboxIds?: readonly string[] | null
   domainIds?: readonly string[] | null
   enabled?: boolean
+  /** Who makes it, or changes more than its description: `usr_…`, `key_…` or `operator`. */
+  setBy?: string
 }
 
 export const PER_TEAM_MAX = 20
@@ -61,7 +63,7 @@ export class Webhooks {
    */
   async create(
     teamId: string,
-    input: WebhookInput & { url: string; eventTypes: readonly string[] },
+    input: WebhookInput & { url: string; eventTypes: readonly string[]; setBy: string },
   ): Promise<{ webhook: Webhook; secret: string }> {
     const { db, clock, vault } = this.#deps
     const url = await this.#checkAddress(input.url)
@@ -82,7 +84,7 @@ export class Webhooks {
         status: enabled ? 'enabled' : 'disabled',
         disabled_reason: enabled ? null : 'by_user',
         secret_sealed: vault.seal(PURPOSE, secret),
-        secret_hint: secret.slice(-4),
+        ...{ secret_hint: secret.slice(-4), set_by: input.setBy },
         created_at: clock.now(),
         updated_at: clock.now(),
       })
@@ -144,9 +146,10 @@ export class Webhooks {
         event_types: JSON.stringify(input.eventTypes ?? current.eventTypes),
         mailbox_ids: listOrNull(input.mailboxIds === undefined ? current.mailboxIds : input.mailboxIds),
         domain_ids: listOrNull(input.domainIds === undefined ? current.domainIds : input.domainIds),
+        set_by: input.setBy ?? current.setBy,
       }
       tx.run(
-        `UPDATE webhooks SET url = ?, description = ?, event_types = ?, mailbox_ids = ?, domain_ids = ?, updated_at = ?
+        `UPDATE webhooks SET url = ?, description = ?, event_types = ?, mailbox_ids = ?, domain_ids = ?, set_by = ?, updated_at = ?
          WHERE n = ?`,
         [...Object.values(next), this.#deps.clock.now(), current.n],
       )
@@ -238,6 +241,17 @@ export class Webhooks {
   /** All subscriptions of a team. */
   allOf(teamId: string): Webhook[] {
     return this.#deps.db.read.all('SELECT * FROM webhooks WHERE team_id = ? ORDER BY n', [teamId]).map(presentWebhook)
+  }
+
+  /** The enabled subscriptions that one of these members and keys made, newest first. */
+  madeBy(teamId: string, makers: readonly string[], reader: Reader = this.#deps.db.read): Webhook[] {
+    const sql = `SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' AND set_by IN (SELECT value FROM json_each(?))
+      ORDER BY n DESC`
+    return reader.all(sql, [teamId, JSON.stringify(makers)]).map(presentWebhook)
+  }
+
+  disableMadeBy(tx: Tx, teamId: string, makers: readonly string[]): void {
+    for (const { n } of this.madeBy(teamId, makers, tx)) this.disable(tx, n, 'by_user')
   }
 
   /** The enabled subscriptions of a team. */

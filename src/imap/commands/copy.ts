@@ -1,11 +1,12 @@
 // COPY and MOVE (RFC 9051 §6.4.7 and §6.4.8, RFC 4315, RFC 6851).
 
+import { countOf } from '../../base/number-ranges.ts'
 import type { CopiedUid } from '../../store/messages/moves.ts'
 import { no, ok, type TaggedAnswer } from '../answers.ts'
 import { copyAgain } from '../copy-again.ts'
 import { namedFolder } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
-import { countOf, formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
+import { formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
 import { piecesOf, uidsOfSet } from '../message-sets.ts'
 import { readMailboxName } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'

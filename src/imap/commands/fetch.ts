@@ -1,6 +1,7 @@
 // FETCH (RFC 9051 §6.4.5, RFC 3516, 7162, 8474, 8514, 8970, 9394): pages of messages, each kind of item read once per page.
 
 import { mayDo } from '../../access/rights.ts'
+import { countOf, type NumberRange, piecesOfRanges, rangesInclude } from '../../base/number-ranges.ts'
 import type { UidRange } from '../../store/folders-expunged.ts'
 import type { FolderEntry } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
@@ -16,17 +17,7 @@ import {
   readFetchModifiers,
 } from '../grammar/fetch-items.ts'
 import { partOfRanges } from '../grammar/partial.ts'
-import {
-  countOf,
-  formatRanges,
-  type NumberRange,
-  normalizeRanges,
-  piecesOfRanges,
-  rangesInclude,
-  rangesOf,
-  readSequenceSet,
-  type SequenceSet,
-} from '../grammar/sets.ts'
+import { formatRanges, normalizeRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
 import { FETCH_PAGE } from '../limits.ts'
 import { MessagePage } from '../message-content.ts'
 import { uidsOfSet } from '../message-sets.ts'

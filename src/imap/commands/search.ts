@@ -1,7 +1,8 @@
 // SEARCH (RFC 9051 §6.4.4, RFC 4731, 5182, 6203, 7162 §3.1.5, 9394).
 
+import type { NumberRange } from '../../base/number-ranges.ts'
 import { readSearchRequest, type SearchRequest, type SearchReturn } from '../grammar/search-keys.ts'
-import { type NumberRange, rangesOf } from '../grammar/sets.ts'
+import { rangesOf } from '../grammar/sets.ts'
 import { namedOf, sayExtended, sayNumbers } from '../search/answers.ts'
 import type { SearchHits } from '../search/hits.ts'
 import { searchFolder, selectedForSearch } from '../search/run.ts'

@@ -1,11 +1,12 @@
 // SELECT, EXAMINE, UNSELECT and CLOSE (RFC 9051 §6.3.2, §6.3.3, §6.4.1, §6.4.2), with CONDSTORE and QRESYNC (RFC 7162 §3.2.5).
 
 import { mayDo } from '../../access/rights.ts'
+import type { NumberRange } from '../../base/number-ranges.ts'
 import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
 import { flagLines, KEYWORDS_NAMED, plainKeywords } from '../flag-texts.ts'
 import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
-import { type NumberRange, readKnownUids } from '../grammar/sets.ts'
+import { readKnownUids } from '../grammar/sets.ts'
 import { formatName, readMailboxName } from '../names.ts'
 import { resync } from '../resync.ts'
 import { SelectedFolder } from '../selected.ts'

@@ -1,7 +1,7 @@
 // PARTIAL (RFC 9394): positions in the result of SEARCH, SORT and UID FETCH, from its start or from its end.
 
+import type { NumberRange } from '../../base/number-ranges.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
-import type { NumberRange } from './sets.ts'
 
 /** `first:last`: both positive, or both negative from the end of the result; the one nearer to that side comes first. */
 export type PartialRange = readonly [first: number, last: number]

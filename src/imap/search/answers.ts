@@ -1,8 +1,9 @@
 // Writes what a search found in pieces, so that other sessions get their turn: untagged SEARCH and SORT, ESEARCH (RFC 4731).
 
+import type { NumberRange } from '../../base/number-ranges.ts'
 import { positionsOf } from '../grammar/partial.ts'
 import type { SearchKey, SearchReturn } from '../grammar/search-keys.ts'
-import { formatRanges, type NumberRange, rangesOf } from '../grammar/sets.ts'
+import { formatRanges, rangesOf } from '../grammar/sets.ts'
 import type { ImapSession } from '../session.ts'
 import { TimeSlice } from '../time-slice.ts'
 import type { UidView } from '../views.ts'

@@ -2,10 +2,10 @@
 
 import { serialize } from 'node:v8'
 import { stopwatch } from '../../base/clock.ts'
+import { type NumberRange, piecesOfRanges, rangesInclude } from '../../base/number-ranges.ts'
 import type { FolderEntry, FolderViews } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS } from '../../store/messages/keywords.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
-import { type NumberRange, piecesOfRanges, rangesInclude } from '../grammar/sets.ts'
 import { type MailSource, MessagePage } from '../message-content.ts'
 import { evaluate, type MessageFacts, type SearchSettings } from './evaluate.ts'
 import { FieldMatches } from './field-matches.ts'

@@ -1,9 +1,10 @@
 // Relevancy of messages for a FUZZY search (RFC 6203 §4): words in the subject count most, then those in addresses.
 
+import { piecesOfRanges } from '../../base/number-ranges.ts'
 import { type EnvelopeFields, envelopeFields } from '../../mime/envelope.ts'
 import type { FolderViews } from '../../store/folders-views.ts'
 import type { FuzzyKey, SearchKey } from '../grammar/search-keys.ts'
-import { piecesOfRanges, rangesOf } from '../grammar/sets.ts'
+import { rangesOf } from '../grammar/sets.ts'
 import { type MailSource, MessagePage } from '../message-content.ts'
 import { fieldContains, foldedText, hasWords } from './text.ts'
 

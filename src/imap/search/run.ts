@@ -1,8 +1,9 @@
 // Runs a search over a folder in pages: what is cheap first, and content only of messages that are undecided without it.
 
+import { countOf, type NumberRange, piecesOfRanges } from '../../base/number-ranges.ts'
 import { no } from '../answers.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
-import { countOf, type NumberRange, piecesOfRanges, rangesOf } from '../grammar/sets.ts'
+import { rangesOf } from '../grammar/sets.ts'
 import { SEARCH_FACTS_BYTES, SEARCH_PAGE_MS, SLICE_MS } from '../limits.ts'
 import { uidsInView } from '../message-sets.ts'
 import type { ImapSession } from '../session.ts'

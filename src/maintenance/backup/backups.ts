@@ -12,9 +12,8 @@ import { makeFolder } from '../../config/make-folder.ts'
 import type { ProgressUnit } from '../progress.ts'
 import type { BackupNote } from './backup-thread.ts'
 import type { BackupOrder } from './make.ts'
-import { workFolderOf } from './make.ts'
 import { sizeText } from './size-text.ts'
-import { openWorkFolder } from './work-folder.ts'
+import { openWorkFolder, workFolderOf } from './work-folder.ts'
 
 export interface BackupRecord {
   /** Name of the file in the folder. */

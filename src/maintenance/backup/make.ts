@@ -14,7 +14,7 @@ import { KEPT, type Manifest, type ManifestFile, manifestOf } from './manifest.t
 import { describe, pack } from './pack.ts'
 import { secretCheck, secretOf } from './secret.ts'
 import { unpack } from './unpack.ts'
-import { openWorkFolder } from './work-folder.ts'
+import { openWorkFolder, workFolderOf } from './work-folder.ts'
 
 /** What is backed up, and where to. */
 export interface BackupOrder {
@@ -56,11 +56,6 @@ export async function makeBackup(
   } catch (error) {
     throw explainDiskError(error, file, 'twice the size of the data folder while it is written')
   }
-}
-
-/** The folder that exists beside a backup while it is made. */
-export function workFolderOf(file: string): string {
-  return `${file}.part`
 }
 
 function requireDataFolder(folder: string): void {

@@ -5,6 +5,11 @@ import { join } from 'node:path'
 import { ProductError } from '../../base/errors.ts'
 import { lockFolder } from '../../db/folder-lock.ts'
 
+/** The folder that exists beside a backup while it is made. */
+export function workFolderOf(file: string): string {
+  return `${file}.part`
+}
+
 /**
  * Makes the folder, or takes over one a killed process left, and empties it.
  * @returns what lets go of it

@@ -1,9 +1,7 @@
 // The checks of the whole appliance while it runs, and what the last run found.
 
-import { applianceChecks, boundedChecks, machineChecks, portChecks } from './checks.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, failing } from './finding.ts'
-import { checkFolder } from './machine.ts'
 
 /** What a run found. */
 export interface Examination {
@@ -50,6 +48,9 @@ export class Doctor {
 
   async #examine(outside: boolean): Promise<Examination> {
     const { config, clock } = this.#deps
+    // Loaded when they run: every thread has a doctor, and only the first one is asked.
+    const { applianceChecks, boundedChecks, machineChecks, portChecks } = await import('./checks.ts')
+    const { checkFolder } = await import('./machine.ts')
     const run = boundedChecks(this.#deps)
     const folder = await checkFolder(config.DATA_DIR)
     const machine = await machineChecks(config).catch((error: Error) => [

@@ -1,7 +1,7 @@
 // Outside accounts that are not followed although their team wants them to be.
 
 import { HOUR_MS } from '../../base/durations.ts'
-import { heldSides } from '../../sync/accounts-actions.ts'
+import { heldRemovals } from '../../sync/accounts-actions.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, fine, warning } from './finding.ts'
@@ -18,7 +18,7 @@ export function checkRemotes({ sync, clock }: Pick<DoctorDeps, 'sync' | 'clock'>
 }
 
 /** @param troubled accounts in error or delayed, of all teams @param total how many accounts there are */
-export function remoteFindings(troubled: readonly RemoteAccount[], total: number, now: number): Finding[] {
+function remoteFindings(troubled: readonly RemoteAccount[], total: number, now: number): Finding[] {
   const findings = troubled.filter((one) => isInTrouble(one, now)).map(findingOf)
   if (findings.length === 0) {
     return [fine('outside account', `${total} outside ${total === 1 ? 'account' : 'accounts'}; none has a problem.`)]
@@ -34,17 +34,17 @@ export function remoteFindings(troubled: readonly RemoteAccount[], total: number
 
 function isInTrouble(account: RemoteAccount, now: number): boolean {
   const { status, statusSince } = account
-  if (heldSides(account).length > 0) return true
+  if (heldRemovals(account).length > 0) return true
   return status === 'error' || (status === 'delayed' && now - statusSince >= DELAYED_MS)
 }
 
 function findingOf(account: RemoteAccount): Finding {
-  const { id, email, teamId, status, statusReason, removal, removalThere } = account
-  const [side] = heldSides(account)
+  const { id, email, teamId, status, statusReason } = account
+  const [held] = heldRemovals(account)
   const who = `The outside account ${email} (${id}) of ${teamId}`
-  if (status !== 'error' && side !== undefined) {
-    const { messages } = (side === 'here' ? removal : removalThere)!
-    const says = `${who} holds back the removal of ${messages} messages${side === 'server' ? ' at the server' : ''}.`
+  if (status !== 'error' && held !== undefined) {
+    const { side, removal } = held
+    const says = `${who} holds back the removal of ${removal.messages} messages${side === 'server' ? ' at the server' : ''}.`
     const more = side === 'server' ? ' --at server' : ''
     return warning('outside account', says, `To let it happen: mailstead remote confirm-removal ${id}${more}`)
   }

@@ -38,7 +38,7 @@ export const DELAY_REPORTED_EVERY_MS = HOUR_MS
 /** Messages that a person or a program sent, and may send again. */
 const RESENT_SOURCES: ReadonlySet<EmailSource> = new Set(['batch_api', 'mailbox_api', 'smtp'])
 /** How long the content of a message whose delivery failed is kept, ms. */
-export const KEPT_MS = 7 * DAY_MS
+const KEPT_MS = 7 * DAY_MS
 /** Messages of a mailbox, whose owner must know when they are not delivered. */
 const SOURCES_WITH_DSN: ReadonlySet<EmailSource> = new Set(['mailbox_api', 'smtp', 'forward'])
 const TIME_MAX = 253_402_300_799_999

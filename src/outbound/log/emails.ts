@@ -110,8 +110,8 @@ export class Emails {
   /** The messages with these keys, unordered; unknown keys are omitted. */
   byN(ns: readonly number[]): Email[] {
     if (ns.length === 0) return []
-    const rows = this.#db.read.all<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (${placeholders(ns)})`, ns)
-    return rows.map(presentEmail)
+    const sql = `SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (SELECT value FROM json_each(?))`
+    return this.#db.read.all<EmailRow>(sql, [JSON.stringify(ns)]).map(presentEmail)
   }
 
   /** The pending deliveries of a message, with their number of attempts. */
@@ -202,16 +202,24 @@ export class Emails {
     )
   }
 
-  /** Records the carrier of the next hand-over. @param reason one sentence for the timeline */
-  recordRoute(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null, reason: string): void {
+  /**
+   * Records the carrier of the next hand-over, before it.
+   * @param reason one sentence for the timeline
+   * @param attempts added to the number of attempts
+   */
+  recordRoute(
+    tx: Tx,
+    deliveryNs: readonly number[],
+    { carrier, reason, attempts = 0 }: { carrier: Carrier | null; reason: string; attempts?: number },
+  ): void {
     if (deliveryNs.length === 0) return
     const at = this.#clock.now()
     const line = stepLine({ at, type: 'routed', detail: reason, smtpCode: null, nextAt: null })
     tx.run(
-      `UPDATE deliveries SET provider_id = ?, provider_name = ?,
+      `UPDATE deliveries SET provider_id = ?, provider_name = ?, attempts = attempts + ?,
          timeline = CASE WHEN length(timeline) < ? THEN timeline || ? ELSE timeline END
        WHERE n IN (SELECT value FROM json_each(?))`,
-      [carrier?.id ?? null, carrier?.name ?? null, TIMELINE_MAX, line, JSON.stringify(deliveryNs)],
+      [carrier?.id ?? null, carrier?.name ?? null, attempts, TIMELINE_MAX, line, JSON.stringify(deliveryNs)],
     )
   }
 

@@ -8,16 +8,41 @@ import type { OutboundDeps } from '../deps.ts'
 /** The content of a larger message is not kept, bytes. */
 const KEPT_BYTES_MAX = 10 * 1024 * 1024
 const RELEASED_AT_ONCE = 500
+/** Content kept of a team: its bytes and messages; beyond one of them the oldest is released. */
+export const KEPT_OF_TEAM_BYTES = 512 * 1024 * 1024
+export const KEPT_OF_TEAM_MAX = 10_000
+/** What is left then, so that not every failure releases something. */
+const LEFT = 0.9
 
-/** Keeps the content of messages until a time (ms), in the unit of work in which their delivery fails. */
+/**
+ * Keeps the content of messages until a time (ms), in the unit of work in which their delivery fails. What a team keeps is bounded: a list
+ * of wrong addresses must not fill the disk.
+ */
 export function keepContents(tx: Tx, emailNs: readonly number[], until: number): void {
   if (emailNs.length === 0) return
-  tx.run(
-    `INSERT INTO kept_contents (email, mailbox_id, blob, until)
-     SELECT n, mailbox_id, blob, ? FROM emails
+  const kept = tx.all<{ team_id: string }>(
+    `INSERT INTO kept_contents (email, mailbox_id, blob, until, team_id, size_bytes)
+     SELECT n, mailbox_id, blob, ?, team_id, size_bytes FROM emails
      WHERE n IN (SELECT value FROM json_each(?)) AND blob IS NOT NULL AND size_bytes <= ?
-     ON CONFLICT (email) DO UPDATE SET until = excluded.until`,
+     ON CONFLICT (email) DO UPDATE SET until = excluded.until RETURNING team_id`,
     [until, JSON.stringify(emailNs), KEPT_BYTES_MAX],
+  )
+  for (const teamId of new Set(kept.map(({ team_id: id }) => id))) releaseOldest(tx, teamId)
+}
+
+/** Releases what a team keeps beyond its bounds, the oldest first. */
+function releaseOldest(tx: Tx, teamId: string): void {
+  const sql = 'SELECT count(*) AS count, total(size_bytes) AS bytes FROM kept_contents WHERE team_id = ?'
+  const sum = tx.get<{ count: number; bytes: number }>(sql, [teamId])!
+  if (sum.count <= KEPT_OF_TEAM_MAX && sum.bytes <= KEPT_OF_TEAM_BYTES) return
+  // The newest first: those behind the row at which a bound is passed are released with it.
+  tx.run(
+    `DELETE FROM kept_contents WHERE email IN (
+       SELECT email FROM (
+         SELECT email, row_number() OVER newest AS place, sum(size_bytes) OVER newest AS bytes
+         FROM kept_contents WHERE team_id = ? WINDOW newest AS (ORDER BY until DESC, email DESC)
+       ) WHERE place > ? OR bytes > ?)`,
+    [teamId, KEPT_OF_TEAM_MAX * LEFT, KEPT_OF_TEAM_BYTES * LEFT],
   )
 }
 
@@ -44,13 +69,13 @@ export class KeptContents {
     return new Set(rows.map(({ blob }) => Buffer.from(blob).toString('hex')))
   }
 
-  /** Releases content whose time is over (ms). @returns the number of messages */
-  async release(before: number): Promise<number> {
+  /** Releases content that has expired. @param now ms @returns the number of messages */
+  async release(now: number): Promise<number> {
     let released = 0
     for (;;) {
       const { changes } = await this.#db.write((tx) =>
         tx.run('DELETE FROM kept_contents WHERE email IN (SELECT email FROM kept_contents WHERE until < ? LIMIT ?)', [
-          before,
+          now,
           RELEASED_AT_ONCE,
         ]),
       )

@@ -81,7 +81,7 @@ export class OAuth {
   /**
    * Starts the authorization flow for an account.
    * @param input.mail for an outside account; null: for a sending account
-   * @param input.redirectAfter where the browser continues afterwards: a path or URL of APP_ORIGIN
+   * @param input.redirectAfter where the browser continues afterwards: a path or URL of the console
    * @param by who begins it (default: the operator, at the machine); a person completes it in the same session
    * @throws ProductError service_unavailable (no client is configured), validation_error
    */
@@ -98,7 +98,7 @@ export class OAuth {
       throw new ProductError('service_unavailable', `No OAuth client for ${kind} is configured on this appliance.`)
     }
     const name = checkName(input.name, NAME_MAX)
-    const redirectAfter = input.redirectAfter === null ? null : ownUrl(config.APP_ORIGIN, input.redirectAfter)
+    const redirectAfter = input.redirectAfter === null ? null : consoleUrl(config.APP_ORIGIN, input.redirectAfter)
     const verifier = randomBytes(32).toString('base64url')
     const { state, expiresAt } = await this.#states.begin({
       ...{ teamId, type: input.type, name, verifier, redirectAfter, mail },
@@ -197,16 +197,21 @@ export class OAuth {
   }
 }
 
-/** @throws ProductError validation_error for a URL of another origin */
-function ownUrl(origin: string, text: string): string {
+/** The only pages that a consent may lead to: no link of ours sends a person on to what the API answers, or out of the appliance. */
+const CONSOLE = /^\/console(?:\/|$)/
+
+/** @throws ProductError validation_error for anything but a page of the console */
+function consoleUrl(origin: string, text: string): string {
   const field = 'redirect_after'
   if (text.length > REDIRECT_MAX)
     throw invalid(field, 'too_big', `${field} must have at most ${REDIRECT_MAX} characters.`)
-  // The URL parser drops tabs and line breaks and reads "\" as "/", exactly as browsers do.
+  // The URL parser drops tabs and line breaks, reads "\" as "/" and resolves "..", also encoded, exactly as browsers do.
   const url = URL.parse(text, origin)
   if (url === null) throw invalid(field, 'invalid_format', `${field} must be a path or URL of this appliance.`)
-  if (url.origin !== new URL(origin).origin || url.username !== '' || url.password !== '') {
-    throw invalid(field, 'forbidden_value', `${field} must be a URL of ${origin}.`)
+  const { pathname } = url
+  const isOurs = url.origin === new URL(origin).origin && url.username === '' && url.password === ''
+  if (!isOurs || !CONSOLE.test(pathname) || /%(?:2f|5c)/i.test(pathname)) {
+    throw invalid(field, 'forbidden_value', `${field} must be a page of the console: ${origin}/console, or below it.`)
   }
   return url.href
 }

@@ -81,23 +81,18 @@ const SERVER_FIELDS = { smtpHost: 'smtp_host', smtpUsername: 'smtp_username' } a
 
 /**
  * Keeps the stored password from a server that it was not given for: a credential that may change accounts does not thereby learn it.
- * Another port is one of the same server.
- * @param change validated @param members that name the server @throws ProductError validation_error on `smtp_password`
+ * Another port is one of the same server; without TLS the password can be read on its way.
+ * @param change validated @throws ProductError validation_error on `smtp_password`
  */
-export function refuseOtherServer(
-  change: ProviderChange,
-  current: Provider,
-  members: readonly (keyof typeof SERVER_FIELDS)[],
-): void {
+export function refuseOtherServer(change: ProviderChange, current: Provider): void {
   if (change.smtpPassword !== undefined || !current.hasSmtpPassword) return
-  const other = members.find((member) => change[member] !== undefined && change[member] !== current[member])
-  if (other === undefined) return
-  const field = SERVER_FIELDS[other]
-  throw invalid(
-    'smtp_password',
-    'required',
-    `The stored password is not sent to another ${field}. Give smtp_password, too.`,
+  const other = (['smtpHost', 'smtpUsername'] as const).find(
+    (member) => change[member] !== undefined && change[member] !== current[member],
   )
+  const isPlain = change.smtpProtocol === 'none' && current.smtpProtocol !== 'none'
+  if (other === undefined && !isPlain) return
+  const where = other === undefined ? 'without TLS' : `to another ${SERVER_FIELDS[other]}`
+  throw invalid('smtp_password', 'required', `The stored password is not sent ${where}. Give smtp_password, too.`)
 }
 
 /** The quotas after a change: null removes one, absent ones stay. @throws ProductError validation_error */

@@ -188,20 +188,20 @@ export class Providers {
     const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
     return this.#deps.db.write((tx) => {
       const current = this.#allowed(tx, teamId, id, 'update', precondition)
-      refuseOtherServer(change, current, ['smtpHost', 'smtpUsername'])
+      refuseOtherServer(change, current)
       return this.#updateIn(tx, current, change)
     })
   }
 
   /**
    * Updates the sending account of an outside account.
-   * @throws ProductError validation_error, also for another host without a password: the stored one is not sent there
+   * @throws ProductError validation_error, also for another server or user name without a password: the stored one is not sent there
    */
   updateOwnedIn(tx: Tx, teamId: string, id: string, given: ProviderChange): void {
     const current = this.#find(tx, teamId, id)
     if (current === undefined) throw notFound(WHAT)
     const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
-    refuseOtherServer(change, current, ['smtpHost'])
+    refuseOtherServer(change, current)
     this.#updateIn(tx, current, change)
   }
 

@@ -8,6 +8,11 @@ import type { RunnerDeps } from './deps.ts'
 
 /** Messages in one unit of work. */
 const BATCH_MAX = 64
+/**
+ * Outcomes wait so long (ms) for those of other messages in flight: a transaction has some ten statements, and writes the same pages
+ * again, whatever the number of its messages. After a crash, messages whose outcome is not recorded are sent again.
+ */
+const GATHER_MS = 20
 
 /** The start of a hand-over. */
 export interface AttemptStart {
@@ -35,18 +40,27 @@ export class AttemptWrites {
   readonly #starts: WriteBatches<AttemptStart, readonly number[]>
   readonly #outcomes: WriteBatches<AttemptOutcomes>
 
-  constructor(deps: Pick<RunnerDeps, 'db' | 'queue' | 'emails' | 'transitions'>, token: string) {
+  /** Messages in flight. */
+  readonly #running: () => number
+  /** Ends the wait for more outcomes. */
+  #writeNow: (() => void) | undefined
+
+  constructor(
+    deps: Pick<RunnerDeps, 'db' | 'queue' | 'emails' | 'transitions'>,
+    { token, running }: { token: string; running: () => number },
+  ) {
     this.#deps = deps
     this.#token = token
+    this.#running = running
     const { db } = deps
     this.#starts = new WriteBatches({
       most: BATCH_MAX,
-      overlap: true,
       write: (take) => db.write((tx) => this.#writeStarts(tx, take())),
     })
     this.#outcomes = new WriteBatches({
       most: BATCH_MAX,
       overlap: true,
+      gather: () => this.#gather(),
       write: (take) => db.write((tx) => this.#writeOutcomes(tx, take())),
     })
   }
@@ -61,7 +75,32 @@ export class AttemptWrites {
 
   /** Records the outcomes of the deliveries of one message, in one unit of work with those of other messages. */
   record(outcomes: AttemptOutcomes): Promise<void> {
-    return this.#outcomes.write(outcomes)
+    const written = this.#outcomes.write(outcomes)
+    this.checkWaiting()
+    return written
+  }
+
+  /** Called when a message is no longer in flight: outcomes may have waited for its own. */
+  checkWaiting(): void {
+    if (this.#isComplete()) this.#writeNow?.()
+  }
+
+  /** True when no message is in flight whose outcome could join those that wait. */
+  #isComplete(): boolean {
+    return this.#outcomes.waiting >= Math.min(this.#running(), BATCH_MAX)
+  }
+
+  /** @returns undefined when nothing is to be waited for; a promise that resolves then, or when the outcomes have waited long enough */
+  #gather(): Promise<void> | undefined {
+    if (this.#isComplete()) return undefined
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#writeNow?.(), GATHER_MS)
+      this.#writeNow = () => {
+        clearTimeout(timer)
+        this.#writeNow = undefined
+        resolve()
+      }
+    })
   }
 
   #writeStarts(tx: Tx, starts: readonly AttemptStart[]): (readonly number[])[] {
@@ -69,22 +108,17 @@ export class AttemptWrites {
     const all = starts.flatMap(({ deliveries }) => deliveries)
     const held = new Set(queue.markHanded(tx, this.#token, all))
     const heldOf = starts.map(({ deliveries }) => deliveries.filter((n) => held.has(n)))
-    emails.countAttempt(
-      tx,
-      starts.flatMap(({ counted }, index) => heldOf[index]!.filter((n) => !counted.has(n))),
-      null,
+    const routes = Map.groupBy(
+      starts.flatMap(({ counted, carrier, reason }, index) =>
+        heldOf[index]!.map((n) => ({ n, carrier, reason, attempts: counted.has(n) ? 0 : 1 })),
+      ),
+      ({ carrier, reason, attempts }) => JSON.stringify([carrier.id, carrier.name, reason, attempts]),
     )
-    const routes = Map.groupBy(starts.keys(), (index) => {
-      const { carrier, reason } = starts[index]!
-      return JSON.stringify([carrier.id, carrier.name, reason])
-    })
-    for (const indexes of routes.values()) {
-      const { carrier, reason } = starts[indexes[0]!]!
+    for (const same of routes.values()) {
       emails.recordRoute(
         tx,
-        indexes.flatMap((index) => heldOf[index]!),
-        carrier,
-        reason,
+        same.map(({ n }) => n),
+        same[0]!,
       )
     }
     return heldOf

@@ -10,17 +10,12 @@ const REFILL_MS = 15
 /** The pause after a poll as a multiple of its duration: polling takes at most a fifth of the time. */
 const PAUSES = 4
 
-/** The result of a poll. */
-export interface PollResult {
-  /** Messages found behind the first page, after deliveries that could not be taken. */
-  behind: number
-  /** Duration of the queries, in ms. */
-  queryMs: number
-}
-
 interface QueueWork {
-  /** @param isFullPoll also reads the pages behind deliveries that cannot be taken now */
-  claimDue(isFullPoll: boolean): Promise<PollResult>
+  /**
+   * @param isFullPoll reads the queue from its beginning; else what became due or may be taken since the last poll
+   * @returns the duration of the queries, in ms
+   */
+  claimDue(isFullPoll: boolean): Promise<number>
   /** When (ms) the next delivery becomes due; null when none will. */
   nextDueAt(): number | null
 }
@@ -28,9 +23,7 @@ interface QueueWork {
 export class QueuePoller {
   readonly #deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>
   readonly #work: QueueWork
-  #wanted: 'nothing' | 'top' | 'all' = 'nothing'
-  /** True when the last full poll found messages behind the first page. */
-  #hasMorePages = false
+  #wanted: 'nothing' | 'next' | 'all' = 'nothing'
   #pauseUntil = 0
   #polling: Promise<void> | undefined
   #notifying: Promise<void> | undefined
@@ -61,8 +54,8 @@ export class QueuePoller {
     await this.whenIdle()
   }
 
-  /** Polls all due deliveries or the first page: now, or after the pause that follows a long poll. */
-  request(what: 'top' | 'all'): void {
+  /** Polls all due deliveries or the next ones: now, or after the pause that follows a long poll. */
+  request(what: 'next' | 'all'): void {
     if (this.#stopped) return
     if (this.#wanted !== 'all') this.#wanted = what
     // A clock that was set back must not stop the polling.
@@ -95,7 +88,7 @@ export class QueuePoller {
     if (this.#stopped) return
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined
-      this.request(this.#hasMorePages ? 'all' : 'top')
+      this.request('next')
     }, ms)
   }
 
@@ -115,8 +108,7 @@ export class QueuePoller {
     do {
       const isFullPoll = this.#wanted === 'all'
       this.#wanted = 'nothing'
-      const { behind, queryMs } = await this.#work.claimDue(isFullPoll)
-      if (isFullPoll) this.#hasMorePages = behind > 0
+      const queryMs = await this.#work.claimDue(isFullPoll)
       this.#pauseUntil = clock.now() + queryMs * PAUSES
     } while (this.#wanted !== 'nothing' && !this.#stopped && clock.now() >= this.#pauseUntil)
     this.#runNotices()

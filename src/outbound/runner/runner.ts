@@ -4,26 +4,25 @@ import type { Timer } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Service } from '../../base/lifecycle.ts'
-import { laneOf, type QueuedDelivery } from '../queue.ts'
 import type { Email } from '../records.ts'
 import { AttemptWrites } from './attempt-writes.ts'
 import { BatchReads } from './batch-reads.ts'
 import { DeliveryLimits } from './concurrency.ts'
 import type { WorkerDeps } from './delivery-attempt.ts'
 import type { RunnerDeps } from './deps.ts'
+import { DueDeliveries } from './due-deliveries.ts'
 import { InFlight } from './in-flight.ts'
 import { MessageDelivery, type UnsentDeliveries } from './message-delivery.ts'
 import { ownReply } from './outcomes.ts'
-import { type PollResult, QueuePoller } from './queue-poller.ts'
+import { QueuePoller } from './queue-poller.ts'
 
 /** Duration of a lease; renewed long before it ends. ms. */
 const LEASE_MS = 600_000
 const RENEW_EVERY_MS = 120_000
-/** Queue rows per query: in a full poll, and in a poll of the first page. */
-const PAGE = 500
-const FIRST_PAGE = 100
-/** Messages claimed in one transaction. */
-const CLAIM_MAX = 200
+/** How long (ms) after a delivery is due it may be committed: a poll that does not read all of the queue begins so long before now. */
+const LATE_MS = MINUTE_MS
+/** The queue is read from its beginning again after so many times as long as that took. */
+const FULL_POLL_SHARE = 50
 /** Retry delay of deliveries whose origin or lane could not be skipped, in ms. */
 const REQUEUE_MS = 5000
 /** Retry delay after an internal error: at least this, else the age of the message. ms. */
@@ -39,8 +38,12 @@ export class Runner implements Service {
   readonly #workerDeps: WorkerDeps
   readonly #poller: QueuePoller
   readonly #inFlight = new InFlight()
+  readonly #due: DueDeliveries
+  /** When (ms) the queue was read from its beginning, and how long the queries took. */
+  #lastFull = { at: 0, queryMs: 0 }
   readonly #limits = new DeliveryLimits()
   readonly #token = randomName()
+  readonly #writes: AttemptWrites
   readonly #shutdown = new AbortController()
   /** By key of the message. */
   readonly #running = new Map<number, Promise<void>>()
@@ -51,7 +54,10 @@ export class Runner implements Service {
     this.#deps = deps
     const { signal } = this.#shutdown
     const isStopping = () => this.#isStopping
-    this.#workerDeps = { deps, limits: this.#limits, writes: new AttemptWrites(deps, this.#token), isStopping, signal }
+    this.#writes = new AttemptWrites(deps, { token: this.#token, running: () => this.#running.size })
+    this.#workerDeps = { deps, limits: this.#limits, writes: this.#writes, isStopping, signal }
+    const hasWaiting = (name: string) => this.#limits.hasWaiting({ kind: 'domain', name, team: '' })
+    this.#due = new DueDeliveries({ queue: deps.queue, inFlight: this.#inFlight, hasWaiting })
     this.#poller = new QueuePoller(deps, {
       claimDue: (isFullPoll) => this.#claimDue(isFullPoll),
       nextDueAt: () => this.#nextAt(),
@@ -83,39 +89,49 @@ export class Runner implements Service {
 
   /** Resolves when no message is in flight and no due delivery can be taken. */
   async settle(): Promise<void> {
-    const { queue, clock } = this.#deps
     do {
       await this.#poller.pollNow()
       await this.#whenDelivered()
       // Finished messages may have freed capacity or caused a DSN.
       await this.#poller.pollNow()
-    } while (this.#running.size > 0 || queue.due(clock.now(), 1, this.#exclusions(), null).length > 0)
+    } while (this.#running.size > 0 || this.#due.isAnyDue(this.#deps.clock.now()))
   }
 
   async #whenDelivered(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  /** Claims as many due deliveries as the limits allow, and starts them. */
-  async #claimDue(isFullPoll: boolean): Promise<PollResult> {
-    const { queue, clock } = this.#deps
-    const limit = isFullPoll ? PAGE : FIRST_PAGE
-    const result = { behind: 0, queryMs: 0 }
-    for (let after: QueuedDelivery | null = null; !this.#isStopping; ) {
+  /**
+   * Claims as many due deliveries as the limits allow, and starts them.
+   * @param isFullPoll reads the queue from its beginning, unless that was done a moment ago
+   * @returns the duration of the queries, in ms
+   */
+  async #claimDue(isFullPoll: boolean): Promise<number> {
+    const { clock } = this.#deps
+    const began = clock.now()
+    const isWhole = isFullPoll && this.#mayReadAll(began)
+    if (isFullPoll) this.#due.restart(isWhole ? undefined : began - LATE_MS)
+    let queryMs = 0
+    for (let isLast = false; !isLast && !this.#isStopping; ) {
       const now = clock.now()
-      const page: QueuedDelivery[] = queue.due(now, limit, this.#exclusions(), after)
-      result.queryMs += clock.now() - now
-      const ns = [...new Set(page.filter((delivery) => this.#inFlight.add(delivery)).map(({ email }) => email))]
-      for (let at = 0; at < ns.length; at += CLAIM_MAX) await this.#claim(ns.slice(at, at + CLAIM_MAX), now)
-      if (after !== null) result.behind += ns.length
-      if (!isFullPoll || page.length < limit || this.#inFlight.isFull) break
-      after = page.at(-1)!
+      const page = this.#due.next(now)
+      queryMs += clock.now() - now
+      await this.#claim(page.emails, now)
+      isLast = page.isLast
     }
-    return result
+    if (isWhole) this.#lastFull = { at: began, queryMs }
+    return queryMs
+  }
+
+  #mayReadAll(now: number): boolean {
+    const { at, queryMs } = this.#lastFull
+    // Also when the clock was set back.
+    return now < at || now >= at + queryMs * FULL_POLL_SHARE
   }
 
   async #claim(ns: readonly number[], now: number): Promise<void> {
     const { queue, emails } = this.#deps
+    if (ns.length === 0) return
     try {
       const claimed = await queue.claim({ token: this.#token, until: now + LEASE_MS }, ns, now)
       const queued = Map.groupBy(claimed, ({ email }) => email)
@@ -127,6 +143,10 @@ export class Runner implements Service {
           new MessageDelivery(this.#workerDeps, email).run(queued.get(email.n)!, states.get(email.n) ?? [], reads)
         if (queued.has(email.n)) this.#startDelivery(email, deliver)
       }
+    } catch (error) {
+      // They are in the queue as before.
+      this.#due.restart()
+      throw error
     } finally {
       // The message may have been dropped in the meantime.
       for (const n of ns) if (!this.#running.has(n)) this.#inFlight.remove(n)
@@ -137,6 +157,7 @@ export class Runner implements Service {
     const work = this.#deliver(email, deliver).finally(() => {
       this.#running.delete(email.n)
       this.#inFlight.remove(email.n)
+      this.#writes.checkWaiting()
       if (this.#running.size === 0) this.#poller.request('all')
       else this.#poller.requestSoon()
     })
@@ -162,12 +183,10 @@ export class Runner implements Service {
   async #requeue({ queued: deliveries, until, rescheduled }: UnsentDeliveries): Promise<void> {
     if (deliveries.length + rescheduled.length === 0) return
     const again = until ?? this.#deps.clock.now() + REQUEUE_MS
-    const back = deliveries.map((one) => {
-      const isLeft =
-        until === null ? this.#inFlight.skipLane(laneOf(one), one.lane) : this.#inFlight.skipOrigin(one.origin, until)
-      return isLeft ? one : { ...one, dueAt: again }
-    })
+    const keys = deliveries.map((one) => (until === null ? this.#due.skipLane(one) : this.#due.skipOrigin(one, until)))
+    const back = deliveries.map((one, index) => (keys[index] === null ? { ...one, dueAt: again } : one))
     await this.#deps.db.write((tx) => this.#deps.queue.requeue(tx, this.#token, [...back, ...rescheduled]))
+    for (const [index, one] of deliveries.entries()) if (keys[index] != null) this.#due.noteReturned(one, keys[index])
   }
 
   /** Defers a message after an internal error, which may be permanent. Deliveries marked as handed over stay marked. */
@@ -183,11 +202,6 @@ export class Runner implements Service {
         else transitions.apply(tx, row.delivery, { kind: 'deferred', reply, cause: 'transient', nextAt }, null)
       }
     })
-  }
-
-  #exclusions() {
-    const hasWaiting = (name: string) => this.#limits.hasWaiting({ kind: 'domain', name, team: '' })
-    return this.#inFlight.exclusions(this.#deps.clock.now(), hasWaiting)
   }
 
   #nextAt(): number | null {

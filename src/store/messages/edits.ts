@@ -324,7 +324,9 @@ function resolveEdit(
   const folders = ids.flatMap((id) => folderKeys.find((folder) => folder.id === id) ?? [])
   if (folders.length < ids.length) return refusal('folders', 'No folder of this mailbox has this id.')
   if (folders.length === 0) return refusal('folders', 'A message must be in at least one folder.')
-  if (folders.length > FOLDERS_MAX) return refusal('folders', `A message can be in at most ${FOLDERS_MAX} folders.`)
+  // A message of an outside account may have been stored in more.
+  if (folders.length > Math.max(FOLDERS_MAX, before.length))
+    return refusal('folders', `A message can be in at most ${FOLDERS_MAX} folders.`)
   return { keywords: withoutOpposite(row.keywords, keywords), folders, renewed: change.renewed }
 }
 

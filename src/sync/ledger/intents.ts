@@ -1,7 +1,7 @@
 // Changes that were sent to a server, or are about to be, and cannot be repeated safely: stored before, removed with the answer.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 /**
  * `append`, `copy`: a message that is about to appear in a folder there. `later`: a message whose changes are to be sent at a time.
@@ -34,6 +34,10 @@ interface IntentRow extends Pick<Intent, 'n' | 'kind' | 'message' | 'folder'> {
   detail: string
 }
 
+const COLUMNS = 'n, kind, message, folder, detail'
+/** Both terms as in the index. */
+const DUE = "remote = ? AND kind = 'later' AND detail ->> 'at' <= ?"
+
 export class Intents {
   readonly #db: Db
   readonly #clock: Clock
@@ -43,15 +47,34 @@ export class Intents {
     this.#clock = clock
   }
 
-  list(remote: number, reader: Reader = this.#db.read): Intent[] {
-    const rows = reader.all<IntentRow>(
-      'SELECT n, kind, message, folder, detail FROM remote_intents WHERE remote = ? ORDER BY n',
-      [remote],
+  /** `append` and `copy`, in the order in which they were announced. @param folder number of a remote folder; undefined: of all */
+  announced(remote: number, folder?: number): Intent[] {
+    const rows = this.#db.read.all<IntentRow>(
+      `SELECT ${COLUMNS} FROM remote_intents WHERE remote = ? AND kind <> 'later'${folder === undefined ? '' : ' AND folder = ?'}
+       ORDER BY n`,
+      folder === undefined ? [remote] : [remote, folder],
     )
-    return rows.map(({ detail, ...row }) => ({
-      ...row,
-      ...(JSON.parse(detail) as Pick<Intent, 'key' | 'messageId' | 'at' | 'tries'>),
-    }))
+    return rows.map(present)
+  }
+
+  /** Those of some messages. */
+  of(remote: number, messages: readonly number[]): Intent[] {
+    const rows = this.#db.read.all<IntentRow>(
+      `SELECT ${COLUMNS} FROM remote_intents WHERE remote = ? AND message IN (SELECT value FROM json_each(?)) ORDER BY n`,
+      [remote, JSON.stringify(messages)],
+    )
+    return rows.map(present)
+  }
+
+  /** `later`, those whose time has come. @param now ms */
+  due(remote: number, now: number): Intent[] {
+    const sql = `SELECT ${COLUMNS} FROM remote_intents WHERE ${DUE} ORDER BY n`
+    return this.#db.read.all<IntentRow>(sql, [remote, now]).map(present)
+  }
+
+  /** Whether there are some of {@link due}. @param now ms */
+  hasDue(remote: number, now: number): boolean {
+    return this.#db.read.get(`SELECT 1 FROM remote_intents WHERE ${DUE} LIMIT 1`, [remote, now]) !== undefined
   }
 
   /** @returns its number */
@@ -70,4 +93,8 @@ export class Intents {
   removeOf(tx: Tx, remote: number): void {
     tx.run('DELETE FROM remote_intents WHERE remote = ?', [remote])
   }
+}
+
+function present({ detail, ...row }: IntentRow): Intent {
+  return { ...row, ...(JSON.parse(detail) as Pick<Intent, 'key' | 'messageId' | 'at' | 'tries'>) }
 }

@@ -360,9 +360,13 @@ test('fresh() asks the authoritative servers, and the configured ones when there
   zone.zone['elsewhere.example'] = { error: 'refused' }
   const gone = await startDns({})
   await gone.close()
-  const at = (address: string) => ({ address: '127.0.0.1', port: Number(address.split(':')[1]) })
+  const at = (address: string) => {
+    return { address: '127.0.0.1', port: Number(address.split(':')[1]), name: 'ns1.zone.example' }
+  }
   const asked: string[] = []
+  let noted: [server: string | null, error: string | null][] = []
   const fresh = async (authorities: string[], name = 'a.test') => {
+    noted = []
     const resolver = openResolver({
       servers: [usual.address],
       clock: systemClock,
@@ -372,17 +376,31 @@ test('fresh() asks the authoritative servers, and the configured ones when there
       },
     })
     assert.deepEqual(await resolver.resolve('a.test', 'TXT'), [['old']])
-    const answer = await resolver.fresh(name, 'TXT')
+    const answer = await resolver.fresh(name, 'TXT', ({ server, ms, error }) => {
+      assert.ok(ms >= 0)
+      noted.push([server, error])
+    })
     await resolver.close()
     return answer
   }
+  const zoneServer = 'ns1.zone.example'
   assert.deepEqual(await fresh([zone.address]), [['new']])
+  assert.deepEqual(noted, [[zoneServer, null]])
   assert.deepEqual(await fresh([gone.address, zone.address]), [['new']])
+  assert.deepEqual(noted, [
+    [zoneServer, 'ECONNREFUSED'],
+    [zoneServer, null],
+  ])
   assert.deepEqual(await fresh([gone.address]), [['old']])
+  assert.deepEqual(noted.at(-1), [null, null], 'the address of the own resolver is not shown')
   assert.deepEqual(await fresh([]), [['old']])
   await assert.rejects(fresh([zone.address], 'absent.test'), code('ENOTFOUND'))
   // Who cannot say is passed over, and so is an alias into another zone.
   await assert.rejects(fresh([zone.address], 'broken.test'), code('ENOTFOUND'))
+  assert.deepEqual(noted, [
+    [zoneServer, 'ESERVFAIL'],
+    [null, null],
+  ])
   assert.deepEqual(await fresh([zone.address], 'alias.test'), [['old']])
   assert.equal(asked.length, 7)
 })
@@ -401,6 +419,10 @@ test('the servers of a zone are found upwards from the name, at public addresses
   const addresses = async (name: string) => (await authoritiesOf(name, local.resolve)).map(({ address }) => address)
   const expected = ['198.41.0.4', '2001:503:ba3e::2:30', '198.41.0.5', '198.41.0.6']
   assert.deepEqual(await addresses('_dmarc.x.y.a.test'), expected)
+  assert.deepEqual(
+    (await authoritiesOf('a.test', local.resolve)).map(({ name }) => name),
+    ['ns1.a.test', 'ns2.a.test', 'ns3.a.test', 'ns3.a.test'],
+  )
   assert.ok(!local.queries.some(({ name }) => name === 'ns5.a.test'))
   assert.deepEqual(await addresses('b.test'), [])
   assert.deepEqual(await addresses('deep.c.test'), [])

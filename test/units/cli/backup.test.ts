@@ -16,6 +16,7 @@ import type { Manifest } from '../../../src/maintenance/backup/manifest.ts'
 import { sizeText } from '../../../src/maintenance/backup/size-text.ts'
 import { END, headerOf, paddingOf, readTar } from '../../../src/maintenance/backup/tar.ts'
 import { Commands } from '../../support/cli.ts'
+import { PROGRAM_ENV } from '../../support/program-env.ts'
 import { ROOT } from '../../support/source.ts'
 
 type Member = [path: string, content: Buffer, change?: (header: Buffer) => void]
@@ -198,7 +199,7 @@ describe('cut short', () => {
   const run = (argv: string[], limit = '') =>
     spawn('sh', ['-c', `${limit}exec "$0" src/cli/cli.ts "$@"`, process.execPath, ...argv], {
       cwd: ROOT,
-      env: { PATH: process.env.PATH, ...cli.env },
+      env: { ...PROGRAM_ENV, ...cli.env },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
 

@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { FREE_PORTS } from '../../support/free-ports.ts'
+import { PROGRAM_ENV } from '../../support/program-env.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/cli.ts', import.meta.url))
 
@@ -24,7 +25,7 @@ function start(argv: string[], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [CLI, ...argv], {
     cwd: folder,
     env: {
-      PATH: process.env.PATH,
+      ...PROGRAM_ENV,
       DATA_DIR: join(folder, 'data'),
       HTTP_BIND: '127.0.0.1',
       SMTP_BIND: '127.0.0.1',

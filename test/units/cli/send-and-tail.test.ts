@@ -14,6 +14,7 @@ import type { MessageSummaryJson } from '../../../src/api/schemas/message-summar
 import { data, walk } from '../../api/expect.ts'
 import { type Json, startAppliance } from '../../support/appliance.ts'
 import { Commands } from '../../support/cli.ts'
+import { PROGRAM_ENV } from '../../support/program-env.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/cli.ts', import.meta.url))
 const appliance = await startAppliance()
@@ -30,7 +31,7 @@ const env = { DATA_DIR: appliance.dataDir, DNS_SERVERS: appliance.dns.address, M
 const cli = new Commands(env)
 
 function start(...argv: string[]): ChildProcess {
-  return spawn(process.execPath, [CLI, ...argv], { cwd: folder, env: { PATH: process.env.PATH, ...env } })
+  return spawn(process.execPath, [CLI, ...argv], { cwd: folder, env: { ...PROGRAM_ENV, ...env } })
 }
 
 async function piped(

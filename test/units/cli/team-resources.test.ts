@@ -161,6 +161,28 @@ test('members and aliases are listed; an alias is removed', async () => {
   await cli.refused(['mailbox', 'aliases', 'nobody@shop.test'], 'There is no mailbox')
 })
 
+test('commands that make credentials leave entries that name what they open', async () => {
+  await cli.json('key', 'create', ...ofShop, '--name', 'Reader', '--role', 'root:readonly')
+  await cli.json('key', 'create', ...ofShop, '--name', 'Sender', '--permissions', 'email.send')
+  await cli.json('mailbox', 'key', ana.email)
+  await cli.json('mailbox', 'app-password', 'create', ana.email, '--read-only')
+  await cli.json('mailbox', 'forward', 'add', ana.email, 'boss@elsewhere.example')
+  const hooked = await cli.json('webhook', 'create', ...ofShop, hook.url(), '--mailbox', ana.email)
+  await cli.json('member', 'add', ...ofShop, 'new@elsewhere.example')
+  const entries = (await read('/team/audit?limit=7')).map((one: Json) => [one.action, one.actor.kind, one.opens])
+  const previews = 'the beginning of received messages of'
+  const made = (action: string, opens: string | null) => [action, 'command', opens]
+  assert.deepEqual(entries.reverse(), [
+    made('key create', `${previews} all mailboxes`),
+    made('key create', null),
+    made('mailbox key', `the mailbox ${ana.email}: mailbox.read, email.receive, mailbox.write, email.send`),
+    made('mailbox app-password create', `the mailbox ${ana.email}: mailbox.read`),
+    made('mailbox forward add', `the messages of ${ana.email}, to boss@elsewhere.example`),
+    made('webhook create', `${previews} ${ana.id}, to ${new URL(hooked.url).host}`),
+    made('member add', null),
+  ])
+})
+
 test('without an appliance the commands work on the folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-stopped-'))
   after(() => rm(folder, { recursive: true }))

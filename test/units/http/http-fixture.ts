@@ -9,8 +9,6 @@ import { Vault } from '../../../src/base/secrets.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Context } from '../../../src/context.ts'
 import { Db } from '../../../src/db/db.ts'
-import { migrate } from '../../../src/db/migrate.ts'
-import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import { Limits } from '../../../src/directory/limits.ts'
 import type { Recognised } from '../../../src/directory/principal.ts'
 import { Replays } from '../../../src/directory/replays.ts'
@@ -18,6 +16,7 @@ import { RequestLog } from '../../../src/directory/request-log.ts'
 import { type HttpService, openHttp } from '../../../src/http/app.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { ManualClock } from '../../support/clock.ts'
+import { copyEmptyDatabase } from '../../support/empty-database.ts'
 
 export const TEAM = `team_${'a'.repeat(24)}`
 export const OTHER_TEAM = `team_${'b'.repeat(24)}`
@@ -95,8 +94,8 @@ export async function openHttpFixture(
     },
     join(folder, 'no-settings.json'),
   )
+  await copyEmptyDatabase(join(folder, 'mail.db'))
   const db = new Db({ file: join(folder, 'mail.db') })
-  await migrate(db, mailMigrations)
   const lines: Record<string, unknown>[] = []
   const looked = new Set<string>()
   const log = openLog('info', { write: (line: string) => lines.push(JSON.parse(line)) })

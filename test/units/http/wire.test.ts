@@ -263,6 +263,7 @@ describe('bytes that are no request', () => {
     ['a bare line feed', 'GET / HTTP/1.1\nHost: x\n\n'],
     ['an endless header', `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(HEADER_MAX)}\r\n\r\n`],
     ['an endless path', `GET /${'a'.repeat(HEADER_MAX)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\nConnection: close\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ]
   for (const [what, raw] of cases) {

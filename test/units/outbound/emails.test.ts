@@ -92,11 +92,14 @@ test('a try is counted, and the way it goes is noted with its reason', async () 
   const ns = deliveries.map(({ n }) => n)
   await write((tx) => appliance.emails.countAttempt(tx, ns, null))
   await write((tx) =>
-    appliance.emails.recordRoute(tx, [ns[0]!], CARRIER, 'The only account that may use this From address'),
+    appliance.emails.recordRoute(tx, [ns[0]!], {
+      carrier: CARRIER,
+      reason: 'The only account that may use this From address',
+    }),
   )
   await write((tx) => appliance.emails.countAttempt(tx, [ns[1]!], CARRIER))
   await write((tx) => appliance.emails.countAttempt(tx, [], CARRIER))
-  await write((tx) => appliance.emails.recordRoute(tx, [], CARRIER, ''))
+  await write((tx) => appliance.emails.recordRoute(tx, [], { carrier: CARRIER, reason: '' }))
   const [one, two] = appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([one!.attempts, one!.providerId, one!.providerName], [1, CARRIER.id, CARRIER.name])
   assert.deepEqual([two!.attempts, two!.providerId, two!.providerName], [2, CARRIER.id, CARRIER.name])
@@ -108,7 +111,9 @@ test('a try is counted, and the way it goes is noted with its reason', async () 
       ['routed', 'The only account that may use this From address'],
     ],
   )
-  await write((tx) => appliance.emails.recordRoute(tx, [ns[0]!], { id: null, name: 'Direct' }, 'Directly'))
+  await write((tx) =>
+    appliance.emails.recordRoute(tx, [ns[0]!], { carrier: { id: null, name: 'Direct' }, reason: 'Directly' }),
+  )
   const [again] = appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([again!.providerId, again!.providerName], [null, 'Direct'])
 })
@@ -117,7 +122,8 @@ test('routing without an end does not grow without one', async () => {
   const { email, deliveries } = await insert(newMail({ recipients: ['a@x.test'] }))
   const { n } = deliveries[0]!
   await write((tx) => {
-    for (let time = 0; time < 400; time++) appliance.emails.recordRoute(tx, [n], CARRIER, 'x'.repeat(300))
+    for (let time = 0; time < 400; time++)
+      appliance.emails.recordRoute(tx, [n], { carrier: CARRIER, reason: 'x'.repeat(300) })
   })
   const [{ length }] = appliance.app.db.read.all('SELECT length(timeline) AS length FROM deliveries WHERE email = ?', [
     email.n,

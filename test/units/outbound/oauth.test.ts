@@ -145,8 +145,8 @@ test('neither state nor verifier is stored in clear in the database', async () =
 
 test('a denied consent changes nothing', async () => {
   google.issuer.person = { email: 'no@shop.test', refuses: true }
-  const came = await oauth.callback('gmail_api', await visit(await begin('gmail_api', 'No', '/providers')))
-  assert.deepEqual(came, { kind: 'denied', redirectAfter: 'https://mail.example/providers' })
+  const came = await oauth.callback('gmail_api', await visit(await begin('gmail_api', 'No', '/console/x/sending')))
+  assert.deepEqual(came, { kind: 'denied', redirectAfter: 'https://mail.example/console/x/sending' })
 })
 
 test('a declined scope is reported, and no account is created', async () => {
@@ -205,9 +205,28 @@ test('a code of another question does not fit: the verifier is that of the state
   )
 })
 
-test('a person is sent on only to places of our own', async () => {
-  for (const own of ['/providers?x=1#y', 'https://mail.example/a', 'providers', '?done']) {
-    await begin('gmail_api', 'Ana', own)
+test('a person is sent on only to pages of the console', async () => {
+  const team = '/console/team_0a1b2c3d4e5f6g7h8i9j0k1l'
+  const own = ['/console', 'console', '/console?done', `${team}/sending?x=1#y`, `https://mail.example${team}`]
+  for (const redirect of [...own, '/a/../console/', '/console?next=https://evil.example/']) {
+    await begin('gmail_api', 'Ana', redirect)
+  }
+  const others = [
+    ...['/', '?done', '/a', '/consoles', '/console%2f', '/Console', '/CONSOLE/x', '/console\u200b'],
+    ...[
+      `/as/${team.slice(9)}/api/v1/domains`,
+      '/api/v1/domains',
+      '/out/x',
+      '/me/v1/self',
+      '/operator',
+      '/sign-in?next=/',
+    ],
+    ...['/console/../api/v1', '/console/%2e%2e/as/x', '/console/..\\out/x', '/console/.%2E/oauth/callback/gmail_api'],
+    ...['/console/..%2fapi', '/console/%2F..%2Fas', '/console/..%5Cout', 'https://mail.example/a'],
+  ]
+  for (const redirect of others) {
+    const wrong = failure('validation_error', { field: 'redirect_after', code: 'forbidden_value' })
+    await assert.rejects(begin('gmail_api', 'Ana', redirect), wrong, redirect)
   }
   const foreign = [
     'https://evil.example/',

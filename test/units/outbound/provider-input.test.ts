@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkChange, mergeQuotas, NO_QUOTAS, type ProviderChange } from '../../../src/outbound/providers/input.ts'
+import {
+  checkChange,
+  mergeQuotas,
+  NO_QUOTAS,
+  type ProviderChange,
+  refuseOtherServer,
+} from '../../../src/outbound/providers/input.ts'
+import type { Provider } from '../../../src/outbound/records.ts'
 import { failure } from '../../support/directory.ts'
 
 function refused(change: ProviderChange, field: string, code: string, allowPrivate = false): void {
@@ -71,4 +78,13 @@ test('addresses and tracking hosts keep to a strict form; null takes them away',
   const change = { fromEmail: 'Ann@SHOP.Test', replyToEmail: null, trackingDomain: 'T.Shop.Test' }
   const kept = { fromEmail: 'Ann@shop.test', replyToEmail: null, trackingDomain: 't.shop.test' }
   assert.deepEqual(checkChange(change, false), kept)
+})
+
+test('a stored password is not sent without TLS', () => {
+  const secured = { hasSmtpPassword: true, smtpProtocol: 'starttls' } as Provider
+  const wrong = failure('validation_error', { field: 'smtp_password', code: 'required' })
+  assert.throws(() => refuseOtherServer({ smtpProtocol: 'none' }, secured), wrong)
+  refuseOtherServer({ smtpProtocol: 'none', smtpPassword: 'new' }, secured)
+  refuseOtherServer({ smtpProtocol: 'ssl' }, secured)
+  refuseOtherServer({ smtpProtocol: 'none' }, { ...secured, smtpProtocol: 'none' })
 })

@@ -7,11 +7,10 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { Db } from '../../../src/db/db.ts'
-import { migrate } from '../../../src/db/migrate.ts'
-import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import { Accounts, readState, writeState } from '../../../src/store/accounts.ts'
 import { type Change, ChangeLedger } from '../../../src/store/changes.ts'
 import type { Account } from '../../../src/store/records.ts'
+import { copyEmptyDatabase } from '../../support/empty-database.ts'
 
 let folder: string
 let db: Db
@@ -21,8 +20,8 @@ let counter = 0
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-changes-'))
+  await copyEmptyDatabase(join(folder, 'mail.db'))
   db = new Db({ file: join(folder, 'mail.db') })
-  await migrate(db, mailMigrations)
   accounts = new Accounts(db, systemClock, { notify() {} })
   ledger = new ChangeLedger(db, accounts)
 })

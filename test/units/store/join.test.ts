@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
-import { migrate } from '../../../src/db/migrate.ts'
-import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { type JoinedThread, joinThreads } from '../../../src/store/threads/join.ts'
+import { copyEmptyDatabase } from '../../support/empty-database.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const OWN = 'me@here.test'
@@ -19,8 +18,8 @@ let account = 0
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-join-'))
+  await copyEmptyDatabase(join(folder, 'mail.db'))
   db = new Db({ file: join(folder, 'mail.db') })
-  await migrate(db, mailMigrations)
 })
 after(async () => {
   await db.close()

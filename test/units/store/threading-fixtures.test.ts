@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
-import { migrate } from '../../../src/db/migrate.ts'
-import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
 import { type JoinedThread, joinThreads } from '../../../src/store/threads/join.ts'
 import { connected, lists, messagesOf } from '../../support/conversations.ts'
+import { copyEmptyDatabase } from '../../support/empty-database.ts'
 import { fixturesMissing } from '../../support/fixtures.ts'
 
 const skip = fixturesMissing('threading')
@@ -21,8 +20,8 @@ let account = 0
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mailstead-threads-'))
+  await copyEmptyDatabase(join(folder, 'mail.db'))
   db = new Db({ file: join(folder, 'mail.db') })
-  await migrate(db, mailMigrations)
 })
 after(async () => {
   await db.close()

@@ -57,3 +57,29 @@ test('the bounds of all teams together hold', async () => {
   for (const one of [...rounds, ...large]) one.end()
   await Promise.all([...rounds, ...large].map(({ done }) => done))
 })
+
+test('an account that may not be read now lets others work, and waits for its turn again', async () => {
+  const memory = new ContentMemory()
+  const paced = Promise.withResolvers<void>()
+  const slow = Array.from({ length: 6 }, () =>
+    begin((work) =>
+      memory.working('team_a', async (slot) => {
+        await slot.without(() => paced.promise)
+        await work()
+      }),
+    ),
+  )
+  await turn()
+  const other = begin((work) => memory.working('team_a', work))
+  await turn()
+  assert.equal(other.isRunning, true)
+  paced.resolve()
+  await turn()
+  const running = () => slow.filter(({ isRunning }) => isRunning).length
+  assert.equal(running(), 5)
+  other.end()
+  await turn()
+  assert.equal(running(), 6)
+  for (const one of slow) one.end()
+  await Promise.all([...slow, other].map(({ done }) => done))
+})

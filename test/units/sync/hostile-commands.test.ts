@@ -19,6 +19,7 @@ interface Case {
   kind?: ServerError['kind']
   reason?: RegExp
   retryAfterMs?: number
+  isEnd?: true
   /** Time passes once this command was received. */
   waitsAfter?: string
   /** The connection is still of use. */
@@ -378,6 +379,7 @@ const READING: Case[] = [
     call: contents,
     ...isDelay,
     reason: /disk failed/,
+    isEnd: true,
   },
   {
     name: 'throttles as Exchange does',
@@ -557,6 +559,7 @@ for (const one of [
       assert.equal(error.effect, one.effect, error.message)
       assert.equal(error.kind, one.kind ?? null)
       if (one.reason !== undefined) assert.match(error.message, one.reason)
+      if (one.isEnd !== undefined) assert.equal(error.isEnd, one.isEnd)
       if (one.retryAfterMs !== undefined) assert.equal(error.retryAfterMs, one.retryAfterMs)
     }
     server.script = {}

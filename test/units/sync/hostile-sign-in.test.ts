@@ -219,7 +219,8 @@ const CASES: Case[] = [
       answers: {
         STARTTLS: (connection, tag) => {
           connection.write(`${tag} OK go\r\n`)
-          setImmediate(() => connection.write('no TLS here, whatever you say\r\n'))
+          // After the client's handshake has begun: together with the answer it would be an injection.
+          connection.afterNext(() => connection.write('no TLS here, whatever you say\r\n'))
         },
       },
     },

@@ -74,6 +74,23 @@ test('one team reads one large answer at a time, all teams two; the others are r
   await Promise.all(all.map(({ account }) => account.close()))
 })
 
+test('a turn ends when contents are about to be asked for: what waits for memory meanwhile keeps none', async () => {
+  const memory = new ResponseMemory(clock, LIMITS)
+  const [first, next] = await Promise.all([open(memory, 'a'), open(memory, 'a')])
+  asked.splice(0)
+  const given = first.account.contents([1])
+  await until(() => asked.length === 1)
+  asked[0]!()
+  await given
+  const found = next.account.contents([1])
+  await until(() => next.isWaiting())
+  await first.account.ready((wait) => wait())
+  await until(() => !next.isWaiting())
+  asked[1]!()
+  assert.equal((await found).get(1)!.length, 2 * MIB)
+  await Promise.all([first, next].map(({ account }) => account.close()))
+})
+
 test('an answer that is not finished ends its connection, and the next one is read', async () => {
   const memory = new ResponseMemory(clock, LIMITS)
   const [slow, next] = await Promise.all([open(memory, 'a'), open(memory, 'a')])

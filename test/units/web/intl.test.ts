@@ -2,7 +2,22 @@
 
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
-import { clockTime, day, dayAndTime, preciseTime, relative, setClock, setLocale } from '../../../web/src/base/dates.ts'
+import {
+  clockTime,
+  day,
+  dayAndTime,
+  dayOf,
+  exact,
+  hourOf,
+  moment,
+  preciseTime,
+  relative,
+  setClock,
+  setLocale,
+  setTimeZone,
+  shortDay,
+  startOfDay,
+} from '../../../web/src/base/dates.ts'
 import { count, money, plural, size } from '../../../web/src/base/numbers.ts'
 
 const AT = new Date(2030, 4, 8, 14, 2, 11, 482).toISOString()
@@ -14,6 +29,35 @@ const plain = (text: string) => text.replace(/\s/g, ' ')
 afterEach(() => {
   setClock('24')
   setLocale('en', 'en')
+  setTimeZone(null)
+})
+
+test('times and days are those of the time zone that the person chose', () => {
+  const at = '2030-05-08T22:30:00.000Z'
+  setTimeZone('Pacific/Auckland')
+  assert.equal(clockTime(at), '10:30:00')
+  assert.equal(day(at, new Date('2030-06-01T00:00:00Z')), '9 May')
+  assert.equal(moment(at, new Date('2030-05-09T11:00:00Z')), '10:30', 'today there')
+  assert.equal(moment(at, new Date('2030-05-08T11:00:00Z')), '9 May', 'tomorrow there')
+  assert.equal(dayAndTime(at, new Date('2030-05-09T11:00:00Z')), 'Today, 10:30')
+  assert.match(exact(at), /Thursday.* 9 May 2030.*10:30:00/)
+  assert.equal(day('2029-12-31T12:00:00Z', new Date(at)), '1 Jan', 'this year there')
+  const date = new Date(at)
+  assert.deepEqual([hourOf(date), shortDay(date), dayOf(date)], [10, 'Thu 9', '8 May'])
+  assert.equal(new Date(startOfDay(date)).toISOString(), '2030-05-08T12:00:00.000Z')
+  setTimeZone('America/New_York')
+  // Days of 23 and of 25 hours.
+  for (const [noon, midnight] of [
+    ['2030-03-10T20:00:00Z', '2030-03-10T05:00:00.000Z'],
+    ['2030-11-03T20:00:00Z', '2030-11-03T04:00:00.000Z'],
+  ] as const) {
+    assert.equal(new Date(startOfDay(new Date(noon))).toISOString(), midnight)
+  }
+  setTimeZone('UTC')
+  const inUtc = clockTime(at)
+  setTimeZone('No/Such_Zone')
+  assert.equal(inUtc, '22:30:00')
+  assert.equal(clockTime(AT), '14:02:11', 'that of the browser')
 })
 
 test('dates and numbers follow the chosen locale, sentences their own language', () => {

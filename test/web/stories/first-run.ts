@@ -8,7 +8,7 @@ import type { Story } from '../story.ts'
 
 export const firstRunStories: readonly Story[] = [
   {
-    name: 'first run: owner with a passkey, domain, mailbox, app password and a first message read in the browser',
+    name: 'first run: owner with a passkey, domain, mailbox, app password and a first message read in the browser; a reload continues',
     async run({ browser }) {
       const [port] = await freePorts()
       const env = { HTTP_PORT: String(port), APP_ORIGIN: `http://localhost:${port}` }
@@ -21,14 +21,24 @@ export const firstRunStories: readonly Story[] = [
       await tab.check('first run, the owner')
       await becomeOwner(page)
       assert.equal(new URL(page.url()).hash, '', 'the token does not stay in the address')
+      await reload(page, 'First domain')
       await addDomain(page)
       await tab.check('first run, the records')
+      await reload(page, 'First domain')
+      await page.getByText('harbour.test').first().waitFor()
       await page.getByRole('button', { name: 'Continue' }).click()
       await makeMailbox(page)
       await tab.check('first run, the mailbox')
+      await reload(page, 'First mailbox')
+      await page.getByText('ana@harbour.test exists').waitFor()
+      await tab.check('first run, the mailbox after a reload')
+      await page.getByRole('button', { name: 'Make another password' }).click()
+      await page.getByText('It is not shown again').waitFor()
       await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByRole('button', { name: 'Send a test message' }).click()
       await appliance.settle()
+      await page.getByRole('article').getByText('stored by your own server').waitFor()
+      await reload(page, 'First message')
       await page.getByRole('article').getByText('stored by your own server').waitFor()
       await tab.check('first run, the message')
       await page.getByRole('link', { name: 'Open the console' }).click()
@@ -40,6 +50,11 @@ export const firstRunStories: readonly Story[] = [
     },
   },
 ]
+
+async function reload(page: Page, heading: string): Promise<void> {
+  await page.reload()
+  await page.getByRole('heading', { name: heading }).waitFor()
+}
 
 async function becomeOwner(page: Page): Promise<void> {
   await page.getByLabel('Mail address').fill('ana@elsewhere.example')

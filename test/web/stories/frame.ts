@@ -5,6 +5,7 @@ import type { Story } from '../story.ts'
 import type { WebAppliance } from '../web-appliance.ts'
 
 export const frameStories: readonly Story[] = [
+  { name: 'parts of the overview that do not load say so, and load when they are asked again', run: overviewFails },
   { name: 'the palette leads to every page and does what pages do; keys of one character can be turned off', run },
 ]
 
@@ -56,6 +57,34 @@ async function run(web: WebAppliance): Promise<void> {
   assert.match(await page.getByRole('row').nth(1).innerText(), /\d\d:\d\d(?::\d\d)? [ap]m/)
   await tab.goTo('/me/appearance')
   await page.getByRole('radio', { name: '24 hours' }).check()
+  await tab.goTo('/me')
+  await page.getByLabel('Time zone').selectOption('Asia/Tokyo')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved').waitFor()
+  await tab.goTo(web.pathOf('/console/{team}/team'))
+  await page.getByText('GMT+9').first().waitFor()
+  await web.owner.call('PATCH', '/me/v1/self', { time_zone: null })
   tab.hasNoComplaints('the frame')
+  await tab.close()
+}
+
+async function overviewFails(web: WebAppliance): Promise<void> {
+  const tab = await web.open(web.owner)
+  const { page } = tab
+  const failing = /api\/v1\/(?:domains|emails\/logs)\?/
+  await page.route(failing, (route) => route.abort())
+  await tab.goTo(web.pathOf('/console/{team}'))
+  const texts = ['Some of what needs you', 'The last failures', 'The first steps'].map((text) => page.getByText(text))
+  for (const text of texts) await text.and(page.locator('.strong')).waitFor()
+  assert.equal(await page.getByText('No message failed').count(), 0)
+  assert.ok(tab.forgive(/ERR_FAILED/) >= 3)
+  await tab.check('the overview with parts that did not load')
+  await page.unroute(failing)
+  for (const text of texts) {
+    const card = page.locator('.error-card').filter({ has: text })
+    await card.getByRole('button', { name: 'Try again' }).click()
+    await card.waitFor({ state: 'detached' })
+  }
+  tab.hasNoComplaints('the overview')
   await tab.close()
 }

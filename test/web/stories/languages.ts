@@ -20,8 +20,12 @@ const PAGES = [
   '/console/{team}/keys?new=1',
   '/me/appearance',
   '/operator',
-  '/operator/settings',
+  '/operator/settings?open=MAIL_HOSTS',
 ]
+/** What the server writes is English, and says so: by page, a text of it. */
+const ENGLISH: Readonly<Record<string, RegExp>> = {
+  '/operator/settings?open=MAIL_HOSTS': /host/i,
+}
 
 /** What the page shows, seen from the document: texts and labels, what is cut off, and how much wider it is than the window. */
 const LOOK_AT = `(() => {
@@ -81,8 +85,14 @@ async function walkPages(web: WebAppliance): Promise<void> {
     assert.deepEqual(seen.cut, [], `${where}: is cut off`)
     assert.ok(seen.wider <= 0, `${where}: ${seen.wider} px wider than the window`)
     assert.equal(seen.direction, 'rtl')
+    const server = tab.page.locator('[lang="en"]').filter({ hasText: ENGLISH[path] ?? /$^/ })
+    assert.equal(ENGLISH[path] === undefined || (await server.count()) > 0, true, `${where}: texts of the server`)
     tab.hasNoComplaints(where)
   }
+  // Nothing is there; the answer of the server says so.
+  await tab.goTo(web.pathOf('/console/{team}/domains/mdom_000000000000000000000000'))
+  await tab.page.locator('.error-card [lang="en"]').waitFor()
+  tab.forgive(/404/)
   await tab.close()
   await web.owner.call('PATCH', '/me/v1/self', { locale: null })
 }

@@ -15,6 +15,7 @@ export const operatorStories: readonly Story[] = [
       const findings = page.getByRole('list', { name: 'Checks' }).getByRole('listitem')
       await findings.first().waitFor()
       const all = await findings.count()
+      assert.ok((await page.locator('.finding [lang="en"]').count()) >= all, 'sentences of the server are English')
       assert.match(await findings.first().innerText(), /MAIL_HOSTS|TLS_CERT_FILE/, 'what needs the operator is first')
       await tab.checkLooks('the doctor has run')
       await page.getByRole('button', { name: 'Result' }).click()

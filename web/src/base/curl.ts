@@ -4,7 +4,7 @@
 export interface ApiRequest {
   method: string
   path: string
-  query?: Record<string, string | number | undefined>
+  query?: Record<string, string | number | boolean | undefined>
   body?: unknown
   /** `operator` for what is reached with an operator key. */
   base?: '/api/v1' | '/operator/v1' | '/me/v1'

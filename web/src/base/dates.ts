@@ -1,4 +1,4 @@
-// Dates and times as people read them: as their locale writes them, in the time zone of the browser, exact first and relative second.
+// Dates and times as people read them: as their locale writes them, in their time zone, exact first and relative second.
 
 const DAY_MS = 86_400_000
 
@@ -29,6 +29,26 @@ export function setLocale(chosen: string, words = language): void {
   locale = tag === 'en' ? 'en-GB' : tag
 }
 
+/** Of the browser when it is undefined. */
+let zone: string | undefined
+
+/** Sets in which time zone times are shown. @param chosen IANA name; one that the browser does not know leaves its own */
+export function setTimeZone(chosen: string | null): void {
+  zone = chosen !== null && chosen !== '' && isTimeZone(chosen) ? chosen : undefined
+}
+
+/** The chosen time zone; undefined for that of the browser. */
+export const chosenTimeZone = (): string | undefined => zone
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
 export function currentLocale(): string {
   return locale
 }
@@ -36,8 +56,35 @@ export function currentLocale(): string {
 const format = (date: Date, options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(locale, {
     ...options,
+    timeZone: options.timeZone ?? zone,
     ...(options.hour === undefined ? {} : { hourCycle: clock === '12' ? 'h12' : 'h23' }),
   }).format(date)
+
+const HOUR_MS = 3_600_000
+
+/** Year, month, day, hour, minute and second of a moment in the time zone of the person. */
+function fieldsOf(date: Date) {
+  const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  const parts = new Intl.DateTimeFormat('en', { ...numeric, second: 'numeric', hourCycle: 'h23', timeZone: zone })
+  const named = Object.fromEntries(parts.formatToParts(date).map(({ type, value }) => [type, Number(value)]))
+  return named as Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>
+}
+
+function isSameDay(one: Date, other: Date): boolean {
+  const [a, b] = [fieldsOf(one), fieldsOf(other)]
+  return a.year === b.year && a.month === b.month && a.day === b.day
+}
+
+/** The hour of the day, 0 to 23. */
+export const hourOf = (date: Date): number => fieldsOf(date).hour
+
+/** Midnight of the day of a moment, ms; also of a day that is an hour longer or shorter. */
+export function startOfDay(date: Date): number {
+  const { hour, minute, second } = fieldsOf(date)
+  const midnight = date.getTime() - date.getMilliseconds() - (hour * 3600 + minute * 60 + second) * 1000
+  const found = hourOf(new Date(midnight))
+  return midnight + (found === 0 ? 0 : found === 23 ? HOUR_MS : -HOUR_MS)
+}
 
 /** "14:02:11", for logs. */
 export function clockTime(iso: string): string {
@@ -47,22 +94,21 @@ export function clockTime(iso: string): string {
 /** "8 May", with the year when it is another one. */
 export function day(iso: string, now = new Date()): string {
   const date = new Date(iso)
-  const year = date.getFullYear() === now.getFullYear() ? undefined : 'numeric'
+  const year = fieldsOf(date).year === fieldsOf(now).year ? undefined : 'numeric'
   return format(date, { day: 'numeric', month: 'short', year })
 }
 
 /** "14:02" today, "8 May" else: the shortest that is exact enough in a list. */
 export function moment(iso: string, now = new Date()): string {
   const date = new Date(iso)
-  const isToday = date.toDateString() === now.toDateString()
-  return isToday ? format(date, { hour: '2-digit', minute: '2-digit' }) : day(iso, now)
+  return isSameDay(date, now) ? format(date, { hour: '2-digit', minute: '2-digit' }) : day(iso, now)
 }
 
 /** "Today, 14:02", "8 May, 14:02": for a moment of a record. */
 export function dayAndTime(iso: string, now = new Date()): string {
   const date = new Date(iso)
   const time = format(date, { hour: '2-digit', minute: '2-digit' })
-  if (date.toDateString() !== now.toDateString()) return `${day(iso, now)}, ${time}`
+  if (!isSameDay(date, now)) return `${day(iso, now)}, ${time}`
   const today = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'day')
   return `${today.charAt(0).toUpperCase()}${today.slice(1)}, ${time}`
 }
@@ -99,7 +145,7 @@ export function relative(iso: string, now = Date.now()): string {
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / length), unit)
 }
 
-/** "Sun 22", for charts. @param timeZone of the browser when it is left out */
+/** "Sun 22", for charts. @param timeZone of the person when it is left out */
 export function shortDay(date: Date, timeZone?: string): string {
   return format(date, { weekday: 'short', day: 'numeric', timeZone })
 }

@@ -3,3 +3,8 @@
 export function focusTitle(): void {
   document.querySelector<HTMLElement>('h1')?.focus()
 }
+
+/** The title has the focus when nothing else has it. */
+export function focusTitleIfLost(): void {
+  if (document.activeElement === null || document.activeElement === document.body) focusTitle()
+}

@@ -14,16 +14,18 @@ import { firstRun as words } from '../words/en/first-run.ts'
 
 interface DomainStepProps {
   api: Api
-  onDone: (domain: Domain) => void
+  /** Null before it is added. */
+  domain: Domain | null
+  onMade: (domain: Domain) => void
+  onDone: () => void
 }
 
-export function DomainStep({ api, onDone }: DomainStepProps) {
+export function DomainStep({ api, domain, onMade, onDone }: DomainStepProps) {
   const headerOf = useRequestKey()
   const [name, setName] = useState('')
-  const [domain, setDomain] = useState<Domain | null>(null)
   const add = useAction(async () => {
     const body = { domain: name.trim() }
-    setDomain(await take(api.POST('/domains', { params: { header: headerOf(body) }, body })))
+    onMade(await take(api.POST('/domains', { params: { header: headerOf(body) }, body })))
   })
   const error = add.error?.fieldMessage('domain')
   return (
@@ -59,7 +61,7 @@ export function DomainStep({ api, onDone }: DomainStepProps) {
           </div>
         </form>
       ) : (
-        <Watched api={api} domain={domain} onDone={() => onDone(domain)} />
+        <Watched api={api} domain={domain} onDone={onDone} />
       )}
     </>
   )

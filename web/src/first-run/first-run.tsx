@@ -15,63 +15,59 @@ import { DomainStep } from './domain-step.tsx'
 import { MailboxStep } from './mailbox-step.tsx'
 import { MessageStep } from './message-step.tsx'
 import { OwnerStep } from './owner-step.tsx'
-
-type StepName = keyof typeof words.steps
+import { BEGINNING, findProgress, noteProgress, type Progress, type StepName } from './progress.ts'
 
 const STEPS = Object.keys(words.steps) as StepName[]
 
 /** The token is behind `#`: browsers do not send it. */
 const tokenInAddress = () => location.hash.slice(1)
 
+async function findOut() {
+  const { open, allowed } = await readFirstRun()
+  return { allowed, progress: open ? BEGINNING : await findProgress() }
+}
+
 export function FirstRun() {
   const [token] = useState(tokenInAddress)
-  const state = useQuery(['first-run'], readFirstRun)
-  const [isSignedIn, setSignedIn] = useState(self.value !== null)
+  const found = useQuery(['first-run'], findOut)
   useEffect(() => {
     document.title = words.title
   }, [])
-  if (state.error !== null) return <ErrorCard error={state.error} onRetry={state.refetch} />
-  if (state.data === undefined) return <Skeleton />
-  if (!state.data.open && !isSignedIn) {
-    return (
-      <main class="alone">
-        <div class="alone-main">
-          <Mark size="huge" />
-          <h1>{words.title}</h1>
-          <Empty
-            icon="lock"
-            title={words.closedTitle}
-            action={<ButtonLink href="/console">{words.toConsole}</ButtonLink>}
-          >
-            {words.closedText}
-          </Empty>
-        </div>
-      </main>
-    )
-  }
+  if (found.error !== null) return <ErrorCard error={found.error} onRetry={found.refetch} />
+  if (found.data === undefined) return <Skeleton />
+  const { allowed, progress } = found.data
+  if (progress === null) return <Closed />
+  return <Steps token={token} allowed={allowed} start={progress} />
+}
+
+/** There is an owner, and it is not the person at this browser. */
+function Closed() {
   return (
-    <Steps token={token} allowed={state.data.allowed} isSignedIn={isSignedIn} onSignedIn={() => setSignedIn(true)} />
+    <main class="alone">
+      <div class="alone-main">
+        <Mark size="huge" />
+        <h1>{words.title}</h1>
+        <Empty
+          icon="lock"
+          title={words.closedTitle}
+          action={<ButtonLink href="/console">{words.toConsole}</ButtonLink>}
+        >
+          {words.closedText}
+        </Empty>
+      </div>
+    </main>
   )
 }
 
-interface StepsProps {
-  token: string
-  allowed: readonly string[]
-  isSignedIn: boolean
-  onSignedIn: () => void
-}
-
-function Steps({ token, allowed, isSignedIn, onSignedIn }: StepsProps) {
-  const [step, setStep] = useState<StepName>(isSignedIn ? 'domain' : 'owner')
-  const [domain, setDomain] = useState<Domain | null>(null)
-  const [mailbox, setMailbox] = useState<MailboxAdmin | null>(null)
+function Steps({ token, allowed, start }: { token: string; allowed: readonly string[]; start: Progress }) {
+  const [progress, setProgress] = useState(start)
+  const { step, domain, mailbox } = progress
+  const go = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
+  useEffect(() => noteProgress(progress), [progress])
   const team = self.value?.teams[0]
   const signedIn = async () => {
     await loadSelf()
-    // The token works once; it need not stay in the address.
-    history.replaceState(null, '', location.pathname)
-    onSignedIn()
-    setStep('domain')
+    go({ step: 'domain' })
   }
   return (
     <div class="set-up">
@@ -97,23 +93,23 @@ function Steps({ token, allowed, isSignedIn, onSignedIn }: StepsProps) {
         {step === 'domain' && team !== undefined && (
           <DomainStep
             api={apiAs(team.id)}
-            onDone={(made) => {
-              setDomain(made)
-              setStep('mailbox')
-            }}
+            domain={domain}
+            onMade={(made) => go({ domain: made })}
+            onDone={() => go({ step: 'mailbox' })}
           />
         )}
         {step === 'mailbox' && team !== undefined && domain !== null && (
           <MailboxStep
             api={apiAs(team.id)}
             domain={domain}
-            onDone={(made) => {
-              setMailbox(made)
-              setStep('message')
-            }}
+            mailbox={mailbox}
+            onMade={(made) => go({ mailbox: made })}
+            onDone={() => go({ step: 'message' })}
           />
         )}
-        {step === 'message' && team !== undefined && mailbox !== null && <MessageStep team={team} mailbox={mailbox} />}
+        {step === 'message' && team !== undefined && mailbox !== null && (
+          <MessageStep team={team} mailbox={mailbox} wasSent={progress.isSent} onSent={() => go({ isSent: true })} />
+        )}
       </main>
     </div>
   )

@@ -4,12 +4,12 @@ import { useState } from 'preact/hooks'
 import { type Api, apiAs, done, take } from '../api/client.ts'
 import { self } from '../api/session.ts'
 import type { Domain, MailboxAdmin, NewAppPassword } from '../api/types.ts'
-import { useAction } from '../live/query.ts'
+import { type Action, useAction } from '../live/query.ts'
 import { useRequestKey } from '../live/request-key.ts'
 import { ProgramSettings } from '../panels/program-settings.tsx'
 import { Button } from '../parts/button.tsx'
 import { TextField } from '../parts/field.tsx'
-import { ErrorCard } from '../parts/quiet.tsx'
+import { ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { common } from '../words/en/common.ts'
 import { firstRun as words } from '../words/en/first-run.ts'
 import { mailboxes } from '../words/en/mailboxes.ts'
@@ -17,27 +17,27 @@ import { mailboxes } from '../words/en/mailboxes.ts'
 interface MailboxStepProps {
   api: Api
   domain: Domain
-  onDone: (mailbox: MailboxAdmin) => void
+  /** Null before it is made. */
+  mailbox: MailboxAdmin | null
+  onMade: (mailbox: MailboxAdmin) => void
+  onDone: () => void
 }
 
-interface Made {
-  mailbox: MailboxAdmin
-  password: NewAppPassword
-}
-
-export function MailboxStep({ api, domain, onDone }: MailboxStepProps) {
+export function MailboxStep({ api, domain, mailbox, onMade, onDone }: MailboxStepProps) {
   const headerOf = useRequestKey()
   const [local, setLocal] = useState('')
-  const [made, setMade] = useState<Made | null>(null)
+  const [password, setPassword] = useState<NewAppPassword | null>(null)
+  const makePassword = useAction(async (of: MailboxAdmin) => {
+    await openForMe(of)
+    const path = { mailbox_id: of.id }
+    const body = { name: mailboxes.firstProgram }
+    setPassword(await take(api.POST('/mailboxes/{mailbox_id}/app-passwords', { params: { path }, body })))
+  })
   const make = useAction(async () => {
     const body = { email: `${local.trim()}@${domain.domain}`, display_name: self.value?.display_name ?? undefined }
-    const mailbox = await take(api.POST('/mailboxes', { params: { header: headerOf(body) }, body }))
-    await openForMe(mailbox)
-    const path = { mailbox_id: mailbox.id }
-    const password = await take(
-      api.POST('/mailboxes/{mailbox_id}/app-passwords', { params: { path }, body: { name: mailboxes.firstProgram } }),
-    )
-    setMade({ mailbox, password })
+    const made = await take(api.POST('/mailboxes', { params: { header: headerOf(body) }, body }))
+    onMade(made)
+    await makePassword.run(made)
   })
   const error = make.error?.fieldMessage('email')
   return (
@@ -46,7 +46,7 @@ export function MailboxStep({ api, domain, onDone }: MailboxStepProps) {
         <h1>{words.mailboxTitle}</h1>
         <p class="lead">{words.mailboxLead}</p>
       </div>
-      {made === null ? (
+      {mailbox === null ? (
         <form
           class="stack loose"
           noValidate
@@ -71,20 +71,59 @@ export function MailboxStep({ api, domain, onDone }: MailboxStepProps) {
             </Button>
           </div>
         </form>
+      ) : password === null ? (
+        <WithoutPassword mailbox={mailbox} make={makePassword} onDone={onDone} />
       ) : (
-        <Ready api={api} made={made} onDone={() => onDone(made.mailbox)} />
+        <Ready api={api} mailbox={mailbox} password={password} onDone={onDone} />
       )}
     </>
   )
 }
 
-function Ready({ api, made, onDone }: { api: Api; made: Made; onDone: () => void }) {
+interface WithoutPasswordProps {
+  mailbox: MailboxAdmin
+  make: Action<[MailboxAdmin], void>
+  onDone: () => void
+}
+
+/** The mailbox is made, and no password is shown: the page was loaded again, or making the password failed. */
+function WithoutPassword({ mailbox, make, onDone }: WithoutPasswordProps) {
+  const goOn = useAction(async () => {
+    await openForMe(mailbox)
+    onDone()
+  })
+  const error = make.error ?? goOn.error
+  if (make.isBusy) return <Skeleton rows={4} />
+  return (
+    <>
+      <p>{words.mailboxMade(mailbox.email)}</p>
+      {error !== null && <ErrorCard error={error} />}
+      <div class="row wrap">
+        <Button kind="primary" size="form" isBusy={goOn.isBusy} onPress={() => void goOn.run()}>
+          {common.continue}
+        </Button>
+        <Button size="form" onPress={() => void make.run(mailbox)}>
+          {words.makePassword}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+interface ReadyProps {
+  api: Api
+  mailbox: MailboxAdmin
+  password: NewAppPassword
+  onDone: () => void
+}
+
+function Ready({ api, mailbox, password, onDone }: ReadyProps) {
   return (
     <>
       <div class="card card-pad stack loose">
-        <h2>{mailboxes.passwordTitle(made.password.name)}</h2>
+        <h2>{mailboxes.passwordTitle(password.name)}</h2>
         <p class="soft">{common.shownOnce}</p>
-        <ProgramSettings api={api} mailbox={made.mailbox} password={made.password} />
+        <ProgramSettings api={api} mailbox={mailbox} password={password} />
       </div>
       <div class="row">
         <Button kind="primary" size="form" onPress={onDone}>

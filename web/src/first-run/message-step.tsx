@@ -13,13 +13,22 @@ import { firstRun as words } from '../words/en/first-run.ts'
 
 const WAIT_MS = 1000
 
-export function MessageStep({ team, mailbox }: { team: OwnTeam; mailbox: MailboxAdmin }) {
+interface MessageStepProps {
+  team: OwnTeam
+  mailbox: MailboxAdmin
+  /** Whether the message has left, perhaps before the page was loaded again. */
+  wasSent: boolean
+  onSent: () => void
+}
+
+export function MessageStep({ team, mailbox, wasSent, onSent }: MessageStepProps) {
   const api = apiAs(mailbox.id)
   const [sentAt, setSentAt] = useState<number | null>(null)
   const send = useAction(async () => {
     const body = { to: [{ email: mailbox.email }], subject: words.subject, text_body: words.text(mailbox.email) }
     await done(api.POST('/mailbox/messages/send', { body }))
     setSentAt(Date.now())
+    onSent()
   })
   return (
     <>
@@ -28,7 +37,7 @@ export function MessageStep({ team, mailbox }: { team: OwnTeam; mailbox: Mailbox
         <p class="lead">{words.messageLead(mailbox.email)}</p>
       </div>
       {send.error !== null && <ErrorCard error={send.error} onRetry={() => void send.run()} />}
-      {sentAt === null ? (
+      {!wasSent ? (
         <div class="row">
           <Button kind="primary" size="form" isBusy={send.isBusy} onPress={() => void send.run()}>
             {words.sendTest}
@@ -38,15 +47,16 @@ export function MessageStep({ team, mailbox }: { team: OwnTeam; mailbox: Mailbox
         <Arrival mailbox={mailbox} sentAt={sentAt} />
       )}
       <div class="row">
-        <ButtonLink kind={sentAt === null ? 'quiet' : 'primary'} size="form" href={`/console/${team.id}`}>
-          {sentAt === null ? words.skip : words.finish}
+        <ButtonLink kind={wasSent ? 'primary' : 'quiet'} size="form" href={`/console/${team.id}`}>
+          {wasSent ? words.finish : words.skip}
         </ButtonLink>
       </div>
     </>
   )
 }
 
-function Arrival({ mailbox, sentAt }: { mailbox: MailboxAdmin; sentAt: number }) {
+/** @param sentAt null when the page was loaded again since */
+function Arrival({ mailbox, sentAt }: { mailbox: MailboxAdmin; sentAt: number | null }) {
   const api = apiAs(mailbox.id)
   const [arrivedAt, setArrivedAt] = useState<number | null>(null)
   const message = useQuery(
@@ -81,7 +91,11 @@ function Arrival({ mailbox, sentAt }: { mailbox: MailboxAdmin; sentAt: number })
           </span>
         </span>
         <span class="end">
-          <Badge tone="good">{words.arrived(`${count((arrivedAt ?? sentAt) - sentAt)} ms`)}</Badge>
+          <Badge tone="good">
+            {sentAt === null || arrivedAt === null
+              ? words.hasArrived
+              : words.arrived(`${count(arrivedAt - sentAt)} ms`)}
+          </Badge>
         </span>
       </header>
       <div class="card-part">

@@ -52,9 +52,8 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
     await (isByPassword ? becomeOwnerByPassword(owner, form.password) : becomeOwnerByPasskey(owner))
     onDone()
   })
-  const errorOf = (field: string) => act.error?.fieldMessage(field)
   const isCancelled = act.error?.code === 'cancelled'
-  const isInForm = FIELDS.some((field) => errorOf(field) !== undefined)
+  const isInForm = FIELDS.some((field) => act.error?.fieldMessage(field) !== undefined)
   return (
     <>
       <div>
@@ -71,7 +70,7 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
           void act.run()
         }}
       >
-        <OwnerFields form={form} set={set} errorOf={errorOf} hasPassword={isByPassword} />
+        <OwnerFields form={form} set={set} error={act.error} hasPassword={isByPassword} />
         {isCancelled && <ToneLine tone="warn">{words.cancelled}</ToneLine>}
         {act.error !== null && !isCancelled && !isInForm && <ErrorCard error={act.error} />}
         <div class="row wrap">
@@ -100,11 +99,14 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
 interface OwnerFieldsProps {
   form: OwnerForm
   set: (change: Partial<OwnerForm>) => void
-  errorOf: (field: string) => string | undefined
+  error: ApiError | null
   hasPassword: boolean
 }
 
-function OwnerFields({ form, set, errorOf, hasPassword }: OwnerFieldsProps) {
+function OwnerFields({ form, set, error, hasPassword }: OwnerFieldsProps) {
+  const errorOf = (field: string) => error?.fieldMessage(field)
+  // Nothing was sent: the errors are texts of the page.
+  const isOwnError = error?.requestId === null
   return (
     <>
       <TextField
@@ -116,6 +118,7 @@ function OwnerFields({ form, set, errorOf, hasPassword }: OwnerFieldsProps) {
         value={form.email}
         onValue={(email) => set({ email })}
         error={errorOf('email')}
+        isOwnError={isOwnError}
       />
       <TextField
         label={words.name}
@@ -132,6 +135,7 @@ function OwnerFields({ form, set, errorOf, hasPassword }: OwnerFieldsProps) {
         value={form.team}
         onValue={(team) => set({ team })}
         error={errorOf('team_name')}
+        isOwnError={isOwnError}
       />
       {hasPassword && (
         <TextField

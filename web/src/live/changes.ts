@@ -9,7 +9,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   delivery: ['first-steps', 'delivery', 'sent', 'failures', 'metrics', 'timeseries', 'breakdown', 'account-usage'],
   inbound: ['first-steps', 'inbound', 'metrics', 'timeseries', 'breakdown', 'mailboxes'],
   webhooks: ['webhooks', 'needs', 'first-steps', 'usage'],
-  members: ['people', 'grants', 'first-steps', 'usage'],
+  members: ['people', 'grants', 'mailboxes', 'first-steps', 'usage'],
   mailboxes: ['mailboxes', 'aliases', 'forwards', 'first-steps', 'usage'],
   keys: ['keys', 'usage'],
   suppressions: ['suppressed'],

@@ -53,6 +53,18 @@ export function useQuery<T>(
   return { data, error: asApiError(error), isLoading: isPending && when, refetch: () => void observer.refetch() }
 }
 
+/** Whether a query whose key begins like this waits for its first answer. */
+export function useIsPending(...key: QueryKey): boolean {
+  const countPending = () => queries.isFetching({ queryKey: key, predicate: ({ state }) => state.status === 'pending' })
+  const [isPending, setPending] = useState(true)
+  useEffect(() => {
+    const look = () => setPending(countPending() > 0)
+    look()
+    return queries.getQueryCache().subscribe(look)
+  }, [JSON.stringify(key)])
+  return isPending
+}
+
 /** A list that is loaded part by part. */
 export interface PagesState<T> {
   items: T[]

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 
-/** Whether the pages hear of changes by themselves. */
+/** Whether the server notifies the pages of changes. */
 export const isLive = signal(false)
 
 /** Whether the server was upgraded since this page was loaded. */

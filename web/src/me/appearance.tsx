@@ -43,7 +43,11 @@ export function Appearance() {
     </Button>
   )
   return (
-    <Page title={words.pages.look} note={words.lookNote}>
+    <Page
+      title={words.pages.look}
+      note={words.lookNote}
+      curl={[{ method: 'GET', path: '/preferences', base: '/me/v1' }]}
+    >
       <Choice
         title={shell.theme}
         labels={shell.themes}

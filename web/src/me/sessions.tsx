@@ -18,7 +18,39 @@ export function Sessions() {
     refresh('me', 'sessions')
     say(words.ended)
   })
-  const columns: Column<Session>[] = [
+  const others = query.data?.filter(({ current }) => !current).length ?? 0
+  return (
+    <Page
+      title={words.pages.sessions}
+      note={words.sessionsNote}
+      curl={[{ method: 'GET', path: '/sessions', base: '/me/v1' }]}
+      actions={
+        others > 0 && (
+          <Button kind="danger" isBusy={end.isBusy} onPress={() => void end.run(null)}>
+            {words.endOthers}
+          </Button>
+        )
+      }
+    >
+      {(query.error ?? end.error) !== null && <ErrorCard error={(query.error ?? end.error)!} onRetry={query.refetch} />}
+      {query.data === undefined ? (
+        query.error === null && <Skeleton rows={3} />
+      ) : (
+        <Table
+          label={words.pages.sessions}
+          rows={query.data}
+          columns={columnsOf((id) => void end.run(id))}
+          keyOf={({ id }) => id}
+          isTall
+        />
+      )}
+    </Page>
+  )
+}
+
+/** @param end ends a session */
+function columnsOf(end: (id: string) => void): Column<Session>[] {
+  return [
     {
       head: words.browser,
       cell: ({ user_agent, current, trusted }) => (
@@ -42,32 +74,11 @@ export function Sessions() {
             size="short"
             kind="danger"
             label={words.endLabel(browserName(user_agent) ?? words.unknownBrowser)}
-            onPress={() => void end.run(id)}
+            onPress={() => end(id)}
           >
             {words.end}
           </Button>
         ),
     },
   ]
-  const others = query.data?.filter(({ current }) => !current).length ?? 0
-  return (
-    <Page
-      title={words.pages.sessions}
-      note={words.sessionsNote}
-      actions={
-        others > 0 && (
-          <Button kind="danger" isBusy={end.isBusy} onPress={() => void end.run(null)}>
-            {words.endOthers}
-          </Button>
-        )
-      }
-    >
-      {(query.error ?? end.error) !== null && <ErrorCard error={(query.error ?? end.error)!} onRetry={query.refetch} />}
-      {query.data === undefined ? (
-        query.error === null && <Skeleton rows={3} />
-      ) : (
-        <Table label={words.pages.sessions} rows={query.data} columns={columns} keyOf={({ id }) => id} isTall />
-      )}
-    </Page>
-  )
 }

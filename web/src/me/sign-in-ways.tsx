@@ -17,7 +17,11 @@ import { Passkeys } from './passkeys.tsx'
 
 export function SignInWays() {
   return (
-    <Page title={words.pages.signIn} note={self.value!.email}>
+    <Page
+      title={words.pages.signIn}
+      note={self.value!.email}
+      curl={[{ method: 'GET', path: '/passkeys', base: '/me/v1' }]}
+    >
       <Passkeys />
       <RecoveryCodes />
       {self.value!.sign_in.allowed.includes('password') && <Password />}

@@ -13,6 +13,7 @@ import { Foreign } from '../parts/foreign.tsx'
 import { Badge, Person, State, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
 import { agents as agentWords } from '../words/en/agents.ts'
@@ -22,7 +23,7 @@ import { RevokeAgent, RevokeMany, SendLimits } from './agent-dialogs.tsx'
 
 type Step = 'limits' | 'revoke'
 
-/** Digits of the hash of an address: enough to tell sources apart. */
+/** Digits of the hash of an address: enough to distinguish sources. */
 const SOURCE_SHOWN = 16
 
 const isAlive = ({ state }: OperatorAgent) => state !== 'revoked' && state !== 'expired'
@@ -163,6 +164,7 @@ function Detail({ agent, choose }: { agent: OperatorAgent; choose: (step: Step) 
           </Button>
         </div>
       )}
+      <RawJson record={agent} />
     </div>
   )
 }

@@ -11,6 +11,7 @@ import { FilterBar, SearchField, useFilters } from '../parts/filters.tsx'
 import { Bar, State, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
+import { ServerText } from '../parts/server-text.tsx'
 import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
 import { operator } from '../words/en/operator.ts'
@@ -110,11 +111,14 @@ const COLUMNS: readonly Column<Backup>[] = [
 
 function BackupState({ backup: { status, progress, failure } }: { backup: Backup }) {
   if (status === 'complete') return <State tone="good">{words.statuses.complete}</State>
-  if (status === 'failed') return <State tone="danger">{failure ?? words.statuses.failed}</State>
+  if (status === 'failed')
+    return <State tone="danger">{failure === null ? words.statuses.failed : <ServerText>{failure}</ServerText>}</State>
   const share = progress === null || progress.total === null ? null : progress.done / Math.max(1, progress.total)
   return (
     <span class="backup-progress">
-      <State icon="refresh-cw">{progress?.label ?? words.statuses.running}</State>
+      <State icon="refresh-cw">
+        {progress === null ? words.statuses.running : <ServerText>{progress.label}</ServerText>}
+      </State>
       {share !== null && (
         <>
           <span class="used">

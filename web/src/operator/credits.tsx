@@ -6,20 +6,18 @@ import type { OperatorTeam, Transaction } from '../api/operator.ts'
 import { money } from '../base/numbers.ts'
 import { refresh, useAction, usePages, useQuery } from '../live/query.ts'
 import { useRequestKey } from '../live/request-key.ts'
+import { transactionColumns } from '../panels/transactions.tsx'
 import { Button } from '../parts/button.tsx'
 import { Dialog, FormFoot } from '../parts/dialog.tsx'
 import { Fact } from '../parts/facts.tsx'
 import { SelectField, TextField } from '../parts/field.tsx'
 import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../parts/filters.tsx'
-import { Foreign } from '../parts/foreign.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Time } from '../parts/marks.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
-import { type Column, List } from '../parts/table.tsx'
+import { List } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
-import { billing } from '../words/en/billing.ts'
 import { operator } from '../words/en/operator.ts'
 import { credits as words } from '../words/en/operator-users.ts'
 
@@ -131,26 +129,7 @@ function Entries({ team, type, text, clear }: EntriesProps) {
   )
 }
 
-const COLUMNS: readonly Column<Transaction>[] = [
-  { head: words.columns.type, cell: ({ type }) => words.types[type] },
-  {
-    head: words.columns.description,
-    cell: ({ description, quantity, unit_price: price, currency }) =>
-      quantity === null || price === null ? (
-        <Foreign>{description}</Foreign>
-      ) : (
-        billing.quantity(quantity, money(price, currency))
-      ),
-    class: 'cut soft line',
-  },
-  { head: words.columns.amount, cell: ({ amount, currency }) => money(amount, currency), class: 'number' },
-  {
-    head: words.columns.balance,
-    cell: ({ balance_after: balance, currency }) => money(balance, currency),
-    class: 'number soft',
-  },
-  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft corner' },
-]
+const COLUMNS = transactionColumns(words)
 
 const CREDIT_TYPES: readonly CreditType[] = ['purchase', 'adjustment', 'refund']
 

@@ -9,6 +9,7 @@ import { Icon, SIGNS } from '../parts/icon.tsx'
 import { Badge, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
+import { ServerText } from '../parts/server-text.tsx'
 import { operator } from '../words/en/operator.ts'
 
 const words = operator.doctor
@@ -89,8 +90,14 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
           <span class="hidden-word">{words.statuses[status]}</span>
           <code class="soft">{check}</code>
           <div>
-            <p class={status === 'ok' ? '' : 'strong'}>{sentence}</p>
-            {remedy !== null && <p class="soft">{remedy}</p>}
+            <p class={status === 'ok' ? '' : 'strong'}>
+              <ServerText>{sentence}</ServerText>
+            </p>
+            {remedy !== null && (
+              <p class="soft">
+                <ServerText>{remedy}</ServerText>
+              </p>
+            )}
           </div>
         </li>
       ))}

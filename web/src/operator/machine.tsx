@@ -115,11 +115,10 @@ const COLUMNS: readonly Column<Metric>[] = [
   {
     head: words.columns.name,
     cell: ({ name, help }) => (
-      <>
+      <span class="two-lines">
         <code>{name}</code>
-        <br />
-        <span class="soft small">{help}</span>
-      </>
+        <span lang="en">{help}</span>
+      </span>
     ),
   },
   { head: words.columns.labels, cell: ({ labels }) => labels, class: 'soft line' },

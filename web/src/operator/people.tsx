@@ -14,6 +14,7 @@ import { Foreign } from '../parts/foreign.tsx'
 import { Badge, Person, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { common } from '../words/en/common.ts'
 import { operator } from '../words/en/operator.ts'
@@ -140,6 +141,7 @@ function Detail({ person, choose }: { person: OperatorPerson; choose: (step: Ste
           {person.is_operator ? words.withdraw : words.grant}
         </Button>
       </div>
+      <RawJson record={person} />
     </div>
   )
 }

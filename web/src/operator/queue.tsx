@@ -15,6 +15,7 @@ import { Foreign } from '../parts/foreign.tsx'
 import { State, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
 import { operator } from '../words/en/operator.ts'
@@ -93,8 +94,33 @@ function columnsOf(names: ReadonlyMap<string, string>): Column<QueueEntry>[] {
   ]
 }
 
-function Detail({ entry }: { entry: QueueEntry }) {
+function Facts({ entry }: { entry: QueueEntry }) {
   const { message_id: id, from_email, queued_at, due_at, expires_at, in_hand, attempts, reason } = entry
+  return (
+    <dl class="facts small">
+      <Fact name={words.from}>
+        <Foreign>{from_email}</Foreign>
+      </Fact>
+      <Fact name={words.accepted}>{exact(queued_at)}</Fact>
+      <Fact name={words.attempts}>{count(attempts)}</Fact>
+      {reason !== null && (
+        <Fact name={words.lastAnswer}>
+          <Foreign>{reason}</Foreign>
+        </Fact>
+      )}
+      <Fact name={words.columns.next}>
+        {exact(due_at)} {in_hand && <span class="soft">({words.tryingNote})</span>}
+      </Fact>
+      <Fact name={words.expires}>{exact(expires_at)}</Fact>
+      <Fact name={words.message}>
+        <CodeValue text={id} what={words.idOfMessage} />
+      </Fact>
+    </dl>
+  )
+}
+
+function Detail({ entry }: { entry: QueueEntry }) {
+  const { message_id: id } = entry
   const [isAsking, setAsking] = useState(false)
   const path = { email_id: id }
   const retry = useAction(async () => {
@@ -110,25 +136,7 @@ function Detail({ entry }: { entry: QueueEntry }) {
   })
   return (
     <div class="card card-pad stack">
-      <dl class="facts small">
-        <Fact name={words.from}>
-          <Foreign>{from_email}</Foreign>
-        </Fact>
-        <Fact name={words.accepted}>{exact(queued_at)}</Fact>
-        <Fact name={words.attempts}>{count(attempts)}</Fact>
-        {reason !== null && (
-          <Fact name={words.lastAnswer}>
-            <Foreign>{reason}</Foreign>
-          </Fact>
-        )}
-        <Fact name={words.columns.next}>
-          {exact(due_at)} {in_hand && <span class="soft">({words.tryingNote})</span>}
-        </Fact>
-        <Fact name={words.expires}>{exact(expires_at)}</Fact>
-        <Fact name={words.message}>
-          <CodeValue text={id} what={words.idOfMessage} />
-        </Fact>
-      </dl>
+      <Facts entry={entry} />
       {retry.error !== null && <ErrorCard error={retry.error} />}
       <div class="row">
         <Button size="short" isBusy={retry.isBusy} onPress={() => void retry.run()}>
@@ -138,6 +146,7 @@ function Detail({ entry }: { entry: QueueEntry }) {
           {words.drop}
         </Button>
       </div>
+      <RawJson record={entry} />
       {isAsking && (
         <Confirm
           title={words.dropTitle(entry.subject)}

@@ -7,6 +7,7 @@ import { exact } from '../base/dates.ts'
 import { count } from '../base/numbers.ts'
 import { refresh, useAction, usePages, useQuery } from '../live/query.ts'
 import { Button } from '../parts/button.tsx'
+import { CodeValue } from '../parts/copy.tsx'
 import { Dialog, FormFoot } from '../parts/dialog.tsx'
 import { Fact } from '../parts/facts.tsx'
 import { TextField } from '../parts/field.tsx'
@@ -15,6 +16,7 @@ import { Foreign } from '../parts/foreign.tsx'
 import { State, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
 import { operator } from '../words/en/operator.ts'
@@ -119,6 +121,9 @@ function Detail({ request, choose }: { request: OperatorLimitRequest; choose: (k
         {approved !== null && <Fact name={words.approvedLimit}>{words.aDay(approved)}</Fact>}
         {decided_at !== null && <Fact name={words.decided}>{exact(decided_at)}</Fact>}
         {note !== null && <Fact name={words.note2}>{note}</Fact>}
+        <Fact name={words.id}>
+          <CodeValue text={request.id} what={words.idOf} />
+        </Fact>
       </dl>
       {request.status === 'pending' && (
         <div class="row wrap">
@@ -130,6 +135,7 @@ function Detail({ request, choose }: { request: OperatorLimitRequest; choose: (k
           </Button>
         </div>
       )}
+      <RawJson record={request} />
     </div>
   )
 }

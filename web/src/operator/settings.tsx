@@ -8,6 +8,8 @@ import { FilterBar, FilterMenu, SearchField, useFilters } from '../parts/filters
 import { Badge } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
+import { ServerText } from '../parts/server-text.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { operator } from '../words/en/operator.ts'
 
@@ -74,7 +76,9 @@ function Value({ setting: { value, is_secret } }: { setting: Setting }) {
 function Detail({ setting }: { setting: Setting }) {
   return (
     <div class="card card-pad stack">
-      <p class="measure">{setting.description}</p>
+      <p class="measure">
+        <ServerText>{setting.description}</ServerText>
+      </p>
       <dl class="facts small">
         <Fact name={words.columns.value}>
           <Value setting={setting} />
@@ -83,6 +87,7 @@ function Detail({ setting }: { setting: Setting }) {
           {setting.default === '' ? <span class="soft">{words.emptyValue}</span> : <code>{setting.default}</code>}
         </Fact>
       </dl>
+      <RawJson record={setting} />
     </div>
   )
 }

@@ -12,6 +12,7 @@ import { FilterBar, SearchField, useFilters } from '../parts/filters.tsx'
 import { Badge, State, Time } from '../parts/marks.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { operator } from '../words/en/operator.ts'
 import { NewTeam, RenameTeam, SuspendTeam, TeamKey, useReactivate } from './team-dialogs.tsx'
@@ -118,6 +119,7 @@ function Detail({ team, choose }: { team: OperatorTeam; choose: (step: Step) => 
           </Button>
         )}
       </div>
+      <RawJson record={team} />
     </div>
   )
 }

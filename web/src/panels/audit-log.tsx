@@ -19,6 +19,8 @@ import {
 import { Foreign } from '../parts/foreign.tsx'
 import { Time } from '../parts/marks.tsx'
 import { Empty } from '../parts/quiet.tsx'
+import { RawJson } from '../parts/raw-json.tsx'
+import { ServerText } from '../parts/server-text.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { audit as words } from '../words/en/audit.ts'
 
@@ -74,7 +76,7 @@ export function AuditLog({ label, scope, ask }: AuditLogProps) {
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { head: words.columns.actor, cell: ({ actor }) => <Foreign>{actor.label}</Foreign>, class: 'cut' },
-  { head: words.columns.action, cell: ({ action }) => spaced(action), class: 'cut line' },
+  { head: words.columns.action, cell: ({ action }) => <ServerText>{spaced(action)}</ServerText>, class: 'cut line' },
   {
     head: words.columns.target,
     cell: ({ target }) => <Foreign>{target.label ?? target.id ?? words.noTarget}</Foreign>,
@@ -104,6 +106,11 @@ function Detail({ entry, filters }: { entry: AuditEntry; filters: Filters }) {
             <CodeValue text={target.id} what={words.idOfTarget} />
           </Fact>
         )}
+        {entry.opens !== null && (
+          <Fact name={words.opens}>
+            <Foreign>{entry.opens}</Foreign>
+          </Fact>
+        )}
         <Fact name={words.request}>
           <CodeValue text={request} what={words.idOfRequest} />
         </Fact>
@@ -113,6 +120,7 @@ function Detail({ entry, filters }: { entry: AuditEntry; filters: Filters }) {
           {words.onlyThis}
         </Button>
       </div>
+      <RawJson record={entry} />
     </div>
   )
 }

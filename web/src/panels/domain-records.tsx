@@ -2,8 +2,8 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Api, take } from '../api/client.ts'
-import type { ClientDnsCheck, Domain, DomainCheck } from '../api/types.ts'
-import { relative } from '../base/dates.ts'
+import type { ClientDnsCheck, Domain, DomainCheck, DomainCheckChange } from '../api/types.ts'
+import { moment, relative } from '../base/dates.ts'
 import { useAction, useQuery } from '../live/query.ts'
 import { FoundText, WantedText } from '../parts/compare.tsx'
 import { CodeValue, CopyButton } from '../parts/copy.tsx'
@@ -13,7 +13,6 @@ import { ErrorCard } from '../parts/quiet.tsx'
 import { domains as words } from '../words/en/domains.ts'
 import { CHECK_SECONDS, keepCheck, lastCheck, secondsLeft } from './last-checks.ts'
 import { checkOf, type RecordRow, recordRows, shortName } from './record-rows.ts'
-import { changesBetween, keepChanges } from './seen-changes.ts'
 
 const SLOWEST_SECONDS = 60
 
@@ -21,6 +20,8 @@ export interface LiveCheck {
   checks: readonly DomainCheck[] | null
   /** Of the records that mail programs ask for; empty for those who may not check. */
   client: readonly ClientDnsCheck[]
+  /** What the last checks found changed, newest first. */
+  changes: readonly DomainCheckChange[]
   checkedAt: string | null
   /** Seconds until the next check. */
   nextIn: number
@@ -40,9 +41,8 @@ export function useDomainCheck(api: Api, domain: Domain, mayVerify: boolean, cha
   const action = useAction(async () => {
     const path = { domain_id: domain.id }
     const verified = await take(api.POST('/domains/{domain_id}/verify', { params: { path } }))
-    const check = { checks: verified.checks, client: verified.client_checks, at: new Date().toISOString() }
-    const before = lastCheck(domain.id)
-    if (before !== null) keepChanges(domain.id, changesBetween(before.checks, check.checks, check.at))
+    const { checks, changes, client_checks: client } = verified
+    const check = { checks, changes, client, at: new Date().toISOString() }
     keepCheck(domain.id, check)
     setResult(check)
     if (verified.verification_status !== status.current) onChange.current?.()
@@ -72,12 +72,12 @@ export function useDomainCheck(api: Api, domain: Domain, mayVerify: boolean, cha
     },
   )
   const shown =
-    result ??
-    (stored.data?.checked_at == null ? null : { checks: stored.data.checks, client: [], at: stored.data.checked_at })
+    result ?? (stored.data?.checked_at == null ? null : { ...stored.data, client: [], at: stored.data.checked_at })
   const { isBusy, error } = action
   return {
     checks: shown?.checks ?? null,
     client: shown?.client ?? [],
+    changes: shown?.changes ?? [],
     checkedAt: shown?.at ?? null,
     ...{ nextIn, isBusy, error, checkNow },
   }
@@ -181,8 +181,17 @@ function OneRecord({ row, domain, check }: OneRecordProps) {
 
 function RecordState({ check }: { check: DomainCheck | null | undefined }) {
   if (check == null) return <span class="soft">{words.checking}</span>
-  if (check.ok) return <span class="soft">{words.right}</span>
-  return <State tone="warn">{check.found.length === 0 ? words.missing : words.differs}</State>
+  const since = check.since !== null && <span class="soft meta nowrap">{words.since(moment(check.since))}</span>
+  return (
+    <span class="record-state">
+      {check.ok ? (
+        <span class="soft">{words.right}</span>
+      ) : (
+        <State tone="warn">{check.found.length === 0 ? words.missing : words.differs}</State>
+      )}
+      {since}
+    </span>
+  )
 }
 
 /** The found record that shares the most words with the wanted one. */

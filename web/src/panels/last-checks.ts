@@ -1,6 +1,6 @@
 // The last check of each domain, kept while the tab lives: the server checks a domain once in ten seconds at most.
 
-import type { ClientDnsCheck, DomainCheck } from '../api/types.ts'
+import type { ClientDnsCheck, DomainCheck, DomainCheckChange } from '../api/types.ts'
 
 /** Seconds between two checks of a domain, with a margin for clocks that differ. */
 export const CHECK_SECONDS = 11
@@ -9,16 +9,17 @@ export interface LastCheck {
   checks: DomainCheck[]
   /** Of the records that mail programs ask for. */
   client: ClientDnsCheck[]
+  /** What the last checks found changed, newest first. */
+  changes: DomainCheckChange[]
   /** ISO 8601. */
   at: string
 }
 
-const keyOf = (domainId: string) => `mailstead.checks.${domainId}`
+const keyOf = (domainId: string) => `mailstead.last-check.${domainId}`
 
 export function lastCheck(domainId: string): LastCheck | null {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(keyOf(domainId)) ?? 'null') as LastCheck | null
-    return kept === null ? null : { ...kept, client: kept.client ?? [] }
+    return JSON.parse(sessionStorage.getItem(keyOf(domainId)) ?? 'null') as LastCheck | null
   } catch {
     return null
   }

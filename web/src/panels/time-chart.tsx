@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import type { EmailMetricsPoint } from '../api/types.ts'
-import { dayOf, monthOf, shortDay } from '../base/dates.ts'
+import { dayOf, hourOf, monthOf, shortDay } from '../base/dates.ts'
 import { count } from '../base/numbers.ts'
 import { Button } from '../parts/button.tsx'
 import { Chart, type ChartSeries } from '../parts/chart.tsx'
@@ -49,7 +49,7 @@ function nameOf({ start, end }: Group, interval: Interval): string {
   if (interval === 'month') return monthOf(from)
   if (interval === 'week') return words.week(dayOf(from))
   if (interval === 'day') return shortDay(from, 'UTC')
-  return words.hours(shortDay(from), from.getHours(), new Date(end).getHours() || 24)
+  return words.hours(shortDay(from), hourOf(from), hourOf(new Date(end)) || 24)
 }
 
 /** A card with one chart; the button beside its title shows the values as a table. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { day, hour, shortDay } from '../base/dates.ts'
+import { chosenTimeZone, day, hour, hourOf, shortDay, startOfDay } from '../base/dates.ts'
 import { look } from '../base/look.ts'
 import { count } from '../base/numbers.ts'
 import { charts as words } from '../words/en/charts.ts'
@@ -80,7 +80,7 @@ function drawBars(plot: uPlot, series: readonly ChartSeries[]): void {
 }
 
 /** Midnight, in seconds since 1970. */
-const startOfToday = () => new Date().setHours(0, 0, 0, 0) / 1000
+const startOfToday = () => startOfDay(new Date()) / 1000
 
 /** Whether the name at a tick would touch that of today. */
 function isUnderToday(plot: uPlot, seconds: number): boolean {
@@ -191,7 +191,7 @@ const TWO_DAYS = 172_800
 function tickName(seconds: number, step: number): string {
   const date = new Date(seconds * 1000)
   if (step >= TWO_DAYS) return day(date.toISOString())
-  if (date.getHours() !== 0) return hour(date)
+  if (hourOf(date) !== 0) return hour(date)
   return shortDay(date)
 }
 
@@ -215,7 +215,9 @@ function usePlot({ times, series }: Pick<ChartProps, 'times' | 'series'>) {
       if (isGone) return
       plot.current?.destroy()
       const data: uPlot.AlignedData = [times.map((time) => time / 1000), ...series.map(({ values }) => [...values])]
-      plot.current = new library(optionsOf(element, series, move), data, element)
+      const zone = chosenTimeZone()
+      const tzDate = zone && ((seconds: number) => library.tzDate(new Date(seconds * 1000), zone))
+      plot.current = new library({ ...optionsOf(element, series, move), ...(tzDate && { tzDate }) }, data, element)
     }
     const again = () => void import('uplot').then((module) => draw(module.default))
     again()

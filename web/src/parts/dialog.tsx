@@ -1,9 +1,9 @@
 // Dialogs: the platform's own, with the title as a question and the harmless answer first.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/errors.ts'
-import { focusTitle } from '../base/focus.ts'
+import { focusTitleIfLost } from '../base/focus.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
@@ -25,17 +25,19 @@ interface DialogProps {
 export function Dialog({ title, children, foot, isWide = false, error = null, onClose, onSubmit }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Preact runs the clean-up of other effects a frame later: the dialog would be gone, the focus nowhere, and the next key lost.
+  useLayoutEffect(() => {
     const before = document.activeElement
     const dialog = element.current!
     dialog.showModal()
     return () => {
       dialog.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-      // What opened it is gone, or had no focus.
-      if (document.activeElement === document.body || document.activeElement === null) focusTitle()
+      if (before instanceof HTMLElement) before.focus()
+      focusTitleIfLost()
     }
   }, [])
+  // What opened it may go together with it.
+  useEffect(() => focusTitleIfLost, [])
   const content = (
     <>
       <h2 id={id}>{title}</h2>

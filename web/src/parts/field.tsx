@@ -3,12 +3,15 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon } from './icon.tsx'
+import { ServerText } from './server-text.tsx'
 
 interface FieldFrame {
   label: string
   hint?: ComponentChildren
   /** What is wrong, and how it becomes right. */
   error?: string
+  /** The error is a text of the page; else the server wrote it. */
+  isOwnError?: boolean
   isLarge?: boolean
   /** The result of a live check, inside at the end. */
   inside?: ComponentChildren
@@ -30,12 +33,14 @@ interface TextFieldProps extends FieldFrame {
   isMono?: boolean
 }
 
-function Hint({ id, hint, error }: { id: string; hint?: ComponentChildren; error?: string }) {
+type HintProps = Pick<FieldFrame, 'hint' | 'error' | 'isOwnError'> & { id: string }
+
+function Hint({ id, hint, error, isOwnError = false }: HintProps) {
   if (error !== undefined) {
     return (
       <p id={id} class="hint wrong">
         <Icon name="circle-x" size="small" />
-        {error}
+        {isOwnError ? error : <ServerText>{error}</ServerText>}
       </p>
     )
   }
@@ -87,7 +92,7 @@ export function TextField(props: TextFieldProps) {
         )}
         {inside !== undefined && <span class="field-inside">{inside}</span>}
       </div>
-      <Hint id={`${id}-hint`} hint={hint} error={error} />
+      <Hint id={`${id}-hint`} hint={hint} error={error} isOwnError={props.isOwnError} />
     </div>
   )
 }

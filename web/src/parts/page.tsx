@@ -11,6 +11,7 @@ import { Button } from './button.tsx'
 import { CopyButton } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 import { describe, ErrorCard } from './quiet.tsx'
+import { RawJson } from './raw-json.tsx'
 
 interface Crumb {
   href: string
@@ -32,6 +33,8 @@ interface PageProps {
   curl?: readonly ApiRequest[]
   /** The command on the machine that shows the same. */
   command?: string
+  /** The record that the page shows, as the API gives it. */
+  record?: unknown
   children: ComponentChildren
 }
 
@@ -52,7 +55,7 @@ function useNewInAddress() {
   return actions
 }
 
-export function Page({ title, note, badge, crumb, below, actions, curl, command, children }: PageProps) {
+export function Page({ title, note, badge, crumb, below, actions, curl, command, record, children }: PageProps) {
   const pageActions = useNewInAddress()
   useEffect(() => {
     document.title = `${legible(title)} · ${common.product}`
@@ -77,6 +80,7 @@ export function Page({ title, note, badge, crumb, below, actions, curl, command,
         {below}
       </div>
       {children}
+      {record !== undefined && <RawJson record={record} />}
     </>
   )
 }

@@ -8,6 +8,7 @@ import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { CopyIcon } from './copy.tsx'
 import { Icon } from './icon.tsx'
+import { ServerText } from './server-text.tsx'
 
 const PATIENCE_MS = 150
 const WIDTHS = ['62%', '78%', '54%', '70%', '66%', '48%']
@@ -24,6 +25,28 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
       <span class="hidden-word">{common.loading}</span>
       {isShown && WIDTHS.slice(0, rows).map((width) => <span key={width} style={{ width }} />)}
     </div>
+  )
+}
+
+interface TogetherProps {
+  isPending: boolean
+  children: ComponentChildren
+}
+
+/** Parts with queries of their own, shown when all have an answer: one that comes late moves nothing. */
+export function Together({ isPending, children }: TogetherProps) {
+  const [wasComplete, setComplete] = useState(false)
+  useEffect(() => {
+    if (!isPending) setComplete(true)
+  }, [isPending])
+  const isShown = wasComplete || !isPending
+  return (
+    <>
+      {!isShown && <Skeleton />}
+      <div class="stack loose" hidden={!isShown}>
+        {children}
+      </div>
+    </>
   )
 }
 
@@ -46,12 +69,12 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
   )
 }
 
-/** The sentence and the advice for an error. */
-export function describe(error: ApiError): { title: string; hint: string } {
+/** The sentence and the advice for an error. The advice is one of the server, or of the pages with `isOwn`. */
+export function describe(error: ApiError): { title: string; hint: string; isOwn?: boolean } {
   const { errors } = common
-  if (error.code === 'no_answer') return { title: errors.noAnswer, hint: errors.noAnswerHint }
+  if (error.code === 'no_answer') return { title: errors.noAnswer, hint: errors.noAnswerHint, isOwn: true }
   if (error.status === 412 || error.code === 'version_conflict')
-    return { title: errors.changed, hint: errors.changedHint }
+    return { title: errors.changed, hint: errors.changedHint, isOwn: true }
   if (error.fields.length > 0)
     return { title: errors.checkFields, hint: error.fields.map(({ message }) => message).join(' ') }
   if (error.status === 404) return { title: errors.notFound, hint: error.message }
@@ -68,7 +91,7 @@ export function ErrorCard({ error, title, onRetry }: { error: ApiError; title?: 
       <div class="stack">
         <div>
           <p class="strong">{title ?? text.title}</p>
-          <p class="soft">{text.hint}</p>
+          <p class="soft">{text.isOwn ? text.hint : <ServerText>{text.hint}</ServerText>}</p>
         </div>
         <div class="row wrap">
           {onRetry !== undefined && (

@@ -1,6 +1,7 @@
 // Tables of records: loading rows, an empty state, an error, rows that open, and the next part of the list.
 
 import type { ComponentChildren } from 'preact'
+import { useMemo, useRef } from 'preact/hooks'
 import type { PagesState } from '../live/query.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
@@ -65,38 +66,59 @@ const INTERACTIVE = 'a, button, input, select, label'
 
 function Row<T>({ row, id, columns, opened }: RowProps<T>) {
   const isOpen = opened?.id === id
-  const toggle = () => opened?.toggle(isOpen ? null : id)
+  const opens = opened !== undefined
+  const latest = useRef(opened)
+  latest.current = opened
+  // The same element is not drawn again: opening one row leaves the others alone.
+  const line = useMemo(() => {
+    const toggle = opens ? () => latest.current!.toggle(isOpen ? null : id) : undefined
+    return <Line row={row} columns={columns} isOpen={isOpen} toggle={toggle} />
+  }, [row, id, columns, isOpen, opens])
   return (
     <>
-      <tr
-        class={opened === undefined ? '' : `open-able ${isOpen ? 'opened' : ''}`}
-        onClick={(event) => {
-          if (opened !== undefined && !(event.target as Element).closest(INTERACTIVE)) toggle()
-        }}
-      >
-        {columns.map((column, index) => (
-          <td
-            key={column.head}
-            class={column.head === '' ? `actions ${column.class ?? ''}` : column.class}
-            data-head={column.head}
-          >
-            {index === 0 && opened !== undefined ? (
-              <button type="button" class="row-button" aria-expanded={isOpen} onClick={toggle}>
-                <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} tone="soft" />
-                {column.cell(row)}
-              </button>
-            ) : (
-              column.cell(row)
-            )}
-          </td>
-        ))}
-      </tr>
+      {line}
       {isOpen && (
         <tr class="detail">
           <td colSpan={columns.length}>{opened!.detail(row)}</td>
         </tr>
       )}
     </>
+  )
+}
+
+interface LineProps<T> {
+  row: T
+  columns: readonly Column<T>[]
+  isOpen: boolean
+  /** Of a row that opens. */
+  toggle: (() => void) | undefined
+}
+
+function Line<T>({ row, columns, isOpen, toggle }: LineProps<T>) {
+  return (
+    <tr
+      class={toggle === undefined ? '' : `open-able ${isOpen ? 'opened' : ''}`}
+      onClick={(event) => {
+        if (toggle !== undefined && !(event.target as Element).closest(INTERACTIVE)) toggle()
+      }}
+    >
+      {columns.map((column, index) => (
+        <td
+          key={column.head}
+          class={column.head === '' ? `actions ${column.class ?? ''}` : column.class}
+          data-head={column.head}
+        >
+          {index === 0 && toggle !== undefined ? (
+            <button type="button" class="row-button" aria-expanded={isOpen} onClick={toggle}>
+              <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} tone="soft" />
+              {column.cell(row)}
+            </button>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
   )
 }
 

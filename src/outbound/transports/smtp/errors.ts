@@ -1,5 +1,6 @@
 // Errors that end an SMTP session before the message has its reply, each with a human-readable sentence.
 
+import { CERTIFICATE_ERRORS, CONNECT_ERRORS } from '../../../net/peer-errors.ts'
 import type { DelayCause, RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import { ownReply } from './reply.ts'
@@ -90,37 +91,18 @@ export function moreInformative(first: SmtpError | null, second: SmtpError): Smt
 
 /** @param error the socket error */
 export function unreachable(peer: string, address: string, port: number, error: { code?: string }): SmtpError {
-  const why = CONNECT_ERRORS.get(error.code ?? '') ?? `cannot be reached (${error.code ?? 'unknown error'})`
+  const why = UNREACHABLE.get(error.code ?? '') ?? `cannot be reached (${error.code ?? 'unknown error'})`
   return new SmtpError('unreachable', 'connect', ownReply(`${peer} (${address}, port ${port}) ${why}.`))
 }
 
-const CONNECT_ERRORS = new Map([
-  ['ECONNREFUSED', 'refuses connections'],
-  ['ETIMEDOUT', 'does not answer'],
-  ['EHOSTUNREACH', 'cannot be reached'],
-  ['ENETUNREACH', 'is in a network that cannot be reached from here'],
-  ['ECONNRESET', 'reset the connection'],
-])
+const UNREACHABLE = new Map([...CONNECT_ERRORS, ['ECONNRESET', 'reset the connection']])
 
 /** @param error the handshake error of node:tls */
 export function insecure(peer: string, error: { code?: string; message: string }): SmtpError {
-  const why = TLS_ERRORS.get(error.code ?? '')
+  const why = CERTIFICATE_ERRORS.get(error.code ?? '')
   const sentence = why ? `The certificate of ${peer} ${why}.` : `No TLS with ${peer}: ${plain(error)}.`
   return new SmtpError('tls', 'tls', ownReply(sentence))
 }
-
-const UNTRUSTED = 'was not issued by an authority that is trusted here'
-const TLS_ERRORS = new Map([
-  ['CERT_HAS_EXPIRED', 'has expired'],
-  ['CERT_NOT_YET_VALID', 'is not valid yet'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another name'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'is signed by itself'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT', UNTRUSTED],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
-  ['CERT_REVOKED', 'was revoked'],
-])
 
 function plain({ code, message }: { code?: string; message: string }): string {
   // OpenSSL reads a plaintext answer as a record of an unknown version.

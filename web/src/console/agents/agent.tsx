@@ -63,6 +63,7 @@ function OpenAgent({ agent }: { agent: OwnAgent }) {
       badge={<AgentState state={agent.state} />}
       note={agent.client_name === null ? undefined : <Foreign>{agent.client_name}</Foreign>}
       actions={isAlive(agent) && <Decisions agent={agent} />}
+      record={agent}
       curl={[
         { method: 'GET', path: '/agents', base: '/me/v1' },
         { method: 'GET', path: `/mailboxes/${agent.mailbox_id}` },

@@ -4,13 +4,12 @@ import { take, takeList } from '../../api/client.ts'
 import type { BillingTransaction } from '../../api/types.ts'
 import { count, money } from '../../base/numbers.ts'
 import { useMatching, usePages, useQuery } from '../../live/query.ts'
+import { transactionColumns } from '../../panels/transactions.tsx'
 import { Fact } from '../../parts/facts.tsx'
 import { choicesOf, FilterBar, FilterMenu, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
-import { Time } from '../../parts/marks.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard } from '../../parts/quiet.tsx'
-import { type Column, List } from '../../parts/table.tsx'
+import { List } from '../../parts/table.tsx'
 import { billing as words } from '../../words/en/billing.ts'
 import { useTeam } from '../team.ts'
 
@@ -77,23 +76,4 @@ function Transactions({ filters }: { filters: Filters }) {
   )
 }
 
-const TRANSACTION_COLUMNS: readonly Column<BillingTransaction>[] = [
-  { head: words.columns.type, cell: ({ type }) => words.types[type] },
-  {
-    head: words.columns.description,
-    cell: ({ description, quantity, unit_price: price, currency }) =>
-      quantity === null || price === null ? (
-        <Foreign>{description}</Foreign>
-      ) : (
-        words.quantity(quantity, money(price, currency))
-      ),
-    class: 'cut soft line',
-  },
-  { head: words.columns.amount, cell: ({ amount, currency }) => money(amount, currency), class: 'number' },
-  {
-    head: words.columns.balance,
-    cell: ({ balance_after: balance, currency }) => money(balance, currency),
-    class: 'number soft',
-  },
-  { head: words.columns.time, cell: ({ created_at: at }) => <Time at={at} />, class: 'soft corner' },
-]
+const TRANSACTION_COLUMNS = transactionColumns(words)

@@ -5,8 +5,8 @@ import type { DeliveryEvent, DeliveryLogDetail } from '../../api/types.ts'
 import { moment, preciseTime, secondsBetween } from '../../base/dates.ts'
 import { count } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
-import { Foreign } from '../../parts/foreign.tsx'
 import { ErrorCard } from '../../parts/quiet.tsx'
+import { ServerText } from '../../parts/server-text.tsx'
 import { Timeline, type TimelineStep } from '../../parts/timeline.tsx'
 import { delivery as words } from '../../words/en/delivery.ts'
 import { useTeam } from '../team.ts'
@@ -62,7 +62,7 @@ function stepOf({ at, type, detail }: Step): TimelineStep {
   return {
     time: preciseTime(at),
     title: words.steps[type],
-    detail: <Foreign>{detail}</Foreign>,
+    detail: <ServerText>{detail}</ServerText>,
     tone: STEP_TONES[type],
   }
 }

@@ -1,11 +1,10 @@
-// What happened to a domain: what the server noted, and what changed while a page of this tab watched.
+// What happened to a domain: its records as checks found them changed, its keys, and when it was added and proven.
 
 import { takeList } from '../../api/client.ts'
 import type { DkimKey, Domain } from '../../api/types.ts'
 import { dayAndTime } from '../../base/dates.ts'
 import { useQuery } from '../../live/query.ts'
 import type { LiveCheck } from '../../panels/domain-records.tsx'
-import { seenChanges } from '../../panels/seen-changes.ts'
 import type { Tone } from '../../parts/icon.tsx'
 import { domains as words } from '../../words/en/domains.ts'
 import { useTeam } from '../team.ts'
@@ -28,12 +27,12 @@ function keySteps(keys: readonly DkimKey[]): Step[] {
   ])
 }
 
-function stepsOf(domain: Domain, keys: readonly DkimKey[]): Step[] {
+function stepsOf(domain: Domain, changes: LiveCheck['changes'], keys: readonly DkimKey[]): Step[] {
   const { added, verified } = words.changeWords
-  const seen = seenChanges(domain.id).map(({ record, what, isGood, at }) => ({
+  const seen = changes.map(({ record, change, ok, at }) => ({
     at,
-    title: words.changeWords[what](words.kinds[record].name),
-    tone: isGood ? ('good' as const) : ('warn' as const),
+    title: words.changeWords[change](words.kinds[record].name),
+    tone: ok ? ('good' as const) : ('warn' as const),
   }))
   const known: Step[] = [
     { at: domain.created_at, title: added, tone: '' },
@@ -42,8 +41,7 @@ function stepsOf(domain: Domain, keys: readonly DkimKey[]): Step[] {
   return [...seen, ...keySteps(keys), ...known].sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MOST_SHOWN)
 }
 
-/** Drawn again with each check. */
-export function Changes({ domain }: { domain: Domain; live: LiveCheck }) {
+export function Changes({ domain, live }: { domain: Domain; live: LiveCheck }) {
   const team = useTeam()
   const keys = useQuery([team.id, 'domains', domain.id, 'keys'], () =>
     takeList(team.api.GET('/domains/{domain_id}/dkim', { params: { path: { domain_id: domain.id } } })),
@@ -52,7 +50,7 @@ export function Changes({ domain }: { domain: Domain; live: LiveCheck }) {
     <section class="stack">
       <h2 class="sub">{words.changes}</h2>
       <ol class="changes">
-        {stepsOf(domain, keys.data?.items ?? []).map(({ at, title, tone }) => (
+        {stepsOf(domain, live.changes, keys.data?.items ?? []).map(({ at, title, tone }) => (
           <li key={`${at} ${title}`}>
             <span class={`dot ${tone}`} aria-hidden="true" />
             <span class="two-lines">

@@ -26,6 +26,7 @@ import { useTeam } from '../team.ts'
 import { Changes } from './changes.tsx'
 import { DomainState } from './domain-state.tsx'
 import { SigningKeys } from './signing-keys.tsx'
+import { WhoAnswered } from './who-answered.tsx'
 
 type TabName = keyof typeof words.tabs
 
@@ -70,11 +71,13 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
     <Page
       title={domain.domain}
       crumb={{ href: team.href('domains'), label: words.title }}
+      record={domain}
       badge={<Summary domain={domain} wrong={wrong} />}
       below={tab === 'records' && <LiveLine live={isWatching ? live : null} />}
       actions={actions}
       curl={[
         { method: 'GET', path: `/domains/${domain.id}` },
+        { method: 'GET', path: `/domains/${domain.id}/checks` },
         { method: 'POST', path: `/domains/${domain.id}/verify` },
         ...(tab === 'keys' ? [{ method: 'GET', path: `/domains/${domain.id}/dkim` }] : []),
       ]}
@@ -98,6 +101,7 @@ function Records({ domain, live }: { domain: DomainRecord; live: LiveCheck }) {
         <ClientRecords domain={domain} live={live} />
       </div>
       <aside class="stack loose">
+        <WhoAnswered live={live} />
         <Changes domain={domain} live={live} />
         <div class="panel stack">
           <h2 class="sub">{words.relativeTitle}</h2>

@@ -20,7 +20,8 @@ const words = inbound.message
 export function OpenMessage({ row: { mailbox_id: mailbox, message_id: id } }: { row: InboundLogDetail }) {
   const [isOpen, setOpen] = useState(false)
   if (mailbox === null || id === null) return null
-  if (!self.value!.mailboxes.some((one) => one.id === mailbox)) return <p class="soft meta measure">{words.notYours}</p>
+  const mayRead = self.value!.mailboxes.some((one) => one.id === mailbox && one.capabilities.includes('mailbox.read'))
+  if (!mayRead) return <p class="soft meta measure">{words.notYours}</p>
   return (
     <>
       <Button icon="mail-open" onPress={() => setOpen(true)}>

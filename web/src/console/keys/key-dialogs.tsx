@@ -26,6 +26,10 @@ const SUBJECTS = Object.keys(words.permissionNotes).filter((subject) => subject 
 const choices = <T extends string>(texts: Record<T, string>) =>
   (Object.keys(texts) as T[]).map((value) => ({ value, label: texts[value] }))
 
+/** Whether the key reads events, which have the beginning of received messages. */
+const seesPreviews = (role: RoleChoice, chosen: readonly string[]) =>
+  role !== 'chosen' || chosen.some((permission) => permission.startsWith('webhook.'))
+
 const expiresAt = (choice: Expiry) =>
   choice === 'never' ? undefined : new Date(Date.now() + Number(choice) * DAY_MS).toISOString()
 
@@ -50,8 +54,6 @@ export function NewKey({ onMade, onClose }: MadeProps) {
     refresh(team.id, 'keys')
     onMade(key)
   })
-  const toggle = (permission: string, isOn: boolean) =>
-    setChosen(isOn ? [...chosen, permission] : chosen.filter((one) => one !== permission))
   const error = action.error?.fieldMessage('name')
   const foot = (
     <FormFoot verb={words.add} action={action} isOff={role === 'chosen' && chosen.length === 0} onClose={onClose} />
@@ -70,28 +72,40 @@ export function NewKey({ onMade, onClose }: MadeProps) {
         <SelectField label={words.role} value={role} choices={choices(words.roles)} onValue={setRole} />
         <SelectField label={words.expiry} value={expiry} choices={choices(words.expiries)} onValue={setExpiry} />
       </div>
-      {role === 'chosen' && (
-        <fieldset class="form-grid">
-          {SUBJECTS.map((subject) => (
-            <div key={subject} class="stack">
-              <h3>{words.permissionNotes[subject]}</h3>
-              {subject !== 'email' && (
-                <Check
-                  label={words.verbs.read}
-                  isOn={chosen.includes(`${subject}.read`)}
-                  onChange={(isOn) => toggle(`${subject}.read`, isOn)}
-                />
-              )}
-              <Check
-                label={subject === 'email' ? words.verbs.send : words.all}
-                isOn={chosen.includes(`${subject}.*`)}
-                onChange={(isOn) => toggle(`${subject}.*`, isOn)}
-              />
-            </div>
-          ))}
-        </fieldset>
-      )}
+      {seesPreviews(role, chosen) && <p class="soft">{words.seesPreviews}</p>}
+      {role === 'chosen' && <Permissions chosen={chosen} onChosen={setChosen} />}
     </Dialog>
+  )
+}
+
+interface PermissionsProps {
+  chosen: readonly string[]
+  onChosen: (chosen: readonly string[]) => void
+}
+
+function Permissions({ chosen, onChosen }: PermissionsProps) {
+  const toggle = (permission: string, isOn: boolean) =>
+    onChosen(isOn ? [...chosen, permission] : chosen.filter((one) => one !== permission))
+  return (
+    <fieldset class="form-grid">
+      {SUBJECTS.map((subject) => (
+        <div key={subject} class="stack">
+          <h3>{words.permissionNotes[subject]}</h3>
+          {subject !== 'email' && (
+            <Check
+              label={words.verbs.read}
+              isOn={chosen.includes(`${subject}.read`)}
+              onChange={(isOn) => toggle(`${subject}.read`, isOn)}
+            />
+          )}
+          <Check
+            label={subject === 'email' ? words.verbs.send : words.all}
+            isOn={chosen.includes(`${subject}.*`)}
+            onChange={(isOn) => toggle(`${subject}.*`, isOn)}
+          />
+        </div>
+      ))}
+    </fieldset>
   )
 }
 

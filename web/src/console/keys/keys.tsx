@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { takeList } from '../../api/client.ts'
 import type { ApiKey, NewApiKey } from '../../api/types.ts'
+import { requestsOf } from '../../base/curl.ts'
 import { useMatching, usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
@@ -10,6 +11,7 @@ import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../..
 import { Badge, State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { RawJson } from '../../parts/raw-json.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { common } from '../../words/en/common.ts'
 import { keys as words } from '../../words/en/keys.ts'
@@ -42,7 +44,7 @@ export function Keys() {
       title={words.title}
       note={words.note}
       actions={addButton}
-      curl={[{ method: 'GET', path: '/api-keys', query }]}
+      curl={requestsOf('/api-keys', query, filters.get('open') ?? null)}
     >
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
@@ -118,7 +120,7 @@ const COLUMNS: Column<ApiKey>[] = [
 function Detail({ apiKey, choose }: { apiKey: ApiKey; choose: (step: Step) => void }) {
   const team = useTeam()
   return (
-    <div class="card card-pad row top wide wrap">
+    <div class="card card-pad stack">
       <dl class="facts">
         <dt>{words.id}</dt>
         <dd>
@@ -155,6 +157,7 @@ function Detail({ apiKey, choose }: { apiKey: ApiKey; choose: (step: Step) => vo
           )}
         </div>
       )}
+      <RawJson record={apiKey} />
     </div>
   )
 }

@@ -20,6 +20,8 @@ import { useTeam } from '../team.ts'
 import { NewForward } from './new-forward.tsx'
 
 type Status = Forward['status']
+/** With the address or name of who made it, where it is known. */
+type MadeForward = Forward & { maker: string | null }
 
 const TONES: Readonly<Record<Status, Tone>> = {
   pending: 'warn',
@@ -35,9 +37,12 @@ export function Forwards({ mailbox }: { mailbox: MailboxAdmin }) {
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Forward | null>(null)
   const path = { mailbox_id: mailbox.id }
-  const pages = usePages([team.id, 'forwards', mailbox.id], () =>
-    takeList(team.api.GET('/mailboxes/{mailbox_id}/forwards', { params: { path } })),
-  )
+  const pages = usePages([team.id, 'forwards', mailbox.id], async () => {
+    const answer = await team.api.GET('/mailboxes/{mailbox_id}/forwards', { params: { path } })
+    const { items, next } = await takeList(Promise.resolve(answer))
+    const makers = (answer.data?.meta.makers ?? {}) as Record<string, string>
+    return { items: items.map((one) => ({ ...one, maker: makers[one.created_by] ?? null })), next }
+  })
   const changes = useChanges(mailbox, () => setLeaving(null))
   const addButton = mayManage && (
     <Button kind="primary" icon="plus" onPress={() => setAdding(true)}>
@@ -132,16 +137,19 @@ function columnsOf(
   mayManage: boolean,
   changes: ReturnType<typeof useChanges>,
   askToRemove: (forward: Forward) => void,
-): Column<Forward>[] {
+): Column<MadeForward>[] {
   return [
     {
       head: words.to,
-      cell: ({ to, alias }) => (
+      cell: ({ to, alias, maker }) => (
         <span class="two-lines">
           <span class="strong">
             <Foreign>{to}</Foreign>
           </span>
-          <span>{alias === null ? words.everything : words.alias(alias)}</span>
+          <span>
+            {alias === null ? words.everything : words.alias(alias)}
+            {maker !== null && <Foreign>{words.madeBy(maker)}</Foreign>}
+          </span>
         </span>
       ),
     },

@@ -45,6 +45,7 @@ function People({ mailbox }: { mailbox: MailboxAdmin }) {
     await done(team.api.DELETE(PERSON, at(mailbox, grant.member_id)))
     setLeaving(null)
     refresh(team.id, 'grants', mailbox.id)
+    refresh(team.id, 'mailboxes')
   })
   const addButton = (
     <Button kind="primary" icon="user-plus" onPress={() => setAdding(true)}>
@@ -136,6 +137,7 @@ function NewGrant({
   const grant = useAction(async () => {
     await done(team.api.PUT(PERSON, { ...at(mailbox, chosen), body: { access } }))
     refresh(team.id, 'grants', mailbox.id)
+    refresh(team.id, 'mailboxes')
     onClose()
   })
   const foot = <FormFoot verb={words.grant} action={grant} isOff={chosen === ''} onClose={onClose} />

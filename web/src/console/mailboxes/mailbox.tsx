@@ -57,6 +57,7 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
       badge={badgeOf(mailbox)}
       crumb={{ href: team.href('mailboxes'), label: words.title }}
       below={<Used mailbox={mailbox} />}
+      record={mailbox}
       curl={[
         { method: 'GET', path: `/mailboxes/${mailbox.id}` },
         ...(tab === 'aliases' || tab === 'forwards' || tab === 'filters'

@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { takeList } from '../../api/client.ts'
-import type { MailboxAdmin } from '../../api/types.ts'
-import { size } from '../../base/numbers.ts'
+import type { ListedMailbox, MailboxAdmin } from '../../api/types.ts'
+import { count, size } from '../../base/numbers.ts'
 import { usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
@@ -29,8 +29,9 @@ export function Mailboxes() {
     status: filters.get('status') as MailboxAdmin['status'] | undefined,
     is_agent: filters.get('agents') === undefined ? undefined : filters.get('agents') === 'true',
   }
+  const include = team.may('mailbox.admin.manage') ? ('people' as const) : undefined
   const pages = usePages([team.id, 'mailboxes', query], (cursor) =>
-    takeList(team.api.GET('/mailboxes', { params: { query: { ...query, cursor } } })),
+    takeList(team.api.GET('/mailboxes', { params: { query: { ...query, include, cursor } } })),
   )
   const addButton = team.may('mailbox.admin.create') && (
     <Button kind="primary" icon="plus" onPress={() => setAdding(true)}>
@@ -51,7 +52,7 @@ export function Mailboxes() {
           {addButton}
         </>
       }
-      curl={[{ method: 'GET', path: '/mailboxes', query: { q: query.q, status: query.status } }]}
+      curl={[{ method: 'GET', path: '/mailboxes', query: { ...query, include } }]}
     >
       <FilterBar>
         <SearchField filters={filters} label={words.search} />
@@ -77,7 +78,12 @@ export function Mailboxes() {
   )
 }
 
-function columnsOf(team: OpenTeam): Column<MailboxAdmin>[] {
+function columnsOf(team: OpenTeam): Column<ListedMailbox>[] {
+  const people = {
+    class: 'wide-only',
+    head: words.tabs.people,
+    cell: (mailbox: ListedMailbox) => <People team={team} mailbox={mailbox} />,
+  }
   return [
     {
       head: words.address,
@@ -94,6 +100,7 @@ function columnsOf(team: OpenTeam): Column<MailboxAdmin>[] {
       ),
     },
     { head: words.status, cell: ({ status }) => <MailboxState status={status} /> },
+    ...(team.may('mailbox.admin.manage') ? [people] : []),
     { head: words.used, cell: (mailbox) => <Used mailbox={mailbox} /> },
     { head: words.programs, cell: ({ app_password_count }) => app_password_count, class: 'number wide-only' },
     {
@@ -102,6 +109,23 @@ function columnsOf(team: OpenTeam): Column<MailboxAdmin>[] {
       class: 'number soft',
     },
   ]
+}
+
+/** Who opens it in the browser: the first ones by their letters, and how many there are. */
+function People({ team, mailbox }: { team: OpenTeam; mailbox: ListedMailbox }) {
+  const { id, people = [], people_count: all = 0 } = mailbox
+  if (all === 0) return <span class="soft">{common.none}</span>
+  const emails = people.map(({ email }) => email)
+  const others = all - people.length
+  return (
+    <a class="people-cell" href={team.href('mailboxes', id, 'people')} title={emails.join('\n')}>
+      {emails.map((email) => (
+        <Person key={email} name={email} isSmall />
+      ))}
+      {all === 1 ? <Foreign>{emails[0]!}</Foreign> : <span class="hidden-word">{words.openedBy(emails)}</span>}
+      {others > 0 && <span class="soft">+{count(others)}</span>}
+    </a>
+  )
 }
 
 function MailboxState({ status }: { status: MailboxAdmin['status'] }) {

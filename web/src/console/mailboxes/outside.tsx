@@ -22,9 +22,10 @@ export function OutsideState({ id }: { id: string }) {
   const team = useTeam()
   const path = { remote_account_id: id }
   const query = useQuery(
-    [team.id, 'outside', id],
+    [team.id, 'mailboxes', 'outside', id],
     () => take(team.api.GET('/remote-accounts/{remote_account_id}', { params: { path } })),
-    { every: LOOK_MS, when: team.may('remote.read') },
+    // The stream does not report the progress of an import.
+    { every: LOOK_MS, when: team.may('remote.read'), isAlone: true },
   )
   if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
   return query.data === undefined ? null : <Shown account={query.data} />
@@ -38,7 +39,7 @@ function Shown({ account }: { account: RemoteAccount }) {
     const route = `/remote-accounts/{remote_account_id}/${verb}` as const
     await done(team.api.POST(route, { params: { path } }))
     setOpen(null)
-    refresh(team.id, 'outside', account.id)
+    refresh(team.id, 'mailboxes', 'outside', account.id)
   })
   const { allowed_actions: may, import: progress, held_removals: held } = account
   const isImporting = account.status === 'importing' && progress.messages_total > 0
@@ -89,7 +90,7 @@ function ConfirmRemoval({ account, side, onClose }: { account: RemoteAccount; si
   const confirm = useAction(async () => {
     const params = { path: { remote_account_id: account.id } }
     await done(team.api.POST('/remote-accounts/{remote_account_id}/confirm-removal', { params, body: { at: side } }))
-    refresh(team.id, 'outside', account.id)
+    refresh(team.id, 'mailboxes', 'outside', account.id)
     onClose()
   })
   return (
@@ -112,7 +113,7 @@ function NewSecret({ account, onClose }: { account: RemoteAccount; onClose: () =
   const save = useAction(async () => {
     const params = { path: { remote_account_id: account.id } }
     await done(team.api.PATCH('/remote-accounts/{remote_account_id}', { params, body: { password } }))
-    refresh(team.id, 'outside', account.id)
+    refresh(team.id, 'mailboxes', 'outside', account.id)
     onClose()
   })
   return (

@@ -33,6 +33,7 @@ export function ChooseDates({ filters, range, onClose }: { filters: Filters; ran
           value={to}
           onValue={setTo}
           error={isWrong ? words.wrongOrder : undefined}
+          isOwnError
         />
       </div>
     </Dialog>

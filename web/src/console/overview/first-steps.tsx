@@ -7,6 +7,7 @@ import { count } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { ErrorCard } from '../../parts/quiet.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { type OpenTeam, useTeam } from '../team.ts'
 
@@ -95,6 +96,7 @@ export function FirstSteps() {
     every: REFRESH_MS,
     when: team.may('domain.create'),
   })
+  if (found.error !== null) return <ErrorCard error={found.error} title={words.stepsMissing} onRetry={found.refetch} />
   if (found.data === undefined) return null
   const steps = stepsOf(team, found.data)
   const open = steps.filter(({ isDone }) => !isDone)

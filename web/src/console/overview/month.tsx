@@ -5,6 +5,7 @@ import { take } from '../../api/client.ts'
 import { count, size } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { Bar } from '../../parts/marks.tsx'
+import { ErrorCard } from '../../parts/quiet.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { useTeam } from '../team.ts'
 
@@ -26,10 +27,16 @@ export function Month() {
   const usage = useQuery([team.id, 'usage'], () => take(team.api.GET('/team/usage')))
   const totals = metrics.data?.totals
   const storage = usage.data?.storage
-  if (totals === undefined && storage === undefined) return null
+  const error = metrics.error ?? usage.error
+  const retry = () => {
+    metrics.refetch()
+    usage.refetch()
+  }
+  if (totals === undefined && storage === undefined && error === null) return null
   return (
     <section class="card card-pad stack month">
       <h2>{words.month}</h2>
+      {error !== null && <ErrorCard error={error} title={words.monthMissing} onRetry={retry} />}
       {totals !== undefined && <Line name={words.monthSent} value={count(totals.sent)} />}
       {totals !== undefined && <Line name={words.monthReceived} value={count(totals.received)} />}
       {storage?.used_bytes != null && (

@@ -2,10 +2,13 @@
 
 import { listApprovals } from '../../api/agents.ts'
 import { take, takeList } from '../../api/client.ts'
+import { type ApiError, toApiError } from '../../api/errors.ts'
 import { count } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { ErrorCard } from '../../parts/quiet.tsx'
+import { ServerText } from '../../parts/server-text.tsx'
 import { approvals } from '../../words/en/approvals.ts'
 import { limits } from '../../words/en/limits.ts'
 import { overview as words } from '../../words/en/overview.ts'
@@ -17,6 +20,8 @@ interface Need {
   isRequest?: boolean
   title: string
   note: string
+  /** The server wrote the note. */
+  isServerNote?: boolean
   href: string
   verb: string
 }
@@ -24,9 +29,9 @@ interface Need {
 const REFRESH_MS = 30_000
 const MOST_SHOWN = 5
 
-/** What agents and teams wait for; an answer that is missing hides nothing else. */
+/** What agents and teams wait for. */
 async function findRequests(): Promise<Need[]> {
-  const waiting = await listApprovals().catch(() => [])
+  const waiting = await listApprovals()
   return waiting.map(({ id, kind, subject }) => ({
     key: id,
     isRequest: true,
@@ -83,79 +88,107 @@ async function findFull(team: OpenTeam): Promise<Need[]> {
   ]
 }
 
-async function findNeeds(team: OpenTeam): Promise<Need[]> {
+/** Domains by the state of their records: missing, different from what is wanted, and not published yet. */
+async function findDomains(team: OpenTeam): Promise<{ wrong: Need[]; pending: Need[] }> {
   const { api } = team
   const limit = MOST_SHOWN
-  const [requests, full, failed, verified, pending, accounts, webhooks] = await Promise.all([
-    findRequests(),
-    findFull(team).catch(() => []),
+  const [failed, verified, pending] = await Promise.all([
     takeList(api.GET('/domains', { params: { query: { verification_status: 'failed', limit } } })),
     takeList(api.GET('/domains', { params: { query: { verification_status: 'verified', limit: 100 } } })),
     takeList(api.GET('/domains', { params: { query: { verification_status: 'pending', limit } } })),
-    takeList(api.GET('/providers', { params: { query: { status: 'error', limit } } })),
-    takeList(api.GET('/webhooks', { params: { query: { limit: 50 } } })),
   ])
   const ofDomain = (
     { id, domain }: { id: string; domain: string },
     title: (domain: string) => string,
     note: string,
-  ): Need => ({
+  ): Need => ({ key: id, title: title(domain), note, href: team.href('domains', id), verb: words.showRecords })
+  return {
+    wrong: [
+      ...failed.items.map((domain) => ofDomain(domain, words.domainFailed, words.domainFailedNote)),
+      ...verified.items
+        .filter(({ checks_ok }) => checks_ok === false)
+        .map((domain) => ofDomain(domain, words.domainDiffers, words.domainDiffersNote)),
+    ],
+    pending: pending.items.map((domain) => ofDomain(domain, words.domainPending, words.domainPendingNote)),
+  }
+}
+
+async function findAccounts(team: OpenTeam): Promise<Need[]> {
+  const query = { status: 'error' as const, limit: MOST_SHOWN }
+  const { items } = await takeList(team.api.GET('/providers', { params: { query } }))
+  return items.map(({ id, name, status_reason }) => ({
     key: id,
-    title: title(domain),
-    note,
-    href: team.href('domains', id),
-    verb: words.showRecords,
-  })
-  return [
-    ...failed.items.map((domain) => ofDomain(domain, words.domainFailed, words.domainFailedNote)),
-    ...verified.items.flatMap((domain) =>
-      domain.checks_ok === false ? [ofDomain(domain, words.domainDiffers, words.domainDiffersNote)] : [],
-    ),
-    ...accounts.items.map(({ id, name, status_reason }) => ({
+    title: words.accountFailed(name),
+    note: status_reason ?? '',
+    isServerNote: true,
+    href: team.href('sending', id),
+    verb: words.showAccount,
+  }))
+}
+
+async function findWebhooks(team: OpenTeam): Promise<Need[]> {
+  const { items } = await takeList(team.api.GET('/webhooks', { params: { query: { limit: 50 } } }))
+  return items
+    .filter(({ disabled_reason: reason }) => reason !== null && reason !== 'by_user')
+    .map(({ id, url }) => ({
       key: id,
-      title: words.accountFailed(name),
-      note: status_reason ?? '',
-      href: team.href('sending', id),
-      verb: words.showAccount,
-    })),
-    ...webhooks.items.flatMap(({ id, url, disabled_reason }) =>
-      disabled_reason !== null && disabled_reason !== 'by_user'
-        ? [
-            {
-              key: id,
-              title: words.webhookOff(url),
-              note: words.webhookOffNote,
-              href: team.href('webhooks', id),
-              verb: words.showWebhook,
-            },
-          ]
-        : [],
-    ),
-    ...requests,
-    ...full,
-    ...pending.items.map((domain) => ofDomain(domain, words.domainPending, words.domainPendingNote)),
-  ].slice(0, MOST_SHOWN)
+      title: words.webhookOff(url),
+      note: words.webhookOffNote,
+      href: team.href('webhooks', id),
+      verb: words.showWebhook,
+    }))
+}
+
+/** A part that does not load hides no other: what is known is shown, with the first error. */
+async function findNeeds(team: OpenTeam): Promise<{ needs: Need[]; error: ApiError | null }> {
+  const errors: ApiError[] = []
+  const known = async <T,>(part: Promise<T>, otherwise: T) =>
+    part.catch((error: unknown) => {
+      errors.push(toApiError(error))
+      return otherwise
+    })
+  const [domains, accounts, webhooks, requests, full] = await Promise.all([
+    known(findDomains(team), { wrong: [], pending: [] }),
+    known(findAccounts(team), []),
+    known(findWebhooks(team), []),
+    known(findRequests(), []),
+    known(findFull(team), []),
+  ])
+  const needs = [...domains.wrong, ...accounts, ...webhooks, ...requests, ...full, ...domains.pending]
+  return { needs: needs.slice(0, MOST_SHOWN), error: errors[0] ?? null }
 }
 
 export function Needs() {
   const team = useTeam()
-  const needs = useQuery([team.id, 'needs'], () => findNeeds(team), { every: REFRESH_MS })
-  if (needs.data === undefined || needs.data.length === 0) return null
+  const { data, refetch } = useQuery([team.id, 'needs'], () => findNeeds(team), { every: REFRESH_MS })
+  if (data === undefined) return null
+  const { needs, error } = data
   return (
-    <section class="card" aria-label={words.needs}>
-      {needs.data.map(({ key, isRequest = false, title, note, href, verb }) => (
-        <div key={key} class="needs-row">
-          {isRequest ? <Icon name="bot" tone="accent" /> : <Icon name="triangle-alert" tone="warn" />}
-          <p>
-            <b>{title}</b> <span class="soft">{note}</span>
-          </p>
-          <span class="end">
-            <ButtonLink size="short" href={href}>
-              {verb}
-            </ButtonLink>
-          </span>
-        </div>
-      ))}
-    </section>
+    <>
+      {error !== null && <ErrorCard error={error} title={words.needsMissing} onRetry={refetch} />}
+      {needs.length > 0 && (
+        <section class="card" aria-label={words.needs}>
+          {needs.map((need) => (
+            <NeedRow key={need.key} need={need} />
+          ))}
+        </section>
+      )}
+    </>
+  )
+}
+
+function NeedRow({ need: { isRequest = false, isServerNote = false, title, note, href, verb } }: { need: Need }) {
+  return (
+    <div class="needs-row">
+      {isRequest ? <Icon name="bot" tone="accent" /> : <Icon name="triangle-alert" tone="warn" />}
+      <p>
+        <b>{title}</b> <span class="soft">{isServerNote ? <ServerText>{note}</ServerText> : note}</span>
+      </p>
+      <span class="end">
+        <ButtonLink size="short" href={href}>
+          {verb}
+        </ButtonLink>
+      </span>
+    </div>
   )
 }

@@ -1,14 +1,16 @@
 // The first page of the console: what needs a person, then figures, then what failed; the first steps beside them.
 
 import { takeList } from '../../api/client.ts'
+import type { DeliveryLog } from '../../api/types.ts'
 import { clockTime, day, weekday } from '../../base/dates.ts'
-import { useQuery } from '../../live/query.ts'
+import { useIsPending, useQuery } from '../../live/query.ts'
 import { useFilters } from '../../parts/filters.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { ErrorCard, Skeleton, Together } from '../../parts/quiet.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { pageNames } from '../../words/en/pages.ts'
 import { inShort } from '../../words/en/replies.ts'
@@ -22,6 +24,7 @@ const FAILURES_SHOWN = 4
 const REFRESH_MS = 30_000
 
 export function Overview() {
+  const team = useTeam()
   const filters = useFilters()
   const chosen = filters.get('days') ?? '7'
   const span = (chosen in words.spans ? chosen : '7') as Span
@@ -51,17 +54,19 @@ export function Overview() {
         { method: 'GET', path: '/emails/logs', query: { status: 'failed', limit: FAILURES_SHOWN } },
       ]}
     >
-      <Needs />
-      <div class="columns">
-        <div class="stack loose">
-          <Traffic span={span} />
-          <Failures span={span} />
+      <Together isPending={useIsPending(team.id)}>
+        <Needs />
+        <div class="columns">
+          <div class="stack loose">
+            <Traffic span={span} />
+            <Failures span={span} />
+          </div>
+          <div class="stack loose">
+            <FirstSteps />
+            <Month />
+          </div>
         </div>
-        <div class="stack loose">
-          <FirstSteps />
-          <Month />
-        </div>
-      </div>
+      </Together>
     </Page>
   )
 }
@@ -88,40 +93,43 @@ function Failures({ span }: { span: Span }) {
           {words.allFailures} <Icon name="arrow-right" />
         </a>
       </div>
-      {failures.data === undefined ? null : rows.length === 0 ? (
+      {failures.error !== null ? (
+        <ErrorCard error={failures.error} title={words.failuresMissing} onRetry={failures.refetch} />
+      ) : failures.data === undefined ? (
+        <Skeleton rows={3} />
+      ) : rows.length === 0 ? (
         <p class="soft">{words.noFailures}</p>
       ) : (
-        <Table
-          label={words.failures}
-          rows={rows}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              head: words.failureColumns.time,
-              cell: ({ created_at }) => <span class="soft nowrap">{time(created_at)}</span>,
-            },
-            {
-              head: words.failureColumns.recipient,
-              cell: ({ to_email }) => <Foreign>{to_email}</Foreign>,
-              class: 'cut',
-            },
-            {
-              head: words.failureColumns.subject,
-              cell: ({ subject }) => <span class="soft">{subject}</span>,
-              class: 'cut wide-only',
-            },
-            {
-              head: words.failureColumns.what,
-              cell: ({ status_reason }) => (
-                <span class="row">
-                  <Icon name="circle-x" tone="danger" />
-                  <span class="cut reason-cell">{status_reason === null ? words.refused : inShort(status_reason)}</span>
-                </span>
-              ),
-            },
-          ]}
-        />
+        <Table label={words.failures} rows={rows} keyOf={({ id }) => id} columns={columnsOf(time)} />
       )}
     </section>
   )
+}
+
+function columnsOf(time: (at: string) => string): Column<DeliveryLog>[] {
+  return [
+    {
+      head: words.failureColumns.time,
+      cell: ({ created_at }) => <span class="soft nowrap">{time(created_at)}</span>,
+    },
+    {
+      head: words.failureColumns.recipient,
+      cell: ({ to_email }) => <Foreign>{to_email}</Foreign>,
+      class: 'cut',
+    },
+    {
+      head: words.failureColumns.subject,
+      cell: ({ subject }) => <span class="soft">{subject}</span>,
+      class: 'cut wide-only',
+    },
+    {
+      head: words.failureColumns.what,
+      cell: ({ status_reason }) => (
+        <span class="row">
+          <Icon name="circle-x" tone="danger" />
+          <span class="cut reason-cell">{status_reason === null ? words.refused : inShort(status_reason)}</span>
+        </span>
+      ),
+    },
+  ]
 }

@@ -45,7 +45,11 @@ export function Traffic({ span }: { span: Span }) {
     { every: REFRESH_MS },
   )
   const error = totals.error ?? series.error
-  if (error !== null) return <ErrorCard error={error} onRetry={totals.refetch} />
+  const retry = () => {
+    totals.refetch()
+    series.refetch()
+  }
+  if (error !== null) return <ErrorCard error={error} title={words.figuresMissing} onRetry={retry} />
   if (totals.data === undefined || series.data === undefined) return <Skeleton rows={4} />
   return (
     <div class="card">

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { done, take } from '../../api/client.ts'
-import type { Member } from '../../api/types.ts'
+import type { MadeCounts, Member } from '../../api/types.ts'
 import { exact } from '../../base/dates.ts'
 import { refresh, useAction } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
@@ -14,6 +14,7 @@ import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { people as words } from '../../words/en/people.ts'
 import { useTeam } from '../team.ts'
+import { isLeft, LeftBehind } from './left-behind.tsx'
 
 type Role = Member['role']
 
@@ -152,12 +153,16 @@ export function ChangeRole({ member, onClose }: { member: Member; onClose: () =>
 
 export function Remove({ member, onClose }: MemberDialogProps) {
   const team = useTeam()
+  const [remaining, setRemaining] = useState<MadeCounts | null>(null)
   const action = useAction(async () => {
-    await done(team.api.DELETE('/team/members/{member_id}', { params: { path: { member_id: member.id } } }))
+    const path = { member_id: member.id }
+    const removed = await take(team.api.DELETE('/team/members/{member_id}', { params: { path } }))
     refresh(team.id, 'people')
     say(words.removed(member.email))
-    onClose()
+    if (isLeft(removed.remaining)) setRemaining(removed.remaining)
+    else onClose()
   })
+  if (remaining !== null) return <LeftBehind member={member} remaining={remaining} onClose={onClose} />
   return (
     <Confirm
       title={words.removeTitle(member.email)}

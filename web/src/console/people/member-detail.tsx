@@ -15,6 +15,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Time } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { RawJson } from '../../parts/raw-json.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
@@ -69,6 +70,7 @@ export function MemberDetail({ member, choose }: MemberDetailProps) {
           </Button>
         </div>
       )}
+      <RawJson record={member} />
     </div>
   )
 }

@@ -18,6 +18,7 @@ import { common } from '../../words/en/common.ts'
 import { people as words } from '../../words/en/people.ts'
 import { useTeam } from '../team.ts'
 import { ChangeRole, Invite, Remove, SignInLink, SignOut } from './dialogs.tsx'
+import { FormerMembers } from './left-behind.tsx'
 import { MemberDetail } from './member-detail.tsx'
 
 type Step = { kind: 'invite' } | { kind: MemberStep; member: Member }
@@ -65,6 +66,7 @@ export function People() {
         clearFilters={filters.isAnySet ? filters.clear : undefined}
         empty={<Empty icon="users" title={words.emptyTitle} action={inviteButton} />}
       />
+      {mayManage && <FormerMembers />}
       {step?.kind === 'invite' && <Invite onClose={close} />}
       {step?.kind === 'change' && <ChangeRole member={step.member} onClose={close} />}
       {step?.kind === 'remove' && <Remove member={step.member} onClose={close} />}

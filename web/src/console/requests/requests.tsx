@@ -21,6 +21,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { RawJson } from '../../parts/raw-json.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { requests as words } from '../../words/en/requests.ts'
 import { useTeam } from '../team.ts'
@@ -156,6 +157,7 @@ function Detail({ request, filters }: { request: ApiRequestRecord; filters: Filt
           {words.onlyKey}
         </Button>
       </div>
+      <RawJson record={request} />
     </div>
   )
 }

@@ -14,6 +14,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { State, Time, ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Section } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { ServerText } from '../../parts/server-text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { sending as words } from '../../words/en/sending.ts'
 import { useTeam } from '../team.ts'
@@ -63,6 +64,7 @@ function OpenAccount({ provider, tag }: { provider: Provider; tag: string }) {
       badge={<AccountState status={provider.status} />}
       note={words.types[provider.type]}
       actions={testButton}
+      record={provider}
       curl={[
         { method: 'GET', path: `/providers/${provider.id}` },
         { method: 'GET', path: `/providers/${provider.id}/usage` },
@@ -70,7 +72,9 @@ function OpenAccount({ provider, tag }: { provider: Provider; tag: string }) {
       ]}
     >
       {provider.status === 'error' && result === null && (
-        <ToneLine tone="danger">{provider.status_reason ?? words.statuses.error}</ToneLine>
+        <ToneLine tone="danger">
+          {provider.status_reason === null ? words.statuses.error : <ServerText>{provider.status_reason}</ServerText>}
+        </ToneLine>
       )}
       {test.error !== null && <ErrorCard error={test.error} onRetry={run} />}
       {(test.isBusy || result !== null) && <TestResult result={test.isBusy ? null : result} />}
@@ -110,7 +114,11 @@ function TestResult({ result }: { result: ProviderTest | null }) {
             <div>
               <b>{words.stages[stage]}</b>
               {isFailed && <p class="soft">{words.stageAdvice[stage]}</p>}
-              {isFailed && <p class="mono">{[result!.smtp_code, result!.message].filter(Boolean).join(' ')}</p>}
+              {isFailed && (
+                <p class="mono">
+                  <ServerText>{[result!.smtp_code, result!.message].filter(Boolean).join(' ')}</ServerText>
+                </p>
+              )}
             </div>
             <span />
           </div>

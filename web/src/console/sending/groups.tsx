@@ -6,11 +6,14 @@ import type { DeliveryGroup, Provider } from '../../api/types.ts'
 import { refresh, useAction, useMatching, usePages, useQuery } from '../../live/query.ts'
 import { useRequestKey } from '../../live/request-key.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
+import { CodeValue } from '../../parts/copy.tsx'
 import { Confirm, Dialog, FormFoot } from '../../parts/dialog.tsx'
+import { Fact } from '../../parts/facts.tsx'
 import { Check, SelectField, TextField } from '../../parts/field.tsx'
 import { FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { RawJson } from '../../parts/raw-json.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
@@ -52,6 +55,11 @@ export function Groups() {
         clearFilters={filters.isAnySet ? filters.clear : undefined}
         columns={columnsOf(nameOf, mayChange ? setStep : null)}
         keyOf={({ id }) => id}
+        opened={{
+          id: filters.get('open') ?? null,
+          toggle: (id) => filters.set('open', id),
+          detail: (group) => <Detail group={group} />,
+        }}
         empty={
           <Empty icon="split" title={words.noGroups} action={addButton}>
             {words.noGroupsText}
@@ -61,6 +69,19 @@ export function Groups() {
       {step?.kind === 'edit' && <EditGroup group={step.group} accounts={all} onClose={() => setStep(null)} />}
       {step?.kind === 'delete' && <DeleteGroup group={step.group} onClose={() => setStep(null)} />}
     </Section>
+  )
+}
+
+function Detail({ group }: { group: DeliveryGroup }) {
+  return (
+    <div class="card card-pad stack">
+      <dl class="facts small">
+        <Fact name={words.id}>
+          <CodeValue text={group.id} what={words.id} />
+        </Fact>
+      </dl>
+      <RawJson record={group} />
+    </div>
   )
 }
 

@@ -15,6 +15,7 @@ import type { Tone } from '../../parts/icon.tsx'
 import { Bar, State, Time, ToneLine } from '../../parts/marks.tsx'
 import { Page, Tabs } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
+import { ServerText } from '../../parts/server-text.tsx'
 import { type Column, List } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
@@ -135,7 +136,7 @@ function columnsOf(team: OpenTeam, all: readonly Provider[]): Column<Provider>[]
       cell: ({ status, status_reason }) => (
         <span class="two-lines">
           <AccountState status={status} />
-          <span class="cut reason-cell">{status_reason}</span>
+          <span class="cut reason-cell">{status_reason !== null && <ServerText>{status_reason}</ServerText>}</span>
         </span>
       ),
     },

@@ -7,7 +7,7 @@ import { count } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { approvals as words } from '../../words/en/approvals.ts'
-import { common } from '../../words/en/common.ts'
+import { shell } from '../../words/en/shell.ts'
 import { useTeam } from '../team.ts'
 
 /** Pages whose number is a count of the limits of the team. */
@@ -53,7 +53,7 @@ function DomainSign() {
   return (
     <>
       <Icon name="triangle-alert" tone="warn" />
-      <span class="hidden-word">{common.errors.failed}</span>
+      <span class="hidden-word">{shell.domainsWrong}</span>
     </>
   )
 }

@@ -75,6 +75,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         onValue={setText}
         hint={words.found(plural(found.length, words.address, words.addresses))}
         error={isTooMany ? words.tooMany(count(ADDRESSES_MAX)) : undefined}
+        isOwnError
       />
       <p class="soft" role="status">
         {run.isBusy ? words.progress(count(sent), count(found.length)) : ''}

@@ -23,7 +23,7 @@ export function TeamSettings() {
   const team = useTeam()
   const query = useQuery([team.id, 'team'], () => takeTagged(team.api.GET('/team')))
   return (
-    <Page title={words.title} note={words.note} curl={[{ method: 'GET', path: '/team' }]}>
+    <Page title={words.title} note={words.note} curl={[{ method: 'GET', path: '/team' }]} record={query.data?.value}>
       {query.error !== null && <ErrorCard error={query.error} onRetry={query.refetch} />}
       {query.isLoading && <Skeleton rows={4} />}
       {query.data !== undefined && (

@@ -27,39 +27,33 @@ const TONES = { success: 'good', retrying: 'warn', failed: 'danger', permanent_f
 export function Attempts({ webhookId }: { webhookId: string }) {
   const team = useTeam()
   const filters = useFilters()
+  const text = filters.get('event')?.trim() ?? ''
+  const searched = searchOf(text)
   const query = {
     result: filters.get('result') as WebhookDelivery['result'] | undefined,
-    event_type: filters.get('type') as WebhookDelivery['event_type'] | undefined,
-    event_id: eventIdOf(filters),
+    event_type: filters.get('type') as EventType | undefined,
+    ...searched,
   }
   const path = { webhook_id: webhookId }
-  const pages = usePages(
-    [team.id, 'webhooks', webhookId, 'attempts', query],
-    (cursor) =>
-      takeList(team.api.GET('/webhooks/{webhook_id}/deliveries', { params: { path, query: { ...query, cursor } } })),
-    { every: LIVE_MS },
-  )
+  const ask = (part: { cursor: string | undefined; limit?: number }) =>
+    takeList(team.api.GET('/webhooks/{webhook_id}/deliveries', { params: { path, query: { ...query, ...part } } }))
+  const pages = usePages([team.id, 'webhooks', webhookId, 'attempts', query], (cursor) => ask({ cursor }), {
+    every: LIVE_MS,
+  })
   return (
     <>
       <FilterBar
-        end={
-          <SaveCsv
-            name="webhook-attempts"
-            ask={(cursor) =>
-              takeList(
-                team.api.GET('/webhooks/{webhook_id}/deliveries', {
-                  params: { path, query: { ...query, limit: CSV_PART, cursor } },
-                }),
-              )
-            }
-            columns={CSV}
-          />
-        }
+        end={<SaveCsv name="webhook-attempts" ask={(cursor) => ask({ cursor, limit: CSV_PART })} columns={CSV} />}
       >
         <SearchField filters={filters} label={words.search} name="event" />
         <FilterMenu filters={filters} name="result" label={words.result} choices={choicesOf(words.results)} />
         <FilterMenu filters={filters} name="type" label={words.type} choices={choicesOf(webhooks.types)} />
       </FilterBar>
+      {text !== '' && searched === null && (
+        <p class="soft" role="status">
+          {words.notSearched}
+        </p>
+      )}
       <List
         pages={pages}
         label={words.label}
@@ -112,10 +106,17 @@ const CSV: Readonly<Record<string, (row: WebhookDelivery) => string | number | n
   response_body: (row) => row.response_body,
 }
 
-/** The filter `event`, once it is a whole id. */
-function eventIdOf(filters: Filters): string | undefined {
-  const event = filters.get('event')?.trim()
-  return event !== undefined && /^evt_[a-z0-9]{24}$/.test(event) ? event : undefined
+type EventType = WebhookDelivery['event_type']
+
+/** What the API searches by for a text: a whole event id, or the one event type that it is part of; null for other texts. */
+function searchOf(text: string): { event_id: string } | { event_type: EventType } | null {
+  const wanted = text.toLowerCase()
+  if (/^evt_[a-z0-9]{24}$/.test(wanted)) return { event_id: wanted }
+  const types = Object.entries(webhooks.types) as [EventType, string][]
+  const exact = types.filter(([type]) => type === wanted)
+  const matching = types.filter(([type, label]) => type.includes(wanted) || label.toLowerCase().includes(wanted))
+  const [found, other] = exact.length > 0 ? exact : matching
+  return wanted === '' || found === undefined || other !== undefined ? null : { event_type: found[0] }
 }
 
 /** The beginning of an answer, on one line. */

@@ -17,6 +17,9 @@ export function EventChoice({ types, onTypes }: { types: EventTypes; onTypes: (t
     <fieldset class="stack">
       <legend class="strong">{words.which}</legend>
       <Check label={words.all} isOn={isAll} onChange={(isOn) => onTypes(isOn ? ['*'] : [...ALL])} />
+      {types.some((type) => type === '*' || type.startsWith('message.received')) && (
+        <p class="soft">{words.seesPreviews}</p>
+      )}
       {!isAll &&
         ALL.map((type) => (
           <Check

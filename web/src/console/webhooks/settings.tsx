@@ -5,6 +5,8 @@ import { done } from '../../api/client.ts'
 import type { Webhook } from '../../api/types.ts'
 import { refresh, useAction } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
+import { CodeValue } from '../../parts/copy.tsx'
+import { Fact } from '../../parts/facts.tsx'
 import { Check, TextField } from '../../parts/field.tsx'
 import { ErrorCard } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
@@ -30,27 +32,34 @@ export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
   const mayChange = team.may('webhook.update')
   const urlError = save.error?.fieldMessage('url')
   return (
-    <form
-      class="stack measure"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save.run()
-      }}
-    >
-      {!mayChange && <p class="soft">{common.viewerNote}</p>}
-      <TextField label={words.url} hint={words.urlHint} error={urlError} type="url" value={url} onValue={setUrl} />
-      <TextField label={words.description} value={description} onValue={setDescription} />
-      <EventChoice types={types} onTypes={setTypes} />
-      <Check label={words.statuses.enabled} isOn={enabled} onChange={setEnabled} />
-      {save.error !== null && urlError === undefined && <ErrorCard error={save.error} />}
-      {mayChange && (
-        <div class="row">
-          <Button kind="primary" submits isBusy={save.isBusy} isOff={types.length === 0}>
-            {common.save}
-          </Button>
-        </div>
-      )}
-    </form>
+    <div class="stack loose">
+      <form
+        class="stack measure"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save.run()
+        }}
+      >
+        {!mayChange && <p class="soft">{common.viewerNote}</p>}
+        <TextField label={words.url} hint={words.urlHint} error={urlError} type="url" value={url} onValue={setUrl} />
+        <TextField label={words.description} value={description} onValue={setDescription} />
+        <EventChoice types={types} onTypes={setTypes} />
+        <Check label={words.statuses.enabled} isOn={enabled} onChange={setEnabled} />
+        {save.error !== null && urlError === undefined && <ErrorCard error={save.error} />}
+        {mayChange && (
+          <div class="row">
+            <Button kind="primary" submits isBusy={save.isBusy} isOff={types.length === 0}>
+              {common.save}
+            </Button>
+          </div>
+        )}
+      </form>
+      <dl class="facts">
+        <Fact name={words.id}>
+          <CodeValue text={webhook.id} what={words.idOf} />
+        </Fact>
+      </dl>
+    </div>
   )
 }

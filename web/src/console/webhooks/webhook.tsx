@@ -46,6 +46,7 @@ function OpenWebhook({ webhook, tag, tab }: { webhook: WebhookJson; tag: string;
       badge={<WebhookState webhook={webhook} />}
       crumb={{ href: team.href('webhooks'), label: words.title }}
       actions={<Actions webhook={webhook} />}
+      record={webhook}
       curl={[
         { method: 'GET', path: `/webhooks/${webhook.id}` },
         { method: 'GET', path: `/webhooks/${webhook.id}/deliveries` },

@@ -29,7 +29,6 @@ export const agents = {
   lastActivity: 'Last activity',
   owner: 'Owner',
   id: 'Registration',
-  callsItself: 'Calls itself',
   ended: 'Ended',
   traffic: 'Sent and received, each day',
   curves: { sent: 'Sent', received: 'Received', failed: 'Failed' },

@@ -7,6 +7,7 @@ export const audit = {
   columns: { actor: 'Who', action: 'What', target: 'Target', time: 'Time', source: 'From' },
   kinds: { person: 'Person', key: 'Key', command: 'Command on the machine' },
   noTarget: 'the team',
+  opens: 'Gives access to',
   request: 'Request',
   idOfRequest: 'request id',
   idOfActor: 'id',

@@ -42,6 +42,9 @@ export const firstRun = {
   mailboxTitle: 'First mailbox',
   mailboxLead: 'An address that keeps mail, and a password for your phone or mail program.',
   makeMailbox: 'Make mailbox',
+  mailboxMade: (email: string) =>
+    `${email} exists. Its password is shown once only: make another one if you did not copy it.`,
+  makePassword: 'Make another password',
   messageTitle: 'First message',
   messageLead: (email: string) =>
     `${email} writes to itself, through the whole server. The message appears here when it has arrived.`,
@@ -51,6 +54,7 @@ export const firstRun = {
     `This message was accepted, delivered and stored by your own server.\n\n${email} is ready. Open the console to add people, connect sending accounts and see every message.`,
   waiting: 'Waiting for the message',
   arrived: (ms: string) => `Arrived after ${ms}`,
+  hasArrived: 'Arrived',
   from: 'From',
   to: 'To',
   finish: 'Open the console',

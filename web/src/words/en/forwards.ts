@@ -11,6 +11,7 @@ export const forwards = {
   all: 'Everything this mailbox receives',
   alias: (email: string) => `Only mail to ${email}`,
   everything: 'Everything',
+  madeBy: (maker: string) => `, made by ${maker}`,
   keepCopy: 'Keep a copy here',
   keepCopyNote: 'Without it, the message is only in the other mailbox.',
   keeps: 'A copy stays here',

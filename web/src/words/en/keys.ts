@@ -46,6 +46,8 @@ export const keys = {
     write: 'write',
     receive: 'receive',
   } as Record<string, string>,
+  seesPreviews:
+    'Programs with this key see the events of the team, with the beginning of every received message. The audit log says so.',
   expiry: 'Ends',
   expiries: { never: 'Never', '30': 'In 30 days', '90': 'In 90 days', '365': 'In a year' },
   lastUsed: 'Last used',
@@ -58,7 +60,7 @@ export const keys = {
   rotateText:
     'A new key with the same rights is made. The old one works for the time you choose, so that programs can be changed without a gap.',
   grace: 'The old key works for',
-  graces: { '0': 'not at all', '3600': 'one hour', '86400': 'one day', '604800': 'one week' },
+  graces: { '0': 'not at all', '3600': 'one hour', '86400': 'one day' },
   revoke: 'Revoke',
   revokeTitle: (name: string) => `Revoke “${name}”?`,
   revokeText: 'Programs that use it are refused at once. This cannot be undone.',

@@ -119,6 +119,7 @@ export const mailboxes = {
   },
   shortLevels: { owner: 'Owner', editor: 'Editor', reader: 'Reader' },
   since: 'Since',
+  openedBy: (people: readonly string[]) => `Opened by ${people.join(', ')}`,
   noPeople: 'This mailbox is not opened in the browser yet',
   noPeopleText: 'Give a member of the team access, or use a mail program.',
   takeBack: 'Take back',

@@ -1,5 +1,7 @@
 // Words of the pages of the person.
 
+import { plural } from '../../base/numbers.ts'
+
 export const me = {
   title: 'Your account',
   pages: { profile: 'Profile', signIn: 'Signing in', sessions: 'Sessions', asks: 'Asks you', look: 'Appearance' },
@@ -8,6 +10,9 @@ export const me = {
   name: 'Your name',
   nameHint: 'Shown to your colleagues.',
   locale: 'Language of dates and numbers',
+  timeZone: 'Time zone',
+  timeZoneHint: 'Times on all pages are shown in it. Days of charts and limits are counted in UTC.',
+  ofBrowser: 'As the browser',
   locales: {
     '': 'As the browser',
     'en-GB': 'English (Britain)',
@@ -18,6 +23,8 @@ export const me = {
   } as Record<string, string>,
   save: 'Save',
   saved: 'Saved',
+  mailboxes: 'Your mailboxes',
+  unread: (threads: number) => (threads === 0 ? 'nothing unread' : `${plural(threads, 'thread', 'threads')} unread`),
   teams: 'Your teams',
   noTeams: 'You belong to no team yet.',
   passkeys: 'Passkeys',

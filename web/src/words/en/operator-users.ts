@@ -105,6 +105,8 @@ export const limitRequests = {
   noReason: 'none given',
   decided: 'Decided',
   note2: 'Note to the team',
+  id: 'Id',
+  idOf: 'id of the request',
   approvedLimit: 'Approved',
   approve: 'Approve',
   deny: 'Deny',

@@ -20,6 +20,6 @@ export const requests = {
   aboutError: 'What this error means',
   onlyKey: 'Only this key',
   emptyTitle: 'No request yet',
-  empty: 'Requests of your programs appear here, with the key they used and what became of them. Bodies are not kept.',
+  empty: 'API requests appear here, each with its key and its outcome. Bodies are not kept.',
   emptyAction: 'Make a key',
 }

@@ -4,6 +4,7 @@ export const shell = {
   console: 'Console',
   operator: 'Operator',
   me: 'Your account',
+  domainsWrong: 'Records of a domain need attention',
   skip: 'Skip to the page',
   navigation: 'Pages',
   search: 'Search, or paste any id',

@@ -2,6 +2,8 @@
 
 export const webhooks = {
   title: 'Webhooks',
+  id: 'Id',
+  idOf: 'id of the webhook',
   note: 'Where events of your team are sent to',
   search: 'Address or note',
   status: 'Status',
@@ -21,6 +23,7 @@ export const webhooks = {
   description: 'Note',
   which: 'Events',
   all: 'All events, later ones too',
+  seesPreviews: 'The address is sent the beginning of every received message. The audit log says so.',
   types: {
     'message.received': 'A message came in',
     'message.received.spam': 'A message came in as spam',
@@ -54,7 +57,6 @@ export const webhooks = {
   grace: 'The old secret is valid',
   graces: { '0': 'No longer', '3600': 'For one hour', '86400': 'For one day', '604800': 'For seven days' },
   inGrace: (until: string) => `Requests are signed with the old secret as well until ${until}.`,
-  rotated: (at: string) => `Secret rotated ${at}`,
   hint: (last: string) => `The secret ends with ${last}`,
   replayFailed: {
     button: 'Replay failed events',
@@ -101,7 +103,9 @@ export const webhooks = {
     noAnswer: 'no answer',
     took: (status: number, ms: string) => `${status} in ${ms} ms`,
     next: 'Next attempt',
-    search: 'Event id',
+    search: 'Event id, or kind of event',
+    notSearched:
+      'Not searched yet: enter a whole event id (evt_ and 24 characters), or a kind of event such as message.bounced.',
     size: 'Size',
     attempt: 'Attempt',
     status: 'Answer',

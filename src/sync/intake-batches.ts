@@ -1,0 +1,52 @@
+// Which contents of new messages are fetched, and which of them together.
+
+import type { KeyedHead } from './matching.ts'
+import { type AccountServer, MESSAGE_BYTES_MAX } from './server.ts'
+import type { SyncSession } from './sync-session.ts'
+
+/** Contents fetched with one command: bytes, and messages stored in one unit of work. */
+const BATCH_BYTES = 4 * 1024 * 1024
+export const BATCH_MESSAGES = 50
+
+/** Whether the content of a message is to be stored here. */
+export function isWanted({ account }: SyncSession, head: KeyedHead['head']): boolean {
+  if (head.sizeBytes > MESSAGE_BYTES_MAX) return false
+  return account.mode === 'mirror' || account.since === null || head.receivedAt > account.since
+}
+
+/** Messages that are fetched and stored together. */
+export function* batchesOf(heads: readonly KeyedHead[]): Generator<KeyedHead[]> {
+  let batch: KeyedHead[] = []
+  let bytes = 0
+  for (const one of heads) {
+    const size = bytesOf([one])
+    if (batch.length > 0 && (batch.length >= BATCH_MESSAGES || bytes + size > BATCH_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(one)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** What the contents of messages take in memory at most, as far as their server names their sizes. */
+export function bytesOf(batch: readonly KeyedHead[]): number {
+  return batch.reduce((sum, { head }) => sum + Math.min(head.sizeBytes, MESSAGE_BYTES_MAX), 0)
+}
+
+/** Contents by UID; a single large message is fetched in pieces. */
+export async function fetchContents(
+  server: AccountServer,
+  batch: readonly KeyedHead[],
+): Promise<Map<number, Uint8Array>> {
+  const [only] = batch
+  if (only === undefined) return new Map()
+  if (batch.length > 1 || only.head.sizeBytes <= BATCH_BYTES) return server.contents(batch.map(({ head }) => head.uid))
+  const stream = await server.content(only.head.uid)
+  if (stream === null) return new Map()
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return new Map([[only.head.uid, Buffer.concat(chunks)]])
+}
