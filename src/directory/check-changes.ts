@@ -4,7 +4,7 @@ import type { DomainCheck } from './domain-checks.ts'
 
 /** A check as it is stored. */
 export interface DatedCheck extends DomainCheck {
-  /** Since when DNS has these values, ms; null when an earlier version of the appliance checked them. */
+  /** Since when DNS has these values, ms; null before an answer, and when an earlier version of the appliance checked them. */
   since: number | null
   /** The values before, while no name server answers. */
   last?: Pick<DomainCheck, 'found' | 'ok'>
@@ -38,7 +38,9 @@ export function dateChecks(
     const old = before.find(({ record, name, expected }) => {
       return record === check.record && name === check.name && expected === check.expected
     })
-    if (old === undefined) return { ...check, since: now }
+    // What no name server has answered yet cannot have changed.
+    if (old === undefined || (!old.definite && old.last === undefined))
+      return { ...check, since: check.definite ? now : null }
     const last = old.last ?? { found: old.found, ok: old.ok }
     if (!check.definite) return { ...check, since: old.since, last }
     if (isSame(last, check)) return { ...check, since: old.since }

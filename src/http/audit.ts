@@ -2,6 +2,7 @@
 
 import { ID_PREFIX } from '../base/ids.ts'
 import type { AuditEntry } from '../people/audit.ts'
+import type { SignInSession } from '../people/sessions.ts'
 import type { SendableAnswer } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 import { isBytes, isPage, isStream } from './route.ts'
@@ -37,23 +38,29 @@ export async function noteChange(request: RequestContext, outcome: SendableAnswe
 function actorOf(request: RequestContext): AuditEntry['actor'] | null {
   const { principal, session, listener, match, opens } = request
   const { route } = match.entry!
-  const email = session?.email ?? personOfForm(request)
+  const person = session ?? sessionOfForm(request)
   const { surface = 'app', fresh = false } = route
   if ((principal?.kind === 'mailbox' && !fresh && opens === null) || surface === 'send' || surface === 'both')
     return null
-  const member = principal !== null && principal.kind !== 'person' ? principal.person?.memberId : undefined
-  if (email !== undefined) return { kind: 'person', id: member ?? session?.id ?? '', label: email }
+  if (person !== undefined) return { kind: 'person', id: memberOf(request, person) ?? person.id, label: person.email }
   if (principal === null || principal.kind === 'person') return null
   if (principal.kind === 'operator') return { kind: 'key', id: principal.keyId, label: 'operator key' }
   const key = listener.app.directory.keys.get(principal.teamId, principal.keyId)
   return { kind: 'key', id: principal.keyId, label: key?.name ?? '' }
 }
 
+/** The member of the team that was changed, as whom the person acts. */
+function memberOf({ principal, input, listener }: RequestContext, { email }: SignInSession): string | null | undefined {
+  if (principal !== null) return principal.kind === 'person' ? undefined : principal.person?.memberId
+  const { team_id: named } = input.params as { team_id?: string }
+  return listener.app.people.members.of(email).find(({ teamId }) => teamId === named)?.id
+}
+
 /** Forms of the script-free pages carry the session in the cookie alone. */
-function personOfForm(request: RequestContext): string | undefined {
+function sessionOfForm(request: RequestContext): SignInSession | undefined {
   if (request.match.entry!.route.form !== true) return undefined
   const { config, people } = request.listener.app
-  return people.sessions.read(cookieOf(request.header('cookie'), cookieName(config)))?.email
+  return people.sessions.read(cookieOf(request.header('cookie'), cookieName(config)))
 }
 
 /** The team that was changed: also where a person decides about something of a team, which the reply then names. */

@@ -63,8 +63,8 @@ export class MadeCredentials {
   }
 
   /**
-   * Ends the forwards that a member made to their own address, when their access ends: they would go on reading. One that its receiver has
-   * ended can be confirmed again by them: it is removed as well.
+   * Ends the forwards that a member, or a key that they made, made to their own address, when their access ends: they would go on reading.
+   * One that its receiver has ended can be confirmed again by them: it is removed as well.
    * @param mailboxId null for all mailboxes of the team
    */
   endOwnForwardsIn(
@@ -72,7 +72,8 @@ export class MadeCredentials {
     { id, teamId, email }: { id: string; teamId: string; email: string },
     mailboxId: string | null,
   ): void {
-    const made = this.#deps.forwards.madeBy(teamId, [id], tx)
+    const { keys, forwards } = this.#deps
+    const made = forwards.madeBy(teamId, keys.makersFrom(teamId, id, tx), tx)
     const own = made.filter((one) => one.email.toLowerCase() === email)
     this.#endIn(tx, mailboxId === null ? own : own.filter((one) => one.mailboxId === mailboxId))
   }

@@ -47,13 +47,23 @@ export class FolderPush {
     this.#comparedSeq = seq
     if (compared() === this.#compared) return
     const here = [...session.deps.store.folders.paths(session.mail)].sort((a, b) => depth(a) - depth(b))
-    for (const folder of here) await this.#renameIfMoved(folder)
-    for (const folder of here) await this.#createIfMissing(folder)
+    let rows = this.#rowsByFolder()
+    for (const folder of here) {
+      if (!isMoved(folder, rows.get(folder.n))) continue
+      await this.#renameIfMoved(folder)
+      rows = this.#rowsByFolder()
+    }
+    for (const folder of here) if (!rows.has(folder.n)) await this.#createIfMissing(folder)
     this.#compared = compared()
   }
 
   #rows(): RemoteFolder[] {
     return this.#session.deps.folders.list(this.#session.account.n)
+  }
+
+  /** By number of the folder here. */
+  #rowsByFolder(): Map<number | null, RemoteFolder> {
+    return new Map(this.#rows().map((row) => [row.folder, row]))
   }
 
   /** @returns undefined when the server cannot have the folder */
@@ -71,7 +81,7 @@ export class FolderPush {
     const session = this.#session
     const { folders } = session.deps
     const row = this.#rows().find((one) => one.folder === folder.n)
-    if (row === undefined || row.localPath === folder.path || folder.role !== null || row.role !== null) return
+    if (row === undefined || !isMoved(folder, row)) return
     const to = this.#pathOf(folder.path)
     if (to === undefined) return
     const { delimiter } = this.#tree
@@ -92,7 +102,6 @@ export class FolderPush {
   async #createIfMissing(folder: FolderHere): Promise<void> {
     const session = this.#session
     const { folders, store } = session.deps
-    if (this.#rows().some((one) => one.folder === folder.n)) return
     const messages = store.folders.total(session.mail, folder.id, 'messages', false) ?? 0
     const hasChildren = store.views.status(session.mail, folder.n)?.hasChildren ?? false
     if (folder.role !== null && messages === 0 && !hasChildren) return
@@ -165,6 +174,11 @@ export class FolderPush {
       return false
     }
   }
+}
+
+/** Whether a folder has another name here than it has there. */
+function isMoved({ path, role }: FolderHere, row: RemoteFolder | undefined): boolean {
+  return row !== undefined && row.localPath !== path && role === null && row.role === null
 }
 
 function depth({ path }: FolderHere): number {

@@ -4,6 +4,7 @@ import { pause } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { AccountTaken } from './accounts-state.ts'
 import { ArrivalWatch } from './arrival-watch.ts'
+import { holderOf } from './content-memory.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteAccount } from './records.ts'
 import { Round } from './round.ts'
@@ -103,7 +104,7 @@ export class Follower {
     const { states, memory, mayAppend } = this.#deps
     const { account } = this
     if (account.kind === null)
-      await memory.working(account.teamId, () => requireSameAccount(this.#deps, server, account))
+      await memory.working(holderOf(account), () => requireSameAccount(this.#deps, server, account))
     const session = new SyncSession(this.#deps, this.account, { server, token: this.#token, signal })
     await session.write((tx) => states.connected(tx, session.account, server.facts))
     const watch = this.#watch

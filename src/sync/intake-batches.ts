@@ -14,21 +14,29 @@ export function isWanted({ account }: SyncSession, head: KeyedHead['head']): boo
   return account.mode === 'mirror' || account.since === null || head.receivedAt > account.since
 }
 
-/** Messages that are fetched and stored together. */
-export function* batchesOf(heads: readonly KeyedHead[]): Generator<KeyedHead[]> {
+/** Messages that are fetched and stored together. @param isAlone asked for each when its turn comes */
+export function* batchesOf(heads: readonly KeyedHead[], isAlone: (one: KeyedHead) => boolean): Generator<KeyedHead[]> {
   let batch: KeyedHead[] = []
   let bytes = 0
+  let isFull = false
   for (const one of heads) {
     const size = bytesOf([one])
-    if (batch.length > 0 && (batch.length >= BATCH_MESSAGES || bytes + size > BATCH_BYTES)) {
+    const isSingle = isAlone(one)
+    const isOver = batch.length >= BATCH_MESSAGES || bytes + size > BATCH_BYTES
+    if (batch.length > 0 && (isFull || isSingle || isOver)) {
       yield batch
       batch = []
       bytes = 0
     }
     batch.push(one)
     bytes += size
+    isFull = isSingle
   }
   if (batch.length > 0) yield batch
+}
+
+export function uidsOf(batch: readonly KeyedHead[]): number[] {
+  return batch.map(({ head }) => head.uid)
 }
 
 /** What the contents of messages take in memory at most, as far as their server names their sizes. */

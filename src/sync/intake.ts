@@ -6,9 +6,10 @@ import { recordReceived } from '../events/received.ts'
 import type { StoredImport } from '../store/imports.ts'
 import type { MessageAuthentication } from '../store/records.ts'
 import type { MessageReading } from '../workers/inspection.ts'
+import { type HoldsBytes, holderOf } from './content-memory.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
-import { BATCH_MESSAGES, batchesOf, bytesOf, fetchContents, isWanted } from './intake-batches.ts'
+import { BATCH_MESSAGES, batchesOf, bytesOf, fetchContents, isWanted, uidsOf } from './intake-batches.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
@@ -41,6 +42,15 @@ const FULL = 'The mailbox is full: new messages wait at the server. Delete messa
 interface FetchRun {
   count: number
   isStopped: boolean
+}
+
+/** One batch of a run. */
+interface BatchTurn {
+  run: FetchRun
+  /** Settles when the batch before this one is stored. */
+  earlier: Promise<void> | undefined
+  onFetched: () => void
+  holds: HoldsBytes
 }
 
 export class Intake {
@@ -137,14 +147,14 @@ export class Intake {
     const run: FetchRun = { count: 0, isStopped: false }
     const taken: Promise<void>[] = []
     try {
-      for (const batch of batchesOf(fresh)) {
+      for (const batch of batchesOf(fresh, ({ head }) => deps.breaks.isAlone(folder.n, head.uid))) {
         if (run.isStopped || this.#isFull() || (taken.length > 0 && !mayGoOn())) break
         await this.#session.ready()
         await taken.at(-BATCHES_AT_ONCE)
         if (run.isStopped) break
         const [fetched, earlier] = [Promise.withResolvers<void>(), taken.at(-1)]
-        const one = deps.memory.holding(account.teamId, bytesOf(batch), () =>
-          this.#take(folder, map, batch, { earlier, onFetched: fetched.resolve, run }),
+        const one = deps.memory.holding(holderOf(account), bytesOf(batch), (holds) =>
+          this.#take(folder, map, batch, { earlier, onFetched: fetched.resolve, run, holds }),
         )
         taken.push(one)
         await Promise.race([fetched.promise, one])
@@ -156,20 +166,18 @@ export class Intake {
     return run.count
   }
 
-  /** @param earlier settles when the batch before this one is stored */
   async #take(
     folder: RemoteFolder,
     map: FolderMap,
     batch: readonly KeyedHead[],
-    { earlier, onFetched, run }: { earlier: Promise<void> | undefined; onFetched: () => void; run: FetchRun },
+    { earlier, onFetched, run, holds }: BatchTurn,
   ): Promise<void> {
     const session = this.#session
     const { store } = session.deps
     await session.ensure(folder.path)
-    const contents = await fetchContents(
-      session.server,
-      batch.filter(({ head }) => isWanted(session, head)),
-    )
+    const contents = await this.#contents(folder, batch)
+    // A server may name smaller sizes: the next batch waits until there is room for this one.
+    await holds(contents.values().reduce((sum, { length }) => sum + length, 0))
     onFetched()
     const readings = await this.#read(batch, contents)
     await store.blobs.putAll(readings.filter((reading) => reading !== null))
@@ -177,10 +185,24 @@ export class Intake {
     // What comes behind a message that did not fit is fetched again.
     if (run.isStopped) return
     const isStored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings }))
-    if (isStored) run.count += batch.length
-    else {
+    if (isStored) {
+      run.count += batch.length
+      session.deps.breaks.forget(folder.n, uidsOf(batch))
+    } else {
       run.isStopped = true
       this.#full = this.#room()
+    }
+  }
+
+  async #contents(folder: RemoteFolder, batch: readonly KeyedHead[]): Promise<Map<number, Uint8Array>> {
+    const { deps, server, signal } = this.#session
+    const isAsked = ({ head }: KeyedHead) => isWanted(this.#session, head) && !deps.breaks.isLeft(folder.n, head.uid)
+    const asked = batch.filter(isAsked)
+    try {
+      return await fetchContents(server, asked)
+    } catch (error) {
+      if (!signal.aborted) deps.breaks.note(folder.n, uidsOf(asked), error)
+      throw error
     }
   }
 
@@ -349,19 +371,29 @@ export class Intake {
         messages.setContent(tx, folder.n, row.uid, { message: null, state, tries, triedAt: clock.now() }),
       )
       if (head === undefined) continue
+      const one = { head, key: row.key }
       await session.ready()
-      const bytes = (await fetchContents(session.server, [{ head, key: row.key }])).get(row.uid)
-      if (bytes === undefined) continue
-      const [reading] = (await session.deps.inspector.readAll([bytes])) as [MessageReading]
-      await session.deps.store.blobs.putAll([reading])
-      await session.write((tx) => {
-        const [stored] = this.#import(tx, folder, map, [{ head, key: row.key, reading }])
-        if (stored === undefined) {
-          this.#full = this.#room()
-          return messages.setContent(tx, folder.n, row.uid, row)
-        }
-        messages.setContent(tx, folder.n, row.uid, { message: stored.n, state: CONTENT.known, tries, triedAt: null })
-      })
+      await session.deps.memory.holding(holderOf(session.account), bytesOf([one]), () =>
+        this.#takeMissing(folder, map, { ...row, tries }, one),
+      )
     }
+  }
+
+  /** @param row with this attempt counted */
+  async #takeMissing(folder: RemoteFolder, map: FolderMap, row: RemoteMessage, one: KeyedHead): Promise<void> {
+    const session = this.#session
+    const { messages, inspector, store } = session.deps
+    const bytes = (await fetchContents(session.server, [one])).get(row.uid)
+    if (bytes === undefined) return
+    const [reading] = (await inspector.readAll([bytes])) as [MessageReading]
+    await store.blobs.putAll([reading])
+    await session.write((tx) => {
+      const [stored] = this.#import(tx, folder, map, [{ ...one, reading }])
+      if (stored === undefined) {
+        this.#full = this.#room()
+        return messages.setContent(tx, folder.n, row.uid, { ...row, tries: row.tries - 1 })
+      }
+      messages.setContent(tx, folder.n, row.uid, { ...row, message: stored.n, state: CONTENT.known, triedAt: null })
+    })
   }
 }

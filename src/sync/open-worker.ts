@@ -7,6 +7,7 @@ import type { Announcements } from './announcements.ts'
 import { serverOpener } from './connect.ts'
 import { ContentMemory } from './content-memory.ts'
 import type { SyncDeps } from './deps.ts'
+import { FetchBreaks } from './fetch-breaks.ts'
 import { Intents } from './ledger/intents.ts'
 import { RemoteFolders } from './ledger/remote-folders.ts'
 import { RemoteMessages } from './ledger/remote-messages.ts'
@@ -34,6 +35,7 @@ export function openSyncWorker({ open, ...deps }: SyncWorkerDeps): SyncWorker {
     messages: new RemoteMessages(db),
     intents: new Intents(db, clock),
     memory: new ContentMemory(),
+    breaks: new FetchBreaks(),
     mayAppend: (account, message) => appendDue(deps, account, message),
   })
 }

@@ -42,6 +42,10 @@ export class Pull {
   readonly #intake: Intake
   /** Messages below the lowest known UID of folders that are being imported, as of this session. */
   readonly #older = new Map<number, UidSpan[]>()
+  /** By folder: the message that was gone last when the list of folders was read. What is gone since may be in one that was looked at before. */
+  #listedGone: ReadonlyMap<number, number> = new Map()
+  /** Messages that are gone wait for the next list. */
+  #hasUnlisted = false
   /** Reads the folders again, when a message has a label that no folder stands for. */
   readonly #readTree: () => Promise<void>
 
@@ -70,6 +74,17 @@ export class Pull {
     for (const { folder, fresh } of looks) await this.#takeFresh(folder, fresh)
     for (const { folder } of looks) await this.#retry(folder)
     return looks.some(({ hasGone }) => hasGone)
+  }
+
+  /** To be called before the list of folders is read, with what changed in them. */
+  beginList(): void {
+    this.#listedGone = this.#session.deps.messages.lastGone(this.#session.account.n)
+    this.#hasUnlisted = false
+  }
+
+  /** Whether another list is to be read before all that is gone can be taken out. */
+  get hasUnlisted(): boolean {
+    return this.#hasUnlisted
   }
 
   /** Why new messages wait at the server, in one sentence; null: they do not. */
@@ -225,7 +240,8 @@ export class Pull {
   }
 
   /**
-   * Takes out what is gone from its folder and was not found in another one. To be called when all folders were looked at.
+   * Takes out what is gone from its folder and was not found in another one. To be called when all folders were looked at; what is gone since
+   * their list was read waits for the next one.
    * @returns folders to be looked at in full before their messages may be taken out
    */
   async settleGone(looked: ReadonlySet<number>): Promise<RemoteFolder[]> {
@@ -281,10 +297,13 @@ export class Pull {
     const held = part === removal?.parts?.[folder.n] ? part : undefined
     if (folder.reason === MISSED) return { kind: 'wait', held }
     const { present, gone } = await messages.counts(folder.n)
+    const listed = messages.goneUntil(folder.n, this.#listedGone.get(folder.n) ?? 0, gone)
+    if (listed < gone) this.#hasUnlisted = true
+    if (listed === 0) return { kind: 'wait', held }
     const set = (suspectAt: number | null) => session.write((tx) => folders.set(tx, folder.n, { suspectAt }))
     if (gone <= MASS_MESSAGES || gone <= present) {
       if (folder.suspectAt !== null) await set(null)
-      return { kind: 'take', most: gone }
+      return { kind: 'take', most: listed }
     }
     if (folder.suspectAt === null) await set(now)
     if (folder.suspectAt === null || now - folder.suspectAt < MASS_WAIT_MS) return { kind: 'wait', held }
@@ -297,7 +316,7 @@ export class Pull {
     }
     await set(null)
     // What was gone first is taken out; what is gone since then is looked at by itself.
-    return { kind: 'take', most }
+    return { kind: 'take', most: Math.min(most, listed) }
   }
 
   /** What was held back is allowed once. */

@@ -123,11 +123,13 @@ export class PushRemovals {
     )
   }
 
-  /** A confirmation ends with what it was for. */
+  /** A confirmation ends with what it was for: what is left, or is deleted from now on, may be removed without one as far as it is little. */
   async #endConfirmed(): Promise<void> {
     const session = this.#session
     const { messages, folders, states } = session.deps
-    if (session.account.removalThere?.isConfirmed !== true || messages.erasedCounts(session.account.n).size > 0) return
+    if (session.account.removalThere?.isConfirmed !== true) return
+    const left = this.#removals(messages.erasedCounts(session.account.n)).filter(({ folder }) => isKept(folder))
+    if (sum(left, 'pending') > MASS_CONFIRM_MESSAGES) return
     await session.write((tx) => {
       states.holdRemoval(tx, session.account, 'server', null)
       for (const { n, erased } of folders.list(session.account.n, tx))
@@ -192,6 +194,15 @@ export class PushRemovals {
     })
   }
 
+  /** What was confirmed is allowed once. */
+  #countConfirmed(tx: Tx, folder: RemoteFolder, count: number): void {
+    const { account, deps } = this.#session
+    const { removalThere } = account
+    if (removalThere?.isConfirmed !== true || !isKept(folder)) return
+    const messages = Math.max(0, removalThere.messages - count)
+    deps.states.holdRemoval(tx, account, 'server', { ...removalThere, messages })
+  }
+
   /** Writes what was removed, and counts it. */
   async #write(folder: RemoteFolder, uids: readonly number[], work: (tx: Tx, batch: number[]) => void): Promise<void> {
     const session = this.#session
@@ -203,6 +214,7 @@ export class PushRemovals {
         const now = clock.now()
         const { erased = 0, erasedAt = null } = folders.get(folder.n, tx) ?? {}
         const isSame = erasedAt !== null && erasedAt > now - MASS_WINDOW_MS
+        this.#countConfirmed(tx, folder, batch.length)
         const counted = isSame ? { erased: erased + batch.length } : { erased: batch.length, erasedAt: now }
         folders.set(tx, folder.n, counted)
       })

@@ -7,17 +7,20 @@ import { DEPTH_MAX, FOLDERS_MAX } from '../store/folders-edits.ts'
 import type { FolderRole } from '../store/records.ts'
 import type { RemoteFolder, RemoteFolderChange } from './ledger/remote-folders.ts'
 import { hexOf, messageKey } from './message-key.ts'
-import { isRefusal, type ListedFolder } from './server.ts'
+import { isRefusal, type ListedFolder, type RemoteFolderStatus } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { nameFolders, type PlannedFolder, prefixOf } from './tree-names.ts'
 
 /** Messages that are compared to recognise a renamed folder, and how many of them must be the same. */
 const SAMPLE = 20
 const SAME_SHARE = 0.8
+/** Pairs of folders whose messages are compared for one list: a server may name thousands that come and go. */
+const COMPARED_MAX = 1000
 /** Rows of a folder that is gone are removed in units of this many. */
 const ROWS_PER_BATCH = 500
 /** Why a folder that cannot be selected is not followed. */
 export const HOLDS_FOLDERS = 'It holds folders only.'
+const NO_ROOM = 'The mailbox cannot have more folders.'
 const GONE = 'It is gone at the server.'
 /** ... after it was missing in the list once; it is looked for again after this time, ms. */
 export const MISSED = 'It was missing in the last list of the server.'
@@ -47,25 +50,48 @@ export class RemoteTree {
     const gone = known().filter(({ path }) => !paths.has(path))
     const byPath = new Map(known().map((folder) => [folder.path, folder]))
     const created = named.filter(({ path }) => !byPath.has(path))
-    for (const folder of created) {
-      const former = await this.#formerOf(folder, gone)
+    const compared = { left: COMPARED_MAX }
+    let sent = this.#sentNames(gone)
+    for (const folder of gone.length === 0 ? [] : created) {
+      const former = await this.#formerOf(folder, { gone, sent, compared })
       if (former === undefined) continue
       gone.splice(gone.indexOf(former), 1)
       await this.#rename(former, folder)
+      sent = this.#sentNames(gone)
     }
-    for (const folder of named) await this.#keep(folder, known())
+    const tree = this.#readKnown()
+    for (const folder of named) await this.#keep(folder, tree)
     // Descendants first: a folder with others in it cannot be deleted.
     for (const folder of gone.toReversed()) await this.#leave(folder)
     await session.write((tx) => states.treeRead(tx, session.account.n))
   }
 
+  #readKnown(): KnownTree {
+    const { folders, store } = this.#session.deps
+    const rows = folders.list(this.#session.account.n)
+    return {
+      rows: new Map(rows.map((row) => [row.path, row])),
+      followed: rows.filter(({ state }) => state === 'followed').length,
+      here: new Set(store.folders.keys(this.#session.mail).map(({ n }) => n)),
+    }
+  }
+
   /** The folder that a new one was before it was renamed. */
-  async #formerOf(folder: PlannedFolder, gone: readonly RemoteFolder[]): Promise<RemoteFolder | undefined> {
+  async #formerOf(
+    folder: PlannedFolder,
+    { gone, sent, compared }: { gone: readonly RemoteFolder[]; sent: SentNames; compared: { left: number } },
+  ): Promise<RemoteFolder | undefined> {
     const named = gone.find(({ objectId }) => objectId !== null && objectId === folder.objectId)
-    const sent = named ?? gone.find((former) => this.#isSentName(folder, former))
-    if (sent !== undefined || folder.objectId !== null) return sent
+    const isSent = ({ objectId }: RemoteFolder) => folder.objectId === null || objectId === null
+    const found = named ?? sent.get(folder.names.join('/'))?.find(isSent)
+    if (found !== undefined || folder.objectId !== null || !folder.canSelect) return found
     try {
-      for (const former of gone) if (await this.#isSame(folder, former)) return former
+      const status = folder.status ?? (await this.#session.server.status(folder.path))
+      for (const former of gone) {
+        if (!mayBe(former, status)) continue
+        if (compared.left-- <= 0) return undefined
+        if (await this.#isSame(folder, former, status)) return former
+      }
     } catch (error) {
       // One that the server does not open is a folder of its own until it does.
       if (!isRefusal(error)) throw error
@@ -73,23 +99,24 @@ export class RemoteTree {
     return undefined
   }
 
-  /** Whether a folder has the new name of one that was renamed here: the answer to its RENAME is lost. */
-  #isSentName({ names, objectId }: PlannedFolder, former: RemoteFolder): boolean {
-    if (objectId !== null && former.objectId !== null) return false
+  /** Folders that were renamed here, by their new names: the answer to a RENAME may be lost. */
+  #sentNames(gone: readonly RemoteFolder[]): SentNames {
+    if (gone.length === 0) return new Map()
     const { store } = this.#session.deps
-    const here = store.folders.paths(this.#session.mail).find(({ n }) => n === former.folder)
-    return here !== undefined && here.path !== former.localPath && here.path === names.join('/')
+    const paths = new Map(store.folders.paths(this.#session.mail).map(({ n, path }) => [n, path]))
+    const renamed = gone.flatMap((former) => {
+      const path = former.folder === null ? undefined : paths.get(former.folder)
+      return path === undefined || path === former.localPath ? [] : [{ path, former }]
+    })
+    const byPath = Map.groupBy(renamed, ({ path }) => path)
+    return new Map([...byPath].map(([path, all]) => [path, all.map(({ former }) => former)]))
   }
 
   /** Whether the newest known messages of a folder that is gone are in a new one. */
-  async #isSame(folder: PlannedFolder, former: RemoteFolder): Promise<boolean> {
+  async #isSame(folder: PlannedFolder, former: RemoteFolder, status: RemoteFolderStatus): Promise<boolean> {
     const session = this.#session
     const { messages } = session.deps
-    if (!folder.canSelect) return false
-    const status = folder.status ?? (await session.server.status(folder.path))
-    // A folder that was made from here may not have been looked at yet: then its messages alone decide.
     const isLooked = former.uidNext !== null
-    if (isLooked && (status.uidNext < former.uidNext! || status.uidValidity !== former.uidValidity)) return false
     const spans = await messages.spans(former.n)
     const last = spans.at(-1)
     if (last === undefined) {
@@ -127,13 +154,13 @@ export class RemoteTree {
   }
 
   /** Writes a listed folder, and creates its folder here. */
-  async #keep(folder: PlannedFolder, known: readonly RemoteFolder[]): Promise<void> {
+  async #keep(folder: PlannedFolder, known: KnownTree): Promise<void> {
     const session = this.#session
     const { folders } = session.deps
-    const row = known.find(({ path }) => path === folder.path)
+    const row = known.rows.get(folder.path)
     const reason = this.#whyIgnored(folder, known)
     const state = reason === null ? 'followed' : 'ignored'
-    const isThere = row?.folder != null && this.#folderHere(session.deps.db.read, row.folder) !== undefined
+    const isThere = row?.folder != null && known.here.has(row.folder)
     const isSame = row?.state === state && row.role === folder.role && row.objectId === folder.objectId
     // A folder deleted here is to be deleted there first (folder-push.ts).
     if (row !== undefined && isSame && (isThere || row.folder !== null || reason !== null)) return
@@ -151,6 +178,7 @@ export class RemoteTree {
       const isShown = reason === null || (!folder.canSelect && this.#hasChildren(folder, known))
       if (session.account.mode === 'mirror' && isShown && !isThere) this.#open(tx, n, folder)
       if (session.account.mode === 'collect' && reason === null) this.#collect(tx, n)
+      note(known, folders.get(n, tx)!)
     })
   }
 
@@ -178,7 +206,7 @@ export class RemoteTree {
     const same = paths.find((one) => one.path === path && one.role === null && !taken.has(one.n))
     const id = same?.id ?? this.#create(tx, freeName(paths, parent, name, null), parent?.id ?? null)
     if (id === null) {
-      folders.set(tx, n, { state: 'ignored', reason: 'The mailbox cannot have more folders.' })
+      folders.set(tx, n, { state: 'ignored', reason: NO_ROOM })
       return
     }
     const here = this.#paths(tx).find((one) => one.id === id)!.n
@@ -203,19 +231,22 @@ export class RemoteTree {
     return [here ?? null, here === undefined ? null : name]
   }
 
-  #whyIgnored(folder: PlannedFolder, known: readonly RemoteFolder[]): string | null {
+  #whyIgnored(folder: PlannedFolder, { rows, followed, here }: KnownTree): string | null {
     const { account, areLabels } = this.#session
     if (!folder.canSelect) return HOLDS_FOLDERS
     if (folder.names.length > DEPTH_MAX) return `It is nested more than ${DEPTH_MAX} levels deep.`
-    const followed = known.filter(({ state, path }) => state === 'followed' && path !== folder.path)
-    if (followed.length >= FOLDERS_MAX) return `Only ${FOLDERS_MAX} folders are followed.`
+    const row = rows.get(folder.path)
+    // Not tried again with each list.
+    if (row?.reason === NO_ROOM && here.size >= FOLDERS_MAX) return NO_ROOM
+    if (followed - (row?.state === 'followed' ? 1 : 0) >= FOLDERS_MAX)
+      return `Only ${FOLDERS_MAX} folders are followed.`
     if (account.mode !== 'collect') return null
     if (areLabels && folder.role !== 'archive') return 'Its messages are in All Mail.'
     return NOT_COLLECTED.includes(folder.role) ? 'Mail is not collected from it.' : null
   }
 
-  #hasChildren({ path, delimiter }: PlannedFolder, known: readonly RemoteFolder[]): boolean {
-    return delimiter !== null && known.some((row) => row.path.startsWith(path + delimiter))
+  #hasChildren({ path, delimiter }: PlannedFolder, { rows }: KnownTree): boolean {
+    return delimiter !== null && rows.keys().some((known) => known.startsWith(path + delimiter))
   }
 
   /** A folder is gone there: its messages are, and then the folder here. */
@@ -279,6 +310,30 @@ export class RemoteTree {
     const here = this.#paths(tx).find((one) => one.n === folders.get(n, tx)?.folder)
     if (here !== undefined) folders.set(tx, n, { localPath: here.path })
   }
+}
+
+/** What is known while a list is compared. */
+interface KnownTree {
+  rows: Map<string, RemoteFolder>
+  /** How many of them are followed. */
+  followed: number
+  /** Numbers of the folders here. */
+  here: Set<number>
+}
+
+/** Takes a row as it is written now. */
+function note(known: KnownTree, row: RemoteFolder): void {
+  const count = (one: RemoteFolder | undefined) => (one?.state === 'followed' ? 1 : 0)
+  known.followed += count(row) - count(known.rows.get(row.path))
+  known.rows.set(row.path, row)
+  if (row.folder !== null) known.here.add(row.folder)
+}
+
+type SentNames = ReadonlyMap<string, readonly RemoteFolder[]>
+
+/** A folder that was made from here may not have been looked at yet: then its messages alone decide. */
+function mayBe({ uidNext, uidValidity }: RemoteFolder, status: RemoteFolderStatus): boolean {
+  return uidNext === null || (status.uidNext >= uidNext && status.uidValidity === uidValidity)
 }
 
 interface FolderHere {

@@ -81,6 +81,7 @@ export class Round {
     if (!isNew) await this.#settleGone(looked)
     const more = await this.#import()
     if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
+    if (this.#pull.hasUnlisted) this.#listedAt = null
     await session.write((tx) => states.synced(tx, session.account.n, this.#reason()))
     return more
   }
@@ -142,6 +143,7 @@ export class Round {
   /** Reads the list and looks at the folders that changed. @returns their numbers */
   async #lookAtChanged(): Promise<Set<number>> {
     const session = this.#session
+    this.#pull.beginList()
     const listed = await session.server.folders()
     await this.#tree.bring(listed)
     const byPath = new Map(listed.map((folder) => [folder.path, folder]))

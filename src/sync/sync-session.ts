@@ -10,7 +10,8 @@ import type { Account } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import { type AccountStates, AccountTaken } from './accounts-state.ts'
-import type { ContentMemory, WorkSlot } from './content-memory.ts'
+import { type ContentMemory, holderOf, type WorkSlot } from './content-memory.ts'
+import type { FetchBreaks } from './fetch-breaks.ts'
 import type { Intents } from './ledger/intents.ts'
 import type { RemoteFolder, RemoteFolders } from './ledger/remote-folders.ts'
 import type { RemoteMessages } from './ledger/remote-messages.ts'
@@ -30,6 +31,7 @@ export interface RoundDeps {
   messages: RemoteMessages
   intents: Intents
   memory: ContentMemory
+  breaks: FetchBreaks
 }
 
 export class SyncSession {
@@ -127,7 +129,7 @@ export class SyncSession {
 
   /** Runs a part of the work on the account, when it is its turn. */
   working<T>(work: () => Promise<T>): Promise<T> {
-    return this.deps.memory.working(this.#account.teamId, async (slot) => {
+    return this.deps.memory.working(holderOf(this.#account), async (slot) => {
       this.#slot = slot
       try {
         return await work()

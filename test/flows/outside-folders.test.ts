@@ -133,3 +133,29 @@ for (const mode of ['mirror', 'collect']) {
     if (mode === 'mirror') mailbox.assertEqual('after the move')
   })
 }
+
+test('a round reads what is known of the folders a few times, however many there are', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    for (let n = 0; n < 120; n++) account.create(`Folder ${n}`)
+  })
+  await mailbox.settle(1)
+  const { read } = models.appliance.app.db
+  const all = read.all
+  let lists = 0
+  read.all = (sql: string, ...more: [never]) => {
+    if (sql.includes('FROM remote_folders WHERE remote =') || sql.includes('FROM folders')) lists++
+    return all.call(read, sql, ...more) as never
+  }
+  try {
+    mailbox.account.create('One more')
+    for (let n = 0; n < 20; n++) mailbox.account.rename(`Folder ${n}`, `Renamed ${n}`)
+    await mailbox.settle(2)
+  } finally {
+    read.all = all
+  }
+  assert.equal(
+    mailbox.store.folders.paths(mailbox.mail).filter(({ path }) => /^Renamed|^One more/.test(path)).length,
+    21,
+  )
+  assert.ok(lists < 400, `${lists} lists`)
+})

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { trashRetention } from '../../src/jobs/trash-retention.ts'
+import { Intents, sendNow } from '../../src/sync/ledger/intents.ts'
 import { ServerError } from '../../src/sync/server.ts'
 import type { ModelAbilities, ModelAccount } from '../support/model-account.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
@@ -176,6 +177,23 @@ test('messages that are moved there into a new folder are the same as before', a
   assert.deepEqual([mailbox.numbers(), mailbox.account.fetched], [before, fetched])
 })
 
+test('a message that is moved there into a folder that was just looked at is the same', async () => {
+  const mailbox = await filled()
+  const before = mailbox.numbers()
+  const { account } = mailbox
+  const { fetched } = account
+  account.setFlags('Work', 1, { add: ['\\Flagged'], remove: [] })
+  account.fault = (command, moment, path) => {
+    if (command !== 'SELECT' || moment !== 'before' || path !== 'Work') return
+    account.fault = () => {}
+    account.move('Work', 2, 'INBOX')
+  }
+  await act(mailbox, 'sync')
+  await mailbox.settle(1)
+  mailbox.assertEqual('after the move')
+  assert.deepEqual([mailbox.numbers(), account.fetched], [before, fetched])
+})
+
 test('messages that are moved here are the same, where a server does not name their new UIDs', async () => {
   const mailbox = await filled({ qresync: false, condstore: false, uidPlus: false })
   const before = mailbox.numbers()
@@ -299,6 +317,35 @@ test('a message whose head a server leaves out is asked for again', async () => 
   models.clock.advance(20 * 60_000)
   await mailbox.settle(2)
   mailbox.assertEqual('when it is given')
+})
+
+test('a message at which the connection breaks each time does not keep the others from being stored', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    for (let n = 0; n < 5; n++) account.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+    account.breaking.add(3)
+  })
+  await mailbox.settle(6)
+  assert.deepEqual([mailbox.here().length, (await mailbox.record()).status], [4, 'active'])
+  mailbox.account.breaking.clear()
+  models.clock.leap(6 * 3_600_000)
+  await mailbox.settle(2)
+  mailbox.assertEqual('when the server gives it')
+})
+
+test('changes that wait in great number are sent in parts, and all of them', async () => {
+  const mailbox = await filled()
+  const { db, clock } = models.appliance.app
+  const intents = new Intents(db, clock)
+  const { n } = models.appliance.app.sync.accounts.get(models.team.id, mailbox.id)!
+  await act(mailbox, 'pause')
+  await models.appliance.settle()
+  await db.write((tx) => {
+    for (let message = 1; message <= 5001; message++) intents.add(tx, n, sendNow(message))
+  })
+  assert.equal(intents.due(n, clock.now()).length, 5000)
+  await act(mailbox, 'resume')
+  await mailbox.settle(1)
+  assert.equal(intents.hasDue(n, clock.now()), false)
 })
 
 test('nothing is written to a folder whose UIDs went back: they mean other messages', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ServerError } from '../../src/sync/server.ts'
 import type { Json } from '../support/appliance.ts'
 import type { ModelAbilities } from '../support/model-account.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
@@ -74,6 +75,26 @@ test('many messages deleted here stay at the server until it is confirmed; time 
   mailbox.assertEqual('after the confirmation')
   assert.equal((await confirm(mailbox)).status, 409)
   assert.equal((await mailbox.record()).status_reason, null)
+})
+
+test('what is deleted after a confirmation is held back by itself, although the server has refused some of it', async () => {
+  const mailbox = await filled(messages(2150))
+  await erase(mailbox, mailbox.numbers().slice(0, 1100))
+  await mailbox.settle(1)
+  assert.deepEqual(await held(mailbox), [['server', 1100, ['Inbox']]])
+  let expunged = 0
+  mailbox.account.fault = (command, moment) => {
+    if (command !== 'EXPUNGE' || moment !== 'before' || ++expunged <= 2) return
+    throw new ServerError('refused', 'Not now.')
+  }
+  assert.equal((await confirm(mailbox)).status, 200)
+  await models.appliance.settle()
+  assert.equal(mailbox.there().length, 1150)
+  mailbox.account.fault = () => {}
+  await erase(mailbox, mailbox.numbers().slice(0, 1000))
+  await models.appliance.settle()
+  assert.equal(mailbox.there().length, 1150)
+  assert.deepEqual(await held(mailbox), [['server', 1100, ['Inbox']]])
 })
 
 test('messages that are put back here are the same at the server, and lift the hold', async () => {

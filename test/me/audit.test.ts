@@ -61,6 +61,7 @@ test('reads, refusals and repeated requests leave no entry; a form leaves one', 
   await browser.submit(page, `/owner/keys/${team.id}/keys`, { name: 'by form', role: 'root:readonly' })
   const [newest] = await entries()
   assert.deepEqual([newest.action, newest.actor.label], ['createConsoleKey', owner.email])
+  assert.equal(newest.actor.id, owner.memberId, 'people without an id would be one actor of the bound')
 })
 
 test('entries are found by actor, text and time, page by page, and only by their team', async () => {

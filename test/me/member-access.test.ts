@@ -262,6 +262,64 @@ test('what opens messages needs a fresh proof, and the audit log names what it o
   assert.equal((await patch({ enabled: true })).status, 403)
 })
 
+test('a script that redirects needs a fresh proof also where another includes or activates it', async () => {
+  await confirm(owner)
+  const box = await shop.mailbox('scripts@shop.test')
+  const mine = await signInMember(appliance, shop.id, 'user', box.email)
+  const path = `/as/${box.id}/api/v1/mailbox/sieve-scripts`
+  const away = await mine.call('POST', path, { name: 'Away', content: 'redirect "home@elsewhere.example";' })
+  assert.equal(away.status, 201, JSON.stringify(away.body))
+  clock.advance(16 * 60_000)
+  const all = { name: 'All', content: 'require "include"; include :personal "Away";', activate: true }
+  const activate = () => mine.call('POST', `${path}/${away.body.data.id}/activate`)
+  for (const stale of [await mine.call('POST', path, all), await activate()])
+    assert.deepEqual([stale.status, stale.body.error?.param], [403, 'confirm'], JSON.stringify(stale.body))
+  assert.equal((await mine.call('POST', path, { name: 'Plain', content: 'keep;', activate: true })).status, 201)
+  await confirm(mine)
+  assert.equal((await activate()).status, 200)
+  assert.equal(
+    (await audited())[0]!.opens,
+    `the messages of ${box.email}, to the addresses that the script redirects to`,
+  )
+  assert.equal((await mine.call('POST', path, all)).status, 201)
+})
+
+test('another server or user name of an account needs a fresh proof: who is there sees the messages', async () => {
+  for (const person of [owner, admin]) await confirm(person)
+  const account = { email: 'ana@mail.example', password: 'words', imap_host: 'imap.mail.test' }
+  const outside = (await admin.call('POST', inShop('/remote-accounts'), account)).body.data
+  const sending = (await admin.call('POST', inShop('/providers'), ACCOUNT)).body.data
+  const remote = inShop(`/remote-accounts/${outside.id}`)
+  const changes: [path: string, body: object, opens: string][] = [
+    [
+      remote,
+      { imap_host: 'imap.other.test', password: 'more' },
+      'the messages of ana@mail.example, to imap.other.test',
+    ],
+    [remote, { imap_username: 'eve', password: 'more' }, 'the messages of ana@mail.example, to imap.other.test'],
+    [
+      ...([remote, { smtp_host: 'smtp.other.test', smtp_password: 'more' }] as const),
+      'the messages that the team sends through smtp.other.test',
+    ],
+    [
+      ...([inShop(`/providers/${sending.id}`), { smtp_username: 'eve', smtp_password: 'more' }] as const),
+      'the messages that the team sends through smtp.example.com',
+    ],
+  ]
+  for (const [path, body, opens] of changes) {
+    clock.advance(16 * 60_000)
+    const stale = await admin.call('PATCH', path, body)
+    assert.deepEqual([stale.status, stale.body.error?.param], [403, 'confirm'], JSON.stringify(stale.body))
+    await confirm(admin)
+    const { status, body: reply } = await admin.call('PATCH', path, body)
+    assert.equal(status, 200, JSON.stringify(reply))
+    assert.equal((await audited())[0]!.opens, opens)
+  }
+  clock.advance(16 * 60_000)
+  const same = { imap_host: 'imap.other.test', imap_username: 'eve', password: 'newer' }
+  assert.equal((await admin.call('PATCH', remote, same)).status, 200, 'a new password for the same account')
+})
+
 test('a removal says what the member made that stays in use, and it is ended in one step', async () => {
   for (const person of [owner, admin]) await confirm(person)
   const max = await signInMember(appliance, shop.id, 'admin', 'max@people.example')
@@ -277,8 +335,11 @@ test('a removal says what the member made that stays in use, and it is ended in 
   await make(`/mailboxes/${box.id}/forwards`, { to: 'max@elsewhere.example' })
   const api = (path: string, key: string, body?: object) =>
     appliance.call(body === undefined ? 'GET' : 'POST', `${appliance.origin}/api/v1${path}`, key, body)
-  const second = await api('/api-keys', first.key, { name: 'Second', role: 'root:readonly' })
+  const second = await api('/api-keys', first.key, { name: 'Second', role: 'root:full' })
   assert.equal(second.status, 201)
+  const other = await shop.mailbox('other@shop.test')
+  const byKey = await api(`/mailboxes/${other.id}/forwards`, second.body.data.key, { to: 'max@people.example' })
+  assert.equal(byKey.status, 201, 'it ends with their access, as one that they made by hand')
   const remaining = { api_keys: 2, app_passwords: 0, forwards: 1, webhooks: 1 }
   const removed = await owner.call('DELETE', member(max.memberId))
   assert.deepEqual(removed.body.data, { deleted: true, id: max.memberId, remaining })

@@ -63,6 +63,8 @@ export class ModelAccount {
   pace: (() => Promise<void>) | null = null
   /** UIDs whose heads the server does not give. */
   readonly headless = new Set<number>()
+  /** UIDs at whose contents the connection breaks. */
+  readonly breaking = new Set<number>()
   /** Contents that were fetched. */
   fetched = 0
   #modSeq = 1
@@ -325,6 +327,7 @@ export class ModelConnection implements AccountServer {
 
   contents(uids: readonly number[]): Promise<Map<number, Uint8Array>> {
     return this.#run('FETCH BODY', () => {
+      if (uids.some((uid) => this.#account.breaking.has(uid))) throw new ServerError('delay', 'Broken in a content.')
       const found = uids.flatMap((uid) => this.#folder.messages.get(uid) ?? [])
       this.#account.fetched += found.length
       return new Map(found.map(({ uid, bytes }) => [uid, bytes]))

@@ -6,6 +6,7 @@ import { domainStories } from './stories/domains.ts'
 import { firstRunStories } from './stories/first-run.ts'
 import { frameStories } from './stories/frame.ts'
 import { languageStories } from './stories/languages.ts'
+import { listStories } from './stories/lists.ts'
 import { measureStories } from './stories/measures.ts'
 import { operatorStories } from './stories/operator.ts'
 import { operatorUserStories } from './stories/operator-users.ts'
@@ -20,6 +21,7 @@ import type { Story } from './story.ts'
 export const STORIES: readonly Story[] = [
   ...frameStories,
   ...languageStories,
+  ...listStories,
   ...measureStories,
   ...firstRunStories,
   ...signInStories,

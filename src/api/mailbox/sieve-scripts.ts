@@ -1,6 +1,7 @@
 // The Sieve scripts of a mailbox (decisions §10.14).
 
 import { Type } from 'typebox'
+import { ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { allows } from '../../directory/permissions.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
@@ -32,17 +33,47 @@ const WRONG = '422 with `line` and `column` in `errors` for every error in the s
 /** `redirect` sends: a script with it needs the permission of sending. */
 const maySend = ({ permissions }: MailboxPrincipal) => allows(permissions, 'email.send')
 
-/** It sends the messages of the mailbox elsewhere, like a forward. @throws ProductError insufficient_permissions */
-function requireProofToRedirect(
+/**
+ * Makes a change of a script. What sends the messages of the mailbox elsewhere, itself or by a script it includes, is like a forward: a browser
+ * without a fresh proof may not.
+ * @param change with whether scripts that send are accepted @throws ProductError insufficient_permissions
+ */
+async function changeScript(
   app: Context,
   principal: MailboxPrincipal,
-  content: string,
   request: RequestFacts,
-): void {
-  if (compileScript(content).script?.sends !== true) return
-  request.requireFreshProof()
+  change: (maySend: boolean) => Promise<SieveText>,
+): Promise<SieveText> {
+  const stale = maySend(principal) ? staleProof(request) : null
+  const script = await accepted(() => change(maySend(principal) && stale === null), stale)
   const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
-  if (mailbox !== undefined) request.opens(openedByScript(mailbox.email))
+  if (mailbox !== undefined && compileScript(script.content).script?.sends === true)
+    request.opens(openedByScript(mailbox.email))
+  return script
+}
+
+/** @param stale thrown instead of a refusal */
+async function accepted(change: () => Promise<SieveText>, stale: ProductError | null): Promise<SieveText> {
+  try {
+    return await change()
+  } catch (error) {
+    throw stale !== null && isRefused(error) ? stale : error
+  }
+}
+
+/** The error of a session without a fresh proof; null for any other credential. */
+function staleProof(request: RequestFacts): ProductError | null {
+  try {
+    request.requireFreshProof()
+    return null
+  } catch (error) {
+    if (isRefused(error)) return error
+    throw error
+  }
+}
+
+function isRefused(error: unknown): error is ProductError {
+  return error instanceof ProductError && error.code === 'insufficient_permissions'
 }
 
 const listScripts = route({
@@ -99,12 +130,9 @@ const createScript = route({
   async handle({ body, principal, app, request }) {
     writableAccountOf(app, principal)
     refuseOutsideCredential(app, principal, FILTERS)
-    requireProofToRedirect(app, principal, body.content, request)
     const { name, content, activate = false } = body
-    const script = await app.directory.sieveScripts.create(
-      principal.mailboxId,
-      { name, content, activate },
-      maySend(principal),
+    const script = await changeScript(app, principal, request, (sends) =>
+      app.directory.sieveScripts.create(principal.mailboxId, { name, content, activate }, sends),
     )
     const headers = { Location: `/api/v1/mailbox/sieve-scripts/${script.id}` }
     return answer({ data: presentScriptDetail(script), headers })
@@ -173,10 +201,9 @@ const replaceScript = route({
   async handle({ params: { script_id: id }, body, principal, app, request }) {
     writableAccountOf(app, principal)
     refuseOutsideCredential(app, principal, FILTERS)
-    requireProofToRedirect(app, principal, body.content, request)
-    const next = { ...body, maySend: maySend(principal) }
-    const script = await app.directory.sieveScripts.replace(principal.mailboxId, id, next, (current) =>
-      request.matches(presentScriptDetail(current)),
+    const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
+    const script = await changeScript(app, principal, request, (sends) =>
+      app.directory.sieveScripts.replace(principal.mailboxId, id, { ...body, maySend: sends }, matches),
     )
     return presentScriptDetail(script)
   },
@@ -197,9 +224,10 @@ const activateScript = route({
     writableAccountOf(app, principal)
     refuseOutsideCredential(app, principal, FILTERS)
     const matches = (current: SieveText) => request.matches(presentScriptDetail(current))
-    return presentScriptDetail(
-      await app.directory.sieveScripts.activate(principal.mailboxId, id, maySend(principal), matches),
+    const script = await changeScript(app, principal, request, (sends) =>
+      app.directory.sieveScripts.activate(principal.mailboxId, id, sends, matches),
     )
+    return presentScriptDetail(script)
   },
 })
 

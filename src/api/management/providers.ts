@@ -18,6 +18,7 @@ import {
   presentUse,
 } from '../schemas/provider.ts'
 import { ProviderCreate, ProviderUpdate, readNewProvider, readProvider } from '../schemas/provider-input.ts'
+import { isOtherSmtp } from './other-servers.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ provider_id: Id('provider') })
@@ -121,8 +122,8 @@ const updateProvider = route({
     summary: 'Update a sending account; members left out stay',
     description:
       'After a change of host, port, protocol, user name or password it is checked again. Another host or user name needs `smtp_password` (422 ' +
-      '`required`): the stored one is not sent elsewhere. In a browser another host needs a confirmation of the last 15 minutes. 409 when the operator ' +
-      'manages it.',
+      '`required`): the stored one is not sent elsewhere. In a browser they need a confirmation of the last 15 minutes, too. 409 when the ' +
+      'operator manages it.',
   },
   access: { as: 'team', permission: 'provider.update' },
   params,
@@ -130,8 +131,7 @@ const updateProvider = route({
   reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
     const { teamId } = principal
-    const before = app.outbound.providers.get(teamId, provider_id)?.smtpHost
-    const isMoved = body.smtp_host !== undefined && body.smtp_host !== before
+    const isMoved = isOtherSmtp(body, app.outbound.providers.get(teamId, provider_id))
     if (isMoved) request.requireFreshProof()
     const matches = (current: Provider) => request.matches(presentProvider(current))
     const change = readProvider(body)

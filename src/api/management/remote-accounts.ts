@@ -5,6 +5,7 @@ import { notFound, ProductError } from '../../base/errors.ts'
 import { allows } from '../../directory/permissions.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, FilterId, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
+import { openedByAccount, openedByForward } from '../../people/opens.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
@@ -24,6 +25,7 @@ import {
   readRemoteAccount,
   readRemoteChange,
 } from '../schemas/remote-account-input.ts'
+import { isOtherImap, isOtherSmtp } from './other-servers.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const PATH = '/remote-accounts'
@@ -145,7 +147,8 @@ const updateAccount = route({
     description:
       'After a change of server, user name or password it is `pending` and signed in to again. A new `password` is also that of the ' +
       'sending account, if both were equal. Another `imap_host`, `imap_port` or `imap_username` needs `password`, another `smtp_host` or ' +
-      '`smtp_username` `smtp_password`, and so does `none` as protocol (422 `required`): stored ones are not sent elsewhere. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
+      '`smtp_username` `smtp_password`, and so does `none` as protocol (422 `required`): stored ones are not sent elsewhere. In a browser another server or ' +
+      'user name needs a confirmation of the last 15 minutes. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
   },
   access: { as: 'team', permission: 'remote.update' },
   limits: { throttle: UPDATE_RATE },
@@ -153,10 +156,22 @@ const updateAccount = route({
   body: { schema: RemoteAccountUpdate },
   reply: { schema: RemoteAccountJson, etag: true },
   async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
+    const { teamId } = principal
+    const providerOf = (account: RemoteAccount | undefined) =>
+      account?.providerId == null ? undefined : app.outbound.providers.get(teamId, account.providerId)
+    const before = app.sync.accounts.get(teamId, id)
+    const isSentElsewhere = isOtherSmtp(body, providerOf(before))
+    const isElsewhere = isOtherImap(body, before?.imap)
+    if (isSentElsewhere || isElsewhere) request.requireFreshProof()
     const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
     const change = readRemoteChange(body)
-    const { outsideAccounts } = app.administration
-    return presentRemoteAccount(await outsideAccounts.update(principal.teamId, id, change, matches))
+    const updated = await app.administration.outsideAccounts.update(teamId, id, change, matches)
+    const opened = [
+      ...(isElsewhere ? [openedByForward(updated.email, updated.imap?.host ?? '')] : []),
+      ...(isSentElsewhere ? [openedByAccount(providerOf(updated)?.smtpHost ?? null)] : []),
+    ]
+    if (opened.length > 0) request.opens(opened.join('; '))
+    return presentRemoteAccount(updated)
   },
 })
 

@@ -38,6 +38,9 @@ const COLUMNS = 'n, kind, message, folder, detail'
 /** Both terms as in the index. */
 const DUE = "remote = ? AND kind = 'later' AND detail ->> 'at' <= ?"
 
+/** Changes that are sent again in one round; the next one goes on. */
+const DUE_MAX = 5000
+
 export class Intents {
   readonly #db: Db
   readonly #clock: Clock
@@ -66,10 +69,10 @@ export class Intents {
     return rows.map(present)
   }
 
-  /** `later`, those whose time has come. @param now ms */
+  /** `later`, those whose time has come, the first {@link DUE_MAX}. @param now ms */
   due(remote: number, now: number): Intent[] {
-    const sql = `SELECT ${COLUMNS} FROM remote_intents WHERE ${DUE} ORDER BY n`
-    return this.#db.read.all<IntentRow>(sql, [remote, now]).map(present)
+    const sql = `SELECT ${COLUMNS} FROM remote_intents WHERE ${DUE} ORDER BY n LIMIT ?`
+    return this.#db.read.all<IntentRow>(sql, [remote, now, DUE_MAX]).map(present)
   }
 
   /** Whether there are some of {@link due}. @param now ms */

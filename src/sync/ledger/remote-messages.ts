@@ -190,6 +190,26 @@ export class RemoteMessages {
     return rows.map(present)
   }
 
+  /** The number of the message that is gone from each folder of an account last, by the number of the folder. */
+  lastGone(remote: number): Map<number, number> {
+    const rows = this.#db.read.all<{ folder: number; uid: number | null }>(
+      `SELECT f.n AS folder, (SELECT min(m.uid) FROM remote_messages m WHERE m.remote_folder = f.n AND m.uid < 0) AS uid
+       FROM remote_folders f WHERE f.remote = ?`,
+      [remote],
+    )
+    return new Map(rows.flatMap(({ folder, uid }): [number, number][] => (uid === null ? [] : [[folder, uid]])))
+  }
+
+  /** How many messages are gone from a folder, up to one of {@link lastGone}, at most `limit`. */
+  goneUntil(folder: number, last: number, limit: number): number {
+    const { count } = this.#db.read.get<{ count: number }>(
+      `SELECT count(*) AS count FROM
+         (SELECT 1 FROM remote_messages WHERE remote_folder = ? AND uid < 0 AND uid >= ? LIMIT ?)`,
+      [folder, last, limit],
+    )!
+    return count
+  }
+
   /** Messages whose content is missing and was not asked for since a time (ms). */
   missing(folder: number, before: number, limit: number): RemoteMessage[] {
     const rows = this.#db.read.all<MessageRow>(

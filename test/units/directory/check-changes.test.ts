@@ -47,6 +47,14 @@ test('while no name server answers nothing has changed, and the next answer is c
   assert.equal(dateChecks(checks, [], [check('mx', ['b'], true)], NOW + 2000).changes[0]?.what, 'changed')
 })
 
+test('a record that no name server had answered for before has not appeared', () => {
+  const first = dateChecks([], [], [check('mx', [], false, false)], BEFORE)
+  const silent = dateChecks(first.checks, first.changes, [check('mx', [], false, false)], BEFORE)
+  assert.deepEqual([silent.checks[0]?.since, silent.changes], [null, []])
+  const { checks, changes } = dateChecks(silent.checks, silent.changes, [check('mx', ['a'], true)], NOW)
+  assert.deepEqual([checks[0]?.since, changes], [NOW, []])
+})
+
 test('the last changes are kept, the newest first', () => {
   let checks = dated(check('spf', [], false))
   let changes: CheckChange[] = []

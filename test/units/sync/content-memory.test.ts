@@ -21,8 +21,8 @@ const turn = () => new Promise(setImmediate)
 
 test('accounts of one team whose servers are slow leave room for those of another', async () => {
   const memory = new ContentMemory()
-  const slow = Array.from({ length: 20 }, () => begin((work) => memory.working('team_a', work)))
-  const other = begin((work) => memory.working('team_b', work))
+  const slow = Array.from({ length: 20 }, () => begin((work) => memory.working({ teamId: 'team_a' }, work)))
+  const other = begin((work) => memory.working({ teamId: 'team_b' }, work))
   await turn()
   assert.deepEqual([slow.filter(({ isRunning }) => isRunning).length, other.isRunning], [6, true])
   slow[0]!.end()
@@ -34,9 +34,9 @@ test('accounts of one team whose servers are slow leave room for those of anothe
 
 test('a large message holds no more than its team may have', async () => {
   const memory = new ContentMemory()
-  const large = begin((work) => memory.holding('team_a', 50 * MIB, work))
-  const waits = begin((work) => memory.holding('team_a', 1, work))
-  const other = begin((work) => memory.holding('team_b', 4 * MIB, work))
+  const large = begin((work) => memory.holding({ teamId: 'team_a' }, 50 * MIB, work))
+  const waits = begin((work) => memory.holding({ teamId: 'team_a' }, 1, work))
+  const other = begin((work) => memory.holding({ teamId: 'team_b' }, 4 * MIB, work))
   await turn()
   assert.deepEqual([large.isRunning, waits.isRunning, other.isRunning], [true, false, true])
   large.end()
@@ -49,8 +49,10 @@ test('a large message holds no more than its team may have', async () => {
 test('the bounds of all teams together hold', async () => {
   const memory = new ContentMemory()
   const teams = ['team_a', 'team_b', 'team_c']
-  const rounds = teams.flatMap((team) => Array.from({ length: 6 }, () => begin((work) => memory.working(team, work))))
-  const large = teams.map((team) => begin((work) => memory.holding(team, 50 * MIB, work)))
+  const rounds = teams.flatMap((team) =>
+    Array.from({ length: 6 }, () => begin((work) => memory.working({ teamId: team }, work))),
+  )
+  const large = teams.map((team) => begin((work) => memory.holding({ teamId: team }, 50 * MIB, work)))
   await turn()
   assert.equal(rounds.filter(({ isRunning }) => isRunning).length, 8)
   assert.equal(large.filter(({ isRunning }) => isRunning).length, 2)
@@ -63,14 +65,14 @@ test('an account that may not be read now lets others work, and waits for its tu
   const paced = Promise.withResolvers<void>()
   const slow = Array.from({ length: 6 }, () =>
     begin((work) =>
-      memory.working('team_a', async (slot) => {
+      memory.working({ teamId: 'team_a' }, async (slot) => {
         await slot.without(() => paced.promise)
         await work()
       }),
     ),
   )
   await turn()
-  const other = begin((work) => memory.working('team_a', work))
+  const other = begin((work) => memory.working({ teamId: 'team_a' }, work))
   await turn()
   assert.equal(other.isRunning, true)
   paced.resolve()
@@ -82,4 +84,47 @@ test('an account that may not be read now lets others work, and waits for its tu
   assert.equal(running(), 6)
   for (const one of slow) one.end()
   await Promise.all([...slow, other].map(({ done }) => done))
+})
+
+test('a slow server with accounts of several teams leaves room for the accounts at others', async () => {
+  const memory = new ContentMemory()
+  const at = (server: string, n: number) => ({ teamId: `team_${server}_${n}`, server })
+  const slow = Array.from({ length: 20 }, (_, n) => begin((work) => memory.working(at('slow', n), work)))
+  const large = Array.from({ length: 2 }, (_, n) => begin((work) => memory.holding(at('slow', n), 50 * MIB, work)))
+  const others = [
+    begin((work) => memory.working(at('other', 1), work)),
+    begin((work) => memory.holding(at('other', 1), 50 * MIB, work)),
+  ]
+  await turn()
+  const running = [slow, large, others].map((all) => all.filter(({ isRunning }) => isRunning).length)
+  assert.deepEqual(running, [6, 1, 2])
+  const all = [...slow, ...large, ...others]
+  for (const one of all) one.end()
+  await Promise.all(all.map(({ done }) => done))
+})
+
+test('what is larger than its server had said is held, and waits for those before it', async () => {
+  const memory = new ContentMemory()
+  const team = { teamId: 'team_a' }
+  const known = Promise.withResolvers<void>()
+  const first = begin((work) => memory.holding(team, 10 * MIB, work))
+  const larger = begin((work) =>
+    memory.holding(team, 1, async (holds) => {
+      await known.promise
+      await holds(8 * MIB)
+      await work()
+    }),
+  )
+  await turn()
+  known.resolve()
+  await turn()
+  assert.deepEqual([first.isRunning, larger.isRunning], [true, false])
+  first.end()
+  await turn()
+  const waits = begin((work) => memory.holding(team, 10 * MIB, work))
+  await turn()
+  assert.deepEqual([larger.isRunning, waits.isRunning], [true, false])
+  larger.end()
+  waits.end()
+  await Promise.all([first, larger, waits].map(({ done }) => done))
 })

@@ -17,6 +17,8 @@ import {
   setTimeZone,
   shortDay,
   startOfDay,
+  startOfDayBefore,
+  wayOfTimes,
 } from '../../../web/src/base/dates.ts'
 import { count, money, plural, size } from '../../../web/src/base/numbers.ts'
 
@@ -30,6 +32,23 @@ afterEach(() => {
   setClock('24')
   setLocale('en', 'en')
   setTimeZone(null)
+})
+
+test('lists know when their times are written in another way: by the day, the zone, the clock, the locale', () => {
+  const noon = new Date('2030-05-08T12:00:00Z')
+  setTimeZone('UTC')
+  const first = wayOfTimes(noon)
+  assert.equal(wayOfTimes(new Date('2030-05-08T20:00:00Z')), first)
+  const others = [wayOfTimes(new Date('2030-05-09T12:00:00Z'))]
+  setTimeZone('Asia/Tokyo')
+  others.push(wayOfTimes(noon))
+  setTimeZone('UTC')
+  setClock('12')
+  others.push(wayOfTimes(noon))
+  setClock('24')
+  setLocale('de', 'en')
+  others.push(wayOfTimes(noon))
+  assert.equal(new Set([first, ...others]).size, 5)
 })
 
 test('times and days are those of the time zone that the person chose', () => {
@@ -53,6 +72,10 @@ test('times and days are those of the time zone that the person chose', () => {
   ] as const) {
     assert.equal(new Date(startOfDay(new Date(noon))).toISOString(), midnight)
   }
+  // Tomorrow in UTC; a day of 23 hours lies between.
+  const evening = new Date('2030-03-13T01:30:00Z')
+  const before = [0, 7].map((days) => new Date(startOfDayBefore(days, evening)).toISOString())
+  assert.deepEqual(before, ['2030-03-12T04:00:00.000Z', '2030-03-05T05:00:00.000Z'])
   setTimeZone('UTC')
   const inUtc = clockTime(at)
   setTimeZone('No/Such_Zone')

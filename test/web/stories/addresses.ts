@@ -98,6 +98,41 @@ export const addressStories: readonly Story[] = [
     },
   },
   {
+    name: 'the settings of a mailbox keep what is typed while messages arrive, and are saved then',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      const made = await web.team.mailbox('busy@harbour.test')
+      await tab.goTo(`/console/${web.ids.team}/mailboxes/${made.id}/settings`)
+      await page.getByLabel('Name', { exact: true }).fill('Busy people')
+      await web.appliance.call('POST', '/mailbox/messages/send', made.key, {
+        to: [{ email: 'busy@harbour.test' }],
+        subject: 'Meanwhile',
+        text_body: 'Hello',
+      })
+      await web.appliance.settle()
+      // The same choice again: the mailbox is read afterwards.
+      await page.getByRole('button', { name: 'Save accounts' }).click()
+      await page.getByText('Settings saved').waitFor()
+      await tab.isDrawn()
+      assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Busy people')
+      // The server does not answer for a moment.
+      const reading = new RegExp(`/mailboxes/${made.id}$`)
+      await page.route(reading, (route) => (route.request().method() === 'GET' ? route.abort() : route.continue()))
+      const failed = page.waitForEvent('requestfailed')
+      await page.getByRole('button', { name: 'Save accounts' }).click()
+      await failed
+      await tab.isDrawn()
+      await page.unroute(reading)
+      assert.equal(tab.forgive(/ERR_FAILED/), 1)
+      await page.getByRole('button', { name: 'Save settings' }).click()
+      await page.locator('.page-title').getByText('Busy people').waitFor()
+      assert.ok(tab.forgive(/409/) >= 1)
+      tab.hasNoComplaints('settings of a mailbox')
+      await tab.close()
+    },
+  },
+  {
     name: 'everything is reached by keys: palette, list, search, menu, dialog; focus returns to where it was',
     async run(web) {
       const tab = await web.open(web.owner)

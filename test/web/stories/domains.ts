@@ -17,6 +17,7 @@ export const domainStories: readonly Story[] = [
       await page.getByRole('heading', { name: 'boats.example' }).waitFor()
       await page.getByText('4 records differ').waitFor()
       browser.forgive(/422/)
+      await seeInAnotherTab(web, new URL(page.url()).pathname)
       await publish(web, 'boats.example')
       web.clock.advance(11_000)
       await page.clock.fastForward(11_000)
@@ -45,6 +46,19 @@ async function open(web: Parameters<Story['run']>[0]) {
     done: (where: string) => tab.hasNoComplaints(where),
     close: () => tab.close(),
   }
+}
+
+/** The server checks a domain once in ten seconds: another tab shows the answers of the last check. */
+async function seeInAnotherTab(web: Parameters<Story['run']>[0], path: string): Promise<void> {
+  const tab = await web.open(web.owner)
+  const error = { code: 'rate_limit_exceeded', message: 'Too many requests to this resource.' }
+  await tab.page.route('**/verify', (route) => route.fulfill({ status: 429, json: { error } }))
+  await tab.goTo(path)
+  await tab.page.getByText('4 records differ').waitFor()
+  assert.equal(await tab.page.getByRole('alert').count(), 0)
+  tab.forgive(/429/)
+  tab.hasNoComplaints('a domain in another tab')
+  await tab.close()
 }
 
 /** Puts the records that the API names into the zone of the test. */

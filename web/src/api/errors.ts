@@ -24,9 +24,15 @@ export class ApiError extends Error {
     this.requestId = requestId
   }
 
-  /** What the API says of one field. */
+  /** Whether the record is another one than the If-Match of the request named. */
+  get isOtherVersion(): boolean {
+    return this.code === 'conflict' && this.param === 'If-Match'
+  }
+
+  /** What the API says of one field: also that its value is taken, which is an error without a list of fields. */
   fieldMessage(field: string): string | undefined {
-    return this.fields.find((one) => one.field === field || one.field.startsWith(`${field}.`))?.message
+    const listed = this.fields.find((one) => one.field === field || one.field.startsWith(`${field}.`))?.message
+    return listed ?? (this.fields.length === 0 && this.param === field ? this.message : undefined)
   }
 }
 

@@ -86,6 +86,17 @@ export function startOfDay(date: Date): number {
   return midnight + (found === 0 ? 0 : found === 23 ? HOUR_MS : -HOUR_MS)
 }
 
+/** Midnight this many days before today, ms. */
+export function startOfDayBefore(days: number, now = new Date()): number {
+  // From noon: a day that is an hour longer or shorter lies between.
+  return startOfDay(new Date(startOfDay(now) + DAY_MS / 2 - days * DAY_MS))
+}
+
+/** Another text when times are written in another way: on another day, or with another time zone, clock or locale. */
+export function wayOfTimes(now = new Date()): string {
+  return exact(new Date(startOfDay(now)).toISOString())
+}
+
 /** "14:02:11", for logs. */
 export function clockTime(iso: string): string {
   return format(new Date(iso), { hour: '2-digit', minute: '2-digit', second: '2-digit' })

@@ -1,7 +1,7 @@
 // Queries of pages: kept by key, shared, asked again after changes; and actions, which change something.
 
 import { QueryClient, type QueryKey, QueryObserver } from '@tanstack/query-core'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListPart } from '../api/client.ts'
 import { type ApiError, toApiError } from '../api/errors.ts'
 import { isLive } from './state.ts'
@@ -21,6 +21,8 @@ export const queries = new QueryClient({
 export interface QueryState<T> {
   data: T | undefined
   error: ApiError | null
+  /** The error when nothing can be shown: there was no answer yet, or the record is gone. What a form holds outlives other ones. */
+  failure: ApiError | null
   isLoading: boolean
   refetch(): void
 }
@@ -49,19 +51,27 @@ export function useQuery<T>(
   observer.setOptions(options)
   const [, redraw] = useState({})
   useEffect(() => observer.subscribe(() => redraw({})), [observer])
-  const { data, error, isPending } = observer.getCurrentResult()
-  return { data, error: asApiError(error), isLoading: isPending && when, refetch: () => void observer.refetch() }
+  const { data, error: thrown, isPending } = observer.getCurrentResult()
+  const error = asApiError(thrown)
+  const failure = data === undefined || error?.status === 404 ? error : null
+  return { data, error, failure, isLoading: isPending && when, refetch: () => void observer.refetch() }
 }
 
 /** Whether a query whose key begins like this waits for its first answer. */
 export function useIsPending(...key: QueryKey): boolean {
   const countPending = () => queries.isFetching({ queryKey: key, predicate: ({ state }) => state.status === 'pending' })
   const [isPending, setPending] = useState(true)
+  const name = JSON.stringify(key)
+  // Before the first paint: what was shown a moment ago is there at once.
+  useLayoutEffect(() => {
+    const all = queries.getQueryCache().findAll({ queryKey: key })
+    if (all.every(({ state }) => state.status !== 'pending')) setPending(false)
+  }, [name])
   useEffect(() => {
     const look = () => setPending(countPending() > 0)
     look()
     return queries.getQueryCache().subscribe(look)
-  }, [JSON.stringify(key)])
+  }, [name])
   return isPending
 }
 
@@ -84,14 +94,18 @@ export function usePages<T>(
 ): PagesState<T> {
   const first = useQuery(key, () => ask(undefined), options)
   const [later, setLater] = useState<ListPart<T>[]>([])
+  const name = JSON.stringify(key)
+  const shown = useRef(name)
+  shown.current = name
+  // What comes after the filters were changed belongs to another list.
   const more = useAction(async (cursor: string) => {
     const part = await ask(cursor)
-    setLater((parts) => [...parts, part])
+    if (shown.current === name) setLater((parts) => [...parts, part])
   })
-  const follow = useAction(async (part: ListPart<T>, length: number) =>
-    setLater(await partsAfter(part, ask, Math.min(length, MOST_FOLLOWED))),
-  )
-  const name = JSON.stringify(key)
+  const follow = useAction(async (part: ListPart<T>, length: number) => {
+    const parts = await partsAfter(part, ask, Math.min(length, MOST_FOLLOWED))
+    if (shown.current === name) setLater(parts)
+  })
   useEffect(() => setLater([]), [name])
   useEffect(() => {
     if (later.length > 0 && first.data !== undefined) void follow.run(first.data, later.length)

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Api, take } from '../api/client.ts'
+import { toApiError } from '../api/errors.ts'
 import type { ClientDnsCheck, Domain, DomainCheck, DomainCheckChange } from '../api/types.ts'
 import { moment, relative } from '../base/dates.ts'
 import { useAction, useQuery } from '../live/query.ts'
@@ -11,7 +12,7 @@ import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/marks.tsx'
 import { ErrorCard } from '../parts/quiet.tsx'
 import { domains as words } from '../words/en/domains.ts'
-import { CHECK_SECONDS, keepCheck, lastCheck, secondsLeft } from './last-checks.ts'
+import { CHECK_SECONDS, keepCheck, type LastCheck, lastCheck, secondsLeft } from './last-checks.ts'
 import { checkOf, type RecordRow, recordRows, shortName } from './record-rows.ts'
 
 const SLOWEST_SECONDS = 60
@@ -30,6 +31,24 @@ export interface LiveCheck {
   checkNow: () => void
 }
 
+const TOO_SOON = 429
+
+/** Checks the records now; the status is null when that was done a moment ago, by another person or in another tab: its answers hold here. */
+async function verify(api: Api, domainId: string) {
+  const params = { path: { domain_id: domainId } }
+  try {
+    const verified = await take(api.POST('/domains/{domain_id}/verify', { params }))
+    const { checks, changes, client_checks: client, verification_status: status } = verified
+    const check: LastCheck = { checks, changes, client, at: new Date().toISOString() }
+    keepCheck(domainId, check)
+    return { check, status }
+  } catch (error) {
+    if (toApiError(error).status !== TOO_SOON) throw error
+    const { checks, changes, checked_at: at } = await take(api.GET('/domains/{domain_id}/checks', { params }))
+    return { check: at === null ? null : { checks, changes, client: [], at }, status: null }
+  }
+}
+
 /** Checks while the page is open: every few seconds at first, then slower, and not while the page is hidden. */
 export function useDomainCheck(api: Api, domain: Domain, mayVerify: boolean, changed?: () => void): LiveCheck {
   const onChange = useRef(changed)
@@ -39,14 +58,12 @@ export function useDomainCheck(api: Api, domain: Domain, mayVerify: boolean, cha
   const wait = useRef(CHECK_SECONDS)
   const status = useRef(domain.verification_status)
   const action = useAction(async () => {
-    const path = { domain_id: domain.id }
-    const verified = await take(api.POST('/domains/{domain_id}/verify', { params: { path } }))
-    const { checks, changes, client_checks: client } = verified
-    const check = { checks, changes, client, at: new Date().toISOString() }
-    keepCheck(domain.id, check)
-    setResult(check)
-    if (verified.verification_status !== status.current) onChange.current?.()
-    status.current = verified.verification_status
+    const { check: found, status: now } = await verify(api, domain.id)
+    if (found !== null)
+      setResult((before) => ({ ...found, client: now === null ? (before?.client ?? []) : found.client }))
+    if (now === null) return
+    if (now !== status.current) onChange.current?.()
+    status.current = now
   })
   const check = async () => {
     await action.run()

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { daysAgo } from '../base/dates.ts'
+import { startOfDayBefore } from '../base/dates.ts'
 import type { IconName } from '../look/icons.ts'
 import { common } from '../words/en/common.ts'
 import { Icon } from './icon.tsx'
@@ -36,7 +36,8 @@ export function useFilters(others: readonly string[] = ['open']): Filters {
   }
   return {
     values: query,
-    get: (name) => query[name],
+    // An address that a person wrote may have `open=`.
+    get: (name) => query[name] || undefined,
     set: (name, value) => change({ [name]: value }),
     change,
     clear: () => go({}),
@@ -126,10 +127,12 @@ export function SinceFilter({ filters }: { filters: Filters }) {
   return <FilterMenu filters={filters} name="since" label={common.since} choices={choicesOf(common.sinces)} />
 }
 
-/** The first day that the filter `since` shows, as the API takes it; undefined when it is not set. */
+/** The midnight from which the filter `since` shows, in the time zone of the person; undefined when it is not set. */
 export function sinceDay(filters: Filters): string | undefined {
   const since = filters.get('since') as keyof typeof SINCE_DAYS | undefined
-  return since !== undefined && since in SINCE_DAYS ? daysAgo(SINCE_DAYS[since]).slice(0, 10) : undefined
+  return since !== undefined && since in SINCE_DAYS
+    ? new Date(startOfDayBefore(SINCE_DAYS[since])).toISOString()
+    : undefined
 }
 
 /** A filter that was set elsewhere, such as in an opened row: its value, and a way to take it away. Left out while it is not set. */

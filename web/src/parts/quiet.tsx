@@ -11,6 +11,8 @@ import { Icon } from './icon.tsx'
 import { ServerText } from './server-text.tsx'
 
 const PATIENCE_MS = 150
+/** A part that needs longer does not hide the others. */
+const MOST_HIDDEN_MS = 2000
 const WIDTHS = ['62%', '78%', '54%', '70%', '66%', '48%']
 
 /** Bars in the shape of rows, after a moment. */
@@ -33,13 +35,18 @@ interface TogetherProps {
   children: ComponentChildren
 }
 
-/** Parts with queries of their own, shown when all have an answer: one that comes late moves nothing. */
+/** Parts with queries of their own, shown when all have an answer, or after a while: one that comes late moves nothing. */
 export function Together({ isPending, children }: TogetherProps) {
-  const [wasComplete, setComplete] = useState(false)
+  const [wasShown, setShown] = useState(false)
   useEffect(() => {
-    if (!isPending) setComplete(true)
+    if (!isPending) {
+      setShown(true)
+      return undefined
+    }
+    const timer = setTimeout(() => setShown(true), MOST_HIDDEN_MS)
+    return () => clearTimeout(timer)
   }, [isPending])
-  const isShown = wasComplete || !isPending
+  const isShown = wasShown || !isPending
   return (
     <>
       {!isShown && <Skeleton />}
@@ -73,8 +80,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
 export function describe(error: ApiError): { title: string; hint: string; isOwn?: boolean } {
   const { errors } = common
   if (error.code === 'no_answer') return { title: errors.noAnswer, hint: errors.noAnswerHint, isOwn: true }
-  if (error.status === 412 || error.code === 'version_conflict')
-    return { title: errors.changed, hint: errors.changedHint, isOwn: true }
+  if (error.isOtherVersion) return { title: errors.changed, hint: errors.changedHint, isOwn: true }
   if (error.fields.length > 0)
     return { title: errors.checkFields, hint: error.fields.map(({ message }) => message).join(' ') }
   if (error.status === 404) return { title: errors.notFound, hint: error.message }

@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
+import { wayOfTimes } from '../base/dates.ts'
+import { look } from '../base/look.ts'
 import type { PagesState } from '../live/query.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
@@ -30,6 +32,8 @@ interface TableProps<T> {
 }
 
 export function Table<T>({ label, rows, columns, keyOf, isTall = false, isNamed = false, opened }: TableProps<T>) {
+  // Read here, so that rows follow a clock that is chosen, or known, after they were drawn.
+  const times = `${look.value.clock} ${wayOfTimes()}`
   return (
     <div class="table-box">
       <table
@@ -47,7 +51,7 @@ export function Table<T>({ label, rows, columns, keyOf, isTall = false, isNamed 
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row key={keyOf(row)} row={row} id={keyOf(row)} columns={columns} opened={opened} />
+            <Row key={keyOf(row)} row={row} id={keyOf(row)} columns={columns} times={times} opened={opened} />
           ))}
         </tbody>
       </table>
@@ -59,12 +63,14 @@ interface RowProps<T> {
   row: T
   id: string
   columns: readonly Column<T>[]
+  /** How times are written. */
+  times: string
   opened: TableProps<T>['opened']
 }
 
 const INTERACTIVE = 'a, button, input, select, label'
 
-function Row<T>({ row, id, columns, opened }: RowProps<T>) {
+function Row<T>({ row, id, columns, times, opened }: RowProps<T>) {
   const isOpen = opened?.id === id
   const opens = opened !== undefined
   const latest = useRef(opened)
@@ -73,7 +79,7 @@ function Row<T>({ row, id, columns, opened }: RowProps<T>) {
   const line = useMemo(() => {
     const toggle = opens ? () => latest.current!.toggle(isOpen ? null : id) : undefined
     return <Line row={row} columns={columns} isOpen={isOpen} toggle={toggle} />
-  }, [row, id, columns, isOpen, opens])
+  }, [row, id, columns, times, isOpen, opens])
   return (
     <>
       {line}

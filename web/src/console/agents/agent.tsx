@@ -26,7 +26,7 @@ export function Agent() {
   const id = params.id!
   const query = useQuery(['agents'], listAgents)
   const crumb = { href: team.href('agents'), label: words.title }
-  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
+  if (query.failure !== null) return <RecordError error={query.failure} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   const agent = query.data.find((one) => one.id === id)
   if (agent === undefined) {

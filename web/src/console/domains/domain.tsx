@@ -38,7 +38,7 @@ export function Domain() {
     take(team.api.GET('/domains/{domain_id}', { params: { path: { domain_id: id } } })),
   )
   const crumb = { href: team.href('domains'), label: words.title }
-  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
+  if (query.failure !== null) return <RecordError error={query.failure} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   return <OpenDomain key={id} domain={query.data} tab={tabOf(words.tabs, params.tab)} />
 }
@@ -152,7 +152,7 @@ function Filters({ domain }: { domain: DomainRecord }) {
     refresh(team.id, 'domain-filters', domain.id)
     say(senderFilters.saved)
   })
-  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  if (query.failure !== null) return <ErrorCard error={query.failure} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton rows={3} />
   return (
     <>

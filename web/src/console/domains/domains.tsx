@@ -64,6 +64,7 @@ export function Domains() {
       <List
         label={words.title}
         pages={pages}
+        isNamed
         columns={columns}
         keyOf={({ id }) => id}
         clearFilters={filters.isAnySet ? filters.clear : undefined}

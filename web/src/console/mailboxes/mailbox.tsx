@@ -35,7 +35,7 @@ export function Mailbox() {
     takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params: { path: { mailbox_id: id } } })),
   )
   const crumb = { href: team.href('mailboxes'), label: words.title }
-  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
+  if (query.failure !== null) return <RecordError error={query.failure} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   return <OpenMailbox key={id} mailbox={query.data.value} tag={query.data.tag} tab={tabOf(words.tabs, params.tab)} />
 }
@@ -73,7 +73,7 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
       {tab === 'aliases' && <Aliases mailbox={mailbox} />}
       {tab === 'forwards' && <Forwards mailbox={mailbox} />}
       {tab === 'filters' && <Filters mailbox={mailbox} />}
-      {tab === 'settings' && <Settings key={tag} mailbox={mailbox} tag={tag} />}
+      {tab === 'settings' && <Settings mailbox={mailbox} tag={tag} />}
     </Page>
   )
 }
@@ -99,7 +99,7 @@ function Filters({ mailbox }: { mailbox: MailboxAdmin }) {
     say(senderFilters.saved)
   })
   if (!team.may('mailbox.admin.manage')) return <p class="soft">{common.viewerNote}</p>
-  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  if (query.failure !== null) return <ErrorCard error={query.failure} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton rows={3} />
   return (
     <SenderFilter

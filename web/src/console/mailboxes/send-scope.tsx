@@ -1,8 +1,9 @@
 // Which sending accounts carry the messages of a mailbox: all of the team, some, or those of some groups.
 
 import { useState } from 'preact/hooks'
-import { done, takeList } from '../../api/client.ts'
+import { done, takeList, takeTagged } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
+import { changeShown } from '../../live/change.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/field.tsx'
@@ -31,9 +32,15 @@ export function SendScope({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string
   const [ids, setIds] = useState(idsOf(mailbox.send_scope))
   const named = useNamed(type)
   const save = useAction(async () => {
-    const params = { path: { mailbox_id: mailbox.id }, header: { 'If-Match': tag } }
+    const path = { mailbox_id: mailbox.id }
     const body = { send_scope: scopeOf(type, [...ids]) }
-    await done(team.api.PATCH('/mailboxes/{mailbox_id}', { params, body }))
+    await changeShown({
+      seen: { value: mailbox, tag },
+      shown: (one) => one.send_scope,
+      read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params: { path } })),
+      send: (version) =>
+        done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': version } }, body })),
+    })
     refresh(team.id, 'mailboxes')
     say(words.saved)
   })

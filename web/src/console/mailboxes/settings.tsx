@@ -2,8 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { done } from '../../api/client.ts'
+import { done, takeTagged } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
+import { changeShown, keyOf } from '../../live/change.ts'
 import { refresh, useAction } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
@@ -24,56 +25,23 @@ function quotaOf(text: string, { quota_bytes: present }: MailboxAdmin) {
   return text === inGb(present) ? {} : { quota_bytes: Math.round(Number(text) * GB) }
 }
 
-export function Settings({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string }) {
+/** What the form of the name and the space shows. */
+const shownOf = ({ display_name: name, quota_bytes: quota }: MailboxAdmin) => [name, quota]
+
+interface SettingsProps {
+  mailbox: MailboxAdmin
+  tag: string
+}
+
+/** Each form begins again when what it shows has changed, not with every message that arrives. */
+export function Settings({ mailbox, tag }: SettingsProps) {
   const team = useTeam()
-  const mayManage = team.may('mailbox.admin.manage')
-  const [name, setName] = useState(mailbox.display_name ?? '')
-  const [quota, setQuota] = useState(inGb(mailbox.quota_bytes))
-  const path = { mailbox_id: mailbox.id }
-  const save = useAction(async () => {
-    const body = { display_name: name.trim() || null, ...quotaOf(quota, mailbox) }
-    await done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': tag } }, body }))
-    refresh(team.id, 'mailboxes')
-    say(words.saved)
-  })
   return (
     <div class="stack wide">
-      <form
-        class="stack loose narrow-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
-        <TextField
-          label={words.name}
-          hint={words.nameHint}
-          value={name}
-          onValue={setName}
-          isOff={!mayManage}
-          error={save.error?.fieldMessage('display_name')}
-        />
-        <TextField
-          label={words.quota}
-          hint={words.quotaHint}
-          type="number"
-          min={0}
-          value={quota}
-          onValue={setQuota}
-          isOff={!mayManage}
-          error={save.error?.fieldMessage('quota_bytes')}
-        />
-        {save.error !== null && <ErrorCard error={save.error} />}
-        {mayManage && (
-          <div class="row">
-            <Button kind="primary" submits isBusy={save.isBusy}>
-              {words.save}
-            </Button>
-          </div>
-        )}
-      </form>
-      {mayManage && mailbox.domain_id !== null && <SendScope key={tag} mailbox={mailbox} tag={tag} />}
+      <NameAndSpace key={keyOf(shownOf(mailbox))} mailbox={mailbox} tag={tag} />
+      {team.may('mailbox.admin.manage') && mailbox.domain_id !== null && (
+        <SendScope key={keyOf(mailbox.send_scope)} mailbox={mailbox} tag={tag} />
+      )}
       <dl class="facts">
         <dt>{words.id}</dt>
         <dd>
@@ -82,6 +50,63 @@ export function Settings({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string 
       </dl>
       <Ending mailbox={mailbox} />
     </div>
+  )
+}
+
+function NameAndSpace({ mailbox, tag }: SettingsProps) {
+  const team = useTeam()
+  const mayManage = team.may('mailbox.admin.manage')
+  const [name, setName] = useState(mailbox.display_name ?? '')
+  const [quota, setQuota] = useState(inGb(mailbox.quota_bytes))
+  const path = { mailbox_id: mailbox.id }
+  const save = useAction(async () => {
+    const body = { display_name: name.trim() || null, ...quotaOf(quota, mailbox) }
+    await changeShown({
+      seen: { value: mailbox, tag },
+      shown: shownOf,
+      read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params: { path } })),
+      send: (version) =>
+        done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': version } }, body })),
+    })
+    refresh(team.id, 'mailboxes')
+    say(words.saved)
+  })
+  return (
+    <form
+      class="stack loose narrow-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save.run()
+      }}
+    >
+      <TextField
+        label={words.name}
+        hint={words.nameHint}
+        value={name}
+        onValue={setName}
+        isOff={!mayManage}
+        error={save.error?.fieldMessage('display_name')}
+      />
+      <TextField
+        label={words.quota}
+        hint={words.quotaHint}
+        type="number"
+        min={0}
+        value={quota}
+        onValue={setQuota}
+        isOff={!mayManage}
+        error={save.error?.fieldMessage('quota_bytes')}
+      />
+      {save.error !== null && <ErrorCard error={save.error} />}
+      {mayManage && (
+        <div class="row">
+          <Button kind="primary" submits isBusy={save.isBusy}>
+            {words.save}
+          </Button>
+        </div>
+      )}
+    </form>
   )
 }
 

@@ -5,6 +5,7 @@ import { useLocation, useRoute } from 'preact-iso'
 import { done, take, takeTagged } from '../../api/client.ts'
 import type { Provider, ProviderTest } from '../../api/types.ts'
 import { count } from '../../base/numbers.ts'
+import { changeShown, keyOf } from '../../live/change.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
@@ -33,7 +34,7 @@ export function Account() {
     takeTagged(team.api.GET('/providers/{provider_id}', { params: { path: { provider_id: id } } })),
   )
   const crumb = { href: team.href('sending'), label: words.title }
-  if (query.error !== null) return <RecordError error={query.error} crumb={crumb} onRetry={query.refetch} />
+  if (query.failure !== null) return <RecordError error={query.failure} crumb={crumb} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton />
   return <OpenAccount key={id} provider={query.data.value} tag={query.data.tag} />
 }
@@ -85,7 +86,7 @@ function OpenAccount({ provider, tag }: { provider: Provider; tag: string }) {
           <Facts provider={provider} />
         </div>
       </div>
-      {provider.is_editable && <Settings key={tag} provider={provider} tag={tag} />}
+      {provider.is_editable && <Settings key={keyOf(formOf(provider))} provider={provider} tag={tag} />}
       <Ending provider={provider} />
     </Page>
   )
@@ -164,10 +165,15 @@ function Settings({ provider, tag }: { provider: Provider; tag: string }) {
   const save = useAction(async () => {
     const server = provider.type === 'smtp' ? smtpBody(form) : {}
     const secret = form.password === '' ? {} : { smtp_password: form.password }
-    const params = { path: { provider_id: provider.id }, header: { 'If-Match': tag } }
-    await done(
-      team.api.PATCH('/providers/{provider_id}', { params, body: { ...commonBody(form), ...server, ...secret } }),
-    )
+    const path = { provider_id: provider.id }
+    const body = { ...commonBody(form), ...server, ...secret }
+    await changeShown({
+      seen: { value: provider, tag },
+      shown: formOf,
+      read: () => takeTagged(team.api.GET('/providers/{provider_id}', { params: { path } })),
+      send: (version) =>
+        done(team.api.PATCH('/providers/{provider_id}', { params: { path, header: { 'If-Match': version } }, body })),
+    })
     refresh(team.id, 'providers')
     say(words.saved)
   })

@@ -149,6 +149,7 @@ function AddAddress({ onClose }: { onClose: () => void }) {
     say(words.added(body.email))
     onClose()
   })
+  const isInForm = ['email', 'note'].some((field) => add.error?.fieldMessage(field) !== undefined)
   const foot = (
     <>
       <Button onPress={onClose}>{common.cancel}</Button>
@@ -161,7 +162,7 @@ function AddAddress({ onClose }: { onClose: () => void }) {
     <Dialog
       title={words.add}
       foot={foot}
-      error={add.error !== null && add.error.fields.length === 0 ? add.error : null}
+      error={isInForm ? null : add.error}
       onClose={onClose}
       onSubmit={() => void add.run()}
     >

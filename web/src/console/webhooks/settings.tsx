@@ -1,8 +1,9 @@
 // The settings of one webhook.
 
 import { useState } from 'preact/hooks'
-import { done } from '../../api/client.ts'
+import { done, takeTagged } from '../../api/client.ts'
 import type { Webhook } from '../../api/types.ts'
+import { changeShown } from '../../live/change.ts'
 import { refresh, useAction } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
@@ -15,6 +16,9 @@ import { webhooks as words } from '../../words/en/webhooks.ts'
 import { useTeam } from '../team.ts'
 import { EventChoice, type EventTypes } from './event-choice.tsx'
 
+/** What the form shows. */
+export const shownOf = ({ url, description, event_types: types, status }: Webhook) => [url, description, types, status]
+
 export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
   const team = useTeam()
   const [url, setUrl] = useState(webhook.url)
@@ -24,8 +28,14 @@ export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
   const save = useAction(async () => {
     const note = description.trim()
     const body = { url: url.trim(), description: note === '' ? null : note, event_types: types, enabled }
-    const params = { path: { webhook_id: webhook.id }, header: { 'If-Match': tag } }
-    await done(team.api.PATCH('/webhooks/{webhook_id}', { params, body }))
+    const path = { webhook_id: webhook.id }
+    await changeShown({
+      seen: { value: webhook, tag },
+      shown: shownOf,
+      read: () => takeTagged(team.api.GET('/webhooks/{webhook_id}', { params: { path } })),
+      send: (version) =>
+        done(team.api.PATCH('/webhooks/{webhook_id}', { params: { path, header: { 'If-Match': version } }, body })),
+    })
     refresh(team.id, 'webhooks')
     say(words.saved)
   })

@@ -4,6 +4,7 @@ import { useRoute } from 'preact-iso'
 import { takeTagged } from '../../api/client.ts'
 import type { Webhook as WebhookJson } from '../../api/types.ts'
 import { exact } from '../../base/dates.ts'
+import { keyOf } from '../../live/change.ts'
 import { useQuery } from '../../live/query.ts'
 import { ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
@@ -12,7 +13,7 @@ import { webhooks as words } from '../../words/en/webhooks.ts'
 import { useTeam } from '../team.ts'
 import { Actions, EnableButton } from './actions.tsx'
 import { Attempts } from './attempts.tsx'
-import { Settings } from './settings.tsx'
+import { Settings, shownOf } from './settings.tsx'
 import { Verify } from './verify.tsx'
 import { WebhookState } from './webhooks.tsx'
 
@@ -22,11 +23,11 @@ export function Webhook() {
   const team = useTeam()
   const { params } = useRoute()
   const id = params.id!
-  const { data, error, refetch } = useQuery([team.id, 'webhooks', id], () =>
+  const { data, failure, refetch } = useQuery([team.id, 'webhooks', id], () =>
     takeTagged(team.api.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id: id } } })),
   )
   const crumb = { href: team.href('webhooks'), label: words.title }
-  if (error !== null) return <RecordError error={error} crumb={crumb} onRetry={refetch} />
+  if (failure !== null) return <RecordError error={failure} crumb={crumb} onRetry={refetch} />
   if (data === undefined) return <Skeleton />
   return <OpenWebhook key={id} webhook={data.value} tag={data.tag} tab={tabOf(words.tabs, params.tab)} />
 }
@@ -63,7 +64,7 @@ function OpenWebhook({ webhook, tag, tab }: { webhook: WebhookJson; tag: string;
       <Tabs label={webhook.url} tabs={tabs} current={tab} />
       {tab === 'attempts' && <Attempts webhookId={webhook.id} />}
       {tab === 'verify' && <Verify webhook={webhook} />}
-      {tab === 'settings' && <Settings key={tag} webhook={webhook} tag={tag} />}
+      {tab === 'settings' && <Settings key={keyOf(shownOf(webhook))} webhook={webhook} tag={tag} />}
     </Page>
   )
 }

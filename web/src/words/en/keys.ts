@@ -22,6 +22,7 @@ export const keys = {
   },
   permissionNotes: {
     provider: 'Sending accounts',
+    remote: 'Outside accounts',
     domain: 'Domains',
     'mailbox.admin': 'Mailboxes',
     logs: 'Delivery and inbound logs',

@@ -1,0 +1,42 @@
+// Changes of records that also change by being used: a message arrives in the mailbox, an account sends, a webhook is called.
+
+import { toApiError } from '../api/errors.ts'
+
+/** A busy record may change again between reading and saving. */
+const MOST_TRIES = 3
+
+interface Tagged<T> {
+  value: T
+  tag: string
+}
+
+interface Change<T> {
+  /** What the form began with. */
+  seen: Tagged<T>
+  /** What the form shows of the record. */
+  shown: (record: T) => unknown
+  read: () => Promise<Tagged<T>>
+  /** Sends the change with this tag in If-Match. */
+  send: (tag: string) => Promise<void>
+}
+
+/** Another text when something that a form shows has changed. */
+export const keyOf = (shown: unknown): string => JSON.stringify(shown)
+
+/**
+ * Changes a record unless another person changed what the form shows; what its use changed since then does not matter.
+ * @throws ApiError
+ */
+export async function changeShown<T>({ seen, shown, read, send }: Change<T>): Promise<void> {
+  let { tag } = seen
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send(tag)
+    } catch (error) {
+      if (!toApiError(error).isOtherVersion || tries === MOST_TRIES) throw error
+      const now = await read()
+      if (keyOf(shown(now.value)) !== keyOf(shown(seen.value))) throw error
+      tag = now.tag
+    }
+  }
+}
