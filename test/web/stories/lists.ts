@@ -6,6 +6,7 @@ import type { WebAppliance } from '../web-appliance.ts'
 
 export const listStories: readonly Story[] = [
   { name: 'a part of a list that comes after the filters were changed is left out', run: partComesLate },
+  { name: 'a long list within the page of a record is searched, all of its parts', run: searchWithin },
   { name: 'rows that are drawn before the clock of the person is known are written again', run: clockComesLate },
   { name: 'the overview is shown with what is known while a part has no answer', run: answerIsMissing },
 ]
@@ -41,6 +42,31 @@ async function partComesLate(web: WebAppliance): Promise<void> {
   await tab.isDrawn()
   assert.equal(await page.getByText('later@customer.example').count(), 0)
   tab.hasNoComplaints('a late part')
+  await tab.close()
+}
+
+async function searchWithin(web: WebAppliance): Promise<void> {
+  const tab = await web.open(web.owner)
+  const { page } = tab
+  const rows = Array.from({ length: 12 }, (_, n) => {
+    return { id: `als_${n}`, email: `desk${n}@alias.example`, created_at: '2026-01-02T03:04:05Z' }
+  })
+  await page.route(/\/as\/.*\/aliases(?:\?|$)/, (route) => {
+    const isLater = new URL(route.request().url()).searchParams.has('cursor')
+    const data = isLater ? rows.slice(9) : rows.slice(0, 9)
+    return route.fulfill({
+      json: { data, pagination: { has_more: !isLater, next_cursor: isLater ? null : 'later' } },
+    })
+  })
+  await tab.goTo(web.pathOf('/console/{team}/mailboxes/{mailbox}/aliases'))
+  const search = page.locator('main').getByRole('searchbox')
+  await search.fill('desk11')
+  await page.getByText('desk11@alias.example').waitFor()
+  assert.equal(await page.getByText('desk1@alias.example').count(), 0)
+  await search.fill('nobody')
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByText('desk1@alias.example').waitFor()
+  tab.hasNoComplaints('a search within a page')
   await tab.close()
 }
 

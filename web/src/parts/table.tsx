@@ -128,7 +128,7 @@ function Line<T>({ row, columns, isOpen, toggle }: LineProps<T>) {
   )
 }
 
-interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
+export interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   pages: PagesState<T>
   /** Shown when there is nothing and no filter is set. */
   empty: ComponentChildren

@@ -16,8 +16,8 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Badge, Time } from '../../parts/marks.tsx'
 import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { SearchedList } from '../../parts/searched-list.tsx'
 import { SenderFilter } from '../../parts/sender-filter.tsx'
-import { List } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { domains as words } from '../../words/en/domains.ts'
@@ -175,9 +175,10 @@ function DomainMailboxes({ domain }: { domain: DomainRecord }) {
     takeList(team.api.GET('/mailboxes', { params: { query: { domain_id: domain.id, cursor } } })),
   )
   return (
-    <List
+    <SearchedList
       label={words.mailboxesNote}
       pages={pages}
+      textOf={({ email, id }) => `${email} ${id}`}
       keyOf={({ id }) => id}
       empty={
         <Empty

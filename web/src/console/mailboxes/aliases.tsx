@@ -11,7 +11,8 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Time } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard } from '../../parts/quiet.tsx'
-import { type Column, List } from '../../parts/table.tsx'
+import { SearchedList } from '../../parts/searched-list.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
@@ -48,9 +49,10 @@ export function Aliases({ mailbox }: { mailbox: MailboxAdmin }) {
     <Section title={words.tabs.aliases} note={words.aliasesNote}>
       {mayManage && <AddAlias mailbox={mailbox} />}
       {remove.error !== null && <ErrorCard error={remove.error} />}
-      <List
+      <SearchedList
         label={words.tabs.aliases}
         pages={pages}
+        textOf={({ email, id }) => `${email} ${id}`}
         columns={columns}
         keyOf={({ id }) => id}
         empty={<Empty icon="at-sign" title={words.noAliases} />}

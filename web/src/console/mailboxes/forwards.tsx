@@ -13,7 +13,8 @@ import type { Tone } from '../../parts/icon.tsx'
 import { State } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard } from '../../parts/quiet.tsx'
-import { type Column, List } from '../../parts/table.tsx'
+import { SearchedList } from '../../parts/searched-list.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { forwards as words } from '../../words/en/forwards.ts'
 import { useTeam } from '../team.ts'
@@ -52,9 +53,10 @@ export function Forwards({ mailbox }: { mailbox: MailboxAdmin }) {
   return (
     <Section title={words.title} note={words.note} actions={pages.items.length > 0 && addButton}>
       {changes.error !== null && leaving === null && <ErrorCard error={changes.error} />}
-      <List
+      <SearchedList
         label={words.title}
         pages={pages}
+        textOf={({ to: email, id, maker }) => `${email} ${id} ${maker ?? ''}`}
         isTall
         isNamed
         columns={columnsOf(mayManage, changes, setLeaving)}

@@ -10,7 +10,8 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Badge, State, Time } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
-import { type Column, List } from '../../parts/table.tsx'
+import { SearchedList } from '../../parts/searched-list.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
@@ -45,9 +46,10 @@ function Passwords({ mailbox }: { mailbox: MailboxAdmin }) {
   return (
     <>
       <Section title={words.programs} note={words.passwordsNote} actions={pages.items.length > 0 && addButton}>
-        <List
+        <SearchedList
           label={words.programs}
           pages={pages}
+          textOf={({ name, id }) => `${name} ${id}`}
           isTall
           keyOf={({ id }) => id}
           columns={passwordColumns(setLeaving)}
@@ -174,9 +176,10 @@ function SignIns({ mailbox }: { mailbox: MailboxAdmin }) {
   ]
   return (
     <Section title={words.signIns}>
-      <List
+      <SearchedList
         label={words.signIns}
         pages={pages}
+        textOf={({ source }) => source}
         columns={columns}
         keyOf={({ at, source }) => `${at} ${source}`}
         empty={<p class="soft">{words.noSignIns}</p>}
