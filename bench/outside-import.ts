@@ -1,4 +1,4 @@
-// Follows the import of an outside account: its rate, memory and heaps at several points, a kill -9 at half of it, and changes meanwhile.
+// Follows the import of an outside account: its rate, memory and heaps at several points, a kill -9 amid it, and changes meanwhile.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -103,7 +103,7 @@ export function applyFolders(
   return notUpdated.length === 0
 }
 
-/** Tells people that messages of a folder there are not in all their folders here. @param n number of the remote folder */
+/** States in the list of folders, and in the log, that messages of a folder there are not in all their folders here. @param n number of the remote folder */
 export function noteCrowded(tx: Tx, { deps, account }: SyncSession, n: number): void {
   deps.folders.set(tx, n, { reason: CROWDED })
   tx.afterCommit(() =>

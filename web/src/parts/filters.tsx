@@ -8,6 +8,7 @@ import type { IconName } from '../look/icons.ts'
 import { common } from '../words/en/common.ts'
 import { Icon } from './icon.tsx'
 import { Menu } from './menu.tsx'
+import { SearchInput } from './search-input.tsx'
 
 const TYPING_MS = 250
 
@@ -65,21 +66,7 @@ export function SearchField({ filters, label, name = 'q' }: { filters: Filters; 
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
-  return (
-    <div class="search">
-      <Icon name="search" />
-      <input
-        class="input"
-        type="search"
-        data-search
-        aria-label={label}
-        placeholder={label}
-        value={text}
-        spellcheck={false}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </div>
-  )
+  return <SearchInput label={label} value={text} onValue={setText} />
 }
 
 interface FilterMenuProps {

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { useMatching } from '../live/query.ts'
 import { common } from '../words/en/common.ts'
-import { Icon } from './icon.tsx'
+import { SearchInput } from './search-input.tsx'
 import { List, type ListProps } from './table.tsx'
 
 /** Rows that are found without searching. */
@@ -22,19 +22,7 @@ export function SearchedList<T>({ pages, textOf, ...list }: SearchedListProps<T>
     <>
       {(isLong || text !== '') && (
         <div class="filters">
-          <div class="search">
-            <Icon name="search" />
-            <input
-              class="input"
-              type="search"
-              data-search
-              aria-label={common.search}
-              placeholder={common.search}
-              value={text}
-              spellcheck={false}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </div>
+          <SearchInput label={common.search} value={text} onValue={setText} />
         </div>
       )}
       <List {...list} pages={shown} clearFilters={text === '' ? undefined : () => setText('')} />
