@@ -65,7 +65,7 @@ if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'drain', 'out
   await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
-  if (parts.includes('inbound')) await benchInbound(folder, { messages, form, stacks })
+  if (parts.includes('inbound')) await benchInbound(folder, { messages: messages * 5, form, stacks })
   if (parts.includes('reading')) await benchReading(folder, form, largest)
   if (parts.includes('mailbox')) await benchMailbox(folder, form, largest)
   if (parts.includes('imap')) await benchImap(folder, form, Math.min(largest, IMAP_MESSAGES))

@@ -62,7 +62,7 @@ function mailOf(n: number): NewMail {
 
 interface Drained {
   perSecond: number
-  /** The second half of the queue, to show growth. */
+  /** The time of the second half of the queue as a multiple of that of the first, which includes the start: above 1 shows growth. */
   lateShare: number
   cpuPerThousand: number
   memoryBytes: number
@@ -118,7 +118,7 @@ export async function benchDrain(folder: string, form: Form, counts: readonly nu
     'left/s',
     'RSA-2048/s',
     'ratio (aim 0.8)',
-    '2nd half ÷ 1st',
+    'time of 2nd half ÷ 1st',
     'CPU / 1,000',
     'RSS (aim < 250 MB)',
   ]

@@ -11,13 +11,14 @@ const CRLF = Buffer.from('\r\n')
 const WINDOW_BYTES = 64 * 1024
 const BREAKS = Buffer.from('\r\n'.repeat(8192))
 
-/** A body hash: of the whole body, or of as many bytes as l= says. The member names are those the verifier expects. */
+/** A body hash: of the whole body, or of as many bytes as l= says. */
 export class BodyHash {
   /** All canonical bytes, and the number of hashed ones. */
   canonicalizedLength = 0
   bodyHashedBytes = 0
   readonly #hash: Hash
   readonly #limit: number
+  #digest: string | null = null
 
   /** @param limit bytes to hash at most; Infinity for all */
   constructor(algorithm: string, limit: number) {
@@ -35,12 +36,9 @@ export class BodyHash {
   }
 
   digest(encoding: 'base64'): string {
-    return this.#hash.digest(encoding)
+    this.#digest ??= this.#hash.digest(encoding)
+    return this.#digest
   }
-
-  /** Part of the verifier's interface: finds the first MIME boundary, which our results do not use. */
-  setContentType(): void {}
-  getMimeStructureStart(): undefined {}
 }
 
 /** RFC 6376 3.4.3: removes empty lines at the end; an empty body becomes one empty line. */

@@ -7,8 +7,11 @@ import type { KeyCache, PublicKey, Resolve } from 'mailauth/parts'
 /** Cached key records, at most a few KiB each. */
 const RECORDS_MAX = 500
 const RECORD_CHARS_MAX = 4096
+/** Longer names have no A-labels, which take quadratic time: no name of DNS is as long in any form. */
+export const NAME_CHARS_MAX = 1024
 
-type ReadKey = Omit<PublicKey, 'publicKey'> & { publicKey: KeyObject }
+/** A key record as read. */
+export type ReadKey = Omit<PublicKey, 'publicKey'> & { publicKey: KeyObject }
 
 /** By record and hash algorithm, least recently used first. Parsing a record costs more than verifying a signature. */
 const read = new Map<string, ReadKey>()
@@ -37,6 +40,7 @@ export class DkimKeyCache implements KeyCache {
 
   async #ask(...asked: Parameters<KeyCache['get']>): Promise<ReadKey> {
     const [type, name, minBitLength, options] = asked
+    if (name.length > NAME_CHARS_MAX) throw noSuchName()
     const records = (await this.resolver(tools.toALabel(name), 'TXT').catch(withoutBadNames)) as string[][]
     const id = `${options.hashAlgo} ${records[0]?.join('') ?? ''}`
     const known = read.get(id)
@@ -55,6 +59,9 @@ export class DkimKeyCache implements KeyCache {
 
 /** An invalid DNS name never has a key: RFC 6376 6.1.2 calls that "no key for signature". */
 function withoutBadNames(error: unknown): never {
-  const isBadName = (error as { code?: string }).code === 'EBADNAME'
-  throw isBadName ? Object.assign(new Error('The name cannot exist.'), { code: 'ENOTFOUND' }) : error
+  throw (error as { code?: string }).code === 'EBADNAME' ? noSuchName() : error
+}
+
+function noSuchName(): Error {
+  return Object.assign(new Error('The name cannot exist.'), { code: 'ENOTFOUND' })
 }

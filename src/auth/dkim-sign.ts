@@ -103,12 +103,12 @@ function chosenFields(header: string): SignedField[] {
   ]
 }
 
-/** RFC 6376 3.4.2: unfolded, with white space reduced. */
+/** RFC 6376 3.4.2: unfolded, with white space reduced: spaces and tabs only, a byte of UTF-8 may be another white space in Latin-1. */
 function relaxedField(name: string, value: string): string {
   return `${name}:${value
     .replaceAll('\r\n', '')
     .replace(/[ \t]+/g, ' ')
-    .trim()}\r\n`
+    .replace(/^ | $/g, '')}\r\n`
 }
 
 /** RFC 6376 3.5: the list may be folded at colons. */

@@ -2,12 +2,12 @@
 
 import mailauthDmarc from 'mailauth/lib/dmarc/index.js'
 import tools from 'mailauth/lib/tools.js'
-import type { Resolve } from 'mailauth/parts'
 import { getDomain } from 'tldts'
 import type { Author } from '../mime/author.ts'
 import type { AuthResult, SignatureVerdict } from '../mime/message.ts'
 import { clean } from '../mime/one-line.ts'
-import type { RecordingResolver } from './recording-resolver.ts'
+import { KnownOutcomes } from './known-outcomes.ts'
+import { answerOf, type RecordingResolver } from './recording-resolver.ts'
 import { resultOf } from './signatures.ts'
 
 const REASON_MAX = 300
@@ -32,16 +32,18 @@ export interface Dmarc {
   aligned(signature: SignatureVerdict): boolean
 }
 
+type Lookups = Pick<RecordingResolver, 'resolve' | 'known'>
+
 type DomainEvaluation = Omit<Dmarc, 'fromAligned'>
 
 export class DmarcCheck {
   readonly #author: Author
-  readonly #resolve: Resolve
+  readonly #dns: Lookups
 
   /** Starts the policy lookups immediately: slow name servers of the sender must not use up the time for them. */
   constructor(author: Author, dns: RecordingResolver) {
     this.#author = author
-    this.#resolve = memoized(dns.resolve)
+    this.#dns = memoized(dns)
     const nothing: AuthenticatedIdentifiers = { spf: { result: 'none', domain: '' }, signatures: [], signed: [] }
     for (const domain of author.domains) void this.#evaluate(domain, nothing)
   }
@@ -60,20 +62,15 @@ export class DmarcCheck {
   async #evaluate(domain: string, identities: AuthenticatedIdentifiers): Promise<DomainEvaluation> {
     const { spf, signed } = identities
     try {
-      const { response, dkimAligned } = await mailauthDmarc.evaluateDmarc({
-        headerFrom: [`author@${domain}`],
-        fromFields: 1,
-        spfDomains: spf.result === 'pass' ? [spf.domain] : [],
-        dkimDomains: signed.map((name) => ({ domain: name })),
-        resolver: this.#resolve,
-        strict: true,
-      })
+      const spfDomain = spf.result === 'pass' ? spf.domain : null
+      const { response, dkimAligned } = await evaluated(domain, spfDomain, signed, this.#dns)
       if (response === false) return undecidable(domain, 'The domain in the From field is ambiguous.')
       const passing = new Set(signed.map((name) => tools.formatDomain(name)))
       const aligned = (signature: SignatureVerdict) => {
-        const isRelated = related(domain, signature.domain)
-        if (signature.result !== 'pass') return isRelated
-        return passing.has(signature.domain) && (dkimAligned?.has(signature.domain) ?? isRelated)
+        if (signature.result !== 'pass') return related(domain, signature.domain)
+        return (
+          passing.has(signature.domain) && (dkimAligned?.has(signature.domain) ?? related(domain, signature.domain))
+        )
       }
       const result = undecided(domain, resultOf(response.status.result), identities)
       const reason = clean(reasonOf(result, domain, response.error), REASON_MAX)
@@ -92,16 +89,27 @@ export class DmarcCheck {
   async #inherited(domain: string): Promise<string> {
     const registered = getDomain(domain)
     if (registered === null || registered === domain) return ''
-    const { response } = await mailauthDmarc.evaluateDmarc({
-      headerFrom: [`author@${registered}`],
-      fromFields: 1,
-      spfDomains: [],
-      dkimDomains: [],
-      resolver: this.#resolve,
-      strict: true,
-    })
+    const { response } = await evaluated(registered, null, [], this.#dns)
     return response === false ? '' : (response.sp ?? response.policy ?? '')
   }
+}
+
+type Evaluation = Awaited<ReturnType<typeof mailauthDmarc.evaluateDmarc>>
+
+/** By author domain and authenticated domains. */
+const known = new KnownOutcomes<Evaluation>()
+
+function evaluated(domain: string, spfDomain: string | null, signed: readonly string[], dns: Lookups) {
+  return known.get(JSON.stringify([domain, spfDomain, ...signed]), dns, (resolver) =>
+    mailauthDmarc.evaluateDmarc({
+      headerFrom: [`author@${domain}`],
+      fromFields: 1,
+      spfDomains: spfDomain === null ? [] : [spfDomain],
+      dkimDomains: signed.map((name) => ({ domain: name })),
+      resolver,
+      strict: true,
+    }),
+  )
 }
 
 /** Without a DMARC record, alignment means the same organizational domain. */
@@ -142,12 +150,23 @@ function reasonOf(result: AuthResult, domain: string, error: string | undefined)
 }
 
 /** Looks up each record once, so that early answers remain available after the deadline. */
-function memoized(resolve: Resolve): Resolve {
+function memoized(dns: Lookups): Lookups {
   const asked = new Map<string, Promise<unknown[]>>()
-  return (name, type) => {
-    const key = `${type} ${name.toLowerCase()}`
-    const answer = asked.get(key) ?? resolve(name, type)
-    asked.set(key, answer)
-    return answer
+  const texts = new Map<string, string>()
+  const keyOf = (name: string, type: string) => `${type} ${name.toLowerCase()}`
+  return {
+    known: (name, type) => {
+      const key = keyOf(name, type)
+      const text = texts.get(key) ?? dns.known(name, type)
+      if (text !== undefined) texts.set(key, text)
+      return text
+    },
+    resolve: (name, type) => {
+      const key = keyOf(name, type)
+      const text = texts.get(key)
+      const answer = asked.get(key) ?? (text === undefined ? dns.resolve(name, type) : answerOf(text))
+      asked.set(key, answer)
+      return answer
+    },
   }
 }

@@ -1,21 +1,12 @@
 // What we use of mailauth, part by part: its front door would also load what fetches and reads brand logos.
 
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {
-  import type { ArcData, BodyHasher, KeyCache, Resolve, SignatureField, SignatureResult } from 'mailauth/parts'
+  import type { SignatureField } from 'mailauth/parts'
 
   export class DkimVerifier {
-    constructor(options: { resolver: Resolve; minBitLength: number; strict: boolean; curTime: Date })
-    keyCache: KeyCache
-    readonly arc: ArcData
-    signatureHeaders: SignatureField[]
-    results: SignatureResult[]
-    /** By the key that addBodyHash gives. */
-    readonly bodyHashes: Map<string, BodyHasher>
-    emitHeaders(header: Uint8Array): Promise<void>
+    constructor(options: { strict: boolean })
+    /** Reads the tags of a signature and checks their syntax: sets `skip` or `invalid` when it is wrong. */
     prepareSignature(field: SignatureField): void
-    /** @param limit the number of l=, "" without one */
-    addBodyHash(form: string, algorithm: string, limit: number | ''): string
-    finalChunk(): Promise<void>
   }
 }
 
@@ -23,6 +14,11 @@ declare module 'mailauth/lib/arc/index.js' {
   import type { ArcData, Resolve, Status } from 'mailauth/parts'
 
   const arc: {
+    /** Collects the sets of ARC fields. @throws Error for a chain that is not valid */
+    getARChain(
+      headers: { parsed: readonly { key: string | null; line: Buffer }[] },
+      options: { strict: boolean },
+    ): ArcData['chain']
     arc(
       data: ArcData,
       options: { resolver: Resolve; minBitLength: number; strict: boolean },
@@ -85,7 +81,7 @@ declare module 'mailauth/lib/dmarc/index.js' {
 }
 
 declare module 'mailauth/lib/tools.js' {
-  import type { KeyCache, PublicKey, Resolve } from 'mailauth/parts'
+  import type { KeyCache, PublicKey, Resolve, SignatureField } from 'mailauth/parts'
 
   const tools: {
     getPublicKey(
@@ -95,6 +91,15 @@ declare module 'mailauth/lib/tools.js' {
       resolver: Resolve,
       options: Parameters<KeyCache['get']>[3],
     ): Promise<PublicKey>
+    /** The tags of a field, by name as written with `strict`. */
+    parseDkimHeaders(
+      line: Buffer,
+      options: { strict: boolean },
+    ): { parsed: SignatureField['parsed']; original: Buffer; tags?: object[]; syntaxErrors?: string[] }
+    /** What is said of a key record that cannot be used, by code of the error. */
+    KEY_ERROR_COMMENTS: ReadonlyMap<string, string>
+    /** Lower case, A-labels, without a final dot. */
+    normalizeDomainName(domain: string): string
     toALabel(domain: string): string
     /** Relaxed alignment by the list of public suffixes. */
     getAlignment(fromDomain: string, domains: string[]): unknown
@@ -111,31 +116,38 @@ declare module 'mailauth/parts' {
     comment?: string | boolean
     underSized?: number
     policy?: Record<string, string>
+    /** The identity that SPF checked. */
+    smtp?: { mailfrom?: string }
   }
 
+  /** A signature: `parsed`, `original` and `type` are given, `prepareSignature` adds the rest. */
   export interface SignatureField {
     type: 'DKIM' | 'ARC'
     parsed?: Record<string, { value?: unknown } | undefined>
+    original: Buffer
     signingDomain: string
     selector: string
+    signAlgo: string
     hashAlgo: string
+    headerCanon: 'simple' | 'relaxed'
+    bodyCanon: 'simple' | 'relaxed'
+    /** The number of l=, "" without one. */
+    maxBodyLength: number | ''
+    /** The domain of i=, when there is one. */
+    identityDomain?: string
+    /** Of x=. */
+    expiration: Date | null
+    /** Why it is not read. */
     skip?: string
+    /** Why it is not valid, whatever its key is. */
     invalid?: string
   }
 
   export interface SignatureResult {
-    signingDomain?: string
-    selector?: string
-    algo?: string
+    signingDomain: string
+    selector: string
+    algo?: unknown
     status: Status
-  }
-
-  export interface BodyHasher {
-    canonicalizedLength: number
-    bodyHashedBytes: number
-    digest(encoding: 'base64'): string
-    setContentType(contentType: unknown): void
-    getMimeStructureStart(): number | undefined
   }
 
   export interface PublicKey {
@@ -161,14 +173,20 @@ declare module 'mailauth/parts' {
     ): Promise<unknown>
   }
 
+  export interface ArcSet {
+    i: number
+    'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> }
+    'arc-message-signature': SignatureField
+    /** Set by the verifier. */
+    messageSignature?: SignatureResult
+  }
+
   export interface ArcData {
     keyCache: KeyCache
-    chain:
-      | false
-      | {
-          i: number
-          'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> }
-          'arc-message-signature': SignatureField
-        }[]
+    chain: false | ArcSet[]
+    /** The newest set. */
+    lastEntry?: ArcSet
+    /** Why there is no chain although there are fields of one. */
+    error?: unknown
   }
 }

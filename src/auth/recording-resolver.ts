@@ -47,6 +47,18 @@ export class RecordingResolver {
     }
   }
 
+  /** The answer as `answerText` writes it, when the resolver has it at once; undefined otherwise. */
+  readonly known = (name: string, type: string): string | undefined => {
+    const answer = this.expired ? undefined : this.#resolver.cached?.(name, type)
+    if (answer === undefined) return undefined
+    if ('code' in answer) {
+      this.#note(name, type, answer.code)
+      return isAbsence(answer.code) ? answer.code : undefined
+    }
+    this.#note(name, type, answer.records.map(asText).join(' | '))
+    return JSON.stringify(answer.records)
+  }
+
   close(): void {
     this.#release()
   }
@@ -56,6 +68,26 @@ export class RecordingResolver {
     if (this.evidence.some((known) => known.name === name && known.type === type)) return
     this.evidence.push({ name: clean(name, NAME_CHARS_MAX), type, answer: clean(answer, ANSWER_CHARS_MAX) })
   }
+}
+
+/** The records of an answer, or the code that says there are none; null for any other error. */
+export async function answerText(answer: Promise<unknown[]>): Promise<string | null> {
+  try {
+    return JSON.stringify(await answer)
+  } catch (error) {
+    const { code = '' } = error as { code?: string }
+    return isAbsence(code) ? code : null
+  }
+}
+
+/** The answer that `answerText` has written. @throws Error with its code */
+export async function answerOf(text: string): Promise<unknown[]> {
+  if (isAbsence(text)) throw Object.assign(new Error('There are no such records.'), { code: text })
+  return JSON.parse(text) as unknown[]
+}
+
+function isAbsence(code: string): boolean {
+  return code === 'ENOTFOUND' || code === 'ENODATA'
 }
 
 function timeIsUp(): Error {

@@ -5,7 +5,7 @@ import { sha256 } from './secrets.ts'
 
 /**
  * Deliveries, webhook events, sending accounts or outside accounts to process; accounts (mailboxes) that changed, with their numbers as
- * subjects.
+ * subjects. `remotes` has those of mailboxes to which an outside account was attached.
  */
 export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts' | 'remotes'
 

@@ -24,6 +24,11 @@ export interface Resolver {
    */
   resolve(name: string, type: string): Promise<unknown[]>
   /**
+   * What `resolve` would answer at once, from the cache: the records, which must not be modified, or the code of its error; undefined
+   * when it would have to ask. Absent where nothing is cached.
+   */
+  cached?(name: string, type: string): CachedAnswer | undefined
+  /**
    * The same without the cache: asks the authoritative name servers of the zone, or the configured ones when these
    * cannot be reached. For checks that a person waits for.
    * @param note receives every server that was asked, in order
@@ -32,6 +37,8 @@ export interface Resolver {
   /** Cancels all pending queries and closes their sockets. */
   close(): Promise<void>
 }
+
+export type CachedAnswer = { records: readonly unknown[] } | { code: string }
 
 export interface ResolverOptions {
   /** `ip`, `ip:port` or `[ipv6]:port`; empty: the servers of the system. */
@@ -140,6 +147,12 @@ class CachingResolver implements Resolver {
       this.#asking.set(key, asking)
     }
     return present(await asking, question)
+  }
+
+  cached(name: string, type: string): CachedAnswer | undefined {
+    const outcome = this.#recall(`${type} ${name.replace(/\.$/, '').toLowerCase()}`)
+    if (outcome === undefined) return undefined
+    return 'code' in outcome ? { code: outcome.code } : { records: outcome.values }
   }
 
   async fresh(name: string, type: string, note: (asked: AskedServer) => void = () => {}): Promise<unknown[]> {

@@ -48,10 +48,17 @@ export class Semaphore {
 
   /** Waits until the amount is free and acquires it; more than the total counts as the total. @returns releases it */
   async acquire(wanted: number): Promise<() => void> {
+    const now = this.acquireNow(wanted)
+    if (now !== null) return now
     const amount = Math.min(wanted, this.#total)
-    if (this.#waiters.length > 0 || !this.tryAcquire(amount)) {
-      await new Promise<void>((go) => this.#waiters.push({ amount, go }))
-    }
+    await new Promise<void>((go) => this.#waiters.push({ amount, go }))
+    return () => this.release(amount)
+  }
+
+  /** {@link acquire} without a wait. @returns null when the amount is not free, or others wait */
+  acquireNow(wanted: number): (() => void) | null {
+    const amount = Math.min(wanted, this.#total)
+    if (this.#waiters.length > 0 || !this.tryAcquire(amount)) return null
     return () => this.release(amount)
   }
 

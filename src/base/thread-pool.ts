@@ -1,5 +1,6 @@
 // A pool of worker threads for CPU-bound work: threads start with the first task and end when idle.
 
+import type { Worker } from 'node:worker_threads'
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina'
 
 /** How a pool runs its threads. */
@@ -35,6 +36,8 @@ export interface TaskOptions {
 
 export class ThreadPool<Task, Result> {
   readonly #pool: Piscina
+  /** Threads that have not ended. Piscina forgets one as soon as it begins to end it: idle, or with an aborted task. */
+  readonly #running = new Map<Worker, Promise<void>>()
   #isClosed = false
 
   constructor({
@@ -63,6 +66,7 @@ export class ThreadPool<Task, Result> {
     })
     // The pool replaces an idle thread that dies; a busy one rejects its tasks.
     this.#pool.on('error', () => {})
+    this.#pool.on('workerCreate', () => this.#noteThreads())
   }
 
   /** @throws Error what the task throws; also when its thread dies, the queue is full, the signal is aborted or the pool is closed */
@@ -86,12 +90,30 @@ export class ThreadPool<Task, Result> {
   async finish(): Promise<void> {
     this.#isClosed = true
     await this.#pool.close()
+    await this.#ended()
   }
 
   /** Ends the threads; tasks in progress are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#pool.destroy()
+    await this.#ended()
+  }
+
+  #noteThreads(): void {
+    for (const thread of this.#pool.threads) {
+      if (this.#running.has(thread)) continue
+      const exit = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
+      this.#running.set(
+        thread,
+        exit.finally(() => this.#running.delete(thread)),
+      )
+    }
+  }
+
+  /** Until then a thread may have files open. */
+  async #ended(): Promise<void> {
+    await Promise.all(this.#running.values())
   }
 }
 

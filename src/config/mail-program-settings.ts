@@ -48,7 +48,7 @@ export const mailProgramSettings = {
     default: 500,
     minimum: 0,
     maximum: 65535,
-    description: 'IMAP connections that may compress (COMPRESS=DEFLATE) at a time; each takes some 50 KB more memory.',
+    description: 'IMAP connections that may compress (COMPRESS=DEFLATE) at a time; each takes some 80 KB more memory.',
   }),
   SUBMISSION_MAX_PER_ADDRESS: Type.Integer({
     default: 50,

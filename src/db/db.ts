@@ -29,6 +29,8 @@ interface UnitOfWork {
   work(tx: Tx): unknown
   /** Whether `work` returns {@link Steps}. */
   isStepwise: boolean
+  /** It follows another one, and has no caller. */
+  isUpkeep: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -55,10 +57,17 @@ const BUSY_TRIES = 5000
 export class Db {
   readonly file: string
   readonly read: Reader
+  /**
+   * The same through the connection that writes, while it has no transaction open: its pages stay in memory over its own commits, which
+   * empty the cache of the other one. For a few rows that are read again after each commit.
+   */
+  readonly readWarm: Reader
   /** Reads that may examine many rows: they run in a worker thread, so that they do not block the calling thread. */
   readonly scan: ScanReader
-  /** Metrics: committed transactions, units of work in them, flushes that made them durable, and the time of both. */
+  /** Metrics: committed transactions, units of work in them without follow-ups, flushes that made them durable, and the time of both. */
   readonly counts = { commits: 0, units: 0, flushes: 0, commitMs: 0, flushMs: 0 }
+  /** How many transactions of this process may have changed rows that others keep: all but those of {@link Tx.keepsCaches}. */
+  changes = 0
   /** Resolves with the cause when a flush has failed: all writes are rejected until a restart has checked the file. */
   readonly broken: Promise<unknown>
   readonly #writer: DatabaseConnection
@@ -73,6 +82,7 @@ export class Db {
   #flushing: Promise<void> | undefined
   #broken: unknown
   #resolveBroken: (error: unknown) => void = () => {}
+  #isInTransaction = false
   #closed = false
 
   constructor({ file, threads, lean = false }: DbOptions) {
@@ -87,6 +97,11 @@ export class Db {
     })
     this.#reader = new DatabaseConnection({ filename: file, readOnly: false, pragmas: readPragmas(lean) })
     this.read = readerOf(this.#reader)
+    const warm = readerOf(this.#writer)
+    this.readWarm = {
+      all: (sql, values) => (this.#isInTransaction ? this.read : warm).all(sql, values),
+      get: (sql, values) => (this.#isInTransaction ? this.read : warm).get(sql, values),
+    }
     this.scan = threads?.reader(file) ?? scanHere(this.read)
     this.#log = new WriteLog(file, threads && (() => threads.checkpoint(file)))
     this.#writing = { connection: this.#writer, log: this.#log }
@@ -114,6 +129,18 @@ export class Db {
     if (this.#unflushed.size > 0) await Promise.all(this.#unflushed)
   }
 
+  /** A number that is another one after commits of other connections: of other threads and processes, and until the first commit our own. */
+  get foreignVersion(): number {
+    const connection = this.counts.commits === 0 ? this.#reader : this.#writer
+    // https://sqlite.org/pragma.html#pragma_data_version: commits of the same connection do not change it, and reading writes nothing.
+    return connection.all<{ data_version: number }>('PRAGMA data_version')[0]!.data_version
+  }
+
+  /** Whether everything this process has committed is durable; see {@link durable}. */
+  get isDurable(): boolean {
+    return this.#unflushed.size === 0
+  }
+
   /** Waits for pending units of work, checkpoints the write-ahead log, and closes the file. Its threads must be closed before. */
   async close(): Promise<void> {
     this.#closed = true
@@ -122,7 +149,8 @@ export class Db {
     await this.#log.close()
     this.#reader.close()
     try {
-      this.#writer.all('PRAGMA wal_checkpoint(TRUNCATE)')
+      // After a failed flush the file may lack what was copied to it: only the log has it.
+      if ((this.#broken ?? this.#log.failure) === undefined) this.#writer.all('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {
       // The log stays and is read at the next start.
     }
@@ -132,7 +160,7 @@ export class Db {
   #enqueue<T>(work: UnitOfWork['work'], isStepwise: boolean): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('The database is closed.'))
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, isStepwise, resolve: resolve as (value: unknown) => void, reject })
+      this.#waiting.push({ work, isStepwise, isUpkeep: false, resolve: resolve as (value: unknown) => void, reject })
       this.#draining ??= this.#drain()
     })
   }
@@ -145,7 +173,9 @@ export class Db {
         if (this.#broken !== undefined) throw this.#broken
         await this.#log.tend()
         await this.#begin()
-        await this.#transaction()
+        await this.#transaction().finally(() => {
+          this.#isInTransaction = false
+        })
       }
     } catch (error) {
       // The file cannot be opened or can no longer be trusted: all waiting callers get the cause.
@@ -172,21 +202,23 @@ export class Db {
           return flushed.resolve()
         }
       }
-      this.#runEnds(done)
+      const followUps = this.#runEnds(done)
       // From here on readers see the transaction, before any other code of this thread runs.
       this.#unflushed.add(flushed.promise)
       this.#writer.run('COMMIT')
+      for (const work of followUps) this.#waiting.push(upkeep(work))
     } catch (error) {
       this.#rollback()
       flushed.resolve()
       for (const unit of taken) unit.reject(error)
       return
     }
-    this.counts.commits++
+    // With the first commit `foreignVersion` is that of another connection.
+    if (this.counts.commits++ === 0 || !done.every(({ deferred }) => deferred.keepsCaches)) this.changes++
     this.counts.commitMs += elapsed()
     // Nothing to flush when every unit failed: the promise would never settle otherwise.
     if (done.length === 0) return flushed.resolve()
-    this.counts.units += done.length
+    this.counts.units += done.filter(({ unit }) => !unit.isUpkeep).length
     this.#committed.push(...done)
     this.#startFlush()
   }
@@ -237,11 +269,13 @@ export class Db {
     }
   }
 
-  #runEnds(done: readonly Pick<CommittedUnit, 'deferred'>[]): void {
-    const { tx, end } = openTx(this.#writing)
+  /** @returns the follow-ups of all units, and of the work at the end */
+  #runEnds(done: readonly Pick<CommittedUnit, 'deferred'>[]): DeferredWork['followUps'] {
+    const { tx, deferred: atEnd, end } = openTx(this.#writing)
     try {
       const ends = done.flatMap(({ deferred }) => deferred.atEnd).sort((a, b) => a.order - b.order)
       for (const { work } of ends) work(tx)
+      return [...done.flatMap(({ deferred }) => deferred.followUps), ...atEnd.followUps]
     } finally {
       end()
     }
@@ -290,6 +324,7 @@ export class Db {
     for (let tries = 0; ; tries++) {
       try {
         this.#writer.run('BEGIN IMMEDIATE')
+        this.#isInTransaction = true
         return
       } catch (error) {
         if (!isBusy(error) || tries >= BUSY_TRIES) throw error
@@ -307,6 +342,10 @@ async function runSteps<T>(steps: Steps<T>): Promise<T> {
     await new Promise(setImmediate)
     elapsed = stopwatch()
   }
+}
+
+function upkeep(work: (tx: Tx) => void): UnitOfWork {
+  return { work, isStepwise: false, isUpkeep: true, resolve() {}, reject() {} }
 }
 
 function isBusy(error: unknown): boolean {

@@ -2,24 +2,29 @@
 
 import type { Db } from './db.ts'
 
-/** Detects changes of a database. The database is asked once in a turn of the event loop, and after each commit of its own process. */
+/** What a cache needs of a database to find its changes. */
+export type WatchedDb = Pick<Db, 'changes' | 'foreignVersion'>
+
+/** Detects changes of a database. It is asked once in a turn of the event loop, and after each own commit that may have changed kept rows. */
 class ChangeWatch {
-  readonly #db: Pick<Db, 'read' | 'counts'>
-  #version = -1
-  #commits = -1
+  readonly #db: WatchedDb
+  #version = 0
+  #foreign = -1
+  #own = -1
   #isCurrent = false
 
-  constructor(db: Pick<Db, 'read' | 'counts'>) {
+  constructor(db: WatchedDb) {
     this.#db = db
   }
 
-  /** A number that is another one after each commit of any connection, thread or process. */
+  /** A number that is another one after each commit of any connection, thread or process, but those of {@link Tx.keepsCaches}. */
   get version(): number {
-    const { commits } = this.#db.counts
-    if (this.#isCurrent && commits === this.#commits) return this.#version
-    this.#commits = commits
-    // https://sqlite.org/pragma.html#pragma_data_version: it changes with the commits of other connections, and reading writes nothing.
-    this.#version = this.#db.read.get<{ data_version: number }>('PRAGMA data_version')!.data_version
+    const { changes } = this.#db
+    if (this.#isCurrent && changes === this.#own) return this.#version
+    const foreign = this.#db.foreignVersion
+    if (foreign !== this.#foreign || changes !== this.#own) this.#version++
+    this.#foreign = foreign
+    this.#own = changes
     if (!this.#isCurrent) {
       this.#isCurrent = true
       setImmediate(() => {
@@ -32,12 +37,17 @@ class ChangeWatch {
 
 const watches = new WeakMap<object, ChangeWatch>()
 
-function watchOf(db: Pick<Db, 'read' | 'counts'>): ChangeWatch {
+function watchOf(db: WatchedDb): ChangeWatch {
   const known = watches.get(db)
   if (known !== undefined) return known
   const watch = new ChangeWatch(db)
   watches.set(db, watch)
   return watch
+}
+
+/** A number that changes with each commit, but those of {@link Tx.keepsCaches}: at once for those of this process, for others in the next turn of the event loop. */
+export function versionOf(db: WatchedDb): number {
+  return watchOf(db).version
 }
 
 /**
@@ -53,7 +63,7 @@ export class RowCache<K, V> {
   readonly #repeated = new Set<K>()
 
   /** @param most values kept */
-  constructor(db: Pick<Db, 'read' | 'counts'>, most: number) {
+  constructor(db: WatchedDb, most: number) {
     this.#watch = watchOf(db)
     this.#most = most
   }
@@ -62,7 +72,11 @@ export class RowCache<K, V> {
   get(key: K, read: () => V | undefined): V | undefined {
     if (!this.#repeated.has(key)) {
       const value = read()
-      if (this.#repeated.size >= this.#most) this.#repeated.clear()
+      if (this.#repeated.size >= this.#most) {
+        this.#repeated.clear()
+        // What is read now may be newer than what is kept in this turn: the next read must not go back.
+        this.#values.clear()
+      }
       if (value !== undefined) this.#repeated.add(key)
       return value
     }

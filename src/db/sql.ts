@@ -52,6 +52,13 @@ export interface Tx extends Reader {
    * @param order deferred work runs in ascending order; 0 when the order does not matter
    */
   atEnd(work: (tx: Tx) => void, order?: number): void
+  /** Declares that the unit changes no row that a {@link RowCache} keeps: what is kept stays valid. */
+  keepsCaches(): void
+  /**
+   * Queues upkeep as a unit of work of its own, once the transaction is committed: what waits for this transaction does not wait for it.
+   * It is lost when the process ends before, and its failure concerns no one.
+   */
+  followUp(work: (tx: Tx) => void): void
   /** Runs after the commit that makes this unit durable, never when the unit fails. */
   afterCommit(run: () => void): void
 }

@@ -8,7 +8,9 @@ import type { WriteLog } from './write-log.ts'
 /** Work that a unit of work deferred. */
 export interface DeferredWork {
   readonly atEnd: { order: number; work: (tx: Tx) => void }[]
+  readonly followUps: ((tx: Tx) => void)[]
   readonly afterCommit: (() => void)[]
+  keepsCaches: boolean
 }
 
 /** The writing connection with its write-ahead log. */
@@ -32,7 +34,7 @@ export function openTx(context: WriteContext): { tx: Tx; deferred: DeferredWork;
 
 /** A class, so that all handles have one shape: whatever calls them is compiled once. */
 class Handle {
-  readonly deferred: DeferredWork = { atEnd: [], afterCommit: [] }
+  readonly deferred: DeferredWork = { atEnd: [], followUps: [], afterCommit: [], keepsCaches: false }
   readonly #context: WriteContext
   #isOpen = true
 
@@ -62,8 +64,16 @@ class Handle {
     this.deferred.atEnd.push({ order, work })
   }
 
+  followUp(work: (tx: Tx) => void): void {
+    this.deferred.followUps.push(work)
+  }
+
   afterCommit(hook: () => void): void {
     this.deferred.afterCommit.push(hook)
+  }
+
+  keepsCaches(): void {
+    this.deferred.keepsCaches = true
   }
 
   end(): void {

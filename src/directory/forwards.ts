@@ -58,7 +58,7 @@ export class Forwards {
   settingFor(mailboxId: string, rcptTo: string): { to: string[]; keepsCopy: boolean } | undefined {
     const alias = aliasOf(rcptTo)
     const sql = `SELECT email, keeps_copy FROM forwards WHERE mailbox_id = ? AND alias IN ('', ?) AND state = 'active' ORDER BY n`
-    const rows = this.#settings.get(`${mailboxId} ${alias}`, () => this.#deps.db.read.all(sql, [mailboxId, alias]))!
+    const rows = this.#settings.get(`${mailboxId} ${alias}`, () => this.#deps.db.readWarm.all(sql, [mailboxId, alias]))!
     if (rows.length === 0) return undefined
     return { to: rows.map(({ email }) => email), keepsCopy: rows.some((row) => row.keeps_copy === 1) }
   }

@@ -87,10 +87,20 @@ export class Keys {
 
   /** The principal of a secret; undefined for one that is malformed, unknown, expired or revoked. */
   recognise(secret: string): Recognised<TeamPrincipal | MailboxPrincipal> | undefined {
+    return this.recogniser(secret)()
+  }
+
+  /** A function that recognises the secret each time it is called; the secret is hashed once. */
+  recogniser(secret: string): () => Recognised<TeamPrincipal | MailboxPrincipal> | undefined {
     // A malformed secret costs no database read (decisions §1.2).
-    if (!isSecret(secret)) return undefined
+    if (!isSecret(secret)) return () => undefined
     const hash = sha256(secret)
-    const row = this.#known.get(hash.toString('latin1'), () =>
+    const key = hash.toString('latin1')
+    return () => this.#recognise(hash, key)
+  }
+
+  #recognise(hash: Buffer, key: string): Recognised<TeamPrincipal | MailboxPrincipal> | undefined {
+    const row = this.#known.get(key, () =>
       this.#db.read.get(
         `SELECT keys.*, ${teamSuspendedAt('keys.team_id')} AS suspended_at FROM keys WHERE hash = ? OR previous_hash = ?`,
         [hash, hash],

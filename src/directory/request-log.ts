@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from '../base/clock.ts'
 import type { WrongSpan } from '../base/clock-guard.ts'
-import type { Db, Tx } from '../db/db.ts'
+import type { Db, Steps, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { redateRows } from '../db/redate.ts'
 import { Where } from '../db/sql-text.ts'
@@ -50,6 +50,8 @@ export const WAITING_MAX = 2000
 const FLUSH_MS = 1000
 const ROWS_PER_STATEMENT = 50
 const PRUNED_AT_ONCE = 1000
+/** Rows that one step of a unit of work deletes. */
+const PRUNED_IN_STEP = 100
 
 export class RequestLog {
   readonly #db: Db
@@ -84,33 +86,40 @@ export class RequestLog {
     const rows = this.#waiting
     if (rows.length === 0) return
     this.#waiting = []
-    await this.#db.write((tx) => {
-      for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
-        const group = rows.slice(from, from + ROWS_PER_STATEMENT)
-        tx.run(
-          `INSERT INTO api_requests (id, team_id, at, method, route, operation, status, ms, key_id, error_code)
-           VALUES ${group.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-          group.flatMap((one) => [
-            ...[one.id, one.teamId, one.at, one.method, one.route, one.operation, one.status, one.ms, one.keyId],
-            one.errorCode,
-          ]),
-        )
-      }
-      this.#deleteSurplus(tx, rows)
-    })
+    // In steps: the requests of a busy second would stop the thread that answers the next ones for 10 ms.
+    await this.#db.writeInSteps((tx) => this.#writeRows(tx, rows))
+  }
+
+  *#writeRows(tx: Tx, rows: readonly Omit<ApiRequest, 'n'>[]): Steps<void> {
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      const group = rows.slice(from, from + ROWS_PER_STATEMENT)
+      tx.run(
+        `INSERT INTO api_requests (id, team_id, at, method, route, operation, status, ms, key_id, error_code)
+         VALUES ${group.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+        group.flatMap((one) => [
+          ...[one.id, one.teamId, one.at, one.method, one.route, one.operation, one.status, one.ms, one.keyId],
+          one.errorCode,
+        ]),
+      )
+      yield
+    }
+    yield* this.#deleteSurplus(tx, rows)
   }
 
   /** A team that calls without pause has no more rows for that: the job alone would come too late. */
-  #deleteSurplus(tx: Tx, rows: readonly Pick<ApiRequest, 'teamId'>[]): void {
+  *#deleteSurplus(tx: Tx, rows: readonly Pick<ApiRequest, 'teamId'>[]): Steps<void> {
     for (const { teamId } of rows) this.#written.set(teamId, (this.#written.get(teamId) ?? 0) + 1)
     for (const [teamId, written] of this.#written) {
       if (written < SURPLUS_MAX) continue
       this.#written.delete(teamId)
-      tx.run(
-        `DELETE FROM api_requests WHERE team_id = ? AND n <=
-           (SELECT n FROM api_requests WHERE team_id = ? ORDER BY n DESC LIMIT 1 OFFSET ?)`,
-        [teamId, teamId, REQUESTS_KEPT],
+      const last = tx.get<{ n: number }>(
+        'SELECT n FROM api_requests WHERE team_id = ? ORDER BY n DESC LIMIT 1 OFFSET ?',
+        [teamId, REQUESTS_KEPT],
       )
+      if (last === undefined) continue
+      const sql = `DELETE FROM api_requests WHERE n IN
+        (SELECT n FROM api_requests WHERE team_id = ? AND n <= ? ORDER BY n LIMIT ?)`
+      while (tx.run(sql, [teamId, last.n, PRUNED_IN_STEP]).changes === PRUNED_IN_STEP) yield
     }
   }
 

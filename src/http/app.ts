@@ -24,6 +24,7 @@ import type { Route } from './route.ts'
 import { Sources } from './source.ts'
 import { RouteTable } from './table.ts'
 import { Throttle } from './throttle.ts'
+import { StreamWriter } from './write.ts'
 
 const HSTS = 'max-age=31536000'
 
@@ -55,15 +56,15 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   }
   const open = (surface: Surface, origin: string) => {
     const entries = routesOf(routes, app, surface, options.webhooks ?? NO_WEBHOOKS).map(prepareRoute)
-    const recognise = (secret: string) =>
-      isAgentSecret(secret) ? app.agents.tokens.recognise(secret, surface) : app.directory.keys.recognise(secret)
+    const credential = (secret: string) =>
+      isAgentSecret(secret) ? () => app.agents.tokens.recognise(secret, surface) : app.directory.keys.recogniser(secret)
     const table = new RouteTable(entries)
     const actorTables = surface === 'app' ? tablesOfActors(routes) : null
     return openListener({
       ...shared,
       origin,
       base: API_BASE,
-      recognise,
+      credential,
       headers: headersOf(origin),
       table,
       actorTables,
@@ -107,7 +108,7 @@ function operatorListener(app: Context, routes: readonly Route[]) {
   return {
     origin,
     base: OPERATOR_BASE,
-    recognise(secret: string) {
+    credential: (secret: string) => () => {
       const principal = app.directory.operatorKeys.recognise(secret)
       return principal && { principal, suspended: false }
     },
@@ -139,19 +140,16 @@ function routesOf(routes: readonly Route[], app: Context, surface: Surface, webh
   return [...own, openapiRoute(routes, app.config, surface, webhooks), ...combined]
 }
 
-function openListener(listener: ListenerContext): Listener {
-  const koa = new Koa()
-  koa.use(mount(listener))
-  // Only connections lost during a response arrive here; the middleware handles every other error.
-  koa.on('error', (error: unknown) =>
-    listener.app.log.debug({ event: 'http.connection_lost', err: error }, 'Connection lost'),
-  )
+function openListener(context: Omit<ListenerContext, 'streams'>): Listener {
+  const { log, clock } = context.app
+  // Connections lost during a response, and streams that failed; every other error is handled where it occurs.
+  const lost = (error: unknown) => log.debug({ event: 'http.connection_lost', err: error }, 'Connection lost')
+  const listener: ListenerContext = { ...context, streams: new StreamWriter(new Koa(), lost) }
   return new Listener({
-    clock: listener.app.clock,
-    handler: koa.callback(),
+    clock,
+    handler: mount(listener),
     refuse: (socket, sentence) => refusal(listener, socket, sentence),
-    failed: (error) =>
-      listener.app.log.error({ event: 'http.accept_failed', err: error }, 'Connections cannot be accepted'),
+    failed: (error) => log.error({ event: 'http.accept_failed', err: error }, 'Connections cannot be accepted'),
   })
 }
 

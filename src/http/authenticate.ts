@@ -1,8 +1,9 @@
 // Authentication and authorisation of requests.
 
+import type { Socket } from 'node:net'
 import { ProductError } from '../base/errors.ts'
 import { allows } from '../directory/permissions.ts'
-import type { MailboxPrincipal, Principal, TeamPrincipal } from '../directory/principal.ts'
+import type { MailboxPrincipal, Principal, Recognised, TeamPrincipal } from '../directory/principal.ts'
 import { identifyPerson, recogniseSession, requireSession } from './person-access.ts'
 import { API_BASE } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'
@@ -11,23 +12,47 @@ import type { Route } from './route.ts'
 // Longer than any credential of decisions §1.2; what is longer is not looked up.
 const CREDENTIAL_MAX = 256
 
+interface RepeatedCredential {
+  header: string
+  principal(): Recognised | undefined
+}
+
+/** The last credential of each connection: clients repeat it, and reading and hashing it costs more than finding its row. */
+const repeated = new WeakMap<Socket, RepeatedCredential>()
+
 /** Resolves the credential, whatever the route; rejects nothing. */
-export async function identify(request: RequestContext): Promise<void> {
-  if (request.isPersonal) return identifyPerson(request)
-  const secret = bearer(request.header('authorization'))
-  if (secret === null) return
+export function identify(request: RequestContext): void {
+  if (request.isPersonal) {
+    identifyPerson(request)
+    return
+  }
+  const header = request.header('authorization')
+  const before = repeated.get(request.req.socket)
+  const known = before !== undefined && before.header === header ? before : readCredential(request, header)
+  if (known === undefined) return
   request.hasCredential = true
-  if (secret === '' || secret.length > CREDENTIAL_MAX) return
-  const known = await request.listener.recognise(secret)
-  request.principal = known?.principal ?? null
-  request.suspended = known?.suspended ?? false
+  const found = known.principal()
+  request.principal = found?.principal ?? null
+  request.suspended = found?.suspended ?? false
+}
+
+function readCredential(request: RequestContext, header: string | undefined): RepeatedCredential | undefined {
+  const secret = bearer(header)
+  if (secret === null) return undefined
+  const isCredential = secret !== '' && secret.length <= CREDENTIAL_MAX
+  const credential = {
+    header: header!,
+    principal: isCredential ? request.listener.credential(secret) : () => undefined,
+  }
+  if (isCredential) repeated.set(request.req.socket, credential)
+  return credential
 }
 
 /** Whether the credential of a running request is still accepted. */
-export async function credentialStatus(request: RequestContext): Promise<'in' | 'out' | 'suspended'> {
+export function credentialStatus(request: RequestContext): 'in' | 'out' | 'suspended' {
   const known = request.isPersonal
     ? recogniseSession(request)
-    : await request.listener.recognise(bearer(request.header('authorization')) ?? '')
+    : readCredential(request, request.header('authorization'))?.principal()
   if (known === undefined || !mayEnter(request, known.principal)) return 'out'
   return known.suspended ? 'suspended' : 'in'
 }
@@ -50,7 +75,7 @@ function requireKey(request: RequestContext): void {
   if (request.principal === null) {
     // Guessing credentials is rate limited by source address.
     if (request.allowance?.over === true) throw tooMany(request)
-    request.ctx.set('WWW-Authenticate', challenge(request))
+    request.set('WWW-Authenticate', challenge(request))
     throw new ProductError(
       'authentication_required',
       request.hasCredential
@@ -85,7 +110,7 @@ export function requirePermission(request: RequestContext): void {
   // RFC 6750 3.1: an agent learns which scopes would do.
   if (principal.kind === 'mailbox' && principal.agent !== undefined) {
     const scope = permissions.length > 0 ? `, scope="${[...permissions, ...also].join(' ')}"` : ''
-    request.ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope"${scope}`)
+    request.set('WWW-Authenticate', `Bearer error="insufficient_scope"${scope}`)
   }
   if (permissions.length > 0) {
     throw new ProductError(

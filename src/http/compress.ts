@@ -79,15 +79,13 @@ export function isTextType(type: string): boolean {
  * (see "Compression" in src/README.md), nor those of a request or route that says `no-transform`.
  */
 export function negotiateCoding(request: RequestContext): Coding | null {
-  const { ctx, match } = request
+  const { match, res } = request
   if (match.entry?.route.secret === true) return null
-  // Koa parses the header, which is seldom there already.
-  if (request.res.hasHeader('Vary')) ctx.vary('Accept-Encoding')
-  else request.res.setHeader('Vary', 'Accept-Encoding')
-  const isKept = [request.header('cache-control') ?? '', ctx.response.get('Cache-Control')].some((text) =>
-    NO_TRANSFORM.test(text),
-  )
-  return isKept ? null : codingOf(request.header('accept-encoding'))
+  request.vary('Accept-Encoding')
+  const accepted = request.header('accept-encoding')
+  if (accepted === undefined) return null
+  const rules = [request.header('cache-control'), res.getHeader('Cache-Control')]
+  return rules.some((text) => NO_TRANSFORM.test(String(text ?? ''))) ? null : codingOf(accepted)
 }
 
 /** @returns the compressed bytes; null for bytes that are sent as they are, because of their size or because too many wait */

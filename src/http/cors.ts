@@ -1,6 +1,7 @@
 // CORS: access for browsers of other origins (decisions §1.10).
 
 import type { RequestContext } from './request-context.ts'
+import { writeEmpty } from './write.ts'
 
 const EXPOSED = [
   'ETag',
@@ -17,24 +18,25 @@ const PREFLIGHT_SECONDS = '600'
 
 /** Open paths can be read from every origin, the rest from the configured origins. Never with credentials: keys are not cookies. */
 export function allowOrigin(request: RequestContext): void {
-  const { ctx, listener, match } = request
+  const { listener, match } = request
   const { open } = match
   if (request.isPersonal) return
-  if (!open && listener.corsOrigins.size > 0) ctx.vary('Origin')
+  if (!open && listener.corsOrigins.size > 0) request.vary('Origin')
   const origin = request.header('origin')
   if (origin === undefined || (!open && !listener.corsOrigins.has(origin))) return
-  ctx.set('Access-Control-Allow-Origin', open ? '*' : origin)
-  ctx.set('Access-Control-Expose-Headers', EXPOSED)
+  request.set('Access-Control-Allow-Origin', open ? '*' : origin)
+  request.set('Access-Control-Expose-Headers', EXPOSED)
 }
 
 /** Answers OPTIONS: the methods of the path, and CORS preflights. */
 export function answerOptions(request: RequestContext, allow: string): void {
-  const { ctx } = request
-  ctx.status = 204
-  ctx.set('Allow', allow)
-  if (request.header('access-control-request-method') === undefined) return
-  if (!request.res.hasHeader('Access-Control-Allow-Origin')) return
-  ctx.set('Access-Control-Allow-Methods', allow)
-  ctx.set('Access-Control-Allow-Headers', SENDABLE)
-  ctx.set('Access-Control-Max-Age', PREFLIGHT_SECONDS)
+  const { res } = request
+  res.statusCode = 204
+  request.set('Allow', allow)
+  if (request.header('access-control-request-method') !== undefined && res.hasHeader('Access-Control-Allow-Origin')) {
+    request.set('Access-Control-Allow-Methods', allow)
+    request.set('Access-Control-Allow-Headers', SENDABLE)
+    request.set('Access-Control-Max-Age', PREFLIGHT_SECONDS)
+  }
+  writeEmpty(res)
 }

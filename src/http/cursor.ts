@@ -19,16 +19,31 @@ export function cursorScope(operation: string, owner: string, params: unknown, f
   return hash('sha256', JSON.stringify([operation, owner, params, filters]), 'hex').slice(0, 8)
 }
 
+interface IssuedCursor {
+  vault: Vault
+  scope: string
+  key: PageKey
+  cursor: string
+}
+
 // Cached pages (store/page-cache.ts) end at the same key each time.
-const encoded = new WeakMap<PageKey, { vault: Vault; scope: string; cursor: string }>()
+const encoded = new WeakMap<PageKey, IssuedCursor>()
+
+/** The cursors issued last, by their text: clients send most of them back within seconds. */
+const issued = new Map<string, IssuedCursor>()
+const ISSUED_MAX = 1000
+/** Longer cursors are not kept, characters. */
+const ISSUED_LENGTH_MAX = 256
 
 /** @param key must not be modified: its cursor is kept with it */
 export function encodeCursor(vault: Vault, scope: string, key: PageKey): string {
   const known = encoded.get(key)
   if (known?.vault === vault && known.scope === scope) return known.cursor
-  const cursor = newCursor(vault, scope, key)
-  encoded.set(key, { vault, scope, cursor })
-  return cursor
+  const made = { vault, scope, key, cursor: newCursor(vault, scope, key) }
+  encoded.set(key, made)
+  if (issued.size >= ISSUED_MAX) issued.clear()
+  if (made.cursor.length <= ISSUED_LENGTH_MAX) issued.set(made.cursor, made)
+  return made.cursor
 }
 
 function newCursor(vault: Vault, scope: string, key: PageKey): string {
@@ -38,6 +53,8 @@ function newCursor(vault: Vault, scope: string, key: PageKey): string {
 
 /** @throws ProductError invalid_parameter for a cursor this appliance did not issue for this list */
 export function decodeCursor(vault: Vault, scope: string, cursor: string): PageKey {
+  const known = issued.get(cursor)
+  if (known?.vault === vault && known.scope === scope) return known.key
   const match = cursor.length > CURSOR_MAX ? null : /^([\w-]+)\.([\w-]{16})$/.exec(cursor)
   if (match === null || !same(match[2]!, sign(vault, match[1]!))) throw wrong()
   const value = JSON.parse(Buffer.from(match[1]!, 'base64url').toString()) as { v: number; k: PageKey; f: string }

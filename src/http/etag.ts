@@ -5,18 +5,32 @@ import { canonicalJson } from '../base/canonical-json.ts'
 import { conflict } from '../base/errors.ts'
 
 const TAG_LENGTH = 27
+/** Of the tag of a {@link LiveVersion}, for its settings: 78 bits. */
+const SETTINGS_LENGTH = 13
 // One tag of a list: weak or strong, the opaque part in quotes (RFC 9110 §8.8.3).
 const TAG = /^[ \t]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?:,|$)/
 
 // Immutable documents are frozen by their creator; their tag is computed once.
 const known = new WeakMap<object, string>()
 
-/** The weak tag of data: equal for equal data, independent of the order of members. */
+/** The version of a resource that also changes by itself: `If-None-Match` compares all of it, `If-Match` what clients change. */
+export class LiveVersion {
+  readonly data: unknown
+  readonly settings: unknown
+
+  constructor(data: unknown, settings: unknown) {
+    this.data = data
+    this.settings = settings
+  }
+}
+
+/** The weak tag of data: equal for equal data, independent of the order of members. That of a {@link LiveVersion} begins with its settings. */
 export function etagOf(data: unknown): string {
+  if (data instanceof LiveVersion) return liveTag(data)
   const lasting = typeof data === 'object' && data !== null && Object.isFrozen(data)
   const before = lasting ? known.get(data) : undefined
   if (before !== undefined) return before
-  const etag = `W/"${digest(canonicalJson(data))}"`
+  const etag = `W/"${digestOf(data)}"`
   if (lasting) known.set(data, etag)
   return etag
 }
@@ -44,11 +58,22 @@ export function namesStrongTag(header: string, etag: string): boolean {
  */
 export function expectMatch(header: string | undefined, version: unknown): void {
   if (header === undefined || header.trim() === '*') return
-  if (!namesTag(header, etagOf(version))) throw conflict('Resource changed since it was read.', 'If-Match')
+  const isNamed = version instanceof LiveVersion ? namesSettings(header, version) : namesTag(header, etagOf(version))
+  if (!isNamed) throw conflict('Resource changed since it was read.', 'If-Match')
 }
 
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, TAG_LENGTH)
+function liveTag({ settings, data }: LiveVersion): string {
+  return `W/"${digestOf(settings).slice(0, SETTINGS_LENGTH)}${digestOf(data).slice(SETTINGS_LENGTH)}"`
+}
+
+function namesSettings(header: string, version: LiveVersion): boolean {
+  const tag = opaqueOf(liveTag(version))
+  const start = tag.slice(0, SETTINGS_LENGTH + 1)
+  return tagsOf(header).some(({ opaque }) => opaque.length === tag.length && opaque.startsWith(start))
+}
+
+function digestOf(data: unknown): string {
+  return hash('sha256', canonicalJson(data), 'base64url').slice(0, TAG_LENGTH)
 }
 
 function opaqueOf(etag: string): string {

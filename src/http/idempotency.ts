@@ -11,11 +11,16 @@ import { type Answer, answer, isBytes, isPage, isStream } from './route.ts'
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
+type Work = () => Promise<SendableAnswer> | SendableAnswer
+
 /** Runs `work` unless the same request was completed under the same key; then returns the stored answer. */
-export async function runOnce(request: RequestContext, work: () => Promise<SendableAnswer>): Promise<SendableAnswer> {
-  const { route } = request.match.entry!
+export function runOnce(request: RequestContext, work: Work): Promise<SendableAnswer> | SendableAnswer {
   const key = request.header('idempotency-key')
-  if (key === undefined || !route.idempotent) return work()
+  return key === undefined || !request.match.entry!.route.idempotent ? work() : runForKey(request, work, key)
+}
+
+async function runForKey(request: RequestContext, work: Work, key: string): Promise<SendableAnswer> {
+  const { route } = request.match.entry!
   const { replays } = request.listener.app.directory
   // The key itself is not stored: it decrypts sealed answers.
   const scope = sha256(canonicalJson([ownerOf(request), route.method, route.path, key])).toString('base64url')
@@ -44,7 +49,7 @@ export async function runOnce(request: RequestContext, work: () => Promise<Senda
   }
   const box = answerCodec(request.listener.app.vault, route.secret === true ? key : null)
   if (claim.kind === 'done') {
-    request.ctx.set('Idempotent-Replayed', 'true')
+    request.set('Idempotent-Replayed', 'true')
     return { ...box.open(claim.body), status: claim.status }
   }
   return runClaimed(request, work, { scope, lock: claim.lock, box })
@@ -59,7 +64,7 @@ interface ClaimedReplay {
 /** Runs `work` for the request that claimed the key, and stores the answer unless `work` stored it in its unit of work. */
 async function runClaimed(
   request: RequestContext,
-  work: () => Promise<SendableAnswer>,
+  work: Work,
   { scope, lock, box }: ClaimedReplay,
 ): Promise<SendableAnswer> {
   const { directory, log } = request.listener.app

@@ -2,10 +2,10 @@
 
 import { notFound, ProductError } from '../base/errors.ts'
 import { readBody } from './body.ts'
-import { digestOf, readPlanned } from './body-plan.ts'
+import { type BodyPlan, digestOf, readPlanned } from './body-plan.ts'
 import { cursorScope, decodeCursor } from './cursor.ts'
 import { readForm } from './form.ts'
-import type { Texted } from './prepared-route.ts'
+import type { CheckedQuery, PreparedRoute, Texted } from './prepared-route.ts'
 import { readQuery, type Texts } from './query.ts'
 import { readRawBody } from './raw-body.ts'
 import type { RequestContext } from './request-context.ts'
@@ -57,26 +57,46 @@ export function readPath(request: RequestContext): void {
 
 /** They choose a page, not the list: a cursor is valid with any of them. */
 const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'position', 'anchor_id', 'with_total'])
+/** Query strings of a list that are kept with their values: clients repeat them. */
+const QUERIES_MAX = 32
+/** Longer query strings are not kept, characters. */
+const KEPT_QUERY_MAX = 256
 
 /** 422 for a parameter the route does not know, 400 for an invalid one; decodes the cursor of a list. */
 export function readParameters(request: RequestContext): void {
   const entry = request.match.entry!
   if (entry.query === null && request.query === '') return
-  const { texts, unreadable } = readQuery(request.query)
+  const { values, selection } = entry.readQueries.get(request.query) ?? readValues(entry, request.query)
+  request.input.query = values
+  request.selection = selection
+  const { cursor } = values as { cursor?: string }
+  if (!entry.paged || cursor === undefined) return
+  request.input.after = decodeCursor(request.listener.app.vault, cursorScopeOf(request), cursor)
+}
+
+/** What cursors of a list are bound to. */
+export function cursorScopeOf(request: RequestContext): string {
+  const { input, match, selection } = request
+  request.cursorScope ??= cursorScope(match.entry!.route.operation, ownerOf(request), input.params, selection)
+  return request.cursorScope
+}
+
+function readValues(entry: PreparedRoute, text: string): CheckedQuery {
+  const { texts, unreadable } = readQuery(text)
   if (entry.parameters !== null) refuseUnknown(texts.keys(), entry.parameters)
-  if (entry.query === null) return
-  request.input.query = checkedQuery(entry.query, texts, unreadable)
-  if (!entry.paged) return
-  const { cursor, ...selection } = request.input.query as { cursor?: string }
-  const filters = Object.fromEntries(Object.entries(selection).filter(([name]) => !PAGE_PARAMETERS.has(name)))
-  request.cursorScope = cursorScope(entry.route.operation, ownerOf(request), request.input.params, filters)
-  if (cursor !== undefined) request.input.after = decodeCursor(request.listener.app.vault, request.cursorScope, cursor)
+  const values = entry.query === null ? {} : checkedQuery(entry.query, texts, unreadable)
+  const selection = Object.entries(values).filter(([name]) => name !== 'cursor' && !PAGE_PARAMETERS.has(name))
+  const query = { values: Object.freeze(values), selection: Object.fromEntries(selection) }
+  if (entry.paged && text.length <= KEPT_QUERY_MAX) {
+    if (entry.readQueries.size >= QUERIES_MAX) entry.readQueries.clear()
+    entry.readQueries.set(text, query)
+  }
+  return query
 }
 
 /** 400 for a body that is not a JSON object or lacks members, 422 for one that breaks a rule. */
-export async function readJsonInput(request: RequestContext): Promise<void> {
-  const { body: plan, route } = request.match.entry!
-  if (plan === null) return
+export async function readJsonInput(request: RequestContext, plan: BodyPlan): Promise<void> {
+  const { route } = request.match.entry!
   if (request.rawType !== null) return readRawBody(request, request.rawType)
   const { reader } = route
   const gathered = await readBody(request)

@@ -1,11 +1,12 @@
 // The middleware every request passes, in the order of decisions §1.4.
 
-import type Koa from 'koa'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound, ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
 import { noteChange } from './audit.ts'
 import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
 import { checkDeclaredSize } from './body.ts'
+import type { BodyPlan } from './body-plan.ts'
 import { allowOrigin, answerOptions } from './cors.ts'
 import { statusOf } from './errors.ts'
 import { runOnce } from './idempotency.ts'
@@ -22,35 +23,44 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const CLIENT_ID_MAX = 128
 const LOGGED_PATH_MAX = 512
 
-/** The one middleware of a listener. It handles every outcome itself and never throws. */
-export function mount(listener: ListenerContext): Koa.Middleware {
-  return async (ctx) => {
-    const request = new RequestContext(listener, ctx)
-    const began = listener.app.clock.now()
-    // Not by way of Koa: nothing is sent yet, and these are most of the headers.
-    const { res } = ctx
-    res.setHeader('X-Request-Id', request.id)
-    for (const [name, value] of listener.headers) res.setHeader(name, value)
-    allowOrigin(request)
-    try {
-      await answer(request)
-    } catch (error) {
-      // Releases its memory and concurrency limit before the answer is read.
-      request.end()
-      await fail(request, error)
-    } finally {
-      if (!request.isStreaming) request.end()
-    }
-    const ms = listener.app.clock.now() - began
-    note(request, ms)
-    noteRequest(request, began, ms)
+/** The handler of all requests of a listener. It answers every outcome itself and never throws. */
+export function mount(listener: ListenerContext): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    serve(listener, req, res).catch((error: unknown) => {
+      listener.app.log.error({ event: 'http.request_failed', err: error }, 'Request failed')
+      res.destroy()
+    })
   }
 }
 
-async function answer(request: RequestContext): Promise<void> {
+async function serve(listener: ListenerContext, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const request = new RequestContext(listener, req, res)
+  const began = listener.app.clock.now()
+  res.setHeader('X-Request-Id', request.id)
+  for (const [name, value] of listener.headers) res.setHeader(name, value)
+  allowOrigin(request)
+  // Node calls this at the end of the header: what came with it is parsed first, as it may end the body or be no HTTP (`Listener`).
+  await null
+  try {
+    const answered = answer(request)
+    // Most requests are answered without waiting for anything.
+    if (answered instanceof Promise) await answered
+  } catch (error) {
+    // Releases its memory and concurrency limit before the answer is read.
+    request.end()
+    await fail(request, error)
+  } finally {
+    if (!request.isStreaming) request.end()
+  }
+  const ms = listener.app.clock.now() - began
+  note(request, ms)
+  noteRequest(request, began, ms)
+}
+
+function answer(request: RequestContext): Promise<void> | void {
   const isOptions = request.method === 'OPTIONS' && (request.match.allow !== null || request.path === '*')
   try {
-    if (!isOptions) await identify(request)
+    if (!isOptions) identify(request)
   } finally {
     count(request, isOptions || request.match.entry?.route.uncounted === true)
   }
@@ -69,9 +79,23 @@ async function answer(request: RequestContext): Promise<void> {
   readPath(request)
   readParameters(request)
   limitConcurrency(request)
-  await readJsonInput(request)
+  const { body } = request.match.entry!
+  return body === null ? answerRead(request) : answerBody(request, body)
+}
+
+async function answerBody(request: RequestContext, plan: BodyPlan): Promise<void> {
+  await readJsonInput(request, plan)
+  return answerRead(request)
+}
+
+/** Answers a request whose input was read. */
+function answerRead(request: RequestContext): Promise<void> | void {
   applyThrottle(request)
-  const outcome = await runOnce(request, () => handle(request))
+  const outcome = runOnce(request, () => handle(request))
+  return outcome instanceof Promise ? outcome.then((one) => send(request, one)) : send(request, outcome)
+}
+
+function send(request: RequestContext, outcome: SendableAnswer): Promise<void> | void {
   if (isPage(outcome)) return sendPage(request, outcome)
   if (isStream(outcome)) return sendStream(request, outcome)
   return isBytes(outcome) ? sendBytes(request, outcome) : sendOutcome(request, outcome)
@@ -113,7 +137,7 @@ function requireRoute(request: RequestContext): void {
   const { entry, allow } = request.match
   if (entry !== null) return
   if (allow === null) throw notFound('path')
-  request.ctx.set('Allow', allow.join(', '))
+  request.set('Allow', allow.join(', '))
   throw new ProductError('method_not_allowed', `This path does not support the method. Use ${allow.join(', ')}.`)
 }
 
@@ -132,20 +156,36 @@ function applyThrottle(request: RequestContext): void {
   request.listener.throttle.admit(key, route.throttle)
 }
 
-async function handle(request: RequestContext): Promise<SendableAnswer> {
+function handle(request: RequestContext): Promise<SendableAnswer> | SendableAnswer {
   const { principal, listener, input } = request
   const { route } = request.match.entry!
-  const given: unknown = { principal, ...input, app: listener.app, request: new ContextFacts(request) }
-  const value = await route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
+  const { params, query, body, after } = input
+  const given: unknown = {
+    principal,
+    params,
+    query,
+    body,
+    after,
+    app: listener.app,
+    request: new ContextFacts(request),
+  }
+  const value = route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
+  const { db } = listener.app
   // States and UIDs are returned only when they are durable: a power failure must not revert them.
-  if (route.path.startsWith('/mailbox/')) await listener.app.db.durable()
+  const isWaiting = value instanceof Promise || (route.path.startsWith('/mailbox/') && !db.isDurable)
+  return isWaiting || route.method !== 'GET' ? finish(request, value) : outcomeOf(request, value)
+}
+
+async function finish(request: RequestContext, answered: unknown): Promise<SendableAnswer> {
+  const value = await answered
+  if (request.match.entry!.route.path.startsWith('/mailbox/')) await request.listener.app.db.durable()
   const outcome = outcomeOf(request, value)
   await noteChange(request, outcome)
   return outcome
 }
 
 async function fail(request: RequestContext, error: unknown): Promise<void> {
-  const { ctx } = request
+  const { res } = request
   const shown =
     error instanceof ProductError
       ? error
@@ -155,13 +195,13 @@ async function fail(request: RequestContext, error: unknown): Promise<void> {
           'An internal error occurred. Try again, or give the operator the request id.',
         ))
   if (statusOf(shown.code) >= 500) noteFailure(request, error)
-  if (ctx.headerSent) {
-    request.res.destroy()
+  if (res.headersSent) {
+    res.destroy()
     return
   }
   request.errorCode = shown.code
   // The ETag belongs to the content, not to the error.
-  ctx.remove('ETag')
+  res.removeHeader('ETag')
   await sendError(request, shown)
 }
 
@@ -180,7 +220,7 @@ function note(request: RequestContext, ms: number): void {
   const level = clientId === undefined ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
   log[level](
-    { event: 'http.request', ...lineOf(request), client_request_id: clientId, status: request.ctx.status, ms },
+    { event: 'http.request', ...lineOf(request), client_request_id: clientId, status: request.res.statusCode, ms },
     'Request',
   )
 }

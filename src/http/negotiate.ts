@@ -29,7 +29,7 @@ export function requireBodyType(request: RequestContext): void {
   if (body === null || !hasBody(request.req)) return
   const coding = request.header('content-encoding')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
-    request.ctx.set('Accept-Encoding', 'identity')
+    request.set('Accept-Encoding', 'identity')
     throw new ProductError('unsupported_media_type', 'Content-Encoding is not supported. Send the body unencoded.', {
       param: 'Content-Encoding',
     })
@@ -42,8 +42,8 @@ export function requireBodyType(request: RequestContext): void {
   const isForm = route.form === true
   if (isForm ? isFormType(type) : type === undefined || isOneOf(type, route.takes)) return
   const wanted = isForm ? FORM_TYPE : 'application/json'
-  if (request.method === 'POST') request.ctx.set('Accept-Post', wanted)
-  if (request.method === 'PATCH') request.ctx.set('Accept-Patch', wanted)
+  if (request.method === 'POST') request.set('Accept-Post', wanted)
+  if (request.method === 'PATCH') request.set('Accept-Patch', wanted)
   throw new ProductError('unsupported_media_type', `The body has an unsupported type. Send ${wanted} in UTF-8.`, {
     param: 'Content-Type',
   })

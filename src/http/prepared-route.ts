@@ -27,6 +27,8 @@ export interface PreparedRoute {
   permissions: readonly string[]
   params: Texted | null
   query: Texted | null
+  /** Query strings that were read before. */
+  readQueries: Map<string, CheckedQuery>
   /** Names of its query parameters; null where unknown ones are ignored: at pages, and where a protocol of others says so. */
   parameters: ReadonlyMap<string, string> | null
   /** Null for methods that take no body. */
@@ -38,6 +40,13 @@ export interface PreparedRoute {
   status: number
   /** Schema of `data`, every object closed. */
   reply: Check
+}
+
+/** The parameters of a query string, frozen. */
+export interface CheckedQuery {
+  values: object
+  /** Of a list: the values that its cursors are bound to. */
+  selection: object
 }
 
 /** Converts query and path from texts. */
@@ -60,6 +69,7 @@ export function prepareRoute(route: Route): PreparedRoute {
     permissions: route.permission === undefined ? [] : [route.permission].flat(),
     params: route.params === undefined ? null : texted(route.params),
     query: query === undefined ? null : texted(query),
+    readQueries: new Map(),
     parameters: route.root === true || route.hidden === true ? null : parameterNames(query),
     body: bodyPlan(route),
     bodyLimit: route.bodyLimit ?? (route.form === true ? FORM_LIMIT : BODY_LIMIT),

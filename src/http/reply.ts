@@ -7,7 +7,8 @@ import { compress, compressOnce, isCompressibleSize, isTextType, negotiateCoding
 import { encodeCursor } from './cursor.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
-import { isFrozen, jsonOf } from './json-text.ts'
+import { cursorScopeOf } from './input.ts'
+import { dataOf, isFrozen, jsonOf } from './json-text.ts'
 import type { PreparedRoute } from './prepared-route.ts'
 import { byteRangeOf } from './ranges.ts'
 import type { RequestContext } from './request-context.ts'
@@ -22,6 +23,7 @@ import {
   type PageAnswer,
   type StreamAnswer,
 } from './route.ts'
+import { byteLength, bytesOf, type Text, writeEmpty, writeText } from './write.ts'
 
 /** Default of Retry-After for 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 10
@@ -29,8 +31,8 @@ const UNAVAILABLE_RETRY_SECONDS = 10
 /** A stream's connection is closed after this idle time: twice the longest interval of pings, ms. */
 const STREAM_SILENCE_MS = 600_000
 
-/** Longer texts are encoded before they are written, characters. */
-const ENCODED_FROM = 4096
+/** Shorter JSON is copied into one piece with its envelope, bytes. */
+const PARTS_FROM = 4096
 
 /** Larger bytes are streamed, not gathered and compressed. */
 const GATHERED_MAX = 1_048_576
@@ -70,10 +72,10 @@ export function outcomeOf(request: RequestContext, value: unknown): SendableAnsw
     outcome.pagination =
       next === null
         ? { has_more: false }
-        : { has_more: true, next_cursor: encodeCursor(request.listener.app.vault, request.cursorScope, next) }
+        : { has_more: true, next_cursor: encodeCursor(request.listener.app.vault, cursorScopeOf(request), next) }
   }
-  if (request.listener.checkReplies && !entry.reply.passes(outcome.data)) {
-    const issues = JSON.stringify(entry.reply.issues(outcome.data))
+  if (request.listener.checkReplies && !entry.reply.passes(dataOf(outcome.data))) {
+    const issues = JSON.stringify(entry.reply.issues(dataOf(outcome.data)))
     throw new Error(`The reply of ${entry.route.operation} breaks its schema: ${issues}`)
   }
   return outcome
@@ -89,16 +91,15 @@ export function isTagged({ route, status }: Pick<PreparedRoute, 'route' | 'statu
 
 /** Sends data: with its tag, or 304 when the client already has it. */
 export function sendOutcome(request: RequestContext, outcome: JsonAnswer): Promise<void> | void {
-  const { ctx } = request
   const { route } = request.match.entry!
-  for (const [name, value] of Object.entries(outcome.headers)) ctx.set(name, value)
+  for (const name in outcome.headers) request.set(name, outcome.headers[name]!)
   if (isTagged(request.match.entry!)) {
     const etag = outcome.etag ?? etagOf(outcome.data)
-    ctx.set('ETag', etag)
-    if (route.method === 'GET' && unchanged(request, etag)) {
+    request.set('ETag', etag)
+    if (route.method === 'GET' && isUnchanged(request, etag)) {
       // A 304 has the `Vary` of the response it stands for (RFC 9110 §15.4.5).
       negotiateCoding(request)
-      return
+      return sendUnchanged(request)
     }
   }
   if (route.bare !== true) return sendJson(request, outcome.status, envelope(request, outcome))
@@ -107,34 +108,35 @@ export function sendOutcome(request: RequestContext, outcome: JsonAnswer): Promi
 
 /** Sends bytes, or the requested range of them. */
 export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Promise<void> {
-  const { ctx } = request
+  const { res } = request
   const { sizeBytes: size, etag } = bytes
-  ctx.set('ETag', etag)
+  request.set('ETag', etag)
   // A weak tag means that the bytes can differ between responses: their ranges do not fit together.
   const isRanged = !etag.startsWith('W/')
-  if (isRanged) ctx.set('Accept-Ranges', 'bytes')
+  if (isRanged) request.set('Accept-Ranges', 'bytes')
   const coding = isCompressible(bytes) ? negotiateCoding(request) : null
-  if (unchanged(request, etag)) {
+  if (isUnchanged(request, etag)) {
     // A 304 has the cache rules of the response it stands for (RFC 9110 §15.4.5).
-    for (const name of ['Cache-Control', 'Vary']) if (bytes.headers?.[name]) ctx.set(name, bytes.headers[name])
-    return
+    for (const name of ['Cache-Control', 'Vary']) if (bytes.headers?.[name]) request.set(name, bytes.headers[name])
+    return sendUnchanged(request)
   }
   if (coding !== null) return sendBytesAsText(request, bytes)
   // Range is defined for GET only (RFC 9110 §14.2).
   const range = isRanged && request.method === 'GET' ? request.header('range') : undefined
   const span = byteRangeOf(range, request.header('if-range'), size, etag)
   if (span === 'unsatisfiable') {
-    ctx.set('Content-Range', `bytes */${size}`)
+    request.set('Content-Range', `bytes */${size}`)
     throw new ProductError('range_not_satisfiable', `The content has ${size} bytes.`, { param: 'Range' })
   }
   const { start, end } = span ?? { start: 0, end: size }
-  const body = request.method === 'HEAD' ? '' : await openStream(request, bytes.read(start, end))
-  for (const [name, value] of Object.entries(bytes.headers ?? {})) ctx.set(name, value)
-  if (span !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
-  ctx.status = span === null ? 200 : 206
-  ctx.body = body
-  ctx.set('Content-Type', bytes.type)
-  ctx.length = end - start
+  const body = request.method === 'HEAD' ? null : await openStream(request, bytes.read(start, end))
+  for (const [name, value] of Object.entries(bytes.headers ?? {})) request.set(name, value)
+  if (span !== null) request.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
+  request.set('Content-Type', bytes.type)
+  request.set('Content-Length', String(end - start))
+  res.statusCode = span === null ? 200 : 206
+  if (body === null) res.end()
+  else request.listener.streams.write(request.req, res, { status: res.statusCode, body })
 }
 
 /** A strong tag and ranges belong to the stored bytes: only text with a weak tag is compressed. */
@@ -150,23 +152,20 @@ async function sendBytesAsText(
   { read, sizeBytes, type, headers = {} }: BytesAnswer,
 ): Promise<void> {
   const pieces = await Array.fromAsync(read(0, sizeBytes))
-  for (const [name, value] of Object.entries(headers)) request.ctx.set(name, value)
+  for (const [name, value] of Object.entries(headers)) request.set(name, value)
   return sendText(request, 200, Buffer.concat(pieces), type)
 }
 
 /** Sends a stream: the request ends with it, or when the client disconnects. */
 export async function sendStream(request: RequestContext, { headers, open }: StreamAnswer): Promise<void> {
-  const { ctx, req } = request
-  const body = request.method === 'HEAD' ? '' : await open()
-  for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
-  ctx.status = 200
-  ctx.body = body
-  ctx.remove('Content-Length')
-  ctx.set('Content-Type', `${request.accepts}; charset=utf-8`)
-  if (typeof body === 'string') return
+  const { req, res } = request
+  const body = request.method === 'HEAD' ? null : await open()
+  for (const [name, value] of Object.entries(headers)) request.set(name, value)
+  request.set('Content-Type', `${request.accepts}; charset=utf-8`)
+  if (body === null) return void res.end()
   request.isStreaming = true
-  // Koa ends it with the connection.
   body.once('close', () => request.end())
+  request.listener.streams.write(req, res, { status: 200, body })
   req.socket.setTimeout(STREAM_SILENCE_MS)
   // A stream has no last response to wait for: a client that closes its half has left.
   if (req.socket.readableEnded) req.socket.destroy()
@@ -175,11 +174,11 @@ export async function sendStream(request: RequestContext, { headers, open }: Str
 
 /** Sends a page. */
 export function sendPage(request: RequestContext, { status, html, headers }: PageAnswer): void {
-  const { ctx } = request
-  for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
-  ctx.status = status
-  ctx.set('Content-Type', 'text/html; charset=utf-8')
-  ctx.body = html
+  const { res } = request
+  for (const [name, value] of Object.entries(headers)) request.set(name, value)
+  res.statusCode = status
+  request.set('Content-Type', 'text/html; charset=utf-8')
+  writeText(res, html, byteLength(html))
 }
 
 /** Reads the first chunk before anything is sent: content that cannot be read is answered with an error envelope. */
@@ -204,11 +203,11 @@ async function openStream(request: RequestContext, pieces: AsyncIterable<Uint8Ar
 
 /** Sends an error. @param error one that may be shown to the client */
 export function sendError(request: RequestContext, error: ProductError): Promise<void> | void {
-  const { ctx, listener } = request
+  const { listener } = request
   const status = statusOf(error.code)
   const given = error.retryAfter ?? defaultWait(request, status)
   const wait = given === undefined ? undefined : Math.max(1, Math.ceil(given))
-  if (wait !== undefined) ctx.set('Retry-After', String(wait))
+  if (wait !== undefined) request.set('Retry-After', String(wait))
   const { renderError: render } = request.match.entry?.route ?? {}
   if (render !== undefined) return sendFormattedError(request, render({ error, status, requestId: request.id, wait }))
   const member = errorMember(error, listener.app.config.APP_ORIGIN)
@@ -220,74 +219,64 @@ function sendFormattedError(
   request: RequestContext,
   { status, type, text, headers = {} }: ErrorAnswer,
 ): Promise<void> | void {
-  for (const [name, value] of Object.entries(headers)) request.ctx.set(name, value)
+  for (const [name, value] of Object.entries(headers)) request.set(name, value)
   return sendText(request, status, text, type)
 }
 
 /** @param source the data of the whole text, if it is nothing else */
-function sendJson(
-  request: RequestContext,
-  status: number,
-  text: string | Buffer,
-  source?: unknown,
-): Promise<void> | void {
+function sendJson(request: RequestContext, status: number, text: Text, source?: unknown): Promise<void> | void {
   return sendText(request, status, text, 'application/json; charset=utf-8', source)
 }
 
 function sendText(
   request: RequestContext,
   status: number,
-  content: string | Buffer,
+  text: Text,
   type: string,
   source?: unknown,
 ): Promise<void> | void {
-  const { ctx } = request
-  // Node writes a large string more slowly than its bytes: it reserves three bytes for each character.
-  const text = typeof content === 'string' && content.length >= ENCODED_FROM ? Buffer.from(content) : content
-  ctx.status = status
-  ctx.set('Content-Type', type)
+  const { res } = request
+  res.statusCode = status
+  request.set('Content-Type', type)
+  const length = byteLength(text)
   const unread = unreadBody(request)
-  if (unread !== 'nothing') ctx.set('Connection', 'close')
-  ctx.body = text
-  if (unread !== 'linger') return sendCompressed(request, text, source)
-  // Koa would end the response, and with it the connection, immediately.
-  ctx.respond = false
-  return answerAndLinger(request, text)
-}
-
-/** Replaces the body of the response by its compressed form, where client and size allow it. */
-function sendCompressed(request: RequestContext, text: string | Buffer, source: unknown): Promise<void> | void {
-  if (!isCompressibleSize(request.ctx.length ?? 0)) return
-  const coding = negotiateCoding(request)
-  if (coding === null) return
-  const bytes = typeof text === 'string' ? Buffer.from(text) : text
-  const replace = (compressed: Buffer | null) => {
-    if (compressed === null) return
-    request.ctx.set('Content-Encoding', coding)
-    request.ctx.body = compressed
+  if (unread !== 'nothing') request.set('Connection', 'close')
+  if (unread === 'linger') {
+    res.setHeader('Content-Length', length)
+    return answerAndLinger(request, bytesOf(text))
   }
-  if (isFrozen(source)) return compressOnce(source, bytes, coding).then(replace)
-  const compressed = compress(bytes, coding)
-  if (compressed instanceof Promise) return compressed.then(replace)
-  replace(compressed)
+  const coding = isCompressibleSize(length) ? negotiateCoding(request) : null
+  if (coding === null) return writeText(res, text, length)
+  const write = (compressed: Buffer | null) => {
+    if (compressed === null) return writeText(res, text, length)
+    request.set('Content-Encoding', coding)
+    writeText(res, compressed, compressed.length)
+  }
+  const compressed = isFrozen(source) ? compressOnce(source, bytesOf(text), coding) : compress(bytesOf(text), coding)
+  if (compressed instanceof Promise) return compressed.then(write)
+  write(compressed)
 }
 
 const ENVELOPE_START = '{"ok":true,"data":'
 const ENVELOPE_BYTES = Buffer.from(ENVELOPE_START)
 
-function envelope(request: RequestContext, outcome: JsonAnswer): string | Buffer {
+function envelope(request: RequestContext, outcome: JsonAnswer): Text {
   const pagination = outcome.pagination === undefined ? '' : `,"pagination":${JSON.stringify(outcome.pagination)}`
   const end = `${pagination},"meta":${JSON.stringify({ request_id: request.id, ...outcome.meta })}}`
   const data = jsonOf(outcome.data)
   if (typeof data === 'string') return ENVELOPE_START + data + end
+  if (data.length >= PARTS_FROM) return [ENVELOPE_START, data, end]
   return Buffer.concat([ENVELOPE_BYTES, data, Buffer.from(end)])
 }
 
-function unchanged(request: RequestContext, etag: string): boolean {
+function isUnchanged(request: RequestContext, etag: string): boolean {
   const known = request.header('if-none-match')
-  if (known === undefined || !namesTag(known, etag)) return false
-  request.ctx.status = 304
-  return true
+  return known !== undefined && namesTag(known, etag)
+}
+
+function sendUnchanged({ res }: RequestContext): void {
+  res.statusCode = 304
+  writeEmpty(res)
 }
 
 function defaultWait(request: RequestContext, status: number): number | undefined {

@@ -1,7 +1,6 @@
 // The context of one request, and the context shared by all requests of a listener.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type Koa from 'koa'
 import { newId } from '../base/ids.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
@@ -17,6 +16,7 @@ import type { Answer } from './route.ts'
 import type { Sources } from './source.ts'
 import { NO_MATCH, type RouteMatch, type RouteTable } from './table.ts'
 import type { Throttle } from './throttle.ts'
+import type { StreamWriter } from './write.ts'
 
 /** Context of all requests of a listener. */
 export interface ListenerContext {
@@ -25,8 +25,8 @@ export interface ListenerContext {
   origin: string
   /** Base path that needs a credential. */
   base: string
-  /** Resolves a credential to its principal on this listener. */
-  recognise(secret: string): Recognised | undefined | Promise<Recognised | undefined>
+  /** @returns a function that resolves the credential to its principal on this listener, as it is when it is called */
+  credential(secret: string): () => Recognised | undefined
   table: RouteTable
   /** Routes that a signed-in person reaches below `/as`; null on listeners that know no sessions. */
   actorTables: { readonly api: RouteTable; readonly operator: RouteTable } | null
@@ -35,6 +35,7 @@ export interface ListenerContext {
   concurrency: ConcurrencyLimits
   sources: Sources
   largeBodies: LargeBodies
+  streams: StreamWriter
   /** Origins permitted by CORS. */
   corsOrigins: ReadonlySet<string>
   /** Validates every response against its schema. */
@@ -54,7 +55,8 @@ export interface Replay {
 /** One request; each step of the middleware fills in its part. */
 export class RequestContext {
   readonly listener: ListenerContext
-  readonly ctx: Koa.Context
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
   readonly id = newId('request')
   /** Path as received, not decoded; below `/as/{actor}` the path of the API behind it. */
   readonly path: string
@@ -87,8 +89,10 @@ export class RequestContext {
   bodyDigest: Uint8Array | null = null
   /** Where the response is stored for replay; null without an Idempotency-Key. */
   replay: Replay | null = null
-  /** What cursors of this list are bound to. */
-  cursorScope = ''
+  /** The filters and the order of a list, which its cursors are bound to. */
+  selection: object = {}
+  /** What cursors of this list are bound to, once it is known. */
+  cursorScope: string | null = null
   /** True for a streamed answer. */
   isStreaming = false
   /** What the change gives access to, for the audit log; null where it gives none. */
@@ -99,10 +103,11 @@ export class RequestContext {
   #endings: (() => void)[] | null = []
   #leaving: AbortController | undefined
 
-  constructor(listener: ListenerContext, ctx: Koa.Context) {
+  constructor(listener: ListenerContext, req: IncomingMessage, res: ServerResponse) {
     this.listener = listener
-    this.ctx = ctx
-    const { path, query } = targetOf(ctx.req.url ?? '/')
+    this.req = req
+    this.res = res
+    const { path, query } = targetOf(req.url ?? '/')
     const { actorTables, table } = listener
     const isForActor = actorTables !== null && isActorPath(path)
     const split = isForActor ? splitActor(path) : null
@@ -113,16 +118,8 @@ export class RequestContext {
     this.match = matchOf(this.method, this.path, isForActor ? tableOf(actorTables, this.actor) : table)
   }
 
-  get req(): IncomingMessage {
-    return this.ctx.req
-  }
-
-  get res(): ServerResponse {
-    return this.ctx.res
-  }
-
   get method(): string {
-    return this.ctx.req.method ?? 'GET'
+    return this.req.method ?? 'GET'
   }
 
   /** True for paths below the versioned base. */
@@ -173,6 +170,19 @@ export class RequestContext {
     const value = this.req.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   }
+
+  /** Sets a header of the response, unless it is sent already. */
+  set(name: string, value: string): void {
+    if (!this.res.headersSent) this.res.setHeader(name, value)
+  }
+
+  /** Adds a header of the request to `Vary` of the response. */
+  vary(name: string): void {
+    const before = this.res.getHeader('Vary')
+    const names = before === undefined ? [] : String(before).toLowerCase().split(',')
+    if (names.some((one) => one.trim() === name.toLowerCase() || one.trim() === '*')) return
+    this.set('Vary', before === undefined ? name : `${String(before)}, ${name}`)
+  }
 }
 
 function isBelow(path: string, base: string): boolean {
@@ -190,8 +200,9 @@ function matchOf(method: string, path: string, table: RouteTable | null): RouteM
 
 /** Path and query of a request target; a client may send an absolute URL (RFC 9112 §3.2.2). */
 function targetOf(url: string): { path: string; query: string } {
-  const [target] = url.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)
-  const mark = target!.indexOf('?')
-  const path = mark === -1 ? target! : target!.slice(0, mark)
-  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : target!.slice(mark + 1) }
+  const isPlain = url.startsWith('/') && !url.includes('#')
+  const target = isPlain ? url : url.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)[0]!
+  const mark = target.indexOf('?')
+  const path = mark === -1 ? target : target.slice(0, mark)
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : target.slice(mark + 1) }
 }

@@ -87,7 +87,7 @@ export class ContextFacts implements RequestFacts {
   }
 
   credentialStatus(): Promise<'in' | 'out' | 'suspended'> {
-    return credentialStatus(this.#request)
+    return Promise.resolve(credentialStatus(this.#request))
   }
 
   get signal(): AbortSignal {

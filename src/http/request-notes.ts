@@ -8,7 +8,7 @@ import type { RequestContext } from './request-context.ts'
  * @param at when it arrived, ms
  */
 export function noteRequest(request: RequestContext, at: number, ms: number): void {
-  const { principal, listener, match, ctx } = request
+  const { principal, listener, match, res } = request
   if (request.session !== null || request.allowance?.over === true) return
   if (principal?.kind !== 'team' && principal?.kind !== 'mailbox') return
   const { teamId, keyId } = principal
@@ -16,8 +16,16 @@ export function noteRequest(request: RequestContext, at: number, ms: number): vo
   const entry = match.entry
   app.directory.requests.add(
     {
-      ...{ id: request.id, teamId, at, method: request.method, route: entry?.path ?? null },
-      ...{ operation: entry?.route.operation ?? null, status: ctx.status, ms, keyId, errorCode: request.errorCode },
+      id: request.id,
+      teamId,
+      at,
+      method: request.method,
+      route: entry?.path ?? null,
+      operation: entry?.route.operation ?? null,
+      status: res.statusCode,
+      ms,
+      keyId,
+      errorCode: request.errorCode,
     },
     (error) => app.log.warn({ event: 'http.requests_not_recorded', err: error }, 'API requests not recorded'),
   )

@@ -10,6 +10,7 @@ import type { MailboxPrincipal, OperatorPrincipal, PersonPrincipal, TeamPrincipa
 import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/records.ts'
 import type { BodyReader } from './body-plan.ts'
+import type { RenderedJson } from './json-text.ts'
 
 /** Credential a route takes: a root key, a mailbox credential, either, the operator's, the session of a person, or none. */
 export type Audience = 'team' | 'mailbox' | 'any' | 'operator' | 'person' | 'none'
@@ -114,7 +115,7 @@ export interface Answer {
 
 /** One page of a list. */
 export interface ListAnswer {
-  items: readonly unknown[]
+  items: readonly unknown[] | RenderedJson<unknown[]>
   next: PageKey | null
   meta?: Record<string, unknown>
 }

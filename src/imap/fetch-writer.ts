@@ -1,6 +1,7 @@
 // Writes the FETCH answer of one message: items in the order requested, large texts as they are read (RFC 9051 §7.5.2).
 
 import { envelopeFields } from '../mime/envelope.ts'
+import type { Part } from '../mime/message.ts'
 import type { KeptHeaders } from '../mime/message-headers.ts'
 import type { FolderEntry } from '../store/folders-views.ts'
 import { formatBodyStructure } from './fetch/body-structure.ts'
@@ -20,6 +21,11 @@ import { formatString, type OutputPart } from './writer.ts'
 
 /** Larger sections are read and sent in pieces. */
 const WHOLE_BYTES = 64 * 1024
+
+interface SectionOfMessage {
+  section: BodySection
+  range: SectionRange | null
+}
 
 /** Writes messages of one page. */
 export class FetchWriter {
@@ -65,7 +71,10 @@ export class FetchWriter {
   /** An item of what the page has read; null when more has to be read, or the message is gone. */
   #known(entry: FolderEntry, item: FetchItem): readonly OutputPart[] | null {
     if (item.kind === 'plain') return this.#knownPlain(entry, item.name)
-    return item.kind === 'body' ? this.#knownFields(entry, item) : null
+    if (item.kind !== 'body') return null
+    return this.#plan.finders.has(item)
+      ? this.#knownFields(entry, item)
+      : this.#knownSection(entry, labelOf(item), item)
   }
 
   #knownPlain(entry: FolderEntry, name: PlainItem): readonly OutputPart[] | null {
@@ -79,14 +88,26 @@ export class FetchWriter {
       case 'PREVIEW':
         return this.#rowItem(entry, name)
       case 'BODY':
-      case 'BODYSTRUCTURE':
+      case 'BODYSTRUCTURE': {
+        const root = this.#content.storedStructure(entry.message)
+        return root === undefined ? null : this.#structureOf(root, name)
+      }
       case 'RFC822':
       case 'RFC822.HEADER':
       case 'RFC822.TEXT':
-        return null
+        return this.#knownSection(entry, name, { section: oldSection(name)!, range: null })
       default:
         return [this.#entryItem(entry, name)]
     }
+  }
+
+  /** Sections of small messages. */
+  #knownSection(entry: FolderEntry, label: string, { section, range }: SectionOfMessage): readonly OutputPart[] | null {
+    const root = this.#content.storedStructure(entry.message)
+    const resolved = root && resolveSection(root, section, range)
+    if (resolved?.kind !== 'bytes') return null
+    const bytes = this.#content.smallServed(entry.message, resolved)
+    return bytes === undefined ? null : literal(label, bytes)
   }
 
   #knownFields(entry: FolderEntry, item: Extract<FetchItem, { kind: 'body' }>): readonly OutputPart[] | null {
@@ -196,9 +217,11 @@ export class FetchWriter {
 
   async #structure(entry: FolderEntry, name: 'BODY' | 'BODYSTRUCTURE'): Promise<OutputPart[] | null> {
     const root = await this.#content.structure(entry.message)
-    return root === undefined
-      ? null
-      : [`${name} `, ...formatBodyStructure(root, name === 'BODYSTRUCTURE', this.#format)]
+    return root === undefined ? null : this.#structureOf(root, name)
+  }
+
+  #structureOf(root: Part, name: 'BODY' | 'BODYSTRUCTURE'): OutputPart[] {
+    return [`${name} `, ...formatBodyStructure(root, name === 'BODYSTRUCTURE', this.#format)]
   }
 
   get #format() {
@@ -228,7 +251,7 @@ export class FetchWriter {
   async #section(
     entry: FolderEntry,
     label: string,
-    { section, range }: { section: BodySection; range: SectionRange | null },
+    { section, range }: SectionOfMessage,
     written: OutputPart[],
   ): Promise<OutputPart[] | null> {
     const root = await this.#content.structure(entry.message)

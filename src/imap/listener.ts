@@ -71,7 +71,7 @@ class ImapListener implements ImapService {
       perAddress: config.IMAP_MAX_PER_ADDRESS,
       perMailbox: config.IMAP_MAX_PER_MAILBOX,
     })
-    const views = new ViewCache(store.views, app.clock, (n) => this.#storeRecent(n))
+    const views = new ViewCache({ views: store.views, db: app.db, clock: app.clock }, (n) => this.#storeRecent(n))
     const searcher = new Searcher({ mail: app.db.file, blobs: app.blobsDb.file })
     const compression = new CompressionSlots(config.IMAP_MAX_COMPRESSED)
     const open = () => [...this.#sessions]

@@ -4,6 +4,7 @@ import { asBuffer } from '../mime/charset.ts'
 import { readHeaders } from '../mime/headers.ts'
 import type { Part } from '../mime/message.ts'
 import { type KeptHeaders, unpackHeaders } from '../mime/message-headers.ts'
+import { SMALL_CONTENT_BYTES } from '../store/blobs.ts'
 import type { FolderEntry } from '../store/folders-views.ts'
 import type { MailContent, MailReads, MailRow } from '../store/messages/mail-reads.ts'
 import { readFully } from '../store/pack-content.ts'
@@ -11,6 +12,10 @@ import type { Inspector } from '../workers/inspector.ts'
 import { hasDetails } from './fetch/body-structure.ts'
 import type { ServedBytes } from './fetch/sections.ts'
 import { ServedStream, servedBytes } from './fetch/served-stream.ts'
+
+/** Small messages that are read in one statement, and their bytes together. */
+const TOGETHER_MAX = 16
+const TOGETHER_BYTES = 64 * 1024
 
 /** Where messages are read: a session, or the thread that searches. */
 export interface MailSource {
@@ -34,6 +39,10 @@ export class MessagePage {
   readonly #labels: ReadonlyMap<number, string[]>
   readonly #headers: ReadonlyMap<number, KeptHeaders>
   readonly #contents: ReadonlyMap<number, MailContent>
+  /** Numbers of the messages, in the order of the page. */
+  readonly #order: readonly number[]
+  /** Some messages as they are stored, from the last one that was read on. */
+  #wholes: ReadonlyMap<number, Uint8Array> = new Map()
   /** Messages of earlier versions that were read again. */
   readonly #outlined = new Map<number, { root: Part; headers: KeptHeaders }>()
 
@@ -46,6 +55,7 @@ export class MessagePage {
     const { mail } = source.app.store
     const numbers = entries.map(({ message }) => message)
     this.#source = source
+    this.#order = numbers
     this.#rows = needs.rows ? mail.rows(numbers) : new Map()
     this.#labels = labels
     this.#headers = needs.headers ? mail.headers(numbers) : new Map()
@@ -84,6 +94,35 @@ export class MessagePage {
   async structure(message: number): Promise<Part | undefined> {
     const root = this.#content(message)?.root
     return root != null && hasDetails(root) ? root : (await this.#outline(message))?.root
+  }
+
+  /** The structure when it is stored with all details: {@link structure} otherwise. */
+  storedStructure(message: number): Part | undefined {
+    const root = this.#contents.get(message)?.root
+    return root != null && hasDetails(root) ? root : undefined
+  }
+
+  /** The served bytes of a section of a small message, read with some messages behind it: {@link served} otherwise. */
+  smallServed(message: number, plan: ServedBytes): Uint8Array | undefined {
+    const content = this.#contents.get(message)
+    if (content === undefined || content.sizeBytes > SMALL_CONTENT_BYTES) return undefined
+    if (!this.#wholes.has(message)) this.#wholes = this.#source.app.store.mail.small(this.#together(message))
+    const whole = this.#wholes.get(message)
+    return whole && servedBytes(plan, whole.subarray(plan.start, plan.end))
+  }
+
+  /** A message and those behind it that are read with it. */
+  #together(message: number): MailContent[] {
+    const from = this.#order.indexOf(message)
+    const together: MailContent[] = []
+    let bytes = 0
+    for (const number of this.#order.slice(from, from + TOGETHER_MAX)) {
+      const content = this.#contents.get(number)
+      bytes += content?.sizeBytes ?? 0
+      if (together.length > 0 && bytes > TOGETHER_BYTES) break
+      if (content !== undefined) together.push(content)
+    }
+    return together
   }
 
   #content(message: number): MailContent | undefined {

@@ -2,6 +2,7 @@
 
 import type { Clock, Timer } from '../base/clock.ts'
 import type { NumberRange } from '../base/number-ranges.ts'
+import { RowCache, type WatchedDb } from '../db/row-cache.ts'
 import type { FolderViews } from '../store/folders-views.ts'
 import { rangesOf } from './grammar/sets.ts'
 import { subtractRanges, toRun, UidView } from './views.ts'
@@ -12,6 +13,9 @@ export interface CurrentView {
   modSeq: number
   uidNext: number
 }
+
+/** What changes with every change of a folder. */
+type FolderHead = Pick<CurrentView, 'modSeq' | 'uidNext'>
 
 interface CachedView {
   current: CurrentView
@@ -25,12 +29,17 @@ interface CachedView {
 export const IDLE_VIEW_MS = 60_000
 export const IDLE_VIEWS_MAX = 100
 
+/** Folders whose modification number is kept while nothing is committed. */
+const HEADS_MAX = 1000
+
 /** With more UIDs than this to add, the folder is read again. */
 const ADDED_MAX = 5000
 
 export class ViewCache {
   readonly #views: FolderViews
   readonly #clock: Pick<Clock, 'after'>
+  /** Commands that follow each other in a turn of the event loop look at the same folder. */
+  readonly #heads: RowCache<number, FolderHead>
   readonly #storeRecent: (folder: number) => Promise<void>
   /** UIDs below are recent to no further session, by folder, as far as that is not stored. */
   readonly #recentFrom = new Map<number, number>()
@@ -38,9 +47,13 @@ export class ViewCache {
   readonly #cached = new Map<number, CachedView>()
   readonly #loading = new Map<number, Promise<CurrentView | undefined>>()
 
-  /** @param storeRecent stores that the messages of a folder are recent to no further session */
-  constructor(views: FolderViews, clock: Pick<Clock, 'after'>, storeRecent: (folder: number) => Promise<void>) {
+  /** @param db of the views @param storeRecent stores that the messages of a folder are recent to no further session */
+  constructor(
+    { views, db, clock }: { views: FolderViews; db: WatchedDb; clock: Pick<Clock, 'after'> },
+    storeRecent: (folder: number) => Promise<void>,
+  ) {
     this.#views = views
+    this.#heads = new RowCache(db, HEADS_MAX)
     this.#clock = clock
     this.#storeRecent = storeRecent
   }
@@ -51,7 +64,7 @@ export class ViewCache {
 
   /** The current view of a folder; undefined when the folder does not exist (any more). */
   async current(folder: number): Promise<CurrentView | undefined> {
-    const head = this.#views.head(folder)
+    const head = this.#heads.get(folder, () => this.#views.head(folder))
     if (head === undefined) return undefined
     const cached = this.#cached.get(folder)
     const updated = cached === undefined ? null : this.#updated(folder, cached.current, head)
@@ -140,7 +153,7 @@ export class ViewCache {
   }
 
   /** @returns null when reading the folder again is cheaper, or what left it is not known */
-  #updated(folder: number, current: CurrentView, head: { modSeq: number; uidNext: number }): CurrentView | null {
+  #updated(folder: number, current: CurrentView, head: FolderHead): CurrentView | null {
     if (head.modSeq === current.modSeq) return current
     const added = head.uidNext - current.uidNext
     if (added > ADDED_MAX) return null

@@ -12,6 +12,8 @@ import { THREADS, type WorkerThread, type WorkerThreadData } from './workers.ts'
 const FILE = fileURLToPath(entryFile(new URL('./worker-thread.ts', import.meta.url)))
 /** MiB. A small young generation limits memory held by garbage. */
 const YOUNG_MB = 8
+/** MiB. Below 2 GiB V8 collects a heap when it has doubled, else when it has four times the size of what is in use. */
+const OLD_MB = 2000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = MINUTE_MS
 /** ms. A worker that ran this long resets the back-off. */
@@ -43,7 +45,7 @@ export function openSupervisor(app: Context): Service {
         name,
         path: FILE,
         timeout: 0,
-        worker: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } },
+        worker: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB } },
       }
     }),
   })

@@ -17,8 +17,8 @@ export const AUTHOR_DOMAINS_MAX = 10
  * Reserve for the trace fields on top of the stored message (see trace.ts): a From field this close to the header limits
  * may be cut off there.
  */
-const TRACE_BYTES_MAX = 16 * 1024
-const TRACE_LINES_MAX = 64
+export const TRACE_BYTES_MAX = 16 * 1024
+export const TRACE_LINES_MAX = 64
 /** Placeholder for the trace fields: with them on top, the first received line is never the start of the header. */
 const TRACE = Buffer.from('Received: by us\r\n')
 

@@ -40,14 +40,17 @@ export type CharsetKind =
   /** A name of libmime. */
   | { kind: 'other'; name: string }
 
+const GUESSED: CharsetKind = { kind: 'guessed' }
+
 /**
  * The decoders of the Encoding Standard are tried first: they decode malformed bytes to U+FFFD, where libmime's Japanese decoder
  * makes lone surrogates; libmime (iconv-lite) handles the rest, such as UTF-7 and DOS code pages.
  */
 export function charsetKind(charset: string | null): CharsetKind {
-  const label = (charset ?? '').trim().toLowerCase()
+  if (charset === null) return GUESSED
+  const label = charset.trim().toLowerCase()
   if (label === 'utf-8' || label === 'utf8') return { kind: 'utf8' }
-  if (UNSURE.has(label)) return { kind: 'guessed' }
+  if (UNSURE.has(label)) return GUESSED
   const name = libmimeCharset.normalizeCharset(label)
   if (/^iso-2022-jp/i.test(name)) return { kind: 'iso-2022-jp' }
   const standard = [name, label].find((one) => decoder(one) !== undefined)
@@ -91,8 +94,15 @@ export function decodeRaw(bytes: Uint8Array, declared: string | null): string {
   return text.includes('\ufffd') ? decodeCharset(bytes, null) : text
 }
 
+/** Bytes up to which one pass over the text is cheaper than the searches and the decoder. */
+const SHORT_BYTES = 512
+
 /** Text without a named charset: ISO-2022-JP and UTF-8 can be recognised; otherwise windows-1252 is most common. */
 function decodeGuessed(buffer: Buffer): string {
+  if (buffer.length <= SHORT_BYTES) {
+    const text = buffer.toString('latin1')
+    if (!/[\x1b\x80-\xff]/.test(text)) return text
+  }
   if (looksJapanese(buffer)) return decodeIso2022Jp(buffer)
   return isUtf8(buffer) ? buffer.toString('utf8') : decoder('windows-1252')!.decode(buffer)
 }

@@ -81,6 +81,7 @@ export function parseZonedDate(text: string): ZonedDate | null {
 
 /** Removes nested comments (RFC 5322 §3.2.2), including one that never ends. */
 function withoutComments(text: string): string {
+  if (!text.includes('(')) return text
   let depth = 0
   return text.replace(/\\.|[()]|[^()\\]+|\\/gs, (run) => {
     if (run === '(' && ++depth > 0) return ' '

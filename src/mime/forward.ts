@@ -1,6 +1,6 @@
 // What changes in a stored message when it is forwarded, and what a forwarded message says about its way.
 
-import { fieldText, findField, readHeaders } from './headers.ts'
+import { fieldText, findField, type HeaderField, readHeaders } from './headers.ts'
 
 /** Our field in forwarded messages: it names the mailbox that forwarded by a MAC, so that loops are found (RFC 5228 §4.2). */
 const MARK_FIELD = 'X-Mailstead-Forwarded'
@@ -10,10 +10,10 @@ export const MARKS_MAX = 100
 /** Results of authentication as written in our own Authentication-Results field, by method. */
 export type StoredResults = ReadonlyMap<string, string>
 
-/** The marks of the mailboxes that have forwarded this message. */
-export function forwardMarks(bytes: Uint8Array): string[] {
+/** The marks of the mailboxes that have forwarded the message with these fields. */
+export function forwardMarks(fields: readonly HeaderField[]): string[] {
   const name = MARK_FIELD.toLowerCase()
-  const marks = readHeaders(bytes).fields.filter((field) => field.name === name)
+  const marks = fields.filter((field) => field.name === name)
   return marks.slice(0, MARKS_MAX).map((field) => fieldText(field))
 }
 

@@ -12,9 +12,16 @@ export const SUSPECT_LINKS_MAX = 20
 /** Least number of letters; a shorter subject in capitals ("RE: FYI") is not significant. */
 const CAPITALS_MIN = 10
 
-/** @param receivedAt ms. Our own Received fields are counted too. Linear time, never throws. */
-export function messageTraits(bytes: Uint8Array, message: ParsedMessage, receivedAt: number): MessageTraits {
-  const { fields } = readHeaders(bytes)
+/**
+ * @param receivedAt ms. Our own Received fields are counted too. Linear time, never throws.
+ * @param fields of the message, where they are known
+ */
+export function messageTraits(
+  bytes: Uint8Array,
+  message: ParsedMessage,
+  receivedAt: number,
+  fields: readonly HeaderField[] = readHeaders(bytes).fields,
+): MessageTraits {
   const count = (name: string): number => fields.filter((field) => field.name === name).length
   const links = linksOf(bytes, message)
   return {

@@ -10,7 +10,7 @@ const TAB = 9
 const AUTHSERV_ID_BYTES_MAX = 4096
 
 /** Fields only the receiving host may add: Return-Path (RFC 5321 §4.4), Received-SPF, spam verdicts, and its own results. */
-const OURS = /^(?:return-path|received-spf|x-spam-[!-9;-~]*|authentication-results)[ \t]*:/i
+const OURS = /^(?:return-path|received-spf|x-spam-[!-9;-~]*|authentication-results)[ \t\r\n]*:/i
 const RESULTS = /^authentication-results/i
 /** The longest name we look for is shorter than this. */
 const NAME_BYTES_MAX = 100

@@ -1,6 +1,6 @@
 // Counts open connections: in total, per source address, and per mailbox; and finds the source of a new one.
 
-import type { Socket } from 'node:net'
+import { isIPv4, type Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Clock } from '../base/clock.ts'
 import { takeProxyHeader } from './proxy-protocol.ts'
@@ -96,7 +96,8 @@ export function plainAddress(address: string): string {
 
 /** The source of an address: the IPv4 address itself, or the /64 prefix of an IPv6 address, the usual size for one customer. */
 export function sourceOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address
+  // Asked for each command: what Node takes for an IPv4 address has no other form.
+  if (isIPv4(address) || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (parsed.kind() === 'ipv4') return parsed.toString()
   return `${(parsed as ipaddr.IPv6).parts

@@ -142,6 +142,7 @@ export class Queue {
     if (emails.length === 0) return Promise.resolve([])
     const where = `email IN (${marksOf(emails)}) AND due_at <= ?`
     return this.#db.write((tx) => {
+      tx.keepsCaches()
       const values = [...padded(emails), now]
       const rows = tx.all<Row>(`SELECT ${COLUMNS} FROM queue WHERE ${where}`, values)
       tx.run(`UPDATE queue SET lease = ?, due_at = ? WHERE ${where}`, [lease.token, lease.until, ...values])

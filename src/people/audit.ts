@@ -20,6 +20,8 @@ const CHECKED_EVERY = 100
 /** The action of an entry that says that others were removed, and its actor. */
 export const TRIM_ACTION = 'removeAuditEntries'
 const APPLIANCE = 'appliance'
+/** Whose an entry is. What concerns no team has the session of a person as its actor: another one for each sign-in. */
+const ACTOR = "CASE WHEN actor_kind = 'person' THEN actor_label ELSE actor_id END"
 
 /** Who made a change: a signed-in person, a key, or a command of the operator. */
 export type AuditActorKind = 'person' | 'key' | 'command'
@@ -83,26 +85,27 @@ export class AuditLog {
     })
   }
 
-  /** A key that makes one change after the other removes its own entries, not those of others, and an entry says so. */
+  /** A key or person that makes one change after the other removes their own entries, not those of others, and an entry says so. */
   #trim(tx: Tx, teamId: string | null): void {
     const sum = tx.get<{ count: number }>('SELECT count(*) AS count FROM audit_entries WHERE team_id IS ?', [teamId])
     if (sum!.count <= AUDIT_ENTRIES_MAX) return
-    const busiest = tx.get<{ id: string }>(
-      `SELECT actor_id AS id FROM audit_entries WHERE team_id IS ? AND actor_id <> ?
-       GROUP BY actor_id ORDER BY count(*) DESC LIMIT 1`,
+    const busiest = tx.get<{ actor: string }>(
+      `SELECT ${ACTOR} AS actor FROM audit_entries WHERE team_id IS ? AND actor_id <> ?
+       GROUP BY ${ACTOR} ORDER BY count(*) DESC LIMIT 1`,
       [teamId, APPLIANCE],
     )
     if (busiest === undefined) return
     const sql = `DELETE FROM audit_entries WHERE n IN
-      (SELECT n FROM audit_entries WHERE team_id IS ? AND actor_id = ? ORDER BY n LIMIT ?)
-      RETURNING actor_kind, actor_label`
-    const removed = tx.all<{ actor_kind: string; actor_label: string }>(sql, [teamId, busiest.id, TRIMMED_AT_ONCE])
-    const label = `the ${removed.length} oldest of ${removed[0]!.actor_label || removed[0]!.actor_kind}`
+      (SELECT n FROM audit_entries WHERE team_id IS ? AND ${ACTOR} = ? ORDER BY n LIMIT ?)
+      RETURNING actor_kind AS kind, actor_id AS id, actor_label AS label`
+    const removed = tx.all<{ kind: string; id: string; label: string }>(sql, [teamId, busiest.actor, TRIMMED_AT_ONCE])
+    const [{ kind, id, label: name }] = removed as [(typeof removed)[number]]
+    const label = `the ${removed.length} oldest of ${name || kind}`
     this.#insert(tx, {
       teamId,
       actor: { kind: 'command', id: APPLIANCE, label: 'Mailstead' },
       action: TRIM_ACTION,
-      target: { type: 'auditEntry', id: busiest.id, label },
+      target: { type: 'auditEntry', id, label },
       ...{ source: '', requestId: '' },
     })
   }

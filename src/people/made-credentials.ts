@@ -120,6 +120,14 @@ export class MadeCredentials {
     return known?.email ?? null
   }
 
+  /** The same for several things, by `createdBy`; without those that are not known. */
+  makersOf(teamId: string, made: readonly { createdBy: string }[]): Record<string, string> {
+    const ids = new Set(made.map(({ createdBy }) => createdBy))
+    return Object.fromEntries(
+      [...ids].flatMap((id) => [[id, this.makerOf(teamId, id)]].filter(([, one]) => one !== null)),
+    )
+  }
+
   isFormer(teamId: string, memberId: string, reader: Reader = this.#deps.db.read): boolean {
     const sql = 'SELECT 1 AS found FROM former_members WHERE team_id = ? AND member_id = ?'
     return reader.get(sql, [teamId, memberId]) !== undefined

@@ -22,6 +22,8 @@ const SMALL_BYTES = 128 * 1024
 const SMALL_BATCH = 32
 /** Chunks up to here are decompressed on the calling thread, where that takes less time than handing them to the thread pool. */
 const HERE_BYTES = 64 * 1024
+/** Contents up to here can be read without giving way. */
+export const SMALL_CONTENT_BYTES = HERE_BYTES
 /** How long content that mail.db may be too old to reference is kept: time for putting the right mail.db back in place. */
 export const UNCLAIMED_RETENTION_MS = 30 * DAY_MS
 
@@ -54,12 +56,18 @@ export interface ContentSize {
   storedBytes: number
 }
 
+/** Content whose length is known, bytes. */
+export type SizedContent = Pick<StoredContent, 'hash' | 'sizeBytes'>
+
 /** Reading alone, as {@link Blobs} does it. */
-export type BlobReads = Pick<Blobs, 'read'>
+export type BlobReads = Pick<Blobs, 'read' | 'small'>
 
 /** Reads contents through any connection to blobs.db. */
 export function blobReads(reader: Reader): BlobReads {
-  return { read: (hash, start, end) => readContent(reader, hash, start, end) }
+  return {
+    read: (hash, start, end) => readContent(reader, hash, start, end),
+    small: (contents) => readSmall(reader, contents),
+  }
 }
 
 export class Blobs {
@@ -116,6 +124,14 @@ export class Blobs {
    */
   read(hash: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
     return readContent(this.#db.read, hash, start, end)
+  }
+
+  /**
+   * Contents of at most {@link SMALL_CONTENT_BYTES} each, read in one statement. Undefined for what is larger, missing or damaged:
+   * {@link read} says which.
+   */
+  small(contents: readonly SizedContent[]): (Uint8Array | undefined)[] {
+    return readSmall(this.#db.read, contents)
   }
 
   /** {@link read} into memory: only for ranges known to be small. */
@@ -306,6 +322,33 @@ async function* readContent(reader: Reader, hash: Uint8Array, start: number, end
     if (data.length !== chunk.size_bytes) throw damagedContent(hash, `is cut at byte ${chunk.start + data.length}`)
     yield data.subarray(at - chunk.start, Math.min(end - chunk.start, chunk.size_bytes))
     at = chunk.start + chunk.size_bytes
+  }
+}
+
+/** See {@link Blobs.small}. */
+function readSmall(reader: Reader, contents: readonly SizedContent[]): (Uint8Array | undefined)[] {
+  const marks = contents.map((_, at) => `(${at}, ?)`).join(', ')
+  // A cross join is done in the order written: one look-up for each content.
+  const rows = reader.all<{ at: number; zstd: number; data: Uint8Array }>(
+    `WITH wanted (at, hash) AS (VALUES ${marks})
+     SELECT w.at, c.zstd, c.data FROM wanted w CROSS JOIN chunks c ON c.hash = w.hash AND c.start = 0
+     WHERE c.size_bytes <= ${SMALL_CONTENT_BYTES}`,
+    contents.map(({ hash }) => hash),
+  )
+  const found: (Uint8Array | undefined)[] = contents.map(() => undefined)
+  for (const { at, zstd, data } of rows) {
+    const bytes = zstd ? unpacked(data) : data
+    if (bytes?.length === contents[at]!.sizeBytes) found[at] = bytes
+  }
+  return found
+}
+
+/** @returns undefined for damaged bytes */
+function unpacked(data: Uint8Array): Uint8Array | undefined {
+  try {
+    return zstdDecompressSync(data)
+  } catch {
+    return undefined
   }
 }
 

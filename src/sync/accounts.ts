@@ -74,7 +74,7 @@ export class RemoteAccounts extends RemoteAccountReads {
       ...{ secret_sealed: this.#sealed(id, given.secret), provider_id: providerId, folder_id: folderId },
       ...{ status_since: now, created_at: now, updated_at: now },
     })
-    this.#notify(tx)
+    this.#notify(tx, account)
     return this.getIn(tx, teamId, id)!
   }
 
@@ -218,8 +218,9 @@ export class RemoteAccounts extends RemoteAccountReads {
     }
   }
 
-  #notify(tx: Tx): void {
-    tx.afterCommit(() => this.#deps.notifier.notify('remotes'))
+  /** @param account of a mailbox that has another outside account */
+  #notify(tx: Tx, account?: number): void {
+    tx.afterCommit(() => this.#deps.notifier.notify('remotes', account))
   }
 }
 

@@ -59,6 +59,8 @@ export interface RunOptions {
   most?: number
   /** Little is answered: nothing that other connections would wait for. */
   isShort?: true
+  /** Bytes that are kept of each literal. */
+  keeps?: number
   /** A continuation was requested. */
   onContinue?: () => void
 }
@@ -170,7 +172,7 @@ export class ImapChannel {
     if (this.#failure !== null) throw this.#failure
     this.#handlers = handlers
     this.#left = options.most ?? RESPONSES_MAX
-    this.#deps.memory.begin(options.isShort ?? false)
+    this.#deps.memory.begin(options.isShort ?? false, options.keeps)
     const cancel = this.#limitTime(options.ms ?? COMMAND_MS)
     const untagged = this.#listening(handlers)
     const onPlusTag = options.onContinue === undefined ? undefined : async () => options.onContinue!()

@@ -2,7 +2,7 @@
 
 import { countOf, joinRanges, rangesInclude } from '../base/number-ranges.ts'
 import { RESPONSES_MAX } from './imap-channel.ts'
-import { type Decode, fetchedItems, flagsIn, headIn } from './imap-rows.ts'
+import { type Decode, FIELD_BYTES, fetchedItems, flagsIn, headIn } from './imap-rows.ts'
 import { type RemoteSession, SET_CHARACTERS, SPANS_MAX } from './imap-session.ts'
 import {
   atom,
@@ -121,7 +121,8 @@ async function fetchRows<Row>(
   }
   for (const set of sets) {
     const values = [sequence(set), items, ...(modifier === undefined ? [] : [modifier])]
-    await session.channel.run('UID FETCH', values, { FETCH: onFetch }, { most: 2 * most + RESPONSES_MAX })
+    const options = { most: 2 * most + RESPONSES_MAX, keeps: FIELD_BYTES }
+    await session.channel.run('UID FETCH', values, { FETCH: onFetch }, options)
   }
   return [...rows.values()]
 }

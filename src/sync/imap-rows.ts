@@ -21,6 +21,8 @@ const FLAG_CHARACTERS = 200
 const LABELS_MAX = 500
 const LABEL_CHARACTERS = 1000
 const MESSAGE_ID_CHARACTERS = 998
+/** What is read of a header field or label that comes as a literal. */
+export const FIELD_BYTES = 4 * MESSAGE_ID_CHARACTERS
 /** RFC 8474 §4: `objectid`; X-GM-MSGID is a number. */
 const OBJECT_ID = /^[A-Za-z0-9_-]{1,255}$/
 const PATH_CHARACTERS = 2000
@@ -71,7 +73,7 @@ export function headIn(uid: number, items: Map<string, ResponseValue>, decode: D
 
 function messageIdIn(header: Uint8Array | null): string | null {
   if (header === null) return null
-  const text = Buffer.from(header.subarray(0, 4 * MESSAGE_ID_CHARACTERS)).toString('utf8')
+  const text = Buffer.from(header.subarray(0, FIELD_BYTES)).toString('utf8')
   const id = /^message-id:\s*(\S[^\r\n]*)/im.exec(text.replaceAll(/\r?\n(?=[ \t])/g, ''))?.[1]?.trim()
   if (id === undefined || id.length > MESSAGE_ID_CHARACTERS) return null
   return /<[^<>\s]+>/.exec(id)?.[0] ?? id

@@ -4,6 +4,7 @@ import type { Intent } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
 import { bareId, hexOf, messageKey } from './message-key.ts'
+import { OpenIntents } from './open-intents.ts'
 import { sentHere } from './sent-copy.ts'
 import type { RemoteHead } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
@@ -39,7 +40,7 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
   const isUnread = ({ state, uid }: RemoteMessage) => state === CONTENT.missing && (uid < 0 || isCollected)
   const candidates = messages.withKeys(session.account.n, keys).filter((row) => !isUnread(row))
   const byKey = Map.groupBy(candidates, ({ key }) => hexOf(key))
-  const open = new OpenIntents(intents.announced(session.account.n, folder.n))
+  const open = new OpenIntents(intents, session.account.n, folder.n)
   const matches: Matches = { known: [], fresh: [], doubtful: [] }
   const taken = new Set<number>()
   for (const one of keyed) {
@@ -80,26 +81,4 @@ function isNamed({ head }: KeyedHead): boolean {
 function takeGone(rows: RemoteMessage[], isHere: (message: number | null) => boolean): RemoteMessage | null {
   const at = rows.findIndex(({ uid, message }) => uid < 0 && !isHere(message))
   return at < 0 ? null : rows.splice(at, 1)[0]!
-}
-
-/** Messages that are about to appear in a folder, by what finds them there: each is taken once. */
-class OpenIntents {
-  readonly #byKey: Map<string | null, Intent[]>
-  readonly #byId: Map<string | null, Intent[]>
-  readonly #taken = new Set<Intent>()
-
-  constructor(intents: readonly Intent[]) {
-    this.#byKey = Map.groupBy(intents, ({ key }) => key)
-    this.#byId = Map.groupBy(intents, ({ messageId }) => messageId)
-  }
-
-  /** A server may change size and time of what it is given, but not its Message-ID. */
-  take({ head, key }: KeyedHead, isHere: (message: number) => boolean): Intent | null {
-    const id = bareId(head.messageId)
-    const candidates = [...(this.#byKey.get(hexOf(key)) ?? []), ...(id === null ? [] : (this.#byId.get(id) ?? []))]
-    const open = candidates.filter((intent) => !this.#taken.has(intent) && !isHere(intent.message))
-    const first = open.reduce<Intent | null>((least, one) => (least !== null && least.n <= one.n ? least : one), null)
-    if (first !== null) this.#taken.add(first)
-    return first
-  }
 }

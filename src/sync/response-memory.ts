@@ -71,7 +71,7 @@ export interface ResponseParser {
   lineBytes: number
   responseBytes: number
   _transform(chunk: Uint8Array, encoding: BufferEncoding, next: (error?: Error | null) => void): void
-  push(response: { payload: Uint8Array; literals: readonly Uint8Array[] } | null): boolean
+  push(response: { payload: Uint8Array; literals: Uint8Array[] } | null): boolean
 }
 
 /** The answers of one connection. */
@@ -81,6 +81,8 @@ export class ConnectionMemory {
   /** Of the complete responses to the running command, or the last one. */
   #gathered = 0
   #isShort = true
+  /** Bytes that are kept of each literal; the running command needs no more. */
+  #keeps = Number.POSITIVE_INFINITY
   #isReading = true
   #isClosed = false
   #isWaiting = false
@@ -104,6 +106,7 @@ export class ConnectionMemory {
     const push = parser.push.bind(parser)
     const transform = parser._transform.bind(parser)
     parser.push = (response) => {
+      if (response !== null) shorten(response.literals, this.#keeps)
       const literals = response?.literals.reduce((sum, { length }) => sum + length, 0) ?? 0
       this.#gathered += ROW_COST * (response?.payload.length ?? 0) + literals
       return push(response)
@@ -116,11 +119,15 @@ export class ConnectionMemory {
       })
   }
 
-  /** A command begins: what the last one gave is not held any more. @param isShort whether little is expected */
-  begin(isShort: boolean): void {
+  /**
+   * A command begins: what the last one gave is not held any more.
+   * @param isShort whether little is expected @param keeps bytes that are kept of each literal
+   */
+  begin(isShort: boolean, keeps = Number.POSITIVE_INFINITY): void {
     this.release()
     this.#gathered = 0
     this.#isShort = isShort
+    this.#keeps = keeps
     this.#isReading = true
   }
 
@@ -163,4 +170,10 @@ export class ConnectionMemory {
       this.release()
     })
   }
+}
+
+/** Copies, so that the rest is freed. */
+function shorten(literals: Uint8Array[], most: number): void {
+  for (const [at, literal] of literals.entries())
+    if (literal.length > most) literals[at] = Buffer.from(literal.subarray(0, most))
 }

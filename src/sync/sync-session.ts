@@ -140,9 +140,11 @@ export class SyncSession {
   }
 
   /** To be called before contents are asked for. @throws ServerError */
-  ready(): Promise<void> {
+  async ready(): Promise<void> {
     const slot = this.#slot
-    return this.server.ready((wait) => (slot === null ? wait() : slot.without(wait)))
+    await this.server.ready((wait) => (slot === null ? wait() : slot.without(wait)))
+    // Behind the end of the last answer: others of the team may wait for what it holds.
+    await slot?.yieldTurn()
   }
 
   /** Folders whose messages are read. */

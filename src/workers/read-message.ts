@@ -78,14 +78,15 @@ export function inspectionContent(
 ): Omit<Inspection, 'verdict' | 'report'> {
   // Parsed as stored, so that the offsets match.
   const message = parseMessage(stored)
+  const { fields } = readHeaders(stored)
   return {
     message,
-    traits: messageTraits(stored, message, arrival.receivedAt),
+    traits: messageTraits(stored, message, arrival.receivedAt, fields),
     hash: sha256(stored),
     sizeBytes: stored.length,
     chunks: chunksOf(stored),
     arrivedHash: sha256(bytes),
-    forwardMarks: forwardMarks(stored),
+    forwardMarks: forwardMarks(fields),
     linkTokens: linkTokens(stored, message.structure),
     ...scriptResults(stored, message, arrival),
   }

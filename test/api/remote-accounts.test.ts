@@ -109,10 +109,10 @@ describe('a mirror', () => {
     const patch = (body: object) => call('PATCH', `/remote-accounts/${id}`, team.key, body)
     for (const other of [{ imap_host: 'imap.evil.test' }, { imap_port: 1993 }, { imap_username: 'ben' }])
       issues(await patch(other), ['password required'])
-    issues(await patch({ smtp_username: 'ben' }), ['smtp_password required'])
-    issues(await patch({ smtp_host: 'smtp.evil.test' }), ['smtp_password required'])
+    for (const other of [{ smtp_host: 'smtp.evil.test' }, { smtp_port: 1465 }, { smtp_username: 'ben' }])
+      issues(await patch(other), ['smtp_password required'])
     issues(await patch({ smtp_host: 'smtp.evil.test', password: 'a guess' }), ['smtp_password required'])
-    data(await patch({ imap_host: 'IMAP.mail.test.', smtp_host: SMTP.smtp_host, smtp_port: 587 }))
+    data(await patch({ imap_host: 'IMAP.mail.test.', smtp_host: SMTP.smtp_host, smtp_port: SMTP.smtp_port }))
     const moved = { imap_host: 'imap.new.test', password: 'new', smtp_host: 'smtp.new.test', smtp_password: 'new' }
     assert.equal(data<RemoteAccountJson>(await patch(moved)).imap_host, 'imap.new.test')
   })
@@ -373,6 +373,21 @@ describe('actions', () => {
 describe('during the import', () => {
   const progress = { status: 'importing', import_state: 'running', import_total: 400, import_done: 100 }
 
+  it('its progress is news to If-None-Match, and nothing to If-Match', async () => {
+    const { id } = await mirror()
+    data(await act(id, 'pause'))
+    const path = `/remote-accounts/${id}`
+    const before = etagOf(await get(path, team.key))
+    await become(id, { import_done: 100, synced_at: clock.now(), updated_at: clock.now() + 1 })
+    assert.equal((await get(path, team.key, { 'if-none-match': before })).status, 200)
+    const patch = (name: string) => call('PATCH', path, team.key, { name }, { 'if-match': before })
+    data(await patch('Mine'))
+    failure(await patch('Yours'), 409, 'conflict')
+    const named = etagOf(await get(path, team.key))
+    data(await call('PATCH', path, team.key, { password: 'another' }))
+    failure(await call('DELETE', path, team.key, undefined, { 'if-match': named }), 409, 'conflict')
+  })
+
   it('the state is read with a key of the mailbox, and streamed', async () => {
     const made = await mirror()
     const key = await keyOf(made.mailbox_id)
@@ -391,6 +406,17 @@ describe('during the import', () => {
     assert.deepEqual([state.status, state.import.messages_done], ['importing', 100])
     assert.equal(state.import.estimated_finish_at, new Date(Date.parse(state.updated_at) + 180_000).toISOString())
     assert.ok(!('imap_host' in state) && !('provider_id' in state))
+  })
+
+  it('an account that is attached later is streamed, too', async () => {
+    const box = await team.mailbox('later@shop.test')
+    const { client } = await EventClient.follow(appliance, box.key)
+    const made = data<RemoteAccountJson>(await create({ mode: 'collect', mailbox_id: box.id }), 201)
+    await appliance.settle()
+    clock.advance(1000)
+    const { event, data: sent } = (await client.next())!
+    assert.deepEqual([event, sent.remote_account_id], ['remote.progress', made.id])
+    await client[Symbol.asyncDispose]()
   })
 
   it('IMAP says how far it is, and opens when it is done', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ProductError } from '../../src/base/errors.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
-import { type ImapClient, logInImap } from '../support/imap.ts'
+import { type ImapClient, type ImapReply, logInImap } from '../support/imap.ts'
 
 let appliance: TestAppliance
 let team: TestTeam
@@ -205,6 +205,54 @@ describe('FETCH', () => {
     assert.equal(whole.untagged[0], `* 1 FETCH (BODY[] {${large.length}}\r\n${large})`)
     const piece = await client.run('FETCH 1 BODY.PEEK[]<3000000.20>')
     assert.equal(piece.untagged[0], `* 1 FETCH (BODY[]<3000000> {20}\r\n${large.slice(3_000_000, 3_000_020)})`)
+  })
+})
+
+describe('FETCH of one message each, in commands that wait', () => {
+  const texts = Array.from({ length: 12 }, (_, n) => `Subject: ${n + 1}\r\n\r\n${'x'.repeat(n)}\r\n`)
+  const fetchEach = (items: string) => texts.map((_, n) => `UID FETCH ${n + 1} ${items}`)
+
+  /** Sends commands in one write. @returns their answers, in order */
+  async function together(client: ImapClient, commands: readonly string[]): Promise<ImapReply[]> {
+    client.write(commands.map((text, n) => `p${n} ${text}\r\n`).join(''))
+    const replies: ImapReply[] = []
+    for (const [n] of commands.entries()) replies.push(await client.until(`p${n}`))
+    return replies
+  }
+
+  it('each answer is as alone; messages are read together', async (t) => {
+    const client = await open(...texts)
+    const { store } = appliance.app
+    const reads = [t.mock.method(store.views, 'entries'), t.mock.method(store.mail, 'small')]
+    const replies = await together(client, fetchEach('(FLAGS BODY.PEEK[])'))
+    for (const [n, text] of texts.entries()) {
+      const body = `BODY[] {${text.length}}\r\n${text}`
+      assert.deepEqual(replies[n]!.untagged, [`* ${n + 1} FETCH (UID ${n + 1} FLAGS (\\Recent) ${body})`])
+    }
+    assert.ok(replies.every(({ tagged }) => tagged === 'OK UID FETCH completed.'))
+    for (const { mock } of reads) assert.ok(mock.callCount() < texts.length / 2, `${mock.callCount()} reads`)
+  })
+
+  it('what a command between them changes or removes is seen', async () => {
+    const client = await open(...texts)
+    const fetches = fetchEach('FLAGS')
+    const changes = ['STORE 9 +FLAGS.SILENT (\\Flagged)', 'STORE 10 +FLAGS.SILENT (\\Deleted)', 'EXPUNGE']
+    const replies = await together(client, [...fetches.slice(0, 6), ...changes, ...fetches.slice(6)])
+    const flags = replies.flatMap(({ untagged }) => untagged).filter((one) => one.includes('FETCH'))
+    assert.deepEqual(
+      flags.map((one) => /UID (\d+) FLAGS \((.*)\)\)$/.exec(one)!.slice(1).join(' ')),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12].map((uid) => `${uid} ${uid === 9 ? '\\Flagged ' : ''}\\Recent`),
+    )
+  })
+
+  it('one that is damaged is NO; the others are sent', async () => {
+    const client = await open(...texts.map((text) => `X-Only: here\r\n${text}`))
+    const size = texts[5]!.length + 'X-Only: here\r\n'.length
+    const damage = 'UPDATE chunks SET zstd = 1 WHERE zstd = 0 AND size_bytes = ?'
+    await appliance.app.blobsDb.write((tx) => tx.run(damage, [size]))
+    const replies = await together(client, fetchEach('BODY.PEEK[]'))
+    for (const [n, { status }] of replies.entries()) assert.equal(status, n === 5 ? 'NO' : 'OK')
+    assert.match(replies[5]!.tagged, /^NO \[UNAVAILABLE\]/)
   })
 })
 

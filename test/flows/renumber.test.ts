@@ -121,6 +121,7 @@ test('states are returned only after they are on disk', async (t) => {
   const { key } = await seed(appliance)
   const { promise, resolve } = Promise.withResolvers<void>()
   const durable = t.mock.method(appliance.app.db, 'durable', () => promise)
+  t.mock.getter(appliance.app.db, 'isDurable', () => false)
   let isReported = false
   const reported = appliance.get('/mailbox/session', key).then((reply) => {
     isReported = true

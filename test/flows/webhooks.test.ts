@@ -193,6 +193,30 @@ test('a delivery is replayed as a new series until its payload has expired', asy
   await end(webhook.id)
 })
 
+test('what a webhook is not sent any more is not replayed', async () => {
+  const { id } = await subscribe({ event_types: ['message.delivered', 'message.bounced'] })
+  hook.answer((_request, response) => response.writeHead(500).end())
+  await happen()
+  const eventId = await happen('message.bounced')
+  for (let hours = 0; hours < 25; hours++) {
+    await appliance.settle()
+    clock.advance(HOUR)
+  }
+  const failed = async () =>
+    data<{ events: number }>(await appliance.get(`/webhooks/${id}/failed-events`, team.key)).events
+  assert.equal(await failed(), 2)
+  data(await appliance.call('PATCH', `/webhooks/${id}`, team.key, { event_types: ['message.delivered'] }))
+  assert.equal(await failed(), 1)
+  const [last] = await attempts(id, `?event_id=${eventId}`)
+  const replay = () => appliance.call('POST', `/webhooks/${id}/deliveries/${last!.id}/replay`, team.key)
+  failure(await replay(), 409, 'conflict')
+  const replayed = await appliance.call('POST', `/webhooks/${id}/replay-failed`, team.key, {})
+  assert.deepEqual(data(replayed, 202), { events: 1, has_more: false })
+  data(await appliance.call('PATCH', `/webhooks/${id}`, team.key, { event_types: ['*'], mailbox_ids: null }))
+  data(await replay(), 202)
+  await end(id)
+})
+
 test('after twenty undelivered events in a row over three days it is disabled', async () => {
   const webhook = await subscribe()
   hook.answer((_request, response) => response.writeHead(410).end())

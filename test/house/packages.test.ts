@@ -68,7 +68,10 @@ test('the message inspection is loaded by the threads that inspect only: it is l
     readers((specifier) => /^mailauth\/lib\//.test(specifier)).filter(
       (path) => !/mailauth\.d\.ts$/.test(path) && path !== SEALS,
     ),
-    ['src/auth/authenticate.ts', 'src/auth/dkim-key-cache.ts', 'src/auth/dmarc.ts', 'src/auth/signatures.ts'],
+    [
+      ...['src/auth/authenticate.ts', 'src/auth/dkim-key-cache.ts', 'src/auth/dmarc.ts'],
+      ...['src/auth/signature-verifier.ts', 'src/auth/signatures.ts'],
+    ],
   )
   // The thread that sends loads it with the first forwarded message.
   assert.deepEqual(

@@ -173,14 +173,24 @@ test('mailauth: the steps of the verifier that are called or replaced, and the c
       verifier: fingerprints(DkimVerifier.prototype, [
         'constructor',
         'emitHeaders',
+        'messageHeaders',
         'prepareSignature',
         'addBodyHash',
+        'verifySignature',
         'finalChunk',
       ]),
-      arc: fingerprints(arc, ['arc']),
+      arc: fingerprints(arc, ['arc', 'getARChain', 'verifyASChain']),
       spf: fingerprints(spf, ['spf']),
       dmarc: fingerprints(dmarc, ['evaluateDmarc']),
       tools: fingerprints(tools, ['getPublicKey', 'toALabel', 'getAlignment', 'formatDomain']),
+      ofSignatures: fingerprints(tools, ['parseDkimHeaders', 'normalizeDomainName']),
+      // What `auth/header-rows.ts` does instead.
+      ofHeaders: fingerprints(tools, [
+        'parseHeaders',
+        'getSigningHeaderLines',
+        'formatRelaxedLine',
+        'stripSignatureValue',
+      ]),
     },
     {
       verifier: {
@@ -188,9 +198,11 @@ test('mailauth: the steps of the verifier that are called or replaced, and the c
         emitHeaders: '416afcb9fb63',
         prepareSignature: '631ed5a6b79e',
         addBodyHash: '08cd3c2c24f7',
+        messageHeaders: 'a54bead80267',
+        verifySignature: '38e83b4b37e5',
         finalChunk: '158c1c78abaf',
       },
-      arc: { arc: '890027232acf' },
+      arc: { arc: '890027232acf', getARChain: '6dffb68e8329', verifyASChain: '766f8cac9335' },
       spf: { spf: 'b68d090a8f40' },
       dmarc: { evaluateDmarc: '5ca4aae5353b' },
       tools: {
@@ -199,13 +211,19 @@ test('mailauth: the steps of the verifier that are called or replaced, and the c
         getAlignment: '6cea4382d2c5',
         formatDomain: 'c7a353977c94',
       },
+      ofSignatures: { parseDkimHeaders: '40e6ef74d433', normalizeDomainName: 'c080cf5bc812' },
+      ofHeaders: {
+        parseHeaders: '4b03f9dd8070',
+        getSigningHeaderLines: 'dd078c24b3eb',
+        formatRelaxedLine: '35f13e423d6c',
+        stripSignatureValue: 'bc434ace7ca8',
+      },
     },
   )
-  const options = { resolver: async () => [], minBitLength: 1024, strict: true, curTime: new Date(0) }
-  const verifier = new DkimVerifier(options)
-  assert.ok('keyCache' in verifier && 'keyCache' in verifier.arc)
-  assert.ok(
-    verifier.bodyHashes instanceof Map && Array.isArray(verifier.signatureHeaders) && Array.isArray(verifier.results),
+  assert.deepEqual(
+    [...new Set(String(DkimVerifier.prototype.prepareSignature).match(/\bthis\.\w+/g))],
+    ['this.strict'],
+    'the check of one signature depends on no other',
   )
 })
 

@@ -118,6 +118,29 @@ test('beyond the bound the oldest entries of the busiest actor go, and an entry 
   )
 })
 
+test('one person is one actor, however often they sign in', async () => {
+  const { app } = appliance
+  const entry = (label: string, id: string) => ({
+    ...{ teamId: null, actor: { kind: 'person' as const, id, label }, action: 'updateMe' },
+    ...{ target: { type: null, id: null, label: null }, source: '', requestId: '' },
+  })
+  const count = (label: string) => {
+    const sql = 'SELECT count(*) AS count FROM audit_entries WHERE team_id IS NULL AND actor_label = ?'
+    return app.db.read.get<{ count: number }>(sql, [label])!.count
+  }
+  await app.db.write((tx) => {
+    tx.run(
+      `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ?)
+       INSERT INTO audit_entries (id, team_id, at, actor_kind, actor_id, actor_label, action, source, request_id)
+       SELECT 'aud_often' || i, NULL, ?, 'person', 'ses_' || i, 'often@people.example', 'updateMe', '', '' FROM numbers`,
+      [AUDIT_ENTRIES_MAX, clock.now()],
+    )
+    for (let i = 0; i < 100; i++) app.people.audit.recordIn(tx, entry('calm@people.example', 'ses_calm'))
+  })
+  const left = [count('calm@people.example'), count('often@people.example')]
+  assert.deepEqual(left, [100, AUDIT_ENTRIES_MAX - TRIMMED_AT_ONCE])
+})
+
 test('an app password that a person makes in a mailbox leaves an entry; reading and filing do not', async () => {
   await team.domain('audit.test')
   const box = await team.mailbox('ana@audit.test')

@@ -320,6 +320,24 @@ test('another server or user name of an account needs a fresh proof: who is ther
   assert.equal((await admin.call('PATCH', remote, same)).status, 200, 'a new password for the same account')
 })
 
+test('the list of keys names who made each: a member, or another key', async () => {
+  await confirm(owner)
+  const made = await owner.call('POST', inShop('/api-keys'), { name: 'Maker', role: 'root:full' })
+  const { id, key } = made.body.data
+  await appliance.call('POST', `${appliance.origin}/api/v1/api-keys`, key, { name: 'Made', role: 'root:full' })
+  const { data: keys, meta } = (await owner.get(inShop('/api-keys?limit=2'))).body
+  assert.deepEqual(
+    (keys as Json[]).map(({ name, created_by }) => [name, created_by, meta.makers[created_by]]),
+    [
+      ['Made', id, 'Maker'],
+      ['Maker', owner.memberId, owner.email],
+    ],
+  )
+  const weak = await owner.call('POST', inShop('/api-keys'), { name: 'Weak', permissions: ['apikey.read'] })
+  const listed = await appliance.call('GET', `${appliance.origin}/api/v1/api-keys?limit=3`, weak.body.data.key)
+  assert.deepEqual(listed.body.meta.makers, { [id]: 'Maker' }, 'addresses are for those who may list the members')
+})
+
 test('a removal says what the member made that stays in use, and it is ended in one step', async () => {
   for (const person of [owner, admin]) await confirm(person)
   const max = await signInMember(appliance, shop.id, 'admin', 'max@people.example')

@@ -30,6 +30,7 @@ export class EventStream extends SseStream implements ChangeSubscriber {
   /** The states the client knows. */
   #knownStates: States
   #unfollow = () => {}
+  #unlisten = () => {}
   /** The account whose state is sent when the client reads again. */
   #owed: Account | null = null
 
@@ -52,15 +53,24 @@ export class EventStream extends SseStream implements ChangeSubscriber {
     if (stream.isOver) return stream
     stream.#unfollow = app.following.subscribe(account, stream)
     stream.watch()
-    stream.#followProgress()
+    stream.#followProgress(account.n)
     return stream
   }
 
-  /** Reports how far the outside accounts of the mailbox are, if it has any. */
-  #followProgress(): void {
+  /** Reports how far the outside accounts of the mailbox are, from its first one on. @param account number of the mailbox's account */
+  #followProgress(account: number): void {
     const progress = new RemoteProgress(this.app.sync.accounts, this.#mailboxId)
-    if (!progress.isNeeded) return
-    this.repeat(PROGRESS_EVERY_MS, async () => progress.report((data) => this.event('remote.progress', data)))
+    const follow = () =>
+      this.repeat(PROGRESS_EVERY_MS, async () => progress.report((data) => this.event('remote.progress', data)))
+    if (progress.isNeeded) {
+      follow()
+      return
+    }
+    this.#unlisten = this.app.notifier.listen('remotes', (accounts) => {
+      if (!accounts.includes(account)) return
+      this.#unlisten()
+      follow()
+    })
   }
 
   /** Sends nothing, the difference to the client's states, or all states when they are unknown. */
@@ -124,5 +134,6 @@ export class EventStream extends SseStream implements ChangeSubscriber {
 
   protected override left(): void {
     this.#unfollow()
+    this.#unlisten()
   }
 }

@@ -19,9 +19,10 @@ export interface ListKey {
 /** @param state of the type */
 export function writeQueryState(state: string, { fields, query, names }: ListKey): string {
   // A switch that is off does not filter.
-  const filters = fields.map((name) => [name, query[name]] as const).filter(([name, value]) => !isOff(name, value))
-  const parts = [state, digest(canonicalJson(Object.fromEntries(filters)))]
-  return (names === '' ? parts : [...parts, digest(names)]).join('.')
+  const filters: Record<string, unknown> = {}
+  for (const name of fields) if (!isOff(name, query[name])) filters[name] = query[name]
+  const list = `${state}.${keptDigest(canonicalJson(filters))}`
+  return names === '' ? list : `${list}.${digest(names)}`
 }
 
 /**
@@ -40,6 +41,21 @@ export function readQueryState(text: string, list: ListKey): string {
 
 function isOff(name: string, value: unknown): boolean {
   return value === undefined || (value === false && SWITCHES.has(name))
+}
+
+/** Digests of filters and orders: few of them are in use. */
+const digests = new Map<string, string>()
+const DIGESTS_MAX = 500
+/** Longer texts are not kept, characters. */
+const KEPT_MAX = 500
+
+function keptDigest(text: string): string {
+  const known = digests.get(text)
+  if (known !== undefined) return known
+  const made = digest(text)
+  if (digests.size >= DIGESTS_MAX) digests.clear()
+  if (text.length <= KEPT_MAX) digests.set(text, made)
+  return made
 }
 
 function digest(text: string): string {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
 import { checkPermissions } from '../../directory/key-input.ts'
 import type { ApiKey as KeyRecord } from '../../directory/keys.ts'
-import { isSubset } from '../../directory/permissions.ts'
+import { allows, isSubset } from '../../directory/permissions.ts'
 import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
@@ -32,6 +32,8 @@ const listKeys = route({
     operation: 'listApiKeys',
     tag: 'API keys',
     summary: 'List the API keys of the team and its mailboxes, newest first',
+    description:
+      '`meta.makers` has the name of the key for each `created_by`, and with `team.read` the address of the member, also of a former one.',
   },
   access: { as: 'team', permission: 'apikey.read' },
   query: pageQuery({
@@ -41,8 +43,13 @@ const listKeys = route({
   }),
   reply: { schema: listOf(ApiKeyJson) },
   handle({ query: { status, kind, limit }, after, principal, app }) {
-    const page = app.directory.keys.list(principal.teamId, { status, kind, limit, after })
-    return { items: page.items.map(presentKey), next: page.next }
+    const { teamId, permissions } = principal
+    const page = app.directory.keys.list(teamId, { status, kind, limit, after })
+    // Addresses of members are for those who may list the members.
+    const mayReadMembers = allows(permissions, 'team.read')
+    const named = page.items.filter((key) => mayReadMembers || key.createdBy.startsWith('key_'))
+    const makers = app.people.made.makersOf(teamId, named)
+    return { items: page.items.map(presentKey), next: page.next, meta: { makers } }
   },
 })
 

@@ -11,6 +11,14 @@ export function isOtherSmtp(
   return isOther(host, current?.smtpHost) || isOther(username, current?.smtpUsername)
 }
 
+/** Of an outside account another port is another server, too. */
+export function isOtherOwnedSmtp(
+  given: { smtp_host?: string; smtp_port?: number; smtp_username?: string },
+  current: Pick<Provider, 'smtpHost' | 'smtpPort' | 'smtpUsername'> | undefined,
+): boolean {
+  return isOtherSmtp(given, current) || isOther(given.smtp_port, current?.smtpPort)
+}
+
 /** Another port of a host may be the service of another user. */
 export function isOtherImap(
   given: { imap_host?: string; imap_port?: number; imap_username?: string },

@@ -6,7 +6,7 @@ import { type Route, type RouteLimits, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
 import { record } from '../schemas/record.ts'
-import { presentRemoteAccount, RemoteAccountJson, RemovalSideName } from '../schemas/remote-account.ts'
+import { answerRemoteAccount, RemoteAccountJson, RemovalSideName, versionOf } from '../schemas/remote-account.ts'
 
 const params = Type.Object({ remote_account_id: Id('remoteAccount') })
 const SYNC_RATE = { times: 1, seconds: 10 }
@@ -31,8 +31,8 @@ function action(verb: string, docs: ActionDocs, act: Act, limits?: RouteLimits):
     ...(limits === undefined ? {} : { limits }),
     reply: { schema: RemoteAccountJson, etag: true },
     async handle({ params: { remote_account_id: id }, principal, app, request }) {
-      const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
-      return presentRemoteAccount(await act(app, principal.teamId, id, matches))
+      const matches = (current: RemoteAccount) => request.matches(versionOf(current))
+      return answerRemoteAccount(await act(app, principal.teamId, id, matches))
     },
   })
 }
@@ -62,8 +62,8 @@ const confirmRemoval = route({
   },
   reply: { schema: RemoteAccountJson, etag: true },
   async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
-    const matches: Check = (current) => request.matches(presentRemoteAccount(current))
-    return presentRemoteAccount(await app.sync.accounts.confirmRemoval(principal.teamId, id, body?.at, matches))
+    const matches: Check = (current) => request.matches(versionOf(current))
+    return answerRemoteAccount(await app.sync.accounts.confirmRemoval(principal.teamId, id, body?.at, matches))
   },
 })
 

@@ -9,6 +9,7 @@ import { openedByAccount, openedByForward } from '../../people/opens.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
+  answerRemoteAccount,
   DiscoveredJson,
   presentDiscovered,
   presentRemoteAccount,
@@ -17,6 +18,7 @@ import {
   RemoteFolderJson,
   RemoteModeName,
   RemoteStatusName,
+  versionOf,
 } from '../schemas/remote-account.ts'
 import {
   RemoteAccountCreate,
@@ -25,7 +27,7 @@ import {
   readRemoteAccount,
   readRemoteChange,
 } from '../schemas/remote-account-input.ts'
-import { isOtherImap, isOtherSmtp } from './other-servers.ts'
+import { isOtherImap, isOtherOwnedSmtp } from './other-servers.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const PATH = '/remote-accounts'
@@ -113,7 +115,7 @@ const readAccount = route({
   handle({ params: { remote_account_id: id }, principal, app }) {
     const account = app.sync.accounts.get(principal.teamId, id)
     if (account === undefined) throw notFound('outside account')
-    return presentRemoteAccount(account)
+    return answerRemoteAccount(account)
   },
 })
 
@@ -146,7 +148,7 @@ const updateAccount = route({
     summary: 'Update an outside account; members left out stay',
     description:
       'After a change of server, user name or password it is `pending` and signed in to again. A new `password` is also that of the ' +
-      'sending account, if both were equal. Another `imap_host`, `imap_port` or `imap_username` needs `password`, another `smtp_host` or ' +
+      'sending account, if both were equal. Another `imap_host`, `imap_port` or `imap_username` needs `password`, another `smtp_host`, `smtp_port` or ' +
       '`smtp_username` `smtp_password`, and so does `none` as protocol (422 `required`): stored ones are not sent elsewhere. In a browser another server or ' +
       'user name needs a confirmation of the last 15 minutes. 422 for connection settings of a connected Google or Microsoft account: connect it again.',
   },
@@ -160,10 +162,10 @@ const updateAccount = route({
     const providerOf = (account: RemoteAccount | undefined) =>
       account?.providerId == null ? undefined : app.outbound.providers.get(teamId, account.providerId)
     const before = app.sync.accounts.get(teamId, id)
-    const isSentElsewhere = isOtherSmtp(body, providerOf(before))
+    const isSentElsewhere = isOtherOwnedSmtp(body, providerOf(before))
     const isElsewhere = isOtherImap(body, before?.imap)
     if (isSentElsewhere || isElsewhere) request.requireFreshProof()
-    const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
+    const matches = (current: RemoteAccount) => request.matches(versionOf(current))
     const change = readRemoteChange(body)
     const updated = await app.administration.outsideAccounts.update(teamId, id, change, matches)
     const opened = [
@@ -171,7 +173,7 @@ const updateAccount = route({
       ...(isSentElsewhere ? [openedByAccount(providerOf(updated)?.smtpHost ?? null)] : []),
     ]
     if (opened.length > 0) request.opens(opened.join('; '))
-    return presentRemoteAccount(updated)
+    return answerRemoteAccount(updated)
   },
 })
 
@@ -194,7 +196,7 @@ const deleteAccount = route({
   reply: { schema: DeletedOf('remoteAccount'), etag: true },
   async handle({ params: { remote_account_id: id }, query, principal, app, request }) {
     if (query.on_messages === 'erase') requireErasing(principal.permissions)
-    const matches = (current: RemoteAccount) => request.matches(presentRemoteAccount(current))
+    const matches = (current: RemoteAccount) => request.matches(versionOf(current))
     await app.administration.outsideAccounts.delete(principal.teamId, id, query.on_messages, matches)
     return { deleted: true, id }
   },

@@ -110,7 +110,7 @@ const replayWebhookDelivery = route({
     operation: 'replayWebhookDelivery',
     tag: 'Webhooks',
     summary: 'Deliver the event of an attempt again, under the same event id',
-    description: '409 when the payload has expired or the webhook is disabled.',
+    description: '409 when the payload has expired, or the webhook is disabled or not sent such events any more.',
   },
   access: { as: 'team', permission: 'webhook.manage' },
   params: ofDelivery,
@@ -153,7 +153,8 @@ const countFailedEvents = route({
     operation: 'getFailedWebhookEvents',
     tag: 'Webhooks',
     summary: 'Count the events that were not delivered and can be delivered again',
-    description: 'Their last attempt failed for good and their payload is still kept. Tests do not count.',
+    description:
+      'Their last attempt failed for good, their payload is still kept, and the webhook is still sent such events. Tests do not count.',
   },
   access: { as: 'team', permission: 'webhook.read' },
   params: ofWebhook,

@@ -2,6 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
+import { LiveVersion } from '../../http/etag.ts'
+import { type Answer, answer } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { heldRemovals, remoteActions } from '../../sync/accounts-actions.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
@@ -248,6 +250,20 @@ export function presentRemoteAccount(account: RemoteAccount): RemoteAccountJson 
     held_removals: heldRemovals(account).map(({ side, removal }) => presentHeld(side, removal)),
     allowed_actions: { ...actions, confirm_removal: confirmRemoval },
   }
+}
+
+/** What `If-Match` compares: settings, and what a confirmation would remove. The worker changes the rest in each round. */
+export function versionOf(account: RemoteAccount): LiveVersion {
+  const data = presentRemoteAccount(account)
+  const { name, settingsVersion, imap, providerId, folderId, since } = account
+  const settings = { name, settingsVersion, imap, providerId, folderId, since, isPaused: account.status === 'paused' }
+  return new LiveVersion(data, { ...settings, held: data.held_removals })
+}
+
+/** The account in a response, tagged with its version. */
+export function answerRemoteAccount(account: RemoteAccount): Answer {
+  const version = versionOf(account)
+  return answer({ data: version.data, version })
 }
 
 function presentHeld(at: RemovalSide, { messages, folders, since }: HeldRemoval): Static<typeof HeldRemovalJson> {

@@ -44,6 +44,8 @@ import { auditOpens } from './0041-audit-opens.ts'
 import { keptContentSizes } from './0042-kept-content-sizes.ts'
 import { checkChanges } from './0043-check-changes.ts'
 import { intentIndexes } from './0044-intent-indexes.ts'
+import { searchMerges } from './0045-search-merges.ts'
+import { inboundLogOrder } from './0046-inbound-log-order.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -93,5 +95,7 @@ export const mailMigrations = [
   keptContentSizes,
   checkChanges,
   intentIndexes,
+  searchMerges,
+  inboundLogOrder,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

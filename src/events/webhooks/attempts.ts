@@ -9,6 +9,7 @@ import { redateRows } from '../../db/redate.ts'
 import { Where } from '../../db/sql-text.ts'
 import type { EventType } from '../outbox.ts'
 import type { Attempt, AttemptDetail, AttemptResult, DispatchedEvent, Webhook } from './records.ts'
+import { matchesEventSql } from './subscription-match.ts'
 
 /** The values of a new attempt row. */
 export interface NewAttempt {
@@ -85,19 +86,20 @@ export class Attempts {
   }
 
   /**
-   * Keys of events whose last attempt failed for good and whose payload is kept, oldest first. Tests and events that are queued
-   * again are not included.
+   * Keys of events whose last attempt failed for good and whose payload is kept, oldest first. Tests, events that are queued
+   * again, and those that the subscription is not sent any more are not included.
    * @param since ms, when the attempt ended @param now ms
    */
-  async failedEvents(webhook: number, since: number, now: number, limit: number): Promise<number[]> {
+  async failedEvents(webhook: Webhook, since: number, now: number, limit: number): Promise<number[]> {
+    const { condition, values } = matchesEventSql(webhook)
     const rows = await this.#db.scan.all<{ event: number }>(
       `SELECT a.event FROM webhook_attempts a JOIN events e ON e.n = a.event AND e.id = a.event_id
        WHERE a.webhook = ? AND a.created_at >= ? AND a.result IN ('failed', 'permanent_failure')
-         AND a.payload_expires_at > ? AND a.event_type <> 'service.test'
+         AND a.payload_expires_at > ? AND a.event_type <> 'service.test' AND ${condition}
          AND NOT EXISTS (SELECT 1 FROM webhook_queue q WHERE q.event = a.event AND q.webhook = a.webhook)
          AND NOT EXISTS (SELECT 1 FROM webhook_attempts l WHERE l.webhook = a.webhook AND l.event_id = a.event_id AND l.n > a.n)
        ORDER BY a.created_at, a.n LIMIT ?`,
-      [webhook, since, now, limit],
+      [webhook.n, since, now, ...values, limit],
     )
     return rows.map(({ event }) => event)
   }

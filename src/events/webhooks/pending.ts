@@ -2,12 +2,14 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
+import { conflict } from '../../base/errors.ts'
 import { TOTAL_MS } from '../../base/safe-fetch.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
 import type { EventType } from '../outbox.ts'
 import { type DispatchedEvent, Payload, type PendingDelivery, type Webhook } from './records.ts'
 import { LIFETIME_MS } from './schedule.ts'
+import { type MatchedEvent, matchesEvent } from './subscription-match.ts'
 import type { Webhooks } from './subscriptions.ts'
 
 /** Events fanned out in one transaction. */
@@ -18,12 +20,9 @@ const LEASE_MS = MINUTE_MS
 const LEASE_PER_DELIVERY_MS = TOTAL_MS
 const DROP_BATCH = 1000
 
-interface EventRow {
+interface EventRow extends MatchedEvent {
   n: number
   team_id: string
-  type: EventType
-  mailbox_id: string | null
-  domain_id: string | null
   created_at: number
 }
 
@@ -103,9 +102,16 @@ export class PendingDeliveries {
     return { pending: row!.count, lagMs: row!.oldest === null ? 0 : clock.now() - row!.oldest }
   }
 
-  /** Queues an event again for one subscription, with a new series of attempts. */
-  requeue(tx: Tx, webhook: number, event: number): void {
-    this.#add(tx, [{ webhook, event, since: this.#deps.clock.now() }])
+  /**
+   * Queues an event again for one subscription, with a new series of attempts.
+   * @throws ProductError conflict for an event that the subscription is not sent any more; tests are sent to each
+   */
+  requeue(tx: Tx, webhook: Webhook, event: number): void {
+    const sql = 'SELECT type, mailbox_id, domain_id FROM events WHERE n = ?'
+    const row = tx.get<Pick<EventRow, keyof MatchedEvent>>(sql, [event])
+    if (row !== undefined && row.type !== 'service.test' && !matchesEvent(webhook, row))
+      throw conflict('The webhook is not sent this event any more. Add its type, mailbox or domain first.')
+    this.#add(tx, [{ webhook: webhook.n, event, since: this.#deps.clock.now() }])
   }
 
   /** The same for events that are not queued for the subscription yet. @returns the number of events */
@@ -248,14 +254,7 @@ function eventsOf(tx: Tx, keys: ReadonlySet<number>): Map<number, DispatchedEven
   )
 }
 
-/** Whether an event matches a subscription. `service.test` is only sent by the test route. */
+/** Whether an event is for a subscription. `service.test` is only sent by the test route. */
 function isSubscribed(webhook: Webhook, event: EventRow): boolean {
-  const { eventTypes, mailboxIds, domainIds, createdAt } = webhook
-  if (event.created_at < createdAt) return false
-  if (!eventTypes.includes('*') && !eventTypes.includes(event.type)) return false
-  if (mailboxIds === null && domainIds === null) return true
-  // With both filters, one match is enough.
-  return (
-    (mailboxIds?.includes(event.mailbox_id ?? '') ?? false) || (domainIds?.includes(event.domain_id ?? '') ?? false)
-  )
+  return event.created_at >= webhook.createdAt && matchesEvent(webhook, event)
 }

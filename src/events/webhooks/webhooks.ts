@@ -121,7 +121,7 @@ export class EventDispatch {
   /**
    * Delivers the event of an attempt again, with a new series of attempts.
    * @returns the event, and when the first attempt is due (ISO 8601)
-   * @throws ProductError not_found, conflict (the payload has expired, or the subscription is disabled)
+   * @throws ProductError not_found, conflict (the payload has expired, the subscription is disabled, or not sent such events)
    */
   async replay(webhook: Webhook, attemptId: string): Promise<{ eventId: string; scheduledAt: string }> {
     const { db, clock, notifier } = this.#deps
@@ -130,7 +130,7 @@ export class EventDispatch {
     if (webhook.status !== 'enabled') throw conflict('The webhook is disabled. Enable it first.')
     if (attempt.payload === null) throw conflict('The payload of this delivery has expired.')
     await db.write((tx) => {
-      this.#pending.requeue(tx, webhook.n, attempt.event)
+      this.#pending.requeue(tx, webhook, attempt.event)
       tx.afterCommit(() => notifier.notify('webhooks'))
     })
     return { eventId: attempt.eventId, scheduledAt: isoTime(clock.now()) }
@@ -141,7 +141,7 @@ export class EventDispatch {
    * @param since ms, when the last attempt ended
    */
   async failedEvents(webhook: Webhook, since: number): Promise<{ events: number; hasMore: boolean }> {
-    const failed = await this.attempts.failedEvents(webhook.n, since, this.#deps.clock.now(), REPLAYED_MAX + 1)
+    const failed = await this.attempts.failedEvents(webhook, since, this.#deps.clock.now(), REPLAYED_MAX + 1)
     return { events: Math.min(failed.length, REPLAYED_MAX), hasMore: failed.length > REPLAYED_MAX }
   }
 
@@ -153,7 +153,7 @@ export class EventDispatch {
   async replayFailed(webhook: Webhook, since: number): Promise<{ events: number; hasMore: boolean }> {
     if (webhook.status !== 'enabled') throw conflict('The webhook is disabled. Enable it first.')
     const { db, clock, notifier } = this.#deps
-    const failed = await this.attempts.failedEvents(webhook.n, since, clock.now(), REPLAYED_MAX + 1)
+    const failed = await this.attempts.failedEvents(webhook, since, clock.now(), REPLAYED_MAX + 1)
     const events = await db.write((tx) => {
       tx.afterCommit(() => notifier.notify('webhooks'))
       return this.#pending.requeueAll(tx, webhook.n, failed.slice(0, REPLAYED_MAX))

@@ -6,6 +6,7 @@ import type { UidRange } from '../../store/folders-expunged.ts'
 import type { FolderEntry } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
 import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
+import { aheadOf } from '../fetch-ahead.ts'
 import { type FetchPlan, planFetch } from '../fetch-plan.ts'
 import { FetchWriter } from '../fetch-writer.ts'
 import type { Cursor } from '../grammar/cursor.ts'
@@ -61,6 +62,7 @@ async function markSeen(
   return { entries: entries.map((entry) => after.get(entry.uid) ?? entry), changed: new Set(after.keys()) }
 }
 
+/** Writes a page of entries, whose texts may set \Seen. */
 async function writePage(
   session: ImapSession,
   page: readonly FolderEntry[],
@@ -69,13 +71,28 @@ async function writePage(
 ): Promise<FetchOutcome> {
   const { folder } = session
   const setsSeen = plan.setsSeen && !folder.isReadOnly && mayDo(session.signedIn.access, 'change')
-  const { entries, changed } = setsSeen ? await markSeen(session, page) : { entries: page, changed: new Set<number>() }
-  const content = new MessagePage(
-    session,
-    entries,
-    plan.needs,
-    plan.needs.labels ? labelsOf(session, entries) : new Map(),
-  )
+  const { entries, changed } = setsSeen ? await markSeen(session, page) : { entries: page, changed: NONE }
+  const labels = plan.needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
+  const content = new MessagePage(session, entries, plan.needs, labels)
+  return writeEntries(session, { entries, content, changed }, plan, slice)
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+interface EntriesToWrite {
+  entries: readonly FolderEntry[]
+  content: MessagePage
+  /** UIDs whose flags are sent as well. */
+  changed: ReadonlySet<number>
+}
+
+async function writeEntries(
+  session: ImapSession,
+  { entries, content, changed }: EntriesToWrite,
+  plan: FetchPlan,
+  slice: TimeSlice,
+): Promise<FetchOutcome> {
+  const { folder } = session
   const writer = new FetchWriter(session, content, plan)
   const namesFlags = plan.items.some((item) => item.kind === 'plain' && item.name === 'FLAGS')
   let written = 0
@@ -90,6 +107,22 @@ async function writePage(
     session.assertOpen()
   }
   return { written, hasUnknownEncoding: writer.hasUnknownEncoding }
+}
+
+/** Writes one message that may have been read with those of other commands. @returns null when it is to be read alone */
+async function writeAhead(
+  session: ImapSession,
+  uids: readonly NumberRange[],
+  plan: FetchPlan,
+  slice: TimeSlice,
+): Promise<FetchOutcome | null> {
+  const [range] = uids
+  // A message that becomes \Seen changes what was read.
+  if (range === undefined || uids.length > 1 || range[0] !== range[1] || plan.setsSeen) return null
+  const ahead = aheadOf(session).take(session, range[0], plan.needs)
+  if (ahead === null) return null
+  await session.app.db.durable()
+  return writeEntries(session, { entries: [ahead.entry], content: ahead.content, changed: NONE }, plan, slice)
 }
 
 /** Pages of entries: of UIDs, or of those among them that changed. */
@@ -161,10 +194,12 @@ async function fetchMessages(
     ...(changedSince !== null || (session.usesCondstore && named('FLAGS')) ? (['MODSEQ'] as const) : []),
   ]
   const plan = planFetch(items, extra)
-  const found: FetchOutcome = { written: 0, hasUnknownEncoding: false }
   const wanted = countOf(uids)
   const slice = new TimeSlice()
-  for await (const page of pagesOf(session, uids, changed === null ? changedSince : null)) {
+  const ahead = changedSince === null ? await writeAhead(session, uids, plan, slice) : null
+  const found = ahead ?? { written: 0, hasUnknownEncoding: false }
+  const pages = ahead === null ? pagesOf(session, uids, changed === null ? changedSince : null) : []
+  for await (const page of pages) {
     const { written, hasUnknownEncoding } = await writePage(session, page, plan, slice)
     found.written += written
     session.progress.reached(found.written, changedSince === null ? wanted : null)

@@ -192,16 +192,6 @@ export class Emails {
     })
   }
 
-  /** Counts an attempt, before the hand-over. @param carrier null while none is chosen */
-  countAttempt(tx: Tx, deliveryNs: readonly number[], carrier: Carrier | null): void {
-    if (deliveryNs.length === 0) return
-    const chosen = carrier === null ? '' : ', provider_id = ?, provider_name = ?'
-    tx.run(
-      `UPDATE deliveries SET attempts = attempts + 1${chosen} WHERE n IN (SELECT value FROM json_each(?))`,
-      carrier === null ? [JSON.stringify(deliveryNs)] : [carrier.id, carrier.name, JSON.stringify(deliveryNs)],
-    )
-  }
-
   /**
    * Records the carrier of the next hand-over, before it.
    * @param reason one sentence for the timeline

@@ -77,18 +77,25 @@ export function touchesConnection(change: ProviderChange, current: Provider): bo
   return change.smtpPassword !== undefined || CONNECTION.some(differs)
 }
 
-const SERVER_FIELDS = { smtpHost: 'smtp_host', smtpUsername: 'smtp_username' } as const
+const SERVER_FIELDS = { smtpHost: 'smtp_host', smtpUsername: 'smtp_username', smtpPort: 'smtp_port' } as const
+type ServerMember = keyof typeof SERVER_FIELDS
+/** Another port is one of the same server, */
+const SERVER = ['smtpHost', 'smtpUsername'] as const
+/** but of an outside account it may be the service of another user, as for its IMAP server. */
+export const OWNED_SERVER = [...SERVER, 'smtpPort'] as const
 
 /**
  * Keeps the stored password from a server that it was not given for: a credential that may change accounts does not thereby learn it.
- * Another port is one of the same server; without TLS the password can be read on its way.
- * @param change validated @throws ProductError validation_error on `smtp_password`
+ * Without TLS the password can be read on its way.
+ * @param change validated @param members what names the server @throws ProductError validation_error on `smtp_password`
  */
-export function refuseOtherServer(change: ProviderChange, current: Provider): void {
+export function refuseOtherServer(
+  change: ProviderChange,
+  current: Provider,
+  members: readonly ServerMember[] = SERVER,
+): void {
   if (change.smtpPassword !== undefined || !current.hasSmtpPassword) return
-  const other = (['smtpHost', 'smtpUsername'] as const).find(
-    (member) => change[member] !== undefined && change[member] !== current[member],
-  )
+  const other = members.find((member) => change[member] !== undefined && change[member] !== current[member])
   const isPlain = change.smtpProtocol === 'none' && current.smtpProtocol !== 'none'
   if (other === undefined && !isPlain) return
   const where = other === undefined ? 'without TLS' : `to another ${SERVER_FIELDS[other]}`

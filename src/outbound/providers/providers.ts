@@ -18,6 +18,7 @@ import {
   mergeQuotas,
   type NewProvider,
   NO_QUOTAS,
+  OWNED_SERVER,
   type ProviderChange,
   refuseForeign,
   refuseOtherServer,
@@ -195,13 +196,13 @@ export class Providers {
 
   /**
    * Updates the sending account of an outside account.
-   * @throws ProductError validation_error, also for another server or user name without a password: the stored one is not sent there
+   * @throws ProductError validation_error, also for another server, port or user name without a password: the stored one is not sent there
    */
   updateOwnedIn(tx: Tx, teamId: string, id: string, given: ProviderChange): void {
     const current = this.#find(tx, teamId, id)
     if (current === undefined) throw notFound(WHAT)
     const change = checkChange(given, this.#deps.config.ALLOW_PRIVATE_SMTP_HOSTS)
-    refuseOtherServer(change, current)
+    refuseOtherServer(change, current, OWNED_SERVER)
     this.#updateIn(tx, current, change)
   }
 

@@ -13,6 +13,8 @@ const BATCH_MAX = 64
  * again, whatever the number of its messages. After a crash, messages whose outcome is not recorded are sent again.
  */
 const GATHER_MS = 20
+/** Outcomes that wait at most: so many more messages are sent again after a crash than were in flight. */
+const GATHER_MAX = 8
 
 /** The start of a hand-over. */
 export interface AttemptStart {
@@ -87,7 +89,7 @@ export class AttemptWrites {
 
   /** True when no message is in flight whose outcome could join those that wait. */
   #isComplete(): boolean {
-    return this.#outcomes.waiting >= Math.min(this.#running(), BATCH_MAX)
+    return this.#outcomes.waiting >= Math.min(this.#running(), GATHER_MAX)
   }
 
   /** @returns undefined when nothing is to be waited for; a promise that resolves then, or when the outcomes have waited long enough */
@@ -105,6 +107,8 @@ export class AttemptWrites {
 
   #writeStarts(tx: Tx, starts: readonly AttemptStart[]): (readonly number[])[] {
     const { queue, emails } = this.#deps
+    // Only rows of the queue and of deliveries are written.
+    tx.keepsCaches()
     const all = starts.flatMap(({ deliveries }) => deliveries)
     const held = new Set(queue.markHanded(tx, this.#token, all))
     const heldOf = starts.map(({ deliveries }) => deliveries.filter((n) => held.has(n)))

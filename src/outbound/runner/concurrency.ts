@@ -38,24 +38,23 @@ export class DeliveryLimits {
   }
 
   /** Acquires a slot at the carrier only, which allows opening a connection. @returns a function that releases it */
-  acquireSlot(key: LimitKey): Promise<() => void> {
+  async acquireSlot(key: LimitKey): Promise<() => void> {
     return this.#acquireOne(keyOf(key), COUNTS[key.kind])
   }
 
+  /** {@link acquireSlot} without a wait. @returns null when no slot is free */
+  acquireSlotNow(key: LimitKey): (() => void) | null {
+    return this.#acquireOneNow(keyOf(key), COUNTS[key.kind])
+  }
+
   /** Acquires one of the transfers of the team and of all teams. @returns a function that releases it */
-  async acquireTransfer(team: string): Promise<() => void> {
-    const releases = [await this.#acquireOne(`team ${team}`, PER_TEAM), await this.#all.acquire(1)]
-    return () => {
-      for (const release of releases.toReversed()) release()
-    }
+  acquireTransfer(team: string): Promise<() => void> {
+    return this.#acquireBoth(`team ${team}`, PER_TEAM, this.#all, 1)
   }
 
   /** Waits until `count` more bytes fit in the memory limits of the team and of all. @returns a function that releases them */
-  async acquireBytes(team: string, count: number): Promise<() => void> {
-    const releases = [await this.#acquireOne(`bytes ${team}`, BYTES_PER_TEAM, count), await this.#bytes.acquire(count)]
-    return () => {
-      for (const release of releases.toReversed()) release()
-    }
+  acquireBytes(team: string, count: number): Promise<() => void> {
+    return this.#acquireBoth(`bytes ${team}`, BYTES_PER_TEAM, this.#bytes, count)
   }
 
   /** True when the waiting list of the carrier is full. */
@@ -68,10 +67,38 @@ export class DeliveryLimits {
     return (this.#semaphores.get(keyOf(key))?.waiting ?? 0) > 0
   }
 
+  /** Acquires an amount of the limit of a team, then of all. */
+  async #acquireBoth(key: string, total: number, all: Semaphore, amount: number): Promise<() => void> {
+    // Mostly both are free: each await costs more than they do.
+    const own = this.#acquireOneNow(key, total, amount) ?? (await this.#acquireOne(key, total, amount))
+    const common = all.acquireNow(amount) ?? (await all.acquire(amount))
+    return () => {
+      common()
+      own()
+    }
+  }
+
   async #acquireOne(key: string, total: number, amount = 1): Promise<() => void> {
-    const semaphore = this.#semaphores.get(key) ?? new Semaphore(total)
+    const semaphore = this.#semaphoreOf(key, total)
+    return this.#forgetting(key, semaphore, await semaphore.acquire(amount))
+  }
+
+  #acquireOneNow(key: string, total: number, amount = 1): (() => void) | null {
+    const semaphore = this.#semaphoreOf(key, total)
+    const release = semaphore.acquireNow(amount)
+    return release === null ? null : this.#forgetting(key, semaphore, release)
+  }
+
+  #semaphoreOf(key: string, total: number): Semaphore {
+    const known = this.#semaphores.get(key)
+    if (known !== undefined) return known
+    const semaphore = new Semaphore(total)
     this.#semaphores.set(key, semaphore)
-    const release = await semaphore.acquire(amount)
+    return semaphore
+  }
+
+  /** Releases, and forgets the limit when it is not in use any more. */
+  #forgetting(key: string, semaphore: Semaphore, release: () => void): () => void {
     return () => {
       release()
       if (semaphore.isIdle) this.#semaphores.delete(key)

@@ -135,7 +135,10 @@ export class DeliveryAttempt {
 
   /** @returns null when no message to that domain has ended for too long: waiting messages keep those to others from starting */
   async #acquireSlot(limitKey: LimitKey): Promise<(() => void) | null> {
-    const acquired = this.#worker.limits.acquireSlot(limitKey)
+    const { limits } = this.#worker
+    const free = limits.acquireSlotNow(limitKey)
+    if (free !== null) return free
+    const acquired = limits.acquireSlot(limitKey)
     const { promise: late, resolve } = Promise.withResolvers<null>()
     const timer = this.#deps.clock.after(SLOT_WAIT_MS, () => resolve(null))
     const release = await Promise.race([acquired, late])

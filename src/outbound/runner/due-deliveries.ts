@@ -35,6 +35,12 @@ export class DueDeliveries {
     this.#cursor.restart(from)
   }
 
+  /** Whether a page may bring more than the last one did, but for what became due since. */
+  mayHaveMore(now: number): boolean {
+    const { inFlight, hasWaiting } = this.#deps
+    return !inFlight.isFull && this.#cursor.mayHaveMore(inFlight.excludedBy(inFlight.exclusions(now, hasWaiting)))
+  }
+
   /** Reads the next page. What may not be taken is not read again until it may be. */
   next(now: number): DuePage {
     const { queue, inFlight, hasWaiting } = this.#deps

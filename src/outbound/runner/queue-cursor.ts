@@ -39,13 +39,23 @@ export const START: QueuePosition = { dueAt: -1, delivery: 0 }
  */
 export class QueueCursor {
   #front = START
+  /** True when nothing was due behind the front that is not leased or skipped. */
+  #isAtEnd = false
   /** The position behind which the first delivery may be that the key kept from being taken. */
   readonly #skipped = new Map<SkipKey, QueuePosition>()
 
   /** Reads everything again from a time (ms) on. */
   restart(from = -1): void {
     if (from < this.#front.dueAt) this.#front = { dueAt: from, delivery: 0 }
+    this.#isAtEnd = false
     if (from < 0) this.#skipped.clear()
+  }
+
+  /** Whether more may be taken than at the last read, but for what became due since. */
+  mayHaveMore(excluded: ExcludedKeys): boolean {
+    if (!this.#isAtEnd) return true
+    for (const key of this.#skipped.keys()) if (!excluded.has(key)) return true
+    return false
   }
 
   /** The range to read next: what was skipped and no longer is, else what is behind the front. */
@@ -57,8 +67,10 @@ export class QueueCursor {
 
   /** Notes what was read of the range that {@link range} gave for the same exclusions. */
   note({ range: { after, upTo }, excluded, refused, end, last }: RangeRead): void {
-    if (upTo === null) this.#front = end ?? last
-    else this.#forgetRead(excluded, end)
+    if (upTo === null) {
+      this.#front = end ?? last
+      this.#isAtEnd = end === null
+    } else this.#forgetRead(excluded, end)
     for (const key of excluded.names) this.skip(key, after)
     for (const one of refused) this.skip(one.key, one.after)
   }

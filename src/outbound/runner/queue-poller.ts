@@ -105,13 +105,16 @@ export class QueuePoller {
 
   async #pollUntilQuiet(): Promise<void> {
     const { clock } = this.#deps
+    let wasFull = false
     do {
       const isFullPoll = this.#wanted === 'all'
       this.#wanted = 'nothing'
+      wasFull ||= isFullPoll
       const queryMs = await this.#work.claimDue(isFullPoll)
       this.#pauseUntil = clock.now() + queryMs * PAUSES
     } while (this.#wanted !== 'nothing' && !this.#stopped && clock.now() >= this.#pauseUntil)
-    this.#runNotices()
+    // Polls that refill freed capacity are many; a DSN may wait for the next full one, at most a second.
+    if (wasFull) this.#runNotices()
     this.#setAlarm()
   }
 

@@ -109,6 +109,8 @@ export class Runner implements Service {
   async #claimDue(isFullPoll: boolean): Promise<number> {
     const { clock } = this.#deps
     const began = clock.now()
+    // What becomes due by time is found by full polls, for which there is an alarm.
+    if (!isFullPoll && !this.#due.mayHaveMore(began)) return 0
     const isWhole = isFullPoll && this.#mayReadAll(began)
     if (isFullPoll) this.#due.restart(isWhole ? undefined : began - LATE_MS)
     let queryMs = 0

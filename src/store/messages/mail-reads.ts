@@ -3,7 +3,7 @@
 import type { DbReads, Reader } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
 import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
-import type { BlobReads } from '../blobs.ts'
+import { type BlobReads, SMALL_CONTENT_BYTES } from '../blobs.ts'
 import { entriesOfMessages, type MessageEntry } from '../folders-entries.ts'
 import type { Account } from '../records.ts'
 import { messagesWithWords } from '../search/word-hits.ts'
@@ -144,6 +144,16 @@ export class MailReads {
         { ...row, root: (JSON.parse(structure) as { root: Part | null }).root },
       ]),
     )
+  }
+
+  /** Whole messages of at most {@link SMALL_CONTENT_BYTES} as they are stored, by number; others and damaged ones are left out. */
+  small(contents: readonly MailContent[]): Map<number, Uint8Array> {
+    const small = contents.filter(({ sizeBytes }) => sizeBytes <= SMALL_CONTENT_BYTES)
+    const found = new Map<number, Uint8Array>()
+    if (small.length === 0) return found
+    const all = this.#blobs.small(small.map(({ blob: hash, sizeBytes }) => ({ hash, sizeBytes })))
+    for (const [at, bytes] of all.entries()) if (bytes !== undefined) found.set(small[at]!.n, bytes)
+    return found
   }
 
   /**

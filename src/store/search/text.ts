@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import type { Row, Tx } from '../../db/db.ts'
 import type { Address } from '../../mime/message.ts'
+import { noteWritten } from './segments.ts'
 import { segmentText } from './words.ts'
 
 /** Header fields whose addresses can be searched for exactly, with the first letter of their keys. */
@@ -71,6 +72,7 @@ export function indexMessage(tx: Tx, { n, account, message, correspondents }: In
   const row: Row = { rowid: n, keys: indexKeys(account, message, correspondents) }
   for (const [column, text] of Object.entries(indexTexts(message))) row[column] = segmentText(text)
   tx.insert('message_text', row)
+  noteWritten(tx, textLength(row))
 }
 
 /** True if versions before word segmentation (words.ts) indexed the message with other tokens. */
@@ -81,6 +83,7 @@ export function isChangedBySegmentation(message: SearchableMessage): boolean {
 /** Removes a message from the index. */
 export function unindexMessage(tx: Tx, n: number): void {
   tx.run('DELETE FROM message_text WHERE rowid = ?', [n])
+  noteWritten(tx, 0)
 }
 
 function indexKeys(account: number, message: SearchableMessage, correspondents: CorrespondentsByField): string {
@@ -96,6 +99,10 @@ function indexKeys(account: number, message: SearchableMessage, correspondents: 
     }
   }
   return [...keys].join(' ')
+}
+
+function textLength(row: Row): number {
+  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 }
 
 function indexTexts(message: SearchableMessage) {

@@ -11,6 +11,8 @@ export const THREADS_MAX = 2000
 const CHANGES_MAX = 200
 
 interface AccountThreads {
+  /** As it was when the threads were looked at last: accounts are kept in memory while nothing changes. */
+  account: Account
   /** All changes up to this sequence number are taken into account. */
   seq: number
   threads: Map<number, Thread>
@@ -57,14 +59,14 @@ export class ThreadCache {
 
   /** The cached threads of an account without those that changed, as the most recently used ones. */
   #current(account: Account): AccountThreads {
-    const newest = {
-      threads: readState('threads', account.states.threads) ?? 0,
-      folders: readState('folders', account.states.folders) ?? 0,
-    }
-    const seq = Math.max(newest.threads, newest.folders)
-    const cached = this.#accounts.get(account.n) ?? { seq, threads: new Map<number, Thread>() }
+    const before = this.#accounts.get(account.n)
+    const newest = before?.account === account ? null : newestChanges(account)
+    const seq = newest === null ? before!.seq : Math.max(newest.threads, newest.folders)
+    const cached = before ?? { account, seq, threads: new Map<number, Thread>() }
+    cached.account = account
     this.#accounts.delete(account.n)
     this.#accounts.set(account.n, cached)
+    if (newest === null) return cached
     // A request that read its account earlier finds the cache ahead of it.
     if (seq <= cached.seq) return cached
     const changed = objectsChangedSince(this.#db.read, account.n, { since: cached.seq, newest }, CHANGES_MAX)
@@ -87,4 +89,9 @@ export class ThreadCache {
       this.#accounts.delete(n)
     }
   }
+}
+
+/** The sequence numbers of the last change of a thread and of a folder. */
+function newestChanges({ states }: Account): { threads: number; folders: number } {
+  return { threads: readState('threads', states.threads) ?? 0, folders: readState('folders', states.folders) ?? 0 }
 }

@@ -73,7 +73,7 @@ export class Threads {
     )
     const { items, next } = pageOf(keys, page.limit, keyOf, numberOf)
     // Read again: the page is cached under a sequence number that may be newer than the account of the caller.
-    const current = accounts.byNumber(account.n) ?? account
+    const current = accounts.byMailbox(account.mailboxId) ?? account
     return { items: this.#cache.threads(current, items, (missing) => this.#present(missing)), next }
   }
 

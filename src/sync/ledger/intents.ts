@@ -50,12 +50,17 @@ export class Intents {
     this.#clock = clock
   }
 
-  /** `append` and `copy`, in the order in which they were announced. @param folder number of a remote folder; undefined: of all */
-  announced(remote: number, folder?: number): Intent[] {
+  /** `append` and `copy`, in the order in which they were announced. */
+  announced(remote: number): Intent[] {
+    const sql = `SELECT ${COLUMNS} FROM remote_intents WHERE remote = ? AND kind <> 'later' ORDER BY n`
+    return this.#db.read.all<IntentRow>(sql, [remote]).map(present)
+  }
+
+  /** A page of those of one folder. @param folder number of a remote folder @param page after which number, and how many */
+  announcedIn(remote: number, folder: number, { after, limit }: { after: number; limit: number }): Intent[] {
     const rows = this.#db.read.all<IntentRow>(
-      `SELECT ${COLUMNS} FROM remote_intents WHERE remote = ? AND kind <> 'later'${folder === undefined ? '' : ' AND folder = ?'}
-       ORDER BY n`,
-      folder === undefined ? [remote] : [remote, folder],
+      `SELECT ${COLUMNS} FROM remote_intents WHERE remote = ? AND folder = ? AND kind <> 'later' AND n > ? ORDER BY n LIMIT ?`,
+      [remote, folder, after, limit],
     )
     return rows.map(present)
   }

@@ -348,6 +348,43 @@ test('slow name servers of the sender do not keep the policy from being known', 
   )
 })
 
+test('answers that were there at once remain after the deadline', async () => {
+  const clock = new ManualClock()
+  const zone: Zone = { ...ZONE, 's1._domainkey.other.test': { TXT: [key.record] } }
+  const answers = zoneResolver(zone)
+  let isCached = true
+  let waiting = 0
+  let early = 0
+  const resolver: Resolver = {
+    ...answers,
+    resolve: (name, type) => {
+      if (name.endsWith('evil.test')) return new Promise(() => waiting++)
+      if (!isCached && name.startsWith('_dmarc.')) assert.fail(`${name} is asked again`)
+      return answers.resolve(name, type)
+    },
+    cached: (name) => {
+      if (!isCached || !name.startsWith('_dmarc.')) return undefined
+      early++
+      return name === '_dmarc.sender.test' ? { records: [['v=DMARC1; p=reject; aspf=s']] } : { code: 'ENOTFOUND' }
+    },
+  }
+  const options = { clock }
+  // From now on the policy is known.
+  await authenticate(Buffer.from(mailFrom('ann@sender.test')), arrival(), resolver, options)
+  early = 0
+  const mail = Buffer.from(signMail(mailFrom('ann@sender.test'), { key, domain: 'other.test' }))
+  const judging = authenticate(mail, arrival({ mailFrom: 'x@evil.test' }), resolver, options)
+  while (waiting < 1) await new Promise((done) => setImmediate(done))
+  assert.equal(early, 2)
+  isCached = false
+  clock.advance(10_000)
+  const { verdict } = await judging
+  assert.deepEqual(
+    [verdict.spf, verdict.dkim, verdict.dmarc, verdict.dmarcPolicy],
+    ['temperror', 'pass', 'fail', 'reject'],
+  )
+})
+
 interface SpoofingCase {
   id: string
   helo: string

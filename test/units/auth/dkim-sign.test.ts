@@ -51,6 +51,11 @@ test('bodies that are nothing but line breaks, and messages without a body', asy
   )
 })
 
+test('a field in UTF-8 may end with a byte that is white space in Latin-1', async () => {
+  const mail = Buffer.from('From: a@shop.test\r\nSubject: voil\u00e0\r\n\r\nbody\r\n')
+  assert.deepEqual(await judge(await signed(mail)), both('pass'))
+})
+
 test('folding and spaces of a field may change, its words may not', async () => {
   const mail = await signed(Buffer.from('From: a@shop.test\r\nSubject: one  two\r\n\tthree \r\nX-A: b\r\n\r\nbody\r\n'))
   const text = mail.toString()

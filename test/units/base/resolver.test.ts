@@ -139,6 +139,33 @@ test('answers are kept for their TTL, refusals for the time of the SOA, and fres
   await resolver.close()
 })
 
+test('cached() answers at once what resolve() would, for as long, and asks nothing', async () => {
+  await using dns = await startDns(zone)
+  dns.negativeTtl = 20
+  const clock = new ManualClock()
+  const resolver = openResolver({ servers: [dns.address], clock })
+  assert.equal(resolver.cached!('a.test', 'A'), undefined)
+  await resolver.resolve('a.test', 'A')
+  await assert.rejects(resolver.resolve('absent.test', 'A'), code('ENOTFOUND'))
+  await assert.rejects(resolver.resolve('broken.test', 'A'), code('ESERVFAIL'))
+  const asked = dns.queries.length
+  assert.deepEqual(resolver.cached!('A.Test.', 'A'), { records: ['192.0.2.1', '192.0.2.2'] })
+  assert.deepEqual(resolver.cached!('absent.test', 'A'), { code: 'ENOTFOUND' })
+  for (const [name, type] of [
+    ['a.test', 'AAAA'],
+    ['broken.test', 'A'],
+    ['..', 'A'],
+  ] as const) {
+    assert.equal(resolver.cached!(name, type), undefined)
+  }
+  clock.advance(21_000)
+  assert.equal(resolver.cached!('absent.test', 'A'), undefined)
+  clock.advance(40_000)
+  assert.equal(resolver.cached!('a.test', 'A'), undefined)
+  assert.equal(dns.queries.length, asked)
+  await resolver.close()
+})
+
 test('changes of a caller to its answer do not affect other callers', async () => {
   await using dns = await startDns(zone)
   const resolver = openResolver({ servers: [dns.address], clock: systemClock })

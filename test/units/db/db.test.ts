@@ -35,6 +35,33 @@ function fail(): never {
 const names = () => db.read.all<{ name: string }>('SELECT name FROM things ORDER BY n').map((row) => row.name)
 
 describe('write', () => {
+  it('runs follow-ups after the commit, each as a unit of its own, and none of a unit that fails', async () => {
+    const seen: string[] = []
+    const note = (name: string) => (tx: Tx) => {
+      seen.push(`${name} ${tx.get<{ n: number }>(`SELECT count(*) AS n FROM things WHERE name = 'f'`)!.n}`)
+    }
+    const { promise: last, resolve } = Promise.withResolvers<void>()
+    const failed = db.write((tx) => {
+      tx.followUp(note('of a failed unit'))
+      fail()
+    })
+    const written = db.write((tx) => {
+      tx.followUp(fail)
+      tx.followUp(note('unit'))
+      tx.atEnd((end) => {
+        end.followUp((later) => later.followUp(() => resolve()))
+        end.followUp(note('end'))
+      })
+      seen.push('written')
+      tx.insert('things', { name: 'f' })
+    })
+    await assert.rejects(failed, /no/)
+    await written
+    await last
+    assert.deepEqual(seen, ['written', 'unit 1', 'end 1'])
+    await db.write((tx) => tx.run(`DELETE FROM things WHERE name = 'f'`))
+  })
+
   it('gathers what waits into one transaction and answers everyone after its commit', async () => {
     const before = { ...db.counts }
     await Promise.all(Array.from({ length: 50 }, (_, i) => db.write((tx) => tx.insert('things', { name: `g${i}` }))))

@@ -10,6 +10,7 @@ import { after, before, describe, it, mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Db } from '../../../src/db/db.ts'
 import { DbThreads } from '../../../src/db/threads.ts'
+import { WriteLog } from '../../../src/db/write-log.ts'
 
 let folder: string
 let count = 0
@@ -33,6 +34,24 @@ function holdFlushes() {
   syncBuiltinESMExports()
   return {
     held,
+    end() {
+      mocked.mock.restore()
+      syncBuiltinESMExports()
+    },
+  }
+}
+
+/** Collects the inodes of the files that this thread flushes. */
+function noteFlushes() {
+  const files = new Set<number>()
+  const flush = fs.fdatasync
+  const mocked = mock.method(fs, 'fdatasync', (descriptor: number, done: Callback) => {
+    files.add(fs.fstatSync(descriptor).ino)
+    flush(descriptor, done)
+  })
+  syncBuiltinESMExports()
+  return {
+    files,
     end() {
       mocked.mock.restore()
       syncBuiltinESMExports()
@@ -239,9 +258,53 @@ describe('work put off to the end', () => {
 })
 
 describe('the log', () => {
+  it('stays as it is when what was copied of it to the file cannot be flushed, and nothing more is promised', async () => {
+    const threads = new DbThreads(1)
+    const db = await openDb(threads)
+    const { ino } = await stat(db.file)
+    const flush = fs.fdatasync
+    const mocked = mock.method(fs, 'fdatasync', (descriptor: number, done: Callback) => {
+      if (fs.fstatSync(descriptor).ino === ino) done(new Error('EIO: the file is broken'))
+      else flush(descriptor, done)
+    })
+    syncBuiltinESMExports()
+    const value = new Uint8Array(1024 * 1024)
+    const sql = 'INSERT OR REPLACE INTO things (n, name) VALUES (1, ?)'
+    try {
+      const writing = async () => {
+        for (let round = 0; round < 100; round++) await db.write((tx) => tx.run(sql, [value.fill(round)]))
+      }
+      await assert.rejects(writing, /EIO: the file/)
+      assert.match(String(await db.broken), /EIO/)
+    } finally {
+      mocked.mock.restore()
+      syncBuiltinESMExports()
+      await threads.close()
+      await db.close()
+    }
+  })
+
+  it('is not trusted after a checkpoint of SQLite whose flush failed, but after a full disk', async () => {
+    const db = await openDb()
+    for (const [cause, expected] of [
+      [1034, /disk I\/O error/],
+      [13, null],
+    ] as const) {
+      const log = new WriteLog(db.file, () => Promise.reject(new Error('disk I/O error', { cause })))
+      log.note(64 * 1024 * 1024)
+      await log.tend()
+      for (let i = 0; i < 20; i++) await turn()
+      if (expected === null) await log.flush()
+      else await assert.rejects(log.flush(), expected)
+      await log.close()
+    }
+    await db.close()
+  })
+
   it('is brought home while writing goes on, so that it stays short', async () => {
     const threads = new DbThreads(1)
     const db = await openDb(threads)
+    const flushed = noteFlushes()
     const value = new Uint8Array(64 * 1024)
     for (let round = 0; round < 40; round++) {
       await Promise.all(
@@ -258,6 +321,11 @@ describe('the log', () => {
     const { size } = await stat(`${db.file}-wal`)
     const written = 40 * 32 * value.length
     assert.ok(size < written / 2, `${size} of ${written} bytes`)
+    assert.ok(
+      flushed.files.has((await stat(db.file)).ino),
+      'The file itself is flushed before writing pauses for the last checkpoint.',
+    )
+    flushed.end()
     await threads.close()
     await db.close()
   })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import { migrate, statements } from '../../../src/db/migrate.ts'
@@ -68,6 +69,38 @@ test('a commit of the same process is seen as soon as readers see it', async () 
   }
 })
 
+test('a commit that keeps caches costs no read, and hides no commit of another connection', async () => {
+  await rename(db, 7, 'before')
+  const { get, counts } = openCache()
+  for (let n = 0; n < 3; n++) assert.equal(get(7), 'before')
+  await db.write((tx) => {
+    tx.keepsCaches()
+    tx.run(`INSERT INTO things VALUES (1000, 'not kept')`)
+  })
+  assert.equal(get(7), 'before')
+  assert.equal(counts.reads, 2)
+  await rename(other, 7, 'after')
+  await db.write((tx) => tx.keepsCaches())
+  await new Promise(setImmediate)
+  assert.equal(get(7), 'after')
+  await Promise.all([db.write((tx) => tx.keepsCaches()), rename(db, 7, 'with another')])
+  assert.equal(get(7), 'with another')
+})
+
+test('the first commit of a process hides no commit of another one', async () => {
+  await using own = Object.assign(new Db({ file: join(folder, 'a.db') }), {
+    [Symbol.asyncDispose]: () => own.close(),
+  })
+  await rename(db, 8, 'before')
+  const cache = new RowCache<number, string>(own, 10)
+  const get = () => cache.get(8, () => own.read.get<{ name: string }>('SELECT name FROM things WHERE n = 8')?.name)
+  for (let n = 0; n < 3; n++) assert.equal(get(), 'before')
+  await rename(other, 8, 'after')
+  await own.write((tx) => tx.keepsCaches())
+  await new Promise(setImmediate)
+  assert.equal(get(), 'after')
+})
+
 test('a commit of another connection is seen in the next turn of the event loop', async () => {
   await rename(db, 3, 'before')
   const { get } = openCache()
@@ -85,4 +118,39 @@ test('what is not there is not kept, and the number of kept values is bounded', 
   assert.equal(get(99), 'there')
   for (const n of [4, 5, 6]) await rename(db, n, `name ${n}`)
   for (let round = 0; round < 3; round++) for (const n of [4, 5, 6, 99]) assert.ok(get(n))
+})
+
+test('a value is not followed by an older one in a turn of the event loop, however many are read', async () => {
+  for (const n of [10, 11, 12]) await rename(db, n, 'before')
+  const { get } = openCache(2)
+  using writer = new DatabaseSync(join(folder, 'a.db'))
+  assert.deepEqual([get(10), get(10), get(11)], ['before', 'before', 'before'])
+  writer.exec(`UPDATE things SET name = 'after' WHERE n = 10`)
+  get(12)
+  assert.deepEqual([get(10), get(10)], ['after', 'after'])
+})
+
+test('reads through the writing connection see no transaction that is open, and keep nothing of one', async () => {
+  await rename(db, 7, 'before')
+  const cache = new RowCache<number, string>(db, 10)
+  const sql = 'SELECT name FROM things WHERE n = 7'
+  const get = () => cache.get(7, () => db.readWarm.get<{ name: string }>(sql)?.name)
+  const seen: (string | undefined)[] = [get(), get(), get()]
+  const writing = db.writeInSteps(function* (tx) {
+    tx.run(`UPDATE things SET name = 'undone' WHERE n = 7`)
+    // Work in steps gives way after some milliseconds.
+    for (const began = performance.now(); performance.now() - began < 10; ) yield
+    seen.push(get())
+    throw new Error('no')
+  })
+  const failed = assert.rejects(writing, /no/)
+  for (let turn = 0; turn < 5; turn++) {
+    seen.push(get())
+    await new Promise(setImmediate)
+  }
+  await failed
+  assert.deepEqual([...new Set([...seen, get()])], ['before'])
+  await rename(other, 7, 'by another')
+  await new Promise(setImmediate)
+  assert.equal(get(), 'by another')
 })

@@ -164,6 +164,21 @@ describe('recognise', () => {
     })
   })
 
+  it('resolves a secret that was hashed before to what the key is now', async () => {
+    const { record, secret } = await issue({ expiresAt: appliance.clock.now() + 10 * MINUTE })
+    const recognise = keys.recogniser(secret)
+    for (let n = 0; n < 3; n++) assert.equal(recognise()?.principal.keyId, record.id)
+    await keys.rotate(teamId, record.id, 60)
+    assert.equal(recognise()?.principal.keyId, record.id)
+    appliance.clock.advance(MINUTE)
+    assert.equal(recognise(), undefined)
+    const other = await issue()
+    const recogniseOther = keys.recogniser(other.secret)
+    for (let n = 0; n < 3; n++) assert.equal(recogniseOther()?.suspended, false)
+    await keys.revoke(teamId, other.record.id)
+    assert.equal(recogniseOther(), undefined)
+  })
+
   it('refuses expired and revoked keys', async () => {
     const short = await issue({ expiresAt: appliance.clock.now() + 1000 })
     appliance.clock.advance(999)

@@ -102,9 +102,9 @@ export async function openHttpFixture(
   const directory = {
     requests: new RequestLog({ db, clock }),
     keys: {
-      recognise(secret: string) {
+      recogniser(secret: string) {
         looked.add(secret)
-        return KEYS.get(secret)
+        return () => KEYS.get(secret)
       },
       get: () => undefined,
     },

@@ -243,6 +243,32 @@ describe('bodies', () => {
     const answer = await speak(fixture.port, post + get)
     assert.match(answer, /^HTTP\/1\.1 404 [\s\S]*HTTP\/1\.1 200 /)
   })
+
+  test('that have arrived with their header are known to have ended, or to be broken', async () => {
+    const post = `POST /api/v1/nothing HTTP/1.1\r\n${AUTH}Transfer-Encoding: chunked\r\n\r\n`
+    const get = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}Connection: close\r\n\r\n`
+    assert.match(await speak(fixture.port, `${post}0\r\n\r\n${get}`), /^HTTP\/1\.1 404 [\s\S]*HTTP\/1\.1 200 /)
+    assert.equal(status(await speak(fixture.port, `${post}zz\r\n`)), 400)
+  })
+})
+
+test('each request on a connection is judged by its own credential', async () => {
+  const credentials = [
+    'Bearer root',
+    'Bearer root',
+    'Bearer nobody',
+    'Bearer suspended',
+    null,
+    'Bearer reader',
+    'Bearer root',
+  ]
+  const requests = credentials.map((credential) => {
+    const authorization = credential === null ? '' : `Authorization: ${credential}\r\n`
+    return `GET /api/v1/filter HTTP/1.1\r\nHost: x\r\n${authorization}`
+  })
+  const text = `${requests.join('\r\n')}Connection: close\r\n\r\n`
+  const answers = (await speak(fixture.port, text)).match(/HTTP\/1\.1 \d{3}/g)
+  assert.deepEqual(answers?.map(status), [200, 200, 401, 403, 401, 200, 200])
 })
 
 describe('bytes that are no request', () => {
@@ -288,6 +314,11 @@ describe('bytes that are no request', () => {
     const answer = await speak(fixture.port, raw)
     assert.equal(status(answer), 200)
     assert.match(answer, /"ok":true/)
+  })
+
+  test('end the connection, also where the answer waits for nothing', async () => {
+    const answer = await speak(fixture.port, `GET /api/v1/nothing HTTP/1.1\r\n${AUTH}\r\nnonsense\r\n\r\n`)
+    assert.deepEqual(answer.match(/^(?:HTTP\/1\.1 \d+|Connection: .*)/gm), ['HTTP/1.1 404', 'Connection: close'])
   })
 })
 

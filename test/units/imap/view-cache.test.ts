@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Db } from '../../../src/db/db.ts'
 import { IDLE_VIEW_MS, IDLE_VIEWS_MAX, ViewCache } from '../../../src/imap/view-cache.ts'
 import type { FolderViews } from '../../../src/store/folders-views.ts'
 import { ManualClock } from '../../support/clock.ts'
@@ -20,7 +21,8 @@ function opened() {
       }
     },
   } as unknown as FolderViews
-  const cache = new ViewCache(views, clock, async () => {})
+  const db = { read: { get: () => ({ data_version: 1 }) }, counts: { commits: 0 } } as unknown as Db
+  const cache = new ViewCache({ views, db, clock }, async () => {})
   /** Opens a folder. @returns closes it */
   const open = async (folder: number) => cache.hold(folder, (await cache.current(folder))!)
   return { clock, cache, open, read: () => read.splice(0) }

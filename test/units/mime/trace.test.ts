@@ -90,6 +90,7 @@ test('fields that only we may write are taken out', () => {
     'Authentication-Results: mx.house.test.; dmarc=pass',
     'Authentication-Results: mx.house.test(comment); dmarc=pass',
     'Authentication-Results : mx.house.test; dmarc=pass',
+    'Authentication-Results\r\n : mx.house.test; dmarc=pass',
     // Unreadable, and it names us.
     'Authentication-Results: (open mx.house.test; dmarc=pass',
     `Authentication-Results: (${'x'.repeat(5000)}) mx.house.test; dmarc=pass`,

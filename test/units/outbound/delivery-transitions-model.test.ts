@@ -167,7 +167,9 @@ for (const seed of [1, 2, 3]) {
       const [n, model] = [ns[which]!, models[which]!]
       if (random.chance(0.1)) appliance.clock.advance(random.below(40) * MINUTE)
       if (random.chance(0.3)) {
-        await appliance.app.db.write((tx) => appliance.emails.countAttempt(tx, [n], null))
+        await appliance.app.db.write((tx) =>
+          appliance.emails.recordRoute(tx, [n], { carrier: null, reason: 'Its turn', attempts: 1 }),
+        )
         model.attempts++
       } else {
         const now = appliance.clock.now()

@@ -50,7 +50,10 @@ async function mail(from?: { id: string; email: string }) {
     state,
     apply: (outcome: Outcome, carrier: Carrier | null = CARRIER) =>
       appliance.app.db.write((tx) => appliance.transitions.apply(tx, n, outcome, carrier)),
-    try: () => appliance.app.db.write((tx) => appliance.emails.countAttempt(tx, [n], CARRIER)),
+    try: () =>
+      appliance.app.db.write((tx) =>
+        appliance.emails.recordRoute(tx, [n], { carrier: CARRIER, reason: 'Its turn', attempts: 1 }),
+      ),
     waits: () => appliance.queue.ofEmail(appliance.app.db.read, email.n).length === 1,
     wanted: () => appliance.emails.byId(email.id)!.hash !== null,
     events: async () => (await appliance.events()).filter(({ data }) => data.message_id === email.id),

@@ -74,13 +74,18 @@ test('a sender with a long queue is read past once, not with every poll', () => 
 })
 
 test('messages are added again when a quarter of the limit is free, not one by one', () => {
-  const { inFlight, put, take } = openQueue()
+  const { inFlight, reader, put, take } = openQueue()
   for (let n = 1; n <= 300; n++) put(n, { lane: `${n % 10}.test` })
   const taken = take()
   for (const n of taken.slice(0, 49)) inFlight.remove(n)
+  assert.equal(reader.mayHaveMore(NOW), false)
   assert.deepEqual(take(), [])
   inFlight.remove(taken[49]!)
+  assert.equal(reader.mayHaveMore(NOW), true)
   assert.equal(take().length, 50)
+  assert.equal(reader.mayHaveMore(NOW), false)
+  reader.restart(NOW - 1)
+  assert.equal(reader.mayHaveMore(NOW), true)
 })
 
 test('a delivery that returns to its earlier place is found when its lane is free', () => {
@@ -129,6 +134,8 @@ test('whatever is in flight, skipped and new: all that may be taken is taken, th
         put(n, one)
         reader.noteReturned(one, returned)
       }
+      const open = [...rows.values()].filter((one) => one.dueAt <= now && isOpen(one))
+      if (!reader.mayHaveMore(now)) assert.deepEqual(inFlight.isFull ? [] : open, [], `seed ${seed}, step ${step}`)
     }
   }
 })

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { presentThreads } from '../../../src/api/mailbox/threads-page.ts'
+import { presentThread } from '../../../src/api/schemas/thread.ts'
 import { skipUids } from '../../../src/store/folders-renumber.ts'
 import type { Thread } from '../../../src/store/records.ts'
 import { THREADS_MAX, ThreadCache } from '../../../src/store/threads/cache.ts'
@@ -46,6 +48,13 @@ async function stored(box: TestMailbox): Promise<readonly Thread[]> {
   const { db, clock, store } = appliance
   const uncached = new Threads({ db, clock, accounts: store.accounts, folders: store.folders })
   return (await uncached.list(accountOf(box), {}, FIRST)).items
+}
+
+/** The JSON of the list, which is joined of the kept JSON of its threads. */
+async function rendered(box: TestMailbox): Promise<unknown> {
+  const { states } = accountOf(box)
+  const page = await appliance.store.threads.list(accountOf(box), {}, FIRST)
+  return JSON.parse(presentThreads(page, states).json.toString())
 }
 
 test('after a change the changed thread is read again, and no other', async () => {
@@ -122,7 +131,12 @@ test('after any changes, lists are what the database has', async () => {
       })
       await skipTaken()
     }
-    assert.deepEqual(await listed(box), await stored(box), `step ${step}`)
+    const expected = await stored(box)
+    assert.deepEqual(await listed(box), expected, `step ${step}`)
+    assert.deepEqual(
+      await rendered(box),
+      expected.map((thread) => presentThread(thread, accountOf(box).states)),
+    )
   }
 })
 

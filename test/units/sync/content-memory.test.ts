@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ContentMemory } from '../../../src/sync/content-memory.ts'
+import type { RemoteAccount } from '../../../src/sync/records.ts'
+import { type RoundDeps, SyncSession } from '../../../src/sync/sync-session.ts'
 
 const MIB = 1024 * 1024
 
@@ -30,6 +32,77 @@ test('accounts of one team whose servers are slow leave room for those of anothe
   assert.equal(slow[6]!.isRunning, true)
   for (const one of [...slow, other]) one.end()
   await Promise.all([...slow, other].map(({ done }) => done))
+})
+
+test('teams whose servers are slow leave room for another, and give way to it', async () => {
+  const memory = new ContentMemory()
+  const part = Promise.withResolvers<void>()
+  const workOf = (teamId: string) =>
+    Array.from({ length: 10 }, () =>
+      begin((work) =>
+        memory.working({ teamId }, async (slot) => {
+          await part.promise
+          await slot.yieldTurn()
+          await work()
+        }),
+      ),
+    )
+  const slow = [...workOf('team_a'), ...workOf('team_b')]
+  await turn()
+  const quick = begin((work) => memory.working({ teamId: 'team_c' }, work))
+  await turn()
+  assert.equal(quick.isRunning, true)
+  // Three teams have all of it: the next one waits for a part of the work, and not for all.
+  const next = begin((work) => memory.working({ teamId: 'team_d' }, work))
+  await turn()
+  assert.equal(next.isRunning, false)
+  part.resolve()
+  await turn()
+  assert.equal(next.isRunning, true)
+  const running = [slow.slice(0, 10), slow.slice(10)].map((all) => all.filter(({ isRunning }) => isRunning).length)
+  assert.deepEqual(running, [3, 2])
+  const all = [...slow, quick, next]
+  for (const one of all) one.end()
+  await Promise.all(all.map(({ done }) => done))
+})
+
+test('a team with all that may work at a server gives way to another team there', async () => {
+  const memory = new ContentMemory()
+  const part = Promise.withResolvers<void>()
+  const at = (teamId: string) => ({ teamId, server: 'imap.mail.test' })
+  const first = Array.from({ length: 6 }, () =>
+    begin((work) =>
+      memory.working(at('team_a'), async (slot) => {
+        await part.promise
+        await slot.yieldTurn()
+        await work()
+      }),
+    ),
+  )
+  const other = begin((work) => memory.working(at('team_b'), work))
+  await turn()
+  assert.equal(other.isRunning, false)
+  part.resolve()
+  await turn()
+  assert.deepEqual([first.filter(({ isRunning }) => isRunning).length, other.isRunning], [5, true])
+  for (const one of [...first, other]) one.end()
+  await Promise.all([...first, other].map(({ done }) => done))
+})
+
+test('an account ends its last answer before it gives way: others may wait for what it holds', async () => {
+  const steps: string[] = []
+  const slot = { yieldTurn: async () => void steps.push('gives way'), without: (wait: () => Promise<void>) => wait() }
+  const deps = {
+    memory: { working: (_: unknown, work: (given: typeof slot) => Promise<void>) => work(slot) },
+    store: { accounts: { byMailbox: () => ({}) } },
+    db: {},
+  }
+  const server = { ready: async () => void steps.push('ends the answer') }
+  const connection = { server, token: '', signal: new AbortController().signal }
+  const account = { teamId: 'team_a', auth: 'password', imap: null } as RemoteAccount
+  const session = new SyncSession(deps as unknown as RoundDeps, account, connection as never)
+  await session.working(() => session.ready())
+  assert.deepEqual(steps, ['ends the answer', 'gives way'])
 })
 
 test('a large message holds no more than its team may have', async () => {

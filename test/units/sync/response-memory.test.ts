@@ -18,10 +18,25 @@ const clock = new ManualClock()
 /** Of messages that are announced and given by half, in the order in which they were asked for. */
 const asked: (() => void)[] = []
 let server: HostileServer
+const HEADS = 16
+
+/** Heads with a Message-ID of 1 MiB: twice as much as is ever held. */
+function giveHeads(connection: HostileConnection, tag: string): void {
+  for (let uid = 1; uid <= HEADS; uid++) {
+    const field = `Message-ID: <${uid}@long.test>${' '.repeat(MIB)}\r\n\r\n`
+    connection.write(
+      `* ${uid} FETCH (UID ${uid} FLAGS () RFC822.SIZE 9 BODY[HEADER.FIELDS (MESSAGE-ID)] {${field.length}}\r\n`,
+    )
+    connection.write(`${field})\r\n`)
+  }
+  connection.write(`${tag} OK done\r\n`)
+}
+
 before(async () => {
   server = await startHostileImap({
     answers: {
-      'UID FETCH': (connection: HostileConnection, tag: string) => {
+      'UID FETCH': (connection: HostileConnection, tag: string, line: string) => {
+        if (line.includes('MESSAGE-ID')) return giveHeads(connection, tag)
         connection.write(`* 1 FETCH (UID 1 BODY[] {${2 * HALF.length}}\r\n`)
         connection.write(HALF)
         asked.push(() => {
@@ -118,4 +133,14 @@ test('what waits for changes may be sent little; nothing is read above the limit
     const { account } = await open(memory, 'a')
     await assert.rejects(call(account), /above the limits/)
   }
+})
+
+test('of a long header field the beginning is held, and the others are read', async () => {
+  const { account } = await open(new ResponseMemory(clock, LIMITS), 'a')
+  const heads = await account.heads([[1, HEADS]])
+  assert.deepEqual(
+    heads.map(({ messageId }) => messageId),
+    Array.from({ length: HEADS }, (_, at) => `<${at + 1}@long.test>`),
+  )
+  await account.close()
 })

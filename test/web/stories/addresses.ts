@@ -53,6 +53,7 @@ export const addressStories: readonly Story[] = [
       await page.getByRole('button', { name: 'Done' }).click()
       await page.getByRole('button', { name: 'shop' }).click()
       await page.getByText('Permissions').waitFor()
+      await page.getByText(`by ${web.owner.email}`).waitFor()
       assert.match(page.url(), /open=key_/)
       await page.getByRole('button', { name: 'Kind' }).click()
       await page.getByRole('menuitemradio', { name: 'Team' }).click()
@@ -71,6 +72,10 @@ export const addressStories: readonly Story[] = [
       tab.hasNoComplaints('keys')
       await tab.close()
     },
+  },
+  {
+    name: 'what is typed stays when another person changes the record, and saving sends only that',
+    run: typedStays,
   },
   {
     name: 'an old session proves itself before a key is made, by passkey, and the request is repeated',
@@ -127,6 +132,15 @@ export const addressStories: readonly Story[] = [
       assert.equal(tab.forgive(/ERR_FAILED/), 1)
       await page.getByRole('button', { name: 'Save settings' }).click()
       await page.locator('.page-title').getByText('Busy people').waitFor()
+      // What another person has chosen is not taken back by a choice that was not changed.
+      const theirs = { type: 'providers', provider_public_ids: [web.ids.provider] }
+      const record = `/mailboxes/${made.id}`
+      await tab.isDrawn()
+      const chosen = await web.appliance.call('PATCH', record, web.team.key, { send_scope: theirs })
+      assert.equal(chosen.status, 200, JSON.stringify(chosen.body))
+      await page.getByRole('button', { name: 'Save accounts' }).click()
+      await page.getByText('Another person changed this').waitFor()
+      assert.deepEqual((await web.appliance.get(record, web.team.key)).body.data.send_scope, theirs)
       assert.ok(tab.forgive(/409/) >= 1)
       tab.hasNoComplaints('settings of a mailbox')
       await tab.close()
@@ -187,4 +201,72 @@ async function focusReturns(page: Page, text: string): Promise<void> {
 /** Lets the fresh proof of all sessions run out, not the sessions. */
 function expireProof({ clock }: WebAppliance): void {
   clock.advance(16 * 60_000)
+}
+
+async function typedStays(web: WebAppliance): Promise<void> {
+  const tab = await web.open(web.owner)
+  const { page } = tab
+  const { call, get } = web.appliance
+  const note = page.getByText('Another person changed this')
+  const forms = [
+    {
+      path: '/console/{team}/mailboxes/{mailbox}/settings',
+      record: `/mailboxes/${web.ids.mailbox}`,
+      typed: { label: 'Name', text: 'Ana at the harbour', member: 'display_name' },
+      theirs: { label: 'Space in GB', text: '7', member: 'quota_bytes', value: 7_000_000_000 },
+      save: 'Save settings',
+    },
+    {
+      path: '/console/{team}/webhooks/{webhook}/settings',
+      record: `/webhooks/${web.ids.webhook}`,
+      typed: { label: 'Note', text: 'Orders and returns', member: 'description' },
+      theirs: {
+        label: 'Address',
+        text: 'https://93.184.215.14/theirs',
+        member: 'url',
+        value: 'https://93.184.215.14/theirs',
+      },
+      save: 'Save',
+    },
+    {
+      path: '/console/{team}/sending/{provider}',
+      record: `/providers/${web.ids.provider}`,
+      typed: { label: 'Name', text: 'Second relay', member: 'name' },
+      theirs: { label: 'Port', text: '465', member: 'smtp_port', value: 465 },
+      save: 'Save',
+    },
+  ]
+  for (const { path, record, typed, theirs, save } of forms) {
+    const before = (await get(record, web.team.key)).body.data
+    const stream = page.waitForResponse(/\/me\/v1\/events/)
+    await tab.goTo(web.pathOf(path))
+    await stream
+    const form = page.locator('form').filter({ has: page.getByRole('button', { name: save, exact: true }) })
+    await form.getByLabel(typed.label, { exact: true }).fill(typed.text)
+    const changed = await call('PATCH', record, web.team.key, { [theirs.member]: theirs.value })
+    assert.equal(changed.status, 200, JSON.stringify(changed.body))
+    // The stream reports what changed once in a second.
+    web.clock.advance(1000)
+    await note.waitFor()
+    assert.equal(await form.getByLabel(theirs.label, { exact: true }).inputValue(), theirs.text)
+    assert.equal(await form.getByLabel(typed.label, { exact: true }).inputValue(), typed.text)
+    await tab.check(`${path}, changed by another person`)
+    await form.getByRole('button', { name: save, exact: true }).click()
+    await note.waitFor({ state: 'detached' })
+    const { data } = (await get(record, web.team.key)).body
+    assert.deepEqual([data[typed.member], data[theirs.member]], [typed.text, theirs.value])
+    const back = { [typed.member]: before[typed.member], [theirs.member]: before[theirs.member] }
+    assert.equal((await call('PATCH', record, web.team.key, back)).status, 200)
+  }
+  // A secret that was saved does not stay: the same one may be needed again, with another host.
+  await tab.goTo(web.pathOf('/console/{team}/sending/{provider}'))
+  const secret = page.locator('input[type=password]')
+  await secret.fill('the next secret')
+  const saved = page.waitForResponse((response) => response.request().method() === 'PATCH')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  assert.equal((await saved).status(), 200)
+  await tab.isDrawn()
+  assert.equal(await secret.inputValue(), '')
+  tab.hasNoComplaints('forms of records that others change')
+  await tab.close()
 }

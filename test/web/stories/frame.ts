@@ -6,6 +6,7 @@ import type { WebAppliance } from '../web-appliance.ts'
 
 export const frameStories: readonly Story[] = [
   { name: 'parts of the overview that do not load say so, and load when they are asked again', run: overviewFails },
+  { name: 'a sign-out without an answer says that the session may still be open', run: staysSignedIn },
   { name: 'the palette leads to every page and does what pages do; keys of one character can be turned off', run },
 ]
 
@@ -71,6 +72,7 @@ async function run(web: WebAppliance): Promise<void> {
 async function overviewFails(web: WebAppliance): Promise<void> {
   const tab = await web.open(web.owner)
   const { page } = tab
+  await page.clock.install()
   const failing = /api\/v1\/(?:domains|emails\/logs)\?/
   await page.route(failing, (route) => route.abort())
   await tab.goTo(web.pathOf('/console/{team}'))
@@ -85,6 +87,47 @@ async function overviewFails(web: WebAppliance): Promise<void> {
     await card.getByRole('button', { name: 'Try again' }).click()
     await card.waitFor({ state: 'detached' })
   }
+  // What was loaded stays when it is asked again without an answer, and says how old it is.
+  await page.locator('.figures').waitFor()
+  const needs = page.getByRole('region', { name: 'Needs you' })
+  await needs.waitFor()
+  await page.route(failing, (route) => route.abort())
+  await page.route(/emails\/metrics/, (route) => route.abort())
+  await page.clock.fastForward(61_000)
+  await page
+    .getByText(/^As of /)
+    .first()
+    .waitFor()
+  assert.equal(await page.locator('.figures').count(), 1)
+  await page.getByText('Some of what needs you').waitFor()
+  assert.equal(await needs.count(), 1)
+  assert.equal(await page.locator('.error-card').count(), 1, 'that of what needs a person alone')
+  assert.ok(tab.forgive(/ERR_FAILED/) >= 4)
+  await tab.check('the overview with old figures')
+  await page.unroute(/emails\/metrics/)
+  await page.unroute(failing)
+  const old = page
+    .locator('.card')
+    .filter({ has: page.locator('.figures') })
+    .getByText(/^As of /)
+  await old.getByRole('button', { name: 'Try again' }).click()
+  await old.waitFor({ state: 'detached' })
   tab.hasNoComplaints('the overview')
+  await tab.close()
+}
+
+async function staysSignedIn(web: WebAppliance): Promise<void> {
+  const tab = await web.open(web.owner)
+  const { page } = tab
+  await tab.goTo(web.pathOf('/console/{team}'))
+  await page.route('**/me/v1/session', (route) => route.abort())
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill('Sign out')
+  await page.getByRole('option').filter({ hasText: 'Sign out' }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('You may still be signed in').waitFor()
+  assert.equal(tab.forgive(/ERR_FAILED/), 1)
+  await tab.check('a sign-out without an answer')
+  tab.hasNoComplaints('the sign-out')
   await tab.close()
 }

@@ -19,9 +19,19 @@ export async function loadSelf(): Promise<Self | null> {
   return self.value
 }
 
+/** Set when a person wanted to end the session and it may still be open. */
+export const isSignOutUnsure = signal(false)
+
 /** Ends the session and leaves to the page to sign in, which starts with nothing kept. */
 export async function signOut(): Promise<void> {
-  await done(meApi.DELETE('/session'))
+  isSignOutUnsure.value = false
+  try {
+    await done(meApi.DELETE('/session'))
+  } catch (error) {
+    // A session that has ended already is what was wanted.
+    isSignOutUnsure.value = !(error instanceof ApiError) || error.status !== 401
+    if (isSignOutUnsure.value) return
+  }
   location.assign('/sign-in')
 }
 

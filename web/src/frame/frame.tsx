@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { self, signOut } from '../api/session.ts'
+import { isSignOutUnsure, self, signOut } from '../api/session.ts'
 import { chooseLook, type Density, type Theme } from '../base/look.ts'
 import { isOutdated } from '../live/state.ts'
 import type { IconName } from '../look/icons.ts'
@@ -105,6 +105,7 @@ export function Frame({ groups, room, teamId, openId = () => null, creates = [],
         </p>
       </nav>
       <main id="page" class="page" tabIndex={-1}>
+        <SignOutUnsure />
         {isOutdated.value && (
           <ToneLine icon="refresh-cw">
             {words.outdated}{' '}
@@ -118,6 +119,21 @@ export function Frame({ groups, room, teamId, openId = () => null, creates = [],
       <Toasts />
       <Palette entries={entriesOf(groups, creates)} openId={openId} />
       <Shortcuts />
+    </div>
+  )
+}
+
+/** Who leaves a machine of others has to know that they have not left. */
+function SignOutUnsure() {
+  if (!isSignOutUnsure.value) return null
+  return (
+    <div role="alert">
+      <ToneLine tone="danger">
+        {words.signOutUnsure}{' '}
+        <Button kind="link" onPress={() => void signOut()}>
+          {common.tryAgain}
+        </Button>
+      </ToneLine>
     </div>
   )
 }

@@ -10,7 +10,7 @@ interface Tagged<T> {
   tag: string
 }
 
-interface Change<T> {
+export interface Change<T> {
   /** What the form began with. */
   seen: Tagged<T>
   /** What the form shows of the record. */

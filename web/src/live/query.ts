@@ -24,6 +24,8 @@ export interface QueryState<T> {
   /** The error when nothing can be shown: there was no answer yet, or the record is gone. What a form holds outlives other ones. */
   failure: ApiError | null
   isLoading: boolean
+  /** When `data` was answered, ms; 0 before. */
+  answeredAt: number
   refetch(): void
 }
 
@@ -51,10 +53,10 @@ export function useQuery<T>(
   observer.setOptions(options)
   const [, redraw] = useState({})
   useEffect(() => observer.subscribe(() => redraw({})), [observer])
-  const { data, error: thrown, isPending } = observer.getCurrentResult()
+  const { data, error: thrown, isPending, dataUpdatedAt: answeredAt } = observer.getCurrentResult()
   const error = asApiError(thrown)
   const failure = data === undefined || error?.status === 404 ? error : null
-  return { data, error, failure, isLoading: isPending && when, refetch: () => void observer.refetch() }
+  return { data, error, failure, isLoading: isPending && when, answeredAt, refetch: () => void observer.refetch() }
 }
 
 /** Whether a query whose key begins like this waits for its first answer. */

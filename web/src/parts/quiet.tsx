@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiError } from '../api/errors.ts'
+import { clockTime } from '../base/dates.ts'
 import type { IconName } from '../look/icons.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
@@ -115,4 +116,45 @@ export function ErrorCard({ error, title, onRetry }: { error: ApiError; title?: 
       </div>
     </div>
   )
+}
+
+interface StaleProps {
+  error: ApiError
+  /** When what is shown was loaded, ms. */
+  since: number
+  onRetry: () => void
+}
+
+/** Beside what was loaded before: it is old, because asking again failed. */
+export function StaleNote({ error, since, onRetry }: StaleProps) {
+  const at = new Date(since).toISOString()
+  return (
+    <div class="tone warn" role="status">
+      <Icon name="triangle-alert" />
+      <div>
+        {common.errors.stale(clockTime(at))} {describe(error).title}{' '}
+        <Button kind="link" onPress={onRetry}>
+          {common.tryAgain}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+interface SaveTroubleProps {
+  /** Another person changed the record while something in the form was not saved. */
+  isOvertaken: boolean
+  error: ApiError | null
+}
+
+/** What stands in the way of saving a form, above its button. */
+export function SaveTrouble({ isOvertaken, error }: SaveTroubleProps) {
+  if (isOvertaken && (error === null || error.isOtherVersion))
+    return (
+      <div class="tone warn" role="alert">
+        <Icon name="triangle-alert" />
+        <div>{common.errors.overtaken}</div>
+      </div>
+    )
+  return error === null ? null : <ErrorCard error={error} />
 }

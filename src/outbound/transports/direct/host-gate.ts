@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import { MINUTE_MS } from '../../../base/durations.ts'
+import { onAbort } from '../../../base/on-abort.ts'
 import { aborted, SmtpError } from '../smtp/errors.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { Backoff, type Failure } from './backoff.ts'
@@ -134,11 +135,11 @@ export class HostGate {
     const { promise, resolve } = Promise.withResolvers<unknown>()
     const resume = () => resolve(null)
     const timer = this.#clock.after(probes.since + PROBE_WAIT_MS - this.#clock.now(), resume)
-    signal.addEventListener('abort', resume, { once: true })
+    const unlisten = onAbort(signal, resume)
     probes.waiting.add(resume)
     if (!signal.aborted) await promise
     probes.waiting.delete(resume)
-    signal.removeEventListener('abort', resume)
+    unlisten()
     timer.cancel()
     if (signal.aborted) throw aborted('connect')
   }

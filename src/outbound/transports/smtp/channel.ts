@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
+import { onAbort } from '../../../base/on-abort.ts'
 import type { RemoteReply } from '../../records.ts'
 import type { Stage } from '../transport.ts'
 import { aborted, insecure, lost, protocolError, SmtpError, timedOut } from './errors.ts'
@@ -144,8 +145,7 @@ export class SmtpChannel {
   failOn(signal: AbortSignal): () => void {
     const fail = () => this.fail(aborted(this.stage))
     if (signal.aborted) fail()
-    signal.addEventListener('abort', fail, { once: true })
-    return () => signal.removeEventListener('abort', fail)
+    return onAbort(signal, fail)
   }
 
   /** Sends QUIT (RFC 5321 §4.1.1.10) and waits briefly until the connection is closed. */

@@ -2,6 +2,7 @@
 
 import { connect, isIP, type Socket } from 'node:net'
 import type { Clock } from '../../../base/clock.ts'
+import { onAbort } from '../../../base/on-abort.ts'
 import { classifyReply } from '../../../reports/reply-class.ts'
 import type { Stage } from '../transport.ts'
 import { SmtpChannel } from './channel.ts'
@@ -77,7 +78,7 @@ function connectTo(
     const socket = connect({ host: address, port, noDelay: true })
     const finish = (error: SmtpError | null) => {
       timer.cancel()
-      deps.signal.removeEventListener('abort', abort)
+      unlisten()
       socket.off('connect', ready).off('error', broken)
       if (error === null) return resolve(socket)
       socket.on('error', () => {}).destroy()
@@ -87,7 +88,7 @@ function connectTo(
     const broken = (error: { code?: string }) => finish(unreachable(host, address, port, error))
     const abort = () => finish(aborted('connect'))
     const timer = deps.clock.after(CONNECT_MS, () => broken({ code: 'ETIMEDOUT' }))
-    deps.signal.addEventListener('abort', abort, { once: true })
+    const unlisten = onAbort(deps.signal, abort)
     socket.on('connect', ready).on('error', broken)
   })
 }

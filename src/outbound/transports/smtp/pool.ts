@@ -1,6 +1,7 @@
 // A bounded connection pool for one server; idle connections stay open briefly for the next message.
 
 import type { Clock, Timer } from '../../../base/clock.ts'
+import { onAbort } from '../../../base/on-abort.ts'
 import type { Connection } from './connection.ts'
 import { aborted, SmtpError } from './errors.ts'
 
@@ -125,9 +126,10 @@ export class Pool {
     const { clock, stalled } = this.#deps
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined
+      let unlisten: (() => void) | undefined
       const leave = () => {
         timer?.cancel()
-        signal.removeEventListener('abort', abort)
+        unlisten?.()
       }
       const giveUp = (error: SmtpError) => {
         leave()
@@ -146,7 +148,7 @@ export class Pool {
         else giveUp(stalled!())
       }
       if (signal.aborted) return abort()
-      signal.addEventListener('abort', abort, { once: true })
+      unlisten = onAbort(signal, abort)
       if (this.#waiting.length === 0) this.#movedAt = clock.now()
       if (isFirst) this.#waiting.push(go)
       else this.#waiting.unshift(go)

@@ -8,6 +8,7 @@ import { useMatching, usePages } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { choicesOf, FilterBar, FilterMenu, SearchField, useFilters } from '../../parts/filters.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import { Badge, State, Time } from '../../parts/marks.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/quiet.tsx'
@@ -18,6 +19,12 @@ import { keys as words } from '../../words/en/keys.ts'
 import { useTeam } from '../team.ts'
 import { NewKey, RevokeKey, RotateKey, ShownKey } from './key-dialogs.tsx'
 
+/** A key, and who made it, where that is known. */
+interface ListedKey {
+  key: ApiKey
+  maker: string | null
+}
+
 type Step = { kind: 'new' } | { kind: 'rotate' | 'revoke'; key: ApiKey } | { kind: 'shown'; key: NewApiKey }
 
 export function Keys() {
@@ -25,13 +32,15 @@ export function Keys() {
   const filters = useFilters()
   const [step, setStep] = useState<Step | null>(null)
   const query = {
-    status: filters.get('status') as ApiKey['status'] | undefined,
-    kind: filters.get('kind') as ApiKey['kind'] | undefined,
+    status: filters.get('status') as KeyQuery['status'],
+    kind: filters.get('kind') as KeyQuery['kind'],
   }
-  const pages = usePages([team.id, 'keys', query], (cursor) =>
-    takeList(team.api.GET('/api-keys', { params: { query: { ...query, cursor } } })),
+  const pages = useListed(query)
+  const shown = useMatching(
+    pages,
+    filters.get('q') ?? '',
+    ({ key: { name, prefix, last4 }, maker }) => `${name} ${prefix} ${last4} ${maker ?? ''}`,
   )
-  const shown = useMatching(pages, filters.get('q') ?? '', ({ name, prefix, last4 }) => `${name} ${prefix} ${last4}`)
   const addButton = team.may('apikey.create') && (
     <Button kind="primary" icon="plus" onPress={() => setStep({ kind: 'new' })}>
       {words.add}
@@ -54,13 +63,13 @@ export function Keys() {
       <List
         label={words.title}
         pages={shown}
-        keyOf={({ id }) => id}
+        keyOf={({ key }) => key.id}
         columns={COLUMNS}
         clearFilters={filters.isAnySet ? filters.clear : undefined}
         opened={{
           id: filters.get('open') ?? null,
           toggle: (id) => filters.set('open', id),
-          detail: (key) => <Detail apiKey={key} choose={setStep} />,
+          detail: (listed) => <Detail listed={listed} choose={setStep} />,
         }}
         empty={
           <Empty icon="key-round" title={words.emptyTitle} action={addButton}>
@@ -74,6 +83,21 @@ export function Keys() {
       {step?.kind === 'revoke' && <RevokeKey apiKey={step.key} onClose={close} />}
     </Page>
   )
+}
+
+interface KeyQuery {
+  status: ApiKey['status'] | undefined
+  kind: ApiKey['kind'] | undefined
+}
+
+function useListed(query: KeyQuery) {
+  const team = useTeam()
+  return usePages([team.id, 'keys', query], async (cursor) => {
+    const answer = await team.api.GET('/api-keys', { params: { query: { ...query, cursor } } })
+    const { items, next } = await takeList(Promise.resolve(answer))
+    const makers = (answer.data?.meta.makers ?? {}) as Record<string, string>
+    return { items: items.map((key) => ({ key, maker: makers[key.created_by] ?? null })), next }
+  })
 }
 
 /** What a key may do, in a few words. */
@@ -90,20 +114,20 @@ function inWords(permission: string): string {
   return verb === '*' ? name : `${name}: ${words.verbs[verb] ?? verb}`
 }
 
-const COLUMNS: Column<ApiKey>[] = [
-  { head: words.name, cell: ({ name }) => name },
+const COLUMNS: Column<ListedKey>[] = [
+  { head: words.name, cell: ({ key }) => key.name },
   {
     head: words.key,
-    cell: ({ prefix, last4 }) => (
+    cell: ({ key: { prefix, last4 } }) => (
       <code class="soft">
         {prefix}…{last4}
       </code>
     ),
   },
-  { head: words.may, cell: (key) => <span class="cut may-cell">{may(key)}</span>, class: 'line' },
+  { head: words.may, cell: ({ key }) => <span class="cut may-cell">{may(key)}</span>, class: 'line' },
   {
     head: words.status,
-    cell: ({ status }) =>
+    cell: ({ key: { status } }) =>
       status === 'active' ? (
         <State tone="good">{words.statuses.active}</State>
       ) : (
@@ -112,12 +136,12 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   {
     head: words.lastUsed,
-    cell: ({ last_used_at }) => (last_used_at === null ? words.neverUsed : <Time at={last_used_at} />),
+    cell: ({ key: { last_used_at } }) => (last_used_at === null ? words.neverUsed : <Time at={last_used_at} />),
     class: 'number soft',
   },
 ]
 
-function Detail({ apiKey, choose }: { apiKey: ApiKey; choose: (step: Step) => void }) {
+function Detail({ listed: { key: apiKey, maker }, choose }: { listed: ListedKey; choose: (step: Step) => void }) {
   const team = useTeam()
   return (
     <div class="card card-pad stack">
@@ -138,7 +162,8 @@ function Detail({ apiKey, choose }: { apiKey: ApiKey; choose: (step: Step) => vo
         )}
         <dt>{words.created}</dt>
         <dd>
-          <Time at={apiKey.created_at} /> <span class="soft">{apiKey.created_by}</span>
+          <Time at={apiKey.created_at} />{' '}
+          <span class="soft">{maker === null ? apiKey.created_by : <Foreign>{words.madeBy(maker)}</Foreign>}</span>
         </dd>
         <dt>{words.ends}</dt>
         <dd>{apiKey.expires_at === null ? common.never : <Time at={apiKey.expires_at} />}</dd>

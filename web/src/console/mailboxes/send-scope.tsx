@@ -1,15 +1,14 @@
 // Which sending accounts carry the messages of a mailbox: all of the team, some, or those of some groups.
 
-import { useState } from 'preact/hooks'
 import { done, takeList, takeTagged } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
-import { changeShown } from '../../live/change.ts'
-import { refresh, useAction, useQuery } from '../../live/query.ts'
+import { refresh, useQuery } from '../../live/query.ts'
+import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/field.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Section } from '../../parts/page.tsx'
-import { ErrorCard } from '../../parts/quiet.tsx'
+import { ErrorCard, SaveTrouble } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
@@ -19,7 +18,17 @@ type Scope = MailboxAdmin['send_scope']
 const TYPES = ['all', 'providers', 'group'] as const
 const SHOWN = 100
 
-const idsOf = (scope: Scope): readonly string[] => scope.provider_public_ids ?? scope.group_public_ids ?? []
+interface Choice {
+  type: Scope['type']
+  ids: readonly string[]
+}
+
+const choiceOf = (scope: Scope): Choice => ({
+  type: scope.type,
+  ids: scope.provider_public_ids ?? scope.group_public_ids ?? [],
+})
+
+const fieldsOf = ({ send_scope: scope }: MailboxAdmin) => ({ scope: choiceOf(scope) })
 
 function scopeOf(type: Scope['type'], ids: string[]): Scope {
   if (type === 'providers') return { type, provider_public_ids: ids }
@@ -28,22 +37,20 @@ function scopeOf(type: Scope['type'], ids: string[]): Scope {
 
 export function SendScope({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string }) {
   const team = useTeam()
-  const [type, setType] = useState(mailbox.send_scope.type)
-  const [ids, setIds] = useState(idsOf(mailbox.send_scope))
+  const form = useRecordForm(fieldsOf(mailbox))
+  const { type, ids } = form.fields.scope
   const named = useNamed(type)
-  const save = useAction(async () => {
-    const path = { mailbox_id: mailbox.id }
-    const body = { send_scope: scopeOf(type, [...ids]) }
-    await changeShown({
-      seen: { value: mailbox, tag },
-      shown: (one) => one.send_scope,
-      read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params: { path } })),
-      send: (version) =>
-        done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': version } }, body })),
-    })
-    refresh(team.id, 'mailboxes')
-    say(words.saved)
+  const params = { path: { mailbox_id: mailbox.id } }
+  const body = { send_scope: scopeOf(type, [...ids]) }
+  const save = useRecordSave(form, {
+    ...{ fieldsOf, seen: { value: mailbox, tag } },
+    read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params })),
+    send: (version) =>
+      done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body })),
+    onSaved: () => say(words.saved),
+    refetch: () => refresh(team.id, 'mailboxes'),
   })
+  const setIds = (ids: readonly string[]) => form.set({ scope: { type, ids } })
   const toggle = (id: string, isOn: boolean) => setIds(isOn ? [...ids, id] : ids.filter((one) => one !== id))
   return (
     <Section title={words.sendScope} note={words.sendScopeNote}>
@@ -55,8 +62,8 @@ export function SendScope({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string
             label={words.sendScopes[one]}
             isOn={type === one}
             onChange={() => {
-              setType(one)
-              setIds(one === mailbox.send_scope.type ? idsOf(mailbox.send_scope) : [])
+              const present = choiceOf(mailbox.send_scope)
+              form.set({ scope: one === present.type ? present : { type: one, ids: [] } })
             }}
           />
         ))}
@@ -75,7 +82,7 @@ export function SendScope({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string
           ))}
         </fieldset>
       )}
-      {save.error !== null && <ErrorCard error={save.error} />}
+      <SaveTrouble isOvertaken={form.isOvertaken} error={save.error} />
       <div class="row">
         <Button isBusy={save.isBusy} isOff={type !== 'all' && ids.length === 0} onPress={() => void save.run()}>
           {words.saveScope}

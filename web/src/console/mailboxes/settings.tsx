@@ -4,13 +4,13 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { done, takeTagged } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
-import { changeShown, keyOf } from '../../live/change.ts'
 import { refresh, useAction } from '../../live/query.ts'
+import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { ErrorCard } from '../../parts/quiet.tsx'
+import { SaveTrouble } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
@@ -20,28 +20,23 @@ const GB = 1_000_000_000
 /** As people read it; a quota that was set in other units has more digits. */
 const inGb = (bytes: number) => String(Math.round((bytes / GB) * 1000) / 1000)
 
-/** What is sent of the quota that stands in the form: nothing when it is the present one. */
-function quotaOf(text: string, { quota_bytes: present }: MailboxAdmin) {
-  return text === inGb(present) ? {} : { quota_bytes: Math.round(Number(text) * GB) }
-}
-
 /** What the form of the name and the space shows. */
-const shownOf = ({ display_name: name, quota_bytes: quota }: MailboxAdmin) => [name, quota]
+const fieldsOf = ({ display_name: name, quota_bytes: quota }: MailboxAdmin) => ({
+  name: name ?? '',
+  quota: inGb(quota),
+})
 
 interface SettingsProps {
   mailbox: MailboxAdmin
   tag: string
 }
 
-/** Each form begins again when what it shows has changed, not with every message that arrives. */
 export function Settings({ mailbox, tag }: SettingsProps) {
   const team = useTeam()
   return (
     <div class="stack wide">
-      <NameAndSpace key={keyOf(shownOf(mailbox))} mailbox={mailbox} tag={tag} />
-      {team.may('mailbox.admin.manage') && mailbox.domain_id !== null && (
-        <SendScope key={keyOf(mailbox.send_scope)} mailbox={mailbox} tag={tag} />
-      )}
+      <NameAndSpace mailbox={mailbox} tag={tag} />
+      {team.may('mailbox.admin.manage') && mailbox.domain_id !== null && <SendScope mailbox={mailbox} tag={tag} />}
       <dl class="facts">
         <dt>{words.id}</dt>
         <dd>
@@ -56,20 +51,20 @@ export function Settings({ mailbox, tag }: SettingsProps) {
 function NameAndSpace({ mailbox, tag }: SettingsProps) {
   const team = useTeam()
   const mayManage = team.may('mailbox.admin.manage')
-  const [name, setName] = useState(mailbox.display_name ?? '')
-  const [quota, setQuota] = useState(inGb(mailbox.quota_bytes))
-  const path = { mailbox_id: mailbox.id }
-  const save = useAction(async () => {
-    const body = { display_name: name.trim() || null, ...quotaOf(quota, mailbox) }
-    await changeShown({
-      seen: { value: mailbox, tag },
-      shown: shownOf,
-      read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params: { path } })),
-      send: (version) =>
-        done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { path, header: { 'If-Match': version } }, body })),
-    })
-    refresh(team.id, 'mailboxes')
-    say(words.saved)
+  const form = useRecordForm(fieldsOf(mailbox))
+  const { name, quota } = form.fields
+  const params = { path: { mailbox_id: mailbox.id } }
+  const body = {
+    ...(form.changed.name === undefined ? {} : { display_name: name.trim() || null }),
+    ...(form.changed.quota === undefined ? {} : { quota_bytes: Math.round(Number(quota) * GB) }),
+  }
+  const save = useRecordSave(form, {
+    ...{ fieldsOf, seen: { value: mailbox, tag } },
+    read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params })),
+    send: (version) =>
+      done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body })),
+    onSaved: () => say(words.saved),
+    refetch: () => refresh(team.id, 'mailboxes'),
   })
   return (
     <form
@@ -84,7 +79,7 @@ function NameAndSpace({ mailbox, tag }: SettingsProps) {
         label={words.name}
         hint={words.nameHint}
         value={name}
-        onValue={setName}
+        onValue={(typed) => form.set({ name: typed })}
         isOff={!mayManage}
         error={save.error?.fieldMessage('display_name')}
       />
@@ -94,14 +89,14 @@ function NameAndSpace({ mailbox, tag }: SettingsProps) {
         type="number"
         min={0}
         value={quota}
-        onValue={setQuota}
+        onValue={(typed) => form.set({ quota: typed })}
         isOff={!mayManage}
         error={save.error?.fieldMessage('quota_bytes')}
       />
-      {save.error !== null && <ErrorCard error={save.error} />}
+      <SaveTrouble isOvertaken={form.isOvertaken} error={save.error} />
       {mayManage && (
         <div class="row">
-          <Button kind="primary" submits isBusy={save.isBusy}>
+          <Button kind="primary" submits isBusy={save.isBusy} isOff={!form.isChanged}>
             {words.save}
           </Button>
         </div>

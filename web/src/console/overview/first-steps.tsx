@@ -96,7 +96,9 @@ export function FirstSteps() {
     every: REFRESH_MS,
     when: team.may('domain.create'),
   })
-  if (found.error !== null) return <ErrorCard error={found.error} title={words.stepsMissing} onRetry={found.refetch} />
+  // Steps that were done stay done: an answer that is missing for a moment changes none.
+  if (found.failure !== null)
+    return <ErrorCard error={found.failure} title={words.stepsMissing} onRetry={found.refetch} />
   if (found.data === undefined) return null
   const steps = stepsOf(team, found.data)
   const open = steps.filter(({ isDone }) => !isDone)

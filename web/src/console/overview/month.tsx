@@ -5,7 +5,7 @@ import { take } from '../../api/client.ts'
 import { count, size } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { Bar } from '../../parts/marks.tsx'
-import { ErrorCard } from '../../parts/quiet.tsx'
+import { ErrorCard, StaleNote } from '../../parts/quiet.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { useTeam } from '../team.ts'
 
@@ -28,6 +28,8 @@ export function Month() {
   const totals = metrics.data?.totals
   const storage = usage.data?.storage
   const error = metrics.error ?? usage.error
+  const failure = metrics.failure ?? usage.failure
+  const since = metrics.error === null ? usage.answeredAt : metrics.answeredAt
   const retry = () => {
     metrics.refetch()
     usage.refetch()
@@ -36,7 +38,8 @@ export function Month() {
   return (
     <section class="card card-pad stack month">
       <h2>{words.month}</h2>
-      {error !== null && <ErrorCard error={error} title={words.monthMissing} onRetry={retry} />}
+      {failure !== null && <ErrorCard error={failure} title={words.monthMissing} onRetry={retry} />}
+      {failure === null && error !== null && <StaleNote error={error} since={since} onRetry={retry} />}
       {totals !== undefined && <Line name={words.monthSent} value={count(totals.sent)} />}
       {totals !== undefined && <Line name={words.monthReceived} value={count(totals.received)} />}
       {storage?.used_bytes != null && (

@@ -1,5 +1,6 @@
 // What needs a person: requests of agents, records that are missing, accounts in error, webhooks that were turned off.
 
+import { useRef } from 'preact/hooks'
 import { listApprovals } from '../../api/agents.ts'
 import { take, takeList } from '../../api/client.ts'
 import { type ApiError, toApiError } from '../../api/errors.ts'
@@ -139,8 +140,18 @@ async function findWebhooks(team: OpenTeam): Promise<Need[]> {
     }))
 }
 
-/** A part that does not load hides no other: what is known is shown, with the first error. */
-async function findNeeds(team: OpenTeam): Promise<{ needs: Need[]; error: ApiError | null }> {
+interface Parts {
+  domains: { wrong: Need[]; pending: Need[] }
+  accounts: Need[]
+  webhooks: Need[]
+  requests: Need[]
+  full: Need[]
+}
+
+const NOTHING: Parts = { domains: { wrong: [], pending: [] }, accounts: [], webhooks: [], requests: [], full: [] }
+
+/** A part that does not load hides no other, and stays as it was: what is known is shown, with the first error. */
+async function findNeeds(team: OpenTeam, before: Parts): Promise<{ parts: Parts; error: ApiError | null }> {
   const errors: ApiError[] = []
   const known = async <T,>(part: Promise<T>, otherwise: T) =>
     part.catch((error: unknown) => {
@@ -148,21 +159,32 @@ async function findNeeds(team: OpenTeam): Promise<{ needs: Need[]; error: ApiErr
       return otherwise
     })
   const [domains, accounts, webhooks, requests, full] = await Promise.all([
-    known(findDomains(team), { wrong: [], pending: [] }),
-    known(findAccounts(team), []),
-    known(findWebhooks(team), []),
-    known(findRequests(), []),
-    known(findFull(team), []),
+    known(findDomains(team), before.domains),
+    known(findAccounts(team), before.accounts),
+    known(findWebhooks(team), before.webhooks),
+    known(findRequests(), before.requests),
+    known(findFull(team), before.full),
   ])
-  const needs = [...domains.wrong, ...accounts, ...webhooks, ...requests, ...full, ...domains.pending]
-  return { needs: needs.slice(0, MOST_SHOWN), error: errors[0] ?? null }
+  return { parts: { domains, accounts, webhooks, requests, full }, error: errors[0] ?? null }
+}
+
+function needsOf({ domains, accounts, webhooks, requests, full }: Parts): Need[] {
+  return [...domains.wrong, ...accounts, ...webhooks, ...requests, ...full, ...domains.pending].slice(0, MOST_SHOWN)
 }
 
 export function Needs() {
   const team = useTeam()
-  const { data, refetch } = useQuery([team.id, 'needs'], () => findNeeds(team), { every: REFRESH_MS })
+  const before = useRef({ team: team.id, parts: NOTHING })
+  const find = async () => {
+    const { team: former, parts } = before.current
+    const found = await findNeeds(team, former === team.id ? parts : NOTHING)
+    before.current = { team: team.id, parts: found.parts }
+    return found
+  }
+  const { data, refetch } = useQuery([team.id, 'needs'], find, { every: REFRESH_MS })
   if (data === undefined) return null
-  const { needs, error } = data
+  const { parts, error } = data
+  const needs = needsOf(parts)
   return (
     <>
       {error !== null && <ErrorCard error={error} title={words.needsMissing} onRetry={refetch} />}

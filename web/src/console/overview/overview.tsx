@@ -9,7 +9,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ErrorCard, Skeleton, Together } from '../../parts/quiet.tsx'
+import { ErrorCard, Skeleton, StaleNote, Together } from '../../parts/quiet.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { pageNames } from '../../words/en/pages.ts'
@@ -93,8 +93,11 @@ function Failures({ span }: { span: Span }) {
           {words.allFailures} <Icon name="arrow-right" />
         </a>
       </div>
-      {failures.error !== null ? (
-        <ErrorCard error={failures.error} title={words.failuresMissing} onRetry={failures.refetch} />
+      {failures.error !== null && failures.data !== undefined && (
+        <StaleNote error={failures.error} since={failures.answeredAt} onRetry={failures.refetch} />
+      )}
+      {failures.failure !== null ? (
+        <ErrorCard error={failures.failure} title={words.failuresMissing} onRetry={failures.refetch} />
       ) : failures.data === undefined ? (
         <Skeleton rows={3} />
       ) : rows.length === 0 ? (

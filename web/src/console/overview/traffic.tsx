@@ -8,7 +8,7 @@ import { useQuery } from '../../live/query.ts'
 import { type Curve, TimeChart } from '../../panels/time-chart.tsx'
 import { Figure, shareFigure } from '../../parts/figures.tsx'
 import { State } from '../../parts/marks.tsx'
-import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { ErrorCard, Skeleton, StaleNote } from '../../parts/quiet.tsx'
 import { overview as words } from '../../words/en/overview.ts'
 import { useTeam } from '../team.ts'
 
@@ -49,10 +49,16 @@ export function Traffic({ span }: { span: Span }) {
     totals.refetch()
     series.refetch()
   }
-  if (error !== null) return <ErrorCard error={error} title={words.figuresMissing} onRetry={retry} />
-  if (totals.data === undefined || series.data === undefined) return <Skeleton rows={4} />
+  if (totals.data === undefined || series.data === undefined)
+    return error === null ? (
+      <Skeleton rows={4} />
+    ) : (
+      <ErrorCard error={error} title={words.figuresMissing} onRetry={retry} />
+    )
+  const since = Math.min(totals.answeredAt, series.answeredAt)
   return (
     <div class="card">
+      {error !== null && <StaleNote error={error} since={since} onRetry={retry} />}
       <Figures metrics={totals.data} span={span} />
       <TimeChart
         title={words.chart(words.units[span]!)}

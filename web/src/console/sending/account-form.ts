@@ -69,3 +69,27 @@ export function smtpBody(form: AccountForm) {
     smtp_username: form.user.trim(),
   }
 }
+
+const MEMBERS = {
+  name: 'name',
+  from: 'from_email',
+  share: 'percentage',
+  host: 'smtp_host',
+  port: 'smtp_port',
+  security: 'smtp_protocol',
+  user: 'smtp_username',
+} as const
+const QUOTAS = { perMinute: 'per_minute', perHour: 'per_hour', perDay: 'per_day' } as const
+
+/** What was changed, as the API names it. */
+export function changedBody(form: AccountForm, changed: Partial<AccountForm>) {
+  const whole = { ...commonBody(form), ...smtpBody(form) }
+  const has = (field: string) => field in changed
+  const members = Object.entries(MEMBERS).flatMap(([field, member]) => (has(field) ? [[member, whole[member]]] : []))
+  const quotas = Object.entries(QUOTAS).flatMap(([field, name]) => (has(field) ? [[name, whole.quotas[name]]] : []))
+  return {
+    ...(Object.fromEntries(members) as Partial<typeof whole>),
+    ...(quotas.length === 0 ? {} : { quotas: Object.fromEntries(quotas) as Partial<typeof whole.quotas> }),
+    ...(changed.password ? { smtp_password: changed.password } : {}),
+  }
+}

@@ -5,8 +5,8 @@ import { useLocation, useRoute } from 'preact-iso'
 import { done, take, takeTagged } from '../../api/client.ts'
 import type { Provider, ProviderTest } from '../../api/types.ts'
 import { count } from '../../base/numbers.ts'
-import { changeShown, keyOf } from '../../live/change.ts'
 import { refresh, useAction, useQuery } from '../../live/query.ts'
+import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
@@ -14,13 +14,13 @@ import { TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { State, Time, ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Section } from '../../parts/page.tsx'
-import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { ErrorCard, SaveTrouble, Skeleton } from '../../parts/quiet.tsx'
 import { ServerText } from '../../parts/server-text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { sending as words } from '../../words/en/sending.ts'
 import { useTeam } from '../team.ts'
 import { ServerFields, UseFields } from './account-fields.tsx'
-import { type AccountForm, commonBody, formOf, smtpBody } from './account-form.ts'
+import { changedBody, formOf } from './account-form.ts'
 import { AccountState } from './sending.tsx'
 import { UseNow, UseOverTime } from './use.tsx'
 
@@ -86,7 +86,7 @@ function OpenAccount({ provider, tag }: { provider: Provider; tag: string }) {
           <Facts provider={provider} />
         </div>
       </div>
-      {provider.is_editable && <Settings key={keyOf(formOf(provider))} provider={provider} tag={tag} />}
+      {provider.is_editable && <Settings provider={provider} tag={tag} />}
       <Ending provider={provider} />
     </Page>
   )
@@ -160,22 +160,20 @@ function Facts({ provider }: { provider: Provider }) {
 function Settings({ provider, tag }: { provider: Provider; tag: string }) {
   const team = useTeam()
   const mayUpdate = provider.allowed_actions.update && team.may('provider.update')
-  const [form, setForm] = useState<AccountForm>(() => formOf(provider))
-  const set = (change: Partial<AccountForm>) => setForm({ ...form, ...change })
-  const save = useAction(async () => {
-    const server = provider.type === 'smtp' ? smtpBody(form) : {}
-    const secret = form.password === '' ? {} : { smtp_password: form.password }
-    const path = { provider_id: provider.id }
-    const body = { ...commonBody(form), ...server, ...secret }
-    await changeShown({
-      seen: { value: provider, tag },
-      shown: formOf,
-      read: () => takeTagged(team.api.GET('/providers/{provider_id}', { params: { path } })),
-      send: (version) =>
-        done(team.api.PATCH('/providers/{provider_id}', { params: { path, header: { 'If-Match': version } }, body })),
-    })
-    refresh(team.id, 'providers')
-    say(words.saved)
+  const entries = useRecordForm(formOf(provider))
+  const { fields: form, set } = entries
+  const params = { path: { provider_id: provider.id } }
+  const body = changedBody(form, entries.changed)
+  const save = useRecordSave(entries, {
+    ...{ fieldsOf: formOf, seen: { value: provider, tag } },
+    read: () => takeTagged(team.api.GET('/providers/{provider_id}', { params })),
+    send: (version) =>
+      done(
+        team.api.PATCH('/providers/{provider_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
+      ),
+    emptied: { password: '' },
+    onSaved: () => say(words.saved),
+    refetch: () => refresh(team.id, 'providers'),
   })
   return (
     <Section title={words.settings}>
@@ -204,10 +202,10 @@ function Settings({ provider, tag }: { provider: Provider; tag: string }) {
           />
         )}
         <UseFields form={form} set={set} error={save.error} isOff={!mayUpdate} />
-        {save.error !== null && <ErrorCard error={save.error} />}
+        <SaveTrouble isOvertaken={entries.isOvertaken} error={save.error} />
         {mayUpdate && (
           <div class="row">
-            <Button kind="primary" submits isBusy={save.isBusy}>
+            <Button kind="primary" submits isBusy={save.isBusy} isOff={!entries.isChanged}>
               {words.save}
             </Button>
           </div>

@@ -1,43 +1,50 @@
 // The settings of one webhook.
 
-import { useState } from 'preact/hooks'
 import { done, takeTagged } from '../../api/client.ts'
 import type { Webhook } from '../../api/types.ts'
-import { changeShown } from '../../live/change.ts'
-import { refresh, useAction } from '../../live/query.ts'
+import { refresh } from '../../live/query.ts'
+import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/facts.tsx'
 import { Check, TextField } from '../../parts/field.tsx'
-import { ErrorCard } from '../../parts/quiet.tsx'
+import { SaveTrouble } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { webhooks as words } from '../../words/en/webhooks.ts'
 import { useTeam } from '../team.ts'
 import { EventChoice, type EventTypes } from './event-choice.tsx'
 
-/** What the form shows. */
-export const shownOf = ({ url, description, event_types: types, status }: Webhook) => [url, description, types, status]
+const fieldsOf = ({ url, description, event_types: types, status }: Webhook) => ({
+  url,
+  description: description ?? '',
+  types: types as EventTypes,
+  enabled: status === 'enabled',
+})
+
+/** What was changed, as the API names it. */
+function bodyOf({ url, description, types, enabled }: Partial<ReturnType<typeof fieldsOf>>) {
+  return {
+    ...(url === undefined ? {} : { url: url.trim() }),
+    ...(description === undefined ? {} : { description: description.trim() || null }),
+    ...(types === undefined ? {} : { event_types: types }),
+    ...(enabled === undefined ? {} : { enabled }),
+  }
+}
 
 export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
   const team = useTeam()
-  const [url, setUrl] = useState(webhook.url)
-  const [description, setDescription] = useState(webhook.description ?? '')
-  const [types, setTypes] = useState(webhook.event_types as EventTypes)
-  const [enabled, setEnabled] = useState(webhook.status === 'enabled')
-  const save = useAction(async () => {
-    const note = description.trim()
-    const body = { url: url.trim(), description: note === '' ? null : note, event_types: types, enabled }
-    const path = { webhook_id: webhook.id }
-    await changeShown({
-      seen: { value: webhook, tag },
-      shown: shownOf,
-      read: () => takeTagged(team.api.GET('/webhooks/{webhook_id}', { params: { path } })),
-      send: (version) =>
-        done(team.api.PATCH('/webhooks/{webhook_id}', { params: { path, header: { 'If-Match': version } }, body })),
-    })
-    refresh(team.id, 'webhooks')
-    say(words.saved)
+  const form = useRecordForm(fieldsOf(webhook))
+  const { url, description, types, enabled } = form.fields
+  const params = { path: { webhook_id: webhook.id } }
+  const body = bodyOf(form.changed)
+  const save = useRecordSave(form, {
+    ...{ fieldsOf, seen: { value: webhook, tag } },
+    read: () => takeTagged(team.api.GET('/webhooks/{webhook_id}', { params })),
+    send: (version) =>
+      done(team.api.PATCH('/webhooks/{webhook_id}', { params: { ...params, header: { 'If-Match': version } }, body })),
+    onSaved: () => say(words.saved),
+    refetch: () => refresh(team.id, 'webhooks'),
   })
   const mayChange = team.may('webhook.update')
   const urlError = save.error?.fieldMessage('url')
@@ -52,14 +59,25 @@ export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
         }}
       >
         {!mayChange && <p class="soft">{common.viewerNote}</p>}
-        <TextField label={words.url} hint={words.urlHint} error={urlError} type="url" value={url} onValue={setUrl} />
-        <TextField label={words.description} value={description} onValue={setDescription} />
-        <EventChoice types={types} onTypes={setTypes} />
-        <Check label={words.statuses.enabled} isOn={enabled} onChange={setEnabled} />
-        {save.error !== null && urlError === undefined && <ErrorCard error={save.error} />}
+        <TextField
+          label={words.url}
+          hint={words.urlHint}
+          error={urlError}
+          type="url"
+          value={url}
+          onValue={(typed) => form.set({ url: typed })}
+        />
+        <TextField
+          label={words.description}
+          value={description}
+          onValue={(typed) => form.set({ description: typed })}
+        />
+        <EventChoice types={types} onTypes={(chosen) => form.set({ types: chosen })} />
+        <Check label={words.statuses.enabled} isOn={enabled} onChange={(isOn) => form.set({ enabled: isOn })} />
+        <SaveTrouble isOvertaken={form.isOvertaken} error={urlError === undefined ? save.error : null} />
         {mayChange && (
           <div class="row">
-            <Button kind="primary" submits isBusy={save.isBusy} isOff={types.length === 0}>
+            <Button kind="primary" submits isBusy={save.isBusy} isOff={!form.isChanged || types.length === 0}>
               {common.save}
             </Button>
           </div>

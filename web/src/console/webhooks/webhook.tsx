@@ -4,7 +4,6 @@ import { useRoute } from 'preact-iso'
 import { takeTagged } from '../../api/client.ts'
 import type { Webhook as WebhookJson } from '../../api/types.ts'
 import { exact } from '../../base/dates.ts'
-import { keyOf } from '../../live/change.ts'
 import { useQuery } from '../../live/query.ts'
 import { ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
@@ -13,7 +12,7 @@ import { webhooks as words } from '../../words/en/webhooks.ts'
 import { useTeam } from '../team.ts'
 import { Actions, EnableButton } from './actions.tsx'
 import { Attempts } from './attempts.tsx'
-import { Settings, shownOf } from './settings.tsx'
+import { Settings } from './settings.tsx'
 import { Verify } from './verify.tsx'
 import { WebhookState } from './webhooks.tsx'
 
@@ -64,7 +63,7 @@ function OpenWebhook({ webhook, tag, tab }: { webhook: WebhookJson; tag: string;
       <Tabs label={webhook.url} tabs={tabs} current={tab} />
       {tab === 'attempts' && <Attempts webhookId={webhook.id} />}
       {tab === 'verify' && <Verify webhook={webhook} />}
-      {tab === 'settings' && <Settings key={keyOf(shownOf(webhook))} webhook={webhook} tag={tag} />}
+      {tab === 'settings' && <Settings webhook={webhook} tag={tag} />}
     </Page>
   )
 }

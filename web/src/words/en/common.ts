@@ -55,7 +55,9 @@ export const common = {
     notFound: 'There is nothing here, or not for you.',
     changed: 'Another person changed this in the meantime.',
     changedHint: 'Load it again to see their version; your entries stay in the form until you leave it.',
+    overtaken: 'Another person changed this in the meantime. What you typed is kept, and saving sends only that.',
     requestId: 'Request id',
+    stale: (time: string) => `As of ${time}.`,
     checkFields: 'Some entries need a correction.',
   },
 }

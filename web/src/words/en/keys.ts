@@ -3,6 +3,7 @@
 export const keys = {
   title: 'Keys',
   key: 'Key',
+  madeBy: (maker: string) => `by ${maker}`,
   note: 'What programs use to call the API',
   search: 'Name, prefix or last characters',
   status: 'Status',

@@ -31,6 +31,7 @@ export const shell = {
   help: 'Documentation',
   switchTeam: 'Switch team',
   signOut: 'Sign out',
+  signOutUnsure: 'You may still be signed in: the server did not confirm that the session ended.',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
   density: 'Density',

@@ -1,0 +1,149 @@
+// The header as signatures see it: its fields, which of them a signature covers, and their canonical forms (RFC 6376 §3.4).
+
+/** A field as it was sent, folds included. Texts are latin1: one character for each byte. */
+export class HeaderRow {
+  /** The field name in lower case; null for a line that starts with a colon. */
+  readonly key: string | null
+  readonly text: string
+
+  constructor(text: string) {
+    const colon = text.indexOf(':')
+    const name = colon < 0 ? text : text.slice(0, colon)
+    this.key = name === '' ? null : lowerCase(unfolded(name).replace(EDGES, ''))
+    this.text = text
+  }
+
+  get line(): Buffer {
+    return Buffer.from(this.text, 'latin1')
+  }
+
+  /** Whether readers see what is signed: the colon is in the first line, and each other line is a fold. */
+  get isPlain(): boolean {
+    return !this.text.includes('\n') || (/^[^:\n]*:/.test(this.text) && !/\n(?![ \t])/.test(this.text))
+  }
+}
+
+export type HeaderForm = 'simple' | 'relaxed'
+
+/** A field name (RFC 5322 §3.6.8), the white space that its obsolete syntax allows (§4.5), and the colon. */
+const FIELD_START = /^[\x21-\x39\x3b-\x7e]+[ \t\r\n]*:/
+const NAME_ONLY = /^[\x21-\x39\x3b-\x7e]+[ \t\r]*$/
+const EDGES = /^[ \t]+|[ \t]+$/g
+
+/**
+ * The rows of a header. A line that does not start a field belongs to the row above it, whatever it starts with: bytes that readers
+ * may take for a part of a field are signed with it.
+ */
+export function headerRows(header: Uint8Array): HeaderRow[] {
+  const lines = linesOf(header)
+  const rows: HeaderRow[] = []
+  let end = lines.length
+  let isNextStart = false
+  for (let at = lines.length - 1; at >= 0; at--) {
+    isNextStart = at === 0 || startsField(lines[at]!, isNextStart ? undefined : lines[at + 1])
+    if (!isNextStart) continue
+    rows.push(new HeaderRow(end === at + 1 ? lines[at]! : lines.slice(at, end).join('\r\n')))
+    end = at
+  }
+  return rows.reverse()
+}
+
+/** The lines of a header without those at its end that are empty. */
+function linesOf(header: Uint8Array): string[] {
+  let end = header.length
+  while (end > 0 && (header[end - 1] === 10 || header[end - 1] === 13)) end--
+  if (end === 0) return []
+  return Buffer.from(header.buffer, header.byteOffset, end).toString('latin1').split(/\r?\n/)
+}
+
+/** @param next the line behind it when that starts no field: a fold may be in front of the colon */
+function startsField(line: string, next: string | undefined): boolean {
+  if (FIELD_START.test(line)) return true
+  return next !== undefined && NAME_ONLY.test(line) && FIELD_START.test(`${line}\r\n${next}`)
+}
+
+/** How often a field occurs, and whether each of its rows is plain. */
+export interface Occurrences {
+  count: number
+  isPlain: boolean
+}
+
+/** The fields of these names that are repeated or not plain. */
+export function doubtfulFields(
+  rows: readonly HeaderRow[],
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, Occurrences> {
+  const found = new Map<string, Occurrences>()
+  for (const row of rows) {
+    if (row.key === null || !names.has(row.key)) continue
+    const { count, isPlain } = found.get(row.key) ?? { count: 0, isPlain: true }
+    found.set(row.key, { count: count + 1, isPlain: isPlain && row.isPlain })
+  }
+  return new Map([...found].filter(([, { count, isPlain }]) => count > 1 || !isPlain))
+}
+
+/** Selects the signed rows: each name of h= takes the last row of it that is not taken yet (RFC 6376 §5.4.2). */
+export class SignedRows {
+  readonly #byKey = new Map<string | null, HeaderRow[]>()
+
+  constructor(rows: readonly HeaderRow[]) {
+    for (const row of rows) {
+      const others = this.#byKey.get(row.key)
+      if (others === undefined) this.#byKey.set(row.key, [row])
+      else others.push(row)
+    }
+  }
+
+  /** @param names the value of h= */
+  named(names: string): HeaderRow[] {
+    const taken = new Map<string, number>()
+    const signed: HeaderRow[] = []
+    for (const name of names.split(':')) {
+      const key = lowerCase(name.replace(EDGES, ''))
+      const count = (taken.get(key) ?? 0) + 1
+      const row = this.#byKey.get(key)?.at(-count)
+      if (key === '' || row === undefined) continue
+      taken.set(key, count)
+      signed.push(row)
+    }
+    return signed
+  }
+}
+
+/** The bytes that a signature in the header signs. */
+export function signedHeader(signed: readonly HeaderRow[], signature: string, form: HeaderForm): Buffer {
+  const canonical = form === 'relaxed' ? relaxed : (text: string) => text
+  const fields = signed.map(({ text }) => `${canonical(text)}\r\n`).join('')
+  return Buffer.from(fields + withoutSignature(canonical(signature)), 'latin1')
+}
+
+/** RFC 6376 §3.4.2. Only spaces and tabs are white space, and only A to Z have a lower case. */
+function relaxed(text: string): string {
+  const line = unfolded(text)
+  const colon = line.indexOf(':')
+  const name = colon < 0 ? '' : `${lowerCase(line.slice(0, colon)).replace(EDGES, '')}:`
+  const value = colon < 0 ? line : line.slice(colon + 1).replace(/^[ \t]+/, '')
+  const whole = `${name}${value}`
+  return (/\t| {2}/.test(whole) ? whole.replace(/[ \t]+/g, ' ') : whole).replace(/^ | $/g, '')
+}
+
+/** Empties the last tag b= (RFC 6376 §3.7), found as the parser of tags finds it: it reads UTF-8. */
+function withoutSignature(line: string): string {
+  const colon = line.indexOf(':') + 1
+  const tags = line.slice(colon).split(';')
+  const index = tags.findLastIndex((tag) => {
+    const end = tag.indexOf('=')
+    return end >= 0 && Buffer.from(tag.slice(0, end), 'latin1').toString().replace(/\s+/g, ' ').trim() === 'b'
+  })
+  if (index >= 0) tags[index] = tags[index]!.slice(0, tags[index]!.indexOf('=') + 1)
+  return line.slice(0, colon) + tags.join(';')
+}
+
+function unfolded(text: string): string {
+  return text.includes('\n') ? text.replace(/\r?\n/g, '') : text
+}
+
+/** Of ASCII only: other bytes belong to characters of UTF-8. */
+function lowerCase(text: string): string {
+  return /[^\x00-\x7f]/.test(text) ? text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase()) : text.toLowerCase()
+}

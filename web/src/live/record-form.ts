@@ -1,0 +1,90 @@
+// What a form of a record holds while the record also changes elsewhere: what a person typed stays, the rest follows the record.
+
+import { useEffect, useState } from 'preact/hooks'
+import { type Change, changeShown, keyOf } from './change.ts'
+import { type Action, useAction } from './query.ts'
+
+interface FormState<F> {
+  /** The record when the form last followed it. */
+  seen: F
+  /** What was not typed: as the record had it, or as it was saved. */
+  base: F
+  /** What stands in the fields. */
+  fields: F
+  /** Another person changed the record while something typed was not saved. */
+  isOvertaken: boolean
+}
+
+export interface RecordForm<F> {
+  fields: F
+  set(change: Partial<F>): void
+  /** What the person changed, which alone is sent. */
+  changed: Partial<F>
+  isChanged: boolean
+  isOvertaken: boolean
+  /** To be called when the changes are saved. @param emptied fields that the record does not show */
+  saved(emptied?: Partial<F>): void
+}
+
+/** @param now the fields as the record has them */
+export function useRecordForm<F extends object>(now: F): RecordForm<F> {
+  const [state, setState] = useState<FormState<F>>({ seen: now, base: now, fields: now, isOvertaken: false })
+  const { base, fields, isOvertaken } = followed(state, now)
+  useEffect(() => setState((latest) => followed(latest, now)), [keyOf(now)])
+  const changed = differing(fields, base)
+  const isChanged = Object.keys(changed).length > 0
+  return {
+    ...{ fields, changed, isChanged },
+    isOvertaken: isOvertaken && isChanged,
+    set: (change) => setState((latest) => ({ ...latest, fields: { ...latest.fields, ...change } })),
+    saved: (emptied) =>
+      setState((latest) => ({
+        ...{ ...latest, isOvertaken: false },
+        ...{ base: { ...fields, ...emptied }, fields: { ...latest.fields, ...emptied } },
+      })),
+  }
+}
+
+function followed<F extends object>(state: FormState<F>, now: F): FormState<F> {
+  const { seen, base, fields } = state
+  if (keyOf(now) === keyOf(seen)) return state
+  const typed = differing(fields, base)
+  const isTyped = Object.keys(typed).length > 0
+  // The answer to what this person saved may come before their request ends.
+  const isOwn = keyOf(differing(now, base)) === keyOf(typed)
+  const isOvertaken = isTyped && (state.isOvertaken || !isOwn)
+  return { seen: now, base: now, fields: { ...now, ...typed }, isOvertaken }
+}
+
+interface RecordSave<R, F> extends Pick<Change<R>, 'seen' | 'read' | 'send'> {
+  fieldsOf: (record: R) => F
+  /** Secrets: what was saved does not stay in the form, so that it can be typed again. */
+  emptied?: Partial<F>
+  onSaved: () => void
+  /** Asks for the record again: after a conflict, too. */
+  refetch: () => void
+}
+
+/** Saves what was changed in a form; a conflict is that another person has changed the same fields. */
+export function useRecordSave<R, F extends object>(
+  form: RecordForm<F>,
+  { fieldsOf, emptied, onSaved, refetch, ...change }: RecordSave<R, F>,
+): Action<[], void> {
+  // Where nothing was changed all that is shown is sent again, which must not take back what another person has saved.
+  const names = Object.keys(form.isChanged ? form.changed : form.fields) as (keyof F)[]
+  return useAction(async () => {
+    try {
+      await changeShown({ ...change, shown: (record) => names.map((name) => fieldsOf(record)[name]) })
+      form.saved(emptied)
+    } finally {
+      refetch()
+    }
+    onSaved()
+  })
+}
+
+/** The members of one that differ from another. */
+function differing<F extends object>(one: F, other: F): Partial<F> {
+  const names = (Object.keys(one) as (keyof F)[]).filter((name) => keyOf(one[name]) !== keyOf(other[name]))
+  return Object.fromEntries(names.map((name) => [name, one[name]])) as Partial<F>
+}
