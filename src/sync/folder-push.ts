@@ -1,11 +1,16 @@
 // Folders that were created, renamed or deleted here: the same is done at the server.
 
+import { MINUTE_MS } from '../base/durations.ts'
 import type { FolderRole } from '../store/records.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { HOLDS_FOLDERS, type RemoteTree } from './remote-tree.ts'
 import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { pathThere } from './tree-names.ts'
+
+/** What the server refused is tried again with a list after this time, doubled each time (ms), and so often. */
+const RETRY_MS = MINUTE_MS
+const TRIES_MAX = 6
 
 interface FolderHere {
   n: number
@@ -21,6 +26,9 @@ export class FolderPush {
   #compared = ''
   /** Sequence number of the folders here when they were compared. */
   #comparedSeq = -1
+  /** How often the server refused some of it, and when it is tried again (ms). */
+  #tries = 0
+  #retryAt = Number.POSITIVE_INFINITY
 
   constructor(session: SyncSession, tree: RemoteTree) {
     this.#session = session
@@ -45,7 +53,10 @@ export class FolderPush {
     // A folder that is gone there, and has messages here, is created again.
     const compared = () => [seq, ...this.#rows().map(({ n, folder }) => `${n} ${folder}`)].join()
     this.#comparedSeq = seq
-    if (compared() === this.#compared) return
+    const isSame = compared() === this.#compared
+    if (isSame && session.deps.clock.now() < this.#retryAt) return
+    if (!isSame) this.#tries = 0
+    this.#retryAt = Number.POSITIVE_INFINITY
     const here = [...session.deps.store.folders.paths(session.mail)].sort((a, b) => depth(a) - depth(b))
     let rows = this.#rowsByFolder()
     for (const folder of here) {
@@ -86,7 +97,8 @@ export class FolderPush {
     if (to === undefined) return
     const { delimiter } = this.#tree
     const former = row.localPath
-    if (to !== row.path && !(await this.#try('rename', () => session.server.renameFolder(row.path, to)))) return
+    if (to !== row.path && !(await this.#try('rename', () => session.server.renameFolder(row.path, to))))
+      return this.#tryLater()
     await session.write((tx) => {
       for (const one of folders.list(session.account.n, tx)) {
         const isBelow = delimiter !== null && one.path.startsWith(row.path + delimiter)
@@ -98,6 +110,12 @@ export class FolderPush {
     })
   }
 
+  /** A refusal may be one of the moment. */
+  #tryLater(): void {
+    if (this.#retryAt !== Number.POSITIVE_INFINITY || this.#tries === TRIES_MAX) return
+    this.#retryAt = this.#session.deps.clock.now() + RETRY_MS * 2 ** this.#tries++
+  }
+
   /** Folders with a role are created when something is in them. */
   async #createIfMissing(folder: FolderHere): Promise<void> {
     const session = this.#session
@@ -107,7 +125,7 @@ export class FolderPush {
     if (folder.role !== null && messages === 0 && !hasChildren) return
     const path = this.#pathOf(folder.path)
     if (path === undefined || this.#rows().some((one) => one.path === path)) return
-    if (!(await this.#try('create', () => session.server.createFolder(path)))) return
+    if (!(await this.#try('create', () => session.server.createFolder(path)))) return this.#tryLater()
     await session.write((tx) => {
       const row = { path, folder: folder.n, localPath: folder.path, role: folder.role, state: 'followed' as const }
       folders.add(tx, session.account.n, { ...row, compareAfter: 0 })

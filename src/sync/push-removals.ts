@@ -33,6 +33,8 @@ interface FolderRemoval {
 export class PushRemovals {
   readonly #session: SyncSession
   readonly #commands: PushCommands
+  /** UIDVALIDITY of folders, by number, as it was when the server had another one: their messages are removed after the next look. */
+  readonly #waiting = new Map<number, number | null>()
 
   constructor(commands: PushCommands) {
     this.#session = commands.session
@@ -43,6 +45,12 @@ export class PushRemovals {
   get reason(): string | null {
     const { removalThere } = this.#session.account
     return removalThere === null || removalThere.isConfirmed ? null : heldSentence('server', removalThere)
+  }
+
+  /** Whether removals can go on that waited for a look at their folder. */
+  get areReady(): boolean {
+    const { folders } = this.#session.deps
+    return this.#waiting.entries().some(([n, uidValidity]) => folders.get(n)?.uidValidity !== uidValidity)
   }
 
   /** Notes what is to be removed: it is counted before anything is removed. */
@@ -60,6 +68,7 @@ export class PushRemovals {
   async settle(): Promise<void> {
     const session = this.#session
     const { messages } = session.deps
+    this.#waiting.clear()
     if (session.account.mode === 'collect') return
     const counts = messages.erasedCounts(session.account.n)
     if (counts.size === 0 && session.account.removalThere === null) return
@@ -143,7 +152,7 @@ export class PushRemovals {
     const due = (after: number) => messages.erasedDue(folder.n, after, clock.now(), MESSAGES_PER_COMMAND)
     for (let uids = due(0); uids.length > 0; uids = due(uids.at(-1)!)) {
       const opened = await this.#commands.open(folder.n, [])
-      if (opened === undefined) return
+      if (opened === undefined) return void this.#waiting.set(folder.n, folder.uidValidity)
       try {
         await this.#removeSome(opened, uids)
       } catch (error) {

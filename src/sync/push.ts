@@ -47,7 +47,8 @@ export class Push {
   get isNeeded(): boolean {
     const { account, mail, deps } = this.#session
     if (account.mode === 'collect') return false
-    return deps.store.accounts.seqIn(deps.db.read, mail.n) > account.pushedSeq || this.#commands.hasDue
+    const isAhead = deps.store.accounts.seqIn(deps.db.read, mail.n) > account.pushedSeq
+    return isAhead || this.#commands.hasDue || this.#removals.areReady
   }
 
   /** The remote folders into which messages were moved or copied under UIDs that are not known, each once. */

@@ -378,6 +378,37 @@ test('messages that are moved here into a folder that was numbered again there a
   assert.equal(account.fetched, fetched)
 })
 
+test('a folder that the server does not create or rename for a moment is created and renamed some minutes later', async () => {
+  const mailbox = await filled()
+  const { account, store, mail } = mailbox
+  let refusals = 0
+  account.fault = (command, moment) => {
+    if (moment !== 'before' || (command !== 'CREATE' && command !== 'RENAME') || refusals++ % 3 === 2) return
+    throw new ServerError('refused', 'In use.')
+  }
+  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  await mailbox.settle(5)
+  assert.equal(refusals, 3)
+  await store.folderEdits.update(mail, folderOf(mailbox, 'New').id, { name: 'Newer' }, () => {})
+  await mailbox.settle(5)
+  assert.equal(refusals, 6)
+  assert.ok(account.folders.has('Newer'))
+  mailbox.assertEqual('when it is no longer refused')
+})
+
+test('what the server refuses for good is not asked for without end', async () => {
+  const mailbox = await filled()
+  let refusals = 0
+  mailbox.account.fault = (command, moment) => {
+    if (moment !== 'before' || command !== 'CREATE') return
+    refusals++
+    throw new ServerError('refused', 'Permission denied.')
+  }
+  await mailbox.store.folderEdits.create(mailbox.mail, { name: 'New', parentId: null })
+  await mailbox.settle(40)
+  assert.equal(refusals, 7)
+})
+
 test('what was in a folder here before the server had it is sent, although the connection breaks', async () => {
   const mailbox = await filled()
   const { account, store, mail } = mailbox
@@ -393,6 +424,26 @@ test('what was in a folder here before the server had it is sent, although the c
   await mailbox.settle(4)
   assert.equal(account.folder('New').messages.size, 1)
   mailbox.assertEqual('after the breaks')
+})
+
+test('a new folder that is deleted here before the first look at it is deleted there, with its message, at once', async () => {
+  const mailbox = await filled({ qresync: false, condstore: false, idle: false })
+  const { account, store, mail } = mailbox
+  for (const name of ['More', 'New']) await store.folderEdits.create(mail, { name, parentId: null })
+  const folder = folderOf(mailbox, 'New').id
+  await mailbox.import(modelMessage(), folder)
+  account.fault = (command, moment) => {
+    if (command === 'APPEND' && moment === 'after') account.add('More', modelMessage())
+  }
+  // While the first folder is read: the second is looked at in the next round, which has sent the deletion before.
+  account.pace = () => {
+    account.pace = null
+    return store.folderEdits.remove(mail, folder, 'delete', () => {}).then(() => {})
+  }
+  await models.appliance.settle()
+  assert.equal(account.pace, null)
+  assert.ok(!account.folders.has('New'), 'and not with the next list')
+  mailbox.assertEqual('after both')
 })
 
 test('flags that change there before the first look at a new folder are taken over', async () => {

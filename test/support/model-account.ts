@@ -23,6 +23,7 @@ import { spansOf, uidsOf, within } from '../../src/sync/uid-spans.ts'
 export interface ModelAbilities {
   condstore?: boolean
   qresync?: boolean
+  idle?: boolean
   uidPlus?: boolean
   move?: boolean
   objectIds?: boolean
@@ -72,7 +73,16 @@ export class ModelAccount {
 
   constructor(abilities: ModelAbilities = {}) {
     this.abilities = {
-      ...{ condstore: true, qresync: true, uidPlus: true, move: true, objectIds: false, labels: false, keywords: null },
+      ...{
+        condstore: true,
+        qresync: true,
+        idle: true,
+        uidPlus: true,
+        move: true,
+        objectIds: false,
+        labels: false,
+        keywords: null,
+      },
       ...abilities,
     }
     this.changes.setMaxListeners(0)
@@ -214,9 +224,9 @@ export class ModelConnection implements AccountServer {
     this.#account = account
     this.#clock = clock
     this.#onClose = onClose
-    const { condstore, qresync, uidPlus, move, labels } = account.abilities
+    const { condstore, qresync, idle, uidPlus, move, labels } = account.abilities
     this.facts = {
-      ...{ kind: labels ? 'gmail' : 'other', name: 'model', capabilities: [], hasIdle: true },
+      ...{ kind: labels ? 'gmail' : 'other', name: 'model', capabilities: [], hasIdle: idle },
       ...{ hasCondstore: condstore, hasQresync: qresync, hasMove: move, hasUidPlus: uidPlus, hasLabels: labels },
       hasExactSizes: true,
     }

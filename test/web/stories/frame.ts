@@ -87,8 +87,8 @@ async function overviewFails(web: WebAppliance): Promise<void> {
     await card.getByRole('button', { name: 'Try again' }).click()
     await card.waitFor({ state: 'detached' })
   }
-  // What was loaded stays when it is asked again without an answer, and says how old it is.
-  await page.locator('.figures').waitFor()
+  // What was loaded stays when it is asked again without an answer, and says how old it is. A card is gone before its answer is here.
+  await page.locator('#app[aria-busy="false"] .figures').waitFor()
   const needs = page.getByRole('region', { name: 'Needs you' })
   await needs.waitFor()
   await page.route(failing, (route) => route.abort())
