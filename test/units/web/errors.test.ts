@@ -22,15 +22,17 @@ test('a change outlives what the use of a record changed since it was read, not 
   const save = async (present: { name: string; used: number }, busy = 0) => {
     const sent: string[] = []
     const tags = ['second', 'third', 'fourth']
-    await changeShown({
+    const saved = await changeShown({
       seen: { value: { name: 'Ana', used: 1 }, tag: 'first' },
       shown: ({ name }) => name,
       read: async () => ({ value: present, tag: tags.shift()! }),
       async send(tag) {
         sent.push(tag)
         if (sent.length <= busy) throw otherVersion
+        return { value: { ...present, name: 'Eva' }, tag: 'saved' }
       },
     })
+    assert.deepEqual(saved, { value: { ...present, name: 'Eva' }, tag: 'saved' })
     return sent
   }
   assert.deepEqual(await save({ name: 'Ana', used: 1 }), ['first'])

@@ -78,6 +78,10 @@ export const addressStories: readonly Story[] = [
     run: typedStays,
   },
   {
+    name: 'a form is saved again before its record is read again, which is no change of another person',
+    run: savedAgain,
+  },
+  {
     name: 'an old session proves itself before a key is made, by passkey, and the request is repeated',
     async run(web) {
       const tab = await web.open(web.owner)
@@ -268,5 +272,55 @@ async function typedStays(web: WebAppliance): Promise<void> {
   await tab.isDrawn()
   assert.equal(await secret.inputValue(), '')
   tab.hasNoComplaints('forms of records that others change')
+  await tab.close()
+}
+
+/** Reading a record takes long: what is saved meanwhile is compared with the answer to the last save. */
+async function savedAgain(web: WebAppliance): Promise<void> {
+  const tab = await web.open(web.owner)
+  const { page } = tab
+  const { id } = await web.team.mailbox('again@harbour.test')
+  await tab.goTo(`/console/${web.ids.team}/mailboxes/${id}/settings`)
+  const record = new RegExp(`/mailboxes/${id}$`)
+  const reading = Promise.withResolvers<void>()
+  let typing = Promise.resolve()
+  await page.route(record, async (route) => {
+    await (route.request().method() === 'GET' ? reading.promise : typing)
+    await route.continue()
+  })
+  const answerTo = (method: string) =>
+    page.waitForResponse((answer) => record.test(answer.url()) && answer.request().method() === method)
+  const save = async (button: string, meanwhile = async () => {}) => {
+    const saved = answerTo('PATCH')
+    await page.getByRole('button', { name: button }).click()
+    await meanwhile()
+    assert.equal((await saved).status(), 200)
+    await page.locator('button[aria-busy="true"]').waitFor({ state: 'detached' })
+  }
+  await page.getByLabel('Some accounts').check()
+  await page.getByLabel('Backup relay').check()
+  await save('Save accounts')
+  await save('Save accounts')
+  const name = page.getByLabel('Name', { exact: true })
+  await name.fill(' Again ')
+  await save('Save settings')
+  assert.equal(await name.inputValue(), 'Again', 'as the server stored it')
+  const typed = Promise.withResolvers<void>()
+  typing = typed.promise
+  await name.fill('Once more')
+  await save('Save settings', async () => {
+    await name.fill('For the last time')
+    typed.resolve()
+  })
+  const read = answerTo('GET')
+  reading.resolve()
+  await read
+  await tab.isDrawn()
+  assert.equal(await page.getByText('Another person changed this').count(), 0)
+  await save('Save settings')
+  const { data } = (await web.appliance.get(`/mailboxes/${id}`, web.team.key)).body
+  const expected = { type: 'providers', provider_public_ids: [web.ids.provider] }
+  assert.deepEqual([data.display_name, data.send_scope], ['For the last time', expected])
+  tab.hasNoComplaints('a form that is saved again')
   await tab.close()
 }

@@ -5,7 +5,7 @@ import { toApiError } from '../api/errors.ts'
 /** A busy record may change again between reading and saving. */
 const MOST_TRIES = 3
 
-interface Tagged<T> {
+export interface Tagged<T> {
   value: T
   tag: string
 }
@@ -16,8 +16,8 @@ export interface Change<T> {
   /** What the form shows of the record. */
   shown: (record: T) => unknown
   read: () => Promise<Tagged<T>>
-  /** Sends the change with this tag in If-Match. */
-  send: (tag: string) => Promise<void>
+  /** Sends the change with this tag in If-Match, and answers the record as it is then. */
+  send: (tag: string) => Promise<Tagged<T>>
 }
 
 /** Another text when something that a form shows has changed. */
@@ -25,9 +25,10 @@ export const keyOf = (shown: unknown): string => JSON.stringify(shown)
 
 /**
  * Changes a record unless another person changed what the form shows; what its use changed since then does not matter.
+ * @returns the record as it is then
  * @throws ApiError
  */
-export async function changeShown<T>({ seen, shown, read, send }: Change<T>): Promise<void> {
+export async function changeShown<T>({ seen, shown, read, send }: Change<T>): Promise<Tagged<T>> {
   let { tag } = seen
   for (let tries = 1; ; tries++) {
     try {

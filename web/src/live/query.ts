@@ -159,6 +159,11 @@ async function partsAfter<T>(
   return parts
 }
 
+/** Shows what the answer to a change said of a record, until the query with this key has asked again. */
+export function showAnswer<T>(key: QueryKey, answer: T): void {
+  queries.setQueryData(key, answer)
+}
+
 /** Asks again what begins with this key. */
 export function refresh(...key: QueryKey): void {
   void queries.invalidateQueries({ queryKey: key })

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { type Change, changeShown, keyOf } from './change.ts'
-import { type Action, useAction } from './query.ts'
+import { type Action, refresh, showAnswer, useAction } from './query.ts'
 
 interface FormState<F> {
   /** The record when the form last followed it. */
@@ -22,8 +22,8 @@ export interface RecordForm<F> {
   changed: Partial<F>
   isChanged: boolean
   isOvertaken: boolean
-  /** To be called when the changes are saved. @param emptied fields that the record does not show */
-  saved(emptied?: Partial<F>): void
+  /** To be called when the changes are saved. @param answered the fields as the answer has them */
+  saved(answered: F): void
 }
 
 /** @param now the fields as the record has them */
@@ -37,10 +37,11 @@ export function useRecordForm<F extends object>(now: F): RecordForm<F> {
     ...{ fields, changed, isChanged },
     isOvertaken: isOvertaken && isChanged,
     set: (change) => setState((latest) => ({ ...latest, fields: { ...latest.fields, ...change } })),
-    saved: (emptied) =>
+    saved: (answered) =>
       setState((latest) => ({
-        ...{ ...latest, isOvertaken: false },
-        ...{ base: { ...fields, ...emptied }, fields: { ...latest.fields, ...emptied } },
+        ...{ seen: latest.seen, base: answered, isOvertaken: false },
+        // What was typed since the changes were sent stays. A secret does not, because no record shows one.
+        fields: { ...answered, ...differing(latest.fields, fields) },
       })),
   }
 }
@@ -50,41 +51,44 @@ function followed<F extends object>(state: FormState<F>, now: F): FormState<F> {
   if (keyOf(now) === keyOf(seen)) return state
   const typed = differing(fields, base)
   const isTyped = Object.keys(typed).length > 0
-  // The answer to what this person saved may come before their request ends.
-  const isOwn = keyOf(differing(now, base)) === keyOf(typed)
-  const isOvertaken = isTyped && (state.isOvertaken || !isOwn)
+  // What this person saved may be read before their request ends: the record has what they typed.
+  const theirs = differing(differing(now, base), fields)
+  const isOvertaken = isTyped && (state.isOvertaken || Object.keys(theirs).length > 0)
   return { seen: now, base: now, fields: { ...now, ...typed }, isOvertaken }
 }
 
 interface RecordSave<R, F> extends Pick<Change<R>, 'seen' | 'read' | 'send'> {
   fieldsOf: (record: R) => F
-  /** Secrets: what was saved does not stay in the form, so that it can be typed again. */
-  emptied?: Partial<F>
+  /** Of the query of the record. What begins with its team and kind is asked again, after a conflict, too. */
+  key: readonly [team: string, kind: string, id: string]
   onSaved: () => void
-  /** Asks for the record again: after a conflict, too. */
-  refetch: () => void
 }
 
-/** Saves what was changed in a form; a conflict is that another person has changed the same fields. */
+/**
+ * Saves what was changed in a form; a conflict is that another person has changed the same fields. The record is shown as the answer has
+ * it, with which a form that is saved again, before the record is asked again, is compared.
+ */
 export function useRecordSave<R, F extends object>(
   form: RecordForm<F>,
-  { fieldsOf, emptied, onSaved, refetch, ...change }: RecordSave<R, F>,
+  { fieldsOf, key, onSaved, ...change }: RecordSave<R, F>,
 ): Action<[], void> {
   // Where nothing was changed all that is shown is sent again, which must not take back what another person has saved.
   const names = Object.keys(form.isChanged ? form.changed : form.fields) as (keyof F)[]
   return useAction(async () => {
     try {
-      await changeShown({ ...change, shown: (record) => names.map((name) => fieldsOf(record)[name]) })
-      form.saved(emptied)
+      const answer = await changeShown({ ...change, shown: (record) => names.map((name) => fieldsOf(record)[name]) })
+      form.saved(fieldsOf(answer.value))
+      showAnswer(key, answer)
     } finally {
-      refetch()
+      const [team, kind] = key
+      refresh(team, kind)
     }
     onSaved()
   })
 }
 
 /** The members of one that differ from another. */
-function differing<F extends object>(one: F, other: F): Partial<F> {
+function differing<F extends object>(one: Partial<F>, other: F): Partial<F> {
   const names = (Object.keys(one) as (keyof F)[]).filter((name) => keyOf(one[name]) !== keyOf(other[name]))
   return Object.fromEntries(names.map((name) => [name, one[name]])) as Partial<F>
 }

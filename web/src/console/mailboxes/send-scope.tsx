@@ -1,8 +1,8 @@
 // Which sending accounts carry the messages of a mailbox: all of the team, some, or those of some groups.
 
-import { done, takeList, takeTagged } from '../../api/client.ts'
+import { takeList, takeTagged } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
-import { refresh, useQuery } from '../../live/query.ts'
+import { useQuery } from '../../live/query.ts'
 import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/field.tsx'
@@ -43,12 +43,13 @@ export function SendScope({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string
   const params = { path: { mailbox_id: mailbox.id } }
   const body = { send_scope: scopeOf(type, [...ids]) }
   const save = useRecordSave(form, {
-    ...{ fieldsOf, seen: { value: mailbox, tag } },
+    ...{ fieldsOf, key: [team.id, 'mailboxes', mailbox.id], seen: { value: mailbox, tag } },
     read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params })),
     send: (version) =>
-      done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body })),
+      takeTagged(
+        team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
+      ),
     onSaved: () => say(words.saved),
-    refetch: () => refresh(team.id, 'mailboxes'),
   })
   const setIds = (ids: readonly string[]) => form.set({ scope: { type, ids } })
   const toggle = (id: string, isOn: boolean) => setIds(isOn ? [...ids, id] : ids.filter((one) => one !== id))

@@ -59,12 +59,13 @@ function NameAndSpace({ mailbox, tag }: SettingsProps) {
     ...(form.changed.quota === undefined ? {} : { quota_bytes: Math.round(Number(quota) * GB) }),
   }
   const save = useRecordSave(form, {
-    ...{ fieldsOf, seen: { value: mailbox, tag } },
+    ...{ fieldsOf, key: [team.id, 'mailboxes', mailbox.id], seen: { value: mailbox, tag } },
     read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params })),
     send: (version) =>
-      done(team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body })),
+      takeTagged(
+        team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
+      ),
     onSaved: () => say(words.saved),
-    refetch: () => refresh(team.id, 'mailboxes'),
   })
   return (
     <form

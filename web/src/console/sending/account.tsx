@@ -165,15 +165,13 @@ function Settings({ provider, tag }: { provider: Provider; tag: string }) {
   const params = { path: { provider_id: provider.id } }
   const body = changedBody(form, entries.changed)
   const save = useRecordSave(entries, {
-    ...{ fieldsOf: formOf, seen: { value: provider, tag } },
+    ...{ fieldsOf: formOf, key: [team.id, 'providers', provider.id], seen: { value: provider, tag } },
     read: () => takeTagged(team.api.GET('/providers/{provider_id}', { params })),
     send: (version) =>
-      done(
+      takeTagged(
         team.api.PATCH('/providers/{provider_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
       ),
-    emptied: { password: '' },
     onSaved: () => say(words.saved),
-    refetch: () => refresh(team.id, 'providers'),
   })
   return (
     <Section title={words.settings}>

@@ -1,8 +1,7 @@
 // The settings of one webhook.
 
-import { done, takeTagged } from '../../api/client.ts'
+import { takeTagged } from '../../api/client.ts'
 import type { Webhook } from '../../api/types.ts'
-import { refresh } from '../../live/query.ts'
 import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
@@ -39,12 +38,13 @@ export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
   const params = { path: { webhook_id: webhook.id } }
   const body = bodyOf(form.changed)
   const save = useRecordSave(form, {
-    ...{ fieldsOf, seen: { value: webhook, tag } },
+    ...{ fieldsOf, key: [team.id, 'webhooks', webhook.id], seen: { value: webhook, tag } },
     read: () => takeTagged(team.api.GET('/webhooks/{webhook_id}', { params })),
     send: (version) =>
-      done(team.api.PATCH('/webhooks/{webhook_id}', { params: { ...params, header: { 'If-Match': version } }, body })),
+      takeTagged(
+        team.api.PATCH('/webhooks/{webhook_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
+      ),
     onSaved: () => say(words.saved),
-    refetch: () => refresh(team.id, 'webhooks'),
   })
   const mayChange = team.may('webhook.update')
   const urlError = save.error?.fieldMessage('url')
