@@ -1,17 +1,17 @@
 // Which sending accounts carry the messages of a mailbox: all of the team, some, or those of some groups.
 
-import { takeList, takeTagged } from '../../api/client.ts'
+import { takeList } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
 import { useQuery } from '../../live/query.ts'
-import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
+import { useRecordForm } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/field.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Section } from '../../parts/page.tsx'
 import { ErrorCard, SaveTrouble } from '../../parts/quiet.tsx'
-import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
+import { useMailboxSave } from './mailbox-save.ts'
 
 type Scope = MailboxAdmin['send_scope']
 
@@ -36,21 +36,11 @@ function scopeOf(type: Scope['type'], ids: string[]): Scope {
 }
 
 export function SendScope({ mailbox, tag }: { mailbox: MailboxAdmin; tag: string }) {
-  const team = useTeam()
   const form = useRecordForm(fieldsOf(mailbox))
   const { type, ids } = form.fields.scope
   const named = useNamed(type)
-  const params = { path: { mailbox_id: mailbox.id } }
   const body = { send_scope: scopeOf(type, [...ids]) }
-  const save = useRecordSave(form, {
-    ...{ fieldsOf, key: [team.id, 'mailboxes', mailbox.id], seen: { value: mailbox, tag } },
-    read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params })),
-    send: (version) =>
-      takeTagged(
-        team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
-      ),
-    onSaved: () => say(words.saved),
-  })
+  const save = useMailboxSave(form, { value: mailbox, tag }, fieldsOf, body)
   const setIds = (ids: readonly string[]) => form.set({ scope: { type, ids } })
   const toggle = (id: string, isOn: boolean) => setIds(isOn ? [...ids, id] : ids.filter((one) => one !== id))
   return (

@@ -2,10 +2,10 @@
 
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { done, takeTagged } from '../../api/client.ts'
+import { done } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
 import { refresh, useAction } from '../../live/query.ts'
-import { useRecordForm, useRecordSave } from '../../live/record-form.ts'
+import { useRecordForm } from '../../live/record-form.ts'
 import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
@@ -14,6 +14,7 @@ import { SaveTrouble } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
+import { useMailboxSave } from './mailbox-save.ts'
 import { SendScope } from './send-scope.tsx'
 
 const GB = 1_000_000_000
@@ -53,20 +54,11 @@ function NameAndSpace({ mailbox, tag }: SettingsProps) {
   const mayManage = team.may('mailbox.admin.manage')
   const form = useRecordForm(fieldsOf(mailbox))
   const { name, quota } = form.fields
-  const params = { path: { mailbox_id: mailbox.id } }
   const body = {
     ...(form.changed.name === undefined ? {} : { display_name: name.trim() || null }),
     ...(form.changed.quota === undefined ? {} : { quota_bytes: Math.round(Number(quota) * GB) }),
   }
-  const save = useRecordSave(form, {
-    ...{ fieldsOf, key: [team.id, 'mailboxes', mailbox.id], seen: { value: mailbox, tag } },
-    read: () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}', { params })),
-    send: (version) =>
-      takeTagged(
-        team.api.PATCH('/mailboxes/{mailbox_id}', { params: { ...params, header: { 'If-Match': version } }, body }),
-      ),
-    onSaved: () => say(words.saved),
-  })
+  const save = useMailboxSave(form, { value: mailbox, tag }, fieldsOf, body)
   return (
     <form
       class="stack loose narrow-form"
