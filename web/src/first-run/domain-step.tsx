@@ -8,6 +8,7 @@ import { useRequestKey } from '../live/request-key.ts'
 import { DomainRecords, useDomainCheck } from '../panels/domain-records.tsx'
 import { Button } from '../parts/button.tsx'
 import { TextField } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { ErrorCard } from '../parts/quiet.tsx'
 import { common } from '../words/en/common.ts'
 import { firstRun as words } from '../words/en/first-run.ts'
@@ -35,14 +36,7 @@ export function DomainStep({ api, domain, onMade, onDone }: DomainStepProps) {
         <p class="lead">{words.domainLead}</p>
       </div>
       {domain === null ? (
-        <form
-          class="stack loose"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            void add.run()
-          }}
-        >
+        <Form class="stack loose" onSubmit={() => void add.run()}>
           <TextField
             label={words.domain}
             hint={words.domainHint}
@@ -59,7 +53,7 @@ export function DomainStep({ api, domain, onMade, onDone }: DomainStepProps) {
               {words.addDomain}
             </Button>
           </div>
-        </form>
+        </Form>
       ) : (
         <Watched api={api} domain={domain} onDone={onDone} />
       )}

@@ -9,6 +9,7 @@ import { useRequestKey } from '../live/request-key.ts'
 import { ProgramSettings } from '../panels/program-settings.tsx'
 import { Button } from '../parts/button.tsx'
 import { TextField } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { common } from '../words/en/common.ts'
 import { firstRun as words } from '../words/en/first-run.ts'
@@ -47,14 +48,7 @@ export function MailboxStep({ api, domain, mailbox, onMade, onDone }: MailboxSte
         <p class="lead">{words.mailboxLead}</p>
       </div>
       {mailbox === null ? (
-        <form
-          class="stack loose"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            void make.run()
-          }}
-        >
+        <Form class="stack loose" onSubmit={() => void make.run()}>
           <TextField
             label={mailboxes.localPart}
             isLarge
@@ -70,7 +64,7 @@ export function MailboxStep({ api, domain, mailbox, onMade, onDone }: MailboxSte
               {words.makeMailbox}
             </Button>
           </div>
-        </form>
+        </Form>
       ) : password === null ? (
         <WithoutPassword mailbox={mailbox} make={makePassword} onDone={onDone} />
       ) : (

@@ -7,6 +7,7 @@ import { hasPasskeys } from '../api/person.ts'
 import { useAction } from '../live/query.ts'
 import { Button } from '../parts/button.tsx'
 import { TextField } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { ToneLine } from '../parts/marks.tsx'
 import { ErrorCard } from '../parts/quiet.tsx'
 import { firstRun as words } from '../words/en/first-run.ts'
@@ -62,14 +63,7 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
       </div>
       {token === '' && <ToneLine tone="warn">{words.noToken}</ToneLine>}
       {!isByPassword && !hasPasskeys() && <ToneLine tone="warn">{words.noPasskeys}</ToneLine>}
-      <form
-        class="stack loose"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void act.run()
-        }}
-      >
+      <Form class="stack loose" onSubmit={() => void act.run()}>
         <OwnerFields form={form} set={set} error={act.error} hasPassword={isByPassword} />
         {isCancelled && <ToneLine tone="warn">{words.cancelled}</ToneLine>}
         {act.error !== null && !isCancelled && !isInForm && <ErrorCard error={act.error} />}
@@ -91,7 +85,7 @@ export function OwnerStep({ token, allowed, onDone }: OwnerStepProps) {
           )}
         </div>
         {!isByPassword && hasPasskeys() && <p class="soft">{words.passkeyNote}</p>}
-      </form>
+      </Form>
     </>
   )
 }

@@ -9,6 +9,7 @@ import { useAction } from '../live/query.ts'
 import { Button } from '../parts/button.tsx'
 import { SelectField, TextField } from '../parts/field.tsx'
 import { Foreign } from '../parts/foreign.tsx'
+import { Form } from '../parts/form.tsx'
 import { Badge } from '../parts/marks.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { ErrorCard } from '../parts/quiet.tsx'
@@ -42,14 +43,7 @@ export function Profile() {
   const locales = Object.entries(words.locales).map(([value, label]) => ({ value, label }))
   return (
     <Page title={words.pages.profile} note={person.email} curl={[{ method: 'GET', path: '/self', base: '/me/v1' }]}>
-      <form
-        class="stack loose narrow-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
+      <Form class="stack loose narrow-form" onSubmit={() => void save.run()}>
         <TextField label={words.name} hint={words.nameHint} autoComplete="name" value={name} onValue={setName} />
         <SelectField label={words.locale} value={locale} choices={locales} onValue={setChosen} />
         <SelectField
@@ -65,7 +59,7 @@ export function Profile() {
             {words.save}
           </Button>
         </div>
-      </form>
+      </Form>
       {person.mailboxes.length > 0 && <OwnMailboxes mailboxes={person.mailboxes} />}
       <Section title={words.teams}>
         {person.teams.length === 0 ? (

@@ -7,6 +7,7 @@ import { focusTitleIfLost } from '../base/focus.ts'
 import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
 import { ErrorCard } from './quiet.tsx'
 
 interface DialogProps {
@@ -60,19 +61,7 @@ export function Dialog({ title, children, foot, isWide = false, error = null, on
         onClose()
       }}
     >
-      {onSubmit === undefined ? (
-        content
-      ) : (
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            onSubmit()
-          }}
-        >
-          {content}
-        </form>
-      )}
+      {onSubmit === undefined ? content : <Form onSubmit={onSubmit}>{content}</Form>}
     </dialog>
   )
 }

@@ -1,6 +1,5 @@
 // The page to sign in: a passkey first, a mailed link second, password and recovery code behind links.
 
-import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiError } from '../api/errors.ts'
 import { readFirstRun } from '../api/first-run.ts'
@@ -11,6 +10,7 @@ import { Button } from '../parts/button.tsx'
 import { Secret } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Check, TextField } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { Icon, Mark } from '../parts/icon.tsx'
 import { ToneLine } from '../parts/marks.tsx'
 import { describe, ErrorCard } from '../parts/quiet.tsx'
@@ -120,7 +120,7 @@ function ByLink() {
     )
   }
   return (
-    <Form onSubmit={() => void action.run()}>
+    <Form class="field" onSubmit={() => void action.run()}>
       <EmailField value={email} onValue={setEmail} error={action.error} hint={words.linkHint} />
       <Button size="form" submits isBusy={action.isBusy}>
         {words.mailLink}
@@ -137,7 +137,7 @@ function ByPassword({ isTrusted }: { isTrusted: boolean }) {
     enter()
   })
   return (
-    <Form onSubmit={() => void action.run()}>
+    <Form class="field" onSubmit={() => void action.run()}>
       <EmailField value={email} onValue={setEmail} error={null} />
       <TextField
         label={words.password}
@@ -163,7 +163,7 @@ function ByCode() {
     enter()
   })
   return (
-    <Form onSubmit={() => void action.run()}>
+    <Form class="field" onSubmit={() => void action.run()}>
       <EmailField value={email} onValue={setEmail} error={null} />
       <TextField label={words.code} hint={words.codeHint} isLarge isMono value={code} onValue={setCode} />
       {action.error !== null && <ErrorCard error={action.error} title={wrongOf(action.error)} />}
@@ -195,21 +195,6 @@ function EmailField({ value, onValue, error, hint }: EmailFieldProps) {
       hint={hint}
       error={error === null ? undefined : (error.fieldMessage('email') ?? describe(error).hint)}
     />
-  )
-}
-
-function Form({ onSubmit, children }: { onSubmit: () => void; children: ComponentChildren }) {
-  return (
-    <form
-      class="field"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
-      {children}
-    </form>
   )
 }
 

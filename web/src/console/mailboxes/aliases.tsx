@@ -8,6 +8,7 @@ import { useRequestKey } from '../../live/request-key.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Time } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard } from '../../parts/quiet.tsx'
@@ -74,14 +75,7 @@ function AddAlias({ mailbox }: { mailbox: MailboxAdmin }) {
   })
   const domain = mailbox.email.slice(mailbox.email.indexOf('@'))
   return (
-    <form
-      class="row-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void add.run()
-      }}
-    >
+    <Form class="row-form" onSubmit={() => void add.run()}>
       <TextField
         label={words.addAlias}
         type="email"
@@ -93,6 +87,6 @@ function AddAlias({ mailbox }: { mailbox: MailboxAdmin }) {
       <Button submits isBusy={add.isBusy}>
         {words.addAlias}
       </Button>
-    </form>
+    </Form>
   )
 }

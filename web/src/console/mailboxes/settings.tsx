@@ -10,6 +10,7 @@ import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { SaveTrouble } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
@@ -60,14 +61,7 @@ function NameAndSpace({ mailbox, tag }: SettingsProps) {
   }
   const save = useMailboxSave(form, { value: mailbox, tag }, fieldsOf, body)
   return (
-    <form
-      class="stack loose narrow-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save.run()
-      }}
-    >
+    <Form class="stack loose narrow-form" onSubmit={() => void save.run()}>
       <TextField
         label={words.name}
         hint={words.nameHint}
@@ -94,7 +88,7 @@ function NameAndSpace({ mailbox, tag }: SettingsProps) {
           </Button>
         </div>
       )}
-    </form>
+    </Form>
   )
 }
 

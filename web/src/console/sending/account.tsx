@@ -11,6 +11,7 @@ import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { State, Time, ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Section } from '../../parts/page.tsx'
@@ -175,14 +176,7 @@ function Settings({ provider, tag }: { provider: Provider; tag: string }) {
   })
   return (
     <Section title={words.settings}>
-      <form
-        class="stack loose form-column"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
+      <Form class="stack loose form-column" onSubmit={() => void save.run()}>
         <TextField
           label={words.name}
           value={form.name}
@@ -208,7 +202,7 @@ function Settings({ provider, tag }: { provider: Provider; tag: string }) {
             </Button>
           </div>
         )}
-      </form>
+      </Form>
     </Section>
   )
 }

@@ -10,6 +10,7 @@ import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/facts.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Badge, State } from '../../parts/marks.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
@@ -54,14 +55,7 @@ function Rename({ current, tag }: { current: Team; tag: string }) {
   const error = save.error?.fieldMessage('name')
   const isSame = name.trim() === '' || name.trim() === current.name
   return (
-    <form
-      class="stack loose narrow-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save.run()
-      }}
-    >
+    <Form class="stack loose narrow-form" onSubmit={() => void save.run()}>
       <TextField label={words.name} hint={words.nameHint} value={name} onValue={setName} error={error} />
       {save.error !== null && error === undefined && <ErrorCard error={save.error} />}
       <div class="row">
@@ -69,7 +63,7 @@ function Rename({ current, tag }: { current: Team; tag: string }) {
           {common.save}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { CodeValue } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/facts.tsx'
 import { Check, TextField } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { SaveTrouble } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
@@ -50,14 +51,7 @@ export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
   const urlError = save.error?.fieldMessage('url')
   return (
     <div class="stack loose">
-      <form
-        class="stack measure"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
+      <Form class="stack measure" onSubmit={() => void save.run()}>
         {!mayChange && <p class="soft">{common.viewerNote}</p>}
         <TextField
           label={words.url}
@@ -82,7 +76,7 @@ export function Settings({ webhook, tag }: { webhook: Webhook; tag: string }) {
             </Button>
           </div>
         )}
-      </form>
+      </Form>
       <dl class="facts">
         <Fact name={words.id}>
           <CodeValue text={webhook.id} what={words.idOf} />
