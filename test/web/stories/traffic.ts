@@ -16,6 +16,13 @@ import type { WebAppliance } from '../web-appliance.ts'
 const HOUR = 3_600_000
 const REPLY = { smtpCode: 451, enhancedCode: '4.7.1', text: '451 4.7.1 greylisted, come back later' }
 
+/** Below the text of each step of a timeline, px. */
+const STEP_GAPS = `[...document.querySelectorAll('.timeline li:not(:last-child)')].map((step) => {
+  const text = document.createRange()
+  text.selectNodeContents(step.lastElementChild)
+  return step.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom
+})`
+
 /** A message of the team to these recipients, with an outcome for each. @returns the ids of its rows */
 async function send(web: WebAppliance, outcomes: Record<string, Outcome>): Promise<string[]> {
   const { app } = web.appliance
@@ -96,10 +103,17 @@ export const trafficStories: readonly Story[] = [
       await page.getByText('failed / bounced').waitFor()
       await page.getByText('answered 500').waitFor()
       assert.match(
-        (await page.getByRole('link', { name: /^message\.bounced to hooks\.test/ }).getAttribute('href')) ?? '',
+        (await page.getByRole('link', { name: /^message\.bounced to hooks\.test:\d+$/ }).getAttribute('href')) ?? '',
         new RegExp(`/webhooks/${webhook.id}\\?open=whda_`),
       )
       await tab.check('a failed delivery')
+      await tab.showAs('phone')
+      const gaps = (await page.evaluate(STEP_GAPS)) as number[]
+      assert.ok(
+        gaps.every((gap) => gap >= 8),
+        `a step of several lines keeps its distance from the next one: ${gaps.join(', ')} px`,
+      )
+      await tab.showAs('light')
       await page.getByRole('button', { name: 'Resend' }).click()
       await page.getByText('Send the message to full@friend.test again?').waitFor()
       await tab.check('the question before resending', 'dialog[open]')

@@ -86,8 +86,8 @@ function HookCall({ type, attempt }: { type: string; attempt: Attempt }) {
     <>
       <a href={`${team.href('webhooks', attempt.webhook_id)}?open=${attempt.id}`}>
         {hook.called(type, hostOf(attempt.webhook_url))}
-      </a>{' '}
-      {parts.join(', ')}
+      </a>
+      {`: ${parts.join(', ')}`}
     </>
   )
 }

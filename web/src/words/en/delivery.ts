@@ -57,7 +57,7 @@ export const delivery = {
   },
   hook: {
     title: 'Webhook',
-    called: (type: string, host: string) => `${type} to ${host}:`,
+    called: (type: string, host: string) => `${type} to ${host}`,
     answered: (status: number, ms: string) => `answered ${status} in ${ms} ms`,
     noAnswer: (why: string) => `no answer (${why})`,
     attempt: (attempt: number, most: number) => `attempt ${attempt} of ${most}`,
