@@ -13,7 +13,7 @@ import { resultsHeader } from './authentication-results.ts'
 import { DmarcCheck } from './dmarc.ts'
 import { KnownOutcomes } from './known-outcomes.ts'
 import { RecordingResolver } from './recording-resolver.ts'
-import { resultOf, type Signatures, verifySignatures } from './signatures.ts'
+import { domainText, resultOf, type Signatures, verifySignatures } from './signatures.ts'
 import { checkableSender } from './spf-labels.ts'
 
 /** Timeout of the whole check; a check that is not complete by then results in "temperror". */
@@ -89,7 +89,7 @@ const SENDER = '\0'
 
 async function checkSpf(arrival: Arrival, dns: RecordingResolver): Promise<Spf> {
   const { mailFrom, remoteAddress, helo, hostName } = arrival
-  const domain = clean(domainOf(mailFrom || `postmaster@${helo}`), 255)
+  const domain = domainText(domainOf(mailFrom || `postmaster@${helo}`))
   const named = mailFrom === '' ? null : mailFrom.slice(mailFrom.lastIndexOf('@') + 1)
   const key = JSON.stringify([remoteAddress, helo, hostName, named])
   try {

@@ -29,7 +29,7 @@ export function resultOf(said: unknown): AuthResult {
 export interface Signatures {
   /** Without alignment, which DMARC determines. */
   signatures: SignatureVerdict[]
-  /** Domains whose signature passes and covers the whole body. */
+  /** Domains whose signature passes and covers the whole body, as their keys were looked up: in A-labels. */
   domains: string[]
   arc: AuthResult
   arcDomain: string
@@ -55,7 +55,7 @@ export async function verifySignatures(
     // A signature over the first bytes only (l=) does not cover what a reader sees after them: RFC 6376 8.2.
     domains: results
       .filter(({ status, isCovering }) => status.result === 'pass' && !status.underSized && isCovering)
-      .map(({ signingDomain }) => signingDomain),
+      .map(({ signingDomain }) => domainText(signingDomain)),
     ...chain,
   }
 }
@@ -87,8 +87,11 @@ async function arcOf(
   return { arc, arcDomain: typeof newest === 'string' ? domainText(newest) : '' }
 }
 
-/** A-labels in lower case, the name whose key was asked for: without characters that are not seen it would look like another. */
-function domainText(domain: string): string {
+/**
+ * A-labels in lower case, the name whose records were asked for: without characters that are not seen it would look like another, and
+ * the lower case of a capital sigma depends on what follows it.
+ */
+export function domainText(domain: string): string {
   return clean(tools.toALabel(domain.slice(0, NAME_CHARS_MAX)).toLowerCase(), TEXT_MAX)
 }
 

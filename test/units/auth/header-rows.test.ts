@@ -218,6 +218,32 @@ test('the domain of a signature is named by its A-labels, and one of any length 
   assert.ok(user < 300_000, `${user} \u00b5s`)
 })
 
+test('a signature is aligned by the name its key was looked up by', async () => {
+  // In front of a dot and a letter a capital sigma has another lower case than at the end of a label: two domains.
+  const [signer, other] = ['xn--mxa8a.test', 'xn--mxa0b.test']
+  const policy = { TXT: ['v=DMARC1; p=reject'] }
+  const records: Zone = {
+    [`ed._domainkey.${signer}`]: { TXT: [keys.ed.record] },
+    [`_dmarc.${signer}`]: policy,
+    [`_dmarc.${other}`]: policy,
+  }
+  const judge = async (author: string) => {
+    const domain = Buffer.from('\u0391\u03a3.test').toString('latin1')
+    const signing = { domain, key: keys.ed, selector: 'ed', fields: ['from'] }
+    const bytes = Buffer.from(signMail(`From: ann@${author}\r\n\r\nHi\r\n`, signing), 'latin1')
+    const { verdict } = await authenticate(bytes, arrival(), zoneResolver(records))
+    return [verdict.dkim, verdict.dmarc, verdict.fromAligned, verdict.signatures[0]!.aligned]
+  }
+  assert.deepEqual(await judge(signer), ['pass', 'pass', true, true])
+  assert.deepEqual(await judge(other), ['pass', 'fail', false, false])
+  // The same for the name in HELO, which stands for the domain of the null sender (RFC 7208 §2.4).
+  records['xn--bank-u76a.test'] = { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }
+  records['_dmarc.bank.test'] = policy
+  const given = arrival({ mailFrom: '', helo: '\u200bbank.test' })
+  const { verdict } = await authenticate(Buffer.from('From: ann@bank.test\r\n\r\nHi\r\n'), given, zoneResolver(records))
+  assert.deepEqual([verdict.spf, verdict.spfDomain, verdict.dmarc], ['pass', 'xn--bank-u76a.test', 'fail'])
+})
+
 test('a chain whose newest signature covers the first bytes of the body only does not pass', async () => {
   const rowOf = (line: string) => headerRows(Buffer.from(line))[0]!
   const signed = (lines: string[], line: string) => {
