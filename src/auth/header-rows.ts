@@ -17,7 +17,10 @@ export class HeaderRow {
     return Buffer.from(this.text, 'latin1')
   }
 
-  /** Whether readers see what is signed: the colon is in the first line, and each other line is a fold. */
+  /**
+   * Whether each reader sees the field as it is signed: the colon is in the first line, and each other line is a fold. The relaxed form
+   * hides a fold in front of the colon; for some readers a line that is neither field nor fold starts the body.
+   */
   get isPlain(): boolean {
     return !this.text.includes('\n') || (/^[^:\n]*:/.test(this.text) && !/\n(?![ \t])/.test(this.text))
   }
@@ -62,24 +65,11 @@ function startsField(line: string, next: string | undefined): boolean {
   return next !== undefined && NAME_ONLY.test(line) && FIELD_START.test(`${line}\r\n${next}`)
 }
 
-/** How often a field occurs, and whether each of its rows is plain. */
-export interface Occurrences {
-  count: number
-  isPlain: boolean
-}
-
-/** The fields of these names that are repeated or not plain. */
-export function doubtfulFields(
-  rows: readonly HeaderRow[],
-  names: ReadonlySet<string>,
-): ReadonlyMap<string, Occurrences> {
-  const found = new Map<string, Occurrences>()
-  for (const row of rows) {
-    if (row.key === null || !names.has(row.key)) continue
-    const { count, isPlain } = found.get(row.key) ?? { count: 0, isPlain: true }
-    found.set(row.key, { count: count + 1, isPlain: isPlain && row.isPlain })
-  }
-  return new Map([...found].filter(([, { count, isPlain }]) => count > 1 || !isPlain))
+/** How often the fields of these names occur, those that are repeated. */
+export function repeatedFields(rows: readonly HeaderRow[], names: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { key } of rows) if (key !== null && names.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return new Map([...counts].filter(([, count]) => count > 1))
 }
 
 /** Selects the signed rows: each name of h= takes the last row of it that is not taken yet (RFC 6376 §5.4.2). */

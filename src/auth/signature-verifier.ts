@@ -8,14 +8,7 @@ import type { ArcData, KeyCache, SignatureField, SignatureResult, Status } from 
 import { SINGLE_FIELDS } from '../mime/headers.ts'
 import { BodyHash, hashRelaxed, hashSimple } from './body-hash.ts'
 import { DkimKeyCache, NAME_CHARS_MAX, type ReadKey } from './dkim-key-cache.ts'
-import {
-  doubtfulFields,
-  type HeaderRow,
-  headerRows,
-  type Occurrences,
-  SignedRows,
-  signedHeader,
-} from './header-rows.ts'
+import { type HeaderRow, headerRows, repeatedFields, SignedRows, signedHeader } from './header-rows.ts'
 import type { RecordingResolver } from './recording-resolver.ts'
 
 /** Verified signatures; each needs a query to a name server of the sender's choice. */
@@ -38,7 +31,8 @@ export class SignatureVerifier {
   readonly arc: ArcData
   readonly #keys: KeyCache
   readonly #now: Date
-  #doubtful: ReadonlyMap<string, Occurrences> = new Map()
+  #isWellFormed = true
+  #repeated: ReadonlyMap<string, number> = new Map()
   readonly #fields: SignatureField[] = []
   readonly #bodies = new Map<string, BodyHash>()
 
@@ -51,7 +45,8 @@ export class SignatureVerifier {
   /** Verifies the first SIGNATURES_MAX DKIM signatures and the newest of ARC. */
   async verify(header: Uint8Array, body: Uint8Array): Promise<CheckedResult[]> {
     const rows = headerRows(header)
-    this.#doubtful = doubtfulFields(rows, SHOWN_ONCE)
+    this.#isWellFormed = rows.every(({ isPlain }) => isPlain)
+    this.#repeated = repeatedFields(rows, SHOWN_ONCE)
     this.#readSignatures(rows)
     this.#prefetchKeys()
     // The body is hashed while the queries are pending.
@@ -72,18 +67,16 @@ export class SignatureVerifier {
 
   /**
    * Whether what a signature lists is what is displayed. Signatures count from the end of the header, but the first field is
-   * displayed: an additional field at the top is not signed. The obsolete fold in front of a colon and lines that belong to no
-   * field vanish in the relaxed form, and readers skip them: both hide what is signed.
+   * displayed: an additional field at the top is not signed. In a header that is malformed (RFC 6376 §3.8), readers take other lines
+   * for the fields, or for the body, than the signature does, and what they take may be in a field that is not signed.
    */
   covers(field: SignatureField): boolean {
-    if (this.#doubtful.size === 0) return true
+    if (!this.#isWellFormed) return false
+    if (this.#repeated.size === 0) return true
     const names = signedNames(field)
       .split(':')
       .map((name) => name.trim().toLowerCase())
-    return [...this.#doubtful].every(([name, { count, isPlain }]) => {
-      const listed = names.filter((signed) => signed === name).length
-      return isPlain ? listed >= count : listed === 0 && count === 1
-    })
+    return [...this.#repeated].every(([name, count]) => names.filter((signed) => signed === name).length >= count)
   }
 
   #readSignatures(rows: readonly HeaderRow[]): void {

@@ -109,7 +109,7 @@ function verdictOf(result: CheckedResult): SignatureVerdict {
 
 function reasonOf(status: Status, isCovering: boolean): string {
   if (status.result === 'pass' && !isCovering) {
-    return 'The signature is valid, but a field that may occur only once is repeated or malformed: what is displayed is not signed.'
+    return 'The signature is valid, but the header is malformed, or a field that may occur only once is repeated: what is displayed may not be signed.'
   }
   if (status.result === 'pass') {
     return status.underSized

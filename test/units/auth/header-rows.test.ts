@@ -179,9 +179,12 @@ test('a signature that is valid only because its canonical form hides what reade
     // Readers skip a line that is no field: the subject says the contrary.
     signed.replace('Do not pay', 'Do \r\nnot pay'),
     signed.replace('text/html', 'text/\r\nhtml'),
+    // For mutt and Python's email package the first line that is no field starts the body, also in a field that is not signed.
+    signed.replace('X-A: 1', 'X-A: 1\r\nPay to the account below.'),
+    signed.replace('X-A: 1', 'X-A\r\n : Pay to the account below.'),
   ]
   for (const text of altered) assert.deepEqual(await judge(text), ['pass', 0, true], JSON.stringify(text))
-  const harmless = [signed, signed.replace('not pay', '\r\n not pay'), signed.replace('X-A:', 'X-A\r\n :')]
+  const harmless = [signed, signed.replace('not pay', '\r\n not pay'), signed.replace('X-A: 1', 'X-A :\r\n 1')]
   for (const text of harmless) assert.deepEqual(await judge(text), ['pass', 1, false], JSON.stringify(text))
 })
 
