@@ -113,8 +113,9 @@ function standsAlone(text: string, email: string): boolean {
   const close = bare.indexOf('>', open)
   const name = bare.slice(0, open)
   const rest = bare.slice(close + 1)
-  // `a@x, b <c@y>` names two; a group (RFC 5322 3.4) names any number.
-  if (/[<>@]/.test(rest) || (name.includes('@') && /[,:;]/.test(name))) return false
+  // `a@x, b <c@y>` names two; a group (RFC 5322 3.4) names any number. Some parsers take the address in `<a@x> b: "c@y"` for a part of
+  // the group's name, and c@y for its member.
+  if (/[<>@:]/.test(rest) || (name.includes('@') && /[,:;]/.test(name))) return false
   if (bare.includes(':') && rest.includes(';')) return false
   return bare.slice(open + 1, close).trim() === email
 }

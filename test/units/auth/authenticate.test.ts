@@ -205,6 +205,7 @@ test('the policy of every domain that an unclear author may have is asked, and t
       'ceo@g\xc2\xadood.example',
       'ceo@good.\x01example',
       '=?utf-8?Q?<ceo@good.example>,?= <x@evil.test>',
+      '<x@evil.test> A: "ceo@good.example"',
     ],
   ].map((from) => mailFrom(from))
   mails.push(
