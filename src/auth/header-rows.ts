@@ -22,7 +22,7 @@ export class HeaderRow {
    * hides a fold in front of the colon; for some readers a line that is neither field nor fold starts the body.
    */
   get isPlain(): boolean {
-    return !this.text.includes('\n') || (/^[^:\n]*:/.test(this.text) && !/\n(?![ \t])/.test(this.text))
+    return PLAIN_START.test(this.text) && !/\n(?![ \t])/.test(this.text)
   }
 }
 
@@ -30,6 +30,7 @@ export type HeaderForm = 'simple' | 'relaxed'
 
 /** A field name (RFC 5322 §3.6.8), the white space that its obsolete syntax allows (§4.5), and the colon. */
 const FIELD_START = /^[\x21-\x39\x3b-\x7e]+[ \t\r\n]*:/
+const PLAIN_START = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/
 const NAME_ONLY = /^[\x21-\x39\x3b-\x7e]+[ \t\r]*$/
 const EDGES = /^[ \t]+|[ \t]+$/g
 

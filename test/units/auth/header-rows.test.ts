@@ -182,6 +182,8 @@ test('a signature that is valid only because its canonical form hides what reade
     // For mutt and Python's email package the first line that is no field starts the body, also in a field that is not signed.
     signed.replace('X-A: 1', 'X-A: 1\r\nPay to the account below.'),
     signed.replace('X-A: 1', 'X-A\r\n : Pay to the account below.'),
+    `Pay to the account below.\r\n${signed}`,
+    ` Pay to the account below.\r\n${signed}`,
   ]
   for (const text of altered) assert.deepEqual(await judge(text), ['pass', 0, true], JSON.stringify(text))
   const harmless = [signed, signed.replace('not pay', '\r\n not pay'), signed.replace('X-A: 1', 'X-A :\r\n 1')]
