@@ -19,6 +19,8 @@ export const CONNECTIONS_MAX = 10_000
 const CHECK_MS = 2_000
 // Longer than any request should take; connections still open then are closed.
 const STOP_MS = 15_000
+/** For how long the client of a malformed request may go on sending after the answer, ms. */
+export const DROP_MS = 2_000
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -40,6 +42,8 @@ export class Listener {
   readonly #refuse: Refuse
   /** The response under way on each connection. */
   readonly #under = new Map<Duplex, ServerResponse>()
+  /** Connections whose bytes are no longer read as requests: each piece that still arrives is an error of the parser again. */
+  readonly #ending = new WeakSet<Duplex>()
   #stopping = false
 
   constructor({ clock, handler, refuse, failed }: ListenerDeps) {
@@ -115,15 +119,29 @@ export class Listener {
   }
 
   #malformed(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (this.#ending.has(socket)) return
     const under = this.#under.get(socket)
     if (under?.req.complete === true) {
+      this.#ending.add(socket)
       // The malformed bytes followed a whole request: that one is answered, and it is the last.
       under.shouldKeepAlive = false
+      // Its header may have promised keep-alive already: Node would wait for a request that cannot be read.
+      if (under.headersSent) under.once('close', () => this.#end(socket))
     } else if (error.code === 'ECONNRESET' || under?.headersSent === true || !socket.writable) {
       socket.destroy()
     } else {
-      socket.end(this.#refuse(socket, sentenceOf(error)), () => socket.destroy())
+      this.#ending.add(socket)
+      this.#end(socket, this.#refuse(socket, sentenceOf(error)))
     }
+  }
+
+  /** Closes a connection when the client has closed it, or soon: a reset would take the answer from a client that still sends (RFC 9112 §9.6). */
+  #end(socket: Socket, answer = ''): void {
+    if (socket.destroyed) return
+    const cut = this.#clock.after(DROP_MS, () => socket.destroy())
+    socket.once('close', () => cut.cancel()).once('end', () => socket.destroy())
+    socket.end(answer)
+    socket.resume()
   }
 }
 

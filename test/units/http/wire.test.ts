@@ -10,6 +10,7 @@ import { systemClock } from '../../../src/base/clock.ts'
 import { LINGER_MS } from '../../../src/http/body.ts'
 import {
   CONNECTIONS_MAX,
+  DROP_MS,
   HEADER_MAX,
   HEADER_TIMEOUT_MS,
   KEEP_ALIVE_MS,
@@ -319,6 +320,39 @@ describe('bytes that are no request', () => {
   test('end the connection, also where the answer waits for nothing', async () => {
     const answer = await speak(fixture.port, `GET /api/v1/nothing HTTP/1.1\r\n${AUTH}\r\nnonsense\r\n\r\n`)
     assert.deepEqual(answer.match(/^(?:HTTP\/1\.1 \d+|Connection: .*)/gm), ['HTTP/1.1 404', 'Connection: close'])
+  })
+
+  test('end the connection behind an answer that had begun', async () => {
+    reset()
+    const { socket, text, until } = await open()
+    socket.write(`GET /api/v1/drip HTTP/1.1\r\n${AUTH}\r\n`)
+    await until(/one$/)
+    for (let n = 0; n < 3; n++) {
+      socket.write('nonsense\r\n\r\n')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(5_000) })
+    seen.gate.resolve()
+    await closed
+    assert.match(text(), /\r\nConnection: keep-alive\r\n[\s\S]*onetwo$/i)
+  })
+
+  test('do not cost a client that goes on sending the answer, and not the server the connection', async () => {
+    const socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true })
+    let text = ''
+    socket.on('data', (chunk) => (text += String(chunk))).on('error', () => {})
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write('nonsense\r\n\r\n')
+    await once(socket, 'end')
+    for (let n = 0; n < 5; n++) {
+      socket.write('more\r\n')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    assert.deepEqual([status(text), socket.destroyed], [400, false])
+    fixture.clock.advance(DROP_MS)
+    const sending = setInterval(() => socket.write('more\r\n'), 20)
+    socket.once('close', () => clearInterval(sending))
+    await closed
   })
 })
 
