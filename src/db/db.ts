@@ -17,6 +17,8 @@ export interface DbOptions {
   threads?: DbThreads
   /** Uses small caches: for a thread that works row by row. */
   lean?: boolean
+  /** Receives why a follow-up failed ({@link Tx.followUp}), once for each cause: one that fails always does so after each commit. */
+  upkeepFailed?(error: unknown): void
 }
 
 /** Work that is done in steps: between two of them, at each `yield`, other code of the thread may run. */
@@ -52,6 +54,8 @@ const BATCH_MS = 8
 const STEPS_MS = 4
 const BUSY_WAIT_MS = 2
 const BUSY_TRIES = 5000
+/** Causes for which a follow-up failed that are remembered; further ones are not reported. */
+const UPKEEP_CAUSES_MAX = 20
 
 /** One SQLite file. */
 export class Db {
@@ -75,6 +79,8 @@ export class Db {
   readonly #log: WriteLog
   readonly #writing: WriteContext
   readonly #waiting: UnitOfWork[] = []
+  readonly #upkeepFailed: (error: unknown) => void
+  readonly #upkeepCauses = new Set<string>()
   #committed: CommittedUnit[] = []
   /** One for each transaction that is visible to readers but could be lost in a power failure. */
   readonly #unflushed = new Set<Promise<void>>()
@@ -85,8 +91,9 @@ export class Db {
   #isInTransaction = false
   #closed = false
 
-  constructor({ file, threads, lean = false }: DbOptions) {
+  constructor({ file, threads, lean = false, upkeepFailed = () => {} }: DbOptions) {
     this.file = file
+    this.#upkeepFailed = upkeepFailed
     this.broken = new Promise((resolve) => {
       this.#resolveBroken = resolve
     })
@@ -206,7 +213,7 @@ export class Db {
       // From here on readers see the transaction, before any other code of this thread runs.
       this.#unflushed.add(flushed.promise)
       this.#writer.run('COMMIT')
-      for (const work of followUps) this.#waiting.push(upkeep(work))
+      for (const work of followUps) this.#waiting.push(this.#upkeep(work))
     } catch (error) {
       this.#rollback()
       flushed.resolve()
@@ -221,6 +228,18 @@ export class Db {
     this.counts.units += done.filter(({ unit }) => !unit.isUpkeep).length
     this.#committed.push(...done)
     this.#startFlush()
+  }
+
+  #upkeep(work: (tx: Tx) => void): UnitOfWork {
+    return { work, isStepwise: false, isUpkeep: true, resolve() {}, reject: (error) => this.#noteUpkeep(error) }
+  }
+
+  #noteUpkeep(error: unknown): void {
+    const cause = String(error)
+    // Why nothing is written any more is reported by `broken`.
+    if (error === this.#broken || this.#upkeepCauses.has(cause) || this.#upkeepCauses.size === UPKEEP_CAUSES_MAX) return
+    this.#upkeepCauses.add(cause)
+    this.#upkeepFailed(error)
   }
 
   #rollback(): void {
@@ -342,10 +361,6 @@ async function runSteps<T>(steps: Steps<T>): Promise<T> {
     await new Promise(setImmediate)
     elapsed = stopwatch()
   }
-}
-
-function upkeep(work: (tx: Tx) => void): UnitOfWork {
-  return { work, isStepwise: false, isUpkeep: true, resolve() {}, reject() {} }
 }
 
 function isBusy(error: unknown): boolean {

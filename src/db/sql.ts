@@ -56,7 +56,7 @@ export interface Tx extends Reader {
   keepsCaches(): void
   /**
    * Queues upkeep as a unit of work of its own, once the transaction is committed: what waits for this transaction does not wait for it.
-   * It is lost when the process ends before, and its failure concerns no one.
+   * It is lost when the process ends before, and nothing waits for it: its failure is only reported (`DbOptions.upkeepFailed`).
    */
   followUp(work: (tx: Tx) => void): void
   /** Runs after the commit that makes this unit durable, never when the unit fails. */

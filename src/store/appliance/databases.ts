@@ -84,7 +84,12 @@ function missing(file: string, other: string): ProductError {
 async function openDb(file: string, options: DatabaseOptions, steps: readonly Migration[]): Promise<Db> {
   const { threads, lean, log } = options
   const onFill: OnFill = (progress) => log.info({ event: 'appliance.upgrading', file, ...progress }, 'Upgrading data')
-  const db = new Db({ file, threads, lean })
+  const upkeepFailed = (error: unknown) =>
+    log.error(
+      { event: 'db.upkeep_failed', file, err: error },
+      'Upkeep of the database failed; logged once for each cause',
+    )
+  const db = new Db({ file, threads, lean, upkeepFailed })
   try {
     await migrate(db, steps, onFill)
   } catch (error) {

@@ -62,6 +62,22 @@ describe('write', () => {
     await db.write((tx) => tx.run(`DELETE FROM things WHERE name = 'f'`))
   })
 
+  it('reports why follow-ups fail, once for each cause, and goes on', async () => {
+    const causes: string[] = []
+    const upkeepFailed = (error: unknown) => causes.push((error as Error).message)
+    const own = new Db({ file: join(folder, 'upkeep.db'), upkeepFailed })
+    for (const cause of ['corrupt', 'corrupt', 'full', 'corrupt']) {
+      await own.write((tx) =>
+        tx.followUp(() => {
+          throw new Error(cause)
+        }),
+      )
+    }
+    assert.equal(await own.write((tx) => tx.get<{ one: number }>('SELECT 1 AS one')!.one), 1)
+    await own.close()
+    assert.deepEqual(causes, ['corrupt', 'full'])
+  })
+
   it('gathers what waits into one transaction and answers everyone after its commit', async () => {
     const before = { ...db.counts }
     await Promise.all(Array.from({ length: 50 }, (_, i) => db.write((tx) => tx.insert('things', { name: `g${i}` }))))
