@@ -1,5 +1,6 @@
 // Bounds what all accounts together hold in memory and do at a time; no team and no server has all of it.
 
+import type { Clock } from '../base/clock.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import type { RemoteAccount } from './records.ts'
 import { type Holder, WorkSlots } from './work-slots.ts'
@@ -14,7 +15,7 @@ export function holderOf({ teamId, auth, imap }: Pick<RemoteAccount, 'teamId' | 
 
 /** The right of an account to work. */
 export interface WorkSlot {
-  /** To be called between parts of the work: it goes on later where another team has less and waits. */
+  /** To be called between parts of the work: it goes on later where another team has less and waits, or has none and has waited. */
   yieldTurn(): Promise<void>
   /** Others may work while this account waits. */
   without(wait: () => Promise<void>): Promise<void>
@@ -25,9 +26,13 @@ export type HoldsBytes = (bytes: number) => Promise<void>
 
 export class ContentMemory {
   readonly #bytes = new Semaphore(BYTES_MAX)
-  readonly #slots = new WorkSlots()
+  readonly #slots: WorkSlots
   /** Of teams and servers that hold some bytes or wait. */
   readonly #shares = new Map<string, Semaphore>()
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#slots = new WorkSlots(clock)
+  }
 
   /**
    * Runs work that holds this many bytes; a larger message has all that its team may have.
@@ -55,6 +60,7 @@ export class ContentMemory {
   async working<T>(holder: Holder, work: (slot: WorkSlot) => Promise<T>): Promise<T> {
     const slots = this.#slots
     let isHeld = true
+    let began = 0
     const release = () => {
       // Not released twice when a wait fails.
       if (isHeld) slots.release(holder)
@@ -65,14 +71,14 @@ export class ContentMemory {
       try {
         await wait()
       } finally {
-        await slots.acquire(holder)
+        began = await slots.acquire(holder)
         isHeld = true
       }
     }
     const yieldTurn = async () => {
-      if (slots.isUnfair(holder)) await without(async () => {})
+      if (slots.isUnfair(holder, began)) await without(async () => {})
     }
-    await slots.acquire(holder)
+    began = await slots.acquire(holder)
     try {
       return await work({ yieldTurn, without })
     } finally {

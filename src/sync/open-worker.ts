@@ -34,7 +34,7 @@ export function openSyncWorker({ open, ...deps }: SyncWorkerDeps): SyncWorker {
     folders: new RemoteFolders(db),
     messages: new RemoteMessages(db),
     intents: new Intents(db, clock),
-    memory: new ContentMemory(),
+    memory: new ContentMemory(clock),
     breaks: new FetchBreaks(),
     mayAppend: (account, message) => appendDue(deps, account, message),
   })

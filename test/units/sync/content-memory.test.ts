@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { ContentMemory } from '../../../src/sync/content-memory.ts'
 import type { RemoteAccount } from '../../../src/sync/records.ts'
 import { type RoundDeps, SyncSession } from '../../../src/sync/sync-session.ts'
+import { TURN_MS } from '../../../src/sync/work-slots.ts'
+import { ManualClock } from '../../support/clock.ts'
 
 const MIB = 1024 * 1024
 
@@ -22,7 +24,7 @@ function begin(start: (work: () => Promise<void>) => Promise<void>) {
 const turn = () => new Promise(setImmediate)
 
 test('accounts of one team whose servers are slow leave room for those of another', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const slow = Array.from({ length: 20 }, () => begin((work) => memory.working({ teamId: 'team_a' }, work)))
   const other = begin((work) => memory.working({ teamId: 'team_b' }, work))
   await turn()
@@ -35,7 +37,7 @@ test('accounts of one team whose servers are slow leave room for those of anothe
 })
 
 test('teams whose servers are slow leave room for another, and give way to it', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const part = Promise.withResolvers<void>()
   const workOf = (teamId: string) =>
     Array.from({ length: 10 }, () =>
@@ -67,7 +69,7 @@ test('teams whose servers are slow leave room for another, and give way to it', 
 })
 
 test('a team with all that may work at a server gives way to another team there', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const part = Promise.withResolvers<void>()
   const at = (teamId: string) => ({ teamId, server: 'imap.mail.test' })
   const first = Array.from({ length: 6 }, () =>
@@ -89,6 +91,46 @@ test('a team with all that may work at a server gives way to another team there'
   await Promise.all([...first, other].map(({ done }) => done))
 })
 
+test('teams with one account each take turns with another that waits, and not at each part of the work', async () => {
+  const clock = new ManualClock()
+  const memory = new ContentMemory(clock)
+  let ended = false
+  const worked: string[] = []
+  let parts = Promise.withResolvers<void>()
+  const rounds = Array.from({ length: 9 }, (_, n) =>
+    memory.working({ teamId: `team_${n}` }, async (slot) => {
+      while (!ended) {
+        worked.push(`team_${n}`)
+        await parts.promise
+        await slot.yieldTurn()
+      }
+    }),
+  )
+  /** All that have a slot do a part of their work. @returns who did the next one */
+  const next = async (ms: number) => {
+    clock.advance(ms)
+    worked.length = 0
+    const done = parts
+    parts = Promise.withResolvers()
+    done.resolve()
+    await turn()
+    return [...new Set(worked)].sort().join(' ').replaceAll('team_', '')
+  }
+  const all = '0 1 2 3 4 5 6 7'
+  assert.equal(await next(0), all)
+  assert.equal(await next(TURN_MS - 1), all)
+  const second = await next(1)
+  assert.equal(second, '1 2 3 4 5 6 7 8')
+  // The others have worked for as long as the one that gave way, which has none now and has not waited.
+  for (const ms of [0, 1, TURN_MS - 2]) assert.equal(await next(ms), second)
+  const third = await next(1)
+  assert.match(third, /^0 /)
+  assert.equal(third.length, all.length, 'one of the others gave way')
+  ended = true
+  await next(0)
+  await Promise.all(rounds)
+})
+
 test('an account ends its last answer before it gives way: others may wait for what it holds', async () => {
   const steps: string[] = []
   const slot = { yieldTurn: async () => void steps.push('gives way'), without: (wait: () => Promise<void>) => wait() }
@@ -106,7 +148,7 @@ test('an account ends its last answer before it gives way: others may wait for w
 })
 
 test('a large message holds no more than its team may have', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const large = begin((work) => memory.holding({ teamId: 'team_a' }, 50 * MIB, work))
   const waits = begin((work) => memory.holding({ teamId: 'team_a' }, 1, work))
   const other = begin((work) => memory.holding({ teamId: 'team_b' }, 4 * MIB, work))
@@ -120,7 +162,7 @@ test('a large message holds no more than its team may have', async () => {
 })
 
 test('the bounds of all teams together hold', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const teams = ['team_a', 'team_b', 'team_c']
   const rounds = teams.flatMap((team) =>
     Array.from({ length: 6 }, () => begin((work) => memory.working({ teamId: team }, work))),
@@ -134,7 +176,7 @@ test('the bounds of all teams together hold', async () => {
 })
 
 test('an account that may not be read now lets others work, and waits for its turn again', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const paced = Promise.withResolvers<void>()
   const slow = Array.from({ length: 6 }, () =>
     begin((work) =>
@@ -160,7 +202,7 @@ test('an account that may not be read now lets others work, and waits for its tu
 })
 
 test('a slow server with accounts of several teams leaves room for the accounts at others', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const at = (server: string, n: number) => ({ teamId: `team_${server}_${n}`, server })
   const slow = Array.from({ length: 20 }, (_, n) => begin((work) => memory.working(at('slow', n), work)))
   const large = Array.from({ length: 2 }, (_, n) => begin((work) => memory.holding(at('slow', n), 50 * MIB, work)))
@@ -177,7 +219,7 @@ test('a slow server with accounts of several teams leaves room for the accounts 
 })
 
 test('what is larger than its server had said is held, and waits for those before it', async () => {
-  const memory = new ContentMemory()
+  const memory = new ContentMemory(new ManualClock())
   const team = { teamId: 'team_a' }
   const known = Promise.withResolvers<void>()
   const first = begin((work) => memory.holding(team, 10 * MIB, work))
