@@ -6,14 +6,18 @@ import type { Timer } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { entryFile } from '../base/entry.ts'
 import type { Service } from '../base/lifecycle.ts'
+import { oldGenerationMb } from '../base/machine-memory.ts'
 import type { Context } from '../context.ts'
 import { THREADS, type WorkerThread, type WorkerThreadData } from './workers.ts'
 
 const FILE = fileURLToPath(entryFile(new URL('./worker-thread.ts', import.meta.url)))
 /** MiB. A small young generation limits memory held by garbage. */
 const YOUNG_MB = 8
-/** MiB. Below 2 GiB V8 collects a heap when it has doubled, else when it has four times the size of what is in use. */
-const OLD_MB = 2000
+/**
+ * MiB. Below 2 GiB V8 collects a heap when it has doubled, else when it has four times the size of what is in use. Less on a small machine,
+ * where a heap could otherwise grow beyond the memory before V8 collects it.
+ */
+const OLD_MB = oldGenerationMb(2000)
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = MINUTE_MS
 /** ms. A worker that ran this long resets the back-off. */
