@@ -24,6 +24,12 @@ interface AccountRow {
   quotas_seq: number
 }
 
+/** An account with its sequence number, of one read: a state is never newer than what is read as of the sequence number. */
+interface KnownAccount {
+  account: Readonly<Account>
+  seq: number
+}
+
 /** Accounts kept in memory while nothing changes. */
 const KNOWN_MAX = 1000
 const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
@@ -66,15 +72,13 @@ export class Accounts {
   readonly #db: Db
   readonly #clock: Clock
   readonly #notifier: Pick<Notifier, 'notify'>
-  readonly #known: RowCache<string, Account>
-  readonly #seqs: RowCache<number, number>
+  readonly #known: RowCache<string, KnownAccount>
 
   constructor(db: Db, clock: Clock, notifier: Pick<Notifier, 'notify'>) {
     this.#db = db
     this.#clock = clock
     this.#notifier = notifier
     this.#known = new RowCache(db, KNOWN_MAX)
-    this.#seqs = new RowCache(db, KNOWN_MAX)
   }
 
   /** Creates the account of a mailbox that has none yet. @returns its number */
@@ -84,11 +88,7 @@ export class Accounts {
 
   /** @param reader of a transaction; without it the account may be one that is kept in memory while nothing changes */
   byMailbox(mailboxId: string, reader?: Reader): Account | undefined {
-    if (reader === undefined)
-      return this.#known.get(mailboxId, () => {
-        const account = this.byMailbox(mailboxId, this.#db.read)
-        return account && Object.freeze(account)
-      })
+    if (reader === undefined) return this.#knownOf(mailboxId)?.account
     const row = reader.get<AccountRow>(`SELECT ${COLUMNS} FROM accounts WHERE mailbox_id = ?`, [mailboxId])
     return row && present(row)
   }
@@ -132,8 +132,7 @@ export class Accounts {
 
   /** Sequence number of the last change. */
   seq(account: Account): number {
-    const read = () => this.#db.read.get<{ seq: number }>('SELECT seq FROM accounts WHERE n = ?', [account.n])?.seq
-    return this.#seqs.get(account.n, read) ?? 0
+    return this.#knownOf(account.mailboxId)?.seq ?? 0
   }
 
   /** {@link seq} as a reader sees it, for an account by number. */
@@ -206,6 +205,14 @@ export class Accounts {
   /** Advances the sequence number without a change of any type, so that cached pages are read again: search results changed. */
   advanceSeq(tx: Tx, account: number): void {
     tx.run('UPDATE accounts SET seq = seq + 1 WHERE n = ?', [account])
+  }
+
+  #knownOf(mailboxId: string): KnownAccount | undefined {
+    return this.#known.get(mailboxId, () => {
+      const sql = `SELECT ${COLUMNS}, seq FROM accounts WHERE mailbox_id = ?`
+      const row = this.#db.read.get<AccountRow & { seq: number }>(sql, [mailboxId])
+      return row && { account: Object.freeze(present(row)), seq: row.seq }
+    })
   }
 }
 

@@ -1,7 +1,9 @@
 // The page cache: pages are valid until the account changes, and the cache is bounded.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, it } from 'node:test'
+import { readState } from '../../../src/store/accounts.ts'
 import { ENTRIES_MAX, PageCache } from '../../../src/store/page-cache.ts'
 import type { Page } from '../../../src/store/records.ts'
 import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
@@ -52,6 +54,19 @@ it('a search that depends on the current time is never cached', async () => {
   )
   appliance.clock.advance(2 * 24 * 60 * 60 * 1000)
   assert.deepEqual((await appliance.store.threads.list(box.account, query, cut)).items, [])
+})
+
+it('an account is never newer than the number its pages are kept by', async () => {
+  const { accounts } = appliance.store
+  const { account } = await TestMailbox.open(appliance)
+  await new Promise(setImmediate)
+  for (let n = 0; n < 3; n++) accounts.seq(account)
+  using other = new DatabaseSync(appliance.db.file)
+  other.prepare('UPDATE accounts SET seq = seq + 1, messages_seq = seq + 1 WHERE n = ?').run(account.n)
+  const { states } = accounts.byMailbox(account.mailboxId)!
+  assert.ok(readState('messages', states.messages)! <= accounts.seq(account), states.messages)
+  await new Promise(setImmediate)
+  assert.equal(readState('messages', accounts.byMailbox(account.mailboxId)!.states.messages), accounts.seq(account))
 })
 
 it('other lists and other accounts have separate pages', async () => {
