@@ -7,10 +7,14 @@ export class HeaderRow {
   readonly text: string
 
   constructor(text: string) {
-    const colon = text.indexOf(':')
-    const name = colon < 0 ? text : text.slice(0, colon)
-    this.key = name === '' ? null : lowerCase(unfolded(name).replace(EDGES, ''))
+    const name = nameIn(text)
+    this.key = name === '' ? null : lowerCase(trimmed(unfolded(name)))
     this.text = text
+  }
+
+  /** The field name as written. */
+  get name(): string {
+    return trimmed(unfolded(nameIn(this.text)))
   }
 
   get line(): Buffer {
@@ -32,7 +36,6 @@ export type HeaderForm = 'simple' | 'relaxed'
 const FIELD_START = /^[\x21-\x39\x3b-\x7e]+[ \t\r\n]*:/
 const PLAIN_START = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/
 const NAME_ONLY = /^[\x21-\x39\x3b-\x7e]+[ \t\r]*$/
-const EDGES = /^[ \t]+|[ \t]+$/g
 
 /**
  * The rows of a header. A line that does not start a field belongs to the row above it, whatever it starts with: bytes that readers
@@ -90,7 +93,7 @@ export class SignedRows {
     const taken = new Map<string, number>()
     const signed: HeaderRow[] = []
     for (const name of names.split(':')) {
-      const key = lowerCase(name.replace(EDGES, ''))
+      const key = lowerCase(trimmed(name))
       const count = (taken.get(key) ?? 0) + 1
       const row = this.#byKey.get(key)?.at(-count)
       if (key === '' || row === undefined) continue
@@ -112,7 +115,7 @@ export function signedHeader(signed: readonly HeaderRow[], signature: string, fo
 function relaxed(text: string): string {
   const line = unfolded(text)
   const colon = line.indexOf(':')
-  const name = colon < 0 ? '' : `${lowerCase(line.slice(0, colon)).replace(EDGES, '')}:`
+  const name = colon < 0 ? '' : `${trimmed(lowerCase(line.slice(0, colon)))}:`
   const value = colon < 0 ? line : line.slice(colon + 1).replace(/^[ \t]+/, '')
   const whole = `${name}${value}`
   return (/\t| {2}/.test(whole) ? whole.replace(/[ \t]+/g, ' ') : whole).replace(/^ | $/g, '')
@@ -128,6 +131,20 @@ function withoutSignature(line: string): string {
   })
   if (index >= 0) tags[index] = tags[index]!.slice(0, tags[index]!.indexOf('=') + 1)
   return line.slice(0, colon) + tags.join(';')
+}
+
+/** Without the spaces and tabs around it. A pattern for both ends would take quadratic time for long ones within. */
+function trimmed(text: string): string {
+  const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t'
+  let [from, to] = [0, text.length]
+  while (from < to && isBlank(from)) from++
+  while (to > from && isBlank(to - 1)) to--
+  return text.slice(from, to)
+}
+
+function nameIn(text: string): string {
+  const colon = text.indexOf(':')
+  return colon < 0 ? text : text.slice(0, colon)
 }
 
 function unfolded(text: string): string {

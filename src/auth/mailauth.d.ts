@@ -25,9 +25,14 @@ declare module 'mailauth/lib/arc/index.js' {
     ): Promise<{ status: Status }>
     /** `headers` is empty when no set was created. */
     createSeal(
-      input: Buffer,
+      input: false,
       data: {
+        headers: { parsed: readonly { key: string | null; casedKey: string; line: Buffer }[] }
+        /** What `cv=pass` seals. */
+        arc: { chain: ArcData['chain'] }
         seal: {
+          /** Of the relaxed body, by SHA-256. */
+          bodyHash: string
           signingDomain: string
           selector: string
           algorithm: string
@@ -175,7 +180,8 @@ declare module 'mailauth/parts' {
 
   export interface ArcSet {
     i: number
-    'arc-seal': { parsed?: Record<string, { value?: unknown } | undefined> }
+    'arc-authentication-results': { original: Buffer }
+    'arc-seal': { original: Buffer; parsed?: Record<string, { value?: unknown } | undefined> }
     'arc-message-signature': SignatureField
     /** Set by the verifier. */
     messageSignature?: SignatureResult

@@ -1,7 +1,6 @@
 // Verifies the signatures of one message: mailauth judges their tags and the chain of ARC; the header and the body are read once for all of them.
 
 import { createHash, type KeyObject, verify } from 'node:crypto'
-import mailauthArc from 'mailauth/lib/arc/index.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import tools from 'mailauth/lib/tools.js'
 import type { ArcData, KeyCache, SignatureField, SignatureResult, Status } from 'mailauth/parts'
@@ -9,6 +8,7 @@ import { SINGLE_FIELDS } from '../mime/headers.ts'
 import { BodyHash, hashRelaxed, hashSimple } from './body-hash.ts'
 import { DkimKeyCache, NAME_CHARS_MAX, type ReadKey } from './dkim-key-cache.ts'
 import { type HeaderRow, headerRows, repeatedFields, SignedRows, signedHeader } from './header-rows.ts'
+import { arcChain, parserLine } from './parsed-fields.ts'
 import type { RecordingResolver } from './recording-resolver.ts'
 
 /** Verified signatures; each needs a query to a name server of the sender's choice. */
@@ -80,13 +80,14 @@ export class SignatureVerifier {
   }
 
   #readSignatures(rows: readonly HeaderRow[]): void {
-    for (const { line } of rows.filter(({ key }) => key === 'dkim-signature').slice(0, SIGNATURES_MAX)) {
-      const field = { ...tools.parseDkimHeaders(line, { strict: true }), type: 'DKIM' }
+    for (const row of rows.filter(({ key }) => key === 'dkim-signature').slice(0, SIGNATURES_MAX)) {
+      const parsed = tools.parseDkimHeaders(parserLine(row), { strict: true })
+      const field = { ...parsed, original: row.line, type: 'DKIM' }
       // The rest is set by the check of the syntax.
       this.#prepare(field as SignatureField)
     }
     try {
-      this.arc.chain = mailauthArc.getARChain({ parsed: rows }, { strict: true })
+      this.arc.chain = arcChain(rows)
     } catch (error) {
       this.arc.error = error
     }

@@ -70,8 +70,12 @@ test('the message inspection is loaded by the threads that inspect only: it is l
     ),
     [
       ...['src/auth/authenticate.ts', 'src/auth/dkim-key-cache.ts', 'src/auth/dmarc.ts'],
-      ...['src/auth/signature-verifier.ts', 'src/auth/signatures.ts'],
+      ...['src/auth/parsed-fields.ts', 'src/auth/signature-verifier.ts', 'src/auth/signatures.ts'],
     ],
+  )
+  assert.deepEqual(
+    readers((_, file) => file === 'src/auth/parsed-fields.ts'),
+    [SEALS, 'src/auth/signature-verifier.ts'],
   )
   // The thread that sends loads it with the first forwarded message.
   assert.deepEqual(

@@ -277,6 +277,38 @@ test('a chain whose newest signature covers the first bytes of the body only doe
   assert.equal(await judge('', 'Hi\r\nPay\r\n'), 'fail')
 })
 
+test('signature fields of any length and form take no time, and count as they were sent', async () => {
+  const gap = ' '.repeat(60_000)
+  const rowOf = (line: string) => headerRows(Buffer.from(line))[0]!
+  const signed = (lines: string[], line: string) => {
+    const data = signedHeader(lines.map(rowOf), line, 'relaxed')
+    return `${line}${sign(null, createHash('sha256').update(data).digest(), keys.ed.privateKey).toString('base64')}`
+  }
+  const from = 'From: ann@sender.test'
+  const bodyHash = createHash('sha256').update('Hi\r\n').digest('base64')
+  const tags = `i=1; a=ed25519-sha256; d=sender.test; s=ed; z=a${gap}b;`
+  const results = `ARC-Authentication-Results: i=1; ${'x;;'.repeat(20_000)}`
+  const message = signed([from], `ARC-Message-Signature: ${tags} c=relaxed/simple; h=from; bh=${bodyHash}; b=`)
+  const seal = signed([results, message], `ARC-Seal: ${tags} cv=none; b=`)
+  const own = signMail(`${from}\r\n\r\nHi\r\n`, {
+    ...{ domain: 'sender.test', key: keys.ed, selector: 'ed', fields: ['from'], tags: `z=a${gap}b` },
+  })
+  const signature = own.slice(0, own.indexOf(from) - 2)
+  const judge = async (results: string) => {
+    const dns = new RecordingResolver(zoneResolver(zone), systemClock, 10_000)
+    const header = Buffer.from([seal, message, results, signature, from, '', ''].join('\r\n'))
+    const { arc, signatures } = await verifySignatures(header, Buffer.from('Hi\r\n'), dns, ARRIVED_AT)
+    dns.close()
+    return [arc, signatures[0]!.result]
+  }
+  const before = process.cpuUsage()
+  assert.deepEqual(await judge(results), ['pass', 'pass'])
+  assert.deepEqual(await judge(`${results}x`), ['fail', 'pass'])
+  assert.equal(headerRows(Buffer.from(`a${gap}b\r\n${from}`)).length, 2)
+  const { user } = process.cpuUsage(before)
+  assert.ok(user < 400_000, `${user} \u00b5s`)
+})
+
 test('signed fields that our trace fields would push out of what is displayed vouch for nothing', async () => {
   const judge = async (lines: number) => {
     const mail = `From: ann@sender.test\r\n${'X: y\r\n'.repeat(lines)}Subject: Do not pay\r\n\r\nHi\r\n`
