@@ -93,6 +93,8 @@ function chosenFields(header: string): SignedField[] {
   const byName = new Map<string, SignedField[]>()
   for (const field of header.split(/\r\n(?![\t ])/)) {
     const colon = field.indexOf(':')
+    // RFC 5322 §2.2: a line without a colon is no field, whatever its text is.
+    if (colon < 0) continue
     const name = field.slice(0, colon).trimEnd().toLowerCase()
     byName.set(name, [{ name, value: field.slice(colon + 1) }, ...(byName.get(name) ?? [])])
   }

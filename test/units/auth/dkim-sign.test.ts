@@ -106,6 +106,11 @@ test('what lists and replies carry is signed where it stands', async () => {
   }
 })
 
+test('a line without a colon is no field, whatever its text is', async () => {
+  const text = await dkimSignatures(Buffer.from('From: a@shop.test\r\nSubjects\r\nX-A: b\r\n\r\nbody\r\n'), keys, NOW)
+  assert.match(text, /h=from:from:to:cc:subject:date:/)
+})
+
 test('the field says when, never how much of the body, in short lines', async () => {
   const text = await dkimSignatures(compose(draft()).bytes, keys, NOW)
   assert.equal(text.match(/^DKIM-Signature: /gm)!.length, 2)
