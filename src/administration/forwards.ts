@@ -13,14 +13,12 @@ import type { Mailbox } from '../directory/mailboxes.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { PreparedSystemMessage, SystemMessage } from '../outbound/system-mail.ts'
-import type { MadeCredentials } from '../people/made-credentials.ts'
 
 export interface ForwardDeps {
   db: Db
   log: Log
   config: Config
   directory: Pick<Directory, 'mailboxes' | 'aliases' | 'forwards'>
-  people: { made: Pick<MadeCredentials, 'makerOf'> }
   outbound: {
     systemMail: Pick<Outbound['systemMail'], 'prepare'>
     suppressions: Pick<Outbound['suppressions'], 'of' | 'stopsOwnMail'>
@@ -42,8 +40,6 @@ export interface ForwardState {
   forward: Forward
   /** Whether the team has suppressed its address: nothing is sent there then. */
   isSuppressed: boolean
-  /** Address or name of who made it; null for the operator, and where it is not known. */
-  maker: string | null
 }
 
 const TOKEN_BYTES = 32
@@ -125,13 +121,10 @@ export class ForwardAdministration {
   }
 
   #states(teamId: string, forwards: readonly Forward[]): ForwardState[] {
-    const { db, outbound, people } = this.#deps
+    const { db, outbound } = this.#deps
     const addresses = forwards.map(({ email }) => email)
     const suppressed = outbound.suppressions.of(db.read, teamId, addresses)
-    return forwards.map((forward) => {
-      const isSuppressed = suppressed.has(forward.email.toLowerCase())
-      return { forward, isSuppressed, maker: people.made.makerOf(teamId, forward.createdBy) }
-    })
+    return forwards.map((forward) => ({ forward, isSuppressed: suppressed.has(forward.email.toLowerCase()) }))
   }
 
   #usable(reader: Reader, teamId: string, id: string): Mailbox {

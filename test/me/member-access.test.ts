@@ -376,6 +376,12 @@ test('a removal says what the member made that stays in use, and it is ended in 
   assert.equal((await api('/domains', second.body.data.key)).status, 200)
   const { makers } = (await admin.get(inShop(`/mailboxes/${box.id}/forwards`))).body.meta
   assert.deepEqual(makers, { [max.memberId]: max.email }, 'who made a forward is shown, also when they have left')
+  const reading = await api('/api-keys', shop.key, { name: 'Forwards', permissions: ['mailbox.admin.read'] })
+  const unnamed = await api(`/mailboxes/${box.id}/forwards`, reading.body.data.key)
+  assert.deepEqual(unnamed.body.meta.makers, {}, 'addresses are for those who may list the members')
+  const made = await api(`/mailboxes/${other.id}/forwards`, shop.key, { to: 'key@elsewhere.example' })
+  const named = await api(`/mailboxes/${other.id}/forwards`, reading.body.data.key)
+  assert.deepEqual(Object.keys(named.body.meta.makers), [made.body.data.created_by], 'the names of keys are not')
   const weak = await api('/api-keys', shop.key, { name: 'People', permissions: ['team.manage'] })
   const byWeak = `${appliance.origin}/api/v1/team/members/${max.memberId}/credentials`
   assert.equal((await appliance.call('DELETE', byWeak, weak.body.data.key)).status, 403, 'a key that may do less')

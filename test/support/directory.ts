@@ -87,7 +87,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
       suppressions: { of: () => new Set(), stopsOwnMail: () => false },
     },
     agents: { endSignInsThrough: () => {} },
-    people: { welcomeMailbox: () => {}, forgetMailbox: () => {}, made: { makerOf: () => null } },
+    people: { welcomeMailbox: () => {}, forgetMailbox: () => {} },
   })
   const appliance: TestDirectory = {
     directory,

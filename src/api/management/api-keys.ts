@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
 import { checkPermissions } from '../../directory/key-input.ts'
 import type { ApiKey as KeyRecord } from '../../directory/keys.ts'
-import { allows, isSubset } from '../../directory/permissions.ts'
+import { isSubset } from '../../directory/permissions.ts'
 import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, parseTime, Words } from '../../http/schema.ts'
@@ -22,6 +22,7 @@ import {
 import { DeletedOf } from '../schemas/deleted.ts'
 import { requireRotatable } from './authority.ts'
 import { rotated, rotationBody } from './key-rotation.ts'
+import { MAKERS, makersFor } from './makers.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ key_id: Id('key') })
@@ -32,8 +33,7 @@ const listKeys = route({
     operation: 'listApiKeys',
     tag: 'API keys',
     summary: 'List the API keys of the team and its mailboxes, newest first',
-    description:
-      '`meta.makers` has the name of the key for each `created_by`, and with `team.read` the address of the member, also of a former one.',
+    description: MAKERS,
   },
   access: { as: 'team', permission: 'apikey.read' },
   query: pageQuery({
@@ -43,12 +43,8 @@ const listKeys = route({
   }),
   reply: { schema: listOf(ApiKeyJson) },
   handle({ query: { status, kind, limit }, after, principal, app }) {
-    const { teamId, permissions } = principal
-    const page = app.directory.keys.list(teamId, { status, kind, limit, after })
-    // Addresses of members are for those who may list the members.
-    const mayReadMembers = allows(permissions, 'team.read')
-    const named = page.items.filter((key) => mayReadMembers || key.createdBy.startsWith('key_'))
-    const makers = app.people.made.makersOf(teamId, named)
+    const page = app.directory.keys.list(principal.teamId, { status, kind, limit, after })
+    const makers = makersFor(app, principal, page.items)
     return { items: page.items.map(presentKey), next: page.next, meta: { makers } }
   },
 })

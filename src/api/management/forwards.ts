@@ -9,6 +9,7 @@ import { DeletedOf } from '../schemas/deleted.ts'
 import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '../schemas/forward.ts'
 import { withNotices } from './credential-notices.ts'
 import { mailboxOf } from './mailbox-of.ts'
+import { MAKERS, makersFor } from './makers.ts'
 
 const PATH = '/mailboxes/{mailbox_id}/forwards'
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
@@ -23,8 +24,7 @@ const listForwards = route({
     operation: 'listMailboxForwards',
     tag: 'Mailboxes',
     summary: 'List the forwards of a mailbox, newest first',
-    description:
-      '`meta.makers` has the address of the member, also of a former one, or the name of the key for each `created_by`.',
+    description: MAKERS,
   },
   access: READ,
   params: ofMailbox,
@@ -32,8 +32,8 @@ const listForwards = route({
   handle({ params: { mailbox_id }, principal, app }) {
     const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
     const states = app.administration.forwards.list(mailbox)
-    const known = states.flatMap(({ forward, maker }) => (maker === null ? [] : [[forward.createdBy, maker] as const]))
-    return { items: states.map(presentForwardState), next: null, meta: { makers: Object.fromEntries(known) } }
+    const made = states.map(({ forward }) => forward)
+    return { items: states.map(presentForwardState), next: null, meta: { makers: makersFor(app, principal, made) } }
   },
 })
 
