@@ -178,7 +178,7 @@ export class Db {
         // Units of work of this turn of the event loop share a transaction, and between two transactions other code gets its turn.
         await new Promise(setImmediate)
         if (this.#broken !== undefined) throw this.#broken
-        await this.#log.tend()
+        await this.#log.tend((work) => this.#withoutWriters(work))
         await this.#begin()
         await this.#transaction().finally(() => {
           this.#isInTransaction = false
@@ -335,6 +335,17 @@ export class Db {
         unit.resolve(value)
         for (const hook of deferred.afterCommit) hook()
       }
+    }
+  }
+
+  /** Runs work while no connection writes, of this process or another one. */
+  async #withoutWriters(work: () => Promise<void>): Promise<void> {
+    await this.#begin()
+    try {
+      await work()
+    } finally {
+      this.#rollback()
+      this.#isInTransaction = false
     }
   }
 

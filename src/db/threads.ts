@@ -8,6 +8,13 @@ import type { ScanReader, SqlValue } from './sql.ts'
 
 const IDLE_MS = 10_000
 
+/** What the pragma returns: https://sqlite.org/pragma.html#pragma_wal_checkpoint */
+interface Checkpointed {
+  busy: number
+  log: number
+  checkpointed: number
+}
+
 export class DbThreads {
   readonly #pool: ThreadPool<ScanTask, unknown>
   /** A separate thread for checkpoints: writers may wait for them, and must not wait for long reads. */
@@ -35,9 +42,14 @@ export class DbThreads {
     }
   }
 
-  /** Copies the write-ahead log of a file into it, as far as no reader needs an older snapshot. */
-  async checkpoint(file: string): Promise<void> {
-    await this.#checkpointer.run({ file, sql: 'PRAGMA wal_checkpoint(PASSIVE)', values: [] } satisfies ScanTask)
+  /**
+   * Copies the write-ahead log of a file into it, as far as no reader needs an older snapshot.
+   * @returns pages that are left; Infinity while another thread or process does the same
+   */
+  async checkpoint(file: string): Promise<number> {
+    const task: ScanTask = { file, sql: 'PRAGMA wal_checkpoint(PASSIVE)', values: [] }
+    const [{ busy, log, checkpointed }] = await this.#checkpointer.run<[Checkpointed]>(task)
+    return busy === 1 ? Infinity : log - checkpointed
   }
 
   /** Waits for running tasks, then ends the threads. */

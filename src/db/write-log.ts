@@ -27,16 +27,18 @@ const FSYNC_FAILED = 1034
  */
 export class WriteLog {
   readonly #file: string
-  readonly #checkpoint: (() => Promise<void>) | undefined
+  readonly #checkpoint: (() => Promise<number>) | undefined
   #descriptor: number | undefined
   #databaseDescriptor: number | undefined
   #bytes = 0
   #running: Promise<void> | undefined
   #needsPause = false
+  /** Pages that the last checkpoint did not copy, because a reader needs an older snapshot or another thread checkpoints. */
+  #pagesLeft = Infinity
   #failure: unknown
 
-  /** @param checkpoint checkpoints the log, in another thread; without it, SQLite does so by itself */
-  constructor(file: string, checkpoint?: () => Promise<void>) {
+  /** @param checkpoint checkpoints the log in another thread, and returns how many pages are left; without it, SQLite does so by itself */
+  constructor(file: string, checkpoint?: () => Promise<number>) {
     this.#file = file
     this.#checkpoint = checkpoint
   }
@@ -63,16 +65,19 @@ export class WriteLog {
 
   /**
    * Called between two transactions. A long log is checkpointed while writing continues, until what was written meanwhile is
-   * little. Then writing pauses for a last checkpoint, because SQLite restarts the log only when all of it was copied.
+   * little. Then writing pauses for a last checkpoint, because SQLite restarts the log only when all of it was copied. Other threads
+   * pause as well: with two that write all the time, the log would grow without bound. They do not wait for what readers have kept back.
+   * @param withoutWriters runs work while no connection writes
    */
-  async tend(): Promise<void> {
+  async tend(withoutWriters: (work: () => Promise<void>) => Promise<void>): Promise<void> {
     if (this.#checkpoint === undefined) return
     if (this.#bytes > LONGEST_BYTES) await this.#running
     // After a failed flush the log must stay as it is: the next flush may succeed although pages were lost.
     if (this.#running !== undefined || this.#failure !== undefined) return
     if (this.#needsPause) {
       this.#needsPause = false
-      await this.#run(this.#checkpoint())
+      const checkpoint = () => this.#checkpointOnce()
+      await this.#run(this.#pagesLeft === 0 ? withoutWriters(checkpoint) : checkpoint())
       this.#bytes = 0
     } else if (this.#bytes > LONG_BYTES) {
       void this.#run(this.#checkpointWhileWriting()).then(() => {
@@ -99,10 +104,15 @@ export class WriteLog {
     return this.#running
   }
 
+  async #checkpointOnce(): Promise<void> {
+    this.#pagesLeft = Infinity
+    this.#pagesLeft = await this.#checkpoint!()
+  }
+
   async #checkpointWhileWriting(): Promise<void> {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const before = this.#bytes
-      await this.#checkpoint!()
+      await this.#checkpointOnce()
       await this.#flushDatabase()
       if (this.#bytes - before < LITTLE_BYTES || this.#bytes > LONGEST_BYTES) break
     }

@@ -292,7 +292,7 @@ describe('the log', () => {
     ] as const) {
       const log = new WriteLog(db.file, () => Promise.reject(new Error('disk I/O error', { cause })))
       log.note(64 * 1024 * 1024)
-      await log.tend()
+      await log.tend((work) => work())
       for (let i = 0; i < 20; i++) await turn()
       if (expected === null) await log.flush()
       else await assert.rejects(log.flush(), expected)
@@ -328,6 +328,30 @@ describe('the log', () => {
     flushed.end()
     await threads.close()
     await db.close()
+  })
+
+  it('stays short while another thread writes all the time', async () => {
+    const [threads, others] = [new DbThreads(1), new DbThreads(1)]
+    const db = await openDb(threads)
+    const other = new Db({ file: db.file, threads: others })
+    const value = new Uint8Array(1024 * 1024)
+    let isWriting = true
+    const writeOther = async () => {
+      while (isWriting)
+        await other.write((tx) => tx.run('INSERT OR REPLACE INTO things VALUES (1000, ?)', [Date.now()]))
+    }
+    const writing = writeOther()
+    const write = (n: number) => db.write((tx) => tx.run('INSERT OR REPLACE INTO things VALUES (?, ?)', [n, value]))
+    for (let round = 0; round < 20; round++) {
+      value.fill(round)
+      await Promise.all(Array.from({ length: 8 }, (_, n) => write(n)))
+    }
+    isWriting = false
+    await writing
+    const { size } = await stat(`${db.file}-wal`)
+    assert.ok(size < 80 * value.length, `${size} bytes`)
+    await Promise.all([threads.close(), others.close()])
+    await Promise.all([other.close(), db.close()])
   })
 
   it('comes home while every reading thread is at work', async () => {
