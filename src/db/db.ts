@@ -130,9 +130,10 @@ export class Db {
   /**
    * Resolves when everything this process has committed is durable, immediately when nothing is pending. To be awaited before a number
    * that must not be assigned twice (UIDs, states) is sent to a client: readers see a commit before it is flushed.
-   * @throws Error when the flush failed
+   * @throws Error when a flush has failed, now or earlier: readers still see what it may have lost
    */
   async durable(): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken
     if (this.#unflushed.size > 0) await Promise.all(this.#unflushed)
   }
 
@@ -145,7 +146,7 @@ export class Db {
 
   /** Whether everything this process has committed is durable; see {@link durable}. */
   get isDurable(): boolean {
-    return this.#unflushed.size === 0
+    return this.#unflushed.size === 0 && this.#broken === undefined
   }
 
   /** Waits for pending units of work, checkpoints the write-ahead log, and closes the file. Its threads must be closed before. */

@@ -172,6 +172,10 @@ describe('an answer', () => {
       /EIO/,
     )
     assert.match(String(await db.broken), /EIO/)
+    // Readers still see it.
+    assert.equal(db.read.all('SELECT name FROM things').length, 1)
+    await assert.rejects(db.durable(), /EIO/)
+    assert.equal(db.isDurable, false)
     await db.close()
   })
 })
