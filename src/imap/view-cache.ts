@@ -154,7 +154,8 @@ export class ViewCache {
 
   /** @returns null when reading the folder again is cheaper, or what left it is not known */
   #updated(folder: number, current: CurrentView, head: FolderHead): CurrentView | null {
-    if (head.modSeq === current.modSeq) return current
+    // The head may be older: it is kept for a turn of the event loop, while the folder is read in another thread.
+    if (head.modSeq <= current.modSeq) return current
     const added = head.uidNext - current.uidNext
     if (added > ADDED_MAX) return null
     const removed = this.#views.expungedSince(folder, current.modSeq)

@@ -61,3 +61,34 @@ test('views without sessions are bounded: the oldest goes first', async () => {
   cache.close()
   assert.equal(cache.size, 2)
 })
+
+test('a view that was read after the number of its folder does not go back to that', async () => {
+  const [before, after] = [
+    { modSeq: 1, uidNext: 2 },
+    { modSeq: 2, uidNext: 3 },
+  ]
+  let head = before
+  const views = {
+    head: () => head,
+    view: async (folder: number) => {
+      // Another thread has committed a message: within this turn of the event loop the number stays in memory.
+      head = after
+      return { ...{ folder, seq: 1, ...after, size: 2 }, firsts: Uint32Array.of(1), counts: Uint32Array.of(1) }
+    },
+    expungedSince: () => [],
+    entries: () => [],
+  } as unknown as FolderViews
+  const cache = new ViewCache(
+    { views, db: { changes: 0, foreignVersion: 1 }, clock: new ManualClock() },
+    async () => {},
+  )
+  const loading = cache.current(1)
+  head = before
+  await cache.current(1)
+  const loaded = (await loading)!
+  const release = cache.hold(1, loaded)
+  const { modSeq, uidNext } = (await cache.current(1))!
+  assert.deepEqual({ modSeq, uidNext }, after)
+  release()
+  cache.close()
+})
