@@ -1,10 +1,10 @@
 // Seals a forwarded message with ARC (RFC 8617), so that the next server can trust our results. Loads mailauth.
 
-import { Buffer } from 'node:buffer'
 import mailauthArc from 'mailauth/lib/arc/index.js'
 import type { ArcData } from 'mailauth/parts'
 import { storedResults } from '../mime/forward.ts'
-import { BodyHash, hashRelaxed } from './body-hash.ts'
+import { headerEnd } from '../mime/header-end.ts'
+import { relaxedBodyHash } from './body-hash.ts'
 import type { DkimSigningKey } from './dkim-sign.ts'
 import { type HeaderRow, headerRows } from './header-rows.ts'
 import { arcChain, parserRows } from './parsed-fields.ts'
@@ -32,13 +32,13 @@ export async function arcSeal(bytes: Uint8Array, sealing: ArcSealing): Promise<s
   const { domain, selector, algorithm, privateKey, results, now } = sealing
   const cv = CHAIN_STATES.get(storedResults(results).get('arc') ?? 'none')
   if (cv === undefined) return ''
-  const { header, body } = split(bytes)
-  const rows = headerRows(header)
+  const end = headerEnd(bytes)
+  const rows = headerRows(bytes.subarray(0, end))
   const { headers } = await mailauthArc.createSeal(false, {
     headers: { parsed: parserRows(rows) },
     arc: { chain: cv === 'pass' && validChain(rows) },
     seal: {
-      bodyHash: relaxedHash(body),
+      bodyHash: relaxedBodyHash(bytes.subarray(end + 4)),
       ...{ signingDomain: domain, selector, algorithm, cv, authResults: results },
       privateKey: privateKey.export({ format: 'pem', type: 'pkcs8' }),
       signTime: new Date(now),
@@ -55,16 +55,4 @@ function validChain(rows: readonly HeaderRow[]): ArcData['chain'] {
   } catch {
     return false
   }
-}
-
-function split(bytes: Uint8Array): { header: Uint8Array; body: Uint8Array } {
-  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\r\n\r\n')
-  const [headerEnd, bodyStart] = end < 0 ? [bytes.length, bytes.length] : [end + 2, end + 4]
-  return { header: bytes.subarray(0, headerEnd), body: bytes.subarray(bodyStart) }
-}
-
-function relaxedHash(body: Uint8Array): string {
-  const hash = new BodyHash('sha256', Number.POSITIVE_INFINITY)
-  hashRelaxed(body, [hash])
-  return hash.digest('base64')
 }

@@ -23,7 +23,7 @@ const SPF_LOOKUPS_MAX = 10
 const SPF_VOID_LOOKUPS_MAX = 2
 const LASTING_SPF: readonly AuthResult[] = ['pass', 'softfail', 'neutral', 'none']
 const REASON_MAX = 300
-/** Consecutive bytes of white space in a header: the verifier takes quadratic time in it, and mailers write less. */
+/** Consecutive bytes of white space in a header: parsers of headers may take quadratic time in it, and mailers write less. */
 const WHITE_SPACE_MAX = 256
 const TOO_LONG = 'The header is too long to be displayed with our trace fields.'
 
@@ -147,7 +147,7 @@ async function checkSignatures(
 ): Promise<Signed> {
   const nothing = { signatures: [], domains: [], arcDomain: '' }
   const header = bytes.subarray(0, headers.bodyStart)
-  // The verifier parses headers in quadratic time: it only gets headers within the limits.
+  // What is beyond the limits is not displayed: a signature would vouch for other fields.
   const problem = headers.problem ?? headerProblem(header)
   if (problem !== null) return { ...nothing, arc: 'permerror', problem }
   try {

@@ -41,6 +41,13 @@ export class BodyHash {
   }
 }
 
+/** The body hash of a signature that we make (bh=): SHA-256 of the whole body in the relaxed form. */
+export function relaxedBodyHash(body: Uint8Array): string {
+  const hash = new BodyHash('sha256', Number.POSITIVE_INFINITY)
+  hashRelaxed(body, [hash])
+  return hash.digest('base64')
+}
+
 /** RFC 6376 3.4.3: removes empty lines at the end; an empty body becomes one empty line. */
 export function hashSimple(body: Uint8Array, hashes: readonly BodyHash[]): void {
   const bytes = withLineEnds(body)

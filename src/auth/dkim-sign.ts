@@ -3,7 +3,8 @@
 import { Buffer } from 'node:buffer'
 import { hash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import { BodyHash, hashRelaxed } from './body-hash.ts'
+import { headerEnd } from '../mime/header-end.ts'
+import { relaxedBodyHash } from './body-hash.ts'
 
 export interface DkimSigningKey {
   domain: string
@@ -45,13 +46,12 @@ const signAsync = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign)
  * @param now ms, for `t=`
  */
 export async function dkimSignatures(bytes: Uint8Array, keys: readonly DkimSigningKey[], now: number): Promise<string> {
-  const { header, bodyStart } = split(bytes)
+  const end = headerEnd(bytes)
+  const header = Buffer.from(bytes.buffer, bytes.byteOffset, end).toString('latin1')
   const signed = chosenFields(header)
   const names = foldedNames(signed.map(({ name }) => name))
   const lines = signed.map(({ name, value }) => (value === null ? '' : relaxedField(name, value))).join('')
-  const body = new BodyHash('sha256', Number.POSITIVE_INFINITY)
-  hashRelaxed(bytes.subarray(bodyStart), [body])
-  const bodyHash = body.digest('base64')
+  const bodyHash = relaxedBodyHash(bytes.subarray(end + 4))
   const signatures = keys.map(async ({ domain, selector, algorithm, privateKey }) => {
     const unsigned =
       `v=1; a=${algorithm}; c=relaxed/relaxed; d=${domain};\r\n s=${selector}; t=${Math.floor(now / 1000)};\r\n` +
@@ -79,16 +79,10 @@ interface SignedField {
   value: string | null
 }
 
-/** We composed the message, so its header is within all limits and each field is signed completely. */
-function split(bytes: Uint8Array): { header: string; bodyStart: number } {
-  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const end = message.indexOf('\r\n\r\n')
-  return end < 0
-    ? { header: message.toString('latin1'), bodyStart: message.length }
-    : { header: message.toString('latin1', 0, end), bodyStart: end + 4 }
-}
-
-/** RFC 6376 5.4.2: fields with the same name are signed from the last to the first. */
+/**
+ * RFC 6376 5.4.2: fields with the same name are signed from the last to the first. We composed the message, so its header is within all
+ * limits and each field is signed completely.
+ */
 function chosenFields(header: string): SignedField[] {
   const byName = new Map<string, SignedField[]>()
   for (const field of header.split(/\r\n(?![\t ])/)) {

@@ -1,5 +1,7 @@
 // The header as signatures see it: its fields, which of them a signature covers, and their canonical forms (RFC 6376 §3.4).
 
+import { trimBlanks } from '../base/blanks.ts'
+
 /** A field as it was sent, folds included. Texts are latin1: one character for each byte. */
 export class HeaderRow {
   /** The field name in lower case; null for a line that starts with a colon. */
@@ -8,13 +10,13 @@ export class HeaderRow {
 
   constructor(text: string) {
     const name = nameIn(text)
-    this.key = name === '' ? null : lowerCase(trimmed(unfolded(name)))
+    this.key = name === '' ? null : lowerCase(trimBlanks(unfolded(name)))
     this.text = text
   }
 
   /** The field name as written. */
   get name(): string {
-    return trimmed(unfolded(nameIn(this.text)))
+    return trimBlanks(unfolded(nameIn(this.text)))
   }
 
   get line(): Buffer {
@@ -34,6 +36,7 @@ export type HeaderForm = 'simple' | 'relaxed'
 
 /** A field name (RFC 5322 §3.6.8), the white space that its obsolete syntax allows (§4.5), and the colon. */
 const FIELD_START = /^[\x21-\x39\x3b-\x7e]+[ \t\r\n]*:/
+/** The same with the colon in the first line. */
 const PLAIN_START = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/
 const NAME_ONLY = /^[\x21-\x39\x3b-\x7e]+[ \t\r]*$/
 
@@ -93,7 +96,7 @@ export class SignedRows {
     const taken = new Map<string, number>()
     const signed: HeaderRow[] = []
     for (const name of names.split(':')) {
-      const key = lowerCase(trimmed(name))
+      const key = lowerCase(trimBlanks(name))
       const count = (taken.get(key) ?? 0) + 1
       const row = this.#byKey.get(key)?.at(-count)
       if (key === '' || row === undefined) continue
@@ -115,7 +118,7 @@ export function signedHeader(signed: readonly HeaderRow[], signature: string, fo
 function relaxed(text: string): string {
   const line = unfolded(text)
   const colon = line.indexOf(':')
-  const name = colon < 0 ? '' : `${trimmed(lowerCase(line.slice(0, colon)))}:`
+  const name = colon < 0 ? '' : `${trimBlanks(lowerCase(line.slice(0, colon)))}:`
   const value = colon < 0 ? line : line.slice(colon + 1).replace(/^[ \t]+/, '')
   const whole = `${name}${value}`
   return (/\t| {2}/.test(whole) ? whole.replace(/[ \t]+/g, ' ') : whole).replace(/^ | $/g, '')
@@ -131,15 +134,6 @@ function withoutSignature(line: string): string {
   })
   if (index >= 0) tags[index] = tags[index]!.slice(0, tags[index]!.indexOf('=') + 1)
   return line.slice(0, colon) + tags.join(';')
-}
-
-/** Without the spaces and tabs around it. A pattern for both ends would take quadratic time for long ones within. */
-function trimmed(text: string): string {
-  const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t'
-  let [from, to] = [0, text.length]
-  while (from < to && isBlank(from)) from++
-  while (to > from && isBlank(to - 1)) to--
-  return text.slice(from, to)
 }
 
 function nameIn(text: string): string {

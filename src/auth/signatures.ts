@@ -37,7 +37,7 @@ export interface Signatures {
 
 /**
  * Verifies at most SIGNATURES_MAX signatures and the ARC chain, strictly by RFC 6376, 8301 (no rsa-sha1), 8463 and 8617.
- * the letter. The time is bounded by the DNS queries (see RecordingResolver) and two passes over the body.
+ * The time is bounded by the DNS queries (see RecordingResolver) and two passes over the body.
  * @param header bytes up to and including the empty line; its size and lines are limited by the caller
  */
 export async function verifySignatures(

@@ -1,5 +1,6 @@
 // The cookie of a signed-in browser (decisions §11.6).
 
+import { trimBlanks } from '../base/blanks.ts'
 import type { Config } from '../config/config.ts'
 import { DEVICE_MS } from '../people/devices.ts'
 import type { SignInBrowser, SignInSession } from '../people/sessions.ts'
@@ -42,21 +43,9 @@ export function cookieName(config: Config): string {
 export function cookieOf(header: string | undefined, name: string): string | null {
   for (const pair of (header ?? '').split(';')) {
     const cut = pair.indexOf('=')
-    if (cut > 0 && trimmed(pair.slice(0, cut)) === name) return trimmed(pair.slice(cut + 1))
+    if (cut > 0 && trimBlanks(pair.slice(0, cut)) === name) return trimBlanks(pair.slice(cut + 1))
   }
   return null
-}
-
-// Without a pattern: one for the end takes quadratic time on spaces.
-function trimmed(text: string): string {
-  let [start, end] = [0, text.length]
-  while (start < end && isBlank(text.charCodeAt(start))) start++
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
-  return text.slice(start, end)
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09
 }
 
 function deviceName(config: Config): string {

@@ -1,6 +1,7 @@
 // The bytes of a message for DATA: the signed content unchanged, plus dot-stuffing and the end-of-data indicator.
 
 import { isAscii } from 'node:buffer'
+import { headerEnd } from '../../../mime/header-end.ts'
 
 const CR = 13
 const LF = 10
@@ -74,9 +75,4 @@ function stuff(bytes: Uint8Array, dots: number): Uint8Array {
 
 function endsInBreak(bytes: Uint8Array): boolean {
   return bytes.length === 0 || bytes.at(-1) === LF
-}
-
-function headerEnd(bytes: Uint8Array): number {
-  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\r\n\r\n')
-  return end < 0 ? bytes.length : end
 }
