@@ -1,6 +1,6 @@
 // An appliance for other people's mail programs: a certificate of an authority they are given, and mailboxes with app passwords.
 
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startAppliance, type TestAppliance, type TestTeam } from './appliance.ts'
@@ -43,8 +43,6 @@ export class ProgramAppliance implements AsyncDisposable {
 
   static async start(): Promise<ProgramAppliance> {
     const folder = await mkdtemp(join(tmpdir(), 'mailstead-programs-'))
-    // Some programs run as another user.
-    await chmod(folder, 0o755)
     const tls = await issueCertificate(folder)
     const env = { TLS_CERT_FILE: tls.cert, TLS_KEY_FILE: tls.key, CLIENT_HOST: TLS_HOST }
     const appliance = await startAppliance({ env })
