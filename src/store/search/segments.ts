@@ -7,10 +7,10 @@ import type { Tx } from '../../db/db.ts'
 
 /** Pages that one step writes, about. */
 const STEP_PAGES = 64
-/** Characters of text after which a step is due. 64 KiB fill eight pages, and each is written once for every level, of which 1,000,000 messages have nine. */
-const STEP_CHARS = 64 * 1024
+/** Bytes of text after which a step is due. 64 KiB fill eight pages, and each is written once for every level, of which 1,000,000 messages have nine. */
+const STEP_BYTES = 64 * 1024
 /** For a short text, or one that is removed: each transaction writes a page at least. */
-const LEAST_CHARS = 2048
+const LEAST_BYTES = 2048
 /** Steps that may be due: as many as for the largest transactions. With fewer, many of these would end in one merge of all at once. */
 const DUE_MAX = 256
 
@@ -20,15 +20,15 @@ let unmerged = 0
 const queued = new WeakSet<Tx>()
 
 /** Counts text that was added to the index, or removed from it; queues a step when it is time. */
-export function noteWritten(tx: Tx, chars: number): void {
-  unmerged = Math.min(unmerged + Math.max(chars, LEAST_CHARS), DUE_MAX * STEP_CHARS)
+export function noteWritten(tx: Tx, bytes: number): void {
+  unmerged = Math.min(unmerged + Math.max(bytes, LEAST_BYTES), DUE_MAX * STEP_BYTES)
   queueStep(tx)
 }
 
 function queueStep(tx: Tx): void {
-  if (unmerged < STEP_CHARS || queued.has(tx)) return
+  if (unmerged < STEP_BYTES || queued.has(tx)) return
   queued.add(tx)
-  unmerged -= STEP_CHARS
+  unmerged -= STEP_BYTES
   tx.followUp(mergeStep)
 }
 

@@ -72,7 +72,7 @@ export function indexMessage(tx: Tx, { n, account, message, correspondents }: In
   const row: Row = { rowid: n, keys: indexKeys(account, message, correspondents) }
   for (const [column, text] of Object.entries(indexTexts(message))) row[column] = segmentText(text)
   tx.insert('message_text', row)
-  noteWritten(tx, textLength(row))
+  noteWritten(tx, textBytes(row))
 }
 
 /** True if versions before word segmentation (words.ts) indexed the message with other tokens. */
@@ -101,8 +101,11 @@ function indexKeys(account: number, message: SearchableMessage, correspondents: 
   return [...keys].join(' ')
 }
 
-function textLength(row: Row): number {
-  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+function textBytes(row: Row): number {
+  return Object.values(row).reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0),
+    0,
+  )
 }
 
 function indexTexts(message: SearchableMessage) {

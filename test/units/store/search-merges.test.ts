@@ -47,12 +47,37 @@ it('merges a bounded number of pages after a transaction, and keeps the number o
 })
 
 it('merges as much for a transaction of the longest texts as for the same text in many', () => {
-  const due: ((tx: Tx) => void)[] = []
-  let steps = 0
-  const openTx = () =>
-    ({ followUp: (work: (tx: Tx) => void) => due.push(work), keepsCaches() {}, run: () => steps++ }) as unknown as Tx
-  const tx = openTx()
-  for (let n = 0; n < 32; n++) noteWritten(tx, SEARCH_TEXT_MAX)
-  for (let work = due.shift(); work !== undefined; work = due.shift()) work(openTx())
+  const steps = stepsOf((tx) => {
+    for (let n = 0; n < 32; n++) noteWritten(tx, SEARCH_TEXT_MAX)
+  })
   assert.ok(steps >= (32 * SEARCH_TEXT_MAX) / (64 * 1024), `${steps} steps`)
 })
+
+it('counts the bytes that the text fills, in every script', () => {
+  const write = (searchText: string) =>
+    stepsOf((tx) => {
+      for (let n = 1; n <= 64; n++)
+        indexMessage(tx, {
+          n,
+          account: 1,
+          message: mailOf({ searchText }),
+          correspondents: { from: [], to: [], cc: [] },
+        })
+    })
+  const latin = write('words '.repeat(4000))
+  const cyrillic = write('слова '.repeat(4000))
+  assert.ok(cyrillic > latin * 1.5, `${cyrillic} and ${latin} steps`)
+})
+
+/** Steps of merging that are due after what is written in one transaction. */
+function stepsOf(write: (tx: Tx) => void): number {
+  const due: ((tx: Tx) => void)[] = []
+  let steps = 0
+  const openTx = () => {
+    const followUp = (work: (tx: Tx) => void) => due.push(work)
+    return { followUp, keepsCaches() {}, insert() {}, run: () => steps++ } as unknown as Tx
+  }
+  write(openTx())
+  for (let work = due.shift(); work !== undefined; work = due.shift()) work(openTx())
+  return steps
+}
