@@ -173,7 +173,7 @@ export class OutsideAccounts {
       const { name, imap, folderId, since, password } = change
       const secret: RemoteSecret | undefined = password === undefined ? undefined : { password }
       const changed = { name, imap: imap && written(imap), secret, folderId, since, providerId }
-      return sync.accounts.updateIn(tx, teamId, id, changed)
+      return sync.accounts.updateIn(tx, teamId, id, { ...changed, hasOtherSmtp: change.smtp !== undefined })
     })
   }
 

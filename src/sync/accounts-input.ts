@@ -36,6 +36,8 @@ export interface RemoteAccountChange {
   imap?: Partial<ImapSettings>
   secret?: RemoteSecret
   providerId?: string
+  /** Whether settings of its sending account change, too. */
+  hasOtherSmtp?: boolean
   folderId?: string | null
   since?: number | null
 }

@@ -388,6 +388,15 @@ describe('during the import', () => {
     failure(await call('DELETE', path, team.key, undefined, { 'if-match': named }), 409, 'conflict')
   })
 
+  it('a change of its sending account is news to If-Match', async () => {
+    const { id } = await mirror(SMTP)
+    const path = `/remote-accounts/${id}`
+    const before = etagOf(await get(path, team.key))
+    const patch = (words: string) => call('PATCH', path, team.key, { smtp_password: words }, { 'if-match': before })
+    data(await patch('mine'))
+    failure(await patch('yours'), 409, 'conflict')
+  })
+
   it('the state is read with a key of the mailbox, and streamed', async () => {
     const made = await mirror()
     const key = await keyOf(made.mailbox_id)
