@@ -40,8 +40,8 @@ export class Listener {
   readonly server: Server
   readonly #clock: Clock
   readonly #refuse: Refuse
-  /** The response under way on each connection. */
-  readonly #under = new Map<Duplex, ServerResponse>()
+  /** The responses under way on each connection, in the order of their requests. */
+  readonly #under = new Map<Duplex, ServerResponse[]>()
   /** Connections whose bytes are no longer read as requests: each piece that still arrives is an error of the parser again. */
   readonly #ending = new WeakSet<Duplex>()
   #stopping = false
@@ -50,9 +50,12 @@ export class Listener {
     this.#clock = clock
     this.#refuse = refuse
     const serve: Handler = (req, res) => {
-      this.#under.set(req.socket, res)
+      const { socket } = req
+      const before = this.#under.get(socket)
+      if (before === undefined) this.#under.set(socket, [res])
+      else before.push(res)
       res.once('close', () => {
-        if (this.#under.get(req.socket) === res) this.#under.delete(req.socket)
+        this.#forget(socket, res)
         // Its header had already promised keep-alive when the shutdown began.
         if (this.#stopping) setImmediate(() => this.server.closeIdleConnections())
       })
@@ -102,8 +105,9 @@ export class Listener {
   /** Stops accepting, completes requests under way, and closes idle connections. */
   close(): Promise<void> {
     this.#stopping = true
-    for (const [socket, res] of this.#under) {
-      if (!res.headersSent) res.shouldKeepAlive = false
+    for (const [socket, under] of this.#under) {
+      const last = under.at(-1)!
+      if (!last.headersSent) last.shouldKeepAlive = false
       // Whether a client that closed its half still waits is unknown: the shutdown waits only for clients that certainly do.
       if (socket.readableEnded) socket.destroy()
       else socket.once('end', () => socket.destroy())
@@ -118,21 +122,36 @@ export class Listener {
     })
   }
 
+  #forget(socket: Duplex, res: ServerResponse): void {
+    const left = this.#under.get(socket)?.filter((one) => one !== res) ?? []
+    if (left.length === 0) this.#under.delete(socket)
+    else this.#under.set(socket, left)
+  }
+
   #malformed(error: NodeJS.ErrnoException, socket: Socket): void {
     if (this.#ending.has(socket)) return
-    const under = this.#under.get(socket)
-    if (under?.req.complete === true) {
+    const [last, before] = this.#under.get(socket)?.toReversed() ?? []
+    if (last?.req.complete === true) {
       this.#ending.add(socket)
       // The malformed bytes followed a whole request: that one is answered, and it is the last.
-      under.shouldKeepAlive = false
+      last.shouldKeepAlive = false
       // Its header may have promised keep-alive already: Node would wait for a request that cannot be read.
-      if (under.headersSent) under.once('close', () => this.#end(socket))
-    } else if (error.code === 'ECONNRESET' || under?.headersSent === true || !socket.writable) {
+      if (last.headersSent) last.once('close', () => this.#end(socket))
+    } else if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
     } else {
       this.#ending.add(socket)
-      this.#end(socket, this.#refuse(socket, sentenceOf(error)))
+      const refuse = () => this.#refuseLast(error, socket, last)
+      // The client takes responses in the order of its requests (RFC 9112 §9.3.2): the error is not the response to an earlier one.
+      if (before === undefined) refuse()
+      else before.once('close', refuse)
     }
+  }
+
+  /** @param last response to the malformed request, if its header was read */
+  #refuseLast(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
+    if (last?.headersSent === true || !socket.writable) socket.destroy()
+    else this.#end(socket, this.#refuse(socket, sentenceOf(error)))
   }
 
   /** Closes a connection when the client has closed it, or soon: a reset would take the answer from a client that still sends (RFC 9112 §9.6). */

@@ -322,6 +322,21 @@ describe('bytes that are no request', () => {
     assert.deepEqual(answer.match(/^(?:HTTP\/1\.1 \d+|Connection: .*)/gm), ['HTTP/1.1 404', 'Connection: close'])
   })
 
+  test('in a body are not answered before the requests in front of it', async () => {
+    reset()
+    const { socket, text, until } = await open()
+    const closed = once(socket, 'close')
+    socket.write(`GET /api/v1/slow HTTP/1.1\r\n${AUTH}\r\n`)
+    await seen.started.promise
+    socket.write(`POST /api/v1/things HTTP/1.1\r\n${AUTH}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(text(), '')
+    seen.gate.resolve()
+    assert.deepEqual((await until(/HTTP\/1\.1 400/)).match(/HTTP\/1\.1 \d{3}/g)?.map(status), [200, 400])
+    socket.end()
+    await closed
+  })
+
   test('end the connection behind an answer that had begun', async () => {
     reset()
     const { socket, text, until } = await open()
