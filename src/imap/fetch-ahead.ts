@@ -22,6 +22,8 @@ export interface PagedEntry {
 interface AheadPage {
   /** Read before any further commit of the database. */
   version: number
+  /** What was announced when it was read: flags that were announced later are newer. */
+  modSeq: number
   needs: ContentNeeds
   entries: ReadonlyMap<number, FolderEntry>
   content: MessagePage
@@ -61,11 +63,18 @@ class FetchAhead {
     return { entry, content: page.content }
   }
 
+  /** Drops what was read: messages are read now that may be newer than that. */
+  forget(): void {
+    this.#page = null
+  }
+
   /** The page that was read, when it has the message as it is now. */
-  #current({ app }: ImapSession, uid: number, needs: ContentNeeds): AheadPage | null {
+  #current({ app, folder }: ImapSession, uid: number, needs: ContentNeeds): AheadPage | null {
     const page = this.#page
     if (page === null) return null
-    if (page.version === versionOf(app.db) && page.entries.has(uid) && isEqual(page.needs, needs)) return page
+    // The version may be that of the beginning of this turn of the event loop, and an announcement in it may know a later commit.
+    const isCurrent = page.version === versionOf(app.db) && page.modSeq === folder.modSeq
+    if (isCurrent && page.entries.has(uid) && isEqual(page.needs, needs)) return page
     this.#page = null
     this.#size = LEAST
     return null
@@ -82,7 +91,8 @@ class FetchAhead {
     const labels = needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
     const content = new MessagePage(session, entries, needs, labels)
     const byUid = new Map(entries.map((entry) => [entry.uid, entry]))
-    this.#page = { version, needs, entries: byUid, content, lastUid: entries.at(-1)?.uid ?? 0 }
+    const lastUid = entries.at(-1)?.uid ?? 0
+    this.#page = { version, modSeq: folder.modSeq, needs, entries: byUid, content, lastUid }
     return this.#page
   }
 }
