@@ -63,7 +63,7 @@ class FetchAhead {
     return { entry, content: page.content }
   }
 
-  /** Drops what was read: messages are read now that may be newer than that. */
+  /** Drops what was read. */
   forget(): void {
     this.#page = null
   }

@@ -106,7 +106,7 @@ export class RemoteAccounts extends RemoteAccountReads {
       ...(change.providerId === undefined ? {} : { provider_id: change.providerId }),
       ...(change.folderId === undefined ? {} : { folder_id: change.folderId }),
       ...(change.since === undefined ? {} : { since: change.since }),
-      // Its sending account has no version that clients see: `If-Match` finds a change of it by this one.
+      // `If-Match` compares this version alone: it counts other settings of the sending account, too.
       ...(isOther || change.hasOtherSmtp === true ? { settings_version: current.settingsVersion + 1 } : {}),
       ...(isOther ? this.#tryNow(current) : {}),
       // Before anything is compared, the worker finds out whether it is still the same account.

@@ -55,7 +55,7 @@ export interface RemoteAccount {
   nextTryAt: number | null
   /** Attempts in a row that failed. */
   failures: number
-  /** Grows with each change of host, user or secret: a worker with an older one ends. */
+  /** Grows with each change of host, user or secret, and of its sending account: a worker with an older one ends. */
   settingsVersion: number
   kind: RemoteKind | null
   push: 'idle' | 'poll'

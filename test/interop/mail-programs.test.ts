@@ -177,7 +177,7 @@ suite('getmail', missing('getmail', '--version'), () => {
   test('hands messages to an LMTP server and deletes them', async () => {
     const account = await programs.account('getmail', COUNT)
     const { home, host, imaps, email, password, authority } = account
-    // Into a Maildir it delivers by a child process of which it misses the end if that comes before it waits.
+    // Not into a Maildir: getmail forks for each message, and stands still when the child ends before it waits for it.
     const texts: string[] = []
     const lmtp = { LHLO: '250 near.test', '.': (text: string) => `250 2.0.0 Ok ${texts.push(text)}` }
     await using near = await startScript((peer) => peer.talk(lmtp, '220 near.test LMTP'))

@@ -116,21 +116,13 @@ async function writeAhead(
   plan: FetchPlan,
   slice: TimeSlice,
 ): Promise<FetchOutcome | null> {
-  const ahead = aheadOf(session)
-  const uid = uidAlone(uids)
+  const [range] = uids
   // A message that becomes \Seen changes what was read.
-  const taken = uid === null || plan.setsSeen ? null : ahead.take(session, uid, plan.needs)
-  if (taken === null) {
-    ahead.forget()
-    return null
-  }
+  if (range === undefined || uids.length > 1 || range[0] !== range[1] || plan.setsSeen) return null
+  const ahead = aheadOf(session).take(session, range[0], plan.needs)
+  if (ahead === null) return null
   await session.app.db.durable()
-  return writeEntries(session, { entries: [taken.entry], content: taken.content, changed: NONE }, plan, slice)
-}
-
-/** @returns null when there are several, or none */
-function uidAlone([range, ...others]: readonly NumberRange[]): number | null {
-  return range !== undefined && others.length === 0 && range[0] === range[1] ? range[0] : null
+  return writeEntries(session, { entries: [ahead.entry], content: ahead.content, changed: NONE }, plan, slice)
 }
 
 /** Pages of entries: of UIDs, or of those among them that changed. */
@@ -204,7 +196,9 @@ async function fetchMessages(
   const plan = planFetch(items, extra)
   const wanted = countOf(uids)
   const slice = new TimeSlice()
-  const ahead = await writeAhead(session, changedSince === null ? uids : [], plan, slice)
+  const ahead = changedSince === null ? await writeAhead(session, uids, plan, slice) : null
+  // What is read now may be newer than what was read ahead.
+  if (ahead === null) aheadOf(session).forget()
   const found = ahead ?? { written: 0, hasUnknownEncoding: false }
   const pages = ahead === null ? pagesOf(session, uids, changed === null ? changedSince : null) : []
   for await (const page of pages) {
