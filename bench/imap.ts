@@ -1,4 +1,4 @@
-// IMAP beside Dovecot in the same run: the same messages, commands in turn; ratios of rates, ours to theirs (imap.md §12.4).
+// IMAP beside Dovecot in the same run: the same messages, commands in turn; ratios of rates, ours to theirs (docs/design/structure.md §4).
 
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'

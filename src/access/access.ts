@@ -6,7 +6,7 @@ import { SessionWatch } from './session-watch.ts'
 import { type SignInDeps, SignInGate } from './sign-in.ts'
 import type { SessionEnd, SignedIn, SignInRequest, SignInResult } from './signed-in.ts'
 
-/** Tries of one connection; after the last the listener ends it (decisions-imap §2). */
+/** Tries of one connection; after the last the listener ends it (docs/design/mail-programs.md §1). */
 export const TRIES_MAX = 3
 
 /** How a listener carries the messages of an authentication exchange. */

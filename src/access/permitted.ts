@@ -1,4 +1,4 @@
-// What a credential may do in a mail program (decisions-imap §2), as its sign-in and the session document see it.
+// What a credential may do in a mail program (docs/design/mail-programs.md §1), as its sign-in and the session document see it.
 
 import { type ClientProtocol, clientSettings } from '../config/client-protocols.ts'
 import type { Config } from '../config/config.ts'

@@ -1,4 +1,4 @@
-// What a credential allows in a session (decisions-imap §2): the scopes of the API, and whether the mailbox is suspended.
+// What a credential allows in a session (docs/design/mail-programs.md §1): the scopes of the API, and whether the mailbox is suspended.
 
 import { allows } from '../directory/permissions.ts'
 import type { SignedIn } from './signed-in.ts'

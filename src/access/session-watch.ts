@@ -1,4 +1,4 @@
-// Ends sessions of mail programs when their credential, mailbox or team does (decisions-imap §2: within 30 s).
+// Ends sessions of mail programs when their credential, mailbox or team does (docs/design/mail-programs.md §1: within 30 s).
 
 import type { AgentTokens } from '../agents/tokens.ts'
 import type { Clock, Timer } from '../base/clock.ts'

@@ -1,4 +1,4 @@
-// Sign-in of mail programs (decisions-imap §2): the one place where all their listeners check credentials.
+// Sign-in of mail programs (docs/design/mail-programs.md §1): the one place where all their listeners check credentials.
 
 import type { AgentTokens } from '../agents/tokens.ts'
 import type { Clock } from '../base/clock.ts'
@@ -132,7 +132,7 @@ export class SignInGate {
     return { ...found, outcome: 'ok', refusal: null, session, serverSignature: proven.serverSignature }
   }
 
-  /** What is closed to the mailbox of an outside account (decisions-imap §10.1). */
+  /** What is closed to the mailbox of an outside account (docs/design/outside-accounts.md §1). */
   #whyNotOutside(
     { protocol }: SignInRequest,
     { id, domainId }: Mailbox,

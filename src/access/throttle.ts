@@ -1,4 +1,4 @@
-// Throttles failed sign-ins per source and per mailbox (decisions-imap §2), for all listeners together.
+// Throttles failed sign-ins per source and per mailbox (docs/design/mail-programs.md §1), for all listeners together.
 
 import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'

@@ -1,4 +1,4 @@
-// Outside accounts as a whole: the record together with its mailbox and its sending account (decisions-imap §10).
+// Outside accounts as a whole: the record together with its mailbox and its sending account (docs/design/outside-accounts.md §1).
 
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'

@@ -25,7 +25,7 @@ export interface SignedAssertion {
 
 const ALGORITHM = 'ES256'
 const JWT_TYPE = 'agent-identity+jwt'
-/** Lifetime of an assertion by version, ms (decisions §11.3, §11.7). */
+/** Lifetime of an assertion by version, ms (docs/design/agents.md §3, §5). */
 const LIFETIME_MS = { 1: 30 * DAY_MS, 2: 90 * DAY_MS } as const
 const PURPOSE = 'agent-key'
 const TOKEN_MAX = 4096

@@ -1,4 +1,4 @@
-// The grants of the OAuth token endpoint: which token an agent gets, or why none (decisions §11.7). Returns values, no HTTP.
+// The grants of the OAuth token endpoint: which token an agent gets, or why none (docs/design/agents.md §5). Returns values, no HTTP.
 
 import { DAY_MS } from '../base/durations.ts'
 import { isSecret } from '../base/secrets.ts'
@@ -49,7 +49,7 @@ interface Deps extends AgentDeps {
 
 /** An assertion of version 2 is renewed when it expires within this time. */
 const RENEW_MS = 30 * DAY_MS
-/** More polls than this within `PENDING_MS` are answered with `slow_down` (decisions §11.7). */
+/** More polls than this within `PENDING_MS` are answered with `slow_down` (docs/design/agents.md §5). */
 const PENDING_MAX = 5
 const PENDING_MS = 10_000
 /** Agents whose polls are tracked at the same time. */

@@ -1,4 +1,4 @@
-// Rate limits of invitations: per agent, per recipient and in total, each in a rolling window (specification §8).
+// Rate limits of invitations: per agent, per recipient and in total, each in a rolling window (docs/design/contract.md §8).
 
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'

@@ -27,7 +27,7 @@ export interface InviteDecision {
   optOut: boolean
 }
 
-/** Lifetime of an invitation, ms (specification §8). */
+/** Lifetime of an invitation, ms (docs/design/contract.md §8). */
 export const INVITE_MS = 7 * DAY_MS
 const EMAIL_MAX = 254
 const TOKEN_BYTES = 32

@@ -12,9 +12,9 @@ import type { Registrations } from './registrations.ts'
 import { endSignInsThrough } from './sign-ins.ts'
 import type { AgentTokens } from './tokens.ts'
 
-/** Minimum quota of an inbox after its owner approved sending, bytes (specification §8). */
+/** Minimum quota of an inbox after its owner approved sending, bytes (docs/design/contract.md §8). */
 export const APPROVED_QUOTA_BYTES = 5 * 1024 * 1024 * 1024
-/** How long the content of a revoked or expired inbox is kept, with an owner and without (decisions §11.8). */
+/** How long the content of a revoked or expired inbox is kept, with an owner and without (docs/design/agents.md §6). */
 const KEEP_OWNED_MS = 30 * DAY_MS
 const KEEP_MS = 14 * DAY_MS
 const SWEEP_MAX = 100

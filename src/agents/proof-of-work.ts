@@ -34,13 +34,13 @@ const LIFETIME_SECONDS = 600
 const ALGORITHM = 'PBKDF2/SHA-256'
 const PURPOSE = 'agent_registration'
 const KEY_BYTES = 32
-/** Characters of a proof as it is sent (decisions §11.3: 8 KiB). */
+/** Characters of a proof as it is sent (docs/design/agents.md §3: 8 KiB). */
 export const PROOF_MAX = 8192
 const EASY = '00'
 const HARD = '000'
 const COUNTER_MAX = 0xffffffff
 
-/** Hex SHA-256 of the request members (decisions §11.2). */
+/** Hex SHA-256 of the request members (docs/design/agents.md §2). */
 export function requestHash(request: AgentRequest): string {
   const { type, mailboxLocalPart, clientName, idempotencyKey } = request
   const members = {

@@ -2,7 +2,7 @@
 
 import type { Row } from '../db/db.ts'
 
-/** unclaimed → invited → accepted ↔ approved; revoked and expired are final (decisions §11.6). */
+/** unclaimed → invited → accepted ↔ approved; revoked and expired are final (docs/design/agents.md §4). */
 export type RegistrationState = 'unclaimed' | 'invited' | 'accepted' | 'approved' | 'revoked' | 'expired'
 
 export interface Registration {

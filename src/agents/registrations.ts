@@ -268,7 +268,7 @@ function countSince(reader: Reader, since: number): number {
   return row!.count
 }
 
-/** Windows are fixed and in UTC (specification §8). */
+/** Windows are fixed and in UTC (docs/design/contract.md §8). */
 function startOf(now: number, length: number): number {
   return now - (now % length)
 }

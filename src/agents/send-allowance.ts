@@ -1,4 +1,4 @@
-// Sending limits of agents: recipients per hour and per day (decisions §11.9).
+// Sending limits of agents: recipients per hour and per day (docs/design/agents.md §7).
 
 import type { Clock } from '../base/clock.ts'
 import { HOUR_MS } from '../base/durations.ts'

@@ -11,7 +11,7 @@ import type { AgentDeps } from './deps.ts'
 /** The resource of a token: the Management and Mailbox API, or the Sending API. */
 export type TokenAudience = 'app' | 'send'
 
-/** The maximum scopes of a token by resource (specification §5.2). */
+/** The maximum scopes of a token by resource (docs/design/contract.md §5.2). */
 export const AUDIENCE_SCOPES: Readonly<Record<TokenAudience, readonly string[]>> = {
   app: ['mailbox.read', 'email.receive'],
   send: ['email.send'],

@@ -1,4 +1,4 @@
-// What is closed to the mailbox of an outside account: its provider filters its mail and answers for it (decisions-imap §10.1).
+// What is closed to the mailbox of an outside account: its provider filters its mail and answers for it (docs/design/outside-accounts.md §1).
 
 import { conflict } from '../base/errors.ts'
 import type { Context } from '../context.ts'

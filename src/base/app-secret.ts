@@ -1,4 +1,4 @@
-// The form of app passwords (decisions-imap §2.1): 20 characters that are easy to type, the last two of which check the others.
+// The form of app passwords (docs/design/mail-programs.md §1.1): 20 characters that are easy to type, the last two of which check the others.
 
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'

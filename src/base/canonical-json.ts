@@ -1,4 +1,4 @@
-// Canonical JSON: equal values have equal bytes (decisions §1.7).
+// Canonical JSON: equal values have equal bytes (docs/design/http.md §7).
 
 /** Sorts keys at every depth, also inside arrays; no spaces; undefined members are left out. */
 export function canonicalJson(value: unknown): string {

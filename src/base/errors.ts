@@ -1,6 +1,6 @@
 // ProductError, the class of all expected errors: a code, a message and details for the caller.
 
-/** All error codes (specification §7, decisions §1.5). Each protocol maps them to its own. */
+/** All error codes (docs/design/contract.md §7, docs/design/http.md §5). Each protocol maps them to its own. */
 export type ErrorCode =
   | 'invalid_parameter'
   | 'missing_parameter'
@@ -19,7 +19,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'range_not_satisfiable'
 
-/** One problem of the input: the field (dot path), the violated rule (decisions §1.4) and a message. */
+/** One problem of the input: the field (dot path), the violated rule (docs/design/http.md §4) and a message. */
 export interface Issue {
   field: string
   code: string

@@ -10,7 +10,7 @@ const TIME_LENGTH = 8
 // The largest multiple of 36 below 256: larger bytes are discarded, so that all characters are equally likely.
 const FAIR = 252
 
-/** Prefixes of decisions §1.1; that of aliases follows the same scheme. */
+/** Prefixes of docs/design/http.md §1; that of aliases follows the same scheme. */
 export const ID_PREFIX = {
   request: 'req_',
   team: 'team_',

@@ -6,7 +6,7 @@ import { readableLine } from './log-text.ts'
 
 export type Log = Logger
 
-// A key in any string: the prefixes of decisions §1.2, bearer credentials, PEM private keys.
+// A key in any string: the prefixes of docs/design/http.md §2, bearer credentials, PEM private keys.
 const SECRET =
   /\b(?:srk|smk|sok|sat|sax|clm)_[0-9A-Za-z]{20,}|\bwhsec_[\w-]{20,}|\bBearer\s+[\w.~+/-]+=*|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----/g
 

@@ -5,7 +5,7 @@ import type { Agent, Dispatcher } from 'undici'
 import { isPublicAddress } from './public-address.ts'
 import type { Resolver } from './resolver.ts'
 
-/** Total timeout, from the DNS lookup to the last byte read (decisions §9.3). ms. */
+/** Total timeout, from the DNS lookup to the last byte read (docs/design/events.md §3). ms. */
 export const TOTAL_MS = 10_000
 export const CONNECT_MS = 3_000
 /** Bytes of a response that are kept. */
@@ -243,7 +243,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Statuses with which Retry-After is honoured (decisions §9.5). */
+/** Statuses with which Retry-After is honoured (docs/design/events.md §5). */
 const BUSY = [429, 503]
 const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false }
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])

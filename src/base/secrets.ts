@@ -7,7 +7,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BODY_LENGTH = 40
 const CHECK_LENGTH = 6
 
-/** The prefixes of decisions §1.2. */
+/** The prefixes of docs/design/http.md §2. */
 export type KeyPrefix = 'srk_' | 'smk_' | 'sok_' | 'sat_' | 'sax_' | 'clm_'
 
 /** A new secret: prefix, 40 base62 characters, and a CRC-32 of 6, so that mistyped keys are rejected without a database read. */

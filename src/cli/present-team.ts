@@ -3,7 +3,7 @@
 import { isoTime } from '../base/clock.ts'
 import type { Team } from '../directory/teams.ts'
 
-/** The record of decisions §2.3. */
+/** The record of docs/design/directory.md §3. */
 export function presentTeam(team: Team): object {
   return { id: team.id, name: team.name, status: team.status, created_at: isoTime(team.createdAt) }
 }

@@ -1,4 +1,4 @@
-// The protocols of mail programs, and what a mail program must be set to (decisions-imap §2.2).
+// The protocols of mail programs, and what a mail program must be set to (docs/design/mail-programs.md §1.2).
 
 import { CLIENT_LISTENERS, type ClientListener, LISTENER_PORTS } from './client-listeners.ts'
 import type { Config } from './config.ts'

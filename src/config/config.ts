@@ -16,7 +16,7 @@ import {
   TOPIC_ARN_PATTERN,
 } from './setting-types.ts'
 
-/** Features of the Mailbox API that an operator can disable (decisions §10.2). */
+/** Features of the Mailbox API that an operator can disable (docs/design/mailbox.md §2). */
 export const MAILBOX_GATES = [
   'identity_mutation',
   'quota_mutation',

@@ -2,7 +2,7 @@
 
 const RESERVED = new Set(['test', 'example', 'invalid', 'localhost'])
 
-/** True for names under the reserved top-level domains, which are verified without DNS (decisions §5.2). */
+/** True for names under the reserved top-level domains, which are verified without DNS (docs/design/directory.md §6.1). */
 export function isReserved(name: string): boolean {
   return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
 }

@@ -109,8 +109,8 @@ export class Aliases {
   }
 
   /**
-   * Whether a mailbox may use an address as its sender: its own, an alias, or either with a `+tag` (decisions §10.8). An agent may use
-   * only its own address (decisions §11.9).
+   * Whether a mailbox may use an address as its sender: its own, an alias, or either with a `+tag` (docs/design/mailbox.md §8). An agent may use
+   * only its own address (docs/design/agents.md §7).
    */
   mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): boolean {
     const written = email.toLowerCase()

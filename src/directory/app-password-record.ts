@@ -1,4 +1,4 @@
-// Maps rows of `app_passwords` to records (decisions-imap §2.1).
+// Maps rows of `app_passwords` to records (docs/design/mail-programs.md §1.1).
 
 import { SCRAM_KEY_BYTES, type ScramKeys } from '../base/scram.ts'
 import type { ClientProtocol } from '../config/client-protocols.ts'

@@ -1,4 +1,4 @@
-// App passwords: secrets of a mailbox for mail programs, stored as a hash and as keys of SCRAM (decisions-imap §2.1).
+// App passwords: secrets of a mailbox for mail programs, stored as a hash and as keys of SCRAM (docs/design/mail-programs.md §1.1).
 
 import { groupedAppSecret, newAppSecret, readAppSecret } from '../base/app-secret.ts'
 import type { Clock } from '../base/clock.ts'
@@ -26,7 +26,7 @@ import { checkName } from './teams.ts'
 
 export type { AppPassword, IssuedAppPassword } from './app-password-record.ts'
 
-/** Maximum active app passwords of a mailbox (decisions-imap §2.1). A proof of SCRAM is tried against each. */
+/** Maximum active app passwords of a mailbox (docs/design/mail-programs.md §1.1). A proof of SCRAM is tried against each. */
 export const APP_PASSWORDS_MAX = 25
 /** Expired and revoked ones of a mailbox that are kept for the list. */
 export const INACTIVE_MAX = 100

@@ -1,4 +1,4 @@
-// The DNS records that the owner of a domain has to publish (decisions §4.2).
+// The DNS records that the owner of a domain has to publish (docs/design/directory.md §5.2).
 
 import type { Config } from '../config/config.ts'
 import { type ClientRecord, clientRecords } from './client-records.ts'

@@ -1,4 +1,4 @@
-// Looks up the DNS records of a domain and compares them with the expected ones (decisions §4.3).
+// Looks up the DNS records of a domain and compares them with the expected ones (docs/design/directory.md §5.3).
 
 import type { AskedServer, Resolver } from '../base/resolver.ts'
 import { type DnsLookup, lookUpCname, lookUpMx, lookUpTxt, shown } from './dns-lookup.ts'

@@ -1,4 +1,4 @@
-// The verification state machine of a domain: pending, verified, failed (decisions §4.3).
+// The verification state machine of a domain: pending, verified, failed (docs/design/directory.md §5.3).
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import type { RecordFinding } from './domain-checks.ts'

@@ -38,12 +38,12 @@ export function isPublicSuffix(name: string): boolean {
 
 export { isReserved }
 
-/** The domain of the envelope sender, which receives bounces (decisions §8.1). */
+/** The domain of the envelope sender, which receives bounces (docs/design/sending.md §11). */
 export function bounceDomain(mailHost: string): string {
   return `bounce.${mailHost}`
 }
 
-/** True for names of the appliance itself, which no team may claim (decisions §4.1). */
+/** True for names of the appliance itself, which no team may claim (docs/design/directory.md §5.1). */
 function isOwnName(name: string, config: Config): boolean {
   const origins = [config.APP_ORIGIN, config.SEND_ORIGIN].map((origin) => new URL(origin).hostname)
   const hosts = config.MAIL_HOSTS.flatMap((host) => [host, bounceDomain(host)])
@@ -52,7 +52,7 @@ function isOwnName(name: string, config: Config): boolean {
 
 /**
  * The stored form of a name a team wants to claim.
- * @throws ProductError validation_error on `domain` (decisions §4.1)
+ * @throws ProductError validation_error on `domain` (docs/design/directory.md §5.1)
  */
 export function checkDomainName(written: string, config: Config): string {
   const name = domainName(written)

@@ -133,7 +133,7 @@ export interface LapsedDomain {
   verifiedAt: number
 }
 
-/** Domains that were verified once and have failed since (decisions §4.3). */
+/** Domains that were verified once and have failed since (docs/design/directory.md §5.3). */
 export function lapsedDomains(reader: Reader): LapsedDomain[] {
   const rows = reader.all<{ id: string; team_id: string; name: string; verified_at: number }>(
     `SELECT id, team_id, name, verified_at FROM domains

@@ -3,14 +3,14 @@
 import { domainName } from './domain-name.ts'
 import { unquote } from './local-part.ts'
 
-/** Longest pattern in characters (decisions §4.4). */
+/** Longest pattern in characters (docs/design/directory.md §5.4). */
 export const PATTERN_MAX = 320
 const LOCAL_MAX = 64
 // RFC 5322 atext, dots, and letters beyond ASCII (RFC 6531); the caller removes the star.
 const LOCAL = /^[\w.!#$%&'+/=?^`{|}~\u0080-\u{10ffff}-]*$/u
 
 /**
- * The stored spelling of a pattern (lower-case, A-labels), or null for an invalid pattern. The forms of decisions §4.4:
+ * The stored spelling of a pattern (lower-case, A-labels), or null for an invalid pattern. The forms of docs/design/directory.md §5.4:
  * `user@domain`, `@domain`, `domain`, `*.domain`, `@*.domain`, `*@domain`, and one `*` inside a local part.
  */
 export function normalPattern(pattern: string): string | null {

@@ -29,7 +29,7 @@ export function policyKey({ mailboxFilter, domainFilter }: FilterPolicy): string
 }
 
 /**
- * Decides before DATA when a rule denies the envelope sender and no From header can override it (decisions §4.5).
+ * Decides before DATA when a rule denies the envelope sender and no From header can override it (docs/design/directory.md §5.5).
  * @returns null when the decision needs the message
  */
 export function evaluateEnvelope(policy: FilterPolicy, envelopeFrom: string): FilterDecision | null {

@@ -19,7 +19,7 @@ export interface FilterState {
   rules: FilterRule[]
 }
 
-/** Most rules of one filter (specification §2.6). */
+/** Most rules of one filter (docs/design/contract.md §2.6). */
 export const RULES_MAX = 1000
 const ISSUES_MAX = 50
 /** Filters in memory. */

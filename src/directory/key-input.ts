@@ -1,4 +1,4 @@
-// Validation of API keys: permissions and expiry (decisions §2.2, §5.3).
+// Validation of API keys: permissions and expiry (docs/design/directory.md §2, §6.2).
 
 import { DAY_MS } from '../base/durations.ts'
 import { invalid } from '../base/errors.ts'

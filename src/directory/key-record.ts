@@ -22,7 +22,7 @@ export interface CredentialRecord {
   revokedAt: number | null
 }
 
-/** A key without its secret (decisions §2.2), which only `issue` and `rotate` return. */
+/** A key without its secret (docs/design/directory.md §2), which only `issue` and `rotate` return. */
 export interface ApiKey extends CredentialRecord {
   kind: KeyKind
   role: string | null

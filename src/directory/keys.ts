@@ -32,9 +32,9 @@ export interface KeyFilter {
   after: PageKey | null
 }
 
-/** Maximum active keys of a mailbox (decisions §5.3). */
+/** Maximum active keys of a mailbox (docs/design/directory.md §6.2). */
 export const MAILBOX_KEYS_MAX = 25
-/** Maximum grace period of a rotated secret, seconds (decisions §2.2). */
+/** Maximum grace period of a rotated secret, seconds (docs/design/directory.md §2). */
 export const GRACE_SECONDS_MAX = 86_400
 const NAME_MAX = 100
 /** Keys kept in memory while nothing changes. */
@@ -92,7 +92,7 @@ export class Keys {
 
   /** A function that recognises the secret each time it is called; the secret is hashed once. */
   recogniser(secret: string): () => Recognised<TeamPrincipal | MailboxPrincipal> | undefined {
-    // A malformed secret costs no database read (decisions §1.2).
+    // A malformed secret costs no database read (docs/design/http.md §2).
     if (!isSecret(secret)) return () => undefined
     const hash = sha256(secret)
     const key = hash.toString('latin1')

@@ -1,4 +1,4 @@
-// Validation of mailboxes: address, quota, display name and send scope (decisions §5.2).
+// Validation of mailboxes: address, quota, display name and send scope (docs/design/directory.md §6.1).
 
 import { invalid } from '../base/errors.ts'
 import { domainName } from './domain-name.ts'
@@ -13,7 +13,7 @@ export type SendScope =
 export const QUOTA_MIN_BYTES = 10_485_760
 export const QUOTA_MAX_BYTES = 1_099_511_627_776
 export const QUOTA_DEFAULT_BYTES = 5_368_709_120
-/** Of a mailbox that is an outside account (decisions-imap §10.3). */
+/** Of a mailbox that is an outside account (docs/design/outside-accounts.md §3). */
 export const OUTSIDE_QUOTA_DEFAULT_BYTES = 50 * 1024 ** 3
 export const DISPLAY_NAME_MAX = 255
 export const REASON_MAX = 255

@@ -1,4 +1,4 @@
-// API keys of the operator, valid only on the operator listener (decisions §1.2, §2.4).
+// API keys of the operator, valid only on the operator listener (docs/design/http.md §2, docs/design/directory.md §4).
 
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'

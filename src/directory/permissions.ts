@@ -16,7 +16,7 @@ const NAMESPACES: Readonly<Record<string, readonly string[]>> = {
   audit: ['read'],
 }
 
-/** Every permission a root key can hold (decisions §2.1). */
+/** Every permission a root key can hold (docs/design/directory.md §1). */
 export const PERMISSIONS: readonly string[] = Object.entries(NAMESPACES).flatMap(([namespace, verbs]) =>
   verbs.map((verb) => `${namespace}.${verb}`),
 )
@@ -24,12 +24,12 @@ export const PERMISSIONS: readonly string[] = Object.entries(NAMESPACES).flatMap
 /** Wildcards a root key can hold, one for each namespace. */
 export const WILDCARDS: readonly string[] = Object.keys(NAMESPACES).map((namespace) => `${namespace}.*`)
 
-/** Every permission a mailbox key can hold (decisions §5.3). */
+/** Every permission a mailbox key can hold (docs/design/directory.md §6.2). */
 export const MAILBOX_SCOPES = ['mailbox.read', 'email.receive', 'mailbox.write', 'email.send'] as const
 
 export type Role = 'root:full' | 'root:readonly' | 'root:webhook_admin'
 
-/** The permissions of each built-in role (specification §5.2). */
+/** The permissions of each built-in role (docs/design/contract.md §5.2). */
 export const ROLES: Readonly<Record<Role, readonly string[]>> = {
   'root:full': Object.keys(NAMESPACES).map((namespace) => `${namespace}.*`),
   'root:readonly': PERMISSIONS.filter((permission) => permission.endsWith('.read')),

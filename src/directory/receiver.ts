@@ -13,7 +13,7 @@ export type ReceiverLookup =
   /** `domain` is null for names that belong to the appliance rather than to a team. */
   | { reason: 'unknown_recipient'; domain: ReceivingDomain | null }
   | { reason: 'mailbox_suspended'; mailbox: Mailbox; domain: ReceivingDomain }
-  /** `deferred` while mail gets a temporary error; afterwards it is rejected (decisions §2.3). */
+  /** `deferred` while mail gets a temporary error; afterwards it is rejected (docs/design/directory.md §3). */
   | { reason: 'team_suspended'; domain: ReceivingDomain; deferred: boolean }
 
 /** What the lookup needs. Both mailbox methods read by index. */
@@ -33,7 +33,7 @@ interface ReceiverDeps {
 export const SUSPENDED_DEFER_MS = 7 * DAY_MS
 // RFC 2142 §4-5, RFC 5321 §4.5.1: these must be deliverable at every domain.
 const ROLE_NAMES = ['postmaster', 'abuse']
-// The DMARC records of domains name dmarc@ at the appliance as report address (decisions §4.2).
+// The DMARC records of domains name dmarc@ at the appliance as report address (docs/design/directory.md §5.2).
 const OPERATOR_NAMES = [...ROLE_NAMES, 'dmarc']
 
 /**

@@ -8,7 +8,7 @@ import type { Db, Tx } from '../db/db.ts'
 
 /** How long a running request holds its key, ms: a crash must not lock a key for ever. */
 export const LOCK_MS = MINUTE_MS
-/** How long a response is stored, ms (decisions §1.8). */
+/** How long a response is stored, ms (docs/design/http.md §8). */
 export const KEEP_MS = DAY_MS
 const SWEEP_EVERY_MS = MINUTE_MS
 const SWEEP_MAX = 500

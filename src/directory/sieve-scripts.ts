@@ -1,4 +1,4 @@
-// The Sieve scripts of mailboxes; at most one is active and filters incoming mail (decisions §10.14).
+// The Sieve scripts of mailboxes; at most one is active and filters incoming mail (docs/design/mailbox.md §14).
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, type Issue, notFound, ProductError } from '../base/errors.ts'

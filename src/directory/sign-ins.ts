@@ -1,4 +1,4 @@
-// Sign-ins of mail programs to mailboxes, successful and failed (decisions-imap §2.1).
+// Sign-ins of mail programs to mailboxes, successful and failed (docs/design/mail-programs.md §1.1).
 
 import type { WrongSpan } from '../base/clock-guard.ts'
 import { MINUTE_MS } from '../base/durations.ts'
@@ -38,7 +38,7 @@ export interface SignInFilter {
 
 /** Equal sign-ins within this time are one row. */
 export const REPEAT_MS = 10 * MINUTE_MS
-/** Maximum rows of a mailbox (decisions-imap §2.1). */
+/** Maximum rows of a mailbox (docs/design/mail-programs.md §1.1). */
 export const SIGN_INS_MAX = 1000
 /** Maximum rows of failures: a flood of them must not remove the successful ones, by which known sources are recognised. */
 export const FAILURES_MAX = 500

@@ -86,7 +86,7 @@ export class Teams {
   }
 
   /**
-   * Suspends or reactivates a team: keys of a suspended team are refused and its mail is deferred (decisions §2.3).
+   * Suspends or reactivates a team: keys of a suspended team are refused and its mail is deferred (docs/design/directory.md §3).
    * @throws ProductError not_found
    */
   setStatus(id: string, status: TeamStatus): Promise<Team> {

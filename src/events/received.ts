@@ -1,4 +1,4 @@
-// The `message.received` event of a message stored in a mailbox (decisions §9.4).
+// The `message.received` event of a message stored in a mailbox (docs/design/events.md §4).
 
 import { isoTime } from '../base/clock.ts'
 import type { Tx } from '../db/db.ts'

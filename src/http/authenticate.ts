@@ -9,7 +9,7 @@ import { API_BASE } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Route } from './route.ts'
 
-// Longer than any credential of decisions §1.2; what is longer is not looked up.
+// Longer than any credential of docs/design/http.md §2; what is longer is not looked up.
 const CREDENTIAL_MAX = 256
 
 interface RepeatedCredential {
@@ -62,7 +62,7 @@ export function bearer(header: string | undefined): string | null {
   return /^bearer(?:[ \t]+|$)(.*)$/i.exec(header ?? '')?.[1]?.trim() ?? null
 }
 
-/** 401 without a valid credential for every path under the API that is not public, known or not (decisions §1.4). */
+/** 401 without a valid credential for every path under the API that is not public, known or not (docs/design/http.md §4). */
 export function requireCredential(request: RequestContext): void {
   if (request.isPersonal) requireSession(request)
   else requireKey(request)
@@ -130,7 +130,7 @@ function forbiddenByRole(request: RequestContext, { kind }: Principal): ProductE
   return new ProductError('insufficient_permissions', `${what} ${missing}.`)
 }
 
-/** 403 for a feature the operator has disabled (decisions §10.2), for any credential. */
+/** 403 for a feature the operator has disabled (docs/design/mailbox.md §2), for any credential. */
 function requireOpenGate(request: RequestContext): void {
   const { gate } = request.match.entry!.route
   if (gate === undefined || !request.listener.app.config.MAILBOX_GATED.includes(gate)) return

@@ -1,4 +1,4 @@
-// Limits the concurrent requests of one owner to one route (decisions §1.9).
+// Limits the concurrent requests of one owner to one route (docs/design/http.md §9).
 
 import { ProductError } from '../base/errors.ts'
 

@@ -1,4 +1,4 @@
-// CORS: access for browsers of other origins (decisions §1.10).
+// CORS: access for browsers of other origins (docs/design/http.md §10).
 
 import type { RequestContext } from './request-context.ts'
 import { writeEmpty } from './write.ts'

@@ -1,4 +1,4 @@
-// Sealed pagination cursors: clients can store them but not forge them (decisions §1.6).
+// Sealed pagination cursors: clients can store them but not forge them (docs/design/http.md §6).
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { ProductError } from '../base/errors.ts'

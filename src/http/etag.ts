@@ -1,4 +1,4 @@
-// ETags, and the conditions of requests on them (decisions §1.7).
+// ETags, and the conditions of requests on them (docs/design/http.md §7).
 
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../base/canonical-json.ts'
@@ -54,7 +54,7 @@ export function namesStrongTag(header: string, etag: string): boolean {
 
 /**
  * Checks `If-Match` against the present version of a resource.
- * @throws ProductError conflict when it names another version (specification §7)
+ * @throws ProductError conflict when it names another version (docs/design/contract.md §7)
  */
 export function expectMatch(header: string | undefined, version: unknown): void {
   if (header === undefined || header.trim() === '*') return

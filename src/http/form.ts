@@ -4,7 +4,7 @@ import { ProductError } from '../base/errors.ts'
 import type { BodyPlan } from './body-plan.ts'
 import { wrongBody } from './validate.ts'
 
-/** Largest form, in bytes (decisions §1.10). */
+/** Largest form, in bytes (docs/design/http.md §10). */
 export const FORM_LIMIT = 16_384
 
 /**

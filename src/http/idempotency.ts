@@ -1,4 +1,4 @@
-// Requests with an Idempotency-Key: executed once; repetitions get the stored answer (decisions §1.8).
+// Requests with an Idempotency-Key: executed once; repetitions get the stored answer (docs/design/http.md §8).
 
 import { canonicalJson } from '../base/canonical-json.ts'
 import { ProductError } from '../base/errors.ts'

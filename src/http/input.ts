@@ -1,4 +1,4 @@
-// Turns path, query and body of a request into checked values (decisions §1.4).
+// Turns path, query and body of a request into checked values (docs/design/http.md §4).
 
 import { notFound, ProductError } from '../base/errors.ts'
 import { readBody } from './body.ts'
@@ -46,7 +46,7 @@ function checkCondition(request: RequestContext): void {
   throw new ProductError('invalid_parameter', message, { param: 'If-Match' })
 }
 
-/** 404 for a malformed id in the path: no resource can have it (decisions §1.1). */
+/** 404 for a malformed id in the path: no resource can have it (docs/design/http.md §1). */
 export function readPath(request: RequestContext): void {
   const { params } = request.match.entry!
   if (params === null) return

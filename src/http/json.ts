@@ -1,4 +1,4 @@
-// Reads a JSON object from untrusted bytes, and rejects ambiguous ones (decisions §1.4).
+// Reads a JSON object from untrusted bytes, and rejects ambiguous ones (docs/design/http.md §4).
 
 import { isUtf8 } from 'node:buffer'
 import { ProductError } from '../base/errors.ts'

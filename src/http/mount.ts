@@ -1,4 +1,4 @@
-// The middleware every request passes, in the order of decisions §1.4.
+// The middleware every request passes, in the order of docs/design/http.md §4.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound, ProductError } from '../base/errors.ts'

@@ -1,4 +1,4 @@
-// Negotiates the media types of requests and responses (decisions §1.10).
+// Negotiates the media types of requests and responses (docs/design/http.md §10).
 
 import type { IncomingMessage } from 'node:http'
 import { ProductError } from '../base/errors.ts'

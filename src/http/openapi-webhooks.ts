@@ -13,7 +13,7 @@ export interface WebhookDocs {
 /** For listeners without webhooks. */
 export const NO_WEBHOOKS: WebhookDocs = { events: {}, notes: '' }
 
-/** Headers of a request to a receiver (specification §6). */
+/** Headers of a request to a receiver (docs/design/contract.md §6). */
 const WEBHOOK_HEADERS = {
   'X-Service-Signature': 'sha256= and the hex of HMAC-SHA-256 over the body.',
   'X-Service-Event-Id': 'Id of the event, the same for every attempt.',

@@ -1,4 +1,4 @@
-// The OpenAPI document, generated from the routes themselves so that it cannot drift (decisions §1.11).
+// The OpenAPI document, generated from the routes themselves so that it cannot drift (docs/design/http.md §11).
 
 import { type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../base/errors.ts'

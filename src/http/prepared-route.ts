@@ -10,11 +10,11 @@ import { type Check, closed, compileCheck, unboundedList } from './validate.ts'
 
 /** Base path of versioned routes. */
 export const API_BASE = '/api/v1'
-/** Base path of the operator's routes, on a listener of their own (decisions §2.4). */
+/** Base path of the operator's routes, on a listener of their own (docs/design/directory.md §4). */
 export const OPERATOR_BASE = '/operator/v1'
 /** Base path of what concerns the signed-in person. */
 export const ME_BASE = '/me/v1'
-/** Default limit of a body, in bytes (decisions §1.10). */
+/** Default limit of a body, in bytes (docs/design/http.md §10). */
 export const BODY_LIMIT = 1_048_576
 const JSON_TYPE = 'application/json'
 

@@ -1,4 +1,4 @@
-// The byte range a request asks for (RFC 9110 §14; decisions §10.10).
+// The byte range a request asks for (RFC 9110 §14; docs/design/mailbox.md §10).
 
 import { namesStrongTag } from './etag.ts'
 

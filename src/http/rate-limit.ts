@@ -1,4 +1,4 @@
-// Rate limit: requests left in this minute for each credential, or each address without one (decisions §1.9).
+// Rate limit: requests left in this minute for each credential, or each address without one (docs/design/http.md §9).
 
 import type { Clock, Timer } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'

@@ -51,7 +51,7 @@ export interface Input<
 /** What a handler can read of the request itself. */
 export interface RequestFacts {
   id: string
-  /** Address for the rate limit (decisions §1.9). */
+  /** Address for the rate limit (docs/design/http.md §9). */
   source: string
   /** Host of the request as the client names it, lower-case, without a port. */
   host: string
@@ -194,7 +194,7 @@ export interface RouteAccess<A extends Audience> {
   alsoNeeds?: string
   /** The feature it belongs to, if an operator can disable it (`MAILBOX_GATED`). */
   gate?: MailboxGate
-  /** Needs a second credential in X-Source-Authorization: that of the source mailbox of a copy (decisions §10.15). */
+  /** Needs a second credential in X-Source-Authorization: that of the source mailbox of a copy (docs/design/mailbox.md §15). */
   fromMailbox?: boolean
   /** A session must have been confirmed within 15 minutes (`POST /me/v1/confirm`). */
   fresh?: boolean
@@ -236,7 +236,7 @@ export interface RouteReply {
   status?: 200 | 201 | 202
   /** Returns 200 instead of `status` in this case. */
   otherwise?: string
-  /** A read has a weak ETag and can return 304; a request that changes the resource takes If-Match (decisions §1.7). */
+  /** A read has a weak ETag and can return 304; a request that changes the resource takes If-Match (docs/design/http.md §7). */
   etag?: boolean
   /** The response is a stream, described by `schema`. The request is under way until it ends. */
   stream?: boolean
@@ -252,7 +252,7 @@ export interface RouteReply {
   errorFormat?: { schema: TSchema; meanings: Readonly<Record<number, string>> }
 }
 
-/** Limits in addition to the rate limit of all requests (decisions §1.9). */
+/** Limits in addition to the rate limit of all requests (docs/design/http.md §9). */
 export interface RouteLimits {
   /** Rate limit for one owner and one set of path parameters. */
   throttle?: ThrottleLimit
@@ -286,7 +286,7 @@ interface RouteBase<P extends TObject | undefined, Q extends TObject | undefined
   surface?: 'app' | 'send' | 'both' | 'operator' | 'me'
   params?: P
   query?: Q
-  /** Takes an Idempotency-Key (decisions §1.8), or requires one. */
+  /** Takes an Idempotency-Key (docs/design/http.md §8), or requires one. */
   idempotent?: boolean | 'required'
 }
 

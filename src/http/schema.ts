@@ -6,7 +6,7 @@ import { DAY_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { type IdKind, idPattern } from '../base/ids.ts'
 
-/** Largest page of any list (specification §8). */
+/** Largest page of any list (docs/design/contract.md §8). */
 export const PAGE_MAX = 100
 const TIME_FORMAT = 'time-or-date'
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i
@@ -23,7 +23,7 @@ export function Words<const W extends readonly string[]>(words: W, description?:
   })
 }
 
-/** A public id (decisions §1.1). A malformed one in a path is "not found", elsewhere an invalid value. */
+/** A public id (docs/design/http.md §1). A malformed one in a path is "not found", elsewhere an invalid value. */
 export function Id(kind: IdKind) {
   return Type.String({ pattern: idPattern(kind), 'x-id': kind })
 }
@@ -66,7 +66,7 @@ export const Timestamp = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
 })
 
-/** A time in a query or a body: RFC 3339 with any offset, or a date (decisions §1.3). Read with `parseTime`. */
+/** A time in a query or a body: RFC 3339 with any offset, or a date (docs/design/http.md §3). Read with `parseTime`. */
 export const TimeQuery = Type.String({
   format: TIME_FORMAT,
   description: 'RFC 3339 time with any offset, or YYYY-MM-DD meaning 00:00:00Z.',
@@ -122,7 +122,7 @@ export function pageQuery<const F extends { limit: number } & Record<string, TSc
   return Type.Object(properties) as unknown as TObject<PageFields<F>>
 }
 
-/** `pagination` of a list (specification §2.1). */
+/** `pagination` of a list (docs/design/contract.md §2.1). */
 export const Pagination = Type.Object({
   has_more: Type.Boolean(),
   next_cursor: Type.Optional(Type.String()),
@@ -131,7 +131,7 @@ export const Pagination = Type.Object({
 /** `meta` of every envelope; some routes add members. */
 export const Meta = Type.Object({ request_id: Id('request') }, { additionalProperties: true })
 
-/** One entry of `errors` (decisions §1.4). */
+/** One entry of `errors` (docs/design/http.md §4). */
 export const ErrorIssue = Type.Object({
   field: Type.String(),
   code: Type.String(),
@@ -140,7 +140,7 @@ export const ErrorIssue = Type.Object({
   column: Type.Optional(Type.Integer({ minimum: 1 })),
 })
 
-/** `error` of every failure (specification §7). */
+/** `error` of every failure (docs/design/contract.md §7). */
 export const ErrorBody = Type.Object({
   code: Type.String(),
   message: Type.String(),

@@ -1,4 +1,4 @@
-// The cookie of a signed-in browser (decisions §11.6).
+// The cookie of a signed-in browser (docs/design/agents.md §4).
 
 import { trimBlanks } from '../base/blanks.ts'
 import type { Config } from '../config/config.ts'

@@ -1,4 +1,4 @@
-// The address a request comes from, through trusted proxies (decisions §1.9).
+// The address a request comes from, through trusted proxies (docs/design/http.md §9).
 
 import ipaddr from 'ipaddr.js'
 

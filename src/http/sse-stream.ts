@@ -1,4 +1,4 @@
-// A stream of Server-Sent Events: frames with a bounded buffer for slow clients, pings, and an end (decisions §10.12).
+// A stream of Server-Sent Events: frames with a bounded buffer for slow clients, pings, and an end (docs/design/mailbox.md §12).
 
 import { Readable } from 'node:stream'
 import type { Timer } from '../base/clock.ts'

@@ -60,7 +60,7 @@ export class RouteTable {
     }
   }
 
-  /** @param path as received, not decoded; one trailing slash is ignored (decisions §1.10) */
+  /** @param path as received, not decoded; one trailing slash is ignored (docs/design/http.md §10) */
   find(method: string, path: string): RouteMatch {
     if (path.includes('//')) return NO_MATCH
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
@@ -81,7 +81,7 @@ export class RouteTable {
 }
 
 function matchAt(routePath: RoutePath, method: string, params: RouteMatch['params']): RouteMatch {
-  // Every GET route also answers HEAD (decisions §1.10).
+  // Every GET route also answers HEAD (docs/design/http.md §10).
   const entry = routePath.entries.get(method === 'HEAD' ? 'GET' : method) ?? null
   return { entry, params, allow: routePath.allow, open: routePath.open }
 }

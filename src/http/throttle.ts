@@ -1,4 +1,4 @@
-// Throttles single resources: a number of requests in a period, for one owner (decisions §1.9).
+// Throttles single resources: a number of requests in a period, for one owner (docs/design/http.md §9).
 
 import type { Clock } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'

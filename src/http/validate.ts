@@ -1,4 +1,4 @@
-// Checks values against the schemas of routes and reports the issues (decisions §1.4).
+// Checks values against the schemas of routes and reports the issues (docs/design/http.md §4).
 
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
@@ -68,7 +68,7 @@ export function unboundedList(schema: unknown, path = ''): string | null {
   return null
 }
 
-/** The error for an invalid query or path: 400 (decisions §1.4). */
+/** The error for an invalid query or path: 400 (docs/design/http.md §4). */
 export function wrongParameters(issues: Issue[]): ProductError {
   return failure(issues, 'invalid_parameter')
 }

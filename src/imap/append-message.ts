@@ -1,4 +1,4 @@
-// Stores a message that a mail program has handed in: APPEND, REPLACE, and second copies (imap.md §4.6).
+// Stores a message that a mail program has handed in: APPEND, REPLACE, and second copies (docs/design/mail-programs.md §2.2).
 
 import type { Tx } from '../db/db.ts'
 import type { FolderStatus } from '../store/folders-views.ts'

@@ -1,4 +1,4 @@
-// What the server announces (decisions-imap §3.1): a capability stands here only when its tests pass.
+// What the server announces (docs/design/mail-programs.md §2.1): a capability stands here only when its tests pass.
 
 import { MESSAGE_BYTES } from './limits.ts'
 

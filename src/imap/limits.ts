@@ -1,4 +1,4 @@
-// Bounds of an IMAP session (decisions-imap §3.5): what a client may send, and how long a session may wait for it.
+// Bounds of an IMAP session (docs/design/mail-programs.md §2.5): what a client may send, and how long a session may wait for it.
 
 /** Bounds of one command while it is read. */
 export interface ReadLimits {

@@ -44,7 +44,7 @@ const PROTOCOLS: readonly Protocol[] = ['imaps', 'imap']
 const ALPN = ['imap']
 /** Only without TLS: before the handshake it cannot be sent. */
 const TOO_MANY = '* BYE [UNAVAILABLE] Too many connections.'
-// Messages of APPEND have a spool of their own: 32 MiB of memory and 2 GiB of disk (imap.md §5.1), a quarter of it for one mailbox.
+// Messages of APPEND have a spool of their own: 32 MiB of memory and 2 GiB of disk, a quarter for one mailbox (docs/design/mail-programs.md §2.5).
 const APPEND_SPOOL = { memoryEach: 1 << 20, memory: 32 << 20, disk: 2 * 2 ** 30, diskEach: 2 ** 29 }
 
 interface OpenSession {

@@ -1,4 +1,4 @@
-// Metrics of IMAP (decisions-imap §9): connections, logins, commands, bytes, and how fast changes reach idle clients.
+// Metrics of IMAP (docs/design/mail-programs.md §6): connections, logins, commands, bytes, and how fast changes reach idle clients.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 

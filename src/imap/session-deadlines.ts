@@ -1,4 +1,4 @@
-// Deadlines of a session (decisions-imap §3.5): login, silence, started lines, slow literals, clients that do not read.
+// Deadlines of a session (docs/design/mail-programs.md §2.5): login, silence, started lines, slow literals, clients that do not read.
 
 import type { Clock } from '../base/clock.ts'
 import {

@@ -1,4 +1,4 @@
-// Long work on the first thread, in slices: other connections get their turn after some milliseconds (imap.md §1, decision 8).
+// Long work on the first thread, in slices: other connections get their turn after some milliseconds (docs/design/structure.md §3, decision 8).
 
 import { stopwatch } from '../base/clock.ts'
 import { SLICE_MS } from './limits.ts'

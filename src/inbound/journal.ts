@@ -1,4 +1,4 @@
-// Writes the inbound log of what the receive threads report: one row per recipient, for accepted and refused messages (decisions §6.4).
+// Writes the inbound log of what the receive threads report: one row per recipient, for accepted and refused messages (docs/design/receiving.md §2).
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'

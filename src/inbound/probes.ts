@@ -2,7 +2,7 @@
 
 import { MINUTE_MS } from '../base/durations.ts'
 
-/** Rows per source and minute (decisions §6.4). */
+/** Rows per source and minute (docs/design/receiving.md §2). */
 export const PROBES_PER_MINUTE = 20
 /** Sources with a count of their own; sources beyond this limit share one. */
 export const MAX_SOURCES = 10_000

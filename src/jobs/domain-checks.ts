@@ -1,4 +1,4 @@
-// Job: re-checks the DNS records of domains whose check is due (decisions §4.3).
+// Job: re-checks the DNS records of domains whose check is due (docs/design/directory.md §5.3).
 
 import { MINUTE_MS } from '../base/durations.ts'
 import { job } from './job.ts'

@@ -1,4 +1,4 @@
-// Job: erases the content of mailboxes deleted more than `DELETED_MAILBOX_RETENTION_DAYS` ago (decisions §5.4).
+// Job: erases the content of mailboxes deleted more than `DELETED_MAILBOX_RETENTION_DAYS` ago (docs/design/directory.md §6.3).
 
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,4 @@
-// Service: checks sending accounts that are new, changed or in error when their check is due (decisions §3.2).
+// Service: checks sending accounts that are new, changed or in error when their check is due (docs/design/sending.md §2).
 
 import type { Timer } from '../base/clock.ts'
 import type { Service } from '../base/lifecycle.ts'

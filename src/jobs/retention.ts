@@ -49,7 +49,7 @@ export const requestRetention = job({
   run: ({ app }) => app.directory.requests.prune(app.clock.now() - REQUEST_RETENTION_MS),
 })
 
-/** Decisions-imap §1: sign-ins of mail programs are kept for `SIGN_IN_RETENTION_DAYS`. */
+/** Decisions-docs/design/structure.md §3: sign-ins of mail programs are kept for `SIGN_IN_RETENTION_DAYS`. */
 export const signInRetention = job({
   name: 'sign-in-retention',
   every: HOUR_MS,

@@ -1,4 +1,4 @@
-// Job: deletes messages that have been in Trash or Junk for `TRASH_RETENTION_DAYS` (decisions §10.6).
+// Job: deletes messages that have been in Trash or Junk for `TRASH_RETENTION_DAYS` (docs/design/mailbox.md §6).
 
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { job } from './job.ts'

@@ -1,4 +1,4 @@
-// Bounds of ManageSieve sessions (decisions-imap §5, imap.md §8): connections, what a client may send, and how long it may take.
+// Bounds of ManageSieve sessions (docs/design/mail-programs.md §4): connections, what a client may send, and how long it may take.
 
 import { SCRIPT_BYTES_MAX } from '../sieve/lexer.ts'
 

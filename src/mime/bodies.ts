@@ -1,4 +1,4 @@
-// Sorts the parts of a message into body texts and attachments (decisions §10.3).
+// Sorts the parts of a message into body texts and attachments (docs/design/mailbox.md §3).
 
 import type { Part } from './message.ts'
 

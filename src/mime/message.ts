@@ -127,7 +127,7 @@ export interface DnsEvidence {
   answer: string
 }
 
-/** The authentication results of a message, with reasons (decisions §10.3 "authentication", §6.4 "evidence"). */
+/** The authentication results of a message, with reasons (docs/design/mailbox.md §3 "authentication", §6.4 "evidence"). */
 export interface AuthVerdict {
   spf: AuthResult
   spfDomain: string

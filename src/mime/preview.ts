@@ -1,6 +1,6 @@
 // The preview of a message: the first words of its text, as message lists show them.
 
-/** Characters (code points) of a preview: decisions §10.3. */
+/** Characters (code points) of a preview: docs/design/mailbox.md §3. */
 export const PREVIEW_MAX = 256
 /** Characters of text that are searched for own words. */
 const SCAN_MAX = 64 * 1024

@@ -17,7 +17,7 @@ export interface MessageLayout {
   htmlPart: string | null
 }
 
-/** Header fields shown of one message (decisions §10.3). */
+/** Header fields shown of one message (docs/design/mailbox.md §3). */
 export const FIELDS_MAX = 200
 /** Bytes read of one part at most: decoding more would block the event loop. */
 export const BODY_BYTES_MAX = 4 * 1024 * 1024

@@ -13,7 +13,7 @@ const PROOF_LENGTH = 15
 const LOCAL_PART = /^b\+([0-9a-z]{9})([0-9a-z]{15})$/
 const FEEDBACK_LOCAL_PART = 'fbl'
 
-/** The envelope sender of a message, `b+…@bounce.<mail host>` (decisions §8.1). It is computed, not stored. */
+/** The envelope sender of a message, `b+…@bounce.<mail host>` (docs/design/sending.md §11). It is computed, not stored. */
 export function bounceAddress(vault: Vault, config: Pick<Config, 'MAIL_HOSTS'>, emailN: number): string {
   const number = emailN.toString(36).padStart(NUMBER_LENGTH, '0')
   return `b+${number}${proof(vault, number)}@${bounceDomain(config.MAIL_HOSTS[0]!)}`

@@ -1,4 +1,4 @@
-// Delivery groups: several sending accounts under one name, and the strategy that distributes messages among them (decisions §3.4).
+// Delivery groups: several sending accounts under one name, and the strategy that distributes messages among them (docs/design/sending.md §4).
 
 import { conflict, invalid, notFound, ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'

@@ -27,7 +27,7 @@ const REASON_MAX = 300
 /** A forwarded message up to this size is returned whole, bytes. */
 const RETURNED_BYTES_MAX = 10 * 1024 * 1024
 
-/** The explanation for people of each status reason (decisions §6.2, §9.4). */
+/** The explanation for people of each status reason (docs/design/sending.md §7, docs/design/events.md §4). */
 const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map([
   ['bounced', { status: '5.0.0', reason: 'The mail server of the recipient refused it.' }],
   ['bounced_after_accept', { status: '5.0.0', reason: 'It was accepted at first and returned later.' }],

@@ -101,7 +101,7 @@ export class QueuedMessages {
     })
   }
 
-  /** Cancels the pending deliveries of a deleted mailbox (decisions §5.4); beyond the batch limit, each is cancelled when due. */
+  /** Cancels the pending deliveries of a deleted mailbox (docs/design/directory.md §6.3); beyond the batch limit, each is cancelled when due. */
   async cancelOf(mailboxId: string): Promise<void> {
     for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await this.drain(mailboxId)) === 0) return
   }

@@ -28,7 +28,7 @@ export interface ProviderQuotas {
   perDay: QuotaRange | null
 }
 
-/** A sending account (specification §2.2), without its secrets. */
+/** A sending account (docs/design/contract.md §2.2), without its secrets. */
 export interface Provider {
   n: number
   id: string
@@ -90,13 +90,13 @@ export interface Email {
   hash: Uint8Array | null
   sizeBytes: number
   queuedAt: number
-  /** When the last attempt is due: 48 h after the earliest time of the first (decisions §6.2). */
+  /** When the last attempt is due: 48 h after the earliest time of the first (docs/design/sending.md §7). */
   expiresAt: number
 }
 
 export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'rejected'
 
-/** One message to one recipient (specification §2.8). */
+/** One message to one recipient (docs/design/contract.md §2.8). */
 export interface Delivery {
   n: number
   /** `dlog_…` */
@@ -125,7 +125,7 @@ export type RejectionReason =
   | 'policy'
   | 'sending_not_approved'
 
-/** The outcome of one delivery: the transitions of decisions §6.2. {@link DeliveryTransitions} applies each in one unit of work. */
+/** The outcome of one delivery: the transitions of docs/design/sending.md §7. {@link DeliveryTransitions} applies each in one unit of work. */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; confirmation: Confirmation }
   | { kind: 'deferred'; reply: RemoteReply; cause: DelayCause; nextAt: number }

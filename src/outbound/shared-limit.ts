@@ -1,4 +1,4 @@
-// The daily limit of a team at the shared Amazon SES account, and its requests for an increase (decisions §3.5).
+// The daily limit of a team at the shared Amazon SES account, and its requests for an increase (docs/design/sending.md §5).
 
 import { DAY_MS } from '../base/durations.ts'
 import { conflict, notFound, ProductError } from '../base/errors.ts'

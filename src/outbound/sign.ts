@@ -25,7 +25,7 @@ export class Signer {
   }
 
   /**
-   * Prepends DKIM signatures when the From domain is the team's, verified, and its key is published in DNS (decisions §4.3);
+   * Prepends DKIM signatures when the From domain is the team's, verified, and its key is published in DNS (docs/design/directory.md §5.3);
    * otherwise returns the same bytes. Carriers that change the header (Gmail, Outlook, SES) break a signature.
    * @param bytes CRLF line ends
    */

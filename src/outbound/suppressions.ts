@@ -1,4 +1,4 @@
-// The suppression list of a team: addresses that bounced hard or complained, or were added by hand (decisions §6.3).
+// The suppression list of a team: addresses that bounced hard or complained, or were added by hand (docs/design/sending.md §8).
 
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'

@@ -1,4 +1,4 @@
-// The console: the API keys of a team, issued and revoked by its members (specification §5.1).
+// The console: the API keys of a team, issued and revoked by its members (docs/design/contract.md §5.1).
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../base/errors.ts'
@@ -149,7 +149,7 @@ export function viewOf(
   if (session === undefined) return null
   const member = app.people.membershipsOf(session).find((one) => one.teamId === teamId)
   if (member === undefined) throw notFound('team')
-  // As for every other credential of the team (decisions §2.3).
+  // As for every other credential of the team (docs/design/directory.md §3).
   if (app.directory.teams.get(teamId)?.status !== 'active') {
     throw new ProductError('insufficient_permissions', 'This team is suspended; ask the operator of this service.')
   }

@@ -1,4 +1,4 @@
-// The OAuth redirect endpoint for Google and Microsoft when a person connects a sending account (decisions §3.1) or an outside one.
+// The OAuth redirect endpoint for Google and Microsoft when a person connects a sending account (docs/design/sending.md §1) or an outside one.
 
 import { Type } from 'typebox'
 import { ProductError } from '../base/errors.ts'

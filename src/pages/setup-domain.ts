@@ -1,4 +1,4 @@
-// What the documents for mail programs share: the domain a request asks for, and text of their own media types (decisions-imap §6).
+// What the documents for mail programs share: the domain a request asks for, and text of their own media types (docs/design/mail-programs.md §5).
 
 import { notFound } from '../base/errors.ts'
 import { sha256 } from '../base/secrets.ts'

@@ -1,4 +1,4 @@
-// Members of teams and their roles; every team keeps at least one owner (decisions §2.3).
+// Members of teams and their roles; every team keeps at least one owner (docs/design/directory.md §3).
 
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'

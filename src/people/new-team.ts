@@ -1,4 +1,4 @@
-// Creates a team and invites its owner in one unit of work (decisions §2.4).
+// Creates a team and invites its owner in one unit of work (docs/design/directory.md §4).
 
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'

@@ -8,7 +8,7 @@ import type { Reader, Row, Tx } from '../db/db.ts'
 import type { PeopleDeps } from './deps.ts'
 import { type SignInScope, scopeColumns, scopeOf } from './links.ts'
 
-/** Lifetime on a device that is not trusted, ms (decisions §11.6). */
+/** Lifetime on a device that is not trusted, ms (docs/design/agents.md §4). */
 export const SESSION_MS = 12 * HOUR_MS
 /** Time without use after which the session of a trusted device ends, ms. */
 export const TRUSTED_IDLE_MS = 30 * DAY_MS

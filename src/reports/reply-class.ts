@@ -51,7 +51,7 @@ export interface ReplyClass {
   subType: BounceSubType
   /** For transient replies; 'transient' when nothing more is known. */
   cause: DelayCause
-  /** True when nothing more may be sent to the recipient (decisions §6.3). */
+  /** True when nothing more may be sent to the recipient (docs/design/sending.md §8). */
   suppress: boolean
   /** Whether the message was rejected or its recipient: relevant only for replies to the content. */
   about: 'recipient' | 'content'
@@ -105,7 +105,7 @@ const EDGE_BLOCKED = /recipient address(?:es)? rejected ?: ?access denied/i
 
 /** Causes that concern the address itself and are permanent. */
 const DEAD: ReadonlySet<RefusalCause> = new Set(['no_such_user', 'no_such_domain', 'no_mail_taken'])
-/** Unambiguous texts: decisions §6.3 names codes, but many servers give none. */
+/** Unambiguous texts: docs/design/sending.md §8 names codes, but many servers give none. */
 const PLAINLY_DEAD =
   /(?:user|recipient|mailbox|account|local ?part|addressee|alias)s?\b.{0,48}(?:unknown|not (?:be )?found|not known|do(?:es)? ?n.t exist|not exist)|(?:no such|unknown|non-?existent) (?:\S+ )?(?:user|recipient|mailbox|account|local ?part|addressee|alias|domain|host)|unroute?able address|(?:host|domain)(?: name)? (?:unknown|not found)|domain does not exist|nxdomain/i
 

@@ -1,4 +1,4 @@
-// Validates and compiles the tests of a script (RFC 5228 5 and the extensions of decisions §10.14).
+// Validates and compiles the tests of a script (RFC 5228 5 and the extensions of docs/design/mailbox.md §14).
 
 import { type ParsedArguments, readArguments, type ScriptChecker, type Signature } from './arguments.ts'
 import type { BodyForm } from './body.ts'

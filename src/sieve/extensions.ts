@@ -1,4 +1,4 @@
-// The supported Sieve extensions, and why others are not supported (decisions §10.14).
+// The supported Sieve extensions, and why others are not supported (docs/design/mailbox.md §14).
 
 export type Extension =
   | 'fileinto'

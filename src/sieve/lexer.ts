@@ -12,7 +12,7 @@ export interface SieveToken {
   at: number
 }
 
-/** Bytes of a script (decisions §10.14). */
+/** Bytes of a script (docs/design/mailbox.md §14). */
 export const SCRIPT_BYTES_MAX = 65_536
 /** RFC 5228 2.4.1 asks for 2^31 - 1 at least. */
 const NUMBER_MAX = Number.MAX_SAFE_INTEGER

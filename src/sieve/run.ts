@@ -38,7 +38,7 @@ export interface ScriptContext extends ScriptArrival {
   included?: (name: string) => SieveProgram | null | undefined
 }
 
-/** Maximum folders of one message (decisions §10.3, RFC 5228 2.10.4). */
+/** Maximum folders of one message (docs/design/mailbox.md §3, RFC 5228 2.10.4). */
 export const TARGETS_MAX = 10
 /** RFC 6609 §3.2: includes within each other, and all of a run. */
 export const INCLUDE_DEPTH_MAX = 10

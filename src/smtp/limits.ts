@@ -2,7 +2,7 @@
 
 import { HOUR_MS } from '../base/durations.ts'
 
-/** Largest message in bytes (decisions §10.16). */
+/** Largest message in bytes (docs/design/receiving.md §1). */
 export const MAX_MESSAGE_BYTES = 52_428_800
 /** Recipients of one transaction; RFC 5321 §4.5.3.1.8 requires at least 100. */
 export const MAX_RECIPIENTS = 100

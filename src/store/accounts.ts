@@ -148,7 +148,7 @@ export class Accounts {
 
   /**
    * Checks whether a message of that size fits the quota. The first time it does not is stored, because the SMTP reply for a mailbox
-   * changes after five full days (decisions §10.9).
+   * changes after five full days (docs/design/mailbox.md §9).
    * @returns null if it fits, else since when (ms) the mailbox is full
    */
   async fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {

@@ -21,7 +21,7 @@ export interface ChangeSubscriber {
   closing(): void
 }
 
-/** Changes within this time are combined (decisions §10.12): a subscriber is called at most this often, ms. */
+/** Changes within this time are combined (docs/design/mailbox.md §12): a subscriber is called at most this often, ms. */
 export const COALESCE_MS = 250
 /** Changes without a notification, such as those of CLI commands in another process, are found by polling this often, ms. */
 export const POLL_INTERVAL_MS = 5_000

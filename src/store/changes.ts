@@ -20,7 +20,7 @@ export interface Change {
   countsOnly?: true
 }
 
-/** Changes of a type since a state (decisions §10.3 "Changes object"). */
+/** Changes of a type since a state (docs/design/mailbox.md §3 "Changes object"). */
 export interface Changes {
   oldState: string
   newState: string

@@ -1,4 +1,4 @@
-// Creates, updates and deletes folders (decisions §10.6).
+// Creates, updates and deletes folders (docs/design/mailbox.md §6).
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, invalid, notFound } from '../base/errors.ts'

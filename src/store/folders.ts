@@ -39,7 +39,7 @@ export interface FolderRow {
 
 type NamedRow = Pick<FolderRow, 'parent' | 'name'>
 
-// The folders of a new mailbox in display order (decisions §5.4).
+// The folders of a new mailbox in display order (docs/design/directory.md §6.3).
 const INITIAL_FOLDERS: readonly (readonly [FolderRole, string])[] = [
   ['inbox', 'Inbox'],
   ['drafts', 'Drafts'],
@@ -50,7 +50,7 @@ const INITIAL_FOLDERS: readonly (readonly [FolderRole, string])[] = [
 ]
 const SORT_STEP = 10
 
-/** Messages that are only in folders with these roles are left out of lists by default (decisions §10.3). */
+/** Messages that are only in folders with these roles are left out of lists by default (docs/design/mailbox.md §3). */
 export const HIDDEN_ROLES: readonly FolderRole[] = ['junk', 'trash']
 
 /** Whether the messages of a folder are in lists by default. */

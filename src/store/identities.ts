@@ -1,4 +1,4 @@
-// Identities (RFC 8621 §6): sender addresses and signatures of a mailbox (decisions §10.8).
+// Identities (RFC 8621 §6): sender addresses and signatures of a mailbox (docs/design/mailbox.md §8).
 
 import type { Clock } from '../base/clock.ts'
 import { conflict, notFound } from '../base/errors.ts'

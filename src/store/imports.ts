@@ -1,4 +1,4 @@
-// Imports messages that were not received by SMTP: uploaded by a client, or copied from another mailbox (decisions §10.15).
+// Imports messages that were not received by SMTP: uploaded by a client, or copied from another mailbox (docs/design/mailbox.md §15).
 
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/errors.ts'

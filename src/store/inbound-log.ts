@@ -1,4 +1,4 @@
-// The inbound log: one row per recipient of every message received for a domain of a team (decisions §6.4).
+// The inbound log: one row per recipient of every message received for a domain of a team (docs/design/receiving.md §2).
 
 import type { WrongSpan } from '../base/clock-guard.ts'
 import { newId } from '../base/ids.ts'

@@ -14,7 +14,7 @@ interface CachedPage<T> {
 }
 
 /**
- * The sequence number of an account changes with everything its lists show (architecture §5), so a page is valid as long as the number
+ * The sequence number of an account changes with everything its lists show (docs/design/structure.md §2), so a page is valid as long as the number
  * is unchanged. Pages are shared between callers, which must not modify them.
  */
 export class PageCache<T> {

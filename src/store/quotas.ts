@@ -1,4 +1,4 @@
-// Quotas (RFC 9425): soft and warning limits set by the owner of a mailbox (decisions §10.9). Usage is counted in the account.
+// Quotas (RFC 9425): soft and warning limits set by the owner of a mailbox (docs/design/mailbox.md §9). Usage is counted in the account.
 
 import type { Clock } from '../base/clock.ts'
 import { invalid, notFound } from '../base/errors.ts'

@@ -9,7 +9,7 @@ import type { Account } from './records.ts'
 
 /** Decisions §10 and pitfalls "Receiving": a client that lost our reply sends the message again within the hour (RFC 5321 §4.5.4.1, RFC 1047). */
 const REPEAT_WINDOW_MS = HOUR_MS
-/** Longer than the queue retries any message (decisions §6.2: 48 h). */
+/** Longer than the queue retries any message (docs/design/sending.md §7: 48 h). */
 const LOCAL_WINDOW_MS = 3 * DAY_MS
 const PRUNE_EVERY_MS = MINUTE_MS
 

@@ -61,7 +61,7 @@ export interface Flags {
   answered: boolean
 }
 
-/** A message as shown in lists (specification §2.5 last_message). */
+/** A message as shown in lists (docs/design/contract.md §2.5 last_message). */
 export interface MessageSummary {
   id: string
   threadId: string
@@ -130,7 +130,7 @@ export interface Thread {
   lastMessage: MessageSummary
 }
 
-/** The filters of specification §4.7 threads and decisions §10.3 messages, as product values. */
+/** The filters of docs/design/contract.md §4.1 threads and docs/design/mailbox.md §3 messages, as product values. */
 export interface MessageFilter {
   q?: string
   folderId?: string

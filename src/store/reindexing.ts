@@ -1,4 +1,4 @@
-// Re-indexes messages of earlier versions with today's word segmentation (decisions §10.4), in batches in the background.
+// Re-indexes messages of earlier versions with today's word segmentation (docs/design/mailbox.md §4), in batches in the background.
 
 import type { Db, Tx } from '../db/db.ts'
 import type { BodyTextReader } from '../workers/body-reader.ts'

@@ -117,7 +117,7 @@ export class SentCopies {
 
   /** The message of a mail program that stores a message in Sent before it submits it. */
   #appended(tx: Tx, account: Account, sent: AcceptedSubmission): { id: string; threadId: string } | null {
-    // A new id of ours is in no message yet (decisions §8.2).
+    // A new id of ours is in no message yet (docs/design/sending.md §12).
     if (sent.internetMessageId.startsWith(sent.emailId)) return null
     const { folders, submissions, clock } = this.#deps
     const folder = folders.byRole(account.n, 'sent', tx)

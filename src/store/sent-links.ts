@@ -1,4 +1,4 @@
-// Links messages that mail programs store in Sent with what they submitted: there is one message in Sent, theirs (imap.md §7).
+// Links messages that mail programs store in Sent with what they submitted: there is one message in Sent, theirs (docs/design/mail-programs.md §3).
 
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'

@@ -9,7 +9,7 @@ import type { Accounts } from './accounts.ts'
 import type { ChangeLedger } from './changes.ts'
 import type { Account, Page, PageKey } from './records.ts'
 
-/** A submission (decisions §10.7). */
+/** A submission (docs/design/mailbox.md §7). */
 export interface Submission {
   n: number
   /** `sub_…` */

@@ -1,4 +1,4 @@
-// Retention of Trash and Junk: deletes messages that were filed there long enough ago (decisions §10.6).
+// Retention of Trash and Junk: deletes messages that were filed there long enough ago (docs/design/mailbox.md §6).
 
 import type { Db } from '../db/db.ts'
 import type { Accounts } from './accounts.ts'

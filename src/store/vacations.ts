@@ -1,4 +1,4 @@
-// Vacation responses (RFC 5230, decisions §10.13): settings, senders already replied to, and the queue of due replies.
+// Vacation responses (RFC 5230, docs/design/mailbox.md §13): settings, senders already replied to, and the queue of due replies.
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'

@@ -1,4 +1,4 @@
-// Decides on envelope senders and recipients of a submission, before its content is known (decisions-imap §4).
+// Decides on envelope senders and recipients of a submission, before its content is known (docs/design/mail-programs.md §3).
 
 import { ProductError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'

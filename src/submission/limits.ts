@@ -3,7 +3,7 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import { RAW_MAX } from '../mime/compose/outgoing-content.ts'
 
-/** Largest message in bytes (decisions-imap §4). */
+/** Largest message in bytes (docs/design/mail-programs.md §3). */
 export const SUBMITTED_BYTES_MAX = RAW_MAX
 /** Recipients of one transaction. */
 export const SUBMITTED_RECIPIENTS_MAX = 500

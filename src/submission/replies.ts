@@ -1,4 +1,4 @@
-// Replies of submission (decisions-imap §4), and what an error of sending becomes in SMTP.
+// Replies of submission (docs/design/mail-programs.md §3), and what an error of sending becomes in SMTP.
 
 import type { SaslResult } from '../access/access.ts'
 import type { ProductError } from '../base/errors.ts'

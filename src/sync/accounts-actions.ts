@@ -1,4 +1,4 @@
-// What a person can do with an outside account in its state (decisions-imap §10.4), as pure functions.
+// What a person can do with an outside account in its state (docs/design/outside-accounts.md §4), as pure functions.
 
 import { type HeldRemoval, REMOVAL_SIDES, type RemoteAccount, type RemovalSide } from './records.ts'
 

@@ -1,4 +1,4 @@
-// Validates the settings of outside accounts (decisions-imap §10.2).
+// Validates the settings of outside accounts (docs/design/outside-accounts.md §2).
 
 import { invalid } from '../base/errors.ts'
 import { checkName } from '../directory/teams.ts'

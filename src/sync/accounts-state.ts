@@ -1,4 +1,4 @@
-// What the worker writes of outside accounts: leases, changes of status (decisions-imap §10.4), progress and cursors.
+// What the worker writes of outside accounts: leases, changes of status (docs/design/outside-accounts.md §4), progress and cursors.
 
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'

@@ -33,7 +33,7 @@ export interface RemoteAccountsDeps {
 /** Receives the current record inside the unit of work; throws to refuse. */
 type Check = (current: RemoteAccount, tx: Tx) => void
 
-/** Collecting accounts of a mailbox (decisions-imap §10.1). */
+/** Collecting accounts of a mailbox (docs/design/outside-accounts.md §1). */
 const COLLECTORS_MAX = 5
 /** Accounts of a team: with 40 connections that take turns of a minute, each is compared every 5 minutes. */
 export const ACCOUNTS_PER_TEAM_MAX = 200

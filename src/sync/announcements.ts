@@ -1,4 +1,4 @@
-// The events of outside accounts (decisions-imap §10.6), written in the unit of work of the change they report.
+// The events of outside accounts (docs/design/outside-accounts.md §6), written in the unit of work of the change they report.
 
 import type { Clock } from '../base/clock.ts'
 import { HOUR_MS } from '../base/durations.ts'

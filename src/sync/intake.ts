@@ -310,7 +310,7 @@ export class Intake {
     return chosen === undefined ? [] : [chosen.n]
   }
 
-  /** `message.received`, once for each message that arrives after the import (imap.md §10.8). */
+  /** `message.received`, once for each message that arrives after the import (docs/design/outside-accounts.md §6). */
   #report(
     tx: Tx,
     { head, reading }: KeyedHead & { reading: MessageReading },

@@ -23,7 +23,7 @@ import { highest, spansOf, within, without } from './uid-spans.ts'
 const HEADS_PER_PAGE = 500
 /** Messages taken out in one unit of work. */
 const GONE_PER_BATCH = 20
-/** A removal is held back when it is larger, and more than half of the folder (imap.md §10.9). */
+/** A removal is held back when it is larger, and more than half of the folder (docs/design/outside-accounts.md §8). */
 const MASS_MESSAGES = 100
 /** ... until it is still so after this time, ms; above {@link MASS_CONFIRM_MESSAGES} until it is confirmed, or a day. */
 const MASS_WAIT_MS = 15 * MINUTE_MS

@@ -11,7 +11,7 @@ import type { StepOf } from './push-plan.ts'
 import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
-/** A removal that is larger, and more than half of a folder or of the account, waits for a confirmation (imap.md §10.9). */
+/** A removal that is larger, and more than half of a folder or of the account, waits for a confirmation (docs/design/outside-accounts.md §8). */
 export const MASS_CONFIRM_MESSAGES = 1_000
 /** Removals within this time count as one, ms. */
 const MASS_WINDOW_MS = DAY_MS

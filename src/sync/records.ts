@@ -1,4 +1,4 @@
-// Outside accounts: mail accounts at other servers that a mailbox is (`mirror`) or collects from (`collect`) (decisions-imap §10).
+// Outside accounts: mail accounts at other servers that a mailbox is (`mirror`) or collects from (`collect`) (docs/design/outside-accounts.md §1).
 
 /** `mirror`: the mailbox is the account, both ways. `collect`: new mail is copied here, nothing is changed there. */
 export type RemoteMode = 'mirror' | 'collect'

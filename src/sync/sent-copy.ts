@@ -1,4 +1,4 @@
-// Copies of sent messages: one in the account's Sent, whether its server, a mail program or the appliance saved it (imap.md §10.7).
+// Copies of sent messages: one in the Sent of the account, which server, mail program or appliance stored (docs/design/outside-accounts.md §7).
 
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'

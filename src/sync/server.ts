@@ -3,7 +3,7 @@
 import type { FolderRole } from '../store/records.ts'
 import type { RemoteAccount, RemoteErrorKind, RemoteKind } from './records.ts'
 
-/** Larger messages are not fetched (decisions-imap §10.5), bytes. */
+/** Larger messages are not fetched (docs/design/outside-accounts.md §5), bytes. */
 export const MESSAGE_BYTES_MAX = 52_428_800
 
 /** What is known of a server after the sign-in. */

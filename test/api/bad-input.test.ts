@@ -194,10 +194,10 @@ for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
 for (const route of withBody) {
   test(`${route.operation}: an invalid member of the body is reported by its path`, async () => {
     for (const { what, value, code, below } of wrongObjects(route.body!)) {
-      // An error in one message of a batch is in the result of that message (decisions §1.4).
+      // An error in one message of a batch is in the result of that message (docs/design/http.md §4).
       if (route.operation === 'sendBatch' && below?.startsWith('messages.')) continue
       const reply = await call(route, '', value)
-      // Not an object at all is a matter of syntax (decisions §1.4).
+      // Not an object at all is a matter of syntax (docs/design/http.md §4).
       if (below === undefined) {
         failure(reply, 400, 'invalid_parameter')
         continue

@@ -1,4 +1,4 @@
-// Credits of teams: added by the operator, consumed by sent messages, exact to the millionth (decisions §7.1).
+// Credits of teams: added by the operator, consumed by sent messages, exact to the millionth (docs/design/sending.md §9).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

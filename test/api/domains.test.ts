@@ -186,7 +186,7 @@ test('a filter is replaced as a whole and has an ETag', async () => {
   const path = `/domains/${id}/filters`
   const empty = await appliance.get(path, team.key)
   assert.deepEqual(data(empty), { mode: 'off', rules: [] })
-  // The vector of decisions §14.
+  // The vector of docs/design/http.md §12.
   assert.equal(empty.headers.get('etag'), 'W/"66hkeTfS48PO1T1MAZMrb2qeoCa"')
   assert.equal((await appliance.get(path, team.key, { 'if-none-match': empty.headers.get('etag')! })).status, 304)
 

@@ -1,4 +1,4 @@
-// Email metrics: several days of sending and receiving, compared with counts of the logs (decisions §7.2).
+// Email metrics: several days of sending and receiving, compared with counts of the logs (docs/design/sending.md §10).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

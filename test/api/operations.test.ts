@@ -1,5 +1,5 @@
 // Every operation of the OpenAPI documents, called with the example the document has, and its answer checked by the document;
-// what takes an Idempotency-Key, fifty times at once; what has a tag, with that tag (decisions §1.7).
+// what takes an Idempotency-Key, fifty times at once; what has a tag, with that tag (docs/design/http.md §7).
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox'
 
-/** An invalid value, and its error code (decisions §1.4). */
+/** An invalid value, and its error code (docs/design/http.md §4). */
 export interface Wrong {
   what: string
   value: unknown

@@ -1,6 +1,6 @@
 // The session document is correct: every flag is compared with its endpoint, in the OpenAPI document and by a request.
 //
-// The tables repeat decisions §10.2 and §10.15: the source of the session is not used.
+// The tables repeat docs/design/mailbox.md §2 and §15: the source of the session is not used.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

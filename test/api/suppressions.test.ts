@@ -1,4 +1,4 @@
-// The suppression list over the API: add, find, list, delete (decisions §6.3).
+// The suppression list over the API: add, find, list, delete (docs/design/sending.md §8).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Bounds of IMAP against a live listener (decisions-imap §3.5): each is kept, has a clear answer, and other clients are not slower.
+// Bounds of IMAP against a live listener (docs/design/mail-programs.md §2.5): each is kept, has a clear answer, and other clients are not slower.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

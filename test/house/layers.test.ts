@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Import, type Source, sources } from '../support/source.ts'
 
-/** Layers of src by the rooms in it (architecture §3); a room may import what is in a lower layer. */
+/** Layers of src by the rooms in it (docs/design/structure.md §1); a room may import what is in a lower layer. */
 const LAYERS = new Map([
   ['main.ts', 15],
   ['cli', 15],

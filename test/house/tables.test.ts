@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
 import { type Source, sources } from '../support/source.ts'
 
-/** Rooms that may hold SQL (architecture §3, rule 3). */
+/** Rooms that may hold SQL (docs/design/structure.md §1, rule 3). */
 const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people', 'sync']
 
 /** Every table and the file or folder that alone names it; `db/migrate.ts` keeps the list of steps. */

@@ -67,7 +67,7 @@ function mayGrant(table: string, row: Row, old: Row | undefined, caller: Credent
   return isMailed(table, row)
 }
 
-/** Root keys within the permissions of the caller; mailbox keys by callers that administer mailboxes (decisions §5.3). */
+/** Root keys within the permissions of the caller; mailbox keys by callers that administer mailboxes (docs/design/directory.md §6.2). */
 function mayIssue(row: Row, old: Row | undefined, { permissions }: Credential): boolean {
   if (row.kind === 'mailbox') {
     return (

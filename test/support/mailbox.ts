@@ -192,7 +192,7 @@ export class TestMailbox {
     return ids
   }
 
-  /** Recounts threads from their messages (decisions §10.5). */
+  /** Recounts threads from their messages (docs/design/mailbox.md §5). */
   async settle(): Promise<void> {
     const account = this.account.n
     await this.#db.write((tx) => {

@@ -71,7 +71,7 @@ function tokenSteps(config: Config): string[] {
   ]
 }
 
-/** RFC 8628 §3.5 returns `authorization_pending` with 400; here it is 503 with Retry-After (decisions §11.7). */
+/** RFC 8628 §3.5 returns `authorization_pending` with 400; here it is 503 with Retry-After (docs/design/agents.md §5). */
 function pollingWarning(): string[] {
   return [
     '## If you use an OAuth client library',

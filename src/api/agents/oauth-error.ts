@@ -27,7 +27,7 @@ const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_found: 'invalid_request',
 }
 
-/** Statuses of the form routes; the token endpoint (decisions §11.7) has its own. */
+/** Statuses of the form routes; the token endpoint (docs/design/agents.md §5) has its own. */
 export const FORM_ERRORS = {
   schema: record('OAuthError', 'An error of RFC 6749 5.2.', {
     error: Type.String({ description: 'One of the OAuth error codes of the status.' }),
@@ -51,7 +51,7 @@ export const FORM_ERRORS = {
   },
 }
 
-/** The error response of a form route (decisions §11.1). */
+/** The error response of a form route (docs/design/agents.md §1). */
 export function showOAuthError({ error, status, requestId, wait }: RouteError): ErrorAnswer {
   const word = error instanceof OAuthError ? error.word : (WORDS[error.code] ?? 'invalid_request')
   const body = {

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 
 const CLOSED_RETRY_SECONDS = 3600
 
-/** @throws ProductError service_unavailable while the operator has disabled registration (decisions §2.4) */
+/** @throws ProductError service_unavailable while the operator has disabled registration (docs/design/directory.md §4) */
 export function requireOpen(app: Context): void {
   if (app.agents.switches.isOpen()) return
   throw new ProductError(

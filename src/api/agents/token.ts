@@ -11,7 +11,7 @@ import { TimeOf } from '../schemas/time.ts'
 import { FORM_ERRORS, OAuthError, showOAuthError } from './oauth-error.ts'
 import { AUTH_PATH, audienceOf } from './resources.ts'
 
-/** The grant types of each variant (decisions §11.7); the last one of the first variant is an alias of the one before. */
+/** The grant types of each variant (docs/design/agents.md §5); the last one of the first variant is an alias of the one before. */
 export const GRANT_TYPES = {
   proof_of_work: [
     'urn:ietf:params:oauth:grant-type:jwt-bearer',

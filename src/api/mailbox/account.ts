@@ -9,7 +9,7 @@ import type { Account } from '../../store/records.ts'
 
 const PROVISIONING_RETRY_SECONDS = 10
 
-/** @throws ProductError service_unavailable while the mailbox is still being set up (specification §3) */
+/** @throws ProductError service_unavailable while the mailbox is still being set up (docs/design/contract.md §3) */
 export function accountOf(app: Context, principal: MailboxPrincipal): Account {
   const account = app.store.accounts.byMailbox(principal.mailboxId)
   if (account !== undefined) return account
@@ -20,7 +20,7 @@ export function accountOf(app: Context, principal: MailboxPrincipal): Account {
 
 /**
  * The account of a mailbox that is about to be changed.
- * @throws ProductError conflict for a mailbox that can only be read (decisions §10.1), service_unavailable as `accountOf`
+ * @throws ProductError conflict for a mailbox that can only be read (docs/design/mailbox.md §1), service_unavailable as `accountOf`
  */
 export function writableAccountOf(app: Context, principal: MailboxPrincipal): Account {
   const mailbox = app.directory.mailboxes.byId(principal.mailboxId)

@@ -1,6 +1,6 @@
 // Headers for the download of untrusted files: no browser executes them, and every client can save them under their name.
 
-/** Types a browser would execute or render with the rights of this origin (decisions §10.10). */
+/** Types a browser would execute or render with the rights of this origin (docs/design/mailbox.md §10). */
 const ACTIVE =
   /(?:^text\/(?:html|xml|xsl|css|(?:x-)?(?:java|ecma|live|j|vb)script)|^application\/(?:xhtml|xml|(?:x-)?(?:java|ecma)script|x-shockwave-flash|x-sh|x-csh|x-httpd-php|hta|mathml|vnd\.mozilla\.xul)|^image\/svg|^multipart\/|\+xml$|script$|\/xml)/
 

@@ -1,4 +1,4 @@
-// Server-Sent Events of a mailbox (decisions §10.12).
+// Server-Sent Events of a mailbox (docs/design/mailbox.md §12).
 
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
@@ -10,7 +10,7 @@ import { CHANGE_TYPES, type ChangeType } from '../../store/records.ts'
 import { accountOf } from './account.ts'
 import { EventStream } from './event-stream.ts'
 
-/** Concurrent streams of one mailbox (decisions §1.9). */
+/** Concurrent streams of one mailbox (docs/design/http.md §9). */
 export const STREAMS_MAX = 5
 const EVERY_TYPE = '*'
 

@@ -1,4 +1,4 @@
-// Routes of the Mailbox API that belong to a feature an operator can disable (decisions §10.2).
+// Routes of the Mailbox API that belong to a feature an operator can disable (docs/design/mailbox.md §2).
 
 import type { ClientProtocol } from '../../config/client-protocols.ts'
 import type { MailboxGate } from '../../config/config.ts'

@@ -1,4 +1,4 @@
-// Sending identities of a mailbox (decisions §10.8).
+// Sending identities of a mailbox (docs/design/mailbox.md §8).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

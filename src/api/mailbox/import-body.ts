@@ -1,4 +1,4 @@
-// Reads the body of an import (decisions §10.15).
+// Reads the body of an import (docs/design/mailbox.md §15).
 
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'

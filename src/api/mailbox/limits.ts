@@ -1,4 +1,4 @@
-// The limits of the Mailbox API, as in the session document (decisions §10.2).
+// The limits of the Mailbox API, as in the session document (docs/design/mailbox.md §2).
 
 import { PAGE_MAX } from '../../http/schema.ts'
 
@@ -16,5 +16,5 @@ export const MAILBOX_LIMITS = {
   keywords_per_update_max: 50,
 } as const
 
-/** Default size of a page (decisions §1.6). */
+/** Default size of a page (docs/design/http.md §6). */
 export const MAILBOX_PAGE = 25

@@ -1,4 +1,4 @@
-// Copies or moves messages of one mailbox into another one of the team (decisions §10.15).
+// Copies or moves messages of one mailbox into another one of the team (docs/design/mailbox.md §15).
 
 import { Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'

@@ -18,7 +18,7 @@ function Part(description: string) {
   return Type.String({ minLength: 1, maxLength: TEXT_MAX, description })
 }
 
-/** Filters of messages and threads (specification §4.7). */
+/** Filters of messages and threads (docs/design/contract.md §4.1). */
 export const threadFilters = {
   q: Type.String({
     maxLength: QUERY_MAX,
@@ -38,7 +38,7 @@ export const threadFilters = {
   is_unread: Flag('Without the keyword `$seen`, or with it.'),
 }
 
-/** Filters of message lists (decisions §10.3). */
+/** Filters of message lists (docs/design/mailbox.md §3). */
 export const messageFilters = {
   ...threadFilters,
   thread_id: { ...Id('thread'), description: 'Messages of this thread; 404 when it is not of this mailbox.' },

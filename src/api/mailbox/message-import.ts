@@ -1,4 +1,4 @@
-// Imports a message unchanged (decisions §10.15).
+// Imports a message unchanged (docs/design/mailbox.md §15).
 
 import { DAY_MS } from '../../base/durations.ts'
 import { entryFile } from '../../base/entry.ts'

@@ -1,4 +1,4 @@
-// Parses stored content that is not a message of the mailbox: uploads, and attached messages (decisions §10.15).
+// Parses stored content that is not a message of the mailbox: uploads, and attached messages (docs/design/mailbox.md §15).
 
 import { type Static, Type } from 'typebox'
 import { route } from '../../http/route.ts'

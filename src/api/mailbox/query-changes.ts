@@ -1,4 +1,4 @@
-// Changes of message, thread and folder lists since a state (decisions §10.3 row 9, §10.6, §10.11).
+// Changes of message, thread and folder lists since a state (docs/design/mailbox.md §3 row 9, §10.6, §10.11).
 
 import { type Static, Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// The state of a list: the state of its type, and a digest of its filters and order (decisions §10.3).
+// The state of a list: the state of its type, and a digest of its filters and order (docs/design/mailbox.md §3).
 
 import { canonicalJson } from '../../base/canonical-json.ts'
 import { conflict, ProductError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// How much of what a mailbox may have is used, and where its owner wants to be warned (decisions §10.9).
+// How much of what a mailbox may have is used, and where its owner wants to be warned (docs/design/mailbox.md §9).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -143,7 +143,7 @@ const readUsage = route({
 
 const RATIO_STEPS = 10_000
 
-/** What the appliance allows; null where it sets no bound (only agents have one for a day, decisions §11.9). */
+/** What the appliance allows; null where it sets no bound (only agents have one for a day, docs/design/agents.md §7). */
 function hardLimits(app: Context, principal: MailboxPrincipal): Record<QuotaName, number | null> {
   const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')

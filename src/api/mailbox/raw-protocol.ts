@@ -1,4 +1,4 @@
-// The path that is kept free for a protocol of others (decisions §10.2): withheld from all until it is spoken here.
+// The path that is kept free for a protocol of others (docs/design/mailbox.md §2): withheld from all until it is spoken here.
 
 import { Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'

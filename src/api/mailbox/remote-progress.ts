@@ -3,7 +3,7 @@
 import type { RemoteAccountReads } from '../../sync/accounts-reads.ts'
 import type { RemoteAccount } from '../../sync/records.ts'
 
-/** Data of the event `remote.progress` (decisions-imap §10.6). */
+/** Data of the event `remote.progress` (docs/design/outside-accounts.md §6). */
 export interface ProgressData {
   remote_account_id: string
   status: RemoteAccount['status']

@@ -1,4 +1,4 @@
-// Reads the body of a message to send from a mailbox (decisions §10.7).
+// Reads the body of a message to send from a mailbox (docs/design/mailbox.md §7).
 
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// The Sieve scripts of a mailbox (decisions §10.14).
+// The Sieve scripts of a mailbox (docs/design/mailbox.md §14).
 
 import { Type } from 'typebox'
 import { ProductError } from '../../base/errors.ts'

@@ -1,4 +1,4 @@
-// Submissions of a mailbox and their status (decisions §10.7).
+// Submissions of a mailbox and their status (docs/design/mailbox.md §7).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

@@ -1,4 +1,4 @@
-// Changes since a state, of one type or of several at once (decisions §10.11).
+// Changes since a state, of one type or of several at once (docs/design/mailbox.md §11).
 
 import { Type } from 'typebox'
 import { type ErrorCode, invalid, ProductError } from '../../base/errors.ts'

@@ -1,5 +1,5 @@
-// Changes of one type since a state: the same for the list of the type and for the list of several types (decisions
-// §10.3, §10.11).
+// Changes of one type since a state: the same for the list of the type and for the list of several types (docs/design/mailbox.md
+// §3, §11).
 
 import type { Static } from 'typebox'
 import type { Context } from '../../context.ts'

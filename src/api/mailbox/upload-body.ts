@@ -1,4 +1,4 @@
-// Reads an uploaded file, from JSON or from the body itself (decisions §10.10).
+// Reads an uploaded file, from JSON or from the body itself (docs/design/mailbox.md §10).
 
 import { createHash } from 'node:crypto'
 import libmime from 'libmime'

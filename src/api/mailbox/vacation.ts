@@ -1,4 +1,4 @@
-// The vacation response of a mailbox (decisions §10.13).
+// The vacation response of a mailbox (docs/design/mailbox.md §13).
 
 import { type Static, Type } from 'typebox'
 import { invalid, ProductError } from '../../base/errors.ts'
@@ -96,7 +96,7 @@ const replaceVacation = route({
   },
 })
 
-/** An agent must not send automatically (decisions §10.13), whichever key is used for its inbox. */
+/** An agent must not send automatically (docs/design/mailbox.md §13), whichever key is used for its inbox. */
 function refuseAgent(app: Context, principal: MailboxPrincipal): void {
   const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox?.isAgent !== true) return

@@ -1,4 +1,4 @@
-// The API keys of a team (decisions §2.2).
+// The API keys of a team (docs/design/directory.md §2).
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'

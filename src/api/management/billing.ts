@@ -1,4 +1,4 @@
-// Credits and usage of a team (decisions §7.1).
+// Credits and usage of a team (docs/design/sending.md §9).
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'

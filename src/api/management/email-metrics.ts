@@ -1,4 +1,4 @@
-// Counts of sent and received messages, by time and by property (decisions §7.2).
+// Counts of sent and received messages, by time and by property (docs/design/sending.md §10).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

@@ -2,5 +2,5 @@
 
 /** Decisions §1.6. */
 export const MANAGEMENT_PAGE = 50
-/** For logs (decisions §1.6). */
+/** For logs (docs/design/http.md §6). */
 export const LOG_PAGE = 25

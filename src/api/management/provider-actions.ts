@@ -1,4 +1,4 @@
-// Actions on a sending account: activate, deactivate, test (decisions §3.1).
+// Actions on a sending account: activate, deactivate, test (docs/design/sending.md §1).
 
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'

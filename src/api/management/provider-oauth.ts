@@ -1,4 +1,4 @@
-// Connecting a Google or Microsoft account (decisions §3.1).
+// Connecting a Google or Microsoft account (docs/design/sending.md §1).
 
 import { Type } from 'typebox'
 import { begunBy } from '../../directory/principal.ts'

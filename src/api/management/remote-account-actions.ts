@@ -1,4 +1,4 @@
-// Actions on an outside account: pause, resume, sync, confirm a removal (decisions-imap §10.3).
+// Actions on an outside account: pause, resume, sync, confirm a removal (docs/design/outside-accounts.md §3).
 
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'

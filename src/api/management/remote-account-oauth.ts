@@ -1,4 +1,4 @@
-// Connecting the mail of a Google or Microsoft account (decisions-imap §10.3).
+// Connecting the mail of a Google or Microsoft account (docs/design/outside-accounts.md §3).
 
 import { Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'

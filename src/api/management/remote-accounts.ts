@@ -1,4 +1,4 @@
-// The outside accounts of a team (decisions-imap §10.3).
+// The outside accounts of a team (docs/design/outside-accounts.md §3).
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'

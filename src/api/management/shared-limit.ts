@@ -1,4 +1,4 @@
-// The team's limit at the shared Amazon SES account, and requests to raise it (decisions §3.5).
+// The team's limit at the shared Amazon SES account, and requests to raise it (docs/design/sending.md §5).
 
 import { type Static, Type } from 'typebox'
 import type { Context } from '../../context.ts'

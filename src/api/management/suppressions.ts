@@ -1,4 +1,4 @@
-// The suppression list of a team (decisions §6.3).
+// The suppression list of a team (docs/design/sending.md §8).
 
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'

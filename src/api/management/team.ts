@@ -1,4 +1,4 @@
-// The team of a key, and its members (decisions §2.3).
+// The team of a key, and its members (docs/design/directory.md §3).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
@@ -208,7 +208,7 @@ const deleteMember = route({
 
 /**
  * A member uses the console with the permissions of a role: without this check an inviter could give more than they have. Only owners make,
- * change and remove owners (decisions §2.3): an admin has the same permissions, and so have the keys that an admin issues.
+ * change and remove owners (docs/design/directory.md §3): an admin has the same permissions, and so have the keys that an admin issues.
  */
 export function requireRole(app: Context, principal: TeamPrincipal, role: MemberRole): void {
   requireSubset(principal, MEMBER_PERMISSIONS[role])

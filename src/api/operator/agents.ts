@@ -1,4 +1,4 @@
-// Agents, for the operator: list registrations, and end them when they are abused (decisions §2.4).
+// Agents, for the operator: list registrations, and end them when they are abused (docs/design/directory.md §4).
 
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'

@@ -1,4 +1,4 @@
-// Credit entries of a team, made by the operator (decisions §2.4).
+// Credit entries of a team, made by the operator (docs/design/directory.md §4).
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'

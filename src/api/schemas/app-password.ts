@@ -1,4 +1,4 @@
-// App passwords, as teams and as mailbox credentials see them (decisions-imap §2.1).
+// App passwords, as teams and as mailbox credentials see them (docs/design/mail-programs.md §1.1).
 
 import { type Static, Type } from 'typebox'
 import { groupedAppSecret } from '../../base/app-secret.ts'

@@ -1,4 +1,4 @@
-// Changes since a state, the same for all types (decisions §10.3 "Changes object").
+// Changes since a state, the same for all types (docs/design/mailbox.md §3 "Changes object").
 
 import { Type } from 'typebox'
 import { Default, Nullable } from '../../http/schema.ts'

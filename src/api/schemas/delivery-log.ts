@@ -1,4 +1,4 @@
-// A row of the delivery log (specification §2.8).
+// A row of the delivery log (docs/design/contract.md §2.8).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

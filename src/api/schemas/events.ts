@@ -1,4 +1,4 @@
-// Bodies of webhooks: one schema for each type of event (decisions §9.4).
+// Bodies of webhooks: one schema for each type of event (docs/design/events.md §4).
 
 import { type TProperties, Type } from 'typebox'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'

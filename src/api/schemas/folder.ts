@@ -12,7 +12,7 @@ export const FolderRole = Words(
   'Purpose of the folder; a mailbox has each role once.',
 )
 
-/** Deepest nesting of folders (decisions §10.6). */
+/** Deepest nesting of folders (docs/design/mailbox.md §6). */
 const DEPTH_MAX = 10
 
 const FolderPermissions = record('FolderPermissions', 'Permitted changes of the folder, for any client.', {

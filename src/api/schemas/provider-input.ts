@@ -1,4 +1,4 @@
-// Bodies that create and update a sending account (specification §2.2).
+// Bodies that create and update a sending account (docs/design/contract.md §2.2).
 
 import { type Static, type TSchema, Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'

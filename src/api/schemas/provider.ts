@@ -1,4 +1,4 @@
-// A sending account without its secrets (specification §2.2).
+// A sending account without its secrets (docs/design/contract.md §2.2).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

@@ -1,4 +1,4 @@
-// Changes of a list since a state (decisions §10.3 "Query-changes object").
+// Changes of a list since a state (docs/design/mailbox.md §3 "Query-changes object").
 
 import { Type } from 'typebox'
 import { type IdKind, idPattern } from '../../base/ids.ts'

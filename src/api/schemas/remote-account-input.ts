@@ -1,4 +1,4 @@
-// Bodies that attach and change an outside account (decisions-imap §10.3).
+// Bodies that attach and change an outside account (docs/design/outside-accounts.md §3).
 
 import { type Static, Type } from 'typebox'
 import type { OutsideAccountChange, OutsideAccountInput } from '../../administration/outside-accounts.ts'

@@ -1,4 +1,4 @@
-// An outside account without its secrets (decisions-imap §10.2).
+// An outside account without its secrets (docs/design/outside-accounts.md §2).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

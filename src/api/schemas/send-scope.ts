@@ -48,7 +48,7 @@ export function presentSendScope(scope: KeptScope): SendScopeJson {
   return { type: scope.type }
 }
 
-/** @throws ProductError validation_error when the list of the type is missing, or another one is present (decisions §5.2) */
+/** @throws ProductError validation_error when the list of the type is missing, or another one is present (docs/design/directory.md §6.1) */
 export function readSendScope(scope: SendScopeJson): KeptScope {
   const issues: Issue[] = []
   for (const member of ['provider_public_ids', 'group_public_ids'] as const) {

@@ -1,4 +1,4 @@
-// The daily limit of a team at the shared Amazon SES account, and its requests to raise it (specification §2.3).
+// The daily limit of a team at the shared Amazon SES account, and its requests to raise it (docs/design/contract.md §2.3).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

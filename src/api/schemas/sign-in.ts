@@ -1,4 +1,4 @@
-// Sign-ins of mail programs, and what a mail program must be set to (decisions-imap §2.1, §2.2).
+// Sign-ins of mail programs, and what a mail program must be set to (docs/design/mail-programs.md §1.1, §1.2).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

@@ -1,4 +1,4 @@
-// A delivery attempt of a webhook (specification §2.9).
+// A delivery attempt of a webhook (docs/design/contract.md §2.9).
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

@@ -22,7 +22,7 @@ export const EVENT_TYPES = [
   'service.test',
 ] as const
 
-export const EventTypeName = Words(EVENT_TYPES, 'Type of event (specification §6).')
+export const EventTypeName = Words(EVENT_TYPES, 'Type of event.')
 
 /** Subscribed types; `*` must be the only entry. */
 export const EventTypes = Type.Array(Words([...EVENT_TYPES, '*']), {

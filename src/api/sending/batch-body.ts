@@ -1,4 +1,4 @@
-// Reads the body of a batch: each message is validated independently, so that an error in one does not affect the others (decisions §8.2).
+// Reads the body of a batch: each message is validated independently, so that an error in one leaves the others (docs/design/sending.md §12).
 
 import { Type } from 'typebox'
 import { type PlainError, ProductError, plainError } from '../../base/errors.ts'
@@ -7,7 +7,7 @@ import type { ReadMail } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 import { OutgoingMessage, readOutgoing } from './outgoing-message.ts'
 
-/** Most messages of one batch (specification §8). */
+/** Most messages of one batch (docs/design/contract.md §8). */
 export const BATCH_MAX = 100
 
 const example = {

@@ -2,7 +2,7 @@
 
 import { statements } from '../migrate.ts'
 
-// Every mailbox there is gets what a new one has from its first day (decisions §5.4): a primary identity, and its quotas.
+// Every mailbox there is gets what a new one has from its first day (docs/design/directory.md §6.3): a primary identity, and its quotas.
 export const identityTables = statements(
   9,
   'identities',

@@ -36,7 +36,7 @@ export interface AttemptFilter {
   after: PageKey | null
 }
 
-/** Days the rows are kept (decisions §9.5). */
+/** Days the rows are kept (docs/design/events.md §5). */
 export const ATTEMPT_RETENTION_DAYS = 30
 const PRUNE_BATCH = 1000
 const COLUMNS = `a.n, a.id, a.event, a.event_id, a.event_type, a.result, a.response_status, a.response_ms, a.attempt, a.max_attempts,

@@ -10,7 +10,7 @@ import type { PendingDeliveries } from './pending.ts'
 import type { PendingDelivery } from './records.ts'
 import type { Webhooks } from './subscriptions.ts'
 
-/** Concurrent requests to one subscription (decisions §9.3). */
+/** Concurrent requests to one subscription (docs/design/events.md §3). */
 const PER_WEBHOOK = 4
 /** Concurrent requests in total. */
 const IN_ALL = 400

@@ -7,7 +7,7 @@ export type { Page, PageKey } from '../../db/page.ts'
 
 export type DisabledReason = 'by_user' | 'too_many_failures' | 'url_not_allowed'
 
-/** A subscription (decisions §9.1). Its secrets are not in it. */
+/** A subscription (docs/design/events.md §1). Its secrets are not in it. */
 export interface Webhook {
   n: number
   id: string
@@ -39,7 +39,7 @@ export interface Webhook {
 /** Decisions §9.5. */
 export type AttemptResult = 'success' | 'retrying' | 'failed' | 'permanent_failure'
 
-/** One attempt to deliver one event to one subscription (specification §2.9). */
+/** One attempt to deliver one event to one subscription (docs/design/contract.md §2.9). */
 export interface Attempt {
   n: number
   id: string

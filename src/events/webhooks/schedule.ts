@@ -1,4 +1,4 @@
-// The retry schedule of webhook deliveries (decisions §9.5).
+// The retry schedule of webhook deliveries (docs/design/events.md §5).
 
 import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 

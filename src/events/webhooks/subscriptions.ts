@@ -28,7 +28,7 @@ export interface WebhookInput {
 }
 
 export const PER_TEAM_MAX = 20
-/** A subscription is disabled after this many failed events in a row over at least this time (decisions §9.5). */
+/** A subscription is disabled after this many failed events in a row over at least this time (docs/design/events.md §5). */
 const FAILURES_MAX = 20
 const FAILING_FOR_MS = 3 * DAY_MS
 /** Maximum grace period of a rotated secret, seconds. */
@@ -327,7 +327,7 @@ export class Webhooks {
   }
 }
 
-/** Subscriptions that were disabled because of failures, not by a user (decisions §9.5). */
+/** Subscriptions that were disabled because of failures, not by a user (docs/design/events.md §5). */
 export function autoDisabledWebhooks(reader: Reader): Webhook[] {
   const rows = reader.all(
     `SELECT * FROM webhooks WHERE status = 'disabled' AND disabled_reason IN ('too_many_failures', 'url_not_allowed')`,

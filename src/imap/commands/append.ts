@@ -193,7 +193,7 @@ class MessageIntake {
   }
 }
 
-/** The time a message gets: a time more than a day ahead means now (decisions-imap §3.3). */
+/** The time a message gets: a time more than a day ahead means now (docs/design/mail-programs.md §2.2). */
 function receivedAt(date: number | null, now: number): number {
   return date === null || date < 0 || date > now + DAY_MS ? now : date
 }

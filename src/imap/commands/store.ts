@@ -40,7 +40,7 @@ function readStore(cursor: Cursor): StoreArguments {
   return { set, unchangedSince, mode, isSilent: item === 'FLAGS.SILENT', flags: readFlags(cursor) }
 }
 
-/** Thunderbird's Junk and NonJunk teach the filter as $Junk and $NotJunk do; each takes the other back (imap.md §4.3). */
+/** Thunderbird's Junk and NonJunk teach the filter as $Junk and $NotJunk do; each takes the other back (docs/design/mail-programs.md §2.3). */
 function withJunkPairs(keywords: readonly string[]): string[] {
   const pairs: Record<string, string> = { junk: '$junk', nonjunk: '$notjunk' }
   return [

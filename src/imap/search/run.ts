@@ -14,7 +14,7 @@ import { SearchHits } from './hits.ts'
 import { kindsOf, leavesOf } from './key-kinds.ts'
 import { type PageResult, type PageTask, searchPage } from './page.ts'
 
-/** Messages and bytes up to which BODY and TEXT are compared exactly (decisions-imap §3.4). */
+/** Messages and bytes up to which BODY and TEXT are compared exactly (docs/design/mail-programs.md §2.4). */
 export const EXACT_MESSAGES = 2000
 export const EXACT_BYTES = 64 * 1024 * 1024
 /** More messages are searched in the search thread. */

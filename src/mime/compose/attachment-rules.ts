@@ -1,4 +1,4 @@
-// Validates attachments: file names, extensions, media types and content (decisions §8.3, §10.7).
+// Validates attachments: file names, extensions, media types and content (docs/design/sending.md §13, docs/design/mailbox.md §7).
 
 import { Buffer } from 'node:buffer'
 import { invalid } from '../../base/errors.ts'

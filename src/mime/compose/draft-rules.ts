@@ -1,4 +1,4 @@
-// Validates addresses, subjects and bodies of a draft at the API (decisions §8.1).
+// Validates addresses, subjects and bodies of a draft at the API (docs/design/sending.md §11).
 
 import { invalid, ProductError } from '../../base/errors.ts'
 import { MAILBOX_MAX, parseMailbox } from '../address.ts'

@@ -1,4 +1,4 @@
-// Validates custom header fields of a draft (decisions §8.1).
+// Validates custom header fields of a draft (docs/design/sending.md §11).
 
 import { invalid } from '../../base/errors.ts'
 import { parseAddressList } from '../address.ts'
@@ -12,7 +12,7 @@ import { hasLongWord, WORD_MAX } from './fields.ts'
 export const HEADERS_MAX = 50
 /** Characters of a value. */
 export const HEADER_VALUE_MAX = 998
-/** Addresses of one Reply-To field (decisions §10.7). */
+/** Addresses of one Reply-To field (docs/design/mailbox.md §7). */
 export const REPLY_TO_MAX = 10
 
 const NAME = /^[!-9;-~]{1,76}$/

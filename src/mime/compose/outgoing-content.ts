@@ -37,7 +37,7 @@ export interface ComposedContent {
   message: ParsedMessage | null
 }
 
-/** Bytes of a composed message (decisions §8.1, §10.2). */
+/** Bytes of a composed message (docs/design/sending.md §11, docs/design/mailbox.md §2). */
 export const RAW_MAX = 41_943_040
 
 /**

@@ -1,4 +1,4 @@
-// Checks and completes a message that a mail program submits whole (decisions-imap §4): what is added, taken out, encoded or refused.
+// Checks and completes a message that a mail program submits whole (docs/design/mail-programs.md §3): what is added, taken out, encoded or refused.
 
 import { isAscii, isUtf8 } from 'node:buffer'
 import { invalid, type ProductError } from '../../base/errors.ts'

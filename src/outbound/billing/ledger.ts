@@ -1,4 +1,4 @@
-// The ledger of a team: every change of its balance, with the resulting balance (decisions §7.1).
+// The ledger of a team: every change of its balance, with the resulting balance (docs/design/sending.md §9).
 
 import type { Clock } from '../../base/clock.ts'
 import { DAY_MS } from '../../base/durations.ts'

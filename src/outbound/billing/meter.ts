@@ -1,4 +1,4 @@
-// Usage metering: pending recipients are held against the balance, sent ones are counted by hour and provider (decisions §7.1).
+// Usage metering: pending recipients are held against the balance, sent ones are counted by hour and provider (docs/design/sending.md §9).
 
 import { isoTime } from '../../base/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'

@@ -1,4 +1,4 @@
-// The data of delivery events (decisions §9.4), in the field names and order of the API.
+// The data of delivery events (docs/design/events.md §4), in the field names and order of the API.
 
 import { isoTime } from '../../base/clock.ts'
 import { clean } from '../../mime/one-line.ts'

@@ -1,4 +1,4 @@
-// Reads the delivery log: one row per recipient of every accepted message (decisions §6.1).
+// Reads the delivery log: one row per recipient of every accepted message (docs/design/sending.md §6).
 
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import { searchWords } from '../../base/words.ts'

@@ -116,7 +116,7 @@ export class DeliveryTransitions {
   }
 
   /**
-   * Applies an outcome (decisions §6.2) in a unit of work: status, timeline, queue row, event, suppression and submission.
+   * Applies an outcome (docs/design/sending.md §7) in a unit of work: status, timeline, queue row, event, suppression and submission.
    * @param carrier see {@link DeliveryOutcome}
    * @returns false when the table has no such transition (final states stay final): then nothing is changed
    */

@@ -144,7 +144,7 @@ export class Emails {
     return row && presentEmail(row)
   }
 
-  /** @param internetMessageId without angle brackets; ours are `eml_…@from-domain` (decisions §8.2) */
+  /** @param internetMessageId without angle brackets; ours are `eml_…@from-domain` (docs/design/sending.md §12) */
   byMessageId(internetMessageId: string): Email | undefined {
     if (!internetMessageId.startsWith(ID_PREFIX.email)) return undefined
     const email = this.byId(internetMessageId.slice(0, internetMessageId.indexOf('@')))

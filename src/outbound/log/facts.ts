@@ -1,4 +1,4 @@
-// Which metrics a transition of a delivery counts (decisions §7.2).
+// Which metrics a transition of a delivery counts (docs/design/sending.md §10).
 
 import { domainOf } from '../../mime/address.ts'
 import type { CountedEvent } from '../../store/metrics/counters.ts'
@@ -25,7 +25,7 @@ export function factOf(
 /** The domain after the last @, in lower case. */
 
 /**
- * The counts and the reason of a transition (decisions §6.2). `sent` counts every recipient with a final attempt, so that
+ * The counts and the reason of a transition (docs/design/sending.md §7). `sent` counts every recipient with a final attempt, so that
  * `delivered` and the bounces are shares of it.
  * @param before the status before the transition
  * @returns null for a repeated deferral or complaint, which is not counted

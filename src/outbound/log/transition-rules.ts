@@ -1,4 +1,4 @@
-// The transition table of deliveries (decisions §6.2). Pure functions.
+// The transition table of deliveries (docs/design/sending.md §7). Pure functions.
 
 import { isoTime } from '../../base/clock.ts'
 import type { EventType } from '../../events/outbox.ts'

@@ -7,7 +7,7 @@ import { type ApiClient, type ApiResult, textAt } from '../transports/accounts/a
 /** The account types that are connected by OAuth consent. */
 export type ConnectedType = 'gmail_api' | 'outlook_api'
 
-/** `send`: an account that sends through the provider's API. `mail`: IMAP and SMTP of an outside account (decisions-imap §10.5). */
+/** `send`: an account that sends through the provider's API. `mail`: IMAP and SMTP of an outside account (docs/design/outside-accounts.md §5). */
 export type ConsentPurpose = 'send' | 'mail'
 
 export interface Issuer {
@@ -33,7 +33,7 @@ export interface Issuer {
 }
 
 const GOOGLE_SEND = 'https://www.googleapis.com/auth/gmail.send'
-// The minimal scope to read the profile and the headers in Sent, without content (decisions §3.1, pitfalls "Sending").
+// The minimal scope to read the profile and the headers in Sent, without content (docs/design/sending.md §1, pitfalls "Sending").
 const GOOGLE_READ = 'https://www.googleapis.com/auth/gmail.metadata'
 // Mail.ReadBasic reads the recipients of messages in Sent, without content.
 const MICROSOFT_NEEDED = ['Mail.Send', 'Mail.ReadBasic', 'User.Read']

@@ -1,4 +1,4 @@
-// Sending accounts in `error`, across all teams; their owners must be notified (decisions §3.2).
+// Sending accounts in `error`, across all teams; their owners must be notified (docs/design/sending.md §2).
 
 import type { Reader } from '../../db/db.ts'
 import type { Provider } from '../records.ts'

@@ -1,4 +1,4 @@
-// Validates the input for sending accounts (specification §2.2, decisions §3.1).
+// Validates the input for sending accounts (docs/design/contract.md §2.2, docs/design/sending.md §1).
 
 import { isIP } from 'node:net'
 import { invalid, ProductError } from '../../base/errors.ts'

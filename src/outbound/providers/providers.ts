@@ -42,7 +42,7 @@ export interface ProviderFilter {
   after: PageKey | null
 }
 
-/** Number of accounts, by type and by status (specification §2.2). */
+/** Number of accounts, by type and by status (docs/design/contract.md §2.2). */
 export interface ProviderStats {
   total: number
   byType: Record<ProviderType, number>
@@ -56,7 +56,7 @@ export interface ProvidersDeps extends OutboundDeps {
   namedBy(tx: Tx, provider: Provider): { field: string; what: string } | null
 }
 
-/** Maximum number of accounts per team (decisions §3.1). */
+/** Maximum number of accounts per team (docs/design/sending.md §1). */
 export const PER_TEAM_MAX = 100
 const WHAT = 'provider'
 

@@ -1,4 +1,4 @@
-// The state machine of a sending account (decisions §3.2), as pure functions.
+// The state machine of a sending account (docs/design/sending.md §2), as pure functions.
 
 import { DAY_MS } from '../../base/durations.ts'
 import type { Provider, ProviderStatus } from '../records.ts'

@@ -55,7 +55,7 @@ export function mayForward(provider: Provider, from: string, domain: DomainStatu
   return provider.type === 'smtp' && mayCarry(provider, from, domain)
 }
 
-/** Whether an account may carry messages from that address (decisions §3.3). */
+/** Whether an account may carry messages from that address (docs/design/sending.md §3). */
 export function mayCarry(provider: Provider, from: string, domain: DomainStatus | undefined): boolean {
   // That of an outside account carries what its mailbox writes, never other mail of the team.
   if (provider.remoteAccountId !== null) return isSame(provider.fromEmail, from)

@@ -1,4 +1,4 @@
-// Quotas of sending accounts: recipients per second, minute, hour and day, stored per fixed UTC window (decisions §3.3).
+// Quotas of sending accounts: recipients per second, minute, hour and day, stored per fixed UTC window (docs/design/sending.md §3).
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Reader, Tx } from '../../db/db.ts'

@@ -1,4 +1,4 @@
-// Chooses the route of a message and gives the reason (decisions §3.3).
+// Chooses the route of a message and gives the reason (docs/design/sending.md §3).
 
 import { DAY_MS } from '../../base/durations.ts'
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
@@ -71,7 +71,7 @@ export class Router {
 
   /**
    * When messages can be accepted again (ms), if only the shared account may carry them and its daily limit is used up; null
-   * otherwise. Messages accepted earlier wait until then (decisions §3.5, §8.2).
+   * otherwise. Messages accepted earlier wait until then (docs/design/sending.md §5, §12).
    * @param recipients how many must fit; a message with more than the daily limit would never be sent
    */
   sharedFullUntil(
@@ -103,7 +103,7 @@ export class Router {
     const { scope, from, source } = message
     const { providers, groups: kept, directory, db, config } = this.#deps
     const domain = found === null ? directory.domains.statusFor(db.read, message, from.email) : found.found
-    // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (decisions §11.9).
+    // Messages from the appliance's own domains use the accounts of AGENT_ROUTE_TEAM (docs/design/agents.md §7).
     const teamId = domain?.teamId === SYSTEM_TEAM_ID ? config.AGENT_ROUTE_TEAM : message.teamId
     const groups = scope.type === 'group' ? kept.many(teamId, scope.groupIds) : []
     const inScope = candidatesOf(providers.switchedOn(teamId), scope, groups)

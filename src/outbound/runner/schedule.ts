@@ -1,10 +1,10 @@
-// The retry schedule of deferred deliveries (decisions §6.2).
+// The retry schedule of deferred deliveries (docs/design/sending.md §7).
 
 import { randomInt } from 'node:crypto'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
 import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 
-/** Pauses after the first, second, third… attempt; the last one repeats. Matches the example of decisions §9.4. */
+/** Pauses after the first, second, third… attempt; the last one repeats. Matches the example of docs/design/events.md §4. */
 const PAUSES_MS = [1, 5, 15, 30, 60, 120, 240, 360].map((minutes) => minutes * MINUTE_MS)
 /** Random share of the pause, so that deliveries that failed together do not retry together. */
 const JITTER = 0.1

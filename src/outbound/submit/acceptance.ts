@@ -18,7 +18,7 @@ import type { MessageLabels } from './message-labels.ts'
 import type { MadeSubmission, Submitted } from './new-message.ts'
 import { type SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
 
-/** How long delivery is attempted, from the earliest time of the first attempt (decisions §6.2). ms */
+/** How long delivery is attempted, from the earliest time of the first attempt (docs/design/sending.md §7). ms */
 export const LIFETIME_MS = 48 * HOUR_MS
 
 /** A composed message, ready to be stored. */
@@ -164,7 +164,7 @@ export class Acceptance {
   }
 }
 
-/** Whether the mailbox quota has room for the copy in Sent, if one is requested (decisions §10.9). */
+/** Whether the mailbox quota has room for the copy in Sent, if one is requested (docs/design/mailbox.md §9). */
 export function hasRoom(
   { mailbox, account }: SendingMailbox,
   { written, freedBytes }: { written: ComposedContent; freedBytes: number },

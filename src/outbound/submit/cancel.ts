@@ -1,4 +1,4 @@
-// Cancels a message, or a submission of a mailbox, before any hand-over (decisions §10.7).
+// Cancels a message, or a submission of a mailbox, before any hand-over (docs/design/mailbox.md §7).
 
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'

@@ -1,4 +1,4 @@
-// Validates a message independently of its sender: addresses, counts, headers, attachments, times (decisions §8.1, §10.7).
+// Validates a message independently of its sender: addresses, counts, headers, attachments, times (docs/design/sending.md §11, mailbox.md §7).
 
 import { DAY_MS } from '../../base/durations.ts'
 import { invalid, ProductError } from '../../base/errors.ts'

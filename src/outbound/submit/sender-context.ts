@@ -97,7 +97,7 @@ export class SenderContext {
     }
   }
 
-  /** A mailbox sends as one of its identities (decisions §10.7), if it may still send from that address. */
+  /** A mailbox sends as one of its identities (docs/design/mailbox.md §7), if it may still send from that address. */
   async #ownFrom(
     { mailbox, account }: SendingMailbox,
     given: Address | null,

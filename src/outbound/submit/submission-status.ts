@@ -1,4 +1,4 @@
-// The status of a submission, derived from its deliveries (decisions §10.7).
+// The status of a submission, derived from its deliveries (docs/design/mailbox.md §7).
 
 import type { Delivery } from '../records.ts'
 

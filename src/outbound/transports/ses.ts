@@ -19,7 +19,7 @@ export const SES_MAX = 41_943_040
 export const SES_RECIPIENTS_MAX = 50
 /** Name of the message tag with our email id; SES returns it in every event about the message. */
 export const SES_TAG = 'mailstead_message'
-/** Timeout of an account test, in ms (decisions §3.1). */
+/** Timeout of an account test, in ms (docs/design/sending.md §1). */
 const CHECK_MS = 15_000
 
 interface Taken {

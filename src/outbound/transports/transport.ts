@@ -57,7 +57,7 @@ export type Verdict =
    */
   | { kind: 'never'; reply: RemoteReply; about: 'recipient' | 'content'; stage?: 'data' }
 
-/** The stage that a test or an attempt reached (decisions §3.1). */
+/** The stage that a test or an attempt reached (docs/design/sending.md §1). */
 export type Stage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'sender' | 'recipient' | 'data' | 'api'
 
 export type Handed =
@@ -71,7 +71,7 @@ export type Handed =
       /** Name of the server that answered. */
       peer: string
     }
-  /** The account failed before it accepted anything: another account may be used (decisions §6.2, last sentence). */
+  /** The account failed before it accepted anything: another account may be used (docs/design/sending.md §7, last sentence). */
   | { kind: 'unavailable'; stage: Stage; reply: RemoteReply; cause: DelayCause; retryAfterMs: number | null }
 
 export type Answered = Extract<Handed, { kind: 'answered' }>
@@ -85,7 +85,7 @@ export interface NotTried {
   failure: { reply: RemoteReply; cause: DelayCause } | null
 }
 
-/** The result of an account test (decisions §3.1). */
+/** The result of an account test (docs/design/sending.md §1). */
 export interface CheckResult {
   success: boolean
   /** The last stage reached. */

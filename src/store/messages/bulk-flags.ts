@@ -155,7 +155,7 @@ function recount(tx: Tx, edits: readonly EditedMessage[]): Change[] {
   })
   const byThread = new Map<number, number>()
   for (const { thread, listed, delta } of unread) {
-    // Counts cover the messages outside Trash and Junk, or all messages if there are none outside (decisions §10.5).
+    // Counts cover the messages outside Trash and Junk, or all messages if there are none outside (docs/design/mailbox.md §5).
     if (threads.get(thread)?.listed === listed) byThread.set(thread, (byThread.get(thread) ?? 0) + delta)
   }
   addUnreadOfThreads(tx, byThread)

@@ -56,7 +56,7 @@ export interface EditResult {
   notUpdated: ({ id: string } & EditRefusal)[]
 }
 
-/** Maximum folders of a message (decisions §10.3). */
+/** Maximum folders of a message (docs/design/mailbox.md §3). */
 export const FOLDERS_MAX = 10
 
 interface Deps {
@@ -330,7 +330,7 @@ function resolveEdit(
   return { keywords: withoutOpposite(row.keywords, keywords), folders, renewed: change.renewed }
 }
 
-/** Adding `$junk` moves to Junk, adding `$notjunk` moves from Junk to the Inbox (decisions §10.3). */
+/** Adding `$junk` moves to Junk, adding `$notjunk` moves from Junk to the Inbox (docs/design/mailbox.md §3). */
 function foldersByJunkKeyword(
   before: readonly string[],
   after: readonly string[],

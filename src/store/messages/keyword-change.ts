@@ -5,7 +5,7 @@ export type SetChange =
   | { add?: readonly string[] | undefined; remove?: readonly string[] | undefined }
   | { set: readonly string[] }
 
-/** Maximum keywords of a message (decisions §10.3). */
+/** Maximum keywords of a message (docs/design/mailbox.md §3). */
 export const KEYWORDS_MAX = 100
 export const JUNK = '$junk'
 export const NOT_JUNK = '$notjunk'

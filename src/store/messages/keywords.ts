@@ -3,7 +3,7 @@
 import type { Fragment } from '../folders.ts'
 import type { Flags } from '../records.ts'
 
-/** The system keywords that are stored as flags (decisions §10.3). */
+/** The system keywords that are stored as flags (docs/design/mailbox.md §3). */
 export const FLAG_KEYWORDS = {
   seen: '$seen',
   flagged: '$flagged',

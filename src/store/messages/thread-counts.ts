@@ -55,7 +55,7 @@ function unreadDifferences(
 ): Map<number, number> {
   const differences = new Map<number, number>()
   for (const { thread, listed, unread } of edits) {
-    // Counts cover the messages outside Trash and Junk, or all messages if there are none outside (decisions §10.5).
+    // Counts cover the messages outside Trash and Junk, or all messages if there are none outside (docs/design/mailbox.md §5).
     if (threads.get(thread)?.listed !== listed.before) continue
     differences.set(thread, (differences.get(thread) ?? 0) + unread.after - unread.before)
   }

@@ -7,7 +7,7 @@ import { additionsOf, type Counts, OTHERS, SENT_COUNTS, sumsOf, zeroCounts } fro
 
 /** Different tags of a team that are counted in a day; the others are counted together. */
 export const TAGS_A_DAY_MAX = 500
-/** As long as all counts (decisions §7.2). */
+/** As long as all counts (docs/design/sending.md §10). */
 const RETENTION_DAYS = 400
 const PRUNE_BATCH = 500
 const DAY_HOURS = 24

@@ -3,7 +3,7 @@
 import type { Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 
-/** The counted events of sent messages (decisions §7.2); `bounced` is the sum of both bounce kinds. */
+/** The counted events of sent messages (docs/design/sending.md §10); `bounced` is the sum of both bounce kinds. */
 export const SENT_COUNTS = [
   'accepted',
   'sent',

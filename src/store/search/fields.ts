@@ -1,4 +1,4 @@
-// Fields of the query language (decisions §10.4): translates `name:value` to a term.
+// Fields of the query language (docs/design/mailbox.md §4): translates `name:value` to a term.
 
 import { DAY_MS } from '../../base/durations.ts'
 import type { Flags } from '../records.ts'

@@ -1,4 +1,4 @@
-// Parser of the query language (decisions §10.4): text to a tree of terms.
+// Parser of the query language (docs/design/mailbox.md §4): text to a tree of terms.
 
 import { ProductError } from '../../base/errors.ts'
 import { readField, words } from './fields.ts'

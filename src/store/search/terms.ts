@@ -3,7 +3,7 @@
 import type { Flags } from '../records.ts'
 import type { AddressField, CorrespondentField } from './text.ts'
 
-/** Part of a message to search for words; `any`: subject, From, To, Cc, body and file names (decisions §10.4). */
+/** Part of a message to search for words; `any`: subject, From, To, Cc, body and file names (docs/design/mailbox.md §4). */
 export type TextPart = 'any' | AddressField | 'subject' | 'body' | 'filename'
 
 /** A single condition on a message. */

@@ -20,7 +20,8 @@ interface AccountThreads {
 
 /**
  * A thread is valid until the ledger has a change of it; each change of a message or its folders is recorded as one of its thread
- * (architecture §5). The order of folders and their roles concern all threads: when a folder changes in more than its counts, none stays.
+ * (docs/design/structure.md §2). The order of folders and their roles concern all threads: when a folder changes in more than its counts,
+ * none stays.
  * Threads are shared between callers, which must not modify them.
  */
 export class ThreadCache {

@@ -322,7 +322,7 @@ function addParticipants(known: Address[], message: ParsedMessage): Address[] {
   return mergeParticipants(known, participantsOf(message))
 }
 
-/** Distinct addresses in the order of their first occurrence, at most PARTICIPANTS_MAX (decisions §10.5). */
+/** Distinct addresses in the order of their first occurrence, at most PARTICIPANTS_MAX (docs/design/mailbox.md §5). */
 export function mergeParticipants(known: readonly Address[], more: readonly Address[]): Address[] {
   const merged = new Map(known.map((address) => [address.email, address]))
   for (const { name, email } of more) {

@@ -17,7 +17,7 @@ export interface CountedThreadMessage {
 
 /**
  * Recomputes and writes a thread. Counts and flags cover the messages outside Trash and Junk, or all messages if there are none outside
- * (decisions §10.5).
+ * (docs/design/mailbox.md §5).
  * @param messages all messages of the thread, at least one, oldest first
  * @returns its sort time, ms
  */

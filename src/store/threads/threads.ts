@@ -55,7 +55,7 @@ export class Threads {
     this.#pages = new PageCache(deps.accounts)
   }
 
-  /** @throws ProductError invalid_parameter if `q` exceeds a limit (decisions §10.4) */
+  /** @throws ProductError invalid_parameter if `q` exceeds a limit (docs/design/mailbox.md §4) */
   async list(account: Account, filter: MessageFilter, page: PageRequest): Promise<Page<Thread>> {
     if (dependsOnNow(filter)) return this.#readPage(account, filter, page)
     return this.#pages.page(account, [filter, page], () => this.#readPage(account, filter, page))

@@ -7,7 +7,7 @@ import { ID_PREFIX, type IdKind, idPattern, newId } from '../../../src/base/ids.
 import { isSecret, newSecret, Vault } from '../../../src/base/secrets.ts'
 
 describe('secrets', () => {
-  it('have the form of decisions §1.2 and recognise themselves', () => {
+  it('have the form of docs/design/http.md §2 and recognise themselves', () => {
     for (const prefix of ['srk_', 'smk_', 'sok_'] as const) {
       const secret = newSecret(prefix)
       assert.match(secret, new RegExp(`^${prefix}[0-9A-Za-z]{46}$`))
@@ -85,7 +85,7 @@ describe('ids', () => {
 })
 
 describe('canonical JSON', () => {
-  it('is the vector of decisions §14', () => {
+  it('is the vector of docs/design/http.md §12', () => {
     assert.equal(canonicalJson({ b: [{ z: 1, a: 2 }], a: null }), '{"a":null,"b":[{"a":2,"z":1}]}')
   })
 

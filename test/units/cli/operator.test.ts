@@ -1,4 +1,4 @@
-// What the Operator API does the commands do as well, and tell in the same records (decisions §2.4).
+// What the Operator API does the commands do as well, and tell in the same records (docs/design/directory.md §4).
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

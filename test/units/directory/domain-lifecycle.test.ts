@@ -1,4 +1,4 @@
-// The verification transitions of a domain, row by row (decisions §4.3).
+// The verification transitions of a domain, row by row (docs/design/directory.md §5.3).
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,4 +1,4 @@
-// Sender filters: storage as a whole, concurrent writers, and decisions row by row (decisions §4.4, §4.5).
+// Sender filters: storage as a whole, concurrent writers, and decisions row by row (docs/design/directory.md §5.4, §5.5).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

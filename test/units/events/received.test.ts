@@ -1,4 +1,4 @@
-// The `message.received` event: the examples of decisions §9.4 member by member, and its size limits for hostile messages.
+// The `message.received` event: the examples of docs/design/events.md §4 member by member, and its size limits for hostile messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

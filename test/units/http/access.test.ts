@@ -1,4 +1,4 @@
-// Who may ask: credentials, permissions, and the order in which a request is checked (decisions §1.4, §2.1, §12).
+// Who may ask: credentials, permissions, and the order in which a request is checked (docs/design/http.md §4, directory.md §1, agents.md §8).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -121,7 +121,7 @@ describe('permissions', () => {
   })
 })
 
-// Each request breaks its own rule and every later one; the first in the order of decisions §1.4 is reported.
+// Each request breaks its own rule and every later one; the first in the order of docs/design/http.md §4 is reported.
 describe('the order of checks', () => {
   const large = 'x'.repeat(1_048_577)
   const bad = { 'content-type': 'text/plain', accept: 'text/html', 'idempotency-key': 'ä b' }

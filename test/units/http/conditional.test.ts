@@ -1,4 +1,4 @@
-// Tags, conditions and ranges (decisions §1.7, §10.10, §14).
+// Tags, conditions and ranges (docs/design/http.md §7, docs/design/mailbox.md §10, docs/design/http.md §12).
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
@@ -21,7 +21,7 @@ beforeEach(() => {
 after(() => fixture[Symbol.asyncDispose]())
 
 describe('tags', () => {
-  test('the vectors of decisions §14', () => {
+  test('the vectors of docs/design/http.md §12', () => {
     assert.equal(etagOf({ mode: 'off', rules: [] }), OFF)
     assert.equal(
       etagOf({ mode: 'denylist', rules: [{ type: 'deny', pattern: '@spam.example' }] }),

@@ -1,4 +1,4 @@
-// What every response looks like, whatever was asked: decisions §1.3, §1.5, §1.10 and specification §2.1, §7.
+// What every response looks like, whatever was asked: docs/design/http.md §3, §5, §10 and docs/design/contract.md §2.1, §7.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// One Idempotency-Key, one execution (decisions §1.8).
+// One Idempotency-Key, one execution (docs/design/http.md §8).
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'

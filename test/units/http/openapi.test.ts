@@ -1,4 +1,4 @@
-// The description of the API, as it is built from routes (decisions §1.11).
+// The description of the API, as it is built from routes (docs/design/http.md §11).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

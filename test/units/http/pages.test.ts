@@ -1,4 +1,4 @@
-// Paged lists and their cursors (decisions §1.6).
+// Paged lists and their cursors (docs/design/http.md §6).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -49,7 +49,7 @@ describe('pages', () => {
 })
 
 describe('a cursor', () => {
-  test('has the form of decisions §1.6', async () => {
+  test('has the form of docs/design/http.md §6', async () => {
     const cursor = await cursorOf('status=new')
     assert.match(cursor, /^[\w-]+\.[\w-]{16}$/)
     const value = JSON.parse(Buffer.from(cursor.split('.')[0]!, 'base64url').toString())

@@ -1,4 +1,4 @@
-// How many requests are let through, and who they are counted for (decisions §1.9).
+// How many requests are let through, and who they are counted for (docs/design/http.md §9).
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

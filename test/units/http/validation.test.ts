@@ -1,4 +1,4 @@
-// What is wrong with a request, and how it is reported (decisions §1.4).
+// What is wrong with a request, and how it is reported (docs/design/http.md §4).
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

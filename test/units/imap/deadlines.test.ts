@@ -1,4 +1,4 @@
-// Deadlines of sessions (decisions-imap §3.5), and the rights of credentials.
+// Deadlines of sessions (docs/design/mail-programs.md §2.5), and the rights of credentials.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// The command reader: lines, literals of all kinds, pipelining, cuts at every byte, and every bound of decisions-imap §3.5 that it enforces.
+// The command reader: lines, literals of all kinds, pipelining, cuts at every byte, and each bound of docs/design/mail-programs.md §2.5.
 
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'

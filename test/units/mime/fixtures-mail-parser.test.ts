@@ -45,7 +45,7 @@ const BODIES = new Map([
 const LISTS = new Map([
   ['malformed/003', 'a part without a header in a digest-like place is still text'],
   ['malformed/007', 'see BODIES'],
-  ['malformed/017', 'an image is no body text (decisions §10.3), it is an attachment'],
+  ['malformed/017', 'an image is no body text (docs/design/mailbox.md §3), it is an attachment'],
   ['rfc/003', 'text/enriched beside the same in plain text is no file to save'],
 ])
 

@@ -34,7 +34,7 @@ function fail(model: Model, word: string, status: string, event: string | null, 
   if (event !== null) model.events.push(event)
 }
 
-/** What the table of decisions §6.2 does to the model. @returns whether it is a move at all */
+/** What the table of docs/design/sending.md §7 does to the model. @returns whether it is a move at all */
 function play(model: Model, outcome: Outcome, now: number, fromMailbox: boolean): boolean {
   if (outcome.kind === 'complained') {
     const report = `${outcome.feedbackType} ${outcome.occurredAt}`

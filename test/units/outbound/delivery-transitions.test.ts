@@ -1,4 +1,4 @@
-// The fate of a delivery: every move of decisions §6.2 with what follows from it, and everything that is no move.
+// The fate of a delivery: every move of docs/design/sending.md §7 with what follows from it, and everything that is no move.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-// What events of sent mail say: the examples of decisions §9.4 member by member, and bounded whatever the texts are.
+// What events of sent mail say: the examples of docs/design/events.md §4 member by member, and bounded whatever the texts are.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

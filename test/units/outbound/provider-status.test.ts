@@ -1,4 +1,4 @@
-// Every move of a sending account's state, and what may be done in each (decisions §3.2).
+// Every move of a sending account's state, and what may be done in each (docs/design/sending.md §2).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

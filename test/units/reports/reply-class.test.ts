@@ -13,7 +13,7 @@ function read(line: string, stage: ReplyStage | null = null) {
 
 test('bounces: type, subtype, and suppression', () => {
   const rows: [string, string, string, boolean][] = [
-    // The codes of decisions §6.3.
+    // The codes of docs/design/sending.md §8.
     ['550 5.1.1 User unknown', 'permanent', 'no_such_user', true],
     ['550 5.1.1', 'permanent', 'no_such_user', true],
     ['550 5.1.2 Host unknown', 'permanent', 'domain_not_found', true],
@@ -52,7 +52,7 @@ test('bounces: type, subtype, and suppression', () => {
     ],
     ['550 5.1.7 No such domain', 'transient', 'policy', false],
     ['421 This mailbox is disabled', 'transient', 'general', false],
-    // Nobody is there, but decisions §6.3 does not name the code, or the words may mean something else.
+    // Nobody is there, but docs/design/sending.md §8 does not name the code, or the words may mean something else.
     ['550 Requested action not taken: mailbox unavailable', 'permanent', 'no_such_user', false],
     ['550 Your address is not valid here', 'permanent', 'no_such_user', false],
     ['553 mx.house.test does not exist', 'permanent', 'domain_not_found', false],

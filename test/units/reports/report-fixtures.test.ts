@@ -79,7 +79,7 @@ test('bounces of servers, share by share', { skip: fixturesMissing(FOLDER) }, (c
       recipients.count(found !== undefined && isNamed(file, found))
       if (!found) continue
       agreed.count(isHard(found) === shouldBeHard(row))
-      // "filtered" is what the vectors call "user unknown" where no command was told: decisions §6.3 goes by what was said.
+      // "filtered" is what the vectors call "user unknown" where no command was told: docs/design/sending.md §8 goes by what was said.
       if (row.reason !== 'filtered') hard.count(isHard(found) === shouldBeHard(row))
       // Codes such as 5.0.911 are those of the vectors' project, no server said them.
       if (!/^[45]\.0\.9\d\d$/.test(row.status)) statuses.count(found.status === row.status)

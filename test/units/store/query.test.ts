@@ -1,4 +1,4 @@
-// The query language (decisions §10.4): the terms of each element, what is treated as text, and the limits.
+// The query language (docs/design/mailbox.md §4): the terms of each element, what is treated as text, and the limits.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

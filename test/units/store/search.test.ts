@@ -247,7 +247,7 @@ describe('the filters of a list', () => {
   })
 })
 
-/** "Read" and "without attachments" apply to all messages that a thread's counts cover (decisions §10.5). */
+/** "Read" and "without attachments" apply to all messages that a thread's counts cover (docs/design/mailbox.md §5). */
 function fitsWhole(thread: string, filter: MessageFilter): boolean {
   const all = known.filter((message) => message.thread === thread)
   const outside = all.filter(({ folders }) => folders.some((role) => role !== 'junk' && role !== 'trash'))

@@ -1,6 +1,6 @@
 // Conversations of real and generated lists in ten random orders each: related messages are in one thread for any order of arrival.
 //
-// Two kinds of exceptions are accepted (decisions §10.5), counted and printed. A message can refer to several threads that were separate
+// Two kinds of exceptions are accepted (docs/design/mailbox.md §5), counted and printed. A message can refer to several threads that were separate
 // before: threads are never merged, so they stay separate ("bridged"). And a message without any known id can join a thread by its
 // subject, which has to exist before it ("by subject").
 

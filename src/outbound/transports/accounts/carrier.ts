@@ -13,7 +13,7 @@ import { AccountSession, type NoToken } from './session.ts'
 import { testMail } from './test-mail.ts'
 import { laterAll, neverAll, sentAll, unavailable } from './verdicts.ts'
 
-/** Timeout of an account test, in ms (decisions §3.1). */
+/** Timeout of an account test, in ms (docs/design/sending.md §1). */
 const CHECK_MS = 15_000
 
 /** The meaning of a provider's response. */

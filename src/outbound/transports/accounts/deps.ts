@@ -13,7 +13,7 @@ export interface AccountDeps extends OutboundDeps {
       keepRotated(tx: Tx, providerId: string, refreshToken: string): void
     }
     health: {
-      /** The consent was revoked: puts the account into `error` immediately (decisions §3.2). */
+      /** The consent was revoked: puts the account into `error` immediately (docs/design/sending.md §2). */
       refuse(provider: Provider, reason: string): Promise<void>
     }
   }

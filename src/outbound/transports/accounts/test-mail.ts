@@ -1,4 +1,4 @@
-// The one-line message that tests an account (decisions §3.1).
+// The one-line message that tests an account (docs/design/sending.md §1).
 
 import { newId } from '../../../base/ids.ts'
 import { domainOf } from '../../../mime/address.ts'

@@ -1,4 +1,4 @@
-// Tests an SMTP account (decisions §3.1): the stage reached, and one sentence about the result.
+// Tests an SMTP account (docs/design/sending.md §1): the stage reached, and one sentence about the result.
 
 import type { Clock } from '../../../base/clock.ts'
 import { testMail } from '../accounts/test-mail.ts'
@@ -8,7 +8,7 @@ import { SmtpError } from './errors.ts'
 import { isVerdict, offer, outgoingMessageOf } from './offer.ts'
 import { tryEnvelope } from './probe.ts'
 
-/** Timeout of a test in ms (decisions §3.1). */
+/** Timeout of a test in ms (docs/design/sending.md §1). */
 export const CHECK_MS = 15_000
 
 interface CheckDeps {
