@@ -1,7 +1,7 @@
 // The documentation names existing things: settings, permissions, commands, events of the log, metrics, paths of the API.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { EVENT_TYPES } from '../../src/api/schemas/webhook.ts'
@@ -16,6 +16,7 @@ const files = ['README.md', ...DOC_NAMES.map((name) => `docs/${name}.md`)].map((
   text: readText(path),
   words: codeWordsOf(readText(path)),
 }))
+const DESIGN = readdirSync(join(ROOT, 'docs/design')).map((name) => `docs/design/${name}`)
 const literals = new Set(sources().flatMap((source) => source.literals.map(({ text }) => text)))
 
 /** Words of other programs, and of the repository itself. */
@@ -153,19 +154,24 @@ test('paths of the API', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('files and folders that src/README.md and docs/architecture.md name', () => {
-  /** Paths in the data folder and in the built program, and names before a renaming (the first column of the table of test files). */
-  const others = new Set(['restoring/', 'dist/', 'dist/build.json'])
+test('files and folders that the plan, the design and CONTRIBUTING.md name', () => {
+  /** Paths in the data folder, in the built program and of the API. */
+  const others = new Set(['restoring/', 'dist/', 'dist/build.json', 'openapi.json'])
   const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: object }
   const isPath = (word: string) =>
-    /^[\w.-]+(?:\/[\w.-]*)+$|^[\w-]+\.(?:ts|js|json|md)$/.test(word) && !(word in dependencies) && !others.has(word)
+    /^[\w.-]+(?:\/[\w.-]*)+$|^[\w-]+\.(?:ts|js|json|md)$/.test(word) &&
+    !(word in dependencies) &&
+    !others.has(word) &&
+    !word.startsWith('application/')
   const exists = (word: string) =>
     ['', 'src', 'test/units'].some((folder) =>
       ['', '.ts', '.test.ts'].some((end) => existsSync(join(ROOT, folder, word + end))),
     )
   const documents: [string, string][] = [
-    ['src/README.md', readText('src/README.md').replace(/(\| Before \|[\s\S]*?)\n\n/, (table) => nowOf(table))],
-    ['docs/architecture.md', readText('docs/architecture.md')],
+    ...['src/README.md', 'docs/architecture.md', 'CONTRIBUTING.md', ...DESIGN].map((path): [string, string] => [
+      path,
+      readText(path),
+    ]),
   ]
   const paths = documents.flatMap(([path, text]) =>
     codeWordsOf(text)
@@ -179,8 +185,3 @@ test('files and folders that src/README.md and docs/architecture.md name', () =>
     [],
   )
 })
-
-/** A table without its first column. */
-function nowOf(table: string): string {
-  return table.replace(/^\|[^|]*\|/gm, '|')
-}
