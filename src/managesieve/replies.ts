@@ -1,6 +1,7 @@
 // Replies of ManageSieve (RFC 5804 §1.3): condition, response code, text.
 
-import { ProductError } from '../base/errors.ts'
+import { type Issue, ProductError } from '../base/errors.ts'
+import type { ScriptProblem } from '../sieve/compile.ts'
 
 /** RFC 5804 §1.3. */
 export type SieveCode =
@@ -12,6 +13,7 @@ export type SieveCode =
   | 'QUOTA/MAXSCRIPTS'
   | 'QUOTA/MAXSIZE'
   | 'TRYLATER'
+  | 'WARNINGS'
   /** With its argument. */
   | `SASL ${string}`
   | `TAG ${string}`
@@ -45,6 +47,18 @@ export function formatString(text: string): string {
   return `{${bytes}}\r\n${text}`
 }
 
+/** OK, with the warnings about a script (RFC 5804 §1.3, WARNINGS). */
+export function okWith(text: string, warnings: readonly ScriptProblem[]): SieveReply {
+  return warnings.length === 0 ? ok(text) : ok(lineTexts(warnings), 'WARNINGS')
+}
+
+/** All findings at once, a line each. */
+function lineTexts(findings: readonly Pick<Issue, 'line' | 'column' | 'message'>[]): string {
+  return findings
+    .map(({ line, column, message }) => (line === undefined ? message : `line ${line}, column ${column}: ${message}`))
+    .join('\r\n')
+}
+
 /**
  * The reply to an error of a command; null for an internal one.
  * @param onConflict what a conflict means for the command
@@ -53,11 +67,7 @@ export function replyTo(error: unknown, onConflict: SieveCode | null): SieveRepl
   if (!(error instanceof ProductError)) return null
   const { code, message, issues } = error
   if (code === 'validation_error') {
-    // All faults at once, a line each.
-    const lines = (issues ?? []).map(({ line, column, message: text }) =>
-      line === undefined ? text : `line ${line}, column ${column}: ${text}`,
-    )
-    return no(lines.length > 0 ? lines.join('\r\n') : message)
+    return no((issues ?? []).length > 0 ? lineTexts(issues!) : message)
   }
   if (code === 'not_found') return no('There is no script with this name.', 'NONEXISTENT')
   if (code === 'conflict') return no(message, onConflict)

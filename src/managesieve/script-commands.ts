@@ -8,7 +8,7 @@ import { compileScript } from '../sieve/compile.ts'
 import { SCRIPT_BYTES_MAX } from '../sieve/lexer.ts'
 import { noArguments, strings } from './command.ts'
 import { GrammarError, type SieveArg } from './reader.ts'
-import { formatString, no, ok, type SieveReply } from './replies.ts'
+import { formatString, no, ok, okWith, type SieveReply } from './replies.ts'
 import { command, type SieveSession } from './session.ts'
 
 /** Pages of one script list; a mailbox has at most SCRIPTS_MAX. */
@@ -87,7 +87,7 @@ const putscript = command({
     const refusal = writeRefusal(session) ?? nameProblem(name) ?? (content === null ? TOO_LARGE : null)
     if (refusal !== null) return refusal
     await scriptsOf(session).put(mailboxOf(session), { name, content: content!, maySend: maySend(session) })
-    return ok('Stored.')
+    return okWith('Stored.', compileScript(content!).warnings)
   },
 })
 
@@ -100,8 +100,8 @@ const checkscript = command({
   },
   run(content) {
     if (content === null) return TOO_LARGE
-    const { problems } = compileScript(content)
-    if (problems === null) return ok('The script is valid.')
+    const { problems, warnings } = compileScript(content)
+    if (problems === null) return okWith('The script is valid.', warnings)
     const issues = problems.map((problem) => ({ field: 'content', code: 'invalid_format', ...problem }))
     throw new ProductError('validation_error', 'The script is not valid.', { issues })
   },

@@ -39,9 +39,11 @@ export interface ParsedArguments {
   positional: ArgumentValue[]
 }
 
-/** Collects problems, and knows the extensions the script requires. */
+/** Collects problems and warnings, and knows the extensions the script requires. */
 export interface ScriptChecker {
   wrong(at: number, message: string): void
+  /** Notes a command that is valid and has no effect. */
+  warn(at: number, message: string): void
   has(extension: Extension): boolean
   /** The values of variables are in the strings: nothing is left to be replaced. */
   readonly isExpanded: boolean

@@ -8,10 +8,11 @@ import { textOf } from './encoded.ts'
 import { whyAbsent } from './extensions.ts'
 import { flagsIn } from './flags.ts'
 import { folderPath } from './folder-path.ts'
+import { isProtectedField } from './header-edits.ts'
 import { isLate, makeLate } from './late.ts'
 import type { SieveCommand } from './parser.ts'
 import type { SieveStep } from './script.ts'
-import { MODIFIERS, VARIABLE_NAME } from './variables.ts'
+import { hasReference, MODIFIERS, VARIABLE_NAME } from './variables.ts'
 
 /** An action: its signature, and its compiled form; null when something is wrong. */
 interface ActionRule extends Signature {
@@ -106,6 +107,7 @@ export function checkAction(command: SieveCommand, checker: ScriptChecker): Siev
   }
   const read = readArguments(command, rule, checker)
   if (read === null) return null
+  warnOfProtected(name, read, checker)
   if (!isLate(command, checker)) return rule.make(read, checker)
   if (name === 'include' || name === 'global') {
     // RFC 6609 §3.2: the scripts that a script includes are known before it runs.
@@ -221,6 +223,14 @@ function deleteHeader(read: ParsedArguments, checker: ScriptChecker): SieveStep 
   const match = keys === undefined ? null : matchOf(read, keys, checker)
   if (name === null || (keys !== undefined && match === null)) return null
   return { do: 'deleteheader', header: { name: name.toLowerCase(), at: indexOf(read), match } }
+}
+
+/** RFC 5293 §6: a change that is not permitted is ignored, so only the upload can tell the author of the script. */
+function warnOfProtected(command: string, { positional: [field] }: ParsedArguments, checker: ScriptChecker): void {
+  if (command !== 'addheader' && command !== 'deleteheader') return
+  const name = field!.strings[0]!
+  if (!isProtectedField(name) || (checker.has('variables') && hasReference(name))) return
+  checker.warn(field!.at, `Scripts cannot change the field "${name}". The command has no effect; remove it.`)
 }
 
 function fieldName(name: string, at: number, checker: ScriptChecker): string | null {

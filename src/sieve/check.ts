@@ -8,30 +8,42 @@ import { EXTENSIONS, type Extension, whyAbsent } from './extensions.ts'
 import type { SieveCommand } from './parser.ts'
 import type { SieveStep, SieveTest } from './script.ts'
 
-/** Maximum number of problems reported for one script. */
+/** Maximum number of problems reported for one script, and of warnings. */
 export const PROBLEMS_MAX = 50
+
+/** A sentence about a place of the script, by its offset. */
+export interface PlacedText {
+  at: number
+  message: string
+}
 
 /** The result: the steps are complete only when there are no problems. */
 export interface CheckedScript {
   steps: SieveStep[]
-  problems: { at: number; message: string }[]
+  problems: PlacedText[]
+  warnings: PlacedText[]
 }
 
 export function checkScript(commands: readonly SieveCommand[]): CheckedScript {
   const check = new Check()
   const steps = check.script(commands)
-  return { steps, problems: check.problems }
+  return { steps, problems: check.problems, warnings: check.warnings }
 }
 
 class Check implements ScriptChecker {
   readonly isExpanded = false
-  readonly problems: { at: number; message: string }[] = []
+  readonly problems: PlacedText[] = []
+  readonly warnings: PlacedText[] = []
   readonly #extensions = new Set<string>()
   /** Within a block that never runs, because it asks for what there is not (RFC 5463 §4). */
   #isIgnored = false
 
   wrong(at: number, message: string): void {
     if (!this.#isIgnored && this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message })
+  }
+
+  warn(at: number, message: string): void {
+    if (!this.#isIgnored && this.warnings.length < PROBLEMS_MAX) this.warnings.push({ at, message })
   }
 
   has(extension: Extension): boolean {

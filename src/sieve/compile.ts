@@ -1,14 +1,19 @@
 // Compiles Sieve scripts (RFC 5228): from text to a program, or a list of problems.
 
-import { checkScript } from './check.ts'
+import { checkScript, type PlacedText } from './check.ts'
 import { problemAt, type ScriptProblem, SieveError } from './errors.ts'
 import { parseScript } from './parser.ts'
 import type { SieveProgram, SieveStep, SieveTest } from './script.ts'
 
 export type { ScriptProblem } from './errors.ts'
 
-/** Either the program, or the problems: 1 to PROBLEMS_MAX, in the order of the text. */
-export type CompiledScript = { script: SieveProgram; problems: null } | { script: null; problems: ScriptProblem[] }
+/**
+ * Either the program, or the problems: 1 to PROBLEMS_MAX, in the order of the text. `warnings`: commands that have no effect, at most
+ * PROBLEMS_MAX, in that order.
+ */
+export type CompiledScript =
+  | { script: SieveProgram; problems: null; warnings: ScriptProblem[] }
+  | { script: null; problems: ScriptProblem[]; warnings: ScriptProblem[] }
 
 /** Folders a script may test: they are looked up for every message. */
 const TESTED_FOLDERS_MAX = 100
@@ -18,18 +23,20 @@ export function compileScript(content: string): CompiledScript {
   // RFC 5228 2.1 requires CRLF line ends; editors often write LF.
   const text = content.replaceAll('\r\n', '\n')
   try {
-    const { steps, problems } = checkScript(parseScript(text))
+    const { steps, problems, warnings: found } = checkScript(parseScript(text))
+    const shown = (list: readonly PlacedText[]) =>
+      list.toSorted((one, other) => one.at - other.at).map(({ at, message }) => problemAt(text, at, message))
+    const warnings = shown(found)
     const testedFolders = [...new Set(steps.flatMap(foldersOfStep))]
     if (problems.length === 0 && testedFolders.length > TESTED_FOLDERS_MAX) {
       problems.push({ at: 0, message: `A script can test at most ${TESTED_FOLDERS_MAX} folders.` })
     }
-    if (problems.length === 0)
-      return { script: { steps, testedFolders, sends: steps.some(sends), includes: includesOf(steps) }, problems: null }
-    problems.sort((one, other) => one.at - other.at)
-    return { script: null, problems: problems.map(({ at, message }) => problemAt(text, at, message)) }
+    if (problems.length > 0) return { script: null, problems: shown(problems), warnings }
+    const script = { steps, testedFolders, sends: steps.some(sends), includes: includesOf(steps) }
+    return { script, problems: null, warnings }
   } catch (error) {
     if (!(error instanceof SieveError)) throw error
-    return { script: null, problems: [problemAt(text, error.at, error.message)] }
+    return { script: null, problems: [problemAt(text, error.at, error.message)], warnings: [] }
   }
 }
 

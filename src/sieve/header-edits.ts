@@ -19,8 +19,23 @@ export interface HeaderEdits {
 export const ADDED_MAX = 16 * 1024
 /** Messages above this size are not changed: each recipient would need a copy. Bytes. */
 export const EDITED_BYTES_MAX = 10 * 1024 * 1024
-/** RFC 5293 §4, §5: trace fields, and what says where a message has been, stay. */
-const PROTECTED = /^(?:received|return-path|authentication-results|auto-submitted|arc-.*|x-mailstead-.*|resent-.*)$/
+/**
+ * Fields that no script changes (RFC 5293 §6): trace fields and signatures, which say where a message has been and who vouches for it,
+ * and the fields that say who wrote to whom and where answers go. A verdict on the author holds for those.
+ */
+const PROTECTED = new RegExp(
+  '^(?:' +
+    'received|received-spf|return-path|delivered-to|authentication-results|auto-submitted' +
+    '|(?:dkim|domainkey)-signature|arc-.*|x-mailstead-.*|resent-.*' +
+    '|from|sender|reply-to|to|cc|bcc|date|message-id|list-.*' +
+    '|errors-to|mail-(?:followup|reply)-to|disposition-notification-to|return-receipt-to' +
+    ')$',
+)
+
+/** Whether scripts cannot change the fields of that name. */
+export function isProtectedField(name: string): boolean {
+  return PROTECTED.test(name.toLowerCase())
+}
 
 /** A field as scripts see it; `added` is its text when the script has added it. */
 interface EditedField {
@@ -49,8 +64,8 @@ export class HeaderEditor {
 
   /** @param value octets */
   add(name: string, value: string, isLast: boolean): void {
-    // RFC 5293 §6: what may not be changed is passed over.
-    if (PROTECTED.test(name.toLowerCase())) return
+    // RFC 5293 §6: a change that is not permitted is ignored; the upload of the script warns of it.
+    if (isProtectedField(name)) return
     const text = fieldOf(name, value)
     this.#added += text.length
     if (this.#added > ADDED_MAX) throw new SieveRuntimeError(`A script adds at most ${ADDED_MAX} octets to the header.`)
@@ -61,7 +76,7 @@ export class HeaderEditor {
   }
 
   remove(chosen: ReadonlySet<HeaderField>): void {
-    const fields = new Set([...chosen].filter(({ name }) => !PROTECTED.test(name)))
+    const fields = new Set([...chosen].filter(({ name }) => !isProtectedField(name)))
     for (const { field, added } of this.#fields) {
       if (fields.has(field) && added === null) this.#cuts.push({ start: field.start, end: field.end })
     }
@@ -115,6 +130,22 @@ export function applyEdits(bytes: Uint8Array, { cuts, top, bottom }: HeaderEdits
   pieces.push(Buffer.from(bottom, 'latin1'))
   copyTo(bytes.length)
   return Buffer.concat(pieces)
+}
+
+/**
+ * Whether the changed message shows the protected fields of the original and no others. Fewer fields bring those into view that stood
+ * behind a limit of the parser: another author than the one that was verified.
+ */
+export function keepsProtectedFields(original: Uint8Array, changed: Uint8Array): boolean {
+  const [before, after] = [original, changed].map((bytes) =>
+    readHeaders(bytes).fields.filter(({ name }) => isProtectedField(name)),
+  )
+  return (
+    before!.length === after!.length &&
+    before!.every(
+      ({ name, value }, index) => name === after![index]!.name && Buffer.compare(value, after![index]!.value) === 0,
+    )
+  )
 }
 
 /** Behind the fields that this host has put in front: Return-Path, Authentication-Results, Received. */

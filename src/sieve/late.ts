@@ -24,6 +24,8 @@ export function makeLate<T>(
   const strict: ScriptChecker = {
     isExpanded: true,
     has: (extension: Extension) => checker.has(extension),
+    // Warnings are for the upload; the script is running.
+    warn: () => {},
     wrong(_, message) {
       throw new SieveRuntimeError(message)
     },

@@ -34,7 +34,13 @@ test('a script is created and shown, in the list without its text', async () => 
   assert.equal(reply.headers.get('location'), `/api/v1/mailbox/sieve-scripts/${made.id}`)
   assert.match(made.id, /^sve_[a-z0-9]{24}$/)
   const { id, created_at, updated_at, ...rest } = made
-  assert.deepEqual(rest, { name: 'Lists', is_active: false, size_bytes: Buffer.byteLength(content), content })
+  assert.deepEqual(rest, {
+    name: 'Lists',
+    is_active: false,
+    size_bytes: Buffer.byteLength(content),
+    content,
+    warnings: [],
+  })
   assert.equal(created_at, updated_at)
   assert.deepEqual(await read(id), made)
   await keep('All')
@@ -52,6 +58,15 @@ test('a script is created and shown, in the list without its text', async () => 
     walked.map(({ name }) => name),
     ['All', 'Lists'],
   )
+})
+
+test('commands without effect are named when a script is validated, stored and read', async () => {
+  const content = 'require "editheader";\nkeep;\ndeleteheader "DKIM-Signature";'
+  const message = 'Scripts cannot change the field "DKIM-Signature". The command has no effect; remove it.'
+  const warnings = [{ line: 3, column: 14, message }]
+  assert.deepEqual(data(await call('POST', '/validate', { content })), { valid: true, errors: [], warnings })
+  const made = await keep('Edits', content)
+  assert.deepEqual([made.warnings, (await read(made.id)).warnings], [warnings, warnings])
 })
 
 test('at most one script is active', async () => {
@@ -112,8 +127,12 @@ test('errors are reported with their position, when a script is stored and when 
     },
     { line: 3, column: 4, message: 'There is no test "foo" here.' },
   ]
-  assert.deepEqual(data(await call('POST', '/validate', { content })), { valid: false, errors: wrong })
-  assert.deepEqual(data(await call('POST', '/validate', { content: 'keep;' })), { valid: true, errors: [] })
+  assert.deepEqual(data(await call('POST', '/validate', { content })), { valid: false, errors: wrong, warnings: [] })
+  assert.deepEqual(data(await call('POST', '/validate', { content: 'keep;' })), {
+    valid: true,
+    errors: [],
+    warnings: [],
+  })
   const { id } = await keep('One')
   for (const reply of [
     await call('POST', '', { name: 'x', content }),

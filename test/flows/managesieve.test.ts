@@ -89,6 +89,16 @@ test('scripts: put, list, get, activate, rename, check and delete, in any form o
   assert.match((await client.askWith('CHECKSCRIPT', 'keep;')).end, /^OK /)
 })
 
+test('a script with commands that have no effect is stored, and the reply warns of them (RFC 5804 §1.3)', async () => {
+  await using client = await signedIn()
+  const script = 'require "editheader";\r\naddheader "From" "ceo@bank.test";\r\n'
+  for (const command of ['CHECKSCRIPT', 'PUTSCRIPT "edits"']) {
+    const { end: last } = await client.askWith(command, script)
+    assert.match(last, /^OK \(WARNINGS\) "line 2, column 11: Scripts cannot change the field \\"From\\"\./)
+  }
+  assert.deepEqual(await stored(), ['edits'])
+})
+
 test('all faults of a script at once, each with its line; nothing is stored', async () => {
   await using client = await signedIn()
   const wrong = 'keep;\r\n  fileinto "x";\r\nif foo { stop; }\r\n'

@@ -106,7 +106,8 @@ const createScript = route({
     description:
       'The active script is run for every received message, after the sender filters and the spam score. `keep` stores the ' +
       'message in the Inbox, or in Junk when it is spam; `fileinto` stores it in the named folder. When a script fails, the ' +
-      'message is stored as without the script; the inbound log has the reason. `redirect` needs a key that also has `email.send`; what is ' +
+      'message is stored as without the script; the inbound log has the reason. `editheader` cannot change trace fields, signatures and the ' +
+      'fields that say who wrote to whom: `warnings` names such commands. `redirect` needs a key that also has `email.send`; what is ' +
       `spam, fails DMARC or would loop is not redirected, but kept. ${WRONG} 409 when the name is in use or the ` +
       'mailbox has ten scripts.',
   },
@@ -154,8 +155,8 @@ const validateScript = route({
   handle({ body, principal, app }) {
     accountOf(app, principal)
     refuseOutsideCredential(app, principal, FILTERS)
-    const { problems } = compileScript(body.content)
-    return { valid: problems === null, errors: problems ?? [] }
+    const { problems, warnings } = compileScript(body.content)
+    return { valid: problems === null, errors: problems ?? [], warnings }
   },
 })
 

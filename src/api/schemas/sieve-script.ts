@@ -5,6 +5,7 @@ import { isoTime } from '../../base/clock.ts'
 import { type SieveScript as Kept, SCRIPT_NAME_MAX, type SieveText } from '../../directory/sieve-scripts.ts'
 import { Id } from '../../http/schema.ts'
 import { PROBLEMS_MAX } from '../../sieve/check.ts'
+import { compileScript } from '../../sieve/compile.ts'
 import { SCRIPT_BYTES_MAX } from '../../sieve/lexer.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
@@ -47,23 +48,28 @@ const EXAMPLE = {
 export const SieveScriptJson = record('SieveScript', 'A script without its text.', MEMBERS, EXAMPLE)
 export type SieveScriptJson = Static<typeof SieveScriptJson>
 
-export const SieveScriptDetail = record(
-  'SieveScriptDetail',
-  'A script with its text.',
-  { ...MEMBERS, content: ScriptContent },
-  { ...EXAMPLE, content: SCRIPT },
-)
-export type SieveScriptDetail = Static<typeof SieveScriptDetail>
-
-const ScriptProblem = record('SieveProblem', 'An error in a script.', {
+const ScriptProblem = record('SieveProblem', 'An error in a script, or a command without effect.', {
   line: Type.Integer({ minimum: 1 }),
   column: Type.Integer({ minimum: 1, description: 'Column in characters.' }),
   message: Type.String(),
 })
+const ScriptWarnings = Type.Array(ScriptProblem, {
+  maxItems: PROBLEMS_MAX,
+  description: 'Commands that are valid and have no effect, in the order of the text.',
+})
+
+export const SieveScriptDetail = record(
+  'SieveScriptDetail',
+  'A script with its text.',
+  { ...MEMBERS, content: ScriptContent, warnings: ScriptWarnings },
+  { ...EXAMPLE, content: SCRIPT, warnings: [] },
+)
+export type SieveScriptDetail = Static<typeof SieveScriptDetail>
 
 export const ScriptCheck = record('SieveCheck', 'Whether a script is valid.', {
   valid: Type.Boolean(),
   errors: Type.Array(ScriptProblem, { maxItems: PROBLEMS_MAX, description: 'In the order of the text.' }),
+  warnings: ScriptWarnings,
 })
 
 export function presentScript(script: Kept): SieveScriptJson {
@@ -78,5 +84,5 @@ export function presentScript(script: Kept): SieveScriptJson {
 }
 
 export function presentScriptDetail(script: SieveText): SieveScriptDetail {
-  return { ...presentScript(script), content: script.content }
+  return { ...presentScript(script), content: script.content, warnings: compileScript(script.content).warnings }
 }
