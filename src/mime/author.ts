@@ -7,7 +7,7 @@ import { authorDomainsIn } from './author-domains.ts'
 import { fromFieldsOf } from './author-fields.ts'
 import { addressInName, areRelated, visibleForm } from './display-name.ts'
 import { decodeWords } from './encoded-words.ts'
-import { FIELD_BYTES_MAX, fieldText, HEADER_BYTES_MAX, HEADER_LINES_MAX, readHeaders } from './headers.ts'
+import { FIELD_BYTES_MAX, fieldText, HEADER_BYTES_MAX, HEADER_LINES_MAX, headerText, readHeaders } from './headers.ts'
 import type { Address } from './message.ts'
 
 /** Domains of one message whose DMARC policy is looked up. */
@@ -70,6 +70,18 @@ export function readAuthor(bytes: Uint8Array): Author {
   if (!isAddress || !isReadAlike || !standsAlone(texts[0]!, email)) return unclear('The address in From is not clear.')
   if (showsAnother(texts[0]!, shownAuthors[0]!)) return unclear('A reader sees another address in From.')
   return { domain, domains: [domain], problem: '' }
+}
+
+/** Whether the author is clear, and has this address. */
+export function isAuthor(bytes: Uint8Array, email: string): boolean {
+  if (readAuthor(bytes).problem !== '') return false
+  const [author] = parseAddressList(headerText(readHeaders(bytes).fields, 'from') ?? '')
+  return author !== undefined && sameAddress(author.email, email)
+}
+
+/** As addresses are compared within one host: case and Unicode form do not matter. */
+function sameAddress(one: string, other: string): boolean {
+  return one.normalize('NFC').toLowerCase() === other.normalize('NFC').toLowerCase()
 }
 
 /** Characters that reverse the text behind them. No language needs them in a name, unlike the other bidirectional controls. */

@@ -37,6 +37,13 @@ export function ownResults(bytes: Uint8Array, hostName: string): string | null {
   return text?.toLowerCase().startsWith(`${hostName.toLowerCase()};`) === true ? text : null
 }
 
+/** The message without the Authentication-Results field of this host: the results do not hold for it. */
+export function withoutOwnResults(bytes: Uint8Array, hostName: string): Uint8Array {
+  const field = findField(readHeaders(bytes).fields, 'authentication-results')
+  if (field === undefined || ownResults(bytes, hostName) === null) return bytes
+  return Buffer.concat([bytes.subarray(0, field.start), bytes.subarray(field.end)])
+}
+
 /** The results in a value of `ownResults`; of several DKIM signatures the best. */
 export function storedResults(value: string): StoredResults {
   const results = new Map<string, string>()

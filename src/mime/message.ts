@@ -182,6 +182,8 @@ export interface OwnMessage {
   /** The one recipient, where there is only one. */
   rcptTo: string | null
   receivedAt: number
+  /** The From address that the sender was authorised for when the message was accepted. */
+  author: string
 }
 
 /** One stored chunk of a message: at most 1 MiB of content, compressed where that saves space. */

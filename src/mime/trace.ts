@@ -23,20 +23,22 @@ export function addTrace(bytes: Uint8Array, arrival: Arrival, resultsHeader: str
   return prependFields(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival) })
 }
 
-/**
- * The same for a message sent from this appliance: no client host is named, and the sender was authenticated
- * (RFC 8601 §2.7.4).
- * @param results the value of our Authentication-Results field of a message that a mailbox here forwards
- */
-export function addOwnTrace(bytes: Uint8Array, own: OwnMessage, results = sentFromHere(own)): Uint8Array {
+/** The same for a message of this appliance: no client host is named. @param results the value of our Authentication-Results field */
+export function addOwnTrace(bytes: Uint8Array, own: OwnMessage, results: string): Uint8Array {
   return prependFields(bytes, own, {
     results,
     received: `by ${own.hostName} with local ${receipt(own)}`,
   })
 }
 
-function sentFromHere({ hostName }: OwnMessage): string {
+/** The value of Authentication-Results for a message whose author we have authenticated (RFC 8601 §2.7.4). */
+export function sentFromHere(hostName: string): string {
   return `${hostName};\r\n auth=pass reason="sent from this appliance"`
+}
+
+/** The value of Authentication-Results where nothing was verified (RFC 8601 §2.2). */
+export function nothingVerified(hostName: string): string {
+  return `${hostName}; none`
 }
 
 /** Where and when a message was received, and for which recipient. */

@@ -90,6 +90,8 @@ export interface Email {
   hash: Uint8Array | null
   sizeBytes: number
   queuedAt: number
+  /** A script has changed its header: nothing that was found out about the received message holds for it. */
+  isChanged?: boolean
   /** When the last attempt is due: 48 h after the earliest time of the first (docs/design/sending.md §7). */
   expiresAt: number
 }

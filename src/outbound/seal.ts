@@ -1,6 +1,6 @@
 // Prepares messages that mailboxes forward for their next server: our mark, and an ARC seal with our results.
 
-import { forwardedBytes, ownResults } from '../mime/forward.ts'
+import { forwardedBytes, ownResults, withoutOwnResults } from '../mime/forward.ts'
 import type { OutboundDeps } from './deps.ts'
 import { forwardMark } from './forward-mark.ts'
 import type { Email } from './records.ts'
@@ -19,12 +19,17 @@ export class Sealer {
 
   /**
    * The bytes to send. Signatures of the author stay, and the domain of the mailbox seals what we found (RFC 8617). It adds no DKIM
-   * signature: that would claim that it stands for a message of others.
+   * signature: that would claim that it stands for a message of others. A message that a script has changed gets no seal: our results
+   * are those of other bytes.
    * @param stored the message as the mailbox received it
    */
-  async seal(email: Pick<Email, 'teamId' | 'mailboxId' | 'from'>, stored: Uint8Array): Promise<Uint8Array> {
+  async seal(
+    email: Pick<Email, 'teamId' | 'mailboxId' | 'from' | 'isChanged'>,
+    stored: Uint8Array,
+  ): Promise<Uint8Array> {
     const { clock, config, vault, signer } = this.#deps
     const bytes = forwardedBytes(stored, forwardMark(vault, email.mailboxId ?? ''))
+    if (email.isChanged === true) return withoutOwnResults(bytes, config.MAIL_HOSTS[0]!)
     // RFC 8617 §4.1.2 names rsa-sha256; few verifiers know the others.
     const key = signer.keysOf(email).find(({ algorithm }) => algorithm === 'rsa-sha256')
     const results = ownResults(stored, config.MAIL_HOSTS[0]!)

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { domainOf } from '../mime/address.ts'
+import { isAuthor } from '../mime/author.ts'
 import { chunksOf } from '../mime/chunks.ts'
 import { parseDate } from '../mime/date.ts'
 import { forwardMarks, ownResults, storedResults } from '../mime/forward.ts'
@@ -10,9 +11,9 @@ import type { AuthResult, AuthVerdict, ParsedMessage } from '../mime/message.ts'
 import { parseMessage } from '../mime/parse.ts'
 import { linkTokens } from '../mime/sign-in-links.ts'
 import { messageTraits } from '../mime/spam-traits.ts'
-import { addOwnTrace } from '../mime/trace.ts'
+import { addOwnTrace, nothingVerified, sentFromHere } from '../mime/trace.ts'
 import { runScripts } from '../sieve/evaluate.ts'
-import { applyEdits, type HeaderEdits } from '../sieve/header-edits.ts'
+import { applyEdits, type HeaderEdits, keepsProtectedFields } from '../sieve/header-edits.ts'
 import { failedOutcome, type SieveOutcome } from '../sieve/outcome.ts'
 import type {
   InspectedContent,
@@ -29,20 +30,46 @@ const ENVIRONMENT = { location: 'MTA', name: 'Mailstead', phase: 'during' }
 /** Changed copies of one message together, bytes. */
 const EDITED_TOTAL_MAX = 32 * 1024 * 1024
 const OWN_REASON = 'Sent from this appliance by an authorised sender of the From address.'
+const OTHER_AUTHOR_REASON =
+  'Sent from this appliance; its From address is not the one that the sender was authorised for.'
+const CHANGED_REASON =
+  'Forwarded by a mailbox of this appliance whose script has changed the header; nothing was verified.'
 
-/** Inspects a message sent from this appliance: its sender was authorised at submission, so no DNS lookup is needed. */
+/**
+ * Inspects a message sent from this appliance. Its sender was authorised at submission for one From address, so that no DNS lookup is
+ * needed when the bytes have that one.
+ */
 export function inspectOwn(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
-  const inspection = inspectionContent(bytes, addOwnTrace(bytes, own), own)
-  return { verdict: ownVerdict(inspection.message), report: null, ...inspection }
+  const isOwn = isAuthor(bytes, own.author)
+  return isOwn
+    ? inspectedAs(bytes, own, sentFromHere(own.hostName), OWN_REASON)
+    : unverified(bytes, own, OTHER_AUTHOR_REASON)
 }
 
 /**
- * Inspects a message that a mailbox of this appliance forwards to another one of it. What was found out when it was received is in
- * its Authentication-Results field (`addTrace` lets none but ours through).
+ * Inspects a message that a mailbox of this appliance forwards to another one of it, after a script has changed its header. The results
+ * of its reception were those of other bytes.
+ */
+export function inspectChanged(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
+  return unverified(bytes, own, CHANGED_REASON)
+}
+
+function unverified(bytes: Uint8Array, own: OwnMessageRequest, reason: string): Inspection {
+  const { verdict, ...inspection } = inspectedAs(bytes, own, nothingVerified(own.hostName), reason)
+  return { ...inspection, verdict: { ...verdict, fromAligned: false } }
+}
+
+function inspectedAs(bytes: Uint8Array, own: OwnMessageRequest, results: string, reason: string): Inspection {
+  const inspection = inspectionContent(bytes, addOwnTrace(bytes, own, results), own)
+  return { verdict: { ...ownVerdict(inspection.message), spfReason: reason }, report: null, ...inspection }
+}
+
+/**
+ * Inspects a message that a mailbox of this appliance forwards unchanged to another one of it. What was found out when it was received
+ * is in its Authentication-Results field (`addTrace` lets none but ours through).
  */
 export function inspectForwarded(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
-  // RFC 8601 §2.2: "none" stands for no result.
-  const found = ownResults(bytes, own.hostName) ?? `${own.hostName}; none`
+  const found = ownResults(bytes, own.hostName) ?? nothingVerified(own.hostName)
   const inspection = inspectionContent(bytes, addOwnTrace(bytes, own, found), own)
   const results = storedResults(found)
   const resultOf = (method: string) => AUTH_RESULTS.find((one) => one === results.get(method)) ?? 'none'
@@ -141,16 +168,19 @@ class EditedMessages {
     }
     if (edits === undefined) return rest
     const edited = this.#indexOf(edits)
-    return edited === null ? failedOutcome('Too many copies of the message would be changed.') : { ...rest, edited }
+    return typeof edited === 'string' ? failedOutcome(edited) : { ...rest, edited }
   }
 
-  #indexOf(edits: HeaderEdits): number | null {
+  /** @returns the index of the changed message, or why it is not changed */
+  #indexOf(edits: HeaderEdits): number | string {
     const key = JSON.stringify(edits)
     const known = this.#byEdits.get(key)
     if (known !== undefined) return known
     this.#bytes += this.#stored.length
-    if (this.#bytes > EDITED_TOTAL_MAX) return null
+    if (this.#bytes > EDITED_TOTAL_MAX) return 'Too many copies of the message would be changed.'
     const bytes = applyEdits(this.#stored, edits)
+    if (!keepsProtectedFields(this.#stored, bytes))
+      return 'The changes would show another author or other trace fields.'
     const message = parseMessage(bytes)
     this.contents.push({ message, hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes) })
     this.#byEdits.set(key, this.contents.length - 1)
@@ -164,7 +194,7 @@ function ownVerdict({ from }: ParsedMessage): AuthVerdict {
   return {
     spf: 'none',
     spfDomain: '',
-    spfReason: OWN_REASON,
+    spfReason: '',
     dkim: 'none',
     signatures: [],
     dmarc: 'none',

@@ -11,7 +11,7 @@ import { rsaKey, signMail } from '../support/dkim.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { SieveClient } from '../support/managesieve.ts'
 import { SmtpClient } from '../support/smtp.ts'
-import { logOf, sweepContent } from '../support/stored.ts'
+import { logOf, storedMessages, sweepContent } from '../support/stored.ts'
 
 const clock = new ManualClock()
 const remote = await startMailServer({
@@ -270,6 +270,35 @@ test('the limit of a day: what is above it is kept', async () => {
   clock.advance(86_400_000)
   await arrives(box)
   assert.deepEqual([remote.messages.length, await inFolders(box)], [1, ['Inbox']])
+})
+
+const EDIT = 'require "editheader"; deleteheader "Subject"; addheader "Subject" "Changed";'
+
+test('a message whose header was changed leaves without our results and without a seal', async () => {
+  const box = await mailbox(`${EDIT} redirect "edited@customer.example";`)
+  await arrives(box)
+  const text = remote.messages[0]!.bytes.toString()
+  assert.match(text, /^Subject: Changed\r$/m)
+  assert.match(text, /^DKIM-Signature: .*d=out\.test/m)
+  assert.doesNotMatch(text, /^(?:ARC-|Authentication-Results:)/m)
+})
+
+test('in a mailbox of another team a changed message has no verdict, and its author is that of the original', async () => {
+  const other = await appliance.team('Other')
+  await other.domain('bank.test')
+  const victim = await other.mailbox('victim@bank.test')
+  const forging =
+    'deleteheader "From"; addheader "From" "CEO <ceo@bank.test>"; addheader "Authentication-Results" "x; auth=pass";'
+  const scripts = [`redirect "${victim.email}";`, `${EDIT} ${forging} redirect "${victim.email}";`]
+  for (const script of scripts) await arrives(await mailbox(script))
+  const seen = await storedMessages(appliance, victim.id)
+  assert.deepEqual(
+    seen.map(({ from, subject, authentication: { dmarc, fromAligned } }) => [from, subject, dmarc, fromAligned]),
+    [
+      ['bob@out.test', 'Hello', 'pass', true],
+      ['bob@out.test', 'Changed', 'none', false],
+    ],
+  )
 })
 
 test('a script that redirects needs a key that may send', async () => {

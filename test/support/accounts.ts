@@ -75,6 +75,7 @@ export function handover(given: Partial<Handover> & { to?: string; cc?: string; 
     bytes,
     internetMessageId,
     isForwarded: false,
+    isChanged: false,
     uncertain: false,
     signal: new AbortController().signal,
     ...rest,

@@ -98,6 +98,7 @@ export function handover(given: Partial<AnyHandover> = {}): AnyHandover {
     bytes,
     internetMessageId: 'one@house.test',
     isForwarded: false,
+    isChanged: false,
     uncertain: false,
     signal: new AbortController().signal,
     isUrgent: false,

@@ -46,6 +46,7 @@ import { checkChanges } from './0043-check-changes.ts'
 import { intentIndexes } from './0044-intent-indexes.ts'
 import { searchMerges } from './0045-search-merges.ts'
 import { inboundLogOrder } from './0046-inbound-log-order.ts'
+import { changedForwards } from './0047-changed-forwards.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -97,5 +98,6 @@ export const mailMigrations = [
   intentIndexes,
   searchMerges,
   inboundLogOrder,
+  changedForwards,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -20,10 +20,11 @@ export interface EmailRow {
   size_bytes: number
   queued_at: number
   expires_at: number
+  is_changed: number
 }
 
 export const EMAIL_COLUMNS = `n, id, team_id, mailbox_id, source, scope, from_email, from_name, return_path, subject,
-  internet_message_id, blob, size_bytes, queued_at, expires_at`
+  internet_message_id, blob, size_bytes, queued_at, expires_at, is_changed`
 
 export function presentEmail(row: EmailRow): Email {
   return {
@@ -41,6 +42,7 @@ export function presentEmail(row: EmailRow): Email {
     sizeBytes: row.size_bytes,
     queuedAt: row.queued_at,
     expiresAt: row.expires_at,
+    ...(row.is_changed === 1 ? { isChanged: true } : {}),
   }
 }
 
@@ -61,6 +63,7 @@ export function emailRow(email: Omit<Email, 'n'>): Row {
     size_bytes: email.sizeBytes,
     queued_at: email.queuedAt,
     expires_at: email.expiresAt,
+    is_changed: email.isChanged === true,
   }
 }
 

@@ -211,7 +211,7 @@ export class DeliveryAttempt {
     provider: Provider | null = null,
   ): Omit<Handover, 'bytes'> {
     const { vault, config } = this.#deps
-    const { id, n, from, returnPath, internetMessageId, source } = this.#email
+    const { id, n, from, returnPath, internetMessageId, source, isChanged = false } = this.#email
     const outside = () => envelopeSender(this.#email, provider, bounceAddress(vault, config, n))
     return {
       emailId: id,
@@ -221,6 +221,7 @@ export class DeliveryAttempt {
       hidden: [],
       internetMessageId,
       isForwarded: source === 'forward',
+      isChanged,
       uncertain: items.some(({ queued }) => queued.uncertain),
       signal: this.#worker.signal,
     }

@@ -265,7 +265,7 @@ export class Forwarding {
   #queue(tx: Tx, message: IncomingMessage, target: DeliveryTarget, to: readonly string[]): string {
     const { clock, directory, emails, meter, notifier, queue, store } = this.#deps
     const mailbox = directory.mailboxes.byId(target.mailboxId, tx)!
-    const email = this.#emailOf(tx, message.mailFrom, contentOf(message, target), mailbox, to)
+    const email = this.#emailOf(tx, message, target, mailbox, to)
     const accepted = emails.insert(tx, email)
     meter.hold(tx, mailbox.teamId, accepted.deliveries.length)
     queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
@@ -277,23 +277,31 @@ export class Forwarding {
     return email.id
   }
 
-  #emailOf(tx: Tx, mailFrom: string, content: InspectedContent, mailbox: Mailbox, to: readonly string[]): NewEmail {
+  #emailOf(
+    tx: Tx,
+    message: IncomingMessage,
+    target: DeliveryTarget,
+    mailbox: Mailbox,
+    to: readonly string[],
+  ): NewEmail {
     const { clock, directory } = this.#deps
     const now = clock.now()
     const id = newId('email')
     const sender = { teamId: mailbox.teamId, mailboxId: mailbox.id }
+    const content = contentOf(message, target)
     const { hash, sizeBytes } = content
     const { subject, messageId } = content.message
+    const isChanged = target.content !== undefined
     return {
       ...{ id, ...sender, source: 'forward', scope: mailbox.sendScope },
       // The mailbox forwards: its domain, scope and accounts decide. The From field stays that of the author.
       from: { email: mailbox.email, name: mailbox.displayName ?? '' },
       // Our own address receives the bounces; RFC 5321 §4.5.5: a report keeps the null reverse-path, so that it causes none.
-      returnPath: mailFrom === '' ? '' : null,
+      returnPath: message.mailFrom === '' ? '' : null,
       subject: clean(subject, SUBJECT_MAX),
       internetMessageId: messageId ?? `${id}@${domainOf(mailbox.email)}`,
       domainId: directory.domains.statusFor(tx, sender, mailbox.email)?.id ?? null,
-      ...{ hash, sizeBytes },
+      ...{ hash, sizeBytes, isChanged },
       ...{ queuedAt: now, expiresAt: now + LIFETIME_MS, recipients: to },
     }
   }

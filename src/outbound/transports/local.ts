@@ -8,7 +8,7 @@ import type { SieveOutcome } from '../../sieve/outcome.ts'
 import { type DeliveryResult, type DeliveryTarget, type IncomingMessage, messageOf } from '../../store/delivery.ts'
 import { scriptCalls } from '../../store/script-calls.ts'
 import type { Store } from '../../store/store.ts'
-import { inspectForwarded, inspectOwn } from '../../workers/read-message.ts'
+import { inspectChanged, inspectForwarded, inspectOwn } from '../../workers/read-message.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
 import { logRow, type RecipientResult } from './local/log-row.ts'
@@ -110,7 +110,7 @@ class Local implements LocalTransport {
   }
 
   async #inspect(
-    { bytes, mailFrom, recipients, emailId, isForwarded }: LocalHandover,
+    { bytes, from: author, mailFrom, recipients, emailId, isForwarded, isChanged }: LocalHandover,
     resolved: readonly LocalRecipient[],
   ): Promise<IncomingMessage> {
     const { clock, config } = this.#deps
@@ -121,8 +121,9 @@ class Local implements LocalTransport {
       rcptTo: to,
     }))
     const scripts = await scriptCalls(this.#deps, readers)
-    const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt, scripts }
-    const inspect = isForwarded ? inspectForwarded : inspectOwn
+    const own = { mailFrom, hostName: config.MAIL_HOSTS[0]!, queueId: emailId, rcptTo, receivedAt, author, scripts }
+    const inspectReceived = isChanged ? inspectChanged : inspectForwarded
+    const inspect = isForwarded ? inspectReceived : inspectOwn
     return { inspection: inspect(bytes, own), mailFrom, receivedAt, emailId }
   }
 

@@ -20,6 +20,8 @@ export interface Handover {
   internetMessageId: string
   /** A mailbox forwards it: its From field is that of another author. */
   isForwarded: boolean
+  /** A script has changed the header of the forwarded message. */
+  isChanged: boolean
   /** True when the outcome of an earlier attempt is unknown: look for the message at the provider before sending it again. */
   uncertain: boolean
   /** Aborts when the shutdown timeout expires. */

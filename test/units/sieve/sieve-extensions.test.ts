@@ -2,12 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { HEADER_LINES_MAX } from '../../../src/mime/headers.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
+import { PROBLEMS_MAX } from '../../../src/sieve/check.ts'
 import { compileScript } from '../../../src/sieve/compile.ts'
-import { applyEdits } from '../../../src/sieve/header-edits.ts'
+import { applyEdits, keepsProtectedFields } from '../../../src/sieve/header-edits.ts'
 import { MessageView } from '../../../src/sieve/message-view.ts'
 import { decidedOutcome, QUESTIONS_MAX } from '../../../src/sieve/outcome.ts'
 import type { ScriptContext } from '../../../src/sieve/run.ts'
+import { inspectionContent } from '../../../src/workers/read-message.ts'
 import { bytesOf, outcome, problemsOf, runScriptOn } from '../../support/sieve.ts'
 
 /** Templates of scripts are not those of JavaScript. */
@@ -220,15 +223,77 @@ describe('RFC 5293 editheader', () => {
     assert.equal(where(`require ["editheader", "fileinto"]; ${seen}`, bytes), 'yes')
   })
 
-  test('what says where a message has been cannot be changed, and additions are bounded', () => {
-    const protectedFields = ['Received', 'auto-submitted', 'Return-Path', 'Authentication-Results', 'ARC-Seal']
-    for (const field of protectedFields) {
-      assert.equal(edited(`deleteheader "${field}"; addheader "${field}" "x";`), null)
+  const PROTECTED = [
+    ...[
+      'Received',
+      'auto-submitted',
+      'Return-Path',
+      'Authentication-Results',
+      'ARC-Seal',
+      'DKIM-Signature',
+      'Resent-From',
+    ],
+    ...['FROM', 'Sender', 'Reply-To', 'To', 'Cc', 'Bcc', 'Date', 'Message-ID', 'List-Unsubscribe', 'Received-SPF'],
+    ...['Errors-To', 'Mail-Followup-To', 'Disposition-Notification-To', 'X-Mailstead-Forwarded'],
+  ]
+
+  test('trace fields, signatures and the fields of the author cannot be changed, and additions are bounded', () => {
+    const all = bytesOf(...PROTECTED.map((field) => `${field}: a@b.test`), 'Subject: x', '', 'x')
+    for (const field of PROTECTED) {
+      const script = `require ["editheader", "variables"]; set "n" "${field}";`
+      for (const name of [field, '§{n}']) {
+        const { edits, error } = run(
+          `${script} deleteheader "${name}"; addheader "${name}" "x"; addheader :last "${name}" "x";`,
+          all,
+        )
+        assert.deepEqual([edits, error], [undefined, null], field)
+      }
     }
     assert.match(problemsOf('require "editheader"; addheader "a b" "x";')[0]!, /not the name of a header field/)
     const many = `addheader "X" "${'x'.repeat(900)}";`.repeat(30)
     assert.match(where(`require "editheader"; ${many}`, bytes), /at most 16384 octets/)
   })
+})
+
+describe('warnings of the upload', () => {
+  const warningsOf = (script: string) => compileScript(dollars(script)).warnings
+
+  test('name each change of a protected field, with its place, also beside variables', () => {
+    const script =
+      'require ["editheader", "variables"];\naddheader "X-A" "1";\nif true { addheader "From" "§{a}"; }\n deleteheader "Reply-to";'
+    assert.deepEqual(warningsOf(script), [
+      {
+        ...{ line: 3, column: 21 },
+        message: 'Scripts cannot change the field "From". The command has no effect; remove it.',
+      },
+      {
+        ...{ line: 4, column: 15 },
+        message: 'Scripts cannot change the field "Reply-to". The command has no effect; remove it.',
+      },
+    ])
+    assert.deepEqual(warningsOf('require "editheader"; addheader "Subject" "x";'), [])
+    assert.deepEqual(warningsOf('require ["editheader", "variables"]; addheader "§{name}" "x";'), [])
+    assert.equal(
+      warningsOf(`require "editheader"; ${'addheader "To" "x";'.repeat(PROBLEMS_MAX + 1)}`).length,
+      PROBLEMS_MAX,
+    )
+  })
+})
+
+test('a change that brings hidden fields into view is not made', () => {
+  const bytes = bytesOf('From: <ann@a.test>', 'X-A: 1', '', 'x')
+  const deleted = { cuts: [{ start: 20, end: 28 }], top: '', bottom: '' }
+  assert.equal(keepsProtectedFields(bytes, applyEdits(bytes, deleted)), true)
+  const folded = Array.from({ length: HEADER_LINES_MAX - 1 }, () => ' x')
+  const long = bytesOf('From: <ann@a.test>', 'X-A: 1', ...folded, 'From: <ceo@bank.test>', '', 'x')
+  const { scriptOutcomes, edited } = inspectionContent(long, long, {
+    ...{ mailFrom: '', hostName: 'mx.test', queueId: 'x', rcptTo: null, receivedAt: at, author: 'ann@a.test' },
+    scripts: [{ content: 'require "editheader"; deleteheader "X-A";', rcptTo: 'ken@a.test', folders: [] }],
+  })
+  assert.deepEqual(
+    [scriptOutcomes[0]!.error, edited],
+    ['The changes would show another author or other trace fields.', undefined],
+  )
 })
 
 describe('RFC 7352 duplicate', () => {

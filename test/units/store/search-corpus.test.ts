@@ -71,7 +71,15 @@ class Mailbox {
     // Few distinct times in random order: equal times and late arrivals are common.
     const receivedAt = this.#now - this.#random.below(300) * DAY - this.#random.below(2) * 500
     const mailFrom = 'from@corpus.test'
-    const own = { mailFrom, hostName: 'mx.mailstead.test', queueId: 'x', rcptTo: null, receivedAt, scripts: [] }
+    const own = {
+      mailFrom,
+      hostName: 'mx.mailstead.test',
+      queueId: 'x',
+      rcptTo: null,
+      receivedAt,
+      author: mailFrom,
+      scripts: [],
+    }
     const inspection = inspectOwn(bytes, own)
     const none = 'none' as const
     const target = {

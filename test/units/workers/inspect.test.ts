@@ -12,6 +12,7 @@ import type { Chunk } from '../../../src/mime/message.ts'
 import { inspect } from '../../../src/workers/inspect.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
 import { Inspector } from '../../../src/workers/inspector.ts'
+import { inspectOwn } from '../../../src/workers/read-message.ts'
 import { arrival } from '../../support/arrivals.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { ed25519Key, signMail } from '../../support/dkim.ts'
@@ -249,4 +250,28 @@ test('close() waits for what is under way and takes nothing more', async () => {
     process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name)),
     [],
   )
+})
+
+test('a message of this appliance is authentic for the From address its sender was authorised for, and for no other', () => {
+  const own = {
+    mailFrom: 'ann@shop.test',
+    hostName: 'mx.shop.test',
+    queueId: 'x',
+    rcptTo: null,
+    receivedAt: 0,
+    scripts: [],
+  }
+  const inspected = (from: string, author = 'ann@shop.test') =>
+    inspectOwn(Buffer.from(`From: ${from}\r\nSubject: x\r\n\r\nBody\r\n`), { ...own, author })
+  const results = ({ chunks, verdict }: Inspection) => [
+    /^Authentication-Results: (.*)\r\n(?: (.*)\r\n)?/m.exec(bytesOf(chunks).toString())!.slice(1).join(' ').trim(),
+    verdict.fromAligned,
+  ]
+  const authentic = ['mx.shop.test; auth=pass reason="sent from this appliance"', true]
+  const unknown = ['mx.shop.test; none', false]
+  assert.deepEqual(results(inspected('Ann <ANN@shop.test>')), authentic)
+  assert.deepEqual(results(inspected('Ann <ann@shop.test>', 'bob@shop.test')), unknown)
+  assert.deepEqual(results(inspected('<ceo@bank.test>')), unknown)
+  assert.deepEqual(results(inspected('<ann@shop.test>, <ceo@bank.test>')), unknown)
+  assert.deepEqual(results(inspected('<ann@shop.test>\r\nFrom: <ceo@bank.test>')), unknown)
 })

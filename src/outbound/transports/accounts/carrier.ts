@@ -94,7 +94,7 @@ class AccountCarrier implements Transport {
     if (!found.success || to === null || from === null) return found
     const { bytes, emailId, internetMessageId } = testMail({ from, to, now: this.#deps.clock.now() })
     const handover = { emailId, from, mailFrom: from, recipients: [to], hidden: [], bytes, internetMessageId }
-    const handed = await this.hand({ ...handover, isForwarded: false, uncertain: false, signal })
+    const handed = await this.hand({ ...handover, isForwarded: false, isChanged: false, uncertain: false, signal })
     if (handed.kind === 'unavailable') return failed(handed.stage, handed.reply.text)
     const verdict = handed.verdicts[0]!
     return verdict.kind === 'sent' ? passed('data', verdict.reply.text) : failed('data', verdict.reply.text)
