@@ -19,7 +19,7 @@ export function heldRemovals({
   const held = { here: removal, server: removalThere }
   return REMOVAL_SIDES.flatMap((side) => {
     const one = held[side]
-    return one === null || one.isConfirmed ? [] : [{ side, removal: one }]
+    return one === null || one.isConfirmed || one.isUndone === true ? [] : [{ side, removal: one }]
   })
 }
 

@@ -74,6 +74,8 @@ function stateOf(row: Row) {
     syncedAt: row.synced_at as number | null,
     removal: removalOf(row.removal),
     removalThere: removalOf(row.removal_there),
+    taken: row.taken as number,
+    takenAt: row.taken_at as number | null,
     day: row.day as number,
     dayBytes: row.day_bytes as number,
   }

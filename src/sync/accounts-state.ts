@@ -13,6 +13,7 @@ import type {
   RemoteStatus,
   RemovalSide,
 } from './records.ts'
+import { REMOVAL_WINDOW_MS } from './removal-weight.ts'
 import { ServerError, type ServerFacts } from './server.ts'
 
 /** A lease is renewed while an account is followed; after this time without (ms) another worker may take it. */
@@ -239,13 +240,31 @@ export class AccountStates {
     tx.run('UPDATE remote_accounts SET pushed_seq = ? WHERE n = ? AND pushed_seq = ?', [after, n, before])
   }
 
+  /** Messages taken out here within the last day, because they were gone at the server. */
+  takenOf({ taken, takenAt }: RemoteAccount): number {
+    return takenAt !== null && takenAt > this.#deps.clock.now() - REMOVAL_WINDOW_MS ? taken : 0
+  }
+
+  countTaken(tx: Tx, account: RemoteAccount, count: number): void {
+    const before = this.takenOf(account)
+    this.#set(tx, account.n, {
+      taken: before + count,
+      taken_at: before === 0 ? this.#deps.clock.now() : account.takenAt,
+    })
+  }
+
+  /** What was removed with the consent of a person does not count for what follows. */
+  forgetTaken(tx: Tx, n: number): void {
+    this.#set(tx, n, { taken: 0, taken_at: null })
+  }
+
   /** Holds a removal back, with its event, or forgets it (null). @param side where the messages are kept */
   holdRemoval(tx: Tx, account: RemoteAccount, side: RemovalSide, removal: HeldRemoval | null): void {
     const column = side === 'here' ? 'removal' : 'removal_there'
     this.#set(tx, account.n, { [column]: removal && JSON.stringify(removal) })
     const former = side === 'here' ? account.removal : account.removalThere
     const isReported = former !== null && !former.isConfirmed
-    if (removal !== null && !removal.isConfirmed && !isReported)
+    if (removal !== null && !removal.isConfirmed && removal.isUndone !== true && !isReported)
       this.#deps.announcements.failed(tx, account, 'mass_removal', heldSentence(side, removal))
   }
 

@@ -85,6 +85,7 @@ async function settleNumbers(session: SyncSession, folder: RemoteFolder, opened:
     folders.set(tx, folder.n, {
       ...{ uidValidity: opened.uidValidity, uidNext: opened.uidNext, lowest: opened.uidNext, modSeq: opened.modSeq },
       ...{ total: opened.messages, done: 0, flagsAt: session.deps.clock.now() },
+      ...(isBack && !isOther ? { doubt: 'restored' } : isOther ? { doubt: 'renumbered' } : {}),
     }),
   )
   return folders.get(folder.n)!

@@ -1,51 +1,26 @@
-// The incoming half of a round: folders that changed, new messages, the import of old ones, and what is gone for good.
+// The incoming half of a round: folders that changed, new messages, and the import of old ones.
 
-import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import { countOf, piecesOfRanges } from '../base/number-ranges.ts'
-import type { Tx } from '../db/db.ts'
 import { FolderMap } from './folder-map.ts'
 import { readHeads } from './heads.ts'
 import { Intake } from './intake.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
-import { applyFolders, compareAgain } from './local-changes.ts'
 import { type FolderLook, lookAt } from './look.ts'
 import { type MatchedHead, type Matches, matchHeads } from './matching.ts'
-import { MASS_CONFIRM_MESSAGES } from './push-removals.ts'
-import type { HeldPart, HeldRemoval } from './records.ts'
-import { MISSED } from './remote-tree.ts'
 import { isRefusal, type RemoteHead, ServerError, type UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { highest, spansOf, within, without } from './uid-spans.ts'
 
 /** Messages whose heads are read at a time: at the end of a page everything before it is stored. */
 const HEADS_PER_PAGE = 500
-/** Messages taken out in one unit of work. */
-const GONE_PER_BATCH = 20
-/** A removal is held back when it is larger, and more than half of the folder (docs/design/outside-accounts.md §8). */
-const MASS_MESSAGES = 100
-/** ... until it is still so after this time, ms; above {@link MASS_CONFIRM_MESSAGES} until it is confirmed, or a day. */
-const MASS_WAIT_MS = 15 * MINUTE_MS
-
-/** Folders that are named to people. */
-const NAMED_MAX = 20
-
-/** What is done about messages that are gone from a folder: `most` of them are taken out; `held`: what waits for a confirmation. */
-type GoneVerdict =
-  | { kind: 'take'; most: number; held?: undefined }
-  | { kind: 'wait'; held?: HeldPart }
-  | { kind: 'look'; held?: undefined }
 
 export class Pull {
   readonly #session: SyncSession
   readonly #intake: Intake
   /** Messages below the lowest known UID of folders that are being imported, as of this session. */
   readonly #older = new Map<number, UidSpan[]>()
-  /** By folder: the message that was gone last when the list of folders was read. What is gone since may be in one that was looked at before. */
-  #listedGone: ReadonlyMap<number, number> = new Map()
-  /** Messages that are gone wait for the next list. */
-  #hasUnlisted = false
   /** Reads the folders again, when a message has a label that no folder stands for. */
   readonly #readTree: () => Promise<void>
 
@@ -74,17 +49,6 @@ export class Pull {
     for (const { folder, fresh } of looks) await this.#takeFresh(folder, fresh)
     for (const { folder } of looks) await this.#retry(folder)
     return looks.some(({ hasGone }) => hasGone)
-  }
-
-  /** To be called before the list of folders is read, with what changed in them. */
-  beginList(): void {
-    this.#listedGone = this.#session.deps.messages.lastGone(this.#session.account.n)
-    this.#hasUnlisted = false
-  }
-
-  /** Whether another list is to be read before all that is gone can be taken out. */
-  get hasUnlisted(): boolean {
-    return this.#hasUnlisted
   }
 
   /** Why new messages wait at the server, in one sentence; null: they do not. */
@@ -238,146 +202,4 @@ export class Pull {
     const unknown = (map: FolderMap) => heads.some(({ labels }) => map.unknownLabels(labels).length > 0)
     if (unknown(this.#map)) await this.#readTree()
   }
-
-  /**
-   * Takes out what is gone from its folder and was not found in another one. To be called when all folders were looked at; what is gone since
-   * their list was read waits for the next one.
-   * @returns folders to be looked at in full before their messages may be taken out
-   */
-  async settleGone(looked: ReadonlySet<number>): Promise<RemoteFolder[]> {
-    const session = this.#session
-    if (session.account.mode === 'collect') return []
-    const unsure: RemoteFolder[] = []
-    const held = new Map<RemoteFolder, HeldPart>()
-    for (const folder of session.deps.folders.list(session.account.n)) {
-      if (folder.lowest !== 1 || session.deps.messages.gone(folder.n, 1).length === 0) continue
-      const verdict = await this.#mayTakeOut(folder, looked.has(folder.n))
-      if (verdict.kind === 'look') unsure.push(folder)
-      else if (verdict.kind === 'take') await this.#takeOut(folder, verdict.most)
-      if (verdict.held !== undefined) held.set(folder, verdict.held)
-    }
-    if (unsure.length > 0) return unsure
-    await this.#hold(held)
-    return []
-  }
-
-  /** Writes what is held back, or that nothing is. */
-  async #hold(held: ReadonlyMap<RemoteFolder, HeldPart>): Promise<void> {
-    const session = this.#session
-    const { states } = session.deps
-    const before = session.account.removal
-    const parts = [...held.values()]
-    if (parts.length === 0 && before === null) return
-    // What was confirmed and cannot be carried out yet stays confirmed, unless more is held now.
-    const isNew = [...held].some(([{ n }, part]) => part.messages !== before?.parts?.[n]?.messages)
-    if (before?.isConfirmed === true && parts.length > 0 && !isNew) return
-    const kept: HeldRemoval = {
-      folders: [...held.keys()].slice(0, NAMED_MAX).map(({ localPath, path }) => localPath ?? path),
-      messages: parts.reduce((sum, { messages }) => sum + messages, 0),
-      since: Math.min(...parts.map(({ since }) => since)),
-      isConfirmed: false,
-      parts: Object.fromEntries([...held].map(([{ n }, part]) => [n, part])),
-    }
-    const isSame = before?.isConfirmed === false && JSON.stringify(before.parts) === JSON.stringify(kept.parts)
-    if (isSame) return
-    await session.write((tx) =>
-      // Confirmed meanwhile: the next round carries it out.
-      session.account.removal?.isConfirmed === before?.isConfirmed
-        ? states.holdRemoval(tx, session.account, 'here', parts.length === 0 ? null : kept)
-        : undefined,
-    )
-  }
-
-  async #mayTakeOut(folder: RemoteFolder, isLooked: boolean): Promise<GoneVerdict> {
-    const session = this.#session
-    const { folders, messages, clock } = session.deps
-    const now = clock.now()
-    const { removal } = session.account
-    const part = partOf(removal, folder)
-    const held = part === removal?.parts?.[folder.n] ? part : undefined
-    if (folder.reason === MISSED) return { kind: 'wait', held }
-    const { present, gone } = await messages.counts(folder.n)
-    const listed = messages.goneUntil(folder.n, this.#listedGone.get(folder.n) ?? 0, gone)
-    if (listed < gone) this.#hasUnlisted = true
-    if (listed === 0) return { kind: 'wait', held }
-    const set = (suspectAt: number | null) => session.write((tx) => folders.set(tx, folder.n, { suspectAt }))
-    if (gone <= MASS_MESSAGES || gone <= present) {
-      if (folder.suspectAt !== null) await set(null)
-      return { kind: 'take', most: listed }
-    }
-    if (folder.suspectAt === null) await set(now)
-    if (folder.suspectAt === null || now - folder.suspectAt < MASS_WAIT_MS) return { kind: 'wait', held }
-    if (!isLooked && folder.state === 'followed') return { kind: 'look' }
-    const most = gone > MASS_CONFIRM_MESSAGES ? allowedOf(removal, part, now) : gone
-    if (most === 0) {
-      // What a day allowed is done: the rest waits for another one.
-      const { first, since } = part === undefined || part.first === 0 ? { first: gone, since: now } : part
-      return { kind: 'wait', held: { messages: gone, first, since } }
-    }
-    await set(null)
-    // What was gone first is taken out; what is gone since then is looked at by itself.
-    return { kind: 'take', most: Math.min(most, listed) }
-  }
-
-  /** What was held back is allowed once. */
-  #countTaken(tx: Tx, { n }: RemoteFolder, count: number): void {
-    const { account, deps } = this.#session
-    const { removal } = account
-    const part = removal?.parts?.[n]
-    if (removal === null || part === undefined) return
-    const left = (messages: number) => Math.max(0, messages - count)
-    const parts = { ...removal.parts, [n]: { ...part, messages: left(part.messages), first: left(part.first) } }
-    deps.states.holdRemoval(tx, account, 'here', { ...removal, parts })
-  }
-
-  /** @param most messages, those that were gone first */
-  async #takeOut(folder: RemoteFolder, most: number): Promise<void> {
-    const session = this.#session
-    const { messages, store } = session.deps
-    for (let left = most; left > 0; ) {
-      const map = this.#map
-      const count = await session.write((tx) => {
-        const rows = messages.gone(folder.n, Math.min(left, GONE_PER_BATCH), tx)
-        this.#countTaken(tx, folder, rows.length)
-        const numbers = rows.flatMap(({ message }) => message ?? [])
-        const copies = messages.of(session.account.n, numbers, tx)
-        const placements = store.mail.placements(session.mail, numbers, tx)
-        messages.remove(
-          tx,
-          folder.n,
-          rows.map(({ uid }) => uid),
-        )
-        for (const n of new Set(numbers)) {
-          const placement = placements.get(n)
-          const all = copies.get(n) ?? []
-          const left = all.filter((copy) => !rows.some((row) => row.folder === copy.folder && row.uid === copy.uid))
-          if (placement === undefined) {
-            // Deleted here as well: its other copies are to be removed there.
-            if (left.length > 0) session.deps.intents.add(tx, session.account.n, sendNow(n))
-            continue
-          }
-          const of = (list: typeof all) => list.flatMap((copy) => map.foldersOf(copy))
-          const after = of(left)
-          applyFolders(tx, session, placement, { before: of(all), after })
-          if (after.length > 0) compareAgain(tx, session, map, [n])
-        }
-        return rows.length
-      })
-      left = count === 0 ? 0 : left - count
-    }
-  }
-}
-
-/** What is held back of a folder; what an earlier version held says nothing of folders. */
-function partOf(removal: HeldRemoval | null, { n }: RemoteFolder): HeldPart | undefined {
-  if (removal === null) return undefined
-  const { messages, since, parts = { [n]: { messages, first: messages, since } } } = removal
-  return parts[n]?.messages === 0 ? undefined : parts[n]
-}
-
-/** What may be taken out of a folder of which very many messages are gone: what was confirmed, or is held for a day. */
-function allowedOf(removal: HeldRemoval | null, part: HeldPart | undefined, now: number): number {
-  if (removal === null || part === undefined) return 0
-  if (removal.isConfirmed) return part.messages
-  return now - part.since >= DAY_MS ? part.first : 0
 }

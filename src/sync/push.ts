@@ -25,6 +25,8 @@ export class Push {
   readonly #removals: PushRemovals
   /** Numbers of remote folders that have messages of ours under UIDs that are not known. */
   readonly #targets = new Set<number>()
+  /** Numbers of messages that changed here, and are gone at the server as far as is known. */
+  readonly #gone = new Set<number>()
 
   constructor(session: SyncSession, mayAppend: MayAppend) {
     this.#session = session
@@ -57,6 +59,13 @@ export class Push {
     const targets = [...this.#targets].flatMap((n) => folders.get(n) ?? [])
     this.#targets.clear()
     return targets.filter((folder) => this.#session.isRead(folder))
+  }
+
+  /** Messages that changed here while they were gone at the server, by number, each once. */
+  takeGone(): number[] {
+    const gone = [...this.#gone]
+    this.#gone.clear()
+    return gone
   }
 
   /** Sends everything that changed. @throws ServerError of effect `delay` or `failed` */
@@ -126,6 +135,7 @@ export class Push {
     const placements = store.mail.placements(session.mail, numbers)
     const rows = messages.of(session.account.n, numbers, db.read)
     const takes = (row: RemoteMessage, mark: string) => this.#commands.takes(row.folder, mark)
+    for (const [n, copies] of rows) if (copies.every(({ uid }) => uid < 0)) this.#gone.add(n)
     return numbers.flatMap((n) => planPush(n, placements.get(n) ?? null, rows.get(n) ?? [], { map, takes }))
   }
 
@@ -215,9 +225,10 @@ export class Push {
           await this.#commands.write(rows, (tx, batch) => {
             for (const one of batch) {
               const uid = moved?.get(one.uid)
-              // Without its new UID it is found by its key in the other folder, or it was gone already.
               if (uid === undefined) {
-                messages.depart(tx, one.folder, [[one.uid, one.uid]], 1)
+                // With COPYUID it was gone already. Else it is found by its key in the other folder.
+                if (moved !== null) messages.depart(tx, one.folder, [[one.uid, one.uid]], 1)
+                else messages.expect(tx, one, to.n)
                 this.#targets.add(to.n)
               } else {
                 messages.remove(tx, one.folder, [one.uid])

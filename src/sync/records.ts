@@ -69,6 +69,9 @@ export interface RemoteAccount {
   removal: HeldRemoval | null
   /** A removal here that is held back from the server. */
   removalThere: HeldRemoval | null
+  /** Messages taken out here since `takenAt` (ms), because they were gone at the server. */
+  taken: number
+  takenAt: number | null
   import: ImportProgress
   /** Bytes fetched on `day` (days since 1970, UTC): Gmail allows a number a day. */
   day: number
@@ -106,6 +109,8 @@ export interface HeldRemoval {
   since: number
   /** By `confirm-removal`. */
   isConfirmed: boolean
+  /** By `undo-removal`: the messages are put back on the side where they are gone. */
+  isUndone?: boolean
   /** `here`: what is held in each folder, by the number of the remote folder. */
   parts?: Readonly<Record<string, HeldPart>>
 }

@@ -7,7 +7,7 @@ import { DEPTH_MAX, FOLDERS_MAX } from '../store/folders-edits.ts'
 import type { FolderRole } from '../store/records.ts'
 import type { RemoteFolder, RemoteFolderChange } from './ledger/remote-folders.ts'
 import { hexOf, messageKey } from './message-key.ts'
-import { isRefusal, type ListedFolder, type RemoteFolderStatus } from './server.ts'
+import { isRefusal, type ListedFolder, type RemoteFolderStatus, ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { nameFolders, type PlannedFolder, prefixOf } from './tree-names.ts'
 
@@ -38,9 +38,10 @@ export class RemoteTree {
     this.#session = session
   }
 
-  /** Compares the list with what is known. @param listed from `AccountServer.folders` */
+  /** Compares the list with what is known. @param listed from `AccountServer.folders` @throws ServerError delay, for a list without INBOX */
   async bring(listed: readonly ListedFolder[]): Promise<void> {
     const session = this.#session
+    requireInbox(listed)
     this.prefix = prefixOf(listed)
     this.delimiter = listed.find(({ delimiter }) => delimiter !== null)?.delimiter ?? null
     const named = nameFolders(listed, this.prefix)
@@ -310,6 +311,17 @@ export class RemoteTree {
     const here = this.#paths(tx).find((one) => one.n === folders.get(n, tx)?.folder)
     if (here !== undefined) folders.set(tx, n, { localPath: here.path })
   }
+}
+
+/**
+ * Every account has an INBOX (RFC 9051 §5.1): a list without one is not the list of its folders.
+ * @throws ServerError delay
+ */
+function requireInbox(listed: readonly ListedFolder[]): void {
+  if (listed.some(({ path }) => path.toLowerCase() === 'inbox')) return
+  const what = listed.length === 0 ? 'no folders' : 'no INBOX'
+  const message = `The server lists ${what}. Nothing is changed until it does: look at the account at its provider.`
+  throw new ServerError('delay', message)
 }
 
 /** What is known while a list is compared. */

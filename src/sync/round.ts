@@ -6,6 +6,7 @@ import { FolderPush } from './folder-push.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { Pull } from './pull.ts'
+import { PullRemovals } from './pull-removals.ts'
 import { Push } from './push.ts'
 import type { MayAppend } from './push-appends.ts'
 import { RemoteTree } from './remote-tree.ts'
@@ -29,6 +30,7 @@ export class Round {
   readonly #session: SyncSession
   readonly #tree: RemoteTree
   readonly #pull: Pull
+  readonly #removals: PullRemovals
   readonly #push: Push
   readonly #folderPush: FolderPush
   /** Whether something changed in the folder of new mail meanwhile. */
@@ -43,6 +45,7 @@ export class Round {
     this.#hasArrivals = hasArrivals
     this.#tree = new RemoteTree(session)
     this.#pull = new Pull(session, () => this.#readTree())
+    this.#removals = new PullRemovals(session)
     this.#push = new Push(session, mayAppend)
     this.#folderPush = new FolderPush(session, this.#tree)
   }
@@ -81,7 +84,7 @@ export class Round {
     if (!isNew) await this.#settleGone(looked)
     const more = await this.#import()
     if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
-    if (this.#pull.hasUnlisted) this.#listedAt = null
+    if (this.#removals.hasUnlisted) this.#listedAt = null
     await session.write((tx) => states.synced(tx, session.account.n, this.#reason()))
     return more
   }
@@ -143,7 +146,7 @@ export class Round {
   /** Reads the list and looks at the folders that changed. @returns their numbers */
   async #lookAtChanged(): Promise<Set<number>> {
     const session = this.#session
-    this.#pull.beginList()
+    this.#removals.beginList()
     const listed = await session.server.folders()
     await this.#tree.bring(listed)
     const byPath = new Map(listed.map((folder) => [folder.path, folder]))
@@ -240,11 +243,11 @@ export class Round {
     const now = this.#session.deps.clock.now()
     // What is gone from one folder may be in one that the server does not open for a moment.
     if (this.#refused.values().some(({ since }) => now - since < REFUSED_WAIT_MS)) return
-    const unsure = await this.#pull.settleGone(looked)
+    const unsure = await this.#removals.settle(looked, this.#push.takeGone())
     if (unsure.length === 0) return
     const numbers = new Set(unsure.map(({ n }) => n))
     await this.#look(unsure, numbers)
-    await this.#pull.settleGone(numbers.union(looked))
+    await this.#removals.settle(numbers.union(looked))
   }
 
   /** @returns whether there is more to import */

@@ -361,7 +361,11 @@ test('nothing is written to a folder whose UIDs went back: they mean other messa
   await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, ids))
   await mailbox.settle(4)
   assert.deepEqual([...work.messages.keys()], [1])
-  mailbox.assertEqual('after the look')
+  const [removal] = (await mailbox.record()).held_removals
+  assert.deepEqual([removal.at, removal.messages], ['here', 1], 'the backup did not have it')
+  assert.equal((await act(mailbox, 'confirm-removal')).status, 200)
+  await mailbox.settle(2)
+  mailbox.assertEqual('after the confirmation')
 })
 
 test('messages that are moved here into a folder that was numbered again there are once on both sides', async () => {

@@ -47,6 +47,7 @@ import { intentIndexes } from './0044-intent-indexes.ts'
 import { searchMerges } from './0045-search-merges.ts'
 import { inboundLogOrder } from './0046-inbound-log-order.ts'
 import { changedForwards } from './0047-changed-forwards.ts'
+import { removalCounts } from './0048-removal-counts.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -99,5 +100,6 @@ export const mailMigrations = [
   searchMerges,
   inboundLogOrder,
   changedForwards,
+  removalCounts,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -2,6 +2,7 @@
 
 import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
 import type { FolderRole } from '../../store/records.ts'
+import type { FolderDoubt } from '../removal-weight.ts'
 
 /** `ignored`: its messages are not synchronised, for the reason given. */
 export type RemoteFolderState = 'followed' | 'ignored'
@@ -42,6 +43,8 @@ export interface RemoteFolder {
   erasedAt: number | null
   /** The messages here above this UID are to be compared, as the server has the folder now; null: none. */
   compareAfter: number | null
+  /** While messages are gone that the server may have lost. */
+  doubt: FolderDoubt | null
 }
 
 /** What is written of a folder. */
@@ -67,6 +70,7 @@ const COLUMNS: Record<keyof RemoteFolderChange, string> = {
   erased: 'erased',
   erasedAt: 'erased_at',
   compareAfter: 'compare_after',
+  doubt: 'doubt',
 }
 
 const ALL = ['n', 'remote', ...Object.entries(COLUMNS).map(([name, column]) => `${column} AS ${name}`)].join(', ')

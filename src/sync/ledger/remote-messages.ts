@@ -200,6 +200,13 @@ export class RemoteMessages {
     return new Map(rows.flatMap(({ folder, uid }): [number, number][] => (uid === null ? [] : [[folder, uid]])))
   }
 
+  /** Forgets what is gone from a folder, up to one of {@link lastGone}, and is of no message here. */
+  forgetGone(tx: Tx, folder: number, last: number): void {
+    tx.run('DELETE FROM remote_messages WHERE remote_folder = ? AND uid < 0 AND uid >= ? AND message IS NULL', [
+      ...[folder, last],
+    ])
+  }
+
   /** How many messages are gone from a folder, up to one of {@link lastGone}, at most `limit`. */
   goneUntil(folder: number, last: number, limit: number): number {
     const { count } = this.#db.read.get<{ count: number }>(
@@ -274,6 +281,17 @@ export class RemoteMessages {
     return this.#db.read.get(sql, [folder]) !== undefined
   }
 
+  /** A message was moved to another folder there, under a UID that is not known. */
+  expect(tx: Tx, row: RemoteMessage, folder: number): void {
+    this.remove(tx, row.folder, [row.uid])
+    this.add(tx, [{ ...row, folder, uid: Math.min(this.#lowest(tx, folder), 0) - 1 }])
+  }
+
+  #lowest(tx: Tx, folder: number): number {
+    const sql = 'SELECT min(uid) AS uid FROM remote_messages WHERE remote_folder = ?'
+    return tx.get<{ uid: number | null }>(sql, [folder])?.uid ?? 0
+  }
+
   /**
    * Marks messages with UIDs in the spans as gone from their folder, at most `limit`.
    * @returns how many; fewer than `limit` when none are left
@@ -285,13 +303,11 @@ export class RemoteMessages {
       [JSON.stringify(spans), folder, limit],
     )
     if (uids.length === 0) return 0
-    const lowest = tx.get<{ uid: number }>('SELECT min(uid) AS uid FROM remote_messages WHERE remote_folder = ?', [
-      folder,
-    ])
+    const lowest = this.#lowest(tx, folder)
     // Below all that are gone already: a folder that is numbered again may use a UID twice.
     tx.run(
       'UPDATE remote_messages SET uid = ? - uid WHERE remote_folder = ? AND uid IN (SELECT value FROM json_each(?))',
-      [...[Math.min(lowest?.uid ?? 0, 0), folder, JSON.stringify(uids.map(({ uid }) => uid))]],
+      [...[Math.min(lowest, 0), folder, JSON.stringify(uids.map(({ uid }) => uid))]],
     )
     return uids.length
   }
