@@ -87,12 +87,25 @@ interface Manifest {
   license: unknown
 }
 
+/** An import on first use. */
+export interface LazyImport {
+  /** The file that imports: a path in the project. */
+  from: string
+  /** What it names there. */
+  specifier: string
+  /** The imported file: a path in the project. */
+  input: string
+  /** The file of the bundle that stands for it. */
+  output: string
+}
+
 /** What a build made. */
 export interface Bundle {
   /** Files with their size in bytes, source maps left out. */
   files: Map<string, number>
   /** Packages that are not in the bundle and have to be installed. */
   external: string[]
+  lazyImports: LazyImport[]
 }
 
 /** Files that run as a thread or a process: paths in the project. @throws Error for a file that only the sources have */
@@ -144,7 +157,17 @@ export async function buildBundle(folder = join(ROOT, 'dist')): Promise<Bundle> 
   return {
     files: new Map(code.map(([path, { bytes }]) => [basename(path), bytes])),
     external: externalOf(outputs.flatMap(([, { imports }]) => imports)),
+    lazyImports: results.flatMap(lazyImportsOf),
   }
+}
+
+function lazyImportsOf({ inputs, outputs }: Metafile): LazyImport[] {
+  const outputOf = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, basename(path)]))
+  return Object.entries(inputs).flatMap(([from, { imports }]) =>
+    imports
+      .filter(({ path, kind, external }) => kind === 'dynamic-import' && !external && outputOf.has(path))
+      .map(({ path, original }) => ({ from, specifier: original!, input: path, output: outputOf.get(path)! })),
+  )
 }
 
 /** The licences of the packages in the bundle, which have to be passed on with it. */

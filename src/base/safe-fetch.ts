@@ -119,8 +119,8 @@ export class SafeFetch {
 
   /** undici is loaded with the first request: it takes about 25 MB in each thread. */
   async #open(): Promise<Agent> {
-    const { Agent } = await import('undici')
-    return new Agent({
+    const { default: undici } = await import('undici')
+    return new undici.Agent({
       connect: { timeout: CONNECT_MS, lookup: this.#lookup },
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,

@@ -205,8 +205,10 @@ export class WebAuthn {
 }
 
 // With its certificates it takes 5 MB: it is loaded with the first passkey.
-const library = async () =>
-  (await import('./webauthn-library.cts')) as unknown as typeof import('@simplewebauthn/server')
+const library = async () => {
+  const { default: simpleWebAuthn } = await import('./webauthn-library.cts')
+  return simpleWebAuthn as unknown as typeof import('@simplewebauthn/server')
+}
 
 /**
  * A device replaces the passkey it has for a user handle. One that opens a single team has another handle, so that it does not take the place

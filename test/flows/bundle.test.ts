@@ -100,6 +100,26 @@ async function request<T>(url: string, key: string, method = 'GET', body?: objec
   return answer.data
 }
 
+/** The names that a source takes from a module; all that Node finds in it, where the source keeps the whole module. */
+async function namesTaken(from: string, specifier: string, input: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, from), 'utf8')
+  const [whole, pattern] = text
+    .split(`await import('${specifier}')`)
+    .slice(0, -1)
+    .reduce<[boolean, string[]]>(
+      ([isWhole, names], before) => {
+        const taken = /const \{([^}]*)\} = $/.exec(before)?.[1]
+        return taken === undefined ? [true, names] : [isWhole, [...names, ...taken.split(',')]]
+      },
+      [false, []],
+    )
+  const names = pattern.map((name) => name.split(':')[0]!.trim())
+  if (!whole && names.length > 0) return names
+  const module = (await import(specifier.startsWith('.') ? join(ROOT, input) : specifier)) as object
+  // Node's own name for what a CommonJS module exports.
+  return Object.keys(module).filter((name) => name !== 'module.exports')
+}
+
 describe('the bundle', () => {
   it('has an entry for each thread and process, and needs no package that is not in package.json', async () => {
     for (const path of findEntries()) {
@@ -111,6 +131,20 @@ describe('the bundle', () => {
       packages.filter((name) => !Object.hasOwn(manifest.dependencies, name)),
       [],
     )
+  })
+
+  it('has every name that a source takes from a module it loads on first use', async () => {
+    const own = bundle.lazyImports.filter(({ from }) => from.startsWith('src/'))
+    const packages = own.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('.'))
+    assert.ok(packages.includes('undici') && packages.includes('imapflow'), packages.join())
+    for (const { from, specifier, input, output } of own) {
+      const exported = Object.keys(await import(join(folder, 'dist', output)))
+      for (const name of await namesTaken(from, specifier, input))
+        assert.ok(
+          exported.includes(name),
+          `${from} takes ${name} of ${specifier}, which has ${exported.slice(0, 9).join()} here`,
+        )
+    }
   })
 
   it('is ASCII: V8 keeps a text with one other letter in twice the memory', async () => {

@@ -11,9 +11,9 @@ const CONNECTIONS_MAX = 8
 
 /** Loads the SDK on first use: most appliances have no Amazon SES account. */
 export async function openSesClient(config: Config): Promise<SESv2Client> {
-  const sdk = await import('@aws-sdk/client-sesv2')
+  const { SESv2Client } = await import('@aws-sdk/client-sesv2')
   const agent = { keepAlive: true, maxSockets: CONNECTIONS_MAX }
-  return new sdk.SESv2Client({
+  return new SESv2Client({
     region: config.SES_REGION,
     ...(config.SES_ENDPOINT === '' ? {} : { endpoint: config.SES_ENDPOINT }),
     credentials: { accessKeyId: config.SES_ACCESS_KEY_ID, secretAccessKey: config.SES_SECRET_ACCESS_KEY },

@@ -158,9 +158,9 @@ export function shown(text: string, max = TEXT_MAX): string {
 
 /** Loads undici on the first call: threads that make none do not need it. */
 async function open() {
-  const { Agent, request } = await import('undici')
+  const { default: undici } = await import('undici')
   // A dedicated agent ignores proxy settings of the environment.
-  const agent = new Agent({
+  const agent = new undici.Agent({
     connect: { timeout: CONNECT_MS },
     connections: CONNECTIONS_MAX,
     pipelining: 1,
@@ -168,5 +168,5 @@ async function open() {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     maxResponseSize: ANSWER_MAX,
   })
-  return { agent, request }
+  return { agent, request: undici.request }
 }
