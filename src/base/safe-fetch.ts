@@ -2,6 +2,8 @@
 
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
+import { isLocalError } from './local-errors.ts'
+import type { Log } from './log.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { Resolver } from './resolver.ts'
 
@@ -24,6 +26,8 @@ export type PostProblem =
   | 'connection_reset'
   | 'response_too_slow'
   | 'address_not_allowed'
+  /** A fault of this program or machine, which the log describes: nothing was sent. */
+  | 'internal_error'
 
 export interface PostResult {
   /** 0 when there was no response. */
@@ -42,6 +46,7 @@ export interface PostResult {
 
 export interface SafeFetchOptions {
   resolver: Resolver
+  log: Pick<Log, 'error'>
   /** Allows private addresses; for tests and closed networks. */
   allowPrivate: boolean
   /** ms in all; {@link TOTAL_MS} unless given. */
@@ -97,8 +102,7 @@ export class SafeFetch {
     const reading = new AnswerReader(totalMs, most)
     let timer: NodeJS.Timeout | undefined
     try {
-      this.#opening ??= this.#open()
-      const agent = await this.#opening
+      const agent = await this.#agent()
       const { origin, path, hostname, isAddress } = this.#parse(url)
       // Node does not look up what is an address already.
       if (isAddress) await this.addressesOf(hostname)
@@ -107,6 +111,7 @@ export class SafeFetch {
       agent.dispatch({ origin, path, ...asked }, reading)
       return await reading.result
     } catch (error) {
+      if (isLocalError(error)) return this.#notSent(url, error)
       return { ...NO_ANSWER, ...explain(error, reading.isLate, totalMs) }
     } finally {
       clearTimeout(timer)
@@ -115,6 +120,22 @@ export class SafeFetch {
 
   async close(): Promise<void> {
     await (await this.#opening)?.destroy()
+  }
+
+  #notSent(url: string, error: unknown): PostResult {
+    const host = URL.parse(url)?.hostname
+    this.#options.log.error({ event: 'fetch.not_sent', err: error, host }, 'A request could not be sent')
+    const text = 'The server could not send the request. Its operator finds the cause in the log.'
+    return { ...NO_ANSWER, problem: 'internal_error', text }
+  }
+
+  /** The next request opens it again after a failure, which may have been a lack of file handles. */
+  #agent(): Promise<Agent> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = undefined
+      throw error
+    })
+    return this.#opening
   }
 
   /** undici is loaded with the first request: it takes about 25 MB in each thread. */

@@ -29,7 +29,8 @@ export class Sync {
     this.accounts = new RemoteAccounts(deps)
     this.announcements = new Announcements(deps)
     this.tokens = new AccessTokens(deps)
-    this.#fetch = new SafeFetch({ resolver: deps.resolver, allowPrivate: deps.config.ALLOW_PRIVATE_IMAP_HOSTS })
+    const { resolver, log, config } = deps
+    this.#fetch = new SafeFetch({ resolver, log, allowPrivate: config.ALLOW_PRIVATE_IMAP_HOSTS })
   }
 
   /** The folders of an account, and how far each is here. */

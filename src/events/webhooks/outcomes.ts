@@ -181,7 +181,8 @@ export class OutcomeWriter {
     batch.webhooks.delete(webhook.n)
     if (result === 'permanent_failure' && answer.problem === 'address_not_allowed') {
       if (webhook.status === 'enabled') webhooks.disable(tx, webhook.n, 'url_not_allowed')
-    } else {
+    } else if (answer.problem !== 'internal_error') {
+      // A fault of this server must not disable the webhook.
       webhooks.noteExhausted(tx, webhook.n)
     }
   }

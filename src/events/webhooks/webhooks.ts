@@ -44,9 +44,9 @@ export class EventDispatch {
   readonly #courier: Courier
 
   constructor(deps: EventDispatchDeps) {
-    const { db, config } = deps
+    const { db, config, log, resolver } = deps
     this.#deps = deps
-    this.#fetch = new SafeFetch({ resolver: deps.resolver, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS })
+    this.#fetch = new SafeFetch({ resolver, log, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS })
     this.webhooks = new Webhooks({ ...deps, fetch: this.#fetch })
     this.attempts = new Attempts(db)
     this.#pending = new PendingDeliveries({ ...deps, webhooks: this.webhooks })

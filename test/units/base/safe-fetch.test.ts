@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { systemClock } from '../../../src/base/clock.ts'
 import { openResolver } from '../../../src/base/resolver.ts'
-import { ANSWER_MAX, SafeFetch } from '../../../src/base/safe-fetch.ts'
+import { ANSWER_MAX, SafeFetch, type SafeFetchOptions } from '../../../src/base/safe-fetch.ts'
 import { startDns } from '../../support/dns.ts'
 import { startHook } from '../../support/hook.ts'
 
@@ -15,8 +15,10 @@ const dns = await startDns({ 'hooks.test': { A: ['127.0.0.1'] }, 'other.test': {
 const resolver = openResolver({ servers: [dns.address], clock: systemClock, timeoutMs: 500 })
 const hook = await startHook()
 setDefaultCACertificates([...getCACertificates('default'), await readFile(hook.caFile, 'utf8')])
-const open = new SafeFetch({ resolver, allowPrivate: true, totalMs: 400 })
-const closed = new SafeFetch({ resolver, allowPrivate: false, totalMs: 2000 })
+const logged: { event: string; err: Error; host: string }[] = []
+const log = { error: (line: (typeof logged)[number]) => void logged.push(line) } as SafeFetchOptions['log']
+const open = new SafeFetch({ resolver, log, allowPrivate: true, totalMs: 400 })
+const closed = new SafeFetch({ resolver, log, allowPrivate: false, totalMs: 2000 })
 after(async () => {
   await open.close()
   await closed.close()
@@ -128,4 +130,25 @@ test('a certificate for another name, no TLS, a closed port, and an unknown name
   await new Promise((resolve) => server.close(resolve))
   assert.equal((await post(`https://hooks.test:${port}/`)).problem, 'connect_error')
   assert.equal((await post('https://nobody.test/')).problem, 'dns_error')
+})
+
+test('a request that a fault of this program kept from leaving is an error in the log, and no failure of the receiver', async (t) => {
+  const before = hook.requests.length
+  assert.deepEqual(logged.splice(0), [], 'failures of receivers are not logged')
+  const refused = await open.post(hook.url(), { 'no token': '1' }, '{}')
+  const broken = new SafeFetch({ resolver: {} as typeof resolver, log, allowPrivate: true })
+  t.after(() => broken.close())
+  const failed = await broken.post(hook.url(), {}, '{}')
+  for (const result of [refused, failed]) {
+    assert.deepEqual([result.status, result.problem], [0, 'internal_error'])
+    assert.match(result.text!, /operator finds the cause in the log/)
+  }
+  assert.deepEqual(
+    logged.map(({ event, err, host }) => [event, err.message, host]),
+    [
+      ['fetch.not_sent', 'invalid header key', 'hooks.test'],
+      ['fetch.not_sent', 'resolver.resolve is not a function', 'hooks.test'],
+    ],
+  )
+  assert.equal(hook.requests.length, before)
 })

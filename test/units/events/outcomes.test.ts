@@ -112,3 +112,9 @@ test('while the clock is untrusted, the end of the lifetime does not end a deliv
   assert.deepEqual([trusted.dropped, trusted.postponed], [[1], []])
   assert.deepEqual([held.dropped, held.postponed], [[], [1]])
 })
+
+test('a request that could not be sent for a fault of this server does not count against the webhook', async () => {
+  const { write, noted, dropped } = openWriter()
+  await write(1, { ...FAILED, status: 0, problem: 'internal_error', text: 'No.' })
+  assert.deepEqual([noted, dropped], [['1 failed'], [1]])
+})

@@ -150,3 +150,11 @@ test('values inside an answer are its own', () => {
   assert.equal(valueAt(null, 'a'), undefined)
   assert.equal(textAt({ a: 7 }, 'a'), null)
 })
+
+test('a fault of this program before anything was sent is thrown, not taken for an answer that was lost', async () => {
+  await using api = await startApi(() => ({ status: 200, body: '' }))
+  await assert.rejects(client.call({ method: 'GET', url: api.origin, headers: { 'no token': '1' } }), {
+    code: 'UND_ERR_INVALID_ARG',
+  })
+  assert.deepEqual(api.requests, [])
+})

@@ -3,6 +3,7 @@
 import type { Agent, request } from 'undici'
 import type { Clock } from '../../../base/clock.ts'
 import { DAY_MS } from '../../../base/durations.ts'
+import { isLocalError } from '../../../base/local-errors.ts'
 
 /** Maximum response size in bytes. */
 export const ANSWER_MAX = 1_048_576
@@ -50,7 +51,7 @@ export class ApiClient {
     this.#clock = clock
   }
 
-  /** Never throws for failures of the server. */
+  /** Never throws for failures of the server. @throws Error a fault of this program or machine: nothing was sent */
   async call(call: ApiCall): Promise<ApiResult> {
     const timeoutMs = call.timeoutMs ?? CALL_MS
     const timeout = AbortSignal.timeout(timeoutMs)
@@ -58,7 +59,10 @@ export class ApiClient {
     if (signal.aborted) return { kind: 'unreached', stage: 'connect', text: 'The call was aborted.' }
     try {
       this.#opening ??= open()
-      const { agent, request: ask } = await this.#opening
+      const { agent, request: ask } = await this.#opening.catch((error: unknown) => {
+        this.#opening = undefined
+        throw error
+      })
       const answer = await ask(call.url, {
         method: call.method,
         headers: { accept: 'application/json', ...call.headers },
@@ -72,6 +76,7 @@ export class ApiClient {
       const retryAfterMs = this.#waitOf(answer.headers['retry-after'])
       return { kind: 'answered', status: answer.statusCode, text, body: jsonOf(text), retryAfterMs }
     } catch (error) {
+      if (isLocalError(error)) throw error
       return failureOf(error, timeout.aborted ? timeoutMs : null)
     }
   }
