@@ -60,7 +60,7 @@ export function startEnv(): Record<string, string> {
   return {
     MALLOC_ARENA_MAX: '2',
     MALLOC_TRIM_THRESHOLD_: '131072',
-    NODE_OPTIONS: '--v8-pool-size=1 --max-semi-space-size=8',
+    NODE_OPTIONS: '--v8-pool-size=1 --max-semi-space-size=8 --expose-gc',
     ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }),
   }
 }

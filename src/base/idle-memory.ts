@@ -2,8 +2,6 @@
 // left behind would stay as long as nothing happens.
 
 import process from 'node:process'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 
 /** Between two looks at the processor time. ms. */
 const LOOK_MS = 10_000
@@ -16,33 +14,35 @@ const IDLE_LOOKS = 2
 interface IdleMemoryDeps {
   /** Processor time of this thread so far, ms. */
   busyMs(): number
-  collect(): void
+  /** Undefined where the process was started without `--expose-gc`: V8 then collects when it sees fit. */
+  collect: (() => void) | undefined
 }
 
 /**
  * Collects the garbage of this thread once in every idle period, for as long as the thread lives. It reads the real clock, because the
  * processor time is real.
  */
-export function collectWhenIdle(deps: IdleMemoryDeps = ofThisThread()): void {
-  let before = deps.busyMs()
+export function collectWhenIdle({ busyMs, collect }: IdleMemoryDeps = ofThisThread()): void {
+  if (collect === undefined) return
+  let before = busyMs()
   let idle = 0
   setInterval(() => {
-    const now = deps.busyMs()
+    const now = busyMs()
     idle = now - before < LOOK_MS * IDLE_SHARE ? idle + 1 : 0
-    if (idle === IDLE_LOOKS) deps.collect()
+    if (idle === IDLE_LOOKS) collect()
     // What the collection itself took is not counted.
-    before = idle === IDLE_LOOKS ? deps.busyMs() : now
+    before = idle === IDLE_LOOKS ? busyMs() : now
   }, LOOK_MS).unref()
 }
 
+/**
+ * The flag is set at the start of the process (scripts/run.js, Dockerfile) and nowhere else: flags of V8 are of the process, so that threads
+ * that set and reset one while they start undo each other; and code in the compile cache is bound to the flags it was compiled with.
+ */
 function ofThisThread(): IdleMemoryDeps {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  // V8 ties compiled code to its flags: what this process leaves in the compile cache would be refused by the next start, and the other way round.
-  setFlagsFromString('--no-expose-gc')
   const busyMs = () => {
     const { user, system } = process.threadCpuUsage()
     return (user + system) / 1000
   }
-  return { busyMs, collect }
+  return { busyMs, collect: globalThis.gc === undefined ? undefined : () => void globalThis.gc?.() }
 }
