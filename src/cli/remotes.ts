@@ -131,6 +131,7 @@ function linesOf(row: RemoteAccountJson): string[] {
     ['kind', row.kind],
     ['sending account', row.provider_id],
     ['imported', `${progress.messages_done} of ${progress.messages_total} messages (${progress.state})`],
+    ['skipped', skippedText(row.skipped_messages)],
     ['import ends', progress.estimated_finish_at],
     ['last compared', row.last_synced_at ?? 'never'],
     ['tried again', row.next_try_at],
@@ -144,6 +145,19 @@ function linesOf(row: RemoteAccountJson): string[] {
     `  mailstead remote confirm-removal ${row.id} --at ${at}`,
   ])
   return [remoteLine(row), '', ...table(shown), ...held]
+}
+
+function skippedText({
+  messages,
+  too_large: large,
+  next_try_at: next,
+}: RemoteAccountJson['skipped_messages']): string | null {
+  if (messages === 0) return null
+  const parts = [
+    ...(large > 0 ? [`${large} too large`] : []),
+    ...(next === null ? [] : [`others tried again at ${next}`]),
+  ]
+  return `${messages} messages (${parts.join(', ')})`
 }
 
 function cellsOf(row: RemoteAccountJson): string[] {

@@ -1,7 +1,7 @@
 // Maps rows of `remote_accounts` to records.
 
 import type { Row, SqlValue } from '../db/db.ts'
-import type { HeldRemoval, RemoteAccount, RemoteProtocol } from './records.ts'
+import type { HeldRemoval, RemoteAccount, RemoteProtocol, SkippedMessages } from './records.ts'
 
 export function presentRemote(row: Row): RemoteAccount {
   return {
@@ -76,9 +76,16 @@ function stateOf(row: Row) {
     removalThere: removalOf(row.removal_there),
     taken: row.taken as number,
     takenAt: row.taken_at as number | null,
+    skipped: skippedOf(row.skipped),
     day: row.day as number,
     dayBytes: row.day_bytes as number,
   }
+}
+
+function skippedOf(value: SqlValue | undefined): SkippedMessages {
+  return value == null
+    ? { messages: 0, tooLarge: 0, nextTryAt: null }
+    : (JSON.parse(value as string) as SkippedMessages)
 }
 
 function removalOf(value: SqlValue | undefined): HeldRemoval | null {

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { presentRemote } from './accounts-rows.ts'
-import { type Announcements, heldSentence } from './announcements.ts'
+import { type Announcements, heldSentence, type MissingParts } from './announcements.ts'
 import type {
   CarryDirection,
   HeldRemoval,
@@ -12,6 +12,7 @@ import type {
   RemoteErrorKind,
   RemoteStatus,
   RemovalSide,
+  SkippedMessages,
 } from './records.ts'
 import { REMOVAL_WINDOW_MS } from './removal-weight.ts'
 import { ServerError, type ServerFacts } from './server.ts'
@@ -180,15 +181,15 @@ export class AccountStates {
     return Math.round(delay * (1 + DELAY_SPREAD * (2 * random() - 1)))
   }
 
-  /** The import has come to its end. */
-  imported(tx: Tx, account: RemoteAccount): void {
+  /** The import has come to its end. @param missing what of the account is not here */
+  imported(tx: Tx, account: RemoteAccount, missing: MissingParts): void {
     const now = this.#deps.clock.now()
     this.#set(tx, account.n, {
       ...this.#status(account, 'active', null, null),
       ...{ import_state: 'done', import_finished_at: now, synced_at: now },
     })
     const { messagesDone, startedAt } = this.read(account.n, tx)!.import
-    this.#deps.announcements.imported(tx, account, messagesDone, startedAt ?? now)
+    this.#deps.announcements.imported(tx, account, { messages: messagesDone, startedAt: startedAt ?? now, missing })
   }
 
   /** A sign-in link to the address of the account arrived in it. */
@@ -204,16 +205,30 @@ export class AccountStates {
     })
   }
 
-  /** Messages that were stored. */
+  /** Messages that the import has stored. */
   count(tx: Tx, account: RemoteAccount, { messages, bytes }: { messages: number; bytes: number }): void {
+    tx.run(
+      `UPDATE remote_accounts SET import_done = import_done + ?, import_bytes = import_bytes + ?,
+         import_total = max(import_total, import_done + ?) WHERE n = ?`,
+      [messages, bytes, messages, account.n],
+    )
+    this.#countBytes(tx, account, bytes)
+  }
+
+  /** After the import. @param messages those that were skipped before: the import has so many more of those it counted */
+  countLate(tx: Tx, account: RemoteAccount, { messages, bytes }: { messages: number; bytes: number }): void {
+    if (messages > 0) {
+      tx.run('UPDATE remote_accounts SET import_done = min(import_total, import_done + ?) WHERE n = ?', [
+        ...[messages, account.n],
+      ])
+    }
+    this.#countBytes(tx, account, bytes)
+  }
+
+  #countBytes(tx: Tx, account: RemoteAccount, bytes: number): void {
     const day = Math.floor(this.#deps.clock.now() / DAY_MS)
     const dayBytes = (account.day === day ? account.dayBytes : 0) + bytes
-    const done = account.import.state === 'done' ? 0 : messages
-    tx.run(
-      `UPDATE remote_accounts SET import_done = import_done + ?, import_bytes = import_bytes + ?, day = ?, day_bytes = ?,
-         import_total = max(import_total, import_done + ?) WHERE n = ?`,
-      [done, done === 0 ? 0 : bytes, day, dayBytes, done, account.n],
-    )
+    tx.run('UPDATE remote_accounts SET day = ?, day_bytes = ? WHERE n = ?', [day, dayBytes, account.n])
   }
 
   /** Messages were stored: `in` here, `out` at the server. */
@@ -221,9 +236,10 @@ export class AccountStates {
     tx.run('UPDATE remote_totals SET messages = messages + ? WHERE direction = ?', [messages, direction])
   }
 
-  /** A round is done. */
-  synced(tx: Tx, n: number, reason: string | null): void {
-    this.#set(tx, n, { synced_at: this.#deps.clock.now(), status_reason: reason })
+  /** A round is done. @param skipped messages of the server that are not here */
+  synced(tx: Tx, n: number, reason: string | null, skipped: SkippedMessages): void {
+    const stored = skipped.messages === 0 ? null : JSON.stringify(skipped)
+    this.#set(tx, n, { synced_at: this.#deps.clock.now(), status_reason: reason, skipped: stored })
   }
 
   treeRead(tx: Tx, n: number): void {

@@ -11,6 +11,14 @@ interface Deps {
   outbox: Outbox
 }
 
+/** How much of an imported account is not here. */
+export interface MissingParts {
+  /** Messages that are skipped. */
+  messages: number
+  /** Folders that are ignored because their server refuses them, or for want of room. */
+  folders: number
+}
+
 type Subject = Pick<RemoteAccount, 'id' | 'teamId' | 'mailboxId'>
 
 /** A shorter interruption is not reported, ms. */
@@ -30,10 +38,15 @@ export class Announcements {
     this.#deps = deps
   }
 
-  /** The import is done. @param startedAt when it began, ms */
-  imported(tx: Tx, account: Subject, messages: number, startedAt: number): void {
-    const seconds = this.#secondsSince(startedAt)
-    this.#record(tx, account, 'remote_account.imported', { messages, duration_s: seconds })
+  /** The import is done. @param startedAt when it began, ms @param missing what of the account is not here */
+  imported(
+    tx: Tx,
+    account: Subject,
+    { messages, startedAt, missing }: { messages: number; startedAt: number; missing: MissingParts },
+  ): void {
+    const facts = { messages, messages_skipped: missing.messages, folders_ignored: missing.folders }
+    const duration = { duration_s: this.#secondsSince(startedAt) }
+    this.#record(tx, account, 'remote_account.imported', { ...facts, ...duration })
   }
 
   /** The account needs a person, or a removal is held back. @param detail one sentence, without secrets */

@@ -1,10 +1,11 @@
-// Reads the heads of messages; those that the server names but does not describe are noted, and asked for again.
+// Reads the heads of messages; those that the server lists and does not describe, or refuses, are noted as skipped.
 
 import { createHash } from 'node:crypto'
 import { countOf } from '../base/number-ranges.ts'
-import { TRIES_MAX } from './intake.ts'
+import { readByHalves } from './halving.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT } from './ledger/remote-messages.ts'
+import type { SkipReason } from './records.ts'
 import type { RemoteHead, UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { spansOf, uidsOf, without } from './uid-spans.ts'
@@ -16,35 +17,50 @@ export async function readHeads(
   asked: readonly UidSpan[],
 ): Promise<RemoteHead[]> {
   const { server } = session
-  const heads = await server.heads(asked)
+  const { heads, refused } = await headsOf(session, asked)
   const absent = without(asked, uidsIn(heads))
   if (countOf(absent) === 0) return heads
   // Some numbers stand for no message; of the others the server has left out the heads.
   const there = await server.uids(absent)
-  const again = countOf(there) === 0 ? [] : await server.heads(there)
-  await noteHeadless(session, folder, without(absent, uidsIn(again)), without(there, uidsIn(again)))
-  return [...heads, ...again]
+  const again = await headsOf(session, without(there, spansOf(refused)))
+  const skipped = uidsOf(without(there, uidsIn(again.heads)))
+  const isRefused = new Set([...refused, ...again.refused])
+  await noteHeadless(
+    session,
+    folder,
+    without(absent, uidsIn(again.heads)),
+    skipped.map((uid) => ({ uid, why: isRefused.has(uid) ? 'refused' : 'absent' })),
+  )
+  return [...heads, ...again.heads]
+}
+
+/** @returns the heads that the server gives, and the UIDs that it refuses each alone */
+export async function headsOf(
+  { server }: SyncSession,
+  asked: readonly UidSpan[],
+): Promise<{ heads: RemoteHead[]; refused: number[] }> {
+  const { results, refused } = await readByHalves(uidsOf(asked), (uids) => server.heads(spansOf(uids)))
+  return { heads: results.flat(), refused: refused.map(({ item }) => item) }
 }
 
 function uidsIn(heads: readonly RemoteHead[]): UidSpan[] {
   return spansOf(heads.map(({ uid }) => uid))
 }
 
-/** @param absent UIDs without heads @param left those of them that the server names and does not describe */
+/** @param absent UIDs without heads @param skipped those of them that the server lists */
 async function noteHeadless(
   session: SyncSession,
   folder: RemoteFolder,
   absent: readonly UidSpan[],
-  left: readonly UidSpan[],
+  skipped: readonly { uid: number; why: SkipReason }[],
 ): Promise<void> {
   const { messages, clock } = session.deps
   const known = new Map(messages.in(folder.n, absent, countOf(absent)).map((row) => [row.uid, row]))
-  if (known.size === 0 && countOf(left) === 0) return
-  const rows = uidsOf(left).map((uid) => {
+  if (known.size === 0 && skipped.length === 0) return
+  const rows = skipped.map(({ uid, why }) => {
     const tries = (known.get(uid)?.tries ?? 0) + 1
-    const state = tries >= TRIES_MAX ? CONTENT.unreadable : CONTENT.headless
-    const content = { message: null, marks: [], labels: null, state, tries, triedAt: clock.now() }
-    return { folder: folder.n, uid, key: keyWithoutHead(folder.n, uid), ...content }
+    const content = { message: null, marks: [], labels: null, state: CONTENT.headless, tries, triedAt: clock.now() }
+    return { folder: folder.n, uid, key: keyWithoutHead(folder.n, uid), digest: null, skipReason: why, ...content }
   })
   await session.write((tx) => {
     messages.remove(tx, folder.n, uidsOf(absent))

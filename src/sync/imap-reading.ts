@@ -20,7 +20,14 @@ import {
   textOf,
   uidOf,
 } from './imap-values.ts'
-import { MESSAGE_BYTES_MAX, type RemoteFlags, type RemoteHead, ServerError, type UidSpan } from './server.ts'
+import {
+  MESSAGE_BYTES_MAX,
+  MessageTooLarge,
+  type RemoteFlags,
+  type RemoteHead,
+  ServerError,
+  type UidSpan,
+} from './server.ts'
 import { within } from './uid-spans.ts'
 
 /** Contents in one answer: the caller asks for 4 MiB by sizes that may be estimates. */
@@ -165,7 +172,7 @@ async function fetchBodies(
   }
 }
 
-/** One message in pieces; null when the server does not give it. @throws ServerError refused above {@link MESSAGE_BYTES_MAX} */
+/** One message in pieces; null when the server does not give it. @throws MessageTooLarge */
 export async function readContent(session: RemoteSession, uid: number): Promise<AsyncIterable<Uint8Array> | null> {
   const first = await readPiece(session, uid, 0)
   return first === null || first.length === 0 ? null : pieces(session, uid, first)
@@ -175,8 +182,7 @@ async function* pieces(session: RemoteSession, uid: number, first: Uint8Array): 
   let size = 0
   for (let piece: Uint8Array | null = first; piece !== null && piece.length > 0; ) {
     size += piece.length
-    if (size > MESSAGE_BYTES_MAX)
-      throw new ServerError('refused', `The message has more than ${MESSAGE_BYTES_MAX} bytes.`)
+    if (size > MESSAGE_BYTES_MAX) throw new MessageTooLarge()
     yield piece
     // A server that ignores the range gives everything at once; a shorter piece is the last one.
     if (piece.length !== PIECE_BYTES) return

@@ -1,16 +1,29 @@
 // Which contents of new messages are fetched, and which of them together.
 
+import { readByHalves } from './halving.ts'
 import type { KeyedHead } from './matching.ts'
-import { type AccountServer, MESSAGE_BYTES_MAX } from './server.ts'
+import type { SkipReason } from './records.ts'
+import { type AccountServer, MESSAGE_BYTES_MAX, MessageTooLarge, type ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
 /** Contents fetched with one command: bytes, and messages stored in one unit of work. */
 const BATCH_BYTES = 4 * 1024 * 1024
 export const BATCH_MESSAGES = 50
 
-/** Whether the content of a message is to be stored here. */
+/** Messages of a batch as a server gives them, by UID. */
+export interface FetchedBatch {
+  contents: Map<number, Uint8Array>
+  /** Those that it refuses to give. */
+  skipped: Map<number, SkipReason>
+}
+
+/** Whether a message has more bytes than are fetched. */
+export function isLarge(head: KeyedHead['head']): boolean {
+  return head.sizeBytes > MESSAGE_BYTES_MAX
+}
+
+/** Whether a message is to be stored here. */
 export function isWanted({ account }: SyncSession, head: KeyedHead['head']): boolean {
-  if (head.sizeBytes > MESSAGE_BYTES_MAX) return false
   return account.mode === 'mirror' || account.since === null || head.receivedAt > account.since
 }
 
@@ -44,11 +57,18 @@ export function bytesOf(batch: readonly KeyedHead[]): number {
   return batch.reduce((sum, { head }) => sum + Math.min(head.sizeBytes, MESSAGE_BYTES_MAX), 0)
 }
 
-/** Contents by UID; a single large message is fetched in pieces. */
-export async function fetchContents(
-  server: AccountServer,
-  batch: readonly KeyedHead[],
-): Promise<Map<number, Uint8Array>> {
+/** Contents by UID; messages that the server refuses are left out, each by itself. */
+export async function fetchBatch(server: AccountServer, batch: readonly KeyedHead[]): Promise<FetchedBatch> {
+  const { results, refused } = await readByHalves(batch, (part) => fetchContents(server, part))
+  const reasonOf = (error: ServerError) => (error instanceof MessageTooLarge ? 'large' : 'refused')
+  return {
+    contents: new Map(results.flatMap((contents) => [...contents])),
+    skipped: new Map(refused.map(({ item, error }) => [item.head.uid, reasonOf(error)])),
+  }
+}
+
+/** A single large message is fetched in pieces. */
+async function fetchContents(server: AccountServer, batch: readonly KeyedHead[]): Promise<Map<number, Uint8Array>> {
   const [only] = batch
   if (only === undefined) return new Map()
   if (batch.length > 1 || only.head.sizeBytes <= BATCH_BYTES) return server.contents(batch.map(({ head }) => head.uid))

@@ -1,39 +1,37 @@
 // Takes messages that are new in a folder of a server: those that are known here are filed, the others are fetched and stored.
 
-import { DAY_MS, SECOND_MS } from '../base/durations.ts'
 import type { Tx } from '../db/db.ts'
-import { recordReceived } from '../events/received.ts'
 import type { StoredImport } from '../store/imports.ts'
-import type { MessageAuthentication } from '../store/records.ts'
 import type { MessageReading } from '../workers/inspection.ts'
+import { receiptOf, reportArrival, TAKEN_OVER } from './arrival-report.ts'
 import { type HoldsBytes, holderOf } from './content-memory.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
-import { BATCH_MESSAGES, batchesOf, bytesOf, fetchContents, isWanted, uidsOf } from './intake-batches.ts'
+import { headsOf } from './heads.ts'
+import {
+  BATCH_MESSAGES,
+  batchesOf,
+  bytesOf,
+  type FetchedBatch,
+  fetchBatch,
+  isLarge,
+  isWanted,
+  uidsOf,
+} from './intake-batches.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
 import { applyFolders, applyMarks, compareAgain, markedBy, noteCrowded } from './local-changes.ts'
 import { keywordsIn } from './marks.ts'
 import type { KeyedHead, MatchedHead } from './matching.ts'
-import { MESSAGE_BYTES_MAX } from './server.ts'
+import type { SkipReason } from './records.ts'
 import type { SyncSession } from './sync-session.ts'
+import { spansOf } from './uid-spans.ts'
 
 /** Batches that are fetched, parsed or stored at the same time. */
 const BATCHES_AT_ONCE = 3
 /** Known messages filed in one unit of work. */
 const FILED_PER_BATCH = 20
-/** A message without content is asked for this often before it counts as unreadable, once each time the last look is this long ago (ms). */
-export const TRIES_MAX = 5
-export const RETRY_MS = 5 * 60 * 60_000
-/** Received longer ago than this, a message is old mail and is not reported (ms). */
-const NEWS_MS = DAY_MS
-
-const TAKEN_OVER: MessageAuthentication = {
-  ...{ spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' },
-  fromAligned: false,
-  reasons: ['Taken over from an outside account.'],
-}
 
 /** Why no messages are taken. */
 const FULL = 'The mailbox is full: new messages wait at the server. Delete messages or raise its quota.'
@@ -42,6 +40,14 @@ const FULL = 'The mailbox is full: new messages wait at the server. Delete messa
 interface FetchRun {
   count: number
   isStopped: boolean
+}
+
+/** A batch with what was read of it, in its order. */
+interface ReadBatch {
+  batch: readonly KeyedHead[]
+  /** Null where there is no content. */
+  readings: readonly (MessageReading | null)[]
+  skipped: FetchedBatch['skipped']
 }
 
 /** One batch of a run. */
@@ -103,7 +109,8 @@ export class Intake {
     const state = gone?.state ?? CONTENT.known
     const row: RemoteMessage = {
       ...{ folder: folder.n, uid: head.uid, message, marks: [...marks], labels: head.labels && [...head.labels], key },
-      ...{ state, tries: gone?.tries ?? 0, triedAt: gone?.triedAt ?? null },
+      ...{ state, tries: gone?.tries ?? 0, triedAt: gone?.triedAt ?? null, skipReason: gone?.skipReason ?? null },
+      digest: gone?.digest ?? null,
     }
     messages.remove(tx, folder.n, [head.uid])
     messages.add(tx, [row])
@@ -175,7 +182,7 @@ export class Intake {
     const session = this.#session
     const { store } = session.deps
     await session.ensure(folder.path)
-    const contents = await this.#contents(folder, batch)
+    const { contents, skipped } = await this.#contents(folder, batch)
     // A server may name smaller sizes: the next batch waits until there is room for this one.
     await holds(contents.values().reduce((sum, { length }) => sum + length, 0))
     onFetched()
@@ -184,7 +191,7 @@ export class Intake {
     await earlier
     // What comes behind a message that did not fit is fetched again.
     if (run.isStopped) return
-    const isStored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings }))
+    const isStored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings, skipped }))
     if (isStored) {
       run.count += batch.length
       session.deps.breaks.forget(folder.n, uidsOf(batch))
@@ -194,12 +201,13 @@ export class Intake {
     }
   }
 
-  async #contents(folder: RemoteFolder, batch: readonly KeyedHead[]): Promise<Map<number, Uint8Array>> {
+  async #contents(folder: RemoteFolder, batch: readonly KeyedHead[]): Promise<FetchedBatch> {
     const { deps, server, signal } = this.#session
-    const isAsked = ({ head }: KeyedHead) => isWanted(this.#session, head) && !deps.breaks.isLeft(folder.n, head.uid)
-    const asked = batch.filter(isAsked)
+    const wanted = batch.filter(({ head }) => isWanted(this.#session, head) && !isLarge(head))
+    const [left, asked] = partition(wanted, ({ head }) => deps.breaks.isLeft(folder.n, head.uid))
     try {
-      return await fetchContents(server, asked)
+      const { contents, skipped } = await fetchBatch(server, asked)
+      return { contents, skipped: new Map([...skipped, ...left.map(({ head }) => [head.uid, 'broken'] as const)]) }
     } catch (error) {
       if (!signal.aborted) deps.breaks.note(folder.n, uidsOf(asked), error)
       throw error
@@ -215,12 +223,7 @@ export class Intake {
   }
 
   /** @returns false when the mailbox is full: what fitted is stored */
-  #storeBatch(
-    tx: Tx,
-    folder: RemoteFolder,
-    map: FolderMap,
-    { batch, readings }: { batch: readonly KeyedHead[]; readings: readonly (MessageReading | null)[] },
-  ): boolean {
+  #storeBatch(tx: Tx, folder: RemoteFolder, map: FolderMap, { batch, readings, skipped }: ReadBatch): boolean {
     const session = this.#session
     const { messages, states, clock } = session.deps
     const present = batch.flatMap((one, index) => (readings[index] ? [{ ...one, reading: readings[index] }] : []))
@@ -233,26 +236,27 @@ export class Intake {
     const byUid = new Map(stored.map((one, index) => [present[index]!.head.uid, one.n]))
     const rows = kept.map(({ head, key }): RemoteMessage => {
       const message = byUid.get(head.uid) ?? null
-      const isLarge = head.sizeBytes > MESSAGE_BYTES_MAX
-      const state = isLarge
-        ? CONTENT.unreadable
-        : message === null && isWanted(session, head)
-          ? CONTENT.missing
-          : CONTENT.known
+      const isHere = message !== null || !isWanted(session, head)
+      const skipReason = isHere ? null : isLarge(head) ? 'large' : (skipped.get(head.uid) ?? 'absent')
+      const state = stateOf(skipReason)
       const tries = state === CONTENT.missing ? 1 : 0
       const marks = [...seenMarks(head.flags, head.labels)]
       const labels = head.labels && [...head.labels]
       const triedAt = tries === 0 ? null : clock.now()
-      return { folder: folder.n, uid: head.uid, message, marks, labels, key, state, tries, triedAt }
+      const content = { message, key, state, tries, triedAt, skipReason, digest: null }
+      return { folder: folder.n, uid: head.uid, marks, labels, ...content }
     })
-    messages.remove(
-      tx,
-      folder.n,
-      rows.map(({ uid }) => uid),
-    )
+    const uids = rows.map(({ uid }) => uid)
+    const isHere = new Set(rows.filter(({ skipReason }) => skipReason === null).map(({ uid }) => uid))
+    const skippedBefore = messages.in(folder.n, spansOf(uids), uids.length, tx).filter((row) => row.skipReason !== null)
+    messages.remove(tx, folder.n, uids)
     messages.add(tx, rows)
     const bytes = present.slice(0, stored.length).reduce((sum, { reading }) => sum + reading.sizeBytes, 0)
-    states.count(tx, session.account, { messages: kept.length, bytes })
+    if (session.account.import.state !== 'done') states.count(tx, session.account, { messages: isHere.size, bytes })
+    else {
+      const late = skippedBefore.filter(({ uid }) => isHere.has(uid)).length
+      states.countLate(tx, session.account, { messages: late, bytes })
+    }
     return !isFull
   }
 
@@ -280,7 +284,7 @@ export class Intake {
         ...{ parsed: reading.message, hash: reading.hash, sizeBytes: reading.sizeBytes, folderIds: null },
         folders: filed.length > 0 ? filed : keys.filter(({ role }) => role === 'inbox'),
         keywords: keywordsIn(seenMarks(head.flags, head.labels)),
-        receivedAt: this.#timeOf(head),
+        receivedAt: receiptOf(head, session.deps.clock.now()),
         authentication: TAKEN_OVER,
         spam: { score: 0, isSpam: false, reasons: [] },
         envelope: { mailFrom: '', rcptTo: '' },
@@ -292,15 +296,10 @@ export class Intake {
       // Its folder was deleted here: it is in the Inbox, and is to be there as well.
       if (strays.has(index) && session.account.mode === 'mirror')
         session.deps.intents.add(tx, session.account.n, sendNow(one.n))
-      this.#report(tx, present[index]!, imports[index]!.folders, one)
+      const { head, reading } = present[index]!
+      reportArrival(tx, session, { head, reading, folders: imports[index]!.folders, stored: one })
     }
     return stored
-  }
-
-  /** When a message was received: as the server says, unless that is still to come. */
-  #timeOf({ receivedAt }: KeyedHead['head']): number {
-    const now = this.#session.deps.clock.now()
-    return receivedAt > now + DAY_MS ? now : receivedAt
   }
 
   #targets(folder: RemoteFolder, map: FolderMap, labels: readonly string[] | null): number[] {
@@ -310,65 +309,26 @@ export class Intake {
     return chosen === undefined ? [] : [chosen.n]
   }
 
-  /** `message.received`, once for each message that arrives after the import (docs/design/outside-accounts.md §6). */
-  #report(
-    tx: Tx,
-    { head, reading }: KeyedHead & { reading: MessageReading },
-    folders: readonly { id: string; role: string | null }[],
-    stored: StoredImport,
-  ): void {
-    const session = this.#session
-    const { outbox, clock } = session.deps
-    const { account } = session
-    // INTERNALDATE has whole seconds (RFC 9051 §2.3.3).
-    const created = account.createdAt - (account.createdAt % SECOND_MS)
-    const isOld = head.receivedAt < created || head.receivedAt < clock.now() - NEWS_MS
-    const isQuiet = folders.every(({ role }) => role === 'sent' || role === 'drafts' || role === 'trash')
-    if (account.import.state !== 'done' || isOld || isQuiet) return
-    const mailbox = session.mailbox(tx)
-    recordReceived(tx, outbox, {
-      teamId: account.teamId,
-      domainId: mailbox.domainId,
-      message: {
-        inspection: { message: reading.message, sizeBytes: reading.sizeBytes },
-        mailFrom: '',
-        receivedAt: this.#timeOf(head),
-      },
-      target: {
-        ...{ mailboxId: mailbox.id, email: mailbox.email, rcptTo: account.email },
-        junk: folders.some(({ role }) => role === 'junk'),
-        authentication: TAKEN_OVER,
-        spam: { score: 0, reasons: [] },
-      },
-      delivered: {
-        ...{ outcome: 'stored', messageId: stored.id, threadId: stored.threadId },
-        folderIds: folders.map(({ id }) => id),
-        attachmentIds: stored.attachmentIds,
-      },
-    })
-  }
-
   /** Whether contents of a folder are to be asked for again. */
   hasMissing(folder: number): boolean {
     const { messages, clock } = this.#session.deps
-    return !this.#isFull() && messages.missing(folder, clock.now() - RETRY_MS, 1).length > 0
+    return !this.#isFull() && messages.missing(folder, clock.now(), 1).length > 0
   }
 
   /** Asks again for contents that a server did not give. */
   async retryMissing(folder: RemoteFolder, map: FolderMap): Promise<void> {
     const session = this.#session
     const { messages, clock } = session.deps
-    const before = clock.now() - RETRY_MS
-    const open = messages.missing(folder.n, before, BATCH_MESSAGES)
+    const open = messages.missing(folder.n, clock.now(), BATCH_MESSAGES)
     if (open.length === 0 || this.#isFull()) return
     await session.ensure(folder.path)
-    const heads = await session.server.heads(open.map(({ uid }) => [uid, uid] as const))
+    const { heads } = await headsOf(session, spansOf(open.map(({ uid }) => uid)))
     for (const row of open) {
       const head = heads.find(({ uid }) => uid === row.uid)
       const tries = row.tries + 1
-      const state = tries >= TRIES_MAX ? CONTENT.unreadable : CONTENT.missing
+      // Written before it is asked for: the connection may break at it.
       await session.write((tx) =>
-        messages.setContent(tx, folder.n, row.uid, { message: null, state, tries, triedAt: clock.now() }),
+        messages.setContent(tx, folder.n, row.uid, { ...row, message: null, tries, triedAt: clock.now() }),
       )
       if (head === undefined) continue
       const one = { head, key: row.key }
@@ -383,8 +343,14 @@ export class Intake {
   async #takeMissing(folder: RemoteFolder, map: FolderMap, row: RemoteMessage, one: KeyedHead): Promise<void> {
     const session = this.#session
     const { messages, inspector, store } = session.deps
-    const bytes = (await fetchContents(session.server, [one])).get(row.uid)
-    if (bytes === undefined) return
+    const { contents, skipped } = await fetchBatch(session.server, [one])
+    const bytes = contents.get(row.uid)
+    const skipReason = skipped.get(row.uid) ?? 'absent'
+    const triedAt = session.deps.clock.now()
+    if (bytes === undefined) {
+      const state = stateOf(skipReason)
+      return session.write((tx) => messages.setContent(tx, folder.n, row.uid, { ...row, state, triedAt, skipReason }))
+    }
     const [reading] = (await inspector.readAll([bytes])) as [MessageReading]
     await store.blobs.putAll([reading])
     await session.write((tx) => {
@@ -393,7 +359,19 @@ export class Intake {
         this.#full = this.#room()
         return messages.setContent(tx, folder.n, row.uid, { ...row, tries: row.tries - 1 })
       }
-      messages.setContent(tx, folder.n, row.uid, { ...row, message: stored.n, state: CONTENT.known, triedAt: null })
+      const known = { message: stored.n, state: CONTENT.known, tries: row.tries, triedAt: null, skipReason: null }
+      messages.setContent(tx, folder.n, row.uid, known)
+      session.deps.states.countLate(tx, session.account, { messages: 1, bytes: bytes.length })
     })
   }
+}
+
+/** A message that is too large is not asked for again. */
+function stateOf(skipReason: SkipReason | null): number {
+  if (skipReason === null) return CONTENT.known
+  return skipReason === 'large' ? CONTENT.unreadable : CONTENT.missing
+}
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))]
 }

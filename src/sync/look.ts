@@ -4,11 +4,12 @@ import { MINUTE_MS } from '../base/durations.ts'
 import { countOf, piecesOfRanges } from '../base/number-ranges.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
+import { readByHalves } from './halving.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { applyFolders, applyMarks, compareAgain, type MarkedMessage, markedBy, noteCrowded } from './local-changes.ts'
-import type { OpenedFolder, RemoteFlags, UidSpan } from './server.ts'
+import { isRefusal, type OpenedFolder, type RemoteFlags, type UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
-import { highest, spansOf, within, without } from './uid-spans.ts'
+import { highest, spansOf, uidsOf, within, without } from './uid-spans.ts'
 
 /** Messages whose flags are compared in one unit of work. */
 const FLAGS_PER_BATCH = 100
@@ -95,21 +96,37 @@ async function settleNumbers(session: SyncSession, folder: RemoteFolder, opened:
 async function changedFlags(session: SyncSession, folder: RemoteFolder, opened: OpenedFolder): Promise<RemoteFlags[]> {
   const { messages, clock, folders } = session.deps
   if (opened.modSeq !== null && folder.modSeq !== null)
-    return opened.modSeq > folder.modSeq ? session.server.changedSince(folder.modSeq) : []
+    return opened.modSeq > folder.modSeq ? changedSince(session, folder, folder.modSeq) : []
   const spans = await messages.spans(folder.n)
   if (spans.length === 0) return []
   const isAllDue = folder.flagsAt === null || clock.now() - folder.flagsAt >= ALL_COMPARED_EVERY_MS
-  if (!isAllDue) return session.server.flags(highest(spans, NEWEST_COMPARED))
+  if (!isAllDue) return flagsOf(session, highest(spans, NEWEST_COMPARED))
   const result = await allFlags(session, folder)
   await session.write((tx) => folders.set(tx, folder.n, { flagsAt: clock.now() }))
   return result
+}
+
+/** Where the server refuses to say what changed, because it cannot read one message, the flags of all are compared. */
+async function changedSince(session: SyncSession, folder: RemoteFolder, modSeq: number): Promise<RemoteFlags[]> {
+  try {
+    return await session.server.changedSince(modSeq)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return allFlags(session, folder)
+  }
+}
+
+/** Flags without those of messages that the server refuses: their other changes are still seen. */
+async function flagsOf({ server }: SyncSession, spans: readonly UidSpan[]): Promise<RemoteFlags[]> {
+  const { results } = await readByHalves(uidsOf(spans), (uids) => server.flags(spansOf(uids)))
+  return results.flat()
 }
 
 async function allFlags(session: SyncSession, folder: RemoteFolder): Promise<RemoteFlags[]> {
   const result: RemoteFlags[] = []
   for (const piece of piecesOfRanges(await session.deps.messages.spans(folder.n), COMPARED_PER_PAGE)) {
     // Only what differs is kept: a page is compared before the next one is read.
-    result.push(...differing(session, folder, await session.server.flags(piece)))
+    result.push(...differing(session, folder, await flagsOf(session, piece)))
   }
   return result
 }

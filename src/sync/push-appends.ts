@@ -143,7 +143,7 @@ export class PushAppends {
     const row = messages.withKeys(n, [head.key]).find(isErased) ?? (await this.#erasedWithId(to, head))
     if (row === undefined) return false
     await session.write((tx) => {
-      const known = { message, state: CONTENT.known, tries: 0, triedAt: null }
+      const known = { message, state: CONTENT.known, tries: 0, triedAt: null, skipReason: null }
       messages.setContent(tx, row.folder, row.uid, known)
       compareAgain(tx, session, new FolderMap(folders.list(n, tx), session.areLabels), [message])
     })
@@ -201,6 +201,6 @@ function rowOf(folder: number, message: number, head: RemoteHead, hasExactSizes:
   return {
     ...{ folder, uid: head.uid, message, marks: [...seenMarks(head.flags, head.labels)] },
     ...{ labels: head.labels && [...head.labels], key: messageKey(head, hasExactSizes) },
-    ...{ state: CONTENT.known, tries: 0, triedAt: null },
+    ...{ state: CONTENT.known, tries: 0, triedAt: null, skipReason: null, digest: null },
   }
 }

@@ -12,6 +12,12 @@ export type RemoteErrorKind = 'credentials' | 'consent' | 'certificate' | 'host'
 export type RemoteKind = 'gmail' | 'microsoft' | 'dovecot' | 'cyrus' | 'icloud' | 'yahoo' | 'other'
 /** Of messages that are stored on the other side as well. */
 export type CarryDirection = 'in' | 'out'
+/**
+ * Why a message of the server is not here. `refused`: the server refuses to give it; `broken`: the connection ends each time it is asked
+ * for; `absent`: the server lists it and does not give it; `large`: it has more bytes than are fetched.
+ */
+export const SKIP_REASONS = ['refused', 'broken', 'absent', 'large'] as const
+export type SkipReason = (typeof SKIP_REASONS)[number]
 export type ImportState = 'waiting' | 'running' | 'done'
 
 /** Where and as whom to sign in. */
@@ -73,6 +79,8 @@ export interface RemoteAccount {
   taken: number
   takenAt: number | null
   import: ImportProgress
+  /** Messages of the server that are not here, as of the end of the last round. */
+  skipped: SkippedMessages
   /** Bytes fetched on `day` (days since 1970, UTC): Gmail allows a number a day. */
   day: number
   dayBytes: number
@@ -122,6 +130,15 @@ export interface HeldPart {
   /** What a day allows, and since when (ms). */
   first: number
   since: number
+}
+
+/** Messages of a server that are not here. */
+export interface SkippedMessages {
+  messages: number
+  /** Those of them that are too large to be fetched. */
+  tooLarge: number
+  /** When the first of the others is asked for again, ms; null: none is. */
+  nextTryAt: number | null
 }
 
 export interface ImportProgress {

@@ -25,6 +25,16 @@ const GONE = 'It is gone at the server.'
 /** ... after it was missing in the list once; it is looked for again after this time, ms. */
 export const MISSED = 'It was missing in the last list of the server.'
 const MISSED_WAIT_MS = MINUTE_MS
+const IN_ALL_MAIL = 'Its messages are in All Mail.'
+const COLLECTS_NOTHING = 'Mail is not collected from it.'
+/** Why folders are ignored whose messages are not missing here. */
+const EXPECTED: readonly (string | null)[] = [HOLDS_FOLDERS, IN_ALL_MAIL, COLLECTS_NOTHING, GONE, MISSED]
+
+/** Whether messages of an ignored folder are missing here: its server refuses it, or it is beyond the limits. */
+export function isLeftOut({ state, reason }: Pick<RemoteFolder, 'state' | 'reason'>): boolean {
+  return state === 'ignored' && !EXPECTED.includes(reason)
+}
+
 /** Roles whose folders are not collected from: what is in them is not new mail. */
 const NOT_COLLECTED: readonly (FolderRole | null)[] = ['junk', 'trash', 'drafts', 'sent']
 
@@ -242,8 +252,8 @@ export class RemoteTree {
     if (followed - (row?.state === 'followed' ? 1 : 0) >= FOLDERS_MAX)
       return `Only ${FOLDERS_MAX} folders are followed.`
     if (account.mode !== 'collect') return null
-    if (areLabels && folder.role !== 'archive') return 'Its messages are in All Mail.'
-    return NOT_COLLECTED.includes(folder.role) ? 'Mail is not collected from it.' : null
+    if (areLabels && folder.role !== 'archive') return IN_ALL_MAIL
+    return NOT_COLLECTED.includes(folder.role) ? COLLECTS_NOTHING : null
   }
 
   #hasChildren({ path, delimiter }: PlannedFolder, { rows }: KnownTree): boolean {

@@ -5,11 +5,13 @@ import { sortByReceipt } from '../store/folders-sort.ts'
 import { FolderPush } from './folder-push.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
+import { skippedOf, skippedSentence } from './ledger/skipped-messages.ts'
 import { Pull } from './pull.ts'
 import { PullRemovals } from './pull-removals.ts'
 import { Push } from './push.ts'
 import type { MayAppend } from './push-appends.ts'
-import { RemoteTree } from './remote-tree.ts'
+import type { SkippedMessages } from './records.ts'
+import { isLeftOut, RemoteTree } from './remote-tree.ts'
 import { isRefusal, type ListedFolder, type RemoteFolderStatus, type ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
@@ -85,16 +87,28 @@ export class Round {
     const more = await this.#import()
     if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
     if (this.#removals.hasUnlisted) this.#listedAt = null
-    await session.write((tx) => states.synced(tx, session.account.n, this.#reason()))
+    await session.write((tx) => {
+      const skipped = skippedOf(tx, session.account.n)
+      states.synced(tx, session.account.n, this.#reason(skipped), skipped)
+    })
     return more
   }
 
   /** Why something waits, in one sentence; null: nothing does. */
-  #reason(): string | null {
+  #reason(skipped: SkippedMessages): string | null {
     const followed = new Set(this.#session.followed().map(({ n }) => n))
     for (const n of this.#refused.keys()) if (!followed.has(n)) this.#refused.delete(n)
     const [refused] = this.#refused.values()
-    return this.#push.held ?? this.#pull.reason ?? this.#push.reason ?? refused?.reason ?? null
+    const [leftOut] = this.#leftOut()
+    const unread = leftOut === undefined ? null : `The folder ${leftOut.path} is not read. ${leftOut.reason}`
+    const waits = this.#push.held ?? this.#pull.reason ?? this.#push.reason ?? refused?.reason
+    return waits ?? unread ?? skippedSentence(skipped)
+  }
+
+  /** Folders of the server whose messages are missing here. */
+  #leftOut(): RemoteFolder[] {
+    const { folders } = this.#session.deps
+    return folders.list(this.#session.account.n).filter(isLeftOut)
   }
 
   /** Sends what changed here. */
@@ -275,8 +289,10 @@ export class Round {
       return await this.#pull.importSome(folder, mayGoOn)
     } catch (error) {
       if (!isRefusal(error)) throw error
-      const { folders } = this.#session.deps
+      const { folders, log } = this.#session.deps
       const reason = error.message
+      const facts = { event: 'sync.folder_refused', remote: this.#session.account.id, folder: folder.n, reason }
+      log.warn(facts, 'A folder could not be imported')
       await this.#session.write((tx) => folders.set(tx, folder.n, { state: 'ignored', reason }))
       return false
     }
@@ -287,7 +303,8 @@ export class Round {
     if (session.account.import.state === 'done') return
     const followed = session.followed()
     const plan = {
-      folders: followed.length,
+      // A folder that is left out is not done.
+      folders: followed.length + this.#leftOut().length,
       foldersDone: followed.filter(({ lowest }) => lowest === 1).length,
       messages: followed.reduce((sum, { total }) => sum + total, 0),
     }
@@ -303,6 +320,10 @@ export class Round {
         await sortByReceipt(db, session.mail, n, { now: clock.now(), signal: session.signal })
     }
     session.refresh()
-    await session.write((tx) => states.imported(tx, session.account))
+    const folders = this.#leftOut().length
+    await session.write((tx) => {
+      const { messages } = skippedOf(tx, session.account.n)
+      states.imported(tx, session.account, { messages, folders })
+    })
   }
 }

@@ -178,6 +178,13 @@ export class ServerError extends Error {
   }
 }
 
+/** A message has more than {@link MESSAGE_BYTES_MAX}, whatever size its server named. */
+export class MessageTooLarge extends ServerError {
+  constructor() {
+    super('refused', `The message has more than ${MESSAGE_BYTES_MAX} bytes.`)
+  }
+}
+
 /** Whether an error is of one command only: the account goes on. */
 export function isRefusal(error: unknown): error is ServerError {
   return error instanceof ServerError && error.effect === 'refused'

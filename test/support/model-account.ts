@@ -66,6 +66,11 @@ export class ModelAccount {
   readonly headless = new Set<number>()
   /** UIDs at whose contents the connection breaks. */
   readonly breaking = new Set<number>()
+  /** UIDs that make the server refuse each FETCH of their contents, or of anything of them. */
+  readonly refusedContents = new Set<number>()
+  readonly refused = new Set<number>()
+  /** Sizes that the server names, by UID; the others have their own. */
+  readonly sizes = new Map<number, number>()
   /** Contents that were fetched. */
   fetched = 0
   #modSeq = 1
@@ -304,13 +309,27 @@ export class ModelConnection implements AccountServer {
   }
 
   changedSince(modSeq: number): Promise<RemoteFlags[]> {
-    return this.#run('FETCH', () => this.#changed(this.#folder, modSeq))
+    return this.#run('FETCH', () => {
+      const changed = this.#changed(this.#folder, modSeq)
+      this.#refuse(
+        changed.map(({ uid }) => uid),
+        this.#account.refused,
+      )
+      return changed
+    })
   }
 
+  /** Messages of a FETCH. */
   #in(runs: readonly UidSpan[]): ModelMessage[] {
     const { messages } = this.#folder
     const all = spansOf([...messages.keys()])
-    return runs.flatMap(([first, last]) => uidsOf(within(all, first, last))).map((uid) => messages.get(uid)!)
+    const uids = runs.flatMap(([first, last]) => uidsOf(within(all, first, last)))
+    this.#refuse(uids, this.#account.refused)
+    return uids.map((uid) => messages.get(uid)!)
+  }
+
+  #refuse(uids: readonly number[], refused: ReadonlySet<number>): void {
+    if (uids.some((uid) => refused.has(uid))) throw new ServerError('refused', 'Some messages could not be FETCHed.')
   }
 
   flags(runs: readonly UidSpan[]): Promise<RemoteFlags[]> {
@@ -323,7 +342,10 @@ export class ModelConnection implements AccountServer {
         .filter(({ uid }) => !this.#account.headless.has(uid))
         .map((message) => ({
           ...this.#flagsOf(message),
-          ...{ sizeBytes: message.bytes.length, receivedAt: message.receivedAt },
+          ...{
+            sizeBytes: this.#account.sizes.get(message.uid) ?? message.bytes.length,
+            receivedAt: message.receivedAt,
+          },
           messageId: /^Message-ID: *(.*)$/im.exec(message.bytes.toString('latin1'))?.[1]?.trim() ?? null,
           objectId: this.#account.abilities.objectIds || this.#account.abilities.labels ? message.objectId : null,
         })),
@@ -338,6 +360,7 @@ export class ModelConnection implements AccountServer {
   contents(uids: readonly number[]): Promise<Map<number, Uint8Array>> {
     return this.#run('FETCH BODY', () => {
       if (uids.some((uid) => this.#account.breaking.has(uid))) throw new ServerError('delay', 'Broken in a content.')
+      this.#refuse(uids, this.#account.refused.union(this.#account.refusedContents))
       const found = uids.flatMap((uid) => this.#folder.messages.get(uid) ?? [])
       this.#account.fetched += found.length
       return new Map(found.map(({ uid, bytes }) => [uid, bytes]))

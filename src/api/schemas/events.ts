@@ -164,10 +164,18 @@ export const EVENTS = {
   'remote_account.imported': event(
     'remote_account.imported',
     'RemoteAccountImported',
-    'All messages of an outside account are here.',
+    'The import of an outside account is done.',
     {
       ...remote,
-      messages: Type.Integer({ minimum: 0 }),
+      messages: Type.Integer({ minimum: 0, description: 'Messages that are here.' }),
+      messages_skipped: Type.Integer({
+        minimum: 0,
+        description: 'Messages that are not here: the server does not give them, or they are too large.',
+      }),
+      folders_ignored: Type.Integer({
+        minimum: 0,
+        description: 'Folders that are not here: the server refuses them, or they are beyond the limits.',
+      }),
       duration_s: Type.Integer({ minimum: 0, description: 'Since the import began.' }),
     },
   ),

@@ -15,6 +15,7 @@ import {
   REMOVAL_SIDES,
   type RemoteAccount,
   type RemovalSide,
+  type SkippedMessages,
 } from '../../sync/records.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
@@ -73,6 +74,19 @@ const HeldRemovalJson = record(
   { at: 'server', messages: 4821, folders: ['INBOX'], since: '2030-01-02T03:08:05.000Z' },
 )
 
+const SkippedJson = record(
+  'SkippedMessages',
+  'Messages of the server that are not here, as of the last comparison. `folders` of the account says where they are.',
+  {
+    messages: count('All of them.'),
+    too_large: count(
+      'Those of them that have more than 52,428,800 bytes: they are not fetched. Read them at the server.',
+    ),
+    next_try_at: TimeOrNull('When the first of the others is asked for again; null when there are none.'),
+  },
+  { messages: 3, too_large: 1, next_try_at: '2030-01-02T03:10:05.000Z' },
+)
+
 const STATE_MEMBERS = {
   id: Id('remoteAccount'),
   mailbox_id: Id('mailbox'),
@@ -84,6 +98,7 @@ const STATE_MEMBERS = {
   status_reason: Nullable(Type.String({ description: 'Why the status is so, in one sentence.' })),
   next_try_at: TimeOrNull('When it is tried again; null unless it is delayed.'),
   import: ImportJson,
+  skipped_messages: SkippedJson,
   last_synced_at: TimeOrNull('When both sides were last compared; null before.'),
   created_at: TimeOf('When it was attached.'),
   updated_at: TimeOf('When it last changed.'),
@@ -112,6 +127,7 @@ const STATE_EXAMPLE = {
   status_reason: null,
   next_try_at: null,
   import: IMPORT_EXAMPLE,
+  skipped_messages: { messages: 0, too_large: 0, next_try_at: null },
   last_synced_at: null,
   created_at: '2030-01-02T03:04:05.000Z',
   updated_at: '2030-01-02T03:08:05.000Z',
@@ -181,6 +197,7 @@ export const RemoteFolderJson = record(
     reason: Nullable(Type.String({ description: 'Why it is ignored, or what of it cannot be read.' })),
     messages_total: count('Messages found.'),
     messages_done: count('Messages that are here.'),
+    messages_skipped: count('Messages that are not here: the server does not give them, or they are too large.'),
     last_looked_at: TimeOrNull('When it was last compared.'),
   },
   {
@@ -191,6 +208,7 @@ export const RemoteFolderJson = record(
     reason: null,
     messages_total: 4_821,
     messages_done: 4_821,
+    messages_skipped: 0,
     last_looked_at: '2030-01-02T03:08:05.000Z',
   },
 )
@@ -227,6 +245,7 @@ export function presentRemoteState(account: RemoteAccount): RemoteStateJson {
     ...{ id, mailbox_id: mailboxId, mode, name, email, auth, status, status_reason: statusReason },
     next_try_at: isoTimeOrNull(status === 'delayed' ? account.nextTryAt : null),
     import: presentImport(account.import, account.updatedAt),
+    skipped_messages: presentSkipped(account.skipped),
     last_synced_at: isoTimeOrNull(account.syncedAt),
     created_at: isoTime(account.createdAt),
     updated_at: isoTime(account.updatedAt),
@@ -266,6 +285,10 @@ export function answerRemoteAccount(account: RemoteAccount): Answer {
   return answer({ data: version.data, version })
 }
 
+function presentSkipped({ messages, tooLarge, nextTryAt }: SkippedMessages): Static<typeof SkippedJson> {
+  return { messages, too_large: tooLarge, next_try_at: isoTimeOrNull(nextTryAt) }
+}
+
 function presentHeld(at: RemovalSide, { messages, folders, since }: HeldRemoval): Static<typeof HeldRemovalJson> {
   return { at, messages, folders: [...folders], since: isoTime(since) }
 }
@@ -278,7 +301,8 @@ export function presentRemoteFolder(folder: FollowedFolder): Static<typeof Remot
     state: folder.state,
     reason: folder.reason,
     messages_total: folder.total,
-    messages_done: folder.done,
+    messages_done: Math.max(0, folder.done - folder.skipped),
+    messages_skipped: folder.skipped,
     last_looked_at: isoTimeOrNull(folder.lookedAt),
   }
 }

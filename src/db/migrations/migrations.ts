@@ -48,6 +48,7 @@ import { searchMerges } from './0045-search-merges.ts'
 import { inboundLogOrder } from './0046-inbound-log-order.ts'
 import { changedForwards } from './0047-changed-forwards.ts'
 import { removalCounts } from './0048-removal-counts.ts'
+import { skippedMessages } from './0049-skipped-messages.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -101,5 +102,6 @@ export const mailMigrations = [
   inboundLogOrder,
   changedForwards,
   removalCounts,
+  skippedMessages,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -1,19 +1,27 @@
 // Messages of outside accounts as last seen (the base of the merge): under which UID, which message here, and with which flags.
 
-import { MINUTE_MS } from '../../base/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Db, DbReads, Reader, Row, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
 import { packMarks, unpackMarks } from '../marks.ts'
 import type { Marks } from '../merge.ts'
+import type { SkipReason } from '../records.ts'
 import type { UidSpan } from '../server.ts'
 
-/** What is known of the content of a message; `headless`: its UID only; `erased`: it was deleted here, and is to be removed there. */
+/**
+ * What is known of the content of a message. `missing`: its head, and not its content; `unreadable`: it is not fetched; `headless`: its UID
+ * only; `erased`: it was deleted here, and is to be removed there.
+ */
 export const CONTENT = { known: 0, missing: 1, unreadable: 2, headless: 3, erased: 4 } as const
 /** Attempts after which an erased message is left at a server that refuses to remove it, and the pause after the first, ms. */
 const ERASE_TRIES_MAX = 6
 const ERASE_RETRY_MS = MINUTE_MS
-/** The first pause before the head of a message is asked for again (ms); the next are 8 times as long each. */
-const HEAD_RETRY_MS = 2 * MINUTE_MS
+/** The first pause before a skipped message is asked for again (ms); the next are 8 times as long each, up to the longest. */
+const SKIPPED_RETRY_MS = 2 * MINUTE_MS
+const SKIPPED_RETRY_MAX_MS = 7 * DAY_MS
+/** When a skipped message is asked for again, ms. */
+export const SKIPPED_RETRY_AT = `coalesce(m.tried_at, 0)
+  + min(${SKIPPED_RETRY_MS} << (3 * (max(min(m.tries, 8), 1) - 1)), ${SKIPPED_RETRY_MAX_MS})`
 /** Erased messages that are to be removed now or later. The first term lets the partial index be used. */
 const ERASED = `m.state <> 0 AND m.state = ${CONTENT.erased} AND m.uid > 0 AND m.tries < ${ERASE_TRIES_MAX}`
 
@@ -33,6 +41,10 @@ export interface RemoteMessage {
   tries: number
   /** ms */
   triedAt: number | null
+  /** Why its content is not here; null when it is, or is not to be. */
+  skipReason: SkipReason | null
+  /** See `contentDigest`; null: not known. */
+  digest: Uint8Array | null
 }
 
 interface MessageRow {
@@ -46,10 +58,12 @@ interface MessageRow {
   state: number
   tries: number
   tried_at: number | null
+  skipReason: SkipReason | null
+  digest: Uint8Array | null
 }
 
 const COLUMNS = `m.remote_folder AS folder, m.uid, m.message, m.flags, m.keywords, m.labels, m.message_key AS key, m.state,
-  m.tries, m.tried_at`
+  m.tries, m.tried_at, m.skip_reason AS skipReason, m.digest`
 
 export class RemoteMessages {
   readonly #db: DbReads
@@ -62,10 +76,10 @@ export class RemoteMessages {
     insertMany(
       tx,
       'remote_messages',
-      messages.map(({ folder, uid, message, marks, labels, key, state, tries, triedAt }): Row => {
+      messages.map(({ folder, uid, message, marks, labels, key, triedAt, skipReason, ...more }): Row => {
         const { flags, keywords } = packMarks(marks)
         const packed = { flags, keywords, labels: labels && JSON.stringify(labels), message_key: key }
-        return { remote_folder: folder, uid, message, ...packed, state, tries, tried_at: triedAt }
+        return { remote_folder: folder, uid, message, ...packed, ...more, tried_at: triedAt, skip_reason: skipReason }
       }),
     )
   }
@@ -109,12 +123,13 @@ export class RemoteMessages {
     tx: Tx,
     folder: number,
     uid: number,
-    content: Pick<RemoteMessage, 'message' | 'state' | 'tries' | 'triedAt'>,
+    content: Pick<RemoteMessage, 'message' | 'state' | 'tries' | 'triedAt' | 'skipReason'>,
   ) {
-    const { message, state, tries, triedAt } = content
+    const { message, state, tries, triedAt, skipReason } = content
     tx.run(
-      'UPDATE remote_messages SET message = ?, state = ?, tries = ?, tried_at = ? WHERE remote_folder = ? AND uid = ?',
-      [...[message, state, tries, triedAt, folder, uid]],
+      `UPDATE remote_messages SET message = ?, state = ?, tries = ?, tried_at = ?, skip_reason = ?
+       WHERE remote_folder = ? AND uid = ?`,
+      [...[message, state, tries, triedAt, skipReason, folder, uid]],
     )
   }
 
@@ -217,12 +232,12 @@ export class RemoteMessages {
     return count
   }
 
-  /** Messages whose content is missing and was not asked for since a time (ms). */
-  missing(folder: number, before: number, limit: number): RemoteMessage[] {
+  /** Messages whose content is missing and is to be asked for. @param now ms */
+  missing(folder: number, now: number, limit: number): RemoteMessage[] {
     const rows = this.#db.read.all<MessageRow>(
       `SELECT ${COLUMNS} FROM remote_messages m WHERE m.remote_folder = ? AND m.state <> 0 AND m.state = ${CONTENT.missing} AND m.uid > 0
-         AND coalesce(m.tried_at, 0) <= ? LIMIT ?`,
-      [folder, before, limit],
+         AND ${SKIPPED_RETRY_AT} <= ? LIMIT ?`,
+      [folder, now, limit],
     )
     return rows.map(present)
   }
@@ -231,7 +246,7 @@ export class RemoteMessages {
   headless(folder: number, now: number, limit: number): RemoteMessage[] {
     const rows = this.#db.read.all<MessageRow>(
       `SELECT ${COLUMNS} FROM remote_messages m WHERE m.remote_folder = ? AND m.state <> 0 AND m.state = ${CONTENT.headless}
-         AND m.uid > 0 AND coalesce(m.tried_at, 0) + (${HEAD_RETRY_MS} << (3 * (m.tries - 1))) <= ? LIMIT ?`,
+         AND m.uid > 0 AND ${SKIPPED_RETRY_AT} <= ? LIMIT ?`,
       [folder, now, limit],
     )
     return rows.map(present)
@@ -240,7 +255,7 @@ export class RemoteMessages {
   /** Notes that messages were deleted here and are to be removed from a folder there. */
   erase(tx: Tx, folder: number, uids: readonly number[]): void {
     tx.run(
-      `UPDATE remote_messages SET state = ${CONTENT.erased}, message = NULL, tries = 0, tried_at = NULL
+      `UPDATE remote_messages SET state = ${CONTENT.erased}, message = NULL, tries = 0, tried_at = NULL, skip_reason = NULL
        WHERE remote_folder = ? AND uid IN (SELECT value FROM json_each(?))`,
       [folder, JSON.stringify(uids)],
     )
