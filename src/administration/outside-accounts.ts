@@ -6,6 +6,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import type { MailConsent } from '../outbound/oauth/oauth.ts'
+import { serviceOfAuth } from '../outbound/oauth/services.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { SmtpProtocol } from '../outbound/records.ts'
 import type { People } from '../people/people.ts'
@@ -99,12 +100,6 @@ interface ResolvedAccount extends Omit<OutsideAccountInput, 'imap' | 'smtp' | 'p
   smtp: SmtpSettings | null
 }
 
-/** Submission servers of accounts that are connected. */
-const CONNECTED_SMTP = {
-  google: { smtpHost: 'smtp.gmail.com', smtpPort: 465, smtpProtocol: 'ssl' },
-  microsoft: { smtpHost: 'smtp.office365.com', smtpPort: 587, smtpProtocol: 'starttls' },
-} as const
-
 const IMAP_PORTS: Record<RemoteProtocol, number> = { ssl: 993, starttls: 143, none: 143 }
 const SUBMISSIONS_PORT = 465
 const SUBMISSION_PORT = 587
@@ -153,7 +148,9 @@ export class OutsideAccounts {
       }
       const account = { ...{ mode, name, email, auth, secret, imap: null }, mailboxId: mailboxId ?? undefined }
       if (mode === 'collect') return this.#collectIn(tx, teamId, { ...account, smtp: null })
-      return this.#mirrorIn(tx, teamId, { ...account, smtp: { ...CONNECTED_SMTP[auth], smtpUsername: email } })
+      const { host, port, protocol } = serviceOfAuth(auth).smtp
+      const smtp = { smtpHost: host, smtpPort: port, smtpProtocol: protocol, smtpUsername: email }
+      return this.#mirrorIn(tx, teamId, { ...account, smtp })
     })
   }
 

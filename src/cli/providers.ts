@@ -4,7 +4,7 @@ import { type ProviderJson, presentProvider } from '../api/schemas/provider.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { Context } from '../context.ts'
-import type { Provider } from '../outbound/records.ts'
+import { PROVIDER_TYPES, type Provider } from '../outbound/records.ts'
 import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
@@ -13,7 +13,6 @@ import { table } from './table.ts'
 import { chooseTeam } from './team-choice.ts'
 
 const STATUSES = ['active', 'inactive', 'error', 'pending'] as const
-const TYPES = ['smtp', 'gmail_api', 'outlook_api', 'amazon_ses'] as const
 const PROVIDER_ID = new RegExp(idPattern('provider'))
 export const PROVIDER_OPERAND = 'provider (dprov_…)'
 
@@ -23,12 +22,12 @@ export const providerList: Command = {
   options: {
     ...TEAM_OPTION,
     status: choiceOption('status', STATUSES),
-    type: choiceOption('type', TYPES),
+    type: choiceOption('type', PROVIDER_TYPES),
     ...LIMIT_OPTION,
   },
   async run(call) {
     const status = oneOf('status', call.text('status'), STATUSES)
-    const type = oneOf('type', call.text('type'), TYPES)
+    const type = oneOf('type', call.text('type'), PROVIDER_TYPES)
     const limit = readLimit(call)
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))

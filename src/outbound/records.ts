@@ -4,12 +4,15 @@ import type { SendScope } from '../directory/mailbox-input.ts'
 import type { Address } from '../mime/message.ts'
 import type { BounceSubType, BounceType, DelayCause, RemoteReply } from '../reports/reply-class.ts'
 import type { FeedbackType } from '../reports/report.ts'
+import { CONNECTED_TYPES } from './oauth/services.ts'
 
 export type { Page, PageKey } from '../db/page.ts'
 export type { BounceSubType, BounceType, DelayCause, RemoteReply, RemoteServer } from '../reports/reply-class.ts'
 export type { FeedbackType } from '../reports/report.ts'
 
-export type ProviderType = 'smtp' | 'gmail_api' | 'outlook_api' | 'amazon_ses'
+/** Types of sending accounts, in the order in which they are shown. */
+export const PROVIDER_TYPES = ['smtp', ...CONNECTED_TYPES, 'amazon_ses'] as const
+export type ProviderType = (typeof PROVIDER_TYPES)[number]
 export type ProviderStatus = 'active' | 'inactive' | 'error' | 'pending'
 /** Decisions §3.1: how a connection to a smarthost is secured. */
 export type SmtpProtocol = 'tls' | 'ssl' | 'starttls' | 'none'
@@ -115,9 +118,9 @@ export interface Delivery {
   createdAt: number
 }
 
-/** Decisions §9.4 `delivery.confirmation`. */
+/** `delivery.confirmation` of an event (docs/design/events.md §4). */
 export type Confirmation = 'recipient_mx' | 'relay' | 'provider_api' | 'local'
-/** Decisions §9.4 `rejection.reason`. */
+/** `rejection.reason` of an event (docs/design/events.md §4). */
 export type RejectionReason =
   | 'suppressed'
   | 'unverified_domain'

@@ -13,6 +13,7 @@ import type {
   OAuthBrowser,
   OAuthCallbackResult,
 } from '../outbound/oauth/oauth.ts'
+import { CONNECTED_TYPES } from '../outbound/oauth/services.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import { openedByAccount } from '../people/opens.ts'
 import type { SignInSession } from '../people/sessions.ts'
@@ -24,7 +25,7 @@ const AGAIN = 'To try again, start the connection again from where you came.'
 const NOTHING_CHANGED = 'Nothing has been changed.'
 const INTERNAL_ERROR = 'Something went wrong on our side.'
 
-const params = Type.Object({ type: Words(['gmail_api', 'outlook_api']) })
+const params = Type.Object({ type: Words(CONNECTED_TYPES) })
 
 const oauthCallback = route({
   method: 'GET',

@@ -3,6 +3,7 @@
 import type { Context } from '../context.ts'
 import type { PageAnswer } from '../http/route.ts'
 import type { BegunConnection } from '../outbound/oauth/oauth.ts'
+import { serviceOfType } from '../outbound/oauth/services.ts'
 import { html, type Markup } from './markup.ts'
 import { sitePage } from './site.ts'
 
@@ -14,7 +15,7 @@ export function askToConfirm(
 ): PageAnswer {
   const { teamId, type, name, createdBy, mail } = begun
   const team = app.directory.teams.get(teamId)!.name
-  const issuer = type === 'gmail_api' ? 'Google' : 'Microsoft'
+  const issuer = serviceOfType(type).name
   const key = app.directory.keys.get(teamId, createdBy)?.name
   const body = html`<p>You have signed in to ${issuer}. The team below asks for access to that account.</p>
 <div class="card"><dl><dt>Team</dt><dd>${team}</dd><dt>Begun by</dt><dd>${key === undefined ? 'the operator' : html`the API key &ldquo;${key}&rdquo;`}</dd>

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
 import type { MailTokenAnswer } from '../outbound/deps.ts'
 import { issuerOf } from '../outbound/oauth/issuers.ts'
+import { serviceOfAuth } from '../outbound/oauth/services.ts'
 import { requestToken, type TokenAnswer } from '../outbound/oauth/token.ts'
 import { ApiClient } from '../outbound/transports/accounts/api-client.ts'
 
@@ -89,8 +90,10 @@ export class AccessTokens {
   async #refresh(row: SealedSecret): Promise<TokenAnswer> {
     const { clock, config, vault } = this.#deps
     const secret = openSecret(vault, row.id, row.sealed)
-    const issuer = issuerOf(config, row.auth === 'google' ? 'gmail_api' : 'outlook_api', 'mail')
-    if ('password' in secret) return { kind: 'refused', text: 'The account signs in with a password.' }
+    if ('password' in secret || row.auth === 'password') {
+      return { kind: 'refused', text: 'The account signs in with a password.' }
+    }
+    const issuer = issuerOf(config, serviceOfAuth(row.auth).type, 'mail')
     if (issuer === null) {
       return {
         kind: 'failed',

@@ -6,6 +6,7 @@ import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
+import { type ConnectedAuth, serviceOfAuth } from '../outbound/oauth/services.ts'
 import { findAddresses } from '../outbound/transports/smtp/addresses.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import { openSecret, readSealed } from './accounts-secrets.ts'
@@ -27,14 +28,8 @@ export interface ConnectDeps {
   /** Of the answers of all servers. */
   responses: ResponseMemory
   /** The servers of Google and Microsoft; those of the Internet unless given. */
-  servers?: Readonly<Record<'google' | 'microsoft', ServerAddress>>
+  servers?: Readonly<Record<ConnectedAuth, ServerAddress>>
 }
-
-/** Where accounts that sign in by consent are. */
-const KNOWN_SERVERS = {
-  google: { host: 'imap.gmail.com', port: 993, protocol: 'ssl' },
-  microsoft: { host: 'outlook.office365.com', port: 993, protocol: 'ssl' },
-} as const
 
 /** Addresses of a host that are tried. */
 const ADDRESSES_TRIED = 3
@@ -89,8 +84,8 @@ async function connect(deps: ConnectDeps, account: RemoteAccount, signal: AbortS
   throw failure
 }
 
-function addressOf({ servers = KNOWN_SERVERS }: ConnectDeps, { auth, imap }: RemoteAccount): ServerAddress {
-  if (auth !== 'password') return servers[auth]
+function addressOf({ servers }: ConnectDeps, { auth, imap }: RemoteAccount): ServerAddress {
+  if (auth !== 'password') return servers?.[auth] ?? serviceOfAuth(auth).imap
   if (imap === null) throw new ServerError('failed', 'The account has no server.', { kind: 'host' })
   return imap
 }

@@ -4,13 +4,14 @@ import { getDomain } from 'tldts'
 import type { Resolver } from '../base/resolver.ts'
 import type { SafeFetch } from '../base/safe-fetch.ts'
 import type { Config } from '../config/config.ts'
+import { serviceOfAuth } from '../outbound/oauth/services.ts'
 import { readAutoconfig } from './autoconfig.ts'
 import { knownByDomain, knownByExchange } from './known-servers.ts'
-import type { DiscoveredAccount, DiscoveredServer } from './records.ts'
+import type { DiscoveredAccount, DiscoveredServer, RemoteAuth } from './records.ts'
 
 export interface DiscoverDeps {
   resolver: Resolver
-  config: Pick<Config, 'GOOGLE_CLIENT_ID'>
+  config: Config
   fetch: Pick<SafeFetch, 'get'>
 }
 
@@ -23,15 +24,20 @@ export async function discoverServers(deps: DiscoverDeps, email: string): Promis
   const domain = email.slice(email.lastIndexOf('@') + 1)
   const known = knownByDomain(domain) ?? (await byExchange(deps, domain))
   if (known !== undefined) {
-    // Google also takes application passwords; Microsoft takes none.
-    const auth = known.auth === 'google' && deps.config.GOOGLE_CLIENT_ID === '' ? 'password' : known.auth
-    return { ...known, auth, source: 'known' }
+    return { ...known, auth: usableAuth(deps, known.auth), source: 'known' }
   }
   const srv = await bySrv(deps, domain)
   if (srv.imap !== null) return { ...srv, auth: 'password', source: 'srv' }
   const file = await byFile(deps, email, domain)
   if (file !== null) return { ...file, auth: 'password', source: 'autoconfig' }
   return NOTHING
+}
+
+/** Without an OAuth client, by the password of a program where the service takes one. */
+function usableAuth({ config }: DiscoverDeps, auth: RemoteAuth): RemoteAuth {
+  if (auth === 'password') return auth
+  const service = serviceOfAuth(auth)
+  return service.takesPasswords && service.client(config).clientId === '' ? 'password' : auth
 }
 
 async function byExchange({ resolver }: DiscoverDeps, domain: string) {

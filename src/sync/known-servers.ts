@@ -1,5 +1,6 @@
 // Mail providers whose servers are known, by the domain of the address or by its MX.
 
+import { SERVICES } from '../outbound/oauth/services.ts'
 import type { DiscoveredAccount, DiscoveredServer } from './records.ts'
 
 type KnownAccount = Pick<DiscoveredAccount, 'imap' | 'smtp' | 'auth'>
@@ -12,12 +13,11 @@ const password = (imap: string, smtp: DiscoveredServer): KnownAccount => ({
   auth: 'password',
 })
 
-const GOOGLE: KnownAccount = { imap: tls('imap.gmail.com', 993), smtp: tls('smtp.gmail.com', 465), auth: 'google' }
-const MICROSOFT: KnownAccount = {
-  imap: tls('outlook.office365.com', 993),
-  smtp: startTls('smtp.office365.com'),
-  auth: 'microsoft',
-}
+const connected = SERVICES.map(({ auth, imap, smtp, domains, exchanges }) => ({
+  account: { auth, imap: { ...imap, username: null }, smtp: { ...smtp, username: null } } satisfies KnownAccount,
+  domains,
+  exchanges,
+}))
 const ICLOUD = password('imap.mail.me.com', startTls('smtp.mail.me.com'))
 const YAHOO = password('imap.mail.yahoo.com', tls('smtp.mail.yahoo.com', 465))
 const AOL = password('imap.aol.com', tls('smtp.aol.com', 465))
@@ -27,11 +27,7 @@ const YANDEX = password('imap.yandex.com', tls('smtp.yandex.com', 465))
 const ZOHO = password('imap.zoho.com', tls('smtp.zoho.com', 465))
 
 const DOMAINS = new Map<string, KnownAccount>([
-  ...named(GOOGLE, 'gmail.com googlemail.com'),
-  ...named(
-    MICROSOFT,
-    'outlook.com hotmail.com live.com msn.com outlook.de hotmail.co.uk hotmail.fr hotmail.de live.co.uk live.de',
-  ),
+  ...connected.flatMap(({ account, domains }) => named(account, domains.join(' '))),
   ...named(ICLOUD, 'icloud.com me.com mac.com'),
   ...named(YAHOO, 'yahoo.com ymail.com rocketmail.com yahoo.co.uk yahoo.de yahoo.fr yahoo.it yahoo.es'),
   ...named(AOL, 'aol.com aim.com'),
@@ -49,10 +45,7 @@ const DOMAINS = new Map<string, KnownAccount>([
 
 /** Ends of the names of MX hosts. */
 const EXCHANGES: readonly (readonly [string, KnownAccount])[] = [
-  ['.google.com', GOOGLE],
-  ['.googlemail.com', GOOGLE],
-  ['.mail.protection.outlook.com', MICROSOFT],
-  ['.mx.microsoft', MICROSOFT],
+  ...connected.flatMap(({ account, exchanges }) => exchanges.map((end) => [end, account] as const)),
   ['.messagingengine.com', FASTMAIL],
   ['.zoho.com', ZOHO],
   ['.mx.yandex.net', YANDEX],

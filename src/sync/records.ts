@@ -1,8 +1,10 @@
 // Outside accounts: mail accounts at other servers that a mailbox is (`mirror`) or collects from (`collect`) (docs/design/outside-accounts.md §1).
 
+import type { ConnectedAuth } from '../outbound/oauth/services.ts'
+
 /** `mirror`: the mailbox is the account, both ways. `collect`: new mail is copied here, nothing is changed there. */
 export type RemoteMode = 'mirror' | 'collect'
-export type RemoteAuth = 'password' | 'google' | 'microsoft'
+export type RemoteAuth = 'password' | ConnectedAuth
 /** `ssl`: TLS from the first byte; `starttls`: mandatory; `none`: only with ALLOW_PRIVATE_IMAP_HOSTS. */
 export type RemoteProtocol = 'ssl' | 'starttls' | 'none'
 export type RemoteStatus = 'pending' | 'importing' | 'active' | 'delayed' | 'paused' | 'error'

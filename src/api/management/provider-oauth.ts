@@ -5,6 +5,7 @@ import { begunBy } from '../../directory/principal.ts'
 import { route } from '../../http/route.ts'
 import { Words } from '../../http/schema.ts'
 import { NAME_MAX } from '../../outbound/oauth/oauth.ts'
+import { CONNECTED_TYPES } from '../../outbound/oauth/services.ts'
 import { authorizationJson, presentAuthorization, redirectAfter } from '../schemas/authorization.ts'
 import { record } from '../schemas/record.ts'
 
@@ -33,7 +34,7 @@ const authorize = route({
       'ProviderAuthorize',
       'The account to connect, and its name.',
       {
-        type: Words(['gmail_api', 'outlook_api'], 'A Google or a Microsoft account.'),
+        type: Words(CONNECTED_TYPES, 'A Google or a Microsoft account.'),
         name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Name of the new provider.' }),
         redirect_after: redirectAfter('sending'),
       },

@@ -5,12 +5,11 @@ import { invalid } from '../../base/errors.ts'
 import { begunBy } from '../../directory/principal.ts'
 import { route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
+import { CONNECTED_AUTHS, serviceOfAuth } from '../../outbound/oauth/services.ts'
 import { NAME_MAX } from '../../sync/accounts-input.ts'
 import { authorizationJson, presentAuthorization, redirectAfter } from '../schemas/authorization.ts'
 import { record } from '../schemas/record.ts'
 import { RemoteModeName } from '../schemas/remote-account.ts'
-
-const ISSUERS = { google: 'gmail_api', microsoft: 'outlook_api' } as const
 
 const authorize = route({
   method: 'POST',
@@ -31,7 +30,7 @@ const authorize = route({
       'RemoteAccountAuthorize',
       'The account to connect.',
       {
-        type: Words(['google', 'microsoft'], 'Who runs the account.'),
+        type: Words(CONNECTED_AUTHS, 'Who runs the account.'),
         mode: Default(RemoteModeName, 'mirror'),
         name: Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'A note for the list of accounts.' }),
         mailbox_id: Type.Optional({
@@ -64,7 +63,7 @@ const authorize = route({
       throw invalid('mailbox_id', 'forbidden_value', 'A mirror makes its own mailbox. Leave this member out.')
     }
     const input = {
-      type: ISSUERS[body.type],
+      type: serviceOfAuth(body.type).type,
       name: body.name,
       redirectAfter: body.redirect_after ?? null,
       mail: { mode, mailboxId },

@@ -4,15 +4,12 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { allowedActions, type ProviderStats as Stats, type Tested } from '../../outbound/providers/providers.ts'
-import type { Provider } from '../../outbound/records.ts'
+import { PROVIDER_TYPES, type Provider } from '../../outbound/records.ts'
 import type { QuotaWindow } from '../../outbound/routing/quotas.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
-export const ProviderType = Words(
-  ['smtp', 'gmail_api', 'outlook_api', 'amazon_ses'],
-  '`amazon_ses` is the shared account the operator manages.',
-)
+export const ProviderType = Words(PROVIDER_TYPES, '`amazon_ses` is the shared account the operator manages.')
 export const ProviderStatus = Words(
   ['active', 'inactive', 'error', 'pending'],
   'Only an active account is used. `pending`: it is being checked; `error`: the check failed and is repeated periodically.',

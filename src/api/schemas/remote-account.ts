@@ -5,6 +5,7 @@ import { isoTime } from '../../base/clock.ts'
 import { LiveVersion } from '../../http/etag.ts'
 import { type Answer, answer } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
+import { CONNECTED_AUTHS } from '../../outbound/oauth/services.ts'
 import { heldRemovals, remoteActions } from '../../sync/accounts-actions.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
 import {
@@ -28,7 +29,7 @@ export const RemoteStatusName = Words(
   ['pending', 'importing', 'active', 'delayed', 'paused', 'error'],
   '`pending`: the sign-in is being tried; `delayed`: tried again at `next_try_at`; `error`: a person has to change something.',
 )
-const AuthName = Words(['password', 'google', 'microsoft'], 'How the appliance signs in there.')
+const AuthName = Words(['password', ...CONNECTED_AUTHS], 'How the appliance signs in there.')
 export const ImapProtocol = Words(
   ['ssl', 'starttls', 'none'],
   '`ssl`: TLS from the first byte; `starttls`: STARTTLS required; `none`: only with `ALLOW_PRIVATE_IMAP_HOSTS`. Certificates are verified.',

@@ -1,19 +1,17 @@
-// Google and Microsoft as OAuth issuers: their endpoints, scopes and profile members.
+// OAuth issuers of connected accounts: endpoints, scopes and the address in a profile, from the object of each service.
 
 import type { Config } from '../../config/config.ts'
 import { parseMailbox } from '../../mime/address.ts'
 import { type ApiClient, type ApiResult, textAt } from '../transports/accounts/api-client.ts'
-
-/** The account types that are connected by OAuth consent. */
-export type ConnectedType = 'gmail_api' | 'outlook_api'
+import { type ConnectedType, type Service, serviceOfType } from './services.ts'
 
 /** `send`: an account that sends through the provider's API. `mail`: IMAP and SMTP of an outside account (docs/design/outside-accounts.md §5). */
 export type ConsentPurpose = 'send' | 'mail'
 
 export interface Issuer {
-  type: ConnectedType
+  service: Service
   /** Display name. */
-  name: 'Google' | 'Microsoft'
+  name: string
   clientId: string
   clientSecret: string
   authorizeUrl: string
@@ -32,69 +30,21 @@ export interface Issuer {
   addressMembers: readonly string[]
 }
 
-const GOOGLE_SEND = 'https://www.googleapis.com/auth/gmail.send'
-// The minimal scope to read the profile and the headers in Sent, without content (docs/design/sending.md §1, pitfalls "Sending").
-const GOOGLE_READ = 'https://www.googleapis.com/auth/gmail.metadata'
-// Mail.ReadBasic reads the recipients of messages in Sent, without content.
-const MICROSOFT_NEEDED = ['Mail.Send', 'Mail.ReadBasic', 'User.Read']
-/** IMAP and SMTP with XOAUTH2. */
-const GOOGLE_MAIL = ['https://mail.google.com/']
-const MICROSOFT_MAIL = ['https://outlook.office.com/IMAP.AccessAsUser.All', 'https://outlook.office.com/SMTP.Send']
-
-/** The tenant of personal Microsoft accounts. */
-const PERSONAL_TENANT = '9188040d-6c67-4c5b-b112-36a304b66dad'
-
-/** @returns null when the operator configured no OAuth client for this issuer */
+/** @returns null when the operator configured no OAuth client for this service */
 export function issuerOf(config: Config, type: ConnectedType, purpose: ConsentPurpose = 'send'): Issuer | null {
-  const issuer = type === 'gmail_api' ? google(config) : microsoft(config)
-  if (issuer.clientId === '') return null
-  return purpose === 'send' ? issuer : forMail(issuer)
-}
-
-/** The client is the same, with the same redirect URI: an operator registers it once. */
-function forMail(issuer: Issuer): Issuer {
-  if (issuer.type === 'gmail_api') return { ...issuer, scopes: GOOGLE_MAIL, needed: GOOGLE_MAIL }
+  const service: Service = serviceOfType(type)
+  const { profileUrl, ...client } = service.client(config)
+  if (client.clientId === '') return null
+  const { requested, needed, addressMembers, inIdToken } = service[purpose]
   return {
-    ...issuer,
-    scopes: ['offline_access', 'openid', 'email', ...MICROSOFT_MAIL],
-    needed: MICROSOFT_MAIL,
-    profileUrl: null,
-    // A work account's sign-in name is in a domain that its organisation has proved; `email` is whatever its administrator wrote there.
-    addressMembers: ['preferred_username'],
-  }
-}
-
-function google(config: Config): Issuer {
-  return {
-    type: 'gmail_api',
-    name: 'Google',
-    clientId: config.GOOGLE_CLIENT_ID,
-    clientSecret: config.GOOGLE_CLIENT_SECRET,
-    authorizeUrl: `${config.GOOGLE_AUTH_BASE}/o/oauth2/v2/auth`,
-    tokenUrl: `${config.GOOGLE_TOKEN_BASE}/token`,
-    scopes: [GOOGLE_SEND, GOOGLE_READ],
-    needed: [GOOGLE_SEND, GOOGLE_READ],
-    // Without both, Google returns a refresh token only for the first consent.
-    ask: { access_type: 'offline', prompt: 'consent' },
-    profileUrl: `${config.GOOGLE_API_BASE}/gmail/v1/users/me/profile`,
-    addressMembers: ['emailAddress'],
-  }
-}
-
-function microsoft(config: Config): Issuer {
-  return {
-    type: 'outlook_api',
-    name: 'Microsoft',
-    clientId: config.MICROSOFT_CLIENT_ID,
-    clientSecret: config.MICROSOFT_CLIENT_SECRET,
-    authorizeUrl: `${config.MICROSOFT_AUTH_BASE}/oauth2/v2.0/authorize`,
-    tokenUrl: `${config.MICROSOFT_AUTH_BASE}/oauth2/v2.0/token`,
-    scopes: ['offline_access', ...MICROSOFT_NEEDED],
-    needed: MICROSOFT_NEEDED,
-    ask: { response_mode: 'query', prompt: 'select_account' },
-    profileUrl: `${config.MICROSOFT_API_BASE}/v1.0/me?$select=mail,userPrincipalName`,
-    // Personal accounts have no `mail`.
-    addressMembers: ['mail', 'userPrincipalName'],
+    ...client,
+    service,
+    name: service.name,
+    scopes: requested,
+    needed,
+    ask: service.ask,
+    profileUrl: inIdToken ? null : profileUrl,
+    addressMembers,
   }
 }
 
@@ -107,7 +57,7 @@ export async function readAddress(
   if (issuer.profileUrl === null) {
     const claims = claimsOf(tokens.idToken)
     // A personal account may sign in with a telephone number; its `email` is verified.
-    return addressOf(issuer, claims) ?? (isPersonal(claims) ? addressIn(claims, 'email') : null)
+    return addressOf(issuer, claims) ?? (isPersonal(issuer.service, claims) ? addressIn(claims, 'email') : null)
   }
   const headers = { authorization: `Bearer ${tokens.accessToken}` }
   const profile: ApiResult = await client.call({ method: 'GET', url: issuer.profileUrl, headers })
@@ -136,18 +86,18 @@ function addressIn(profile: unknown, member: string): string | null {
   return parseMailbox(textAt(profile, member) ?? '')?.email.toLowerCase() ?? null
 }
 
-/** Whether an ID token is one of Microsoft's own tenant, of personal accounts. */
-function isPersonal(claims: unknown): boolean {
-  return textAt(claims, 'tid') === PERSONAL_TENANT
+/** Whether an ID token is of a personal account. */
+function isPersonal({ personalTenant }: Service, claims: unknown): boolean {
+  return personalTenant !== null && textAt(claims, 'tid') === personalTenant
 }
 
-/** The required scopes that the user did not grant. Microsoft returns scopes with or without the resource prefix. */
+/** The required scopes that the user did not grant. A service may return scopes with or without the prefix of their resource. */
 export function missingScopes(issuer: Issuer, granted: string): string[] {
   const names = new Set(granted.split(/\s+/).map((scope) => plain(issuer, scope)))
   return issuer.needed.filter((scope) => !names.has(plain(issuer, scope)))
 }
 
-function plain(issuer: Issuer, scope: string): string {
-  const name = issuer.name === 'Microsoft' ? scope.slice(scope.lastIndexOf('/') + 1) : scope
+function plain({ service }: Issuer, scope: string): string {
+  const name = service.shortensScopes ? scope.slice(scope.lastIndexOf('/') + 1) : scope
   return name.toLowerCase()
 }

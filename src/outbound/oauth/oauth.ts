@@ -7,11 +7,12 @@ import { checkName } from '../../directory/teams.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider } from '../records.ts'
 import { ApiClient } from '../transports/accounts/api-client.ts'
-import { type ConnectedType, type Issuer, issuerOf, missingScopes, readAddress } from './issuers.ts'
+import { type Issuer, issuerOf, missingScopes, readAddress } from './issuers.ts'
+import { type ConnectedAuth, type ConnectedType, serviceOfType } from './services.ts'
 import { type Begun, type MailTarget, OAuthStates } from './states.ts'
 import { requestToken } from './token.ts'
 
-export type { ConnectedType } from './issuers.ts'
+export type { ConnectedType } from './services.ts'
 export type { MailTarget } from './states.ts'
 
 export interface OAuthDeps extends OutboundDeps {
@@ -41,7 +42,7 @@ export type OAuthCallbackResult =
 /** Access to the mail of an account by IMAP and SMTP. */
 export interface MailConsent extends MailTarget {
   teamId: string
-  auth: 'google' | 'microsoft'
+  auth: ConnectedAuth
   name: string
   /** Lower-case. */
   email: string
@@ -94,8 +95,8 @@ export class OAuth {
     const { mail = null } = input
     const issuer = issuerOf(config, input.type, mail === null ? 'send' : 'mail')
     if (issuer === null) {
-      const kind = input.type === 'gmail_api' ? 'Google' : 'Microsoft'
-      throw new ProductError('service_unavailable', `No OAuth client for ${kind} is configured on this appliance.`)
+      const { name } = serviceOfType(input.type)
+      throw new ProductError('service_unavailable', `No OAuth client for ${name} is configured on this appliance.`)
     }
     const name = checkName(input.name, NAME_MAX)
     const redirectAfter = input.redirectAfter === null ? null : consoleUrl(config.APP_ORIGIN, input.redirectAfter)
@@ -178,7 +179,7 @@ export class OAuth {
     const oauthEmail = await readAddress(this.#client, issuer, answer)
     if (oauthEmail === null) return fail(`${issuer.name} returned no address for the account.`)
     if (mail !== null) {
-      const auth = type === 'gmail_api' ? 'google' : 'microsoft'
+      const { auth } = serviceOfType(type)
       const consent = { ...mail, teamId, auth, name, email: oauthEmail, refreshToken } as const
       return { kind: 'mail', consent, redirectAfter, createdBy: begun.createdBy }
     }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostResult } from '../../../src/base/safe-fetch.ts'
+import type { Config } from '../../../src/config/config.ts'
 import { readAutoconfig } from '../../../src/sync/autoconfig.ts'
 import { discoverServers } from '../../../src/sync/discover.ts'
 import { type Zone, zoneResolver } from '../../support/dns.ts'
@@ -34,7 +35,7 @@ function discover(zone: Zone, files: Record<string, string> = {}, email = MAIL, 
       text: null,
     }
   }
-  const deps = { resolver: zoneResolver(zone), config: { GOOGLE_CLIENT_ID: clientId }, fetch: { get } }
+  const deps = { resolver: zoneResolver(zone), config: { GOOGLE_CLIENT_ID: clientId } as Config, fetch: { get } }
   return discoverServers(deps, email).then((found) => ({ found, asked }))
 }
 
