@@ -42,7 +42,7 @@ export interface NewAgent {
   secret: string
 }
 
-/** Decisions §8 and §11.5. */
+/** docs/design/sending.md §11 and docs/design/contract.md §8. */
 export const PER_SOURCE_AND_DAY = 3
 export const PER_HOUR = 500
 /** Quota before an owner approved, bytes. */

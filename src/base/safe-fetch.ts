@@ -17,7 +17,7 @@ const ERROR_TEXT_MAX = 200
 /** Parsed URLs kept in memory. */
 const PARSED_MAX = 500
 
-/** Decisions §9.5: why there was no usable response. */
+/** docs/design/events.md §5: why there was no usable response. */
 export type PostProblem =
   | 'timeout'
   | 'dns_error'

@@ -122,7 +122,7 @@ export interface FilterDecision {
   rule: FilterRule | null
 }
 
-/** Decisions §4.4 and §4.5: the mailbox's filter first, then the domain's when no rule of the mailbox decides. */
+/** docs/design/directory.md §5.4 and §5.5: the mailbox's filter first, then the domain's when no rule of the mailbox decides. */
 export function evaluateFilters(facts: FilterInput): FilterDecision {
   const { mailboxFilter, domainFilter } = facts
   const identities = readIdentities(facts)

@@ -47,7 +47,7 @@ export interface NextScript {
   maySend: boolean
 }
 
-/** Decisions §10.14. */
+/** docs/design/mailbox.md §14. */
 export const SCRIPTS_MAX = 10
 export const SCRIPT_NAME_MAX = 128
 /** Tries of a put whose script others create and delete meanwhile. */

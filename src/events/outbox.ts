@@ -8,7 +8,7 @@ import { DeferredWrites } from '../db/deferred-writes.ts'
 import { insertMany } from '../db/many-rows.ts'
 import { subscribedTeams } from './webhooks/subscribed-teams.ts'
 
-/** Specification §6. */
+/** docs/design/contract.md §6. */
 export type EventType =
   | 'message.delivered'
   | 'message.bounced'
@@ -31,7 +31,7 @@ export interface NewEvent {
   domainId: string | null
   /** When it happened, ms. */
   at: number
-  /** Decisions §9.4, with the member names of the wire format. */
+  /** docs/design/events.md §4, with the member names of the wire format. */
   data: Record<string, unknown>
 }
 

@@ -31,7 +31,7 @@ export interface ReceivedCopy {
   }
 }
 
-/** Decisions §9.3: maximum entries of a list, and bytes of the data (an event of 64 KiB less its envelope). */
+/** docs/design/events.md §3: maximum entries of a list, and bytes of the data (an event of 64 KiB less its envelope). */
 export const LIST_MAX = 50
 export const DATA_BYTES_MAX = 63 * 1024
 const NAME_MAX = 255

@@ -9,7 +9,7 @@ interface ErrorRule {
   meaning: string
 }
 
-/** Specification §7 and docs/design/http.md §5. */
+/** docs/design/contract.md §7 and docs/design/http.md §5. */
 export const ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   invalid_parameter: { status: 400, retryable: false, meaning: 'A parameter or the syntax of the body is wrong.' },
   missing_parameter: { status: 400, retryable: false, meaning: 'A required parameter is missing.' },

@@ -72,7 +72,7 @@ export function deliveredStatus({ decision }: ReceivedRecord, copy: DeliveryResu
 }
 
 /**
- * Decisions §6.4: DNS queries with their answers, signatures, the matched filter rule, spam points, thread and script.
+ * docs/design/receiving.md §2: DNS queries with their answers, signatures, the matched filter rule, spam points, thread and script.
  * @param recipient index of the recipient
  */
 export function evidenceOf(

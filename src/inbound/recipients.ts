@@ -14,7 +14,7 @@ import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { ReportAddress, ReportAddresses } from './report-address.ts'
 import type { SplitRecipients } from './split-recipients.ts'
 
-/** Decisions §10.9: a mailbox that has been full for longer than this rejects permanently (552) instead of deferring (452). */
+/** docs/design/mailbox.md §9: a mailbox that has been full for longer than this rejects permanently (552) instead of deferring (452). */
 export const FULL_DEFER_MS = 5 * DAY_MS
 /** Bytes the trace fields may add to a message. */
 const TRACE_BYTES = 4096

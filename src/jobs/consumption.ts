@@ -3,7 +3,7 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import { job } from './job.ts'
 
-/** Decisions §7.1: one row per UTC hour and provider; hours missed while the appliance was down are entered by the next run. */
+/** docs/design/sending.md §9: one row per UTC hour and provider; hours missed while the appliance was down are entered by the next run. */
 export const consumption = job({
   name: 'consumption',
   every: 5 * MINUTE_MS,

@@ -10,7 +10,7 @@ export const mailCountRollUp = job({
   run: ({ app, signal }) => app.store.rollUp.run(signal),
 })
 
-/** Decisions §7.2: hourly counts are kept for 400 days. */
+/** docs/design/sending.md §10: hourly counts are kept for 400 days. */
 export const mailCountRetention = job({
   name: 'mail-count-retention',
   every: HOUR_MS,

@@ -9,7 +9,7 @@ import { job } from './job.ts'
 /** How long the requests of teams are listed. */
 const REQUEST_RETENTION_MS = 3 * DAY_MS
 
-/** Decisions §6.4: rows of the inbound log are kept for `LOG_RETENTION_DAYS`. */
+/** docs/design/receiving.md §2: rows of the inbound log are kept for `LOG_RETENTION_DAYS`. */
 export const inboundLogRetention = job({
   name: 'inbound-log-retention',
   every: HOUR_MS,
@@ -17,7 +17,7 @@ export const inboundLogRetention = job({
   run: ({ app }) => app.store.inboundLog.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
-/** Decisions §6.1: rows of the delivery log are kept as long; rows of queued messages longer. */
+/** docs/design/sending.md §6: rows of the delivery log are kept as long; rows of queued messages longer. */
 export const deliveryLogRetention = job({
   name: 'delivery-log-retention',
   every: HOUR_MS,
@@ -57,7 +57,7 @@ export const signInRetention = job({
   run: ({ app }) => app.directory.signIns.prune(app.clock.now() - app.config.SIGN_IN_RETENTION_DAYS * DAY_MS),
 })
 
-/** Decisions §9.5: webhook delivery attempts are kept for 30 days. */
+/** docs/design/events.md §5: webhook delivery attempts are kept for 30 days. */
 export const webhookAttemptRetention = job({
   name: 'webhook-attempt-retention',
   every: HOUR_MS,
@@ -73,7 +73,7 @@ export const eventRetention = job({
   run: ({ app }) => pruneEvents(app.db, app.clock.now() - (app.config.WEBHOOK_PAYLOAD_RETENTION_DAYS + 1) * DAY_MS),
 })
 
-/** Decisions §10.1: changes are kept for 30 days, and the newest 10,000 of each type regardless of age. */
+/** docs/design/mailbox.md §1: changes are kept for 30 days, and the newest 10,000 of each type regardless of age. */
 export const changeRetention = job({
   name: 'change-retention',
   every: DAY_MS,
@@ -104,7 +104,7 @@ export const erasedContent = job({
   },
 })
 
-/** Decisions §10.13: a sender who got a vacation reply a week ago may get another one. */
+/** docs/design/mailbox.md §13: a sender who got a vacation reply a week ago may get another one. */
 export const vacationSenders = job({
   name: 'vacation-senders',
   every: HOUR_MS,
@@ -131,7 +131,7 @@ export const forwardingMemory = job({
   },
 })
 
-/** Decisions §10.10: an upload that no message references expires after a day. */
+/** docs/design/mailbox.md §10: an upload that no message references expires after a day. */
 export const uploadExpiry = job({
   name: 'upload-expiry',
   every: 10 * MINUTE_MS,

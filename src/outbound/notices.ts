@@ -21,7 +21,7 @@ interface Deps extends OutboundDeps {
 
 /** Messages per run whose senders get a DSN. */
 const RUN_MAX = 100
-/** Decisions §6.2. */
+/** docs/design/sending.md §7. */
 const LIFETIME_MS = 48 * HOUR_MS
 const REASON_MAX = 300
 /** A forwarded message up to this size is returned whole, bytes. */

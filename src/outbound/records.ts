@@ -14,7 +14,7 @@ export type { FeedbackType } from '../reports/report.ts'
 export const PROVIDER_TYPES = ['smtp', ...CONNECTED_TYPES, 'amazon_ses'] as const
 export type ProviderType = (typeof PROVIDER_TYPES)[number]
 export type ProviderStatus = 'active' | 'inactive' | 'error' | 'pending'
-/** Decisions §3.1: how a connection to a smarthost is secured. */
+/** docs/design/sending.md §1: how a connection to a smarthost is secured. */
 export type SmtpProtocol = 'tls' | 'ssl' | 'starttls' | 'none'
 
 /** Each window draws its cap from this range, both ends included. */

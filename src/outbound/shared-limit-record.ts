@@ -5,7 +5,7 @@ import type { Row } from '../db/db.ts'
 
 export type LimitRequestStatus = 'pending' | 'approved' | 'denied' | 'cancelled'
 
-/** Specification §2.3. */
+/** docs/design/contract.md §2.3. */
 export interface SharedLimitState {
   providerId: string | null
   dailyLimit: number | null
@@ -47,7 +47,7 @@ export const NOTE_MAX = 1000
 export const DAILY_MAX = 1_000_000_000
 const NEAR = 0.8
 
-/** Decisions §3.5, "Limit computation". */
+/** docs/design/sending.md §5, "Limit computation". */
 export function stateOf(
   { enabled, dailyLimit, sent }: SharedLimitAccount,
   providerId: string | null,

@@ -22,7 +22,7 @@ interface Deps extends OutboundDeps {
   suppressions: Pick<Suppressions, 'of'>
 }
 
-/** Decisions §6.2. */
+/** docs/design/sending.md §7. */
 const LIFETIME_MS = 48 * HOUR_MS
 /** Responses older than this are dropped, ms. */
 const STALE_MS = DAY_MS
@@ -105,7 +105,7 @@ export class VacationReplies {
     if (clock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = store.accounts.mailboxOf(due.account)
     const mailbox = mailboxId === undefined ? undefined : directory.mailboxes.byId(mailboxId)
-    // Decisions §10.13: agents send no vacation responses.
+    // docs/design/mailbox.md §13: agents send no vacation responses.
     if (mailbox?.status !== 'active' || mailbox.isAgent) return null
     const account = { n: due.account }
     const response = store.vacations.get(account)

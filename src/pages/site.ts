@@ -12,7 +12,7 @@ import { html, Markup } from './markup.ts'
 
 const SEE_OTHER = 303
 
-/** Decisions §11.6. */
+/** docs/design/agents.md §4. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",

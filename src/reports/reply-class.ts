@@ -19,7 +19,7 @@ export interface RemoteServer {
   address: string | null
 }
 
-/** Decisions §9.4 `delay.type`. */
+/** docs/design/events.md §4 `delay.type`. */
 export type DelayCause =
   | 'mailbox_full'
   | 'throttled'
@@ -28,9 +28,9 @@ export type DelayCause =
   | 'dns'
   | 'provider_quota'
   | 'transient'
-/** Decisions §9.4 `bounce.type`: the address is invalid, another message or a later attempt may succeed, or the reason is unknown. */
+/** docs/design/events.md §4 `bounce.type`: the address is invalid, another message or a later attempt may succeed, or the reason is unknown. */
 export type BounceType = 'permanent' | 'transient' | 'undetermined'
-/** Decisions §9.4 `bounce.sub_type`. */
+/** docs/design/events.md §4 `bounce.sub_type`. */
 export type BounceSubType =
   | 'general'
   | 'no_such_user'
@@ -84,7 +84,7 @@ const CODES: ReadonlyMap<string, RefusalCause> = new Map([
   ['5.3', 'throttled'],
 ])
 
-/** Decisions §6.3: codes for addresses that do not exist. */
+/** docs/design/sending.md §8: codes for addresses that do not exist. */
 const HARD_CODES = new Set(['5.1.1', '5.1.2', '5.1.10', '5.2.1'])
 
 /** Reply codes that say more than their class: RFC 5321 4.2.3, RFC 7504, RFC 7505, and 511 of some servers. */

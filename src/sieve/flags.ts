@@ -9,7 +9,7 @@ const SYSTEM = new Map([
 ])
 /** Set by filing into Junk, not by flags. */
 const SAID_BY_FOLDER = ['$junk', '$notjunk']
-/** Decisions §10.3. */
+/** docs/design/mailbox.md §3. */
 const KEYWORD = /^[!#$&'+-Z[^-z|}~]{1,255}$/
 const KEYWORDS_MAX = 100
 

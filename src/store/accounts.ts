@@ -35,7 +35,7 @@ const KNOWN_MAX = 1000
 const STATES = CHANGE_TYPES.map((type) => `${type}_seq`).join(', ')
 const COLUMNS = `n, mailbox_id, used_bytes, message_count, attachment_bytes, is_away, full_since, last_activity_at, ${STATES}`
 
-// Decisions §10.1: the first letter names the type, the rest is the sequence number in base 36. Opaque to clients.
+// docs/design/mailbox.md §1: the first letter names the type, the rest is the sequence number in base 36. Opaque to clients.
 const STATE_PREFIX: Record<ChangeType, string> = {
   messages: 'm',
   threads: 't',

@@ -19,7 +19,7 @@ export class BlobNames {
     this.#vault = vault
   }
 
-  /** Decisions §1.1: base 36 of HMAC-SHA-256(key of the mailbox, SHA-256 of the content), its first 24 characters. */
+  /** docs/design/http.md §1: base 36 of HMAC-SHA-256(key of the mailbox, SHA-256 of the content), its first 24 characters. */
   of(mailboxId: string): BlobNamer {
     const namer = this.#namers.get(mailboxId) ?? this.#make(mailboxId)
     this.#namers.delete(mailboxId)

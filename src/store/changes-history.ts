@@ -8,7 +8,7 @@ import type { Accounts } from './accounts.ts'
 import { pruneExpunged } from './folders-expunged.ts'
 import { CHANGE_TYPES, type ChangeType } from './records.ts'
 
-/** Decisions §10.1: changes are kept this long (ms), and at least this many of each type regardless of age. */
+/** docs/design/mailbox.md §1: changes are kept this long (ms), and at least this many of each type regardless of age. */
 export const RETENTION_MS = 30 * DAY_MS
 export const RETAINED_MIN = 10_000
 const ACCOUNTS_PER_PAGE = 100

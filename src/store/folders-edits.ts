@@ -32,7 +32,7 @@ export interface FolderChange {
 /** What to do with the messages of a folder that is deleted. */
 export type OnMessages = 'reject' | 'trash' | 'delete'
 
-/** Decisions §10.6. */
+/** docs/design/mailbox.md §6. */
 export const DEPTH_MAX = 10
 export const FOLDERS_MAX = 1000
 export const FOLDER_NAME_MAX = 255

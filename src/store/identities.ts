@@ -45,7 +45,7 @@ export interface NewIdentity extends Omit<IdentityChange, 'isPrimary'> {
   email: string
 }
 
-/** Decisions §10.8. */
+/** docs/design/mailbox.md §8. */
 export const IDENTITIES_MAX = 20
 export const SIGNATURE_MAX = 65_536
 

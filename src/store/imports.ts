@@ -109,7 +109,7 @@ export class Imports {
     const existing = imported.again ? undefined : this.messageWithContent(account, imported.hash, tx)
     if (existing !== undefined) return { outcome: 'exists', id: existing }
     const current = this.#deps.accounts.byMailbox(account.mailboxId, tx)
-    // Decisions §10.9.
+    // docs/design/mailbox.md §9.
     if (current === undefined || current.usedBytes + imported.sizeBytes > quotaBytes) return { outcome: 'full' }
     const folders = this.folders(account, imported.folderIds, tx)
     const filing = this.#filing({ account, ownAddresses }, imported, folders)

@@ -205,7 +205,7 @@ export class InboundLog {
   }
 }
 
-/** Decisions §7.2. @returns null for rows that are not counted: deferred messages are sent again, and reports have no recipient */
+/** docs/design/sending.md §10. @returns null for rows that are not counted: deferred messages are sent again, and reports have no recipient */
 function countsOf({ status, messageId, evidence }: NewInboundRow): Partial<Counts> | null {
   if (status === 'junk') return { received_spam: 1 }
   if (status === 'stored' && messageId) return { received: 1 }

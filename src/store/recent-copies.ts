@@ -7,7 +7,7 @@ import type { Tx } from '../db/db.ts'
 import { inPieces } from '../db/many-rows.ts'
 import type { Account } from './records.ts'
 
-/** Decisions §10 and pitfalls "Receiving": a client that lost our reply sends the message again within the hour (RFC 5321 §4.5.4.1, RFC 1047). */
+/** A client that lost our reply sends the message again within the hour (RFC 5321 §4.5.4.1, RFC 1047). */
 const REPEAT_WINDOW_MS = HOUR_MS
 /** Longer than the queue retries any message (docs/design/sending.md §7: 48 h). */
 const LOCAL_WINDOW_MS = 3 * DAY_MS

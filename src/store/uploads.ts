@@ -10,7 +10,7 @@ import type { BlobNames } from './blob-names.ts'
 import type { NamedContent } from './blobs.ts'
 import type { Account } from './records.ts'
 
-/** Decisions §10.10. */
+/** docs/design/mailbox.md §10. */
 export const UPLOAD_LIFE_MS = DAY_MS
 export const PENDING_BYTES_MAX = 100 * 1024 * 1024
 export const PENDING_FILES_MAX = 1000

@@ -10,7 +10,7 @@ import { FILE_BYTES_MAX, type FileToRead } from '../content/extract/extracted-co
 import { isPdf, readPdf } from '../content/extract/pdf.ts'
 import { SandboxedProcess } from './sandboxed-process.ts'
 
-/** Decisions §10.10: timeout of one file, in ms. */
+/** docs/design/mailbox.md §10: timeout of one file, in ms. */
 export const TIMEOUT_MS = 10_000
 /** Queued files, and bytes of files in memory at a time. */
 const QUEUE_MAX = 100

@@ -23,7 +23,7 @@ import {
   visit,
 } from './documents.ts'
 
-// Decisions §1.11: verb and noun.
+// docs/design/http.md §11: verb and noun.
 const VERBS = new Set(
   (
     'get list create update replace delete verify rotate activate deactivate test authorize cancel approve deny replay ' +

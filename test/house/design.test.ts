@@ -10,7 +10,7 @@ const PAGES = readdirSync(`${ROOT}/docs/design`).filter((name) => name.endsWith(
 /** `page.md §n` with further sections of the same page: `docs/design/http.md §1, §4 and §5`. */
 const CITATION = /\b([a-z-]+\.md) §(\d+(?:\.\d+)*(?:(?:,| and| or)? §\d+(?:\.\d+)*)*)/g
 /** Names of pages that are not in the repository. */
-const FOREIGN = /\b(?:decisions(?:-imap)?|specification|architecture|imap\.md|web\.md)(?:\.md)? §/
+const FOREIGN = /\b(?:decisions(?:-imap)?|specification|architecture|imap\.md|web\.md)(?:\.md)? §/i
 
 const sections = new Set(
   PAGES.flatMap((page) =>

@@ -8,7 +8,7 @@ import { replies, type SmtpReply } from '../../src/smtp/replies.ts'
 import { recipientReplies, signInReplies, submissionReplies } from '../../src/submission/replies.ts'
 import { sources } from '../support/source.ts'
 
-/** Specification §7 and docs/design/http.md §5: status, code, retryable. */
+/** docs/design/contract.md §7 and docs/design/http.md §5: status, code, retryable. */
 const TABLE = [
   [400, 'invalid_parameter', false],
   [400, 'missing_parameter', false],

@@ -43,7 +43,7 @@ const Metadata = record('AuthorizationServerMetadata', 'Metadata of an authoriza
   agent_auth: AgentAuth,
 })
 
-/** Decisions §12. */
+/** docs/design/agents.md §8. */
 function metadataOf(config: Config) {
   const issuer = issuerOf(config)
   const variant = config.AGENT_VARIANT

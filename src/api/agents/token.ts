@@ -174,7 +174,7 @@ function wrong(message: string): OAuthError {
   return new OAuthError('invalid_request', 'invalid_parameter', message)
 }
 
-/** Decisions §11.7, the table of situations. */
+/** docs/design/agents.md §5, the table of situations. */
 function refusalOf(why: GrantRefusal): OAuthError {
   switch (why) {
     case 'invalid_grant':

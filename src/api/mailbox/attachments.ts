@@ -156,7 +156,7 @@ function show(app: Context, account: Account, file: StoredFile): AttachmentFile 
   return presentFile(file, app.store.blobNames.of(account.mailboxId))
 }
 
-/** Decisions §10.9: a full mailbox accepts no uploads. @throws ProductError conflict */
+/** docs/design/mailbox.md §9: a full mailbox accepts no uploads. @throws ProductError conflict */
 export function requireRoom(app: Context, account: Account, sizeBytes: number): void {
   const mailbox = app.directory.mailboxes.byId(account.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')

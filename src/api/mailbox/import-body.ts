@@ -9,7 +9,7 @@ import { BlobId } from '../schemas/blob-id.ts'
 import { record } from '../schemas/record.ts'
 import { FolderIds, Keywords, lower } from './message-members.ts'
 
-/** Decisions §1.10. */
+/** docs/design/http.md §10. */
 export const IMPORT_BODY_LIMIT = 67_108_864
 
 export const NewImport = record(

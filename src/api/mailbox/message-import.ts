@@ -15,7 +15,7 @@ import { writableAccountOf, writableMailbox } from './account.ts'
 import { requireRoom } from './attachments.ts'
 import { IMPORT_BODY_LIMIT, NewImport, type ReadImport, reader } from './import-body.ts'
 
-/** Decisions §10.16: the limit for received messages too. Bytes. */
+/** docs/design/receiving.md §1: the limit for received messages too. Bytes. */
 export const MAIL_BYTES_MAX = 52_428_800
 const IMPORTS_AT_ONCE = 4
 // Tolerance for a client whose clock is ahead: such a time means now.

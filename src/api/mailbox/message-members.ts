@@ -10,7 +10,7 @@ const FOLDERS_MAX = 10
 /** Most keywords of a message. */
 export const KEYWORDS_MAX = 100
 
-// Decisions §10.3: converted to lower case; RFC 9051 atoms.
+// docs/design/mailbox.md §3: converted to lower case; RFC 9051 atoms.
 const Keyword = Type.String({ minLength: 1, maxLength: 255, pattern: "^[!#$&'+-Z\\[^-z|}~]+$", examples: ['$seen'] })
 
 export function Keywords(description: string, max: number = MAILBOX_LIMITS.keywords_per_update_max) {

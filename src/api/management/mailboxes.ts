@@ -317,8 +317,8 @@ const deleteMailbox = route({
 })
 
 /**
- * Decisions §5.2: the inbox of an ended registration cannot be reactivated, nor what is left of an outside account. The check throws
- * conflict.
+ * The inbox of an ended registration cannot be reactivated, nor what is left of an outside account (docs/design/directory.md §6.1). The check
+ * throws conflict.
  */
 export function reactivatable(app: Context) {
   return ({ id, domainId, agentRegistrationId }: Mailbox, tx: Tx): void => {

@@ -1,6 +1,6 @@
 // Default page sizes of management lists.
 
-/** Decisions §1.6. */
+/** docs/design/http.md §6. */
 export const MANAGEMENT_PAGE = 50
 /** For logs (docs/design/http.md §6). */
 export const LOG_PAGE = 25

@@ -8,7 +8,7 @@ import { ProviderJson, ProviderTest, presentProvider, presentTest } from '../sch
 import { record } from '../schemas/record.ts'
 
 const params = Type.Object({ provider_id: Id('provider') })
-/** Decisions §1.9. */
+/** docs/design/http.md §9. */
 const TEST_RATE = { times: 1, seconds: 10 }
 
 const activateProvider = route({

@@ -36,7 +36,7 @@ export interface Webhook {
   updatedAt: number
 }
 
-/** Decisions §9.5. */
+/** docs/design/events.md §5. */
 export type AttemptResult = 'success' | 'retrying' | 'failed' | 'permanent_failure'
 
 /** One attempt to deliver one event to one subscription (docs/design/contract.md §2.9). */

@@ -19,7 +19,7 @@ export function newSigningSecret(): string {
   }
 }
 
-/** Decisions §9.3: keyed with the UTF-8 bytes of the whole secret, prefix included. */
+/** docs/design/events.md §3: keyed with the UTF-8 bytes of the whole secret, prefix included. */
 export function signature(secret: string, body: Uint8Array | string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }

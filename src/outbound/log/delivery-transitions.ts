@@ -31,7 +31,7 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
   }
 }
 
-/** Decisions §9.4: a delay is reported when the next attempt is further away than this, at most once an hour. */
+/** docs/design/events.md §4: a delay is reported when the next attempt is further away than this, at most once an hour. */
 export const DELAY_REPORTED_FROM_MS = 5 * MINUTE_MS
 export const DELAY_REPORTED_EVERY_MS = HOUR_MS
 /** 9999-12-31T23:59:59.999Z: times in reports are untrusted, and later ones have another ISO format. */
@@ -230,7 +230,7 @@ function eventOf(row: Row, { event }: DeliveryTransition, fact: EventFact): NewE
   }
 }
 
-/** Decisions §9.4: whether a deferral is reported. */
+/** docs/design/events.md §4: whether a deferral is reported. */
 function isLate(row: Row, { step }: DeliveryTransition, now: number): boolean {
   const isFar = step.nextAt !== null && step.nextAt - now > DELAY_REPORTED_FROM_MS
   return isFar && (row.delay_reported_at === null || now - row.delay_reported_at >= DELAY_REPORTED_EVERY_MS)

@@ -28,7 +28,7 @@ export interface Step {
   server?: RemoteServer
 }
 
-/** Decisions §6.1. */
+/** docs/design/sending.md §6. */
 export const DETAIL_MAX = 300
 /** Maximum length of a host name. Characters. */
 const HOST_MAX = 255

@@ -74,7 +74,7 @@ function bounce(state: AttemptState, outcome: Extract<Outcome, { kind: 'bounced'
   if (!mayBounce(state, afterAccept)) return null
   const step = replyStep('bounced', reply)
   const word = afterAccept ? 'bounced_after_accept' : 'bounced'
-  // Decisions §6.3: only permanent failures suppress an address.
+  // docs/design/sending.md §8: only permanent failures suppress an address.
   const isHard = type === 'permanent' && (outcome.dead === true || classifyReply(reply).suppress)
   return {
     ...transition('failed', `${word}: ${step.detail}`, step),

@@ -23,7 +23,7 @@ export function admit(deps: RunnerDeps, reads: BatchReads, email: Email): Admiss
   if (clock.now() > email.expiresAt && isExpired(clock.now(), expiryOf(deps, email))) return { kind: 'expired' }
   if (email.mailboxId !== null) {
     const mailbox = directory.mailboxes.byId(email.mailboxId)
-    // Decisions §5.4.
+    // docs/design/directory.md §6.3.
     if (mailbox === undefined || mailbox.status === 'deleted') return { kind: 'cancelled' }
     if (mailbox.status === 'suspended') return { kind: 'hold', why: 'The mailbox is suspended.' }
   }

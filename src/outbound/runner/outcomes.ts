@@ -69,7 +69,7 @@ function isTooLarge({ smtpCode, enhancedCode }: RemoteReply): boolean {
   return smtpCode === 552 && !/^5\.[67]\./.test(enhancedCode ?? '')
 }
 
-/** Decisions §6.2: only our own carrier (relay or API) can refuse a message as a whole, and only if it accepted no recipient. */
+/** docs/design/sending.md §7: only our own carrier (relay or API) can refuse a message as a whole, and only if it accepted no recipient. */
 function isRefusalOfContent(handed: Extract<Handed, { kind: 'answered' }>, verdict: Verdict): boolean {
   if (verdict.kind !== 'never' || verdict.about !== 'content') return false
   const isOurs = handed.confirmation === 'relay' || handed.confirmation === 'provider_api'

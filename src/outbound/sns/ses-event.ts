@@ -80,7 +80,7 @@ function bounces(bounce: unknown, now: number): SesEvent['outcomes'] {
       subType: SUB_TYPES.get(word) ?? classifyReply(reply).subType,
       reportingMta: mta === undefined ? null : shown(mta, MTA_MAX),
       afterAccept: true,
-      // Decisions §6.3: trust SES that the bounce is permanent.
+      // docs/design/sending.md §8: trust SES that the bounce is permanent.
       dead: type === 'permanent',
       occurredAt: timeOf(bounce, now),
     }

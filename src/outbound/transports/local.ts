@@ -74,7 +74,7 @@ class Local implements LocalTransport {
     const record = (tx: Tx, delivered: readonly DeliveryResult[]) => {
       const results = withCopies(all, delivered)
       store.inboundLog.appendMany(tx, this.#rows(message, results))
-      // Decisions §9.4: messages the appliance generates itself (null sender) raise no event.
+      // docs/design/events.md §4: messages the appliance generates itself (null sender) raise no event.
       if (message.mailFrom !== '') this.#recordEvents(tx, message, stored, targets, delivered)
       const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
       vacationReplies.note(tx, copies)

@@ -7,7 +7,7 @@ import type { SesFinding, SesStatus } from '../../directory/domain-record.ts'
 import { openSesClient, sesTimeout } from './ses-client.ts'
 import { sesErrorOf } from './ses-errors.ts'
 
-/** Specification §2.7. */
+/** docs/design/contract.md §2.7. */
 export type SesDkimStatus = 'pending' | 'success' | 'failed' | 'temporary_failure' | 'not_started'
 
 const READ_MS = 15_000

@@ -31,7 +31,7 @@ export function openSmtp(deps: Deps, provider: Provider, password: string | null
   return new SmtpAccount(deps, provider, settingsOf(deps, provider, password))
 }
 
-/** Decisions §3.1 smtp_protocol. */
+/** docs/design/sending.md §1 smtp_protocol. */
 function settingsOf({ config }: Deps, provider: Provider, password: string | null): ServerSettings {
   const { smtpHost: host, smtpPort: port, smtpProtocol, smtpUsername: user } = provider
   if (host === null || port === null || smtpProtocol === null) throw new Error(`${provider.id} is no SMTP account.`)

@@ -20,7 +20,7 @@ import {
 
 /** Maximum number of rows with foreign domain names, per team and hour or day. */
 export const DETAILED_MAX = 250
-/** Decisions §7.2. */
+/** docs/design/sending.md §10. */
 const RETENTION_HOURS = 400 * 24
 /** An hour is processed this long after its end: a unit of work that began in it may still be running. */
 const GRACE_MS = 10 * MINUTE_MS

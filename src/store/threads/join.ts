@@ -13,7 +13,7 @@ const REFERENCES_MAX = 100
 const PARTICIPANTS_MAX = 50
 const SUBJECT_KEY_MAX = 255
 const SUBJECT_CANDIDATES = 10
-// Decisions §10.5: a thread with the same subject is joined within 30 days.
+// docs/design/mailbox.md §5: a thread with the same subject is joined within 30 days.
 const SUBJECT_WINDOW_MS = 30 * DAY_MS
 // Half a SHA-256 is enough to distinguish Message-IDs and keeps the index small.
 const REF_BYTES = 16
@@ -293,7 +293,7 @@ function keyOf(account: number, hash: Uint8Array): string {
 function addToThread({ state, by, ref }: ThreadLookup, input: ThreadJoinInput): JoinedThread {
   const { row } = state
   const joined = { n: row.n, id: row.id, created: false, by, ref }
-  // Decisions §10.5: counts and flags cover the messages outside Trash and Junk, or all messages if there are none outside.
+  // docs/design/mailbox.md §5: counts and flags cover the messages outside Trash and Junk, or all messages if there are none outside.
   if (row.listed === 1 && !input.listed) return { ...joined, lastReceivedAt: row.last_received_at, isMoved: false }
   const isFirstListed = row.listed === 0 && input.listed
   const before = isFirstListed

@@ -41,7 +41,7 @@ function isHard({ action, status, smtpCode, diagnostic, stage }: ReportedRecipie
   return action === 'failed' && type === 'permanent'
 }
 
-/** Decisions §6.3 calls 5.2.1 a hard bounce, the vectors call it a suspended mailbox. */
+/** docs/design/sending.md §8 calls 5.2.1 a hard bounce, the vectors call it a suspended mailbox. */
 function shouldBeHard({ isHard, status }: Expected): boolean {
   return isHard || status === '5.2.1'
 }
