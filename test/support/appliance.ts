@@ -235,7 +235,7 @@ async function seedTeam(app: Context, name: string): Promise<TestTeam> {
   }
 }
 
-// Architecture §9: when an appliance closes no row names missing content, and no content is without a row.
+// When an appliance closes no row names missing content, and no content is without a row.
 async function checkContent(app: Context): Promise<void> {
   const hashes = async () => new Set((await app.store.blobs.hashes()).map((hash) => Buffer.from(hash).toString('hex')))
   const kept = await hashes()

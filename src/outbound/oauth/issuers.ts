@@ -3,13 +3,13 @@
 import type { Config } from '../../config/config.ts'
 import { parseMailbox } from '../../mime/address.ts'
 import { type ApiClient, type ApiResult, textAt } from '../transports/accounts/api-client.ts'
-import { type ConnectedType, type Service, serviceOfType } from './services.ts'
+import { type ConnectedService, type ConnectedType, serviceOfType } from './services.ts'
 
 /** `send`: an account that sends through the provider's API. `mail`: IMAP and SMTP of an outside account (docs/design/outside-accounts.md §5). */
 export type ConsentPurpose = 'send' | 'mail'
 
 export interface Issuer {
-  service: Service
+  service: ConnectedService
   /** Display name. */
   name: string
   clientId: string
@@ -32,7 +32,7 @@ export interface Issuer {
 
 /** @returns null when the operator configured no OAuth client for this service */
 export function issuerOf(config: Config, type: ConnectedType, purpose: ConsentPurpose = 'send'): Issuer | null {
-  const service: Service = serviceOfType(type)
+  const service: ConnectedService = serviceOfType(type)
   const { profileUrl, ...client } = service.client(config)
   if (client.clientId === '') return null
   const { requested, needed, addressMembers, inIdToken } = service[purpose]
@@ -87,7 +87,7 @@ function addressIn(profile: unknown, member: string): string | null {
 }
 
 /** Whether an ID token is of a personal account. */
-function isPersonal({ personalTenant }: Service, claims: unknown): boolean {
+function isPersonal({ personalTenant }: ConnectedService, claims: unknown): boolean {
   return personalTenant !== null && textAt(claims, 'tid') === personalTenant
 }
 

@@ -32,7 +32,7 @@ interface ServiceScopes {
   inIdToken: boolean
 }
 
-export interface Service {
+export interface ConnectedService {
   /** Type of its sending accounts. */
   type: string
   /** `auth` of its outside accounts. */
@@ -91,7 +91,7 @@ const google = {
   exchanges: ['.google.com', '.googlemail.com'],
   imap: { host: 'imap.gmail.com', port: 993, protocol: 'ssl' },
   smtp: { host: 'smtp.gmail.com', port: 465, protocol: 'ssl' },
-} as const satisfies Service
+} as const satisfies ConnectedService
 
 const microsoft = {
   type: 'outlook_api',
@@ -129,7 +129,7 @@ const microsoft = {
   exchanges: ['.mail.protection.outlook.com', '.mx.microsoft'],
   imap: { host: 'outlook.office365.com', port: 993, protocol: 'ssl' },
   smtp: { host: 'smtp.office365.com', port: 587, protocol: 'starttls' },
-} as const satisfies Service
+} as const satisfies ConnectedService
 
 /** Every service. A new one is added here, with a transport for its sending accounts. */
 export const SERVICES = [google, microsoft] as const
