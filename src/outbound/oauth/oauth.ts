@@ -7,12 +7,12 @@ import { checkName } from '../../directory/teams.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Provider } from '../records.ts'
 import { ApiClient } from '../transports/accounts/api-client.ts'
+import { type ConnectedAuth, type ConnectedType, serviceOfType } from './connected-services.ts'
 import { type Issuer, issuerOf, missingScopes, readAddress } from './issuers.ts'
-import { type ConnectedAuth, type ConnectedType, serviceOfType } from './services.ts'
 import { type Begun, type MailTarget, OAuthStates } from './states.ts'
 import { requestToken } from './token.ts'
 
-export type { ConnectedType } from './services.ts'
+export type { ConnectedType } from './connected-services.ts'
 export type { MailTarget } from './states.ts'
 
 export interface OAuthDeps extends OutboundDeps {

@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
 import type { Reader } from '../../db/db.ts'
 import type { OutboundDeps } from '../deps.ts'
-import type { ConnectedType } from './services.ts'
+import type { ConnectedType } from './connected-services.ts'
 
 /** Lifetime of a state, in ms. */
 export const STATE_MS = 600_000

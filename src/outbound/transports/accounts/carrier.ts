@@ -1,7 +1,7 @@
 // The transport of connected accounts: checks Sent for an uncertain message, rewrites its address fields, sends it, reads the response.
 
+import type { ConnectedType } from '../../oauth/connected-services.ts'
 import { issuerOf } from '../../oauth/issuers.ts'
-import type { ConnectedType } from '../../oauth/services.ts'
 import type { DelayCause, Provider } from '../../records.ts'
 import type { CheckResult, Handed, Handover, Stage, Transport } from '../transport.ts'
 import type { ApiResult } from './api-client.ts'
