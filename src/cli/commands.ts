@@ -44,6 +44,7 @@ import {
   remoteResume,
   remoteShow,
   remoteSync,
+  remoteUndoRemoval,
 } from './remotes.ts'
 import { restore } from './restore.ts'
 import { send } from './send.ts'
@@ -90,7 +91,7 @@ export const GROUPS: readonly CommandGroup[] = [
     title: 'Outside accounts',
     commands: [
       ...[remoteList, remoteShow, remoteAdd, remoteDiscover, remoteSync],
-      ...[remotePause, remoteResume, remoteConfirmRemoval, remoteDelete],
+      ...[remotePause, remoteResume, remoteConfirmRemoval, remoteUndoRemoval, remoteDelete],
     ],
   },
   {

@@ -1,4 +1,4 @@
-// `mailstead remote list`, `show`, `pause`, `resume`, `sync`, `confirm-removal`, `delete`: outside accounts of any team.
+// `mailstead remote list`, `show`, `pause`, `resume`, `sync`, `confirm-removal`, `undo-removal`, `delete`: outside accounts of any team.
 
 import { presentRemoteAccount, type RemoteAccountJson } from '../api/schemas/remote-account.ts'
 import { ProductError } from '../base/errors.ts'
@@ -74,6 +74,19 @@ export const remoteConfirmRemoval: Command = {
   },
 }
 
+export const remoteUndoRemoval: Command = {
+  words: 'remote undo-removal',
+  summary: 'Keep the messages of a held removal, and put them back where they are gone.',
+  operands: [REMOTE_OPERAND],
+  options: {
+    at: { value: 'side', says: 'server or here: where the messages are that are kept', words: REMOVAL_SIDES },
+  },
+  run(call) {
+    const at = oneOf('at', call.text('at'), REMOVAL_SIDES)
+    return change(call, ({ sync }, { teamId, id }) => sync.accounts.undoRemoval(teamId, id, at))
+  },
+}
+
 export const remoteDelete: Command = {
   words: 'remote delete',
   summary: 'End an outside account; nothing is removed at the other side.',
@@ -143,6 +156,8 @@ function linesOf(row: RemoteAccountJson): string[] {
       ? `${messages} messages are gone at the server, and kept here. To remove them here:`
       : `${messages} messages were deleted here, and are kept at the server. To remove them there:`,
     `  mailstead remote confirm-removal ${row.id} --at ${at}`,
+    at === 'here' ? 'To keep them, and put them back at the server:' : 'To keep them, and put them back here:',
+    `  mailstead remote undo-removal ${row.id} --at ${at}`,
   ])
   return [remoteLine(row), '', ...table(shown), ...held]
 }

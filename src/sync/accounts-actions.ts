@@ -9,6 +9,7 @@ export interface RemoteActions {
   resume: boolean
   sync: boolean
   confirmRemoval: boolean
+  undoRemoval: boolean
 }
 
 /** The removals that wait for a confirmation. */
@@ -35,12 +36,13 @@ export function remoteActions(account: Acted): RemoteActions {
     resume: isStopped,
     sync: !isStopped,
     confirmRemoval: heldRemovals(account).length > 0,
+    undoRemoval: heldRemovals(account).length > 0,
   }
 }
 
 /** Why the state does not allow an action, with what to do. */
 export function whyNotRemote({ status }: Pick<RemoteAccount, 'status'>, action: keyof RemoteActions): string {
-  if (action === 'confirmRemoval') return 'No removal is held back.'
+  if (action === 'confirmRemoval' || action === 'undoRemoval') return 'No removal is held back.'
   if (action === 'pause') return 'The outside account is paused already.'
   if (action === 'resume') return `The outside account is ${status}: there is nothing to resume.`
   return status === 'paused'

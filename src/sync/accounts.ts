@@ -144,13 +144,31 @@ export class RemoteAccounts extends RemoteAccountReads {
    * @throws ProductError not_found, conflict (none is held, or on both sides)
    */
   confirmRemoval(teamId: string, id: string, at?: RemovalSide, check?: Check): Promise<RemoteAccount> {
+    return this.#decide(teamId, id, { action: 'confirmRemoval', at, check })
+  }
+
+  /**
+   * Keeps the messages of a removal that is held back, and puts them back on the side where they are gone.
+   * @param at where the messages are; undefined: the side on which a removal is held
+   * @throws ProductError not_found, conflict (none is held, or on both sides)
+   */
+  undoRemoval(teamId: string, id: string, at?: RemovalSide, check?: Check): Promise<RemoteAccount> {
+    return this.#decide(teamId, id, { action: 'undoRemoval', at, check })
+  }
+
+  #decide(
+    teamId: string,
+    id: string,
+    { action, at, check }: { action: 'confirmRemoval' | 'undoRemoval'; at?: RemovalSide; check?: Check },
+  ): Promise<RemoteAccount> {
     const now = this.#deps.clock.now()
-    return this.#act(teamId, id, 'confirmRemoval', check, (account) => {
+    const decision = action === 'confirmRemoval' ? { isConfirmed: true } : { isUndone: true }
+    return this.#act(teamId, id, action, check, (account) => {
       const [held, other] = heldRemovals(account).filter(({ side }) => side === (at ?? side))
       if (held === undefined) throw conflict('No removal is held back on this side.', 'at')
       if (other !== undefined) throw conflict('Removals are held back on both sides. Name one with `at`.', 'at')
       const column = held.side === 'here' ? 'removal' : 'removal_there'
-      return { [column]: JSON.stringify({ ...held.removal, isConfirmed: true }), wanted_at: now }
+      return { [column]: JSON.stringify({ ...held.removal, ...decision }), wanted_at: now }
     })
   }
 

@@ -27,8 +27,8 @@ const REPORTED_MS = HOUR_MS
 /** What is held back, in a sentence for people. */
 export function heldSentence(side: RemovalSide, { messages }: HeldRemoval): string {
   return side === 'here'
-    ? `${messages} messages are gone at the server. They are kept here until this is confirmed, or for 24 hours.`
-    : `${messages} messages were deleted here. They are kept at the server until this is confirmed.`
+    ? `${messages} messages are gone at the server. They are kept here for 24 hours: confirm the removal, or put them back.`
+    : `${messages} messages were deleted here. They are kept at the server until you confirm the removal, or put them back.`
 }
 
 export class Announcements {

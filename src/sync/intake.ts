@@ -296,8 +296,8 @@ export class Intake {
       // Its folder was deleted here: it is in the Inbox, and is to be there as well.
       if (strays.has(index) && session.account.mode === 'mirror')
         session.deps.intents.add(tx, session.account.n, sendNow(one.n))
-      const { head, reading } = present[index]!
-      reportArrival(tx, session, { head, reading, folders: imports[index]!.folders, stored: one })
+      const { head, reading, isOld } = present[index]!
+      if (isOld !== true) reportArrival(tx, session, { head, reading, folders: imports[index]!.folders, stored: one })
     }
     return stored
   }

@@ -13,6 +13,8 @@ import type { SyncSession } from './sync-session.ts'
 export interface KeyedHead {
   head: RemoteHead
   key: Uint8Array
+  /** It was here before: it is no news. */
+  isOld?: boolean
 }
 
 export interface MatchedHead extends KeyedHead {

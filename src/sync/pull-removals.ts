@@ -296,9 +296,9 @@ export class PullRemovals {
   async #putBack(gone: readonly GoneFolder[]): Promise<void> {
     const session = this.#session
     const { messages, intents, states, store } = session.deps
-    const { parts = {} } = session.account.removal ?? {}
+    const { removal } = session.account
     for (const { folder, listed } of gone) {
-      for (let left = Math.min(parts[folder.n]?.messages ?? 0, listed); left > 0; ) {
+      for (let left = Math.min(partOf(removal, folder)?.messages ?? 0, listed); left > 0; ) {
         const count = await session.write((tx) => {
           const rows = messages.gone(folder.n, Math.min(left, GONE_PER_BATCH), tx)
           const numbers = rows.flatMap(({ message }) => message ?? [])

@@ -76,6 +76,7 @@ export class Pull {
   /** Whether the server is to be asked again for messages of a folder that it did not give. */
   hasOpen({ n }: RemoteFolder): boolean {
     const { messages, clock } = this.#session.deps
+    if (messages.restoring(n, 0, 1).length > 0) return true
     return this.#intake.hasMissing(n) || messages.headless(n, clock.now(), 1).length > 0
   }
 
@@ -85,6 +86,17 @@ export class Pull {
     await this.#intake.retryMissing(folder, this.#map)
     const open = messages.headless(folder.n, clock.now(), HEADS_PER_PAGE).map(({ uid }) => uid)
     if (open.length > 0) await this.#take(folder, spansOf(open), (heads) => heads)
+    await this.#restore(folder)
+  }
+
+  /** Fetches again what was deleted here, and is to be put back. */
+  async #restore(folder: RemoteFolder): Promise<void> {
+    const { deps, mail } = this.#session
+    // A folder that was deleted here with its messages comes back first.
+    const isHere = deps.store.folders.keys(mail).some(({ n }) => n === folder.folder)
+    const next = (after: number) => (isHere ? deps.messages.restoring(folder.n, after, HEADS_PER_PAGE) : [])
+    for (let uids = next(0); uids.length > 0; uids = next(uids.at(-1)!))
+      await this.#take(folder, spansOf(uids), (heads) => heads)
   }
 
   /**
@@ -139,8 +151,10 @@ export class Pull {
     const session = this.#session
     const { messages } = session.deps
     await session.ensure(folder.path)
-    const isKnown = ({ state }: RemoteMessage) => state !== CONTENT.headless
-    const rows = messages.in(folder.n, page, countOf(page)).filter(isKnown)
+    const isKnown = ({ state }: RemoteMessage) => state !== CONTENT.headless && state !== CONTENT.restoring
+    const all = messages.in(folder.n, page, countOf(page))
+    const rows = all.filter(isKnown)
+    const old = new Set(all.filter(({ state }) => state === CONTENT.restoring).map(({ uid }) => uid))
     const unknown = without(page, spansOf(rows.map(({ uid }) => uid)))
     if (countOf(unknown) === 0) return null
     const heads = ordered((await readHeads(session, folder, unknown)).sort((a, b) => a.uid - b.uid))
@@ -157,7 +171,8 @@ export class Pull {
     }
     const { known: filed, fresh } = await this.#takeBack(folder, matches)
     await this.#intake.file(folder, this.#map, filed)
-    const count = await this.#intake.fetch(folder, this.#map, fresh, mayGoOn)
+    const marked = fresh.map((one) => (old.has(one.head.uid) ? { ...one, isOld: true } : one))
+    const count = await this.#intake.fetch(folder, this.#map, marked, mayGoOn)
     const left = fresh.slice(count).map(({ head }) => head.uid)
     return left.length === 0 ? null : Math.max(...left) + 1
   }

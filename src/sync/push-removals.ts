@@ -8,6 +8,7 @@ import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT } from './ledger/remote-messages.ts'
 import type { PushCommands } from './push-commands.ts'
 import type { StepOf } from './push-plan.ts'
+import type { HeldRemoval } from './records.ts'
 import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 
@@ -35,6 +36,7 @@ export class PushRemovals {
   readonly #commands: PushCommands
   /** UIDVALIDITY of folders, by number, as it was when the server had another one: their messages are removed after the next look. */
   readonly #waiting = new Map<number, number | null>()
+  readonly #restored = new Set<number>()
 
   constructor(commands: PushCommands) {
     this.#session = commands.session
@@ -44,7 +46,8 @@ export class PushRemovals {
   /** Why messages that were deleted here are kept at the server, in one sentence; null: none are. */
   get reason(): string | null {
     const { removalThere } = this.#session.account
-    return removalThere === null || removalThere.isConfirmed ? null : heldSentence('server', removalThere)
+    const isHeld = removalThere !== null && !removalThere.isConfirmed && removalThere.isUndone !== true
+    return isHeld ? heldSentence('server', removalThere) : null
   }
 
   /** Whether removals can go on that waited for a look at their folder. */
@@ -71,12 +74,36 @@ export class PushRemovals {
     this.#waiting.clear()
     if (session.account.mode === 'collect') return
     const counts = messages.erasedCounts(session.account.n)
+    if (session.account.removalThere?.isUndone === true) return this.#putBack(counts)
     if (counts.size === 0 && session.account.removalThere === null) return
     const removals = this.#removals(counts)
     const held = await this.#held(removals)
     await this.#hold(held)
     for (const { folder } of removals) if (!held.some((one) => one.folder.n === folder.n)) await this.#remove(folder)
     await this.#endConfirmed()
+  }
+
+  /** What a person wants back is fetched again: it is still at the server. */
+  async #putBack(counts: ReadonlyMap<number, number>): Promise<void> {
+    const session = this.#session
+    const { messages, folders, states } = session.deps
+    for (const n of counts.keys()) {
+      for (let left = MESSAGES_PER_COMMAND; left === MESSAGES_PER_COMMAND; )
+        left = await session.write((tx) => messages.restoreErased(tx, n, MESSAGES_PER_COMMAND))
+      this.#restored.add(n)
+    }
+    await session.write((tx) => {
+      states.holdRemoval(tx, session.account, 'server', null)
+      for (const { n, erased } of folders.list(session.account.n, tx))
+        if (erased > 0) folders.set(tx, n, { erased: 0, erasedAt: null })
+    })
+  }
+
+  /** Numbers of the folders whose messages are to be fetched again, each once. */
+  takeRestored(): number[] {
+    const restored = [...this.#restored]
+    this.#restored.clear()
+    return restored
   }
 
   #removals(counts: ReadonlyMap<number, number>): FolderRemoval[] {
@@ -126,7 +153,7 @@ export class PushRemovals {
     if (isSame && held.length > 0) return
     await this.#session.write((tx) =>
       // Confirmed meanwhile: the next round carries it out.
-      this.#session.account.removalThere?.isConfirmed === before?.isConfirmed
+      isDecided(this.#session.account.removalThere) === isDecided(before)
         ? deps.states.holdRemoval(tx, this.#session.account, 'server', held.length === 0 ? null : kept)
         : undefined,
     )
@@ -229,6 +256,10 @@ export class PushRemovals {
       })
     }
   }
+}
+
+function isDecided(removal: HeldRemoval | null): boolean {
+  return removal?.isConfirmed === true || removal?.isUndone === true
 }
 
 function isKept({ role }: RemoteFolder): boolean {

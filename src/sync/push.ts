@@ -53,10 +53,10 @@ export class Push {
     return isAhead || this.#commands.hasDue || this.#removals.areReady
   }
 
-  /** The remote folders into which messages were moved or copied under UIDs that are not known, each once. */
+  /** The remote folders to look at: messages were moved or copied there under UIDs that are not known, or are to be fetched again. */
   takeTargets(): RemoteFolder[] {
     const { folders } = this.#session.deps
-    const targets = [...this.#targets].flatMap((n) => folders.get(n) ?? [])
+    const targets = [...this.#targets, ...this.#removals.takeRestored()].flatMap((n) => folders.get(n) ?? [])
     this.#targets.clear()
     return targets.filter((folder) => this.#session.isRead(folder))
   }

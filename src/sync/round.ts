@@ -125,7 +125,9 @@ export class Round {
       return this.#push.isNeeded
     })
     // Until it has a folder here, its messages would seem to be in none.
-    if (isBack) await this.#readTree()
+    if (!isBack) return
+    await this.#readTree()
+    this.#listedAt = null
   }
 
   /** Sends the messages of a folder that the server has now. */

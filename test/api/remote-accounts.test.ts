@@ -308,6 +308,7 @@ describe('actions', () => {
     assert.equal(paused.status, 'paused')
     assert.deepEqual(paused.allowed_actions, {
       ...{ update: true, delete: true, pause: false, resume: true, sync: false, confirm_removal: false },
+      undo_removal: false,
     })
     failure(await act(id, 'sync'), 409, 'conflict')
     clock.advance(10_000)
@@ -341,6 +342,19 @@ describe('actions', () => {
     await become(id, { removal: JSON.stringify(removal) })
     assert.equal((await read(id)).allowed_actions.confirm_removal, true)
     assert.equal(data<RemoteAccountJson>(await act(id, 'confirm-removal')).allowed_actions.confirm_removal, false)
+    failure(await act(id, 'confirm-removal'), 409, 'conflict')
+  })
+
+  it('a held removal is undone once, and not confirmed afterwards', async () => {
+    const { id } = await mirror()
+    failure(await act(id, 'undo-removal'), 409, 'conflict')
+    const removal = { folders: ['INBOX'], messages: 5000, since: clock.now(), isConfirmed: false }
+    await become(id, { removal_there: JSON.stringify(removal) })
+    assert.equal((await read(id)).allowed_actions.undo_removal, true)
+    failure(await call('POST', `/remote-accounts/${id}/undo-removal`, team.key, { at: 'here' }), 409, 'conflict')
+    const undone = data<RemoteAccountJson>(await act(id, 'undo-removal'))
+    assert.deepEqual([undone.held_removals, undone.allowed_actions.undo_removal], [[], false])
+    failure(await act(id, 'undo-removal'), 409, 'conflict')
     failure(await act(id, 'confirm-removal'), 409, 'conflict')
   })
 

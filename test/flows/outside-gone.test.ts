@@ -167,3 +167,50 @@ test('a message that is moved here while it is removed at the server stays', asy
   mailbox.assertEqual('after both')
   assert.equal(messagesIn(mailbox, 'Work').length, 2)
 })
+
+test('what is gone at the server is put back there with the same ids, also when its folder is gone', async () => {
+  const mailbox = await filled({ INBOX: 30, Work: 20 })
+  const { account } = mailbox
+  const numbers = mailbox.numbers()
+  const before = mailbox.there()
+  empty(account, 'INBOX')
+  account.folders.delete('Work')
+  await mailbox.settle(3)
+  assert.deepEqual(await held(mailbox), [['here', 50]])
+  const undone = await act(mailbox, 'undo-removal', { at: 'here' })
+  assert.deepEqual([undone.status, undone.body.data.held_removals], [200, []])
+  await mailbox.settle(4)
+  assert.deepEqual([mailbox.there(), mailbox.numbers()], [before, numbers])
+  mailbox.assertEqual('after it was put back')
+  assert.equal((await mailbox.record()).status_reason, null)
+  empty(account, 'INBOX', 2)
+  await mailbox.settle(2)
+  mailbox.assertEqual('a later removal is one of its own')
+})
+
+test('what was deleted here is fetched again, with its folder, and is no news', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.create('Work')
+    for (let n = 0; n < 60; n++) account.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+    for (let n = 0; n < 1000; n++) account.add('Work', modelMessage(), { receivedAt: n * 1000 })
+  })
+  await mailbox.settle(1)
+  for (let n = 0; n < 3; n++) mailbox.account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(1)
+  const { store, mail } = mailbox
+  const ids = messagesIn(mailbox, 'INBOX').map(({ id }) => id)
+  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, ids))
+  await store.folderEdits.remove(mail, folderOf(mailbox, 'Work').id, 'delete', () => {})
+  await mailbox.settle(2)
+  assert.deepEqual([mailbox.here().length, mailbox.there().length], [0, 1063])
+  assert.deepEqual(await held(mailbox), [['server', 1063]])
+  assert.equal((await act(mailbox, 'undo-removal')).status, 200)
+  await mailbox.settle(2)
+  mailbox.assertEqual('after it was put back')
+  assert.equal(mailbox.here().length, 1063)
+  const sql = "SELECT count(*) AS count FROM events WHERE mailbox_id = ? AND type = 'message.received'"
+  const [{ count }] = (await models.appliance.app.db.scan.all<{ count: number }>(sql, [mailbox.mailboxId])) as [
+    { count: number },
+  ]
+  assert.equal(count, 3)
+})

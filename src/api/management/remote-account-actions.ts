@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { type Route, type RouteLimits, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import type { RemoteAccount } from '../../sync/records.ts'
+import type { RemoteAccount, RemovalSide } from '../../sync/records.ts'
 import { record } from '../schemas/record.ts'
 import { answerRemoteAccount, RemoteAccountJson, RemovalSideName, versionOf } from '../schemas/remote-account.ts'
 
@@ -37,35 +37,63 @@ function action(verb: string, docs: ActionDocs, act: Act, limits?: RouteLimits):
   })
 }
 
-const confirmRemoval = route({
-  method: 'POST',
-  path: '/remote-accounts/{remote_account_id}/confirm-removal',
-  docs: {
+const RemovalDecision = record(
+  'RemovalDecision',
+  'Which removal is meant.',
+  { at: Type.Optional(RemovalSideName) },
+  { at: 'here' },
+)
+
+type Decide = (
+  app: Context,
+  teamId: string,
+  id: string,
+  at: RemovalSide | undefined,
+  check: Check,
+) => Promise<RemoteAccount>
+
+/** A decision on a removal that is held back. */
+function decision(verb: string, docs: ActionDocs, decide: Decide): Route {
+  return route({
+    method: 'POST',
+    path: `/remote-accounts/{remote_account_id}/${verb}`,
+    docs: { ...docs, tag: 'Outside accounts' },
+    access: { as: 'team', permission: 'remote.manage' },
+    params,
+    body: { schema: RemovalDecision, optional: true },
+    reply: { schema: RemoteAccountJson, etag: true },
+    async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
+      const matches: Check = (current) => request.matches(versionOf(current))
+      return answerRemoteAccount(await decide(app, principal.teamId, id, body?.at, matches))
+    },
+  })
+}
+
+const confirmRemoval = decision(
+  'confirm-removal',
+  {
     operation: 'confirmRemoteRemoval',
     summary: 'Let a held removal of many messages happen',
     description:
-      'More than 1,000 messages and half a folder that vanish at the server are kept here until this, or for 24 hours; those that are ' +
+      'Many messages that vanish at the server within a day are kept here until this, or for 24 hours; those that are ' +
       'deleted here within a day are kept at the server until this. `held_removals` says what is held. 409 when nothing is, or when ' +
       'something is held on both sides and `at` is left out.',
-    tag: 'Outside accounts',
   },
-  access: { as: 'team', permission: 'remote.manage' },
-  params,
-  body: {
-    schema: record(
-      'RemovalConfirmation',
-      'Which removal is to happen.',
-      { at: Type.Optional(RemovalSideName) },
-      { at: 'here' },
-    ),
-    optional: true,
+  (app, teamId, id, at, check) => app.sync.accounts.confirmRemoval(teamId, id, at, check),
+)
+
+const undoRemoval = decision(
+  'undo-removal',
+  {
+    operation: 'cancelRemoteRemoval',
+    summary: 'Keep the messages of a held removal, and put them back',
+    description:
+      'Messages that are gone at the server (`here`) are stored there again from the copies here, in the same folders. Messages that were ' +
+      'deleted here (`server`) are fetched again, with new ids. 409 when nothing is held, or when something is held on both sides and ' +
+      '`at` is left out.',
   },
-  reply: { schema: RemoteAccountJson, etag: true },
-  async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
-    const matches: Check = (current) => request.matches(versionOf(current))
-    return answerRemoteAccount(await app.sync.accounts.confirmRemoval(principal.teamId, id, body?.at, matches))
-  },
-})
+  (app, teamId, id, at, check) => app.sync.accounts.undoRemoval(teamId, id, at, check),
+)
 
 export const remoteAccountActions = [
   action(
@@ -100,4 +128,5 @@ export const remoteAccountActions = [
     { throttle: SYNC_RATE },
   ),
   confirmRemoval,
+  undoRemoval,
 ]

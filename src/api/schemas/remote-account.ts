@@ -55,6 +55,7 @@ const ACTIONS = record('RemoteActions', 'Permitted actions.', {
   resume: Type.Boolean(),
   sync: Type.Boolean(),
   confirm_removal: Type.Boolean({ description: 'A removal of many messages is held back: see `held_removals`.' }),
+  undo_removal: Type.Boolean({ description: 'The same: its messages can be kept, and put back.' }),
 })
 
 /** Where messages are that a held removal would remove. */
@@ -65,7 +66,7 @@ export const RemovalSideName = Words(
 
 const HeldRemovalJson = record(
   'HeldRemoval',
-  'A removal of many messages that waits for `confirm-removal`.',
+  'A removal of many messages that waits for `confirm-removal` or `undo-removal`.',
   {
     at: RemovalSideName,
     messages: count('Messages that would be removed.'),
@@ -182,7 +183,15 @@ export const RemoteAccountJson = record(
     kind: 'dovecot',
     push: 'idle',
     held_removals: [],
-    allowed_actions: { update: true, delete: true, pause: true, resume: false, sync: true, confirm_removal: false },
+    allowed_actions: {
+      update: true,
+      delete: true,
+      pause: true,
+      resume: false,
+      sync: true,
+      confirm_removal: false,
+      undo_removal: false,
+    },
   },
 )
 export type RemoteAccountJson = Static<typeof RemoteAccountJson>
@@ -255,7 +264,7 @@ export function presentRemoteState(account: RemoteAccount): RemoteStateJson {
 
 export function presentRemoteAccount(account: RemoteAccount): RemoteAccountJson {
   const { imap, providerId, folderId, kind, push } = account
-  const { confirmRemoval, ...actions } = remoteActions(account)
+  const { confirmRemoval, undoRemoval, ...actions } = remoteActions(account)
   return {
     ...presentRemoteState(account),
     imap_host: imap?.host ?? null,
@@ -268,7 +277,7 @@ export function presentRemoteAccount(account: RemoteAccount): RemoteAccountJson 
     since: isoTimeOrNull(account.since),
     ...{ kind, push },
     held_removals: heldRemovals(account).map(({ side, removal }) => presentHeld(side, removal)),
-    allowed_actions: { ...actions, confirm_removal: confirmRemoval },
+    allowed_actions: { ...actions, confirm_removal: confirmRemoval, undo_removal: undoRemoval },
   }
 }
 

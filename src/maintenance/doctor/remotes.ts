@@ -46,7 +46,8 @@ function findingOf(account: RemoteAccount): Finding {
     const { side, removal } = held
     const says = `${who} holds back the removal of ${removal.messages} messages${side === 'server' ? ' at the server' : ''}.`
     const more = side === 'server' ? ' --at server' : ''
-    return warning('outside account', says, `To let it happen: mailstead remote confirm-removal ${id}${more}`)
+    const cure = `To let it happen: mailstead remote confirm-removal ${id}${more}; to put the messages back: mailstead remote undo-removal ${id}${more}`
+    return warning('outside account', says, cure)
   }
   const why = (statusReason ?? 'the reason is not known').replace(/\.$/, '')
   const says = status === 'error' ? `${who} has stopped: ${why}.` : `${who} has not been reached for hours: ${why}.`

@@ -10,9 +10,9 @@ import type { UidSpan } from '../server.ts'
 
 /**
  * What is known of the content of a message. `missing`: its head, and not its content; `unreadable`: it is not fetched; `headless`: its UID
- * only; `erased`: it was deleted here, and is to be removed there.
+ * only; `erased`: it was deleted here, and is to be removed there; `restoring`: it was deleted here, and is to be fetched again.
  */
-export const CONTENT = { known: 0, missing: 1, unreadable: 2, headless: 3, erased: 4 } as const
+export const CONTENT = { known: 0, missing: 1, unreadable: 2, headless: 3, erased: 4, restoring: 5 } as const
 /** Attempts after which an erased message is left at a server that refuses to remove it, and the pause after the first, ms. */
 const ERASE_TRIES_MAX = 6
 const ERASE_RETRY_MS = MINUTE_MS
@@ -259,6 +259,27 @@ export class RemoteMessages {
        WHERE remote_folder = ? AND uid IN (SELECT value FROM json_each(?))`,
       [folder, JSON.stringify(uids)],
     )
+  }
+
+  /** Messages of a folder that were deleted here are to be fetched again, at most `limit`. @returns how many */
+  restoreErased(tx: Tx, folder: number, limit: number): number {
+    const { changes } = tx.run(
+      `UPDATE remote_messages SET state = ${CONTENT.restoring}, tries = 0, tried_at = NULL WHERE (remote_folder, uid) IN
+         (SELECT remote_folder, uid FROM remote_messages
+          WHERE remote_folder = ? AND state <> 0 AND state = ${CONTENT.erased} AND uid > 0 LIMIT ?)`,
+      [folder, limit],
+    )
+    return changes
+  }
+
+  /** UIDs of messages of a folder that are to be fetched again, ascending. */
+  restoring(folder: number, after: number, limit: number): number[] {
+    const rows = this.#db.read.all<{ uid: number }>(
+      `SELECT uid FROM remote_messages WHERE remote_folder = ? AND state <> 0 AND state = ${CONTENT.restoring} AND uid > ?
+       ORDER BY uid LIMIT ?`,
+      [folder, after, limit],
+    )
+    return rows.map(({ uid }) => uid)
   }
 
   /** How many messages of each folder of an account are to be removed, by its number. */

@@ -1,5 +1,6 @@
 // The outside account that a mailbox is: its state in a sentence, how far its import is, and what can be done.
 
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { done, take } from '../../api/client.ts'
 import type { RemoteAccount } from '../../api/types.ts'
@@ -17,6 +18,11 @@ import { useTeam } from '../team.ts'
 const LOOK_MS = 3000
 type Verb = 'pause' | 'resume'
 type Side = RemoteAccount['held_removals'][number]['at']
+/** What a person chose to do about a held removal. */
+interface Decision {
+  side: Side
+  verb: 'confirm-removal' | 'undo-removal'
+}
 
 export function OutsideState({ id }: { id: string }) {
   const team = useTeam()
@@ -33,7 +39,7 @@ export function OutsideState({ id }: { id: string }) {
 
 function Shown({ account }: { account: RemoteAccount }) {
   const team = useTeam()
-  const [open, setOpen] = useState<'password' | Side | null>(null)
+  const [open, setOpen] = useState<'password' | Decision | null>(null)
   const path = { remote_account_id: account.id }
   const act = useAction(async (verb: Verb) => {
     const route = `/remote-accounts/{remote_account_id}/${verb}` as const
@@ -70,39 +76,52 @@ function Shown({ account }: { account: RemoteAccount }) {
               </Button>
             )}
             {held.map(({ at }) => (
-              <Button key={at} size="short" kind="danger" onPress={() => setOpen(at)}>
-                {words.confirmRemoval[at]}
-              </Button>
+              <Fragment key={at}>
+                <Button size="short" icon="undo-2" onPress={() => setOpen({ side: at, verb: 'undo-removal' })}>
+                  {words.undoRemoval}
+                </Button>
+                <Button size="short" kind="danger" onPress={() => setOpen({ side: at, verb: 'confirm-removal' })}>
+                  {words.confirmRemoval[at]}
+                </Button>
+              </Fragment>
             ))}
           </span>
         )}
       </div>
       {open === 'password' && <NewSecret account={account} onClose={() => setOpen(null)} />}
       {open !== null && open !== 'password' && (
-        <ConfirmRemoval account={account} side={open} onClose={() => setOpen(null)} />
+        <DecideRemoval account={account} decision={open} onClose={() => setOpen(null)} />
       )}
     </ToneLine>
   )
 }
 
-function ConfirmRemoval({ account, side, onClose }: { account: RemoteAccount; side: Side; onClose: () => void }) {
+interface DecisionProps {
+  account: RemoteAccount
+  decision: Decision
+  onClose: () => void
+}
+
+function DecideRemoval({ account, decision: { side, verb }, onClose }: DecisionProps) {
   const team = useTeam()
   const confirm = useAction(async () => {
     const params = { path: { remote_account_id: account.id } }
-    await done(team.api.POST('/remote-accounts/{remote_account_id}/confirm-removal', { params, body: { at: side } }))
+    const route = `/remote-accounts/{remote_account_id}/${verb}` as const
+    await done(team.api.POST(route, { params, body: { at: side } }))
     refresh(team.id, 'mailboxes', 'outside', account.id)
     onClose()
   })
+  const isUndo = verb === 'undo-removal'
   return (
     <Confirm
-      title={words.confirmTitle[side]}
-      verb={words.confirmRemoval[side]}
+      title={isUndo ? words.undoTitle[side] : words.confirmTitle[side]}
+      verb={isUndo ? words.undoRemoval : words.confirmRemoval[side]}
       isBusy={confirm.isBusy}
       error={confirm.error}
       onConfirm={() => void confirm.run()}
       onClose={onClose}
     >
-      {words.confirmText[side]}
+      {isUndo ? words.undoText[side] : words.confirmText[side]}
     </Confirm>
   )
 }

@@ -29,8 +29,9 @@ export const outside = {
   error: (reason: string) => `Stopped: ${reason}`,
   unknown: 'the reason is not known.',
   held: {
-    here: 'Many messages were removed at the other side at once. They are kept here until you confirm the removal.',
-    server: 'Many messages were deleted here at once. They are kept at the other side until you confirm the removal.',
+    here: 'Many messages were removed at the other side at once. They are kept here for a day: confirm the removal, or put them back.',
+    server:
+      'Many messages were deleted here at once. They are kept at the other side until you confirm the removal, or put them back.',
   },
   pause: 'Pause',
   resume: 'Sign in again',
@@ -39,6 +40,12 @@ export const outside = {
   confirmText: {
     here: 'They are gone at the other side. Here they cannot be restored afterwards.',
     server: 'They are gone here. At the other side they cannot be restored afterwards.',
+  },
+  undoRemoval: 'Keep them and put them back',
+  undoTitle: { here: 'Put the messages back at the other side?', server: 'Put the messages back here?' },
+  undoText: {
+    here: 'They stay here, and are stored at the other side again, in the same folders.',
+    server: 'They are still at the other side, and are fetched from there again.',
   },
   newPassword: 'New password',
   newPasswordTitle: (email: string) => `Password of ${email}`,
