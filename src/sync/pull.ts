@@ -8,7 +8,8 @@ import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
 import { type FolderLook, lookAt } from './look.ts'
-import { type MatchedHead, type Matches, matchHeads } from './matching.ts'
+import { type KeyedHead, type MatchedHead, type Matches, matchHeads } from './matching.ts'
+import { Recognition } from './recognition.ts'
 import { isRefusal, type RemoteHead, ServerError, type UidSpan } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { highest, spansOf, within, without } from './uid-spans.ts'
@@ -19,6 +20,7 @@ const HEADS_PER_PAGE = 500
 export class Pull {
   readonly #session: SyncSession
   readonly #intake: Intake
+  readonly #recognition: Recognition
   /** Messages below the lowest known UID of folders that are being imported, as of this session. */
   readonly #older = new Map<number, UidSpan[]>()
   /** Reads the folders again, when a message has a label that no folder stands for. */
@@ -27,6 +29,7 @@ export class Pull {
   constructor(session: SyncSession, readTree: () => Promise<void>) {
     this.#session = session
     this.#intake = new Intake(session)
+    this.#recognition = new Recognition(session)
     this.#readTree = readTree
   }
 
@@ -169,9 +172,12 @@ export class Pull {
       }
       matches = matchHeads(session, folder, heads)
     }
+    matches = this.#recognition.recognize(folder, matches)
     const { known: filed, fresh } = await this.#takeBack(folder, matches)
     await this.#intake.file(folder, this.#map, filed)
-    const marked = fresh.map((one) => (old.has(one.head.uid) ? { ...one, isOld: true } : one))
+    // Messages of a folder whose UIDs changed are dated anew by some servers: they are not news.
+    const isOld = ({ head }: KeyedHead) => old.has(head.uid) || (folder.lowest !== 1 && folder.doubt !== null)
+    const marked = fresh.map((one) => (isOld(one) ? { ...one, isOld: true } : one))
     const count = await this.#intake.fetch(folder, this.#map, marked, mayGoOn)
     const left = fresh.slice(count).map(({ head }) => head.uid)
     return left.length === 0 ? null : Math.max(...left) + 1

@@ -1,6 +1,7 @@
 // The outgoing half of a round: what changed here since it was last sent, compared with the base.
 
 import { FolderMap, seenMarks } from './folder-map.ts'
+import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'
 import { flagOf } from './marks.ts'
@@ -233,6 +234,9 @@ export class Push {
               } else {
                 messages.remove(tx, one.folder, [one.uid])
                 this.#commands.add(tx, { ...one, folder: to.n, uid, labels: one.labels && [] })
+                // Out of Trash and Junk it has no label: those of its folders here are set next.
+                if (one.labels !== null && one.message !== null && to.role === 'archive')
+                  deps.intents.add(tx, this.#session.account.n, sendNow(one.message))
               }
             }
           })

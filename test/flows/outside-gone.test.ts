@@ -214,3 +214,27 @@ test('what was deleted here is fetched again, with its folder, and is no news', 
   ]
   assert.equal(count, 3)
 })
+
+test('after a move to another server, which dates all messages anew, they are the same, and old mail is no news', async () => {
+  const mailbox = await filled({ INBOX: 30, Work: 5 })
+  const numbers = mailbox.numbers()
+  const { account } = mailbox
+  const { fetched } = account
+  for (const path of ['INBOX', 'Work']) {
+    account.renumber(path)
+    for (const message of account.folder(path).messages.values()) message.receivedAt = models.clock.now()
+  }
+  // Never seen here before the move.
+  const bytes = Buffer.concat([Buffer.from('Date: Mon, 01 Jan 2024 00:00:00 +0000\r\n'), modelMessage()])
+  const inbox = account.folder('INBOX')
+  account.add('INBOX', bytes, { receivedAt: models.clock.now() })
+  inbox.uidValidity += 1
+  await mailbox.settle(3)
+  mailbox.assertEqual('after the move')
+  assert.deepEqual([mailbox.numbers().slice(0, 35), account.fetched], [numbers, fetched + 1])
+  account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(1)
+  const sql = "SELECT count(*) AS count FROM events WHERE mailbox_id = ? AND type = 'message.received'"
+  const rows = await models.appliance.app.db.scan.all<{ count: number }>(sql, [mailbox.mailboxId])
+  assert.deepEqual(rows, [{ count: 1 }])
+})

@@ -476,6 +476,13 @@ test('labels are folders, and a message may be in several', async () => {
   await mailbox.settle(2)
   assert.equal(account.folder('[Gmail]/Trash').messages.size, 2)
   assert.equal(account.folder(ALL).messages.size, 2)
+  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Inbox').id] } })
+  await mailbox.settle(1)
+  const back = [...account.folder(ALL).messages.values()].at(-1)!
+  assert.deepEqual([account.folder(ALL).messages.size, [...back.labels]], [3, ['\\Inbox']], 'out of Trash')
+  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Trash').id] } })
+  await mailbox.settle(2)
+  assert.equal(account.folder(ALL).messages.size, 2)
   await mailbox.import(modelMessage(), folder('Work').id)
   await mailbox.settle(2)
   const [last] = [...account.folder(ALL).messages.values()].slice(-1)
