@@ -159,7 +159,8 @@ function linesOf(row: RemoteAccountJson): string[] {
     at === 'here' ? 'To keep them, and put them back at the server:' : 'To keep them, and put them back here:',
     `  mailstead remote undo-removal ${row.id} --at ${at}`,
   ])
-  return [remoteLine(row), '', ...table(shown), ...held]
+  const differs = row.differences.flatMap(({ sentence, next_step: next }) => ['', sentence, `  ${next}`])
+  return [remoteLine(row), '', ...table(shown), ...held, ...differs]
 }
 
 function skippedText({

@@ -1,7 +1,7 @@
 // Maps rows of `remote_accounts` to records.
 
 import type { Row, SqlValue } from '../db/db.ts'
-import type { HeldRemoval, RemoteAccount, RemoteProtocol, SkippedMessages } from './records.ts'
+import type { HeldRemoval, RemoteAccount, RemoteDifference, RemoteProtocol, SkippedMessages } from './records.ts'
 
 export function presentRemote(row: Row): RemoteAccount {
   return {
@@ -77,6 +77,7 @@ function stateOf(row: Row) {
     taken: row.taken as number,
     takenAt: row.taken_at as number | null,
     skipped: skippedOf(row.skipped),
+    differences: row.differences == null ? [] : (JSON.parse(row.differences as string) as RemoteDifference[]),
     day: row.day as number,
     dayBytes: row.day_bytes as number,
   }

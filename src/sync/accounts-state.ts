@@ -9,6 +9,7 @@ import type {
   CarryDirection,
   HeldRemoval,
   RemoteAccount,
+  RemoteDifference,
   RemoteErrorKind,
   RemoteStatus,
   RemovalSide,
@@ -33,6 +34,14 @@ const DUE_PAGE = 100
 
 /** The account is paused, changed, deleted or taken by another worker: what is in progress ends without a trace. */
 export class AccountTaken extends Error {}
+
+/** What a round tells people. */
+interface RoundResult {
+  /** Why something waits, or differs, in one sentence. */
+  reason: string | null
+  skipped: SkippedMessages
+  differences: readonly RemoteDifference[]
+}
 
 interface Deps {
   db: Db
@@ -237,9 +246,12 @@ export class AccountStates {
   }
 
   /** A round is done. @param skipped messages of the server that are not here */
-  synced(tx: Tx, n: number, reason: string | null, skipped: SkippedMessages): void {
-    const stored = skipped.messages === 0 ? null : JSON.stringify(skipped)
-    this.#set(tx, n, { synced_at: this.#deps.clock.now(), status_reason: reason, skipped: stored })
+  synced(tx: Tx, n: number, { reason, skipped, differences }: RoundResult): void {
+    this.#set(tx, n, {
+      ...{ synced_at: this.#deps.clock.now(), status_reason: reason },
+      skipped: skipped.messages === 0 ? null : JSON.stringify(skipped),
+      differences: differences.length === 0 ? null : JSON.stringify(differences),
+    })
   }
 
   treeRead(tx: Tx, n: number): void {

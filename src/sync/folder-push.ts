@@ -2,6 +2,7 @@
 
 import { MINUTE_MS } from '../base/durations.ts'
 import type { FolderRole } from '../store/records.ts'
+import type { RefusedFolder } from './differences.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { HOLDS_FOLDERS, type RemoteTree } from './remote-tree.ts'
 import { ServerError } from './server.ts'
@@ -29,10 +30,21 @@ export class FolderPush {
   /** How often the server refused some of it, and when it is tried again (ms). */
   #tries = 0
   #retryAt = Number.POSITIVE_INFINITY
+  /** By path here: what the server answered; null: it cannot have the name. */
+  readonly #refused = new Map<string, string | null>()
 
   constructor(session: SyncSession, tree: RemoteTree) {
     this.#session = session
     this.#tree = tree
+  }
+
+  /** Folders that are here only, because the server does not take their names; those in them are not named. */
+  get refused(): RefusedFolder[] {
+    const { deps, mail } = this.#session
+    const here = new Set(deps.store.folders.paths(mail).map(({ path }) => path))
+    for (const path of this.#refused.keys()) if (!here.has(path)) this.#refused.delete(path)
+    const isTop = (path: string) => !this.#refused.keys().some((other) => path.startsWith(`${other}/`))
+    return [...this.#refused].filter(([path]) => isTop(path)).map(([path, reason]) => ({ path, reason }))
   }
 
   /** Whether folders changed here since they were compared: also while a round was sending messages. */
@@ -94,10 +106,10 @@ export class FolderPush {
     const row = this.#rows().find((one) => one.folder === folder.n)
     if (row === undefined || !isMoved(folder, row)) return
     const to = this.#pathOf(folder.path)
-    if (to === undefined) return
+    if (to === undefined) return void this.#refused.set(folder.path, null)
     const { delimiter } = this.#tree
     const former = row.localPath
-    if (to !== row.path && !(await this.#try('rename', () => session.server.renameFolder(row.path, to))))
+    if (to !== row.path && !(await this.#name('rename', folder.path, () => session.server.renameFolder(row.path, to))))
       return this.#tryLater()
     await session.write((tx) => {
       for (const one of folders.list(session.account.n, tx)) {
@@ -124,8 +136,9 @@ export class FolderPush {
     const hasChildren = store.views.status(session.mail, folder.n)?.hasChildren ?? false
     if (folder.role !== null && messages === 0 && !hasChildren) return
     const path = this.#pathOf(folder.path)
-    if (path === undefined || this.#rows().some((one) => one.path === path)) return
-    if (!(await this.#try('create', () => session.server.createFolder(path)))) return this.#tryLater()
+    if (path === undefined) return void this.#refused.set(folder.path, null)
+    if (this.#rows().some((one) => one.path === path)) return
+    if (!(await this.#name('create', folder.path, () => session.server.createFolder(path)))) return this.#tryLater()
     await session.write((tx) => {
       const row = { path, folder: folder.n, localPath: folder.path, role: folder.role, state: 'followed' as const }
       folders.add(tx, session.account.n, { ...row, compareAfter: 0 })
@@ -179,8 +192,19 @@ export class FolderPush {
     }
   }
 
+  /** Gives a folder its name there. @param path here @returns false when the server refuses it */
+  async #name(what: string, path: string, command: () => Promise<void>): Promise<boolean> {
+    const isDone = await this.#try(what, command, (reason) => this.#refused.set(path, reason))
+    if (isDone) this.#refused.delete(path)
+    return isDone
+  }
+
   /** @returns false when the server refuses */
-  async #try(what: string, command: () => Promise<void>): Promise<boolean> {
+  async #try(
+    what: string,
+    command: () => Promise<void>,
+    onRefused: (reason: string) => void = () => {},
+  ): Promise<boolean> {
     const { log } = this.#session.deps
     try {
       await command()
@@ -189,6 +213,7 @@ export class FolderPush {
       if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
       const remote = this.#session.account.id
       log.warn({ event: 'sync.change_refused', remote, what, reason: error.message }, 'The server refused a change')
+      onRefused(error.message)
       return false
     }
   }

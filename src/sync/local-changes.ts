@@ -19,7 +19,7 @@ import {
 import type { SyncSession } from './sync-session.ts'
 
 /** What of a folder is not as it is at the server. */
-const CROWDED = `Some of its messages are in more than ${FOLDERS_MAX} folders: here they are not in all of them.`
+export const CROWDED = `Some of its messages are in more than ${FOLDERS_MAX} folders: here they are not in all of them.`
 
 /** A message whose marks changed at the server. */
 export interface MarkedMessage {

@@ -62,6 +62,7 @@ export async function lookAt(
   await session.write((tx) =>
     session.deps.folders.set(tx, current.n, {
       ...{ modSeq: opened.modSeq, total: opened.messages, lookedAt: session.deps.clock.now() },
+      isReadOnly: opened.isWritable ? 0 : 1,
     }),
   )
   const read = session.deps.folders.get(current.n)!

@@ -175,7 +175,7 @@ export class Pull {
     matches = this.#recognition.recognize(folder, matches)
     const { known: filed, fresh } = await this.#takeBack(folder, matches)
     await this.#intake.file(folder, this.#map, filed)
-    // Messages of a folder whose UIDs changed are dated anew by some servers: they are not news.
+    // Messages of a folder whose UIDs changed get new dates from some servers: they are not news.
     const isOld = ({ head }: KeyedHead) => old.has(head.uid) || (folder.lowest !== 1 && folder.doubt !== null)
     const marked = fresh.map((one) => (isOld(one) ? { ...one, isOld: true } : one))
     const count = await this.#intake.fetch(folder, this.#map, marked, mayGoOn)

@@ -1,4 +1,4 @@
-// After the UIDs of a folder changed: messages that its server dates anew, as after a move to another one, are the same as before.
+// After the UIDs of a folder changed: messages that got new dates from their server, as after a move to another one, are the same as before.
 
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'

@@ -77,6 +77,8 @@ export interface RemoteAccount {
   removal: HeldRemoval | null
   /** A removal here that is held back from the server. */
   removalThere: HeldRemoval | null
+  /** As of the last round. */
+  differences: RemoteDifference[]
   /** Messages taken out here since `takenAt` (ms), because they were gone at the server. */
   taken: number
   takenAt: number | null
@@ -141,6 +143,19 @@ export interface SkippedMessages {
   tooLarge: number
   /** When the first of the others is asked for again, ms; null: none is. */
   nextTryAt: number | null
+}
+
+/** `folder_left_out`: not read; `folder_name`: refused by the server; `read_only`; `labels`: too many; `skipped`: messages that are not here. */
+export const DIFFERENCE_KINDS = ['folder_left_out', 'folder_name', 'read_only', 'labels', 'skipped'] as const
+
+/** What of an account is lastingly not as it is at its server. */
+export interface RemoteDifference {
+  kind: (typeof DIFFERENCE_KINDS)[number]
+  /** Path, here as far as the folder is here. */
+  folder: string | null
+  sentence: string
+  /** What a person can do, in one sentence. */
+  nextStep: string
 }
 
 export interface ImportProgress {

@@ -2,6 +2,7 @@
 
 import { MINUTE_MS } from '../base/durations.ts'
 import { sortByReceipt } from '../store/folders-sort.ts'
+import { differencesOf } from './differences.ts'
 import { FolderPush } from './folder-push.ts'
 import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
@@ -10,7 +11,6 @@ import { Pull } from './pull.ts'
 import { PullRemovals } from './pull-removals.ts'
 import { Push } from './push.ts'
 import type { MayAppend } from './push-appends.ts'
-import type { SkippedMessages } from './records.ts'
 import { isLeftOut, RemoteTree } from './remote-tree.ts'
 import { isRefusal, type ListedFolder, type RemoteFolderStatus, type ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
@@ -75,7 +75,7 @@ export class Round {
    */
   async run(because: { arrivals: boolean; wanted: boolean }): Promise<boolean> {
     const session = this.#session
-    const { states, clock } = session.deps
+    const { states, clock, folders } = session.deps
     session.refresh()
     const isListDue = because.wanted || this.#listedAt === null || clock.now() >= this.nextAt
     const looked = isListDue ? await this.#lookAtChanged() : await this.#lookAtArrivals(because.arrivals)
@@ -88,21 +88,21 @@ export class Round {
     if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
     if (this.#removals.hasUnlisted) this.#listedAt = null
     await session.write((tx) => {
-      const skipped = skippedOf(tx, session.account.n)
-      states.synced(tx, session.account.n, this.#reason(skipped), skipped)
+      const { n } = session.account
+      const differences = differencesOf({ folders, reader: tx }, n, this.#folderPush.refused)
+      const skipped = skippedOf(tx, n)
+      const differs = differences.find(({ kind }) => kind !== 'skipped')?.sentence ?? skippedSentence(skipped)
+      states.synced(tx, n, { reason: this.#reason() ?? differs, skipped, differences })
     })
     return more
   }
 
   /** Why something waits, in one sentence; null: nothing does. */
-  #reason(skipped: SkippedMessages): string | null {
+  #reason(): string | null {
     const followed = new Set(this.#session.followed().map(({ n }) => n))
     for (const n of this.#refused.keys()) if (!followed.has(n)) this.#refused.delete(n)
     const [refused] = this.#refused.values()
-    const [leftOut] = this.#leftOut()
-    const unread = leftOut === undefined ? null : `The folder ${leftOut.path} is not read. ${leftOut.reason}`
-    const waits = this.#push.held ?? this.#pull.reason ?? this.#push.reason ?? refused?.reason
-    return waits ?? unread ?? skippedSentence(skipped)
+    return this.#push.held ?? this.#pull.reason ?? this.#push.reason ?? refused?.reason ?? null
   }
 
   /** Folders of the server whose messages are missing here. */

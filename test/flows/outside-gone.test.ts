@@ -215,7 +215,7 @@ test('what was deleted here is fetched again, with its folder, and is no news', 
   assert.equal(count, 3)
 })
 
-test('after a move to another server, which dates all messages anew, they are the same, and old mail is no news', async () => {
+test('after a move to another server, which gives all messages new dates, they are the same, and old mail is no news', async () => {
   const mailbox = await filled({ INBOX: 30, Work: 5 })
   const numbers = mailbox.numbers()
   const { account } = mailbox

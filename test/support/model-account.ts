@@ -64,6 +64,8 @@ export class ModelAccount {
   pace: (() => Promise<void>) | null = null
   /** UIDs whose heads the server does not give. */
   readonly headless = new Set<number>()
+  /** Paths of folders in which nothing can be changed. */
+  readonly readOnly = new Set<string>()
   /** UIDs at whose contents the connection breaks. */
   readonly breaking = new Set<number>()
   /** UIDs that make the server refuse each FETCH of their contents, or of anything of them. */
@@ -287,7 +289,7 @@ export class ModelConnection implements AccountServer {
               changed: this.#changed(folder, since),
             }
       const { keywords } = this.#account.abilities
-      return { ...this.#statusOf(folder), keywords, isWritable: true, difference }
+      return { ...this.#statusOf(folder), keywords, isWritable: !this.#account.readOnly.has(path), difference }
     }
     return this.#run('SELECT', work, path)
   }
@@ -449,10 +451,14 @@ export class ModelConnection implements AccountServer {
   }
 
   createFolder(path: string): Promise<void> {
-    return this.#run('CREATE', () => {
-      if (this.#account.folders.has(path)) throw new ServerError('refused', 'It exists.')
-      this.#account.create(path)
-    })
+    return this.#run(
+      'CREATE',
+      () => {
+        if (this.#account.folders.has(path)) throw new ServerError('refused', 'It exists.')
+        this.#account.create(path)
+      },
+      path,
+    )
   }
 
   renameFolder(path: string, to: string): Promise<void> {

@@ -9,6 +9,7 @@ import { CONNECTED_AUTHS } from '../../outbound/oauth/connected-services.ts'
 import { heldRemovals, remoteActions } from '../../sync/accounts-actions.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
 import {
+  DIFFERENCE_KINDS,
   type DiscoveredAccount,
   type DiscoveredServer,
   type HeldRemoval,
@@ -89,6 +90,29 @@ const SkippedJson = record(
   { messages: 3, too_large: 1, next_try_at: '2030-01-02T03:10:05.000Z' },
 )
 
+const DifferenceJson = record(
+  'RemoteDifference',
+  'What of the account is lastingly not as it is at its server.',
+  {
+    kind: Words(
+      DIFFERENCE_KINDS,
+      '`folder_left_out`: a folder that is not read; `folder_name`: a folder that is only here, because the server does not take its name; ' +
+        '`read_only`: a folder in which the server lets nothing be changed; `labels`: messages with more labels or copies than a message can ' +
+        'have folders; `skipped`: messages that are not here.',
+    ),
+    folder: Nullable(Type.String({ description: 'Its path.' })),
+    sentence: Type.String(),
+    next_step: Type.String({ description: 'What a person can do.' }),
+  },
+  {
+    kind: 'folder_name',
+    folder: 'Invoices 1.2026',
+    sentence:
+      'The server does not take the folder Invoices 1.2026: it is only here, with its messages. Its name has the character that separates folders there.',
+    next_step: 'Give it another name here, without a dot or slash and not with a dot at its beginning.',
+  },
+)
+
 const STATE_MEMBERS = {
   id: Id('remoteAccount'),
   mailbox_id: Id('mailbox'),
@@ -101,6 +125,9 @@ const STATE_MEMBERS = {
   next_try_at: TimeOrNull('When it is tried again; null unless it is delayed.'),
   import: ImportJson,
   skipped_messages: SkippedJson,
+  differences: Type.Array(DifferenceJson, {
+    description: 'What is lastingly not as it is at the server, as of the last comparison; up to 50.',
+  }),
   last_synced_at: TimeOrNull('When both sides were last compared; null before.'),
   created_at: TimeOf('When it was attached.'),
   updated_at: TimeOf('When it last changed.'),
@@ -130,6 +157,7 @@ const STATE_EXAMPLE = {
   next_try_at: null,
   import: IMPORT_EXAMPLE,
   skipped_messages: { messages: 0, too_large: 0, next_try_at: null },
+  differences: [],
   last_synced_at: null,
   created_at: '2030-01-02T03:04:05.000Z',
   updated_at: '2030-01-02T03:08:05.000Z',
@@ -256,6 +284,7 @@ export function presentRemoteState(account: RemoteAccount): RemoteStateJson {
     next_try_at: isoTimeOrNull(status === 'delayed' ? account.nextTryAt : null),
     import: presentImport(account.import, account.updatedAt),
     skipped_messages: presentSkipped(account.skipped),
+    differences: account.differences.map(({ nextStep, ...rest }) => ({ ...rest, next_step: nextStep })),
     last_synced_at: isoTimeOrNull(account.syncedAt),
     created_at: isoTime(account.createdAt),
     updated_at: isoTime(account.updatedAt),

@@ -49,6 +49,7 @@ import { inboundLogOrder } from './0046-inbound-log-order.ts'
 import { changedForwards } from './0047-changed-forwards.ts'
 import { removalCounts } from './0048-removal-counts.ts'
 import { skippedMessages } from './0049-skipped-messages.ts'
+import { outsideDifferences } from './0050-outside-differences.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -103,5 +104,6 @@ export const mailMigrations = [
   changedForwards,
   removalCounts,
   skippedMessages,
+  outsideDifferences,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -45,6 +45,8 @@ export interface RemoteFolder {
   compareAfter: number | null
   /** While messages are gone that the server may have lost. */
   doubt: FolderDoubt | null
+  /** 1: the server lets nothing be changed in it. */
+  isReadOnly: 0 | 1
 }
 
 /** What is written of a folder. */
@@ -71,6 +73,7 @@ const COLUMNS: Record<keyof RemoteFolderChange, string> = {
   erasedAt: 'erased_at',
   compareAfter: 'compare_after',
   doubt: 'doubt',
+  isReadOnly: 'read_only',
 }
 
 const ALL = ['n', 'remote', ...Object.entries(COLUMNS).map(([name, column]) => `${column} AS ${name}`)].join(', ')

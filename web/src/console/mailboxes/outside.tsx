@@ -57,6 +57,9 @@ function Shown({ account }: { account: RemoteAccount }) {
         {held.map(({ at }) => (
           <span key={at}>{words.held[at]}</span>
         ))}
+        {account.differences.map((one) => (
+          <span key={`${one.kind} ${one.folder}`}>{`${one.sentence} ${one.next_step}`}</span>
+        ))}
         {act.error !== null && open === null && <ErrorCard error={act.error} />}
         {team.may('remote.manage') && (
           <span class="row wrap">
@@ -156,16 +159,18 @@ function NewSecret({ account, onClose }: { account: RemoteAccount; onClose: () =
   )
 }
 
-function toneOf({ status, allowed_actions: may }: RemoteAccount): 'good' | 'warn' | 'danger' | '' {
+function toneOf({ status, differences, allowed_actions: may }: RemoteAccount): 'good' | 'warn' | 'danger' | '' {
   if (status === 'error') return 'danger'
-  if (status === 'delayed' || status === 'paused' || may.confirm_removal) return 'warn'
+  if (status === 'delayed' || status === 'paused' || may.confirm_removal || differences.length > 0) return 'warn'
   return status === 'active' ? 'good' : ''
 }
 
-function sentenceOf({ status, status_reason: reason, import: progress, held_removals: held }: RemoteAccount): string {
+function sentenceOf(account: RemoteAccount): string {
+  const { status, status_reason: reason, import: progress, held_removals: held, differences } = account
   const why = reason ?? words.unknown
   if (status === 'error') return words.error(why)
   if (status === 'delayed') return words.delayed(why)
+  if (status === 'active' && differences.length > 0 && held.length === 0) return words.differs
   if (status === 'active' && reason !== null && held.length === 0) return reason
   if (status === 'active' && held.length > 0) return words.waiting
   if (status !== 'importing') return words[status]
