@@ -1,9 +1,10 @@
 // `mailstead webhook list`, `show`, `create`, `update`, `delete`: the webhooks of a team.
 
-import { EVENT_TYPES, presentWebhook, type WebhookJson } from '../api/schemas/webhook.ts'
+import { presentWebhook, type WebhookJson } from '../api/schemas/webhook.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { Context } from '../context.ts'
+import { EVENT_TYPES } from '../events/event-types.ts'
 import type { Webhook } from '../events/webhooks/records.ts'
 import type { WebhookInput } from '../events/webhooks/subscriptions.ts'
 import { openedByWebhook } from '../people/opens.ts'

@@ -3,7 +3,7 @@
 import type { Db, Row } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
-import type { EventType } from './outbox.ts'
+import type { EventType } from './event-types.ts'
 
 /** Events listed for one delivery. */
 const DELIVERY_EVENTS_MAX = 50

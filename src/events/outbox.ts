@@ -6,21 +6,8 @@ import type { Notifier } from '../base/notifier.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { DeferredWrites } from '../db/deferred-writes.ts'
 import { insertMany } from '../db/many-rows.ts'
+import type { EventType } from './event-types.ts'
 import { subscribedTeams } from './webhooks/subscribed-teams.ts'
-
-/** docs/design/contract.md §6. */
-export type EventType =
-  | 'message.delivered'
-  | 'message.bounced'
-  | 'message.complained'
-  | 'message.rejected'
-  | 'message.delivery_delayed'
-  | 'message.received'
-  | 'message.received.spam'
-  | 'remote_account.imported'
-  | 'remote_account.failed'
-  | 'remote_account.recovered'
-  | 'service.test'
 
 /** An event to dispatch to webhooks. */
 export interface NewEvent {

@@ -3,7 +3,8 @@
 import type { Clock } from '../base/clock.ts'
 import { HOUR_MS } from '../base/durations.ts'
 import type { Tx } from '../db/db.ts'
-import type { EventType, Outbox } from '../events/outbox.ts'
+import type { EventType } from '../events/event-types.ts'
+import type { Outbox } from '../events/outbox.ts'
 import type { HeldRemoval, RemoteAccount, RemoteErrorKind, RemovalSide } from './records.ts'
 
 interface Deps {

@@ -2,25 +2,12 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
+import { EVENT_TYPES } from '../../events/event-types.ts'
 import type { Webhook } from '../../events/webhooks/records.ts'
 import { URL_MAX } from '../../events/webhooks/url.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
-
-export const EVENT_TYPES = [
-  'message.delivered',
-  'message.bounced',
-  'message.complained',
-  'message.rejected',
-  'message.delivery_delayed',
-  'message.received',
-  'message.received.spam',
-  'remote_account.imported',
-  'remote_account.failed',
-  'remote_account.recovered',
-  'service.test',
-] as const
 
 export const EventTypeName = Words(EVENT_TYPES, 'Type of event.')
 

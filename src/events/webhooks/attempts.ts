@@ -7,7 +7,7 @@ import { insertMany } from '../../db/many-rows.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
 import { Where } from '../../db/sql-text.ts'
-import type { EventType } from '../outbox.ts'
+import type { EventType } from '../event-types.ts'
 import type { Attempt, AttemptDetail, AttemptResult, DispatchedEvent, Webhook } from './records.ts'
 import { matchesEventSql } from './subscription-match.ts'
 

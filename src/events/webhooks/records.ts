@@ -1,7 +1,7 @@
 // Records of webhooks: subscriptions, delivery attempts and pending deliveries; times are ms.
 
 import { hash } from 'node:crypto'
-import type { EventType } from '../outbox.ts'
+import type { EventType } from '../event-types.ts'
 
 export type { Page, PageKey } from '../../db/page.ts'
 

@@ -1,7 +1,7 @@
 // Which events a subscription is sent, of new ones and of those that are replayed.
 
 import type { SqlValue } from '../../db/db.ts'
-import type { EventType } from '../outbox.ts'
+import type { EventType } from '../event-types.ts'
 import type { Webhook } from './records.ts'
 
 /** What is compared of an event. */

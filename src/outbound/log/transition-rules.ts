@@ -1,7 +1,7 @@
 // The transition table of deliveries (docs/design/sending.md §7). Pure functions.
 
 import { isoTime } from '../../base/clock.ts'
-import type { EventType } from '../../events/outbox.ts'
+import type { EventType } from '../../events/event-types.ts'
 import { clean } from '../../mime/one-line.ts'
 import { classifyReply } from '../../reports/reply-class.ts'
 import type { DeliveryStatus, Outcome, RemoteReply } from '../records.ts'
