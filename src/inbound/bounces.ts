@@ -24,17 +24,14 @@ export class Bounces {
    * Applies a report and writes a row to the inbound log of the team that sent the reported message. An unverifiable report is
    * accepted too: rejecting it would only make the other server send another report.
    */
-  async apply(
-    received: ReceivedRecord,
-    { email, rcptTo, domain }: ReportAddress,
-    { report, verdict }: Inspection,
-  ): Promise<void> {
+  async apply(received: ReceivedRecord, { key, rcptTo, domain }: ReportAddress, inspection: Inspection): Promise<void> {
     const { feedback, journal, log } = this.#deps
+    const { report } = inspection
     if (report === null) return
     const arrival = {
       report,
-      emailN: email?.n ?? null,
-      voucher: verdict.fromAligned ? verdict.fromDomain : null,
+      key,
+      voucher: voucherOf(received, inspection),
       receivedAt: received.receivedAt,
     }
     const applied = await feedback.receive(arrival, (tx, { email: about, detail }: Applied) => {
@@ -52,14 +49,15 @@ export class Bounces {
    * Applies a bounce that was sent to an ordinary mailbox, because it is the envelope sender of messages that leave through a sending
    * account. The trust rules are those of the feedback address; the message itself is delivered as any other. Repeating it changes nothing.
    */
-  async applyDelivered(received: ReceivedRecord, { report, verdict }: Inspection): Promise<void> {
+  async applyDelivered(received: ReceivedRecord, inspection: Inspection): Promise<void> {
+    const { report } = inspection
     const [recipient, ...others] = received.transaction.recipients
     if (report?.kind !== 'bounce' || recipient === undefined || others.length > 0) return
     const { mailbox, teamId, rcptTo } = recipient
     const applied = await this.#deps.feedback.receive({
       report,
-      emailN: null,
-      voucher: verdict.fromAligned ? verdict.fromDomain : null,
+      key: null,
+      voucher: voucherOf(received, inspection),
       receivedAt: received.receivedAt,
       reader: { id: mailbox.id, teamId, addresses: [mailbox.email, rcptTo] },
     })
@@ -67,4 +65,19 @@ export class Bounces {
     const { id } = applied.email
     this.#deps.log.info({ event: 'smtp.bounce_delivered', emailId: id, mailboxId: mailbox.id }, applied.detail)
   }
+}
+
+/** Names under which providers send complaints (RFC 6650 §4.2); no customer of theirs gets one. */
+const REPORTER =
+  /^(?:abuse|arf|complaints?|fbl|feedback(?:-?loop)?|mailer-daemon|postmaster|staff|(?:no|do-?not)-?reply)(?:[+-].*)?$/i
+
+/**
+ * The domain that a report speaks for; null for none. Every customer of a provider is authenticated for its domain: a bounce speaks for it
+ * only with the null sender (RFC 3464 §2), which servers use and customers cannot, and a complaint only from a name of the provider itself.
+ */
+function voucherOf({ transaction }: ReceivedRecord, { report, verdict, message }: Inspection): string | null {
+  if (!verdict.fromAligned) return null
+  const name = message.from[0]?.email.replace(/@[^@]*$/, '') ?? ''
+  const isOfServer = report?.kind === 'bounce' ? transaction.sender.address === '' : REPORTER.test(name)
+  return isOfServer ? verdict.fromDomain : null
 }

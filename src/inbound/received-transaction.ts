@@ -49,7 +49,7 @@ export function recordOf(received: ReceivedTransaction, hasContent: boolean): Re
     transaction: {
       ...{ queueId, sender },
       recipients: recipients.map(({ rcptTo, mailbox, teamId, domain }) => ({ rcptTo, mailbox, teamId, domain })),
-      report: report && { rcptTo: report.rcptTo, domain: report.domain, email: report.email },
+      report: report && { rcptTo: report.rcptTo, domain: report.domain, key: report.key, email: report.email },
     },
     inspection: inspection && (hasContent ? { ...inspection, report: null } : withoutContent(inspection)),
   }

@@ -41,7 +41,7 @@ export interface ConnectionOwner {
 export interface ReceiverDeps extends ReceivingDeps {
   resolver: Resolver
   vault: Vault
-  emails: Pick<Emails, 'byN'>
+  emails: Pick<Emails, 'byN' | 'deliveriesByN'>
   certificate: CurrentCertificate
   /** Folder for long messages, used by no other receiver. */
   spoolFolder: string

@@ -1,9 +1,9 @@
-// The addresses reports arrive at: a bounce address for each sent message, and one feedback address for complaints.
+// The addresses reports arrive at: a bounce address for each delivery, and one feedback address for complaints.
 
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
-import { isBounceDomain, isFeedbackAddress, readBounceAddress } from '../outbound/bounce-address.ts'
-import type { Emails } from '../outbound/log/emails.ts'
+import { type BounceKey, isBounceDomain, isFeedbackAddress, readBounceAddress } from '../outbound/bounce-address.ts'
+import { type Emails, messageOfKey } from '../outbound/log/emails.ts'
 import type { Email } from '../outbound/records.ts'
 import type { RecipientPath } from '../smtp/envelope.ts'
 
@@ -11,14 +11,16 @@ export interface ReportAddress {
   rcptTo: string
   /** `bounce.<mail host>` */
   domain: string
-  /** The sent message the address belongs to; null for the feedback address, and for a message no longer stored. */
+  /** What the bounce address belongs to; null for the feedback address, and for a message no longer stored. */
+  key: BounceKey | null
+  /** The sent message; null where `key` is. */
   email: Email | null
 }
 
 interface Deps {
   config: Config
   vault: Vault
-  emails: Pick<Emails, 'byN'>
+  emails: Pick<Emails, 'byN' | 'deliveriesByN'>
 }
 
 export class ReportAddresses {
@@ -40,10 +42,11 @@ export class ReportAddresses {
    */
   find({ address, domain }: RecipientPath, isReturnable: boolean): ReportAddress | null {
     const { config, vault, emails } = this.#deps
-    if (isFeedbackAddress(config, address)) return { rcptTo: address, domain, email: null }
-    const n = readBounceAddress(vault, config, address)
-    const email = n === null ? undefined : emails.byN([n])[0]
-    if (email === undefined && (n === null || isReturnable)) return null
-    return { rcptTo: address, domain, email: email ?? null }
+    const none = { rcptTo: address, domain, key: null, email: null }
+    if (isFeedbackAddress(config, address)) return none
+    const key = readBounceAddress(vault, config, address)
+    const email = key === null ? undefined : messageOfKey(emails, key)
+    if (email !== undefined) return { rcptTo: address, domain, key, email }
+    return key === null || isReturnable ? null : none
   }
 }

@@ -12,18 +12,19 @@ export function accountSender(provider: Pick<Provider, 'returnPath' | 'fromEmail
 }
 
 /**
- * The envelope sender of a message that leaves the appliance.
+ * The envelope sender that all recipients of a message share when it leaves the appliance; null when each delivery has an address of its
+ * own (bounce-address.ts).
  * @param provider the account that carries it; null for our own MTA
- * @param verp our own address that identifies the message (bounce-address.ts)
  */
-export function envelopeSender(
+export function sharedSender(
   { returnPath, from }: Pick<Email, 'returnPath' | 'from'>,
   provider: Provider | null,
-  verp: string,
-): string {
+): string | null {
   if (returnPath !== null) return returnPath
-  if (provider?.type !== 'smtp') return verp
+  if (provider === null) return null
+  // The APIs of providers take no envelope sender.
+  if (provider.type !== 'smtp') return from.email
   // A configured Return-Path wins even when the server accepts other envelope senders.
-  if (provider.returnPath === null && provider.takesVerp) return verp
+  if (provider.returnPath === null && provider.takesVerp) return null
   return accountSender(provider) ?? from.email
 }

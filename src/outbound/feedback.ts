@@ -5,17 +5,17 @@ import type { Tx } from '../db/db.ts'
 import { domainOf } from '../mime/address.ts'
 import { classifyReply } from '../reports/reply-class.ts'
 import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../reports/report.ts'
-import { readBounceAddress } from './bounce-address.ts'
+import { type BounceKey, readBounceAddress } from './bounce-address.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { DeliveryTransitions } from './log/delivery-transitions.ts'
-import type { Emails } from './log/emails.ts'
+import { type Emails, messageOfKey } from './log/emails.ts'
 import type { Delivery, Email, Outcome } from './records.ts'
 
 /** A received report. */
 export interface ArrivedReport {
   report: Report
-  /** Key of the message whose VERP address received it (see bounce-address.ts); null when the feedback address received it. */
-  emailN: number | null
+  /** What the bounce address that received it belongs to; null when the feedback address or a mailbox received it. */
+  key: BounceKey | null
   /** Domain of its From field when it is authenticated; null when it is not. */
   voucher: string | null
   /** ms */
@@ -43,15 +43,17 @@ export interface Applied {
 }
 
 interface Deps extends Pick<OutboundDeps, 'db' | 'vault' | 'config' | 'store'> {
-  emails: Pick<Emails, 'byN' | 'byId' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf'>
+  emails: Pick<Emails, 'byN' | 'byId' | 'byMessageId' | 'byRemoteId' | 'deliveriesOf' | 'deliveriesByN'>
   transitions: Pick<DeliveryTransitions, 'apply'>
 }
 
-/** A message, and its deliveries that the report may change (`open`). */
+/** A message, and its deliveries that the report may change. */
 interface Subject {
   email: Email
   all: readonly Delivery[]
   open: readonly Delivery[]
+  /** The delivery that the report is about even when it names another address, or none; null when there may be several. */
+  own: Delivery | null
 }
 
 interface ReportedOutcome {
@@ -72,9 +74,9 @@ export class Feedback {
   /**
    * Applies a report to the recipients of the message it is about, in one unit of work.
    *
-   * Reports can be forged. A report is trusted when it contains the VERP address of the message, which only those who received
-   * the message have seen. A Message-ID alone proves nothing, because messages are forwarded and archived: then the report must
-   * be authenticated, and it counts only for recipients at the authenticated domain.
+   * Reports can be forged. A report is trusted for the delivery whose VERP address it contains, because only the recipient has seen that
+   * address. For other deliveries it counts where it is authenticated, and the recipient is at the authenticated domain: a Message-ID proves
+   * nothing, because messages are forwarded and archived, and an address of earlier versions was shown to all recipients of its message.
    * @param also further writes of the same unit of work
    */
   async receive(arrived: ArrivedReport, also: (tx: Tx, applied: Applied) => void = () => {}): Promise<Applied> {
@@ -98,21 +100,37 @@ export class Feedback {
     return isForeign ? null : subject
   }
 
-  #findNamed({ report, emailN, voucher, reader }: ArrivedReport): Subject | null {
+  #findNamed({ report, key, voucher, reader }: ArrivedReport): Subject | null {
     const { emails } = this.#deps
     const { original } = report
-    const known = emailN ?? this.#readAddress(original.returnPath)
-    const proven = known === null ? undefined : emails.byN([known])[0]
-    if (proven) {
-      const all = emails.deliveriesOf(proven.n)
-      return { email: proven, all, open: all }
-    }
+    const known = key ?? this.#readAddress(original.returnPath)
+    const proven = known === null ? null : this.#provenBy(known, voucher)
+    if (proven !== null) return proven
     if (voucher === null || original.messageId === null) return null
     const { messageId } = original
     const named = emails.byMessageId(messageId) ?? this.#submittedBy(reader, messageId) ?? emails.byRemoteId(messageId)
-    if (!named) return null
-    const all = emails.deliveriesOf(named.n)
-    return { email: named, all, open: all.filter(({ to }) => speaksFor(voucher, to)) }
+    return named ? this.#subjectOf(named, voucher, () => false) : null
+  }
+
+  /** The message of a bounce address, and the delivery that the address speaks for; null when it is no longer stored. */
+  #provenBy(key: BounceKey, voucher: string | null): Subject | null {
+    const email = messageOfKey(this.#deps.emails, key)
+    if (email === undefined) return null
+    const { of, n } = key
+    return this.#subjectOf(email, voucher, (delivery, all) => (of === 'message' ? all.length === 1 : delivery.n === n))
+  }
+
+  /** @param isProven whether the report speaks for a delivery, authenticated or not */
+  #subjectOf(
+    email: Email,
+    voucher: string | null,
+    isProven: (delivery: Delivery, all: readonly Delivery[]) => boolean,
+  ): Subject {
+    const all = this.#deps.emails.deliveriesOf(email.n)
+    const proven = all.find((delivery) => isProven(delivery, all))
+    const open = all.filter((delivery) => delivery === proven || (voucher !== null && speaksFor(voucher, delivery.to)))
+    const only = all.length === 1 ? open[0] : undefined
+    return { email, all, open, own: proven ?? only ?? null }
   }
 
   /** A mail program chooses the Message-ID itself: it identifies a message of its mailbox only. */
@@ -123,7 +141,7 @@ export class Feedback {
     return submission && emails.byId(submission.emailId)
   }
 
-  #readAddress(address: string | null): number | null {
+  #readAddress(address: string | null): BounceKey | null {
     return address === null ? null : readBounceAddress(this.#deps.vault, this.#deps.config, address)
   }
 }
@@ -152,10 +170,10 @@ function bounces(report: BounceReport, subject: Subject, receivedAt: number): Re
     const { finalRecipient, originalRecipient } = recipient
     const named = findDelivery(subject.open, [originalRecipient, finalRecipient])
     if (named) return [{ delivery: named, outcome: bounceOf(recipient, report, receivedAt, null) }]
-    // The report names another address: the only recipient forwards their mail, and the forwarded message bounced.
-    const [only] = subject.open
-    if (!only || subject.all.length > 1) return []
-    return [{ delivery: only, outcome: bounceOf(recipient, report, receivedAt, finalRecipient) }]
+    // It names another recipient of the message, for whom it does not speak.
+    if (subject.own === null || findDelivery(subject.all, [originalRecipient, finalRecipient])) return []
+    // It names another address: the recipient forwards their mail, and the forwarded message bounced.
+    return [{ delivery: subject.own, outcome: bounceOf(recipient, report, receivedAt, finalRecipient) }]
   })
 }
 
@@ -187,8 +205,9 @@ function bounceOf(
 function complaints(report: ComplaintReport, subject: Subject, receivedAt: number): ReportedOutcome[] {
   if (NO_COMPLAINT.has(report.feedbackWord)) return []
   const named = report.originalRecipients.map((email) => findDelivery(subject.open, [email]))
-  // A report that redacts the recipient (RFC 6590) is unambiguous when the message has only one.
-  const only = report.originalRecipients.length === 0 && subject.open.length === 1 ? subject.open[0] : undefined
+  // A report that redacts the recipient (RFC 6590) is about the delivery whose address it carries, or about the only one it may change.
+  const sole = subject.open.length === 1 ? subject.open[0] : undefined
+  const only = report.originalRecipients.length === 0 ? (subject.own ?? sole) : undefined
   const found = new Set([...named, only].filter((delivery) => delivery !== undefined))
   const outcome: Outcome = {
     kind: 'complained',

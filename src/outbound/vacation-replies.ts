@@ -12,12 +12,12 @@ import type { Identity } from '../store/identities.ts'
 import { type DueReply, isActiveAt, type StoredCopy, type VacationResponse } from '../store/vacations.ts'
 import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
 import type { OutboundDeps } from './deps.ts'
-import type { Emails, NewEmail } from './log/emails.ts'
+import { type Emails, messageOfKey, type NewEmail } from './log/emails.ts'
 import type { Queue } from './queue.ts'
 import type { Suppressions } from './suppressions.ts'
 
 interface Deps extends OutboundDeps {
-  emails: Pick<Emails, 'insert' | 'byN'>
+  emails: Pick<Emails, 'insert' | 'byN' | 'deliveriesByN'>
   queue: Pick<Queue, 'add'>
   suppressions: Pick<Suppressions, 'of'>
 }
@@ -125,8 +125,8 @@ export class VacationReplies {
   #responseAddress(address: string): string | null {
     const { vault, config, emails } = this.#deps
     if (!isBounceDomain(config, domainOf(address))) return address
-    const n = readBounceAddress(vault, config, address)
-    const email = n === null ? undefined : emails.byN([n])[0]
+    const key = readBounceAddress(vault, config, address)
+    const email = key === null ? undefined : messageOfKey(emails, key)
     return email?.mailboxId ? email.from.email : null
   }
 

@@ -31,8 +31,9 @@ await team.domain('shop.test')
 const sent = sendingContextOf(app, team.id)
 const port = appliance.ports.smtp
 
+/** The address of the first delivery. */
 function addressOf(email: Email): string {
-  return bounceAddress(app.vault, app.config, email.n)
+  return bounceAddress(app.vault, app.config, app.outbound.emails.deliveriesOf(email.n)[0]!.n)
 }
 
 /** A report as another appliance of this kind would write it. */
@@ -60,6 +61,37 @@ async function offer(to: string | string[], content: string | Buffer, from = '')
 
 async function statuses(email: Email): Promise<(string | null)[]> {
   return (await sent.deliveries(email)).map(({ status, statusReason }) => statusReason ?? status)
+}
+
+/** A complaint of out.test (RFC 5965). */
+function complaintOf({ author, victim, email, returnPath = 'x@y.test' }: Complaint): string {
+  return [
+    `From: ${author}@out.test`,
+    'To: fbl@bounce.mx.mailstead.test',
+    'Subject: complaint',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary=b',
+    '',
+    '--b',
+    'Content-Type: message/feedback-report',
+    '',
+    'Feedback-Type: abuse',
+    'User-Agent: Test/1',
+    `Original-Rcpt-To: ${victim}`,
+    '--b',
+    'Content-Type: message/rfc822',
+    '',
+    `Return-Path: <${returnPath}>`,
+    `Message-ID: <${email.internetMessageId}>`,
+    '--b--',
+    '',
+  ].join('\r\n')
+}
+
+interface Complaint {
+  author: string
+  victim: string
+  email: Email
+  returnPath?: string
 }
 
 test('a bounce to the envelope sender of a message: the delivery failed, the recipient is suppressed, the event is sent', async () => {
@@ -120,29 +152,43 @@ test('a forged report address is unknown, and so is that of an expired message',
   assert.deepEqual(await statuses(email), ['sent'])
 })
 
+test('a recipient who forges a report about all others changes only their own delivery', async () => {
+  const email = await sent.sent(['mallory@evil.test', 'ann@near.test', 'bob@far.test'])
+  const rows = (await logOf(appliance, team.id)).length
+  for (const victim of ['ann@near.test', 'bob@far.test']) {
+    assert.match(await offer(addressOf(email), dsn(email, victim)), /^250 /)
+  }
+  assert.deepEqual(await statuses(email), ['sent', 'sent', 'sent'])
+  assert.deepEqual(sent.suppressions.of(app.db.read, team.id, ['ann@near.test', 'bob@far.test']), new Set())
+  const notes = (await logOf(appliance, team.id)).slice(rows).map(({ evidence }) => evidence.report)
+  const note = {
+    kind: 'bounce',
+    message_id: email.id,
+    outcome: 'The report names no recipient whose delivery it could change',
+  }
+  assert.deepEqual(notes, [note, note])
+})
+
+test('a customer of a provider does not speak for its other customers', async () => {
+  const email = await sent.sent(['mallory@out.test', 'ann@out.test'])
+  // Authenticated for out.test, as each of its customers is.
+  assert.match(await offer(addressOf(email), dsn(email, 'ann@out.test'), 'mallory@out.test'), /^250 /)
+  for (const author of ['mallory', 'staffan']) {
+    const complaint = complaintOf({ author, victim: 'ann@out.test', email })
+    assert.match(await offer('fbl@bounce.mx.mailstead.test', complaint, `${author}@out.test`), /^250 /)
+  }
+  assert.deepEqual(await statuses(email), ['sent', 'sent'])
+  const complaint = complaintOf({ author: 'fbl', victim: 'ann@out.test', email })
+  assert.match(await offer('fbl@bounce.mx.mailstead.test', complaint, 'fbl@out.test'), /^250 /)
+  assert.deepEqual(await statuses(email), ['sent', 'complained'])
+  const other = await sent.sent(['x@far.test', 'ben@out.test'])
+  assert.match(await offer(addressOf(other), dsn(other, 'ben@out.test')), /^250 /)
+  assert.match((await statuses(other))[1]!, /^bounced_after_accept/)
+})
+
 test('a complaint to the complaint address', async () => {
   const email = await sent.sent(['angry@out.test'])
-  const report = (returnPath: string) =>
-    [
-      'From: fbl@out.test',
-      'To: fbl@bounce.mx.mailstead.test',
-      'Subject: complaint',
-      'Content-Type: multipart/report; report-type=feedback-report; boundary=b',
-      '',
-      '--b',
-      'Content-Type: message/feedback-report',
-      '',
-      'Feedback-Type: abuse',
-      'User-Agent: Test/1',
-      'Original-Rcpt-To: angry@out.test',
-      '--b',
-      'Content-Type: message/rfc822',
-      '',
-      `Return-Path: <${returnPath}>`,
-      `Message-ID: <${email.internetMessageId}>`,
-      '--b--',
-      '',
-    ].join('\r\n')
+  const report = (returnPath: string) => complaintOf({ author: 'fbl', victim: 'angry@out.test', email, returnPath })
   // A report that has only the Message-ID is accepted without effect.
   const rows = (await logOf(appliance, team.id)).length
   assert.match(await offer('fbl@bounce.mx.mailstead.test', report('x@y.test'), 'fbl@stranger.test'), /^250 /)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
+import { readBounceAddress } from '../../src/outbound/bounce-address.ts'
 import type { NewMail, Sender } from '../../src/outbound/submit/new-message.ts'
 import { walk } from '../api/expect.ts'
 import { startAppliance } from '../support/appliance.ts'
@@ -67,6 +68,33 @@ test('a message goes directly to the server of its recipient, with a signed enve
   assert.match(got.from, /^b\+[0-9a-z]{24}@bounce\.mx\.mailstead\.test$/)
   assert.deepEqual(got.to, ['bob@customer.example'])
   assert.match(got.bytes.toString(), /^DKIM-Signature: /)
+})
+
+test('each recipient has an envelope sender of its own, and a given one is shared', async () => {
+  const before = remote.messages.length
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const to = names.map((name) => ({ email: `${name}@customer.example`, name: '' }))
+  await send(byTeam, mail('', { to }))
+  const got = remote.messages.slice(before)
+  assert.deepEqual(
+    got.map(({ to: [email, ...more] }) => [email, more]).sort(),
+    to.map(({ email }) => [email, []]),
+  )
+  const { emails } = appliance.app.outbound
+  for (const {
+    from,
+    to: [email],
+  } of got) {
+    const key = readBounceAddress(appliance.app.vault, appliance.app.config, from)!
+    assert.deepEqual([key.of, emails.deliveriesByN([key.n])[0]!.to], ['delivery', email])
+  }
+  assert.equal(new Set(got.map(({ bytes }) => bytes.toString())).size, 1, 'the same signed bytes for all')
+  await send(byTeam, mail('', { to, returnPath: 'bounces@shop.test' }))
+  const shared = remote.messages.slice(before + names.length)
+  assert.deepEqual(
+    shared.map(({ from, to: all }) => [from, all.length]),
+    [['bounces@shop.test', names.length]],
+  )
 })
 
 test('a message to a mailbox here is delivered locally', async () => {

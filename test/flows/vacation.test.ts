@@ -316,7 +316,8 @@ describe('local messages', () => {
     })
     const written = data<Json>(await write(bob, bob.email), 202)
     await appliance.settle()
-    const addressOf = (id: string) => bounceAddress(vault, config, outbound.emails.byId(id)!.n)
+    const addressOf = (id: string) =>
+      bounceAddress(vault, config, outbound.emails.deliveriesOf(outbound.emails.byId(id)!.n)[0]!.n)
     await arrives({ mailFrom: addressOf(data<Json>(batch).results[0].message_id), from: 'x@out.test' })
     assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [])
     await arrives({ mailFrom: addressOf(written.message_id), from: 'y@out.test' })

@@ -43,7 +43,9 @@ const Submission = record('Submission', 'A message that was submitted from this 
   }),
   identity_id: Nullable(Id('identity')),
   envelope: record('SubmissionEnvelope', 'The SMTP envelope.', {
-    mail_from: Type.String(),
+    mail_from: Type.String({
+      description: 'Of the first recipient, where each has an address of its own for reports.',
+    }),
     rcpt_to: Type.Array(Type.String()),
   }),
   subject: Type.String(),

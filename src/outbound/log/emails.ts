@@ -7,6 +7,7 @@ import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import { domainOf } from '../../mime/address.ts'
 import type { Counters } from '../../store/metrics/counters.ts'
+import type { BounceKey } from '../bounce-address.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { Carrier, Delivery, Email } from '../records.ts'
 import { type MessageLabels, NO_LABELS } from '../submit/message-labels.ts'
@@ -51,6 +52,12 @@ export interface DeliveryState extends Delivery {
   lastReply: string | null
   /** True while a DSN about its final failure is due. */
   noticeDue: boolean
+}
+
+/** The message of a bounce address; undefined when it is no longer stored. */
+export function messageOfKey(emails: Pick<Emails, 'byN' | 'deliveriesByN'>, { of, n }: BounceKey): Email | undefined {
+  const emailN = of === 'message' ? n : emails.deliveriesByN([n])[0]?.email
+  return emailN === undefined ? undefined : emails.byN([emailN])[0]
 }
 
 /** Maximum number of ids a provider assigns to one message, and characters of one. */

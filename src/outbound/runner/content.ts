@@ -18,6 +18,8 @@ export class SignedContent {
   readonly #deps: Pick<RunnerDeps, 'store' | 'signer' | 'sealer'>
   readonly #limits: DeliveryLimits
   readonly #email: Email
+  /** The fields in front of the composed message: a message that is lent again is not signed again. */
+  #front: Uint8Array | undefined
   #users = 0
   #loading: Promise<Loaded> | undefined
 
@@ -56,9 +58,13 @@ export class SignedContent {
     void loading.then(({ release }) => release()).catch(() => {})
   }
 
-  #prepared(stored: Uint8Array): Promise<Uint8Array> {
+  async #prepared(stored: Uint8Array): Promise<Uint8Array> {
     const { signer, sealer } = this.#deps
-    return this.#email.source === 'forward' ? sealer.seal(this.#email, stored) : signer.sign(this.#email, stored)
+    if (this.#email.source === 'forward') return sealer.seal(this.#email, stored)
+    if (this.#front !== undefined) return Buffer.concat([this.#front, stored])
+    const signed = await signer.sign(this.#email, stored)
+    this.#front = Uint8Array.from(signed.subarray(0, signed.length - stored.length))
+    return signed
   }
 
   async #load(): Promise<Loaded> {

@@ -2,7 +2,7 @@
 
 import type { Tx } from '../../db/db.ts'
 import { bounceAddress } from '../bounce-address.ts'
-import { envelopeSender } from '../envelope-sender.ts'
+import { sharedSender } from '../envelope-sender.ts'
 import type { DeliveryOutcome } from '../log/delivery-transitions.ts'
 import type { DeliveryState } from '../log/emails.ts'
 import type { QueuedDelivery } from '../queue.ts'
@@ -80,6 +80,15 @@ export class DeliveryAttempt {
     this.#deps = worker.deps
     this.#email = email
     this.#content = new SignedContent(worker.deps, worker.limits, email)
+  }
+
+  /**
+   * The deliveries by hand-over: those that share an envelope sender go together, others alone. Each recipient with an address of its own
+   * costs a transaction; with a common one, every recipient could report for all others.
+   * @param provider null for our own MTA
+   */
+  groupsOf(items: readonly AttemptItem[], provider: Provider | null): (readonly AttemptItem[])[] {
+    return sharedSender(this.#email, provider) === null ? items.map((item) => [item]) : [items]
   }
 
   /** Hands over through an account and records the outcomes. @returns a failure that another account may not have */
@@ -210,13 +219,11 @@ export class DeliveryAttempt {
     limitKey: LimitKey,
     provider: Provider | null = null,
   ): Omit<Handover, 'bytes'> {
-    const { vault, config } = this.#deps
-    const { id, n, from, returnPath, internetMessageId, source, isChanged = false } = this.#email
-    const outside = () => envelopeSender(this.#email, provider, bounceAddress(vault, config, n))
+    const { id, from, returnPath, internetMessageId, source, isChanged = false } = this.#email
     return {
       emailId: id,
       from: from.email,
-      mailFrom: limitKey.kind === 'local' ? (returnPath ?? from.email) : outside(),
+      mailFrom: limitKey.kind === 'local' ? (returnPath ?? from.email) : this.#senderOf(items, provider),
       recipients: recipientsOf(items),
       hidden: [],
       internetMessageId,
@@ -225,6 +232,12 @@ export class DeliveryAttempt {
       uncertain: items.some(({ queued }) => queued.uncertain),
       signal: this.#worker.signal,
     }
+  }
+
+  /** @param items one of the groups of `groupsOf` */
+  #senderOf([first]: readonly AttemptItem[], provider: Provider | null): string {
+    const { vault, config } = this.#deps
+    return sharedSender(this.#email, provider) ?? bounceAddress(vault, config, first!.delivery.n)
   }
 
   #outcomesOf(items: readonly AttemptItem[], handed: Answered): Outcome[] {

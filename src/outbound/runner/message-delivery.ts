@@ -34,6 +34,16 @@ const NONE_UNSENT: UnsentDeliveries = { queued: [], until: null, rescheduled: []
 /** Spreads the retries of messages deferred for the same reason over this share of the wait. */
 const SPREAD = 0.1
 
+/** Transactions of one message at the same time: at one account, and at the servers of one domain. */
+const PARALLEL = 4
+
+/** What is left after a sending account. */
+interface AccountRest {
+  items: AttemptItem[]
+  failure: Unavailable | null
+  refusal: RemoteReply | null
+}
+
 /** The replies of the sending accounts in one attempt. */
 interface Tried {
   /** Ids of accounts that failed, and of accounts that refuse a message of that size, or a forwarded one. */
@@ -123,18 +133,33 @@ export class MessageDelivery {
       const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall)
       if (decision.kind !== 'provider') return this.#endWithoutAccount(left, decision, tried)
       const { provider } = decision
-      const handed = await this.#attempt.sendByAccount(left, await this.#routeBy(provider, decision.reason))
-      if (handed === null) return NONE_UNSENT
-      if (handed.kind === 'unfit') {
+      const { items: rest, failure, refusal } = await this.#sendByAccount(left, provider, decision.reason)
+      if (rest.length === 0) return NONE_UNSENT
+      left = rest
+      if (refusal !== null) {
         tried.tooSmall.add(provider.id)
-        tried.refusal = handed.reply
-        left = handed.items
-      } else {
-        await providers.noteFailure(provider, handed.stage, handed.reply)
+        tried.refusal = refusal
+      }
+      if (failure !== null) {
+        await providers.noteFailure(provider, failure.stage, failure.reply)
         tried.failed.add(provider.id)
-        tried.failure = handed
+        tried.failure = failure
       }
     }
+  }
+
+  /** Sends by one account until it fails. @returns the deliveries that another account may carry, and why this one does not */
+  async #sendByAccount(items: readonly AttemptItem[], provider: Provider, reason: string): Promise<AccountRest> {
+    const route = await this.#routeBy(provider, reason)
+    const rest: AccountRest = { items: [], failure: null, refusal: null }
+    await inParallel(this.#attempt.groupsOf(items, provider), async (group) => {
+      const handed = rest.failure === null ? await this.#attempt.sendByAccount(group, route) : rest.failure
+      if (handed === null) return
+      rest.items.push(...(handed.kind === 'unfit' ? handed.items : group))
+      if (handed.kind === 'unfit') rest.refusal = handed.reply
+      else rest.failure = handed
+    })
+    return rest
   }
 
   /** No account is left to try. */
@@ -158,13 +183,15 @@ export class MessageDelivery {
   /** Delivers to each recipient domain concurrently and independently. */
   async #sendDirect(items: readonly AttemptItem[], reason: string): Promise<UnsentDeliveries> {
     const transport = this.#deps.transports.direct()
-    const rests = [...Map.groupBy(items, ({ queued }) => queued.lane)].map(async ([name, own]) => {
+    const rests = [...Map.groupBy(items, ({ queued }) => queued.lane)].map(([name, own]) => {
       const limitKey: LimitKey = { kind: 'domain', name, team: this.#email.teamId }
-      if (this.#worker.limits.isFull(limitKey)) return unsentOf(own, null)
-      const untried = await this.#attempt.sendDirect(own, { transport, carrier: DIRECT, limitKey, reason })
-      return untried === null ? NONE_UNSENT : this.#deferUntried(own, untried)
+      return inParallel(this.#attempt.groupsOf(own, null), async (group) => {
+        if (this.#worker.limits.isFull(limitKey)) return unsentOf(group, null)
+        const untried = await this.#attempt.sendDirect(group, { transport, carrier: DIRECT, limitKey, reason })
+        return untried === null ? NONE_UNSENT : this.#deferUntried(group, untried)
+      })
     })
-    const all = await allOf(rests)
+    const all = (await allOf(rests)).flat()
     const rescheduled = all.flatMap((rest) => rest.rescheduled)
     return { queued: all.flatMap(({ queued }) => queued), until: null, rescheduled }
   }
@@ -230,6 +257,17 @@ function itemsOf(queued: readonly QueuedDelivery[], deliveries: readonly Deliver
 
 function unsentOf(items: readonly AttemptItem[], until: number | null): UnsentDeliveries {
   return { ...NONE_UNSENT, queued: items.map(({ queued }) => queued), until }
+}
+
+/** Runs a task for each element, PARALLEL at a time. @returns the results in order @throws the first failure, when all have settled */
+async function inParallel<E, T>(elements: readonly E[], task: (element: E) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  const entries = elements.entries()
+  const run = async () => {
+    for (const [index, element] of entries) results[index] = await task(element)
+  }
+  await allOf(Array.from({ length: Math.min(PARALLEL, elements.length) }, run))
+  return results
 }
 
 /** Waits until all have settled, even when one fails. @throws the first failure */

@@ -12,7 +12,6 @@ import type { OutboundDeps, SendLimit } from '../deps.ts'
 import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Accepted, Emails } from '../log/emails.ts'
 import type { Queue } from '../queue.ts'
-import type { Email } from '../records.ts'
 import type { Suppressions } from '../suppressions.ts'
 import type { MessageLabels } from './message-labels.ts'
 import type { MadeSubmission, Submitted } from './new-message.ts'
@@ -99,7 +98,7 @@ export class Acceptance {
     }
     const accepted = emails.insert(tx, this.#rowOf(context, message))
     meter.hold(tx, context.sender.teamId, accepted.deliveries.length)
-    const submission = context.box && this.#createSubmission(tx, context.box, message, accepted.email)
+    const submission = context.box && this.#createSubmission(tx, context.box, message, accepted)
     const open: Accepted['deliveries'] = []
     for (const delivery of accepted.deliveries) {
       if (!suppressed.has(delivery.to.toLowerCase())) open.push(delivery)
@@ -144,16 +143,23 @@ export class Acceptance {
     return { mailbox, account: this.#deps.store.accounts.byMailbox(mailbox.id, tx)! }
   }
 
-  #createSubmission(tx: Tx, { mailbox, account }: SendingMailbox, message: Ready, email: Email): MadeSubmission {
+  #createSubmission(
+    tx: Tx,
+    { mailbox, account }: SendingMailbox,
+    message: Ready,
+    { email, deliveries }: Accepted,
+  ): MadeSubmission {
     const { store, vault, config } = this.#deps
     const { written, bcc, original, recipients, subject, sendAt } = message
     const { hash, sizeBytes, message: read } = written
+    // Each delivery has an address of its own; a submission shows the one of its first recipient.
+    const mailFrom = message.returnPath ?? bounceAddress(vault, config, deliveries[0]!.n)
     const kept = store.sentCopies.record(tx, account, {
       emailId: email.id,
       internetMessageId: message.internetMessageId,
       subject,
       copy: read && { parsed: read, bcc, hash, sizeBytes },
-      envelope: { mailFrom: message.returnPath ?? bounceAddress(vault, config, email.n), rcptTo: recipients },
+      envelope: { mailFrom, rcptTo: recipients },
       ownAddresses: [mailbox.email, message.from.email],
       answers: original,
       identityId: message.identityId!,

@@ -1,4 +1,4 @@
-// The address reports come back to: it names its mail, and nobody else can make one.
+// The address that reports come back to: it names its delivery, and only this appliance can make one.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,16 +14,24 @@ import {
 const vault = new Vault(Buffer.alloc(32, 1))
 const config = { MAIL_HOSTS: ['mx.house.test', 'mx2.house.test'] }
 
-test('an address leads back to its mail, in any case and under any of our names', () => {
+test('an address leads back to its delivery, in any case and under any of our names', () => {
   for (const n of [1, 35, 36, 1_000_000, 36 ** 9 - 1]) {
     const address = bounceAddress(vault, config, n)
     assert.match(address, /^b\+[0-9a-z]{24}@bounce\.mx\.house\.test$/)
     assert.equal(parseMailbox(address)?.email, address)
-    assert.equal(readBounceAddress(vault, config, address), n)
-    assert.equal(readBounceAddress(vault, config, address.toUpperCase()), n)
-    assert.equal(readBounceAddress(vault, config, address.replace('mx.house', 'mx2.house')), n)
+    const key = { of: 'delivery', n }
+    assert.deepEqual(readBounceAddress(vault, config, address), key)
+    assert.deepEqual(readBounceAddress(vault, config, address.toUpperCase()), key)
+    assert.deepEqual(readBounceAddress(vault, config, address.replace('mx.house', 'mx2.house')), key)
   }
   assert.notEqual(bounceAddress(vault, config, 1).slice(11), bounceAddress(vault, config, 2).slice(11))
+})
+
+test('an address that an earlier version sent with leads back to its message', () => {
+  // Made by version 0.1.0 for message 7 with this secret.
+  const earlier = 'b+000000007itj0bz0dhctb573@bounce.mx.house.test'
+  assert.deepEqual(readBounceAddress(vault, config, earlier), { of: 'message', n: 7 })
+  assert.notEqual(bounceAddress(vault, config, 7), earlier)
 })
 
 test('what this house did not make leads nowhere', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { bounceAddress } from '../../../src/outbound/bounce-address.ts'
+import { type BounceKey, bounceAddress } from '../../../src/outbound/bounce-address.ts'
 import type { Email } from '../../../src/outbound/records.ts'
 import type { BounceReport, ComplaintReport, ReportedRecipient } from '../../../src/reports/report.ts'
 import { openSendingAppliance } from '../../support/sending-appliance.ts'
@@ -47,14 +47,29 @@ function complaintOf(recipients: string[], more: Partial<ComplaintReport> = {}):
   }
 }
 
-/** A report to the address of the mail. */
-function toAddressOf(email: Email, report: BounceReport | ComplaintReport) {
-  return feedback.receive({ report, emailN: email.n, voucher: null, receivedAt: clock.now() })
+/** A report to the address of one delivery, by default the first. */
+async function toAddressOf(
+  email: Email,
+  report: BounceReport | ComplaintReport,
+  { to, voucher = null }: { to?: string; voucher?: string | null } = {},
+) {
+  return feedback.receive({ report, key: await keyOf(email, to), voucher, receivedAt: clock.now() })
+}
+
+async function keyOf(email: Email, recipient?: string): Promise<BounceKey> {
+  const deliveries = await appliance.deliveries(email)
+  const delivery = deliveries.find(({ to }) => to === recipient) ?? deliveries[0]!
+  return { of: 'delivery', n: delivery.n }
+}
+
+/** A report to the address of the message, as earlier versions had one for all recipients. */
+function toEarlierAddressOf(email: Email, report: BounceReport | ComplaintReport, voucher: string | null = null) {
+  return feedback.receive({ report, key: { of: 'message', n: email.n }, voucher, receivedAt: clock.now() })
 }
 
 /** A report to the address for complaints. */
 function toFeedback(report: BounceReport | ComplaintReport, voucher: string | null = null) {
-  return feedback.receive({ report, emailN: null, voucher, receivedAt: clock.now() })
+  return feedback.receive({ report, key: null, voucher, receivedAt: clock.now() })
 }
 
 async function states(email: Email): Promise<(string | null)[]> {
@@ -98,12 +113,38 @@ test('the same report again changes nothing', async () => {
   assert.equal((await appliance.events()).length, count)
 })
 
-test('a report changes only recipients of its message', async () => {
-  const email = await appliance.sent(['one@out.test', 'two@out.test'])
-  const other = await appliance.sent(['three@out.test'])
-  assert.equal((await toAddressOf(email, bounceOf([failed('three@out.test'), failed('stranger@x.test')]))).moved, 0)
-  assert.deepEqual([await states(email), await states(other)], [['sent', 'sent'], ['sent']])
-  assert.deepEqual(suppressed('three@out.test', 'stranger@x.test'), new Set())
+test('a report changes only the delivery whose address it carries', async () => {
+  const email = await appliance.sent(['one@out.test', 'two@out.test', 'three@far.test'])
+  const others = ['two@out.test', 'three@far.test', 'stranger@x.test']
+  for (const report of [bounceOf(others.slice(0, 2).map((to) => failed(to))), complaintOf(others)]) {
+    const applied = await toAddressOf(email, report)
+    assert.deepEqual([applied.email?.id, applied.moved], [email.id, 0])
+    assert.match(applied.detail, /names no recipient whose delivery it could change$/)
+  }
+  assert.deepEqual(await states(email), ['sent', 'sent', 'sent'])
+  assert.equal((await toAddressOf(email, bounceOf([failed('two@out.test'), failed('one@out.test')]))).moved, 1)
+  assert.match((await states(email))[0]!, /^bounced_after_accept/)
+  assert.deepEqual((await states(email)).slice(1), ['sent', 'sent'])
+  assert.deepEqual(suppressed('one@out.test', ...others), new Set(['one@out.test']))
+})
+
+test('authenticated, a report counts for the recipients at its domain as well, and for no other', async () => {
+  const email = await appliance.sent(['a1@out.test', 'a2@out.test', 'a3@far.test'])
+  const report = bounceOf(['a1@out.test', 'a2@out.test', 'a3@far.test'].map((to) => failed(to)))
+  assert.equal((await toAddressOf(email, report, { voucher: 'mx.out.test' })).moved, 2)
+  assert.deepEqual(suppressed('a1@out.test', 'a2@out.test', 'a3@far.test'), new Set(['a1@out.test', 'a2@out.test']))
+})
+
+test('the address that an earlier version gave a message counts for its only recipient, or where it is authenticated', async () => {
+  const one = await appliance.sent(['b1@out.test'])
+  assert.equal((await toEarlierAddressOf(one, bounceOf([failed('b1@out.test')]))).moved, 1)
+  const two = await appliance.sent(['b2@out.test', 'b3@far.test'])
+  const report = bounceOf([failed('b2@out.test'), failed('b3@far.test')])
+  assert.equal((await toEarlierAddressOf(two, report)).moved, 0)
+  assert.equal((await toEarlierAddressOf(two, complaintOf(['b3@far.test']))).moved, 0)
+  assert.deepEqual(await states(two), ['sent', 'sent'])
+  assert.equal((await toEarlierAddressOf(two, report, 'out.test')).moved, 1)
+  assert.deepEqual(suppressed('b2@out.test', 'b3@far.test'), new Set(['b2@out.test']))
 })
 
 test('a delay, a success and a soft bounce suppress no address', async () => {
@@ -116,6 +157,7 @@ test('a delay, a success and a soft bounce suppress no address', async () => {
       failed('full@out.test', { status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full', smtpCode: 552 }),
       failed('spam@out.test', { diagnostic: '550 5.1.1 blocked using zen.spamhaus.org' }),
     ]),
+    { voucher: 'out.test' },
   )
   assert.equal(applied.moved, 2)
   assert.deepEqual((await states(email)).slice(0, 2), ['sent', 'sent'])
@@ -151,11 +193,13 @@ test('a complaint: reported, and the address is suppressed', async () => {
   assert.deepEqual(suppressed('angry@out.test', 'calm@out.test'), new Set(['angry@out.test']))
 })
 
-test('who complains without a name is known where there is one recipient only', async () => {
+test('a complaint without a name is of the recipient whose address it carries', async () => {
   const [one, two] = [await appliance.sent(['only@out.test']), await appliance.sent(['x1@out.test', 'x2@out.test'])]
-  assert.equal((await toAddressOf(one, complaintOf([]))).moved, 1)
-  assert.equal((await toAddressOf(two, complaintOf([]))).moved, 0)
-  assert.deepEqual(suppressed('only@out.test', 'x1@out.test', 'x2@out.test'), new Set(['only@out.test']))
+  assert.equal((await toEarlierAddressOf(one, complaintOf([]))).moved, 1)
+  assert.equal((await toEarlierAddressOf(two, complaintOf([]))).moved, 0)
+  assert.equal((await toAddressOf(two, complaintOf([]), { to: 'x2@out.test' })).moved, 1)
+  const both = new Set(['only@out.test', 'x2@out.test'])
+  assert.deepEqual(suppressed('only@out.test', 'x1@out.test', 'x2@out.test'), both)
 })
 
 test('a failed check of authentication is no complaint, and "not spam" takes nobody off', async () => {
@@ -168,7 +212,7 @@ test('a failed check of authentication is no complaint, and "not spam" takes nob
 
 test('at the address for complaints the returned mail shows where it came from', async () => {
   const email = await appliance.sent(['ana@big.test', 'ben@other.test'])
-  const returnPath = bounceAddress(app.vault, app.config, email.n)
+  const returnPath = bounceAddress(app.vault, app.config, (await keyOf(email, 'ben@other.test')).n)
   const applied = await toFeedback(complaintOf(['ben@other.test'], { original: { ...NO_MAIL, returnPath } }))
   assert.deepEqual([applied.email?.id, applied.moved], [email.id, 1])
 })
@@ -205,7 +249,7 @@ test('what else belongs to the report is one unit of work with it', async () => 
   const email = await appliance.sent(['unit@out.test'])
   const arrived = {
     report: bounceOf([failed('unit@out.test')]),
-    emailN: email.n,
+    key: await keyOf(email),
     voucher: null,
     receivedAt: clock.now(),
   }
@@ -226,6 +270,9 @@ test('times from the future and a mail that is gone', async () => {
   await toAddressOf(email, bounceOf([failed('future@out.test', { lastAttemptAt: clock.now() + 1e12 })]))
   const bounce = (await appliance.events())[count]!.data.bounce as { occurred_at: string }
   assert.equal(bounce.occurred_at, new Date(clock.now()).toISOString())
-  const gone = { report: bounceOf([failed('x@y.test')]), emailN: 999_999, voucher: null, receivedAt: clock.now() }
-  assert.equal((await feedback.receive(gone)).email, null)
+  for (const kind of ['delivery', 'message'] as const) {
+    const key = { of: kind, n: 999_999 }
+    const gone = { report: bounceOf([failed('x@y.test')]), key, voucher: null, receivedAt: clock.now() }
+    assert.equal((await feedback.receive(gone)).email, null)
+  }
 })
