@@ -4,7 +4,7 @@ import { routes } from './api/routes.ts'
 import { webhookEvents } from './api/schemas/events.ts'
 import { ProductError } from './base/errors.ts'
 import { collectWhenIdle } from './base/idle-memory.ts'
-import { closeAll, type Service } from './base/lifecycle.ts'
+import { closeAll, type Service, STOP_LIMIT_MS, stopTogether } from './base/lifecycle.ts'
 import { LISTENER_PORTS } from './config/client-listeners.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
@@ -31,7 +31,7 @@ export interface Appliance {
     SubmissionService['ports']
   /** Resolves when no work is due: account checks and the workers on this thread. */
   settle(): Promise<void>
-  /** Stops the services in reverse order of their start: accepts no new work, finishes running work, checkpoints the databases. */
+  /** Stops the services: closes their ports, finishes or ends running work, checkpoints the databases. */
   close(): Promise<void>
 }
 
@@ -81,12 +81,8 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     ...mail,
   ]
   const started: Service[] = []
-  const close = () =>
-    closeAll([
-      ...started.toReversed().map((service) => () => service.stop()),
-      () => app.people.settle(),
-      () => app.close(),
-    ])
+  // All at the same time: one after the other, each could take until its own deadline, with the ports of the others still open.
+  const close = () => closeAll([() => stopTogether(started), () => app.people.settle(), () => app.close()])
   try {
     await options.prepare?.(app)
     for (const service of services) {
@@ -176,6 +172,11 @@ export async function serve(
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
   const reason = typeof end === 'string' ? { signal: end } : { err: end.cause }
   log.info({ event: 'appliance.stopping', ...reason }, 'Mailstead is stopping')
+  // Everything that was answered is durable, and what is under way is taken up or taken back at the next start.
+  const late = setTimeout(() => {
+    log.error({ event: 'appliance.stop_late', ms: STOP_LIMIT_MS }, 'Mailstead did not stop in time and ends at once')
+    process.exit(1)
+  }, STOP_LIMIT_MS)
   if (typeof end !== 'string') {
     // Closing writes as well, and fails on the same disk.
     await appliance
@@ -187,5 +188,6 @@ export async function serve(
     throw new ProductError('service_unavailable', sentence, { cause: end.cause })
   }
   await appliance.close()
+  clearTimeout(late)
   log.info({ event: 'appliance.stopped' }, 'Mailstead stopped')
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
+import { CLOSING_MS } from '../base/lifecycle.ts'
 
 /** Time limit for a whole header (slowloris), ms. */
 export const HEADER_TIMEOUT_MS = 10_000
@@ -17,8 +18,6 @@ export const KEEP_ALIVE_MS = 20_000
 export const HEADER_MAX = 16_384
 export const CONNECTIONS_MAX = 10_000
 const CHECK_MS = 2_000
-// Longer than any request should take; connections still open then are closed.
-const STOP_MS = 15_000
 /** For how long the client of a malformed request may go on sending after the answer, ms. */
 export const DROP_MS = 2_000
 
@@ -113,7 +112,7 @@ export class Listener {
       else socket.once('end', () => socket.destroy())
     }
     return new Promise((resolve) => {
-      const cut = this.#clock.after(STOP_MS, () => this.server.closeAllConnections())
+      const cut = this.#clock.after(CLOSING_MS, () => this.server.closeAllConnections())
       this.server.close(() => {
         cut.cancel()
         resolve()

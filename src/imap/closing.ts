@@ -2,7 +2,7 @@
 
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
-import { CLOSING_MS } from './limits.ts'
+import { CLOSING_MS } from '../base/lifecycle.ts'
 
 /** Destroys a stream that has been ended, when its bytes are sent or after {@link CLOSING_MS}. */
 export function destroyWhenSent(stream: Duplex, clock: Clock): void {

@@ -14,6 +14,7 @@ import { formatDateTime } from './grammar/dates.ts'
 import type { FetchItem, PlainItem } from './grammar/fetch-items.ts'
 import { type BodySection, formatSection, type SectionRange } from './grammar/sections.ts'
 import type { MessagePage } from './message-content.ts'
+import { ConnectionEnded } from './reader.ts'
 import type { ImapSession } from './session.ts'
 import { fetchName } from './uid-only.ts'
 import { isRecentHere } from './updates.ts'
@@ -141,7 +142,8 @@ export class FetchWriter {
     const session = this.#session
     if (!session.progress.isWithinResponse) throw error
     session.logError(error, 'FETCH')
-    return session.abort()
+    session.destroy()
+    throw new ConnectionEnded()
   }
 
   /** @returns null when the message is gone */

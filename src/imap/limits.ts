@@ -114,8 +114,6 @@ export const PROGRESS_MS = 10 * SECOND
 export const SWEEP_MS = SECOND
 /** Between two checks of credential, mailbox and team, ms. */
 export const RECHECK_MS = 30 * SECOND
-/** From `stop` to the end of the last session, ms. */
-export const CLOSING_MS = 8 * SECOND
 
 /** Output is written in pieces of this size, bytes. */
 export const CORK_BYTES = 16 * KIB

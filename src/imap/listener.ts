@@ -18,12 +18,13 @@ import { formatAnswer } from './answers.ts'
 import { COMMANDS } from './commands.ts'
 import { CompressionSlots } from './compressor.ts'
 import type { ImapDeps } from './deps.ts'
-import { CLOSING_MS, SWEEP_MS } from './limits.ts'
+import { SWEEP_MS } from './limits.ts'
 import { ImapMeters } from './meters.ts'
 import { capabilityCode } from './offered.ts'
 import { Searcher } from './search/searcher.ts'
 import { ImapSession, type SessionOwner } from './session.ts'
 import { SessionChanges } from './session-changes.ts'
+import { checkSession } from './session-check.ts'
 import type { SignedInUser } from './user.ts'
 import { ViewCache } from './view-cache.ts'
 
@@ -114,9 +115,9 @@ class ImapListener implements ImapService {
     )
     for (const socket of this.#pending) socket.destroy()
     await this.#sessions.end({
-      ...{ clock: this.#app.clock, ms: CLOSING_MS },
+      clock: this.#app.clock,
       retire: (session) => session.retire(),
-      cut: (session) => session.stream.destroy(),
+      cut: (session) => session.destroy(),
     })
     await Promise.all([...closed, this.#app.searcher.close()])
     this.#sweep?.cancel()
@@ -124,7 +125,7 @@ class ImapListener implements ImapService {
   }
 
   #checkDeadlines(): void {
-    for (const session of this.#sessions) session.checkDeadlines()
+    for (const session of this.#sessions) checkSession(session)
   }
 
   #createServer(protocol: Protocol): Server {

@@ -35,10 +35,10 @@ export class CommandProgress {
     this.#goal = goal !== null && goal > done ? goal : null
   }
 
-  /** Says what is due. A client that does not read hears of it from what waits for it. */
-  sayTo(writer: Pick<ResponseWriter, 'blockedSince' | 'write'>): void {
+  /** Says what is due after `interval`, ms. A client that does not read hears of it from what waits for it. */
+  sayTo(writer: Pick<ResponseWriter, 'blockedSince' | 'write'>, interval = PROGRESS_MS): void {
     const now = this.#clock.monotonic()
-    if (this.#tag === null || this.isWithinResponse || now - this.#saidAt < PROGRESS_MS) return
+    if (this.#tag === null || this.isWithinResponse || now - this.#saidAt < interval) return
     if (writer.blockedSince !== null) return
     this.#saidAt = now
     writer.write(this.#line(this.#tag))

@@ -21,12 +21,14 @@ import {
   tagOf,
 } from './command.ts'
 import type { ImapDeps } from './deps.ts'
+import { discardContents } from './discard.ts'
 import { type CommandPiece, Cursor } from './grammar/cursor.ts'
-import { AFTER_LOGIN, ERRORS_AFTER_LOGIN, ERRORS_BEFORE_LOGIN, MESSAGE_BYTES } from './limits.ts'
+import { AFTER_LOGIN, ERRORS_AFTER_LOGIN, ERRORS_BEFORE_LOGIN } from './limits.ts'
 import { CommandProgress } from './progress.ts'
 import { type CommandSegment, ConnectionEnded, ImapReader, ReadError } from './reader.ts'
 import type { SelectedFolder } from './selected.ts'
 import { SessionDeadlines } from './session-deadlines.ts'
+import { SessionEnding } from './session-ending.ts'
 import type { ChangeAnnouncements, OptionsOf, OwnerOf, SessionSource } from './session-owner.ts'
 import { SessionUsage } from './session-record.ts'
 import { TimeSlice } from './time-slice.ts'
@@ -68,6 +70,8 @@ export class ImapSession {
   isSecure: boolean
   loginFailures = 0
   isCompressed = false
+  /** A message of APPEND was read: further literals of the command are messages too. */
+  isInContent = false
   /** IDLE waits for its end. */
   isIdle = false
   /** The connection where its TLS ends here. */
@@ -78,11 +82,9 @@ export class ImapSession {
   #errors = 0
   #isClosing = false
   #isCut = false
-  #isRunning = false
-  /** What ends the session behind the command that runs. */
-  #expired: TaggedAnswer | null = null
-  /** A message of APPEND was read: further literals of the command are messages too. */
-  #isInContent = false
+  /** A command runs, or IDLE. */
+  isRunning = false
+  readonly #ending = new SessionEnding()
 
   constructor(stream: Socket, { app, owner, source, tls, isSecure }: OptionsOf<ImapSession>) {
     this.app = app
@@ -97,6 +99,7 @@ export class ImapSession {
       isContent: (pieces) => this.#isContent(pieces),
     })
     this.writer = new ResponseWriter(stream, app.clock)
+    this.#watch(stream)
     this.deadlines = new SessionDeadlines(app.clock)
     this.changes = owner.changesOf(this)
     this.progress = new CommandProgress(app.clock)
@@ -136,11 +139,16 @@ export class ImapSession {
 
   /** A command runs that is not IDLE: nothing is announced until it has ended. */
   get isBusy(): boolean {
-    return this.#isRunning && !this.isIdle
+    return this.isRunning && !this.isIdle
   }
 
   get isClosed(): boolean {
     return this.stream.destroyed
+  }
+
+  /** See {@link SessionEnding.signal}. */
+  get signal(): AbortSignal {
+    return this.#ending.signal
   }
 
   /** Adds untagged output. */
@@ -177,27 +185,33 @@ export class ImapSession {
 
   /** Ends the session with `* BYE`: at once when it waits for the client, else behind what is being written. */
   expire(text: string, code: string | null = null): void {
-    this.#expired ??= { condition: 'BYE', code, text }
+    this.#ending.expire(text, code)
     this.endExpired()
   }
 
   /** Ends it unless a command or an announcement runs, which may be in the middle of a literal. */
   endExpired(): void {
     const isWriting = (this.isBusy && !this.deadlines.isReadingContent) || this.changes.isRunning
-    if (this.#expired === null || isWriting) return
-    this.bye(this.#expired.text, this.#expired.code)
+    if (this.#ending.answer === null || isWriting) return
+    this.bye(this.#ending.answer.text, this.#ending.answer.code)
     this.cut()
   }
 
   /** Ends the connection at once: nothing more can be said. */
-  abort(): never {
+  destroy(): void {
     this.stream.destroy()
-    throw new ConnectionEnded()
+    this.#socket.destroy()
   }
 
   /** @throws ConnectionEnded when the client has gone */
   assertOpen(): void {
     if (this.isClosed) throw new ConnectionEnded()
+  }
+
+  /** For commands, between two responses. @throws CommandFailure when the session shall end; ConnectionEnded when the client has gone */
+  assertRunning(): void {
+    this.assertOpen()
+    this.signal.throwIfAborted()
   }
 
   /** Closes the connection after what was written. */
@@ -206,25 +220,9 @@ export class ImapSession {
     this.reader.interrupt()
   }
 
-  /** Ends the session at a shutdown: idle ones at once, others after their command. */
+  /** Ends the session at a shutdown: idle ones at once, others behind what their command is doing. */
   retire(): void {
     this.expire('The server is shutting down.', 'UNAVAILABLE')
-  }
-
-  /** Ends the session when a deadline has passed. Called once a second. */
-  checkDeadlines(): void {
-    const problem = this.deadlines.problem({
-      isSignedIn: this.user !== null,
-      isIdle: this.isIdle,
-      hasBegun: this.reader.hasBegun,
-      isRunning: this.#isRunning,
-      received: this.reader.received,
-      blockedSince: this.writer.blockedSince,
-    })
-    if (problem === 'unread') this.stream.destroy()
-    else if (problem !== null) this.expire(problem)
-    else if (this.isIdle && !this.changes.isRunning && this.deadlines.stillHereDue()) this.say('* OK Still here\r\n')
-    else if (this.isBusy && !this.deadlines.isReadingContent) this.progress.sayTo(this.writer)
   }
 
   async #next(): Promise<void> {
@@ -237,17 +235,17 @@ export class ImapSession {
     }
     this.deadlines.commandBegan()
     this.record.commandBegan()
-    this.#isRunning = true
+    this.isRunning = true
     try {
       await this.changes.commandBegan()
       await this.#execute(segment)
     } finally {
-      this.#isRunning = false
-      this.#isInContent = false
+      this.isRunning = false
+      this.isInContent = false
       this.deadlines.commandEnded()
       this.progress.ended()
     }
-    if (this.#expired !== null) this.bye(this.#expired.text, this.#expired.code)
+    if (this.#ending.answer !== null) this.bye(this.#ending.answer.text, this.#ending.answer.code)
     else this.changes.commandEnded()
     // The next command may follow in the same turn: its answer goes into the same packet.
     if (this.reader.buffered === 0) this.writer.flush()
@@ -268,10 +266,10 @@ export class ImapSession {
       if (problem !== null) throw problem
       const args = readArguments(found, cursor, isUid)
       if (found.needs !== undefined && !mayDo(this.signedIn.access, found.needs)) {
-        await this.discard(segment)
+        await discardContents(this, segment)
         return this.#answer(tag, name, { condition: 'NO', code: 'NOPERM', text: 'The credential does not allow this.' })
       }
-      this.#isInContent = segment.content !== null
+      this.isInContent = segment.content !== null
       const answer = await found.run(args, this, { tag, isUid, segment })
       const mayRemove = !(found.keepsNumbers === true && !isUid)
       if (this.selected !== null && !this.#isClosing && found.name !== 'LOGOUT')
@@ -280,20 +278,8 @@ export class ImapSession {
     } catch (error) {
       if (error instanceof ConnectionEnded) throw error
       if (error instanceof ReadError) return this.#refuseInput(error, tag)
-      if (!this.#isInContent) await this.discard(segment)
+      if (!this.isInContent) await discardContents(this, segment)
       await this.#fail(tag, name, error)
-    }
-  }
-
-  /** Reads what remains of a command that will not be carried out: messages that the client sends without waiting. */
-  async discard(segment: CommandSegment): Promise<void> {
-    for (let next = segment; next.content !== null && !next.content.isSync; ) {
-      if (next.content.bytes > MESSAGE_BYTES) return this.bye('The message is too large.', 'TOOBIG')
-      this.deadlines.contentBegan()
-      for await (const { length } of this.reader.content(next.content.bytes)) this.deadlines.progress(length)
-      this.deadlines.contentEnded()
-      this.#isInContent = true
-      next = await this.deadlines.duringRest(this.reader.segment())
     }
   }
 
@@ -333,7 +319,7 @@ export class ImapSession {
   }
 
   #isContent(pieces: readonly CommandPiece[]): boolean {
-    return this.user !== null && (this.#isInContent || isContentOf(pieces, this.#owner.commands))
+    return this.user !== null && (this.isInContent || isContentOf(pieces, this.#owner.commands))
   }
 
   /** Called by a successful sign-in. @returns the answer when the mailbox has too many connections */
@@ -369,6 +355,13 @@ export class ImapSession {
     this.stream = stream
     this.reader.attach(stream)
     this.writer.attach(stream)
+    this.#watch(stream)
+  }
+
+  /** A client that has gone without a word resets the connection when something is sent. */
+  #watch(stream: Duplex): void {
+    const probe = () => this.isBusy && !this.deadlines.isReadingContent && this.progress.sayTo(this.writer, 0)
+    this.#ending.watch(stream, () => stream === this.stream, probe)
   }
 
   #end(): void {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { MINUTE_MS } from '../base/durations.ts'
 import { entryFile } from '../base/entry.ts'
+import { CLOSING_MS, CUT_MS } from '../base/lifecycle.ts'
 import { ThreadLink } from '../base/thread-link.ts'
 import type { Context } from '../context.ts'
-import { CLOSING_MS } from '../smtp/limits.ts'
 import type { CurrentCertificate } from '../smtp/protocol.ts'
 import type { ReceiveThreadCalls, ReceiveThreadData } from './receive-thread.ts'
 import type { ReceivedRecord } from './received-transaction.ts'
@@ -25,7 +25,7 @@ const SILENT_CHECKS = 4
 /** A thread that dies sooner would die again: connections are refused for that long. */
 const STEADY_MS = 1000
 /** A thread that has not stopped by then hangs: its sessions are cut after CLOSING_MS. */
-const STOP_MS = CLOSING_MS + 1000
+const STOP_MS = CLOSING_MS + 2 * CUT_MS
 /** Connections of each thread before another one is started. */
 const CONNECTIONS_EACH = 8
 

@@ -9,7 +9,7 @@ import { type ConnectionSource, readSource } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
 import { findRemoteName } from '../net/reverse-name.ts'
 import type { Emails } from '../outbound/log/emails.ts'
-import { ALL_MEMORY_BYTES, ALL_SPOOL_BYTES, CLOSING_MS, SPOOL_MEMORY_BYTES, SWEEP_MS } from '../smtp/limits.ts'
+import { ALL_MEMORY_BYTES, ALL_SPOOL_BYTES, SPOOL_MEMORY_BYTES, SWEEP_MS } from '../smtp/limits.ts'
 import { type CurrentCertificate, openProtocol } from '../smtp/protocol.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
@@ -97,7 +97,7 @@ export class Receiver {
     this.#stopping = true
     for (const socket of this.#pendingSockets) socket.destroy()
     await this.#sessions.end({
-      ...{ clock: this.#deps.clock, ms: CLOSING_MS },
+      clock: this.#deps.clock,
       retire: (session) => session.retire(),
       cut: (session) => session.cut(),
     })

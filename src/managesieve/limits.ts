@@ -32,7 +32,5 @@ export const SILENCE_MS = 30 * MINUTE
 export const UNREAD_MS = 2 * MINUTE
 /** Between two looks at all deadlines, ms. */
 export const SWEEP_MS = SECOND
-/** From `stop` to the end of the last session, ms. */
-export const CLOSING_MS = 5 * SECOND
 /** Output that waits for the client before the next command is read, bytes. */
 export const UNSENT_BYTES = 64 * 1024

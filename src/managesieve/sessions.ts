@@ -6,7 +6,6 @@ import type { Context } from '../context.ts'
 import type { AcceptedClient } from '../net/accept.ts'
 import type { ConnectionCounter } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
-import { CLOSING_MS } from './limits.ts'
 import { scriptCommands } from './script-commands.ts'
 import { SieveSession } from './session.ts'
 import { sessionCommands } from './session-commands.ts'
@@ -49,7 +48,7 @@ export class SieveSessions {
   /** Ends idle sessions at once and the others after their command, at most CLOSING_MS later. */
   stop(): Promise<void> {
     return this.#sessions.end({
-      ...{ clock: this.#app.clock, ms: CLOSING_MS },
+      clock: this.#app.clock,
       retire: (session) => session.expire('The server is shutting down.'),
       cut: (session) => session.stream.destroy(),
     })

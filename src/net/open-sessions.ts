@@ -1,12 +1,11 @@
 // The open sessions of a protocol, and how they end when the appliance shuts down.
 
 import type { Clock } from '../base/clock.ts'
+import { CLOSING_MS, CUT_MS } from '../base/lifecycle.ts'
 
 /** How sessions end at a shutdown. */
 interface Shutdown<S> {
   clock: Clock
-  /** Time for the sessions to end by themselves, ms. */
-  ms: number
   /** Ends a session at once when it is idle, otherwise after what it is doing. */
   retire(session: S): void
   /** Closes the connection of a session that has not ended in time. */
@@ -34,16 +33,19 @@ export class OpenSessions<S, H> {
     return this.#held.keys()
   }
 
-  /** Resolves when no session is open. */
-  async end({ clock, ms, retire, cut }: Shutdown<S>): Promise<void> {
+  /** Resolves when no session is open: after a bounded time, also when the work of one goes on behind its connection. */
+  async end({ clock, retire, cut }: Shutdown<S>): Promise<void> {
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
     for (const session of this) retire(session)
-    const timer = clock.after(ms, () => {
-      for (const session of this) cut(session)
-    })
-    await new Promise<void>((resolve) => {
-      this.#emptied = resolve
-      if (this.#held.size === 0) resolve()
-    })
-    timer.cancel()
+    const timers = [
+      clock.after(CLOSING_MS, () => {
+        for (const session of this) cut(session)
+      }),
+      clock.after(CLOSING_MS + CUT_MS, resolve),
+    ]
+    this.#emptied = resolve
+    if (this.#held.size === 0) resolve()
+    await ended
+    for (const timer of timers) timer.cancel()
   }
 }

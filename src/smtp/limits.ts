@@ -45,7 +45,5 @@ export const IN_FLIGHT_MIN_BYTES = 64 * 1024
 /** Messages queued for inspection; RFC 5321 §4.5.3.2.6: clients wait 10 minutes for the reply. */
 export const MAX_QUEUED = 1000
 
-/** Time active sessions have to finish at shutdown, in ms: containers are killed after 10 s. */
-export const CLOSING_MS = 8000
 /** Interval of deadline checks, in ms. */
 export const SWEEP_MS = 30_000

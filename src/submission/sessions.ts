@@ -9,7 +9,6 @@ import type { Context } from '../context.ts'
 import type { AcceptedClient } from '../net/accept.ts'
 import type { ConnectionCounter } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
-import { CLOSING_MS } from '../smtp/limits.ts'
 import { openProtocol } from '../smtp/protocol.ts'
 import type { Spool } from '../smtp/spool.ts'
 import { EnvelopeChecks } from './envelope-checks.ts'
@@ -61,7 +60,7 @@ export class SubmissionSessions {
   /** Ends idle sessions at once and the others after their transaction, at most CLOSING_MS later. */
   async stop(): Promise<void> {
     await this.#sessions.end({
-      ...{ clock: this.#app.clock, ms: CLOSING_MS },
+      clock: this.#app.clock,
       retire: (session) => session.retire(),
       cut: (session) => session.cut(),
     })

@@ -9,6 +9,7 @@ import type { MessageReading } from '../../workers/inspection.ts'
 import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
 import { appendIn } from '../append-message.ts'
 import type { Invocation } from '../command.ts'
+import { discardContents } from '../discard.ts'
 import { namedFolder } from '../folder-tree.ts'
 import { Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import { readDateTime } from '../grammar/dates.ts'
@@ -126,7 +127,7 @@ class MessageIntake {
       }
     } catch (error) {
       if (!(error instanceof ConnectionEnded || error instanceof ReadError))
-        await this.#session.discard(unread ?? (await this.#rest()))
+        await discardContents(this.#session, unread ?? (await this.#rest()))
       throw error
     }
   }

@@ -74,7 +74,7 @@ async function search(session: ImapSession, request: EsearchArguments, tag: stri
     // RFC 7377 §2: mailboxes without matches are left out.
     if (hits.length > 0)
       await sayExtended(session, hits, { ...answerOf(session, source, tag), returns, key, withModSeq: usesModSeq })
-    session.assertOpen()
+    session.assertRunning()
   }
   return undefined
 }

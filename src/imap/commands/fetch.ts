@@ -104,7 +104,7 @@ async function writeEntries(
     if (typeof isWritten === 'boolean' ? isWritten : await isWritten) written++
     if (session.writer.isFull) await session.writer.ready()
     if (slice.isOver) await slice.pause()
-    session.assertOpen()
+    session.assertRunning()
   }
   return { written, hasUnknownEncoding: writer.hasUnknownEncoding }
 }

@@ -107,6 +107,7 @@ async function storeFlags(
   const found: StoreOutcome = { modified: [], missing: 0, refused: 0 }
   let done = 0
   for (const piece of piecesOf(uids, STORE_PIECE)) {
+    session.assertRunning()
     const { modified, missing, refused } = await storePiece(session, args, piece, isUid)
     found.modified.push(...modified)
     found.missing += missing

@@ -105,7 +105,7 @@ class FolderSearch {
   }
 
   async run(): Promise<SearchOutcome> {
-    this.#session.assertOpen()
+    this.#session.assertRunning()
     const pages: PageResult[] = []
     for await (const page of this.#pages(this.#candidates, { isHere: this.isSmall })) pages.push(page)
     const undecided = joined(pages.map((page) => page.undecided))
@@ -132,7 +132,7 @@ class FolderSearch {
           : await this.#inThread(app.searcher.page(task))
         // Modification numbers that a power failure could take back are not shown.
         await app.db.durable()
-        this.#session.assertOpen()
+        this.#session.assertRunning()
         this.#countFacts(result)
         yield result
         rest = rest.flatMap(([first, last]) =>
@@ -204,7 +204,7 @@ class FolderSearch {
     try {
       return await work
     } finally {
-      this.#session.assertOpen()
+      this.#session.assertRunning()
     }
   }
 }

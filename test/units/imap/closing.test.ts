@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 import { test } from 'node:test'
+import { CLOSING_MS } from '../../../src/base/lifecycle.ts'
 import { destroyWhenSent } from '../../../src/imap/closing.ts'
-import { CLOSING_MS } from '../../../src/imap/limits.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 /** A stream whose client reads nothing until `read` is called. */

@@ -37,7 +37,7 @@ function sessionWith(page: (task: PageTask) => Promise<PageResult>, account = 1)
     isGone: false,
     progress: { reached: (done: number, total: number) => session.reached.push([done, total]) },
     reached: [] as [number, number][],
-    assertOpen: () => {
+    assertRunning: () => {
       if (session.isGone) throw new Error('The client has gone.')
     },
   }
