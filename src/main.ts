@@ -17,6 +17,7 @@ import { threadJobs } from './jobs/jobs.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
 import { openScheduler } from './jobs/scheduler.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
+import { openUnfinishedCopies } from './jobs/unfinished-copies.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openManageSieve } from './managesieve/listener.ts'
 import { meRoutes } from './me/routes.ts'
@@ -68,8 +69,10 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const workers: Service[] = options.workers === 'here' ? here : [openSupervisor(app)]
   const heartbeat = openHeartbeat(app)
   const ownJobs = openScheduler(app, threadJobs)
+  const unfinished = openUnfinishedCopies(app)
   const mail = [inbound, imap, submission, managesieve]
   const services: Service[] = [
+    unfinished,
     heartbeat,
     ownJobs,
     watch,
@@ -94,6 +97,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     throw explainStartError(error)
   }
   const settle = async () => {
+    await unfinished.settle()
     await heartbeat.settle()
     await ownJobs.settle()
     await app.people.settle()

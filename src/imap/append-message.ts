@@ -1,4 +1,4 @@
-// Stores a message that a mail program has handed in: APPEND, REPLACE, and second copies (docs/design/mail-programs.md §2.2).
+// Stores a message that a mail program has handed in: APPEND and REPLACE (docs/design/mail-programs.md §2.2).
 
 import type { Tx } from '../db/db.ts'
 import type { FolderStatus } from '../store/folders-views.ts'
@@ -28,13 +28,6 @@ const UNCHECKED: MessageAuthentication = {
 }
 
 type Import = (tx: Tx, target: ImportTarget, imported: ImportedMessage) => ImportResult
-
-/** A second copy of a message. @returns its UID @throws CommandFailure OVERQUOTA, TRYCREATE */
-export async function appendCopy(session: ImapSession, message: MessageToAppend): Promise<number> {
-  const { blobs, imports } = session.app.store
-  await blobs.putAll([message.reading])
-  return session.app.db.write((tx) => storeIn(session, tx, message, (...args) => imports.import(...args)))
-}
 
 /**
  * A message that the program hands in, inside a unit of work; the content is stored already. In Sent it belongs to its submission.

@@ -26,8 +26,23 @@ export function readNameArgument(cursor: Cursor): Buffer {
  * @returns null when the bytes are no valid form of the encoding of the session
  */
 export function decodeName(bytes: Buffer, utf8: boolean): string | null {
-  const text = utf8 ? (isUtf8(bytes) ? bytes.toString() : null) : decodeUtf7(bytes)
+  const text = decodeText(bytes, utf8)
   return text === null ? null : normalizePath(text)
+}
+
+function decodeText(bytes: Buffer, utf8: boolean): string | null {
+  return utf8 ? (isUtf8(bytes) ? bytes.toString() : null) : decodeUtf7(bytes)
+}
+
+/**
+ * The extended data item OLDNAME behind a LIST response of IMAP4rev2, when the client wrote the name of the mailbox in another form
+ * (RFC 9051 §6.3.4 and §6.3.9.7). Capitals of INBOX and a delimiter at the end are no other form (RFC 9051 §5.1 and §6.3.4).
+ * @param written the name in the command
+ */
+export function oldNameOf(path: string, written: Buffer, utf8: boolean): OutputPart[] {
+  const text = decodeText(written, utf8)?.replace(/\/$/, '')
+  if (text === undefined || text === path || path === INBOX) return []
+  return [' ("OLDNAME" (', formatName(text, utf8), '))']
 }
 
 /** A path with its Inbox in capitals and in NFC. */

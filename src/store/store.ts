@@ -29,12 +29,14 @@ import { Identities } from './identities.ts'
 import { Imports } from './imports.ts'
 import { InboundLog } from './inbound-log.ts'
 import { FlagEdits } from './messages/bulk-flags.ts'
+import { Copies } from './messages/copies.ts'
 import { MessageEdits } from './messages/edits.ts'
 import { MailReads } from './messages/mail-reads.ts'
 import { Messages } from './messages/messages.ts'
 import { Moves } from './messages/moves.ts'
 import { endOutlining } from './messages/outline-rows.ts'
 import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
+import { purgeCopies } from './messages/unfinished-copies.ts'
 import { Counters } from './metrics/counters.ts'
 import { Reports } from './metrics/reports.ts'
 import { RollUp } from './metrics/roll-up.ts'
@@ -67,8 +69,10 @@ export interface Store {
   views: FolderViews
   /** Changes flags and keywords of many messages at once. */
   flags: FlagEdits
-  /** Copies, moves and expunges messages by UID. */
+  /** Moves and expunges messages by UID. */
   moves: Moves
+  /** Copies messages by UID. */
+  copies: Copies
   /** What mail programs read of messages. */
   mail: MailReads
   /** Subscriptions to names without a folder. */
@@ -166,7 +170,7 @@ export function openStore(deps: StoreDeps): Store {
   const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db, notifier)]
-  const annotations = new Annotations(db)
+  const [annotations, moves] = [new Annotations(db), new Moves({ db, folders, edits, views })]
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
   const imports = new Imports({ db, clock, accounts, folders, changes, names })
   const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
@@ -187,7 +191,7 @@ export function openStore(deps: StoreDeps): Store {
     folderEdits,
     views,
     flags: new FlagEdits({ db, clock, accounts, changes, views }),
-    moves: new Moves({ db, folders, edits, views }),
+    ...{ moves, copies: new Copies({ db, clock, accounts, folders, changes, views, moves, blobs, names }) },
     mail: new MailReads(db, blobs),
     threads: new Threads({ db, clock, accounts, folders }),
     threadEdits: new ThreadEdits({ db, edits }),
@@ -233,6 +237,7 @@ function purgeSteps(parts: StoreParts): PurgeStep[] {
   const { sentHours, vacations, forwarded, scriptIds, subscribedNames, annotations } = parts
   return [
     purgeMessages,
+    purgeCopies,
     (tx, account) => endOutlining(tx, account.n),
     purgeCorrespondents,
     purgeReferences,

@@ -1,6 +1,7 @@
 // IMAP and messages: append, fetch, store, search, copy, move, expunge; labels shared among folders; the same ids and flags as the API.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -317,6 +318,60 @@ describe('labels', () => {
     assert.equal((await client.run('COPY 2 Archive')).status, 'OK')
     assert.match((await client.run('COPY 1:2 Archive')).tagged, /^NO \[OVERQUOTA\]/)
     assert.deepEqual((await client.run('STATUS Archive (MESSAGES)')).untagged, ['* STATUS Archive (MESSAGES 1)'])
+  })
+
+  it('COPY into the folder itself doubles its messages; what authentication said of them stays', async () => {
+    const client = await open(PLAIN, MIXED)
+    await client.run('STORE 1 +FLAGS (\\Flagged label \\Deleted)')
+    const doubled = await client.run('COPY 1:2 INBOX')
+    assert.match(doubled.tagged, /^OK \[COPYUID \d+ 1:2 3:4\]/)
+    assert.deepEqual(doubled.untagged, ['* 4 EXISTS', '* 4 RECENT'])
+    const [first, second] = (await client.run('FETCH 1:4 (FLAGS RFC822.SIZE INTERNALDATE BODY.PEEK[TEXT])')).untagged
+      .map((line) => line.replace(/^\* \d+ /, ''))
+      .reduce<string[][]>((halves, line, at) => (halves[at < 2 ? 0 : 1]!.push(line), halves), [[], []])
+    const flagsOf = (line: string) =>
+      /FLAGS \(([^)]*)\)/
+        .exec(line)![1]!
+        .split(' ')
+        .filter((flag) => flag !== '\\Recent')
+    assert.deepEqual(flagsOf(second![0]!).sort(), ['\\Flagged', 'label'])
+    assert.deepEqual(
+      second!.map((line) => line.replace(/FLAGS \([^)]*\)/, '')),
+      first!.map((line) => line.replace(/FLAGS \([^)]*\)/, '')),
+    )
+    const { data } = (await appliance.get('/mailbox/messages', client.mailbox.key)).body
+    const threads = new Set(data.map((one: { thread_id: string }) => one.thread_id))
+    assert.deepEqual([data.length, threads.size], [4, 2])
+    assert.deepEqual((await client.run('SEARCH BODY x')).untagged.length, 1)
+  })
+
+  it('a COPY ends with its connection, and nothing of it stays', async (t) => {
+    const client = await open(...Array.from({ length: 60 }, (_, n) => `Subject: ${n}\r\n\r\n${n}`))
+    const { inspector, store } = appliance.app
+    const [copy, readAll] = [store.copies.copy.bind(store.copies), inspector.readAll.bind(inspector)]
+    const ended = Promise.withResolvers<unknown>()
+    let signal: AbortSignal | undefined
+    t.mock.method(store.copies, 'copy', (...given: Parameters<typeof copy>) => {
+      signal = given[2].signal
+      const copying = copy(...given)
+      copying.then(ended.resolve, ended.resolve)
+      return copying
+    })
+    let pieces = 0
+    // The client goes while the second piece is read.
+    t.mock.method(inspector, 'readAll', async (...given: Parameters<typeof readAll>) => {
+      if (++pieces === 2) {
+        const aborted = once(signal!, 'abort')
+        client.close()
+        await aborted
+      }
+      return readAll(...given)
+    })
+    client.write('gone COPY 1:* INBOX\r\n')
+    assert.ok((await ended.promise) instanceof Error)
+    assert.equal(pieces, 2)
+    const other = await logInImap(appliance, client.mailbox)
+    assert.deepEqual((await other.run('STATUS INBOX (MESSAGES)')).untagged, ['* STATUS INBOX (MESSAGES 60)'])
   })
 
   it('MOVE keeps the message; into Junk it is junk', async () => {

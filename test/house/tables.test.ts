@@ -52,6 +52,7 @@ const OWNERS = new Map([
   ['message_totals', 'src/store/messages/'],
   ['message_keywords', 'src/store/messages/'],
   ['attachments', 'src/store/messages/'],
+  ['unfinished_copies', 'src/store/messages/'],
   ['message_text', 'src/store/search/'],
   ['text_renewal', 'src/store/search/'],
   ['recent_deliveries', 'src/store/recent-copies.ts'],

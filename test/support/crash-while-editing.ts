@@ -1,14 +1,14 @@
 // A process that changes a mailbox until it is killed, and reports after each change up to which number it is confirmed.
 
 import process from 'node:process'
-import { openTestStore } from './mailbox.ts'
+import { COPYING, openTestStore } from './mailbox.ts'
 import { ModelMailbox } from './model-mailbox.ts'
 import { Random } from './random.ts'
 
 const [folder, seed] = [process.argv[2]!, Number(process.argv[3])]
 const random = new Random(seed)
 const appliance = await openTestStore(folder)
-const { flags, moves, views, accounts } = appliance.store
+const { flags, moves, copies, views, accounts } = appliance.store
 const box = await ModelMailbox.open(appliance, random)
 
 for (;;) {
@@ -26,7 +26,7 @@ for (;;) {
     ),
     flags.change(account, { folder: to, uids }, { deleted: true }),
     moves.move(account, { from, to, uids: uids.slice(0, 3) }),
-    moves.copy(account, { from, to, uids: uids.slice(3, 6) }),
+    copies.copy(account, { from, to, uids: uids.slice(3, 6) }, COPYING),
     random.chance(0.2) ? moves.expunge(account, to, null) : null,
   ])
   process.send!({ mailboxId: box.mailboxId, seq: accounts.seq(account) })

@@ -10,6 +10,7 @@ import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations } from '../../src/db/migrations/migrations.ts'
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
+import type { CopyOptions } from '../../src/store/messages/copies.ts'
 import { insertMessages } from '../../src/store/messages/insert.ts'
 import { nextNumbers } from '../../src/store/messages/numbers.ts'
 import type { Account, Flags, FolderRole } from '../../src/store/records.ts'
@@ -53,6 +54,15 @@ export async function openTestStore(kept?: string): Promise<TestStore> {
       if (kept === undefined) await rm(folder, { recursive: true })
     },
   }
+}
+
+/** How copies run: without a quota, and messages have no content that could be read. */
+export const COPYING: CopyOptions = {
+  reader: {
+    read: async (sizeBytes) => ({ hash: new Uint8Array(32), sizeBytes, chunks: [], message: mailOf() }),
+    readAll: async () => [],
+  },
+  quotaBytes: () => Number.MAX_SAFE_INTEGER,
 }
 
 /** A minimal message with the given properties. */

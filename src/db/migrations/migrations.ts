@@ -50,6 +50,7 @@ import { changedForwards } from './0047-changed-forwards.ts'
 import { removalCounts } from './0048-removal-counts.ts'
 import { skippedMessages } from './0049-skipped-messages.ts'
 import { outsideDifferences } from './0050-outside-differences.ts'
+import { unfinishedCopies } from './0051-unfinished-copies.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -105,5 +106,6 @@ export const mailMigrations = [
   removalCounts,
   skippedMessages,
   outsideDifferences,
+  unfinishedCopies,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]

@@ -2,8 +2,8 @@
 
 import { countOf } from '../../base/number-ranges.ts'
 import type { CopiedUid } from '../../store/messages/moves.ts'
+import { MailboxFull } from '../../store/messages/second-copies.ts'
 import { no, ok, type TaggedAnswer } from '../answers.ts'
-import { copyAgain } from '../copy-again.ts'
 import { namedFolder } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import { formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
@@ -31,33 +31,43 @@ function copyUidCode(uidValidity: number, pairs: readonly CopiedUid[]): string {
 }
 
 async function copyMessages(session: ImapSession, { set, name }: CopyArguments, isUid: boolean): Promise<TaggedAnswer> {
-  const { app, signedIn, folder } = session
+  const { app, signedIn, folder, signal } = session
   const target = namedFolder(session, name, 'TRYCREATE').folder
   const ranges = uidsOfSet(session, set, isUid)
   const uids = [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
   if (uids.length === 0) return ok('Nothing to copy.')
-  const { copied: pairs, again } = await app.store.moves.copy(signedIn.account, { from: folder.n, to: target.n, uids })
-  try {
-    await copyAgain(session, target, again, pairs)
-  } catch (error) {
-    await app.store.moves.takeBack(signedIn.account, target.n, pairs)
-    throw error
-  }
+  const pairs = await app.store.copies
+    .copy(
+      signedIn.account,
+      { from: folder.n, to: target.n, uids },
+      {
+        ...{ signal, reader: app.inspector },
+        quotaBytes: (tx) => app.directory.mailboxes.byId(signedIn.account.mailboxId, tx)?.quotaBytes ?? 0,
+        onProgress: (copied) => session.progress.reached(copied, uids.length),
+      },
+    )
+    .catch((error: unknown) => {
+      throw error instanceof MailboxFull ? no('OVERQUOTA', 'The mailbox is full.') : error
+    })
   if (pairs.length === 0) throw no('EXPUNGEISSUED', 'The messages no longer exist.')
   return ok('Copied.', copyUidCode(target.uidValidity, pairs))
 }
 
 async function moveMessages(session: ImapSession, { set, name }: CopyArguments, isUid: boolean): Promise<TaggedAnswer> {
-  const { app, signedIn, folder } = session
+  const { app, signedIn, folder, signal } = session
   if (folder.isReadOnly) throw no('READ-ONLY', 'The mailbox was opened read-only.')
   const target = namedFolder(session, name, 'TRYCREATE').folder
   const ranges = uidsOfSet(session, set, isUid)
   const uids = [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
-  const say = (moved: CopiedUid[]) => {
+  const onBatch = (moved: CopiedUid[]) => {
     // RFC 6851 §4.3: before the messages disappear.
     if (moved.length > 0) session.say(`* OK [${copyUidCode(target.uidValidity, moved)}] Moved.\r\n`)
   }
-  const moved = await app.store.moves.move(signedIn.account, { from: folder.n, to: target.n, uids }, say)
+  const moved = await app.store.moves.move(
+    signedIn.account,
+    { from: folder.n, to: target.n, uids },
+    { onBatch, signal },
+  )
   await session.changes.announceOwn(
     moved.map(({ uid }) => uid),
     isUid,

@@ -6,7 +6,7 @@ import { COPY_PIECE } from '../limits.ts'
 import { piecesOf } from '../message-sets.ts'
 import { DELIMITER, readMailboxName } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
-import { createPath } from './create.ts'
+import { createPath, sayNormalized } from './create.ts'
 
 async function moveInbox(session: ImapSession, inbox: number, path: string): Promise<void> {
   const { app, signedIn } = session
@@ -18,8 +18,11 @@ async function moveInbox(session: ImapSession, inbox: number, path: string): Pro
     return n
   })
   const current = await app.views.current(inbox)
-  for (const uids of piecesOf(current?.view.ranges() ?? [], COPY_PIECE))
+  for (const uids of piecesOf(current?.view.ranges() ?? [], COPY_PIECE)) {
+    // A client that has gone does not end it halfway.
+    if (!session.isClosed) session.assertRunning()
     await app.store.moves.move(signedIn.account, { from: inbox, to, uids })
+  }
 }
 
 async function renameFolder(session: ImapSession, id: string, path: string): Promise<void> {
@@ -52,6 +55,7 @@ export const rename = command({
     else if (folder.role !== null) throw no('CANNOT', 'This mailbox cannot be renamed.')
     else if (path.startsWith(`${oldPath}${DELIMITER}`)) throw no('CANNOT', 'A mailbox cannot be moved into itself.')
     else await renameFolder(session, folder.id, path)
+    sayNormalized(session, path, to)
     return undefined
   },
 })

@@ -7,7 +7,7 @@ import { flagLines, KEYWORDS_NAMED, plainKeywords } from '../flag-texts.ts'
 import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import { readKnownUids } from '../grammar/sets.ts'
-import { formatName, readMailboxName } from '../names.ts'
+import { formatName, oldNameOf, readMailboxName } from '../names.ts'
 import { resync } from '../resync.ts'
 import { SelectedFolder } from '../selected.ts'
 import { command, type ImapSession } from '../session.ts'
@@ -85,7 +85,7 @@ async function open(
   const { path } = namedFolder(session, name)
   const isReadOnly = isExamine || !mayDo(session.signedIn.access, 'change')
   session.selected = await prepare(session, namedFolder(session, name), isReadOnly)
-  await describe(session, path)
+  await describe(session, path, name)
   if (known !== null && known.uidValidity === session.folder.uidValidity) await resync(session, known)
   return ok(isReadOnly ? 'Opened, read-only.' : 'Opened.', isReadOnly ? 'READ-ONLY' : 'READ-WRITE')
 }
@@ -120,7 +120,7 @@ function recentOf(
   return first < uidNext ? [[first, uidNext - 1]] : []
 }
 
-async function describe(session: ImapSession, path: string): Promise<void> {
+async function describe(session: ImapSession, path: string, name: Buffer): Promise<void> {
   const { folder, app, isRev2 } = session
   const { view, modSeq, n } = folder
   session.say(`* ${view.count} EXISTS\r\n`)
@@ -129,7 +129,10 @@ async function describe(session: ImapSession, path: string): Promise<void> {
     const unseen = view.count === 0 || isUidOnly(session) ? null : await app.store.views.firstUnseen(n)
     const sequence = unseen === null ? 0 : view.sequenceOf(unseen)
     if (sequence > 0) session.say(`* OK [UNSEEN ${sequence}] First unseen message.\r\n`)
-  } else session.say('* LIST () "/" ', formatName(path, session.utf8), '\r\n')
+  } else {
+    const { utf8 } = session
+    session.say('* LIST () "/" ', formatName(path, utf8), ...oldNameOf(path, name, utf8), '\r\n')
+  }
   session.say(flagLines(session))
   session.say(`* OK [UIDVALIDITY ${folder.uidValidity}] UIDs are valid.\r\n`)
   session.say(`* OK [UIDNEXT ${folder.uidNext}] Next UID.\r\n`)
@@ -175,11 +178,11 @@ export const close = command({
   in: 'selected',
   read: () => null,
   async run(_, session) {
-    const { folder, app, signedIn } = session
+    const { folder, app, signedIn, signal } = session
     const mayExpunge = !folder.isReadOnly && mayDo(signedIn.access, 'write')
     leave(session)
     if (!mayExpunge) return undefined
-    const { uids, modSeq } = await app.store.moves.expunge(signedIn.account, folder.n, null)
+    const { uids, modSeq } = await app.store.moves.expunge(signedIn.account, folder.n, null, signal)
     return uids.length > 0 && session.usesCondstore ? ok('Closed.', `HIGHESTMODSEQ ${modSeq}`) : undefined
   },
 })

@@ -1,4 +1,4 @@
-// Copies, moves and expunges messages of a folder by UID, as mail programs ask for it (RFC 9051 §6.4.3, §6.4.7, §6.4.8).
+// Moves and expunges messages of a folder by UID, and the parts of a copy, as mail programs ask for it (RFC 9051 §6.4.3, §6.4.7, §6.4.8).
 
 import { notFound } from '../../base/errors.ts'
 import type { Db, Tx } from '../../db/db.ts'
@@ -7,17 +7,16 @@ import { foldersByMessage, uidsIn } from '../folders-entries.ts'
 import { rangesOf } from '../folders-expunged.ts'
 import type { FolderEntry, FolderViews } from '../folders-views.ts'
 import type { Account } from '../records.ts'
+import { ascending, inBatches } from './batches.ts'
 import { idsOf } from './edit-rows.ts'
 import { FOLDERS_MAX, type MessageChange, type MessageEdits } from './edits.ts'
 import { JUNK, NOT_JUNK } from './keyword-change.ts'
 import { ENTRY_FLAGS } from './keywords.ts'
 
 /** Messages in one unit of work. */
-const MESSAGES_PER_BATCH = 100
+export const MESSAGES_PER_BATCH = 100
 /** The same for moves, which cost twice as much into Trash and out of it. */
 const MOVED_PER_BATCH = 50
-/** Units of work that are asked for before the first of them is durable: the next ones are written while it is flushed. */
-const BATCHES_AT_ONCE = 8
 
 /** Messages of a folder, and another folder of the account, both by number. */
 export interface UidTransfer {
@@ -37,7 +36,7 @@ export interface CopyResult {
   copied: CopiedUid[]
   /**
    * UIDs whose messages the second folder has already, or that are in as many folders as a message may be: a second message over the
-   * same content is to be imported (`ImportedMessage.again`).
+   * same content is to be stored, see `second-copies.ts`.
    */
   again: number[]
 }
@@ -47,6 +46,13 @@ export interface ExpungeResult {
   uids: number[]
   /** HIGHESTMODSEQ of the folder after it. */
   modSeq: number
+}
+
+export interface MoveOptions {
+  /** Called after each batch, so that its answer can be sent. */
+  onBatch?(moved: CopiedUid[]): void
+  /** Ends the move between two batches. */
+  signal?: AbortSignal
 }
 
 interface Deps {
@@ -63,35 +69,7 @@ export class Moves {
     this.#deps = deps
   }
 
-  /**
-   * Adds messages to another folder, in batches. If a later batch fails, the copies of the earlier ones are taken back.
-   * @throws ProductError not_found when one of the folders does not exist
-   */
-  async copy(account: Account, { from, to, uids }: UidTransfer): Promise<CopyResult> {
-    const { db } = this.#deps
-    const result: CopyResult = { copied: [], again: [] }
-    try {
-      const write = (batch: number[]) => db.write((tx) => this.copyIn(tx, account, { from, to, uids: batch }))
-      await inBatches(uids.toSorted(ascending), write, ({ copied, again }) => {
-        result.copied.push(...copied)
-        result.again.push(...again)
-      })
-    } catch (error) {
-      await this.takeBack(account, to, result.copied)
-      throw error
-    }
-    return result
-  }
-
-  /** Removes copies from the folder they were made in, because the COPY they belong to failed (RFC 9051 §6.4.7). */
-  async takeBack(account: Account, folder: number, copies: readonly CopiedUid[]): Promise<void> {
-    const write = (batch: number[]) =>
-      this.#deps.db.write((tx) => this.#removeIn(tx, account, folder, this.#entries(tx, folder, batch)))
-    const uids = copies.map(({ newUid }) => newUid)
-    await inBatches(uids.toSorted(ascending), write, () => {})
-  }
-
-  /** {@link copy} inside a unit of work of the caller, all at once. */
+  /** Adds messages to another folder inside a unit of work of the caller, all at once. See {@link Copies.copy}. */
   copyIn(tx: Tx, account: Account, { from, to, uids }: UidTransfer): CopyResult {
     const [source, target] = this.#folders(tx, account, from, to)
     const entries = this.#entries(tx, from, uids)
@@ -112,13 +90,12 @@ export class Moves {
   /**
    * Moves messages to another folder, in batches: each is in one of the two at any time. A message that the second folder has already
    * gets a new UID there.
-   * @param onBatch is called after each batch, so that its answer can be sent
-   * @throws ProductError not_found when one of the folders does not exist
+   * @throws ProductError not_found when one of the folders does not exist; the reason of the signal: what was moved by then stays moved
    */
   async move(
     account: Account,
     { from, to, uids }: UidTransfer,
-    onBatch: (moved: CopiedUid[]) => void = () => {},
+    { onBatch = () => {}, signal }: MoveOptions = {},
   ): Promise<CopiedUid[]> {
     const all: CopiedUid[] = []
     const write = (batch: number[]) => this.#deps.db.write((tx) => this.moveIn(tx, account, { from, to, uids: batch }))
@@ -126,7 +103,7 @@ export class Moves {
       onBatch(moved)
       all.push(...moved)
     }
-    await inBatches(uids.toSorted(ascending), write, onDone, MOVED_PER_BATCH)
+    await inBatches(uids.toSorted(ascending), write, { most: MOVED_PER_BATCH, onDone, signal })
     return all
   }
 
@@ -145,23 +122,33 @@ export class Moves {
   /**
    * Removes messages marked `\Deleted` from a folder, in batches; those that are in no other folder are erased.
    * @param uids of which; null: all of the folder
+   * @throws the reason of the signal: what was removed by then stays removed
    */
-  async expunge(account: Account, folder: number, uids: readonly number[] | null): Promise<ExpungeResult> {
+  async expunge(
+    account: Account,
+    folder: number,
+    uids: readonly number[] | null,
+    signal?: AbortSignal,
+  ): Promise<ExpungeResult> {
     const { db, views } = this.#deps
     const gone: number[] = []
     const write = (batch: number[]) => db.write((tx) => this.expungeIn(tx, account, folder, batch))
-    await inBatches(await views.deletedUids(folder, uids), write, (left) => gone.push(...left))
+    const onDone = (left: number[]) => void gone.push(...left)
+    await inBatches(await views.deletedUids(folder, uids), write, { most: MESSAGES_PER_BATCH, onDone, signal })
     return { uids: gone.sort(ascending), modSeq: views.head(folder)?.modSeq ?? 0 }
   }
 
   /** {@link expunge} inside a unit of work of the caller, all at once. @returns the UIDs that left */
   expungeIn(tx: Tx, account: Account, folder: number, uids: readonly number[]): number[] {
     const isDeleted = ({ flags }: FolderEntry) => (flags & ENTRY_FLAGS.deleted) !== 0
-    return this.#removeIn(tx, account, folder, this.#entries(tx, folder, uids).filter(isDeleted))
+    return this.removeIn(tx, account, folder, this.#entries(tx, folder, uids).filter(isDeleted))
   }
 
-  /** @returns the UIDs that left; none when the account has no such folder */
-  #removeIn(tx: Tx, account: Account, folder: number, entries: readonly FolderEntry[]): number[] {
+  /**
+   * Removes entries of a folder; messages that are in no other folder are erased.
+   * @returns the UIDs that left; none when the account has no such folder
+   */
+  removeIn(tx: Tx, account: Account, folder: number, entries: readonly FolderEntry[]): number[] {
     const { edits, folders } = this.#deps
     const key = folders.keys(account, tx).find(({ n }) => n === folder)
     if (key === undefined || entries.length === 0) return []
@@ -192,7 +179,7 @@ export class Moves {
 }
 
 /** What is moved or copied into Junk is junk, and what leaves it is not: the spam filter learns from it. */
-function junkMarks(from: FolderKey, to: FolderKey): Pick<MessageChange, 'keywords'> {
+export function junkMarks(from: FolderKey, to: FolderKey): Pick<MessageChange, 'keywords'> {
   const [wasJunk, isJunk] = [from.role === 'junk', to.role === 'junk']
   if (wasJunk === isJunk) return {}
   return { keywords: isJunk ? { add: [JUNK], remove: [NOT_JUNK] } : { add: [NOT_JUNK], remove: [JUNK] } }
@@ -207,35 +194,4 @@ function pairs(entries: readonly FolderEntry[], uids: ReadonlyMap<number, number
 
 function numbersOf(entries: readonly FolderEntry[]): number[] {
   return entries.map(({ message }) => message)
-}
-
-function ascending(a: number, b: number): number {
-  return a - b
-}
-
-/**
- * Writes batches of UIDs in their order, each in a unit of work. After a failure no further one begins.
- * @param onDone is called for each batch that is durable, in their order
- * @throws the first error, when every batch that began has ended
- */
-async function inBatches<T>(
-  uids: readonly number[],
-  write: (batch: number[]) => Promise<T>,
-  onDone: (result: T) => void,
-  most = MESSAGES_PER_BATCH,
-): Promise<void> {
-  const waiting: Promise<T>[] = []
-  try {
-    for (let at = 0; at < uids.length; at += most) {
-      const written = write(uids.slice(at, at + most))
-      // It is awaited behind those before it, and may fail before.
-      written.catch(() => {})
-      waiting.push(written)
-      if (waiting.length === BATCHES_AT_ONCE) onDone(await waiting.shift()!)
-    }
-    while (waiting.length > 0) onDone(await waiting.shift()!)
-  } catch (error) {
-    for (const settled of await Promise.allSettled(waiting)) if (settled.status === 'fulfilled') onDone(settled.value)
-    throw error
-  }
 }
