@@ -35,9 +35,10 @@ export interface FetchPlan {
 
 /** @param extra items that the session adds: UID of UID FETCH, MODSEQ of CONDSTORE */
 export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem[]): FetchPlan {
-  const named = new Set(items.flatMap((item) => (item.kind === 'plain' ? [item.name] : [])))
+  const distinct = withoutRepetitions(items)
+  const named = new Set(distinct.flatMap((item) => (item.kind === 'plain' ? [item.name] : [])))
   const added = extra.filter((name) => !named.has(name)).map((name): FetchItem => ({ kind: 'plain', name }))
-  const all = [...added.filter(isUid), ...items, ...added.filter((item) => !isUid(item))]
+  const all = [...added.filter(isUid), ...distinct, ...added.filter((item) => !isUid(item))]
   const setsSeen = all.some(readsText)
   const plain = all.flatMap((item) => (item.kind === 'plain' ? [item.name] : []))
   return {
@@ -51,6 +52,22 @@ export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem
       structure: all.some(needsStructure),
     },
   }
+}
+
+/**
+ * An item that is named several times is answered once: RFC 9051 §6.4.5 asks for the data of a message, and a response is the same with
+ * and without its repetitions. The names of fields count as written, because the response names them so.
+ */
+function withoutRepetitions(items: readonly FetchItem[]): FetchItem[] {
+  const byName = new Map<string, FetchItem>()
+  for (const item of items) {
+    // A section is the same with and without PEEK, which only decides \Seen.
+    const { isPeek, ...asked } = 'isPeek' in item ? item : { ...item, isPeek: true }
+    const name = JSON.stringify(asked)
+    const known = byName.get(name)
+    if (known === undefined || ('isPeek' in known && known.isPeek && !isPeek)) byName.set(name, item)
+  }
+  return [...byName.values()]
 }
 
 function isUid(item: FetchItem): boolean {

@@ -54,6 +54,23 @@ const MIXED = [
 ].join('\r\n')
 const PLAIN = 'From: bob@y.test\r\nSubject: second\r\n\r\nnothing here\r\n'
 
+describe('FETCH', () => {
+  it('answers an item once that is named several times', async () => {
+    const client = await open(PLAIN)
+    const many = (item: string) => Array(20).fill(item).join(' ')
+    const names = ['ENVELOPE', 'FLAGS', 'BODY.PEEK[]', 'BODY.PEEK[1]<0.3>', 'BODY.PEEK[1]<0.4>', 'BINARY.SIZE[1]']
+    const once = await client.run(`FETCH 1 (${names.join(' ')})`)
+    const repeated = `FETCH 1 (${many('ENVELOPE')} ${many('BODY.PEEK[]')} ${names.slice(1).join(' ')} ENVELOPE)`
+    assert.deepEqual(
+      (await client.run(repeated)).untagged.map((line) => line.length),
+      once.untagged.map((line) => line.length),
+    )
+    // One of the two reads the text.
+    const both = await client.run('FETCH 1 (BODY.PEEK[TEXT] BODY[TEXT])')
+    assert.match(both.untagged[0]!, /^\* 1 FETCH \(BODY\[TEXT\] \{14\}\r\nnothing here\r\n FLAGS \(\\Seen/)
+  })
+})
+
 describe('APPEND', () => {
   it('keeps bytes, flags and date; several messages are one unit of work', async () => {
     const client = await open()
