@@ -1,6 +1,6 @@
 // What mail programs read of folders: their status, which UIDs they hold, pages of entries, and what changed or left since a number.
 
-import type { DbReads, Reader, Tx } from '../db/db.ts'
+import type { AnyReader, DbReads, Reader, Tx } from '../db/db.ts'
 import { seqOf } from './accounts-numbers.ts'
 import { changedSince } from './changes.ts'
 import { floorOf } from './changes-history.ts'
@@ -70,6 +70,8 @@ const ENTRY = `e.uid, e.message, e.mod_seq AS modSeq, e.flags, e.size_bytes AS s
   e.filed_at AS filedAt`
 /** With more changed messages than this a pass over the folder is cheaper than the ledger. */
 const LEDGER_MAX = 1000
+/** UIDs that are counted in the calling thread. */
+const COUNTED_HERE = 1000
 
 interface StatusRow extends Omit<FolderStatus, 'path' | 'isSubscribed' | 'hasChildren'> {
   parent: number | null
@@ -122,6 +124,17 @@ export class FolderViews {
       [folder],
     )
     return row!
+  }
+
+  /** How many entries have UIDs from `from` up to the one before `uidNext`: of many, counted in the scan thread. */
+  async countFrom(folder: number, from: number, uidNext: number): Promise<number> {
+    if (from >= uidNext) return 0
+    const reader: AnyReader = uidNext - from <= COUNTED_HERE ? this.#db.read : this.#db.scan
+    const row = await reader.get<{ count: number }>(
+      'SELECT count(*) AS count FROM message_folders WHERE folder = ? AND uid >= ? AND uid < ?',
+      [folder, from, uidNext],
+    )
+    return row!.count
   }
 
   /** The lowest UID of an unseen message; null when all are seen. In the scan thread. */

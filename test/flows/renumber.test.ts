@@ -11,6 +11,7 @@ import { data, failure, receive } from '../api/expect.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
+import { logInImap } from '../support/imap.ts'
 
 interface Numbers {
   seq: number
@@ -49,7 +50,12 @@ test('an orderly shutdown skips no numbers, a crash skips UIDs and states', asyn
   let [before, key]: [Numbers | undefined, string] = [undefined, '']
   {
     await using appliance = await startAppliance({ dataDir, clock })
-    key = (await seed(appliance)).key
+    const box = await seed(appliance)
+    key = box.key
+    const client = await logInImap(appliance, box)
+    assert.deepEqual((await client.run('STATUS INBOX (RECENT)')).untagged, ['* STATUS INBOX (RECENT 1)'])
+    await client.run('SELECT INBOX')
+    await client.run('LOGOUT')
     before = await numbersOf(appliance)
     await appliance.close()
     await using again = await startAppliance({ dataDir, clock })
@@ -64,6 +70,12 @@ test('an orderly shutdown skips no numbers, a crash skips UIDs and states', asyn
     after.folders,
     before.folders.map((one) => ({ ...one, uid_next: one.uid_next + SKIPPED_AFTER_CRASH })),
   )
+  // UIDs that were skipped are no recent messages.
+  const client = await logInImap(cut, { email: 'ben@in.test', key })
+  assert.deepEqual((await client.run('STATUS INBOX (RECENT MESSAGES)')).untagged, [
+    '* STATUS INBOX (RECENT 0 MESSAGES 1)',
+  ])
+  client.close()
   // Clients that knew what is still there go on from it.
   const states = await statesOf(cut, key)
   await receive(cut, { to: 'ben@in.test', subject: 'Second' })

@@ -1,5 +1,6 @@
 // STATUS (RFC 9051 §6.3.11, RFC 7162, 7889, 8438, 8474).
 
+import type { FolderStatus } from '../../store/folders-views.ts'
 import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import { readStatusItems, type StatusItem } from '../grammar/list-options.ts'
@@ -18,16 +19,13 @@ export async function sayStatus(
 ): Promise<void> {
   const { store, db } = session.app
   const sums = items.some((item) => SUMS.has(item)) ? await store.views.sums(folder.n) : null
+  const recent = items.includes('RECENT') ? await recentOf(session, folder) : 0
   // RFC 7162 §3.1.1: asking for it enables it.
   if (items.includes('HIGHESTMODSEQ')) session.enableCondstore()
   await db.durable()
   const values: Record<StatusItem, () => number | string> = {
     MESSAGES: () => folder.messages,
-    RECENT: () =>
-      Math.min(
-        folder.messages,
-        Math.max(folder.uidNext - session.app.views.recentFrom(folder.n, folder.recentFrom), 0),
-      ),
+    RECENT: () => Math.min(recent, folder.messages),
     UIDNEXT: () => folder.uidNext,
     UIDVALIDITY: () => folder.uidValidity,
     UNSEEN: () => folder.unread,
@@ -40,6 +38,11 @@ export async function sayStatus(
   }
   const list = items.map((item) => `${item} ${values[item]()}`).join(' ')
   session.say('* STATUS ', formatName(path, session.utf8), ` (${list})\r\n`)
+}
+
+/** Messages that would be \Recent; UIDs that were skipped, or whose messages are gone, are none. */
+async function recentOf({ app }: ImapSession, { n, uidNext, recentFrom }: FolderStatus): Promise<number> {
+  return app.store.views.countFrom(n, app.views.recentFrom(n, recentFrom), uidNext)
 }
 
 function readStatus(cursor: Cursor): { name: Buffer; items: StatusItem[] } {
