@@ -9,7 +9,7 @@ import { sayChangedEntries } from './metadata.ts'
 import { formatName } from './names.ts'
 import type { NotifySettings } from './notify-settings.ts'
 import type { ImapSession } from './session.ts'
-import { specialUseOf } from './special-use.ts'
+import { listAttributes } from './special-use.ts'
 
 /** A folder as of the last look. */
 interface KnownMailbox extends FolderStatus {
@@ -56,7 +56,9 @@ export class MailboxEvents {
     for (const mailbox of this.#known.values()) {
       if (this.#isSelected(mailbox)) continue
       const events = this.#settings.eventsOf({ path: mailbox.name, isSubscribed: mailbox.isSubscribed })
-      if (MESSAGE_EVENTS.some((event) => events.has(event))) await this.#sayStatus(mailbox)
+      // RFC 5465 §3.1: with FlagChange the first STATUS has HIGHESTMODSEQ where the server supports CONDSTORE, enabled or not. Later
+      // ones have it once CONDSTORE or QRESYNC is enabled (§5.1 to §5.3), and it is nothing that enables them (RFC 7162 §3.1).
+      if (MESSAGE_EVENTS.some((event) => events.has(event))) await this.#sayStatus(mailbox, events.has('FlagChange'))
     }
   }
 
@@ -128,13 +130,7 @@ export class MailboxEvents {
   }
 
   #sayMailbox(mailbox: KnownMailbox, oldName?: string): void {
-    const use = specialUseOf(mailbox.role)
-    const attributes = [
-      ...(mailbox.isSubscribed ? ['\\Subscribed'] : []),
-      mailbox.hasChildren ? '\\HasChildren' : '\\HasNoChildren',
-      ...(use === null ? [] : [use]),
-    ]
-    this.#sayName(mailbox.name, attributes, oldName)
+    this.#sayName(mailbox.name, listAttributes(mailbox), oldName)
   }
 
   #sayName(name: string, attributes: readonly string[], oldName?: string): void {
@@ -155,9 +151,12 @@ export class MailboxEvents {
     for (const path of before) if (!this.#names.has(path) && !folders.has(path)) say(path, ['\\NonExistent'])
   }
 
-  async #sayStatus({ name, messages, uidNext, uidValidity, unread, modSeq }: KnownMailbox): Promise<void> {
+  async #sayStatus(
+    { name, messages, uidNext, uidValidity, unread, modSeq }: KnownMailbox,
+    withModSeq = this.#session.usesCondstore,
+  ): Promise<void> {
     const session = this.#session
-    const highest = session.usesCondstore ? ` HIGHESTMODSEQ ${modSeq}` : ''
+    const highest = withModSeq || session.usesCondstore ? ` HIGHESTMODSEQ ${modSeq}` : ''
     const items = `MESSAGES ${messages} UIDNEXT ${uidNext} UIDVALIDITY ${uidValidity} UNSEEN ${unread}${highest}`
     session.say('* STATUS ', formatName(name, session.utf8), ` (${items})\r\n`)
     await session.writer.ready()

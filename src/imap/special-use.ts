@@ -1,5 +1,6 @@
-// Uses of folders (RFC 6154).
+// Attributes of folders in LIST, with their uses (RFC 6154).
 
+import type { FolderStatus } from '../store/folders-views.ts'
 import type { FolderRole } from '../store/records.ts'
 
 const SPECIAL_USE: Partial<Record<FolderRole, string>> = {
@@ -13,4 +14,14 @@ const SPECIAL_USE: Partial<Record<FolderRole, string>> = {
 /** The attribute of a role; null without one. */
 export function specialUseOf(role: FolderRole | null): string | null {
   return role === null ? null : (SPECIAL_USE[role] ?? null)
+}
+
+/** The attributes of a folder in an untagged LIST that no command asked for. */
+export function listAttributes(folder: Pick<FolderStatus, 'role' | 'isSubscribed' | 'hasChildren'>): string[] {
+  const use = specialUseOf(folder.role)
+  return [
+    ...(folder.isSubscribed ? ['\\Subscribed'] : []),
+    folder.hasChildren ? '\\HasChildren' : '\\HasNoChildren',
+    ...(use === null ? [] : [use]),
+  ]
 }

@@ -28,6 +28,31 @@ async function untagged(client: ImapClient, text: string): Promise<string[]> {
   return lines
 }
 
+describe('names that are normalised', () => {
+  it('IMAP4rev2 names the form in which a mailbox has the name of CREATE, SELECT and RENAME', async () => {
+    const client = await open()
+    const [written, normal] = ['Cafe\u0301', 'Caf\u00e9'].map((name) => Buffer.from(name).toString('latin1'))
+    assert.deepEqual(await untagged(client, 'CREATE inbox/x'), [])
+    await untagged(client, 'ENABLE IMAP4rev2')
+    assert.deepEqual(await untagged(client, `CREATE "${written}"`), [
+      `* LIST (\\HasNoChildren) "/" "${normal}" ("OLDNAME" ("${written}"))`,
+    ])
+    assert.deepEqual(await untagged(client, 'CREATE inbox/y/'), [
+      '* LIST (\\HasNoChildren) "/" INBOX/y ("OLDNAME" (inbox/y))',
+    ])
+    for (const name of ['plain', 'parent/']) assert.deepEqual(await untagged(client, `CREATE ${name}`), [])
+    const list = (lines: string[]) => lines.filter((line) => line.startsWith('* LIST'))
+    assert.deepEqual(list(await untagged(client, `SELECT "${written}"`)), [
+      `* LIST () "/" "${normal}" ("OLDNAME" ("${written}"))`,
+    ])
+    for (const name of ['INBOX', 'inbox'])
+      assert.deepEqual(list(await untagged(client, `SELECT ${name}`)), ['* LIST () "/" INBOX'])
+    assert.deepEqual(await untagged(client, `RENAME plain "${written}2"`), [
+      `* LIST (\\HasNoChildren) "/" "${normal}2" ("OLDNAME" ("${written}2"))`,
+    ])
+  })
+})
+
 describe('RENAME', () => {
   it('a name with very many levels costs no more than it has bytes', async () => {
     const client = await open()

@@ -208,6 +208,19 @@ describe('mailboxes', () => {
     await append(other, 'Lists')
     assert.match((await next(client))!, /^\* STATUS Lists /)
   })
+
+  it('the first STATUS has HIGHESTMODSEQ with FlagChange, also while CONDSTORE is not enabled', async () => {
+    const { client, other } = await notified('NONE')
+    const first = await ok(
+      client,
+      'NOTIFY SET STATUS (mailboxes misc (MessageNew MessageExpunge FlagChange)) (mailboxes Lists (MessageNew MessageExpunge))',
+    )
+    const items = (name: string) => first.find((line) => line.startsWith(`* STATUS ${name} `))!
+    assert.match(items('misc'), / UIDVALIDITY \d+ .*HIGHESTMODSEQ \d+\)$/)
+    assert.doesNotMatch(items('Lists'), /HIGHESTMODSEQ/)
+    await append(other, 'misc')
+    assert.match((await next(client))!, /^\* STATUS misc \(MESSAGES 1 UIDNEXT 2 UIDVALIDITY \d+ UNSEEN 1\)$/)
+  })
 })
 
 describe('announcements', () => {

@@ -4,8 +4,9 @@ import type { Tx } from '../../db/db.ts'
 import { FOLDERS_MAX } from '../../store/folders-edits.ts'
 import { no, ok } from '../answers.ts'
 import { pathOfName, readTree } from '../folder-tree.ts'
-import { DELIMITER, INBOX, readNameArgument } from '../names.ts'
+import { DELIMITER, formatName, INBOX, oldNameOf, readNameArgument } from '../names.ts'
 import { command, type ImapSession } from '../session.ts'
+import { listAttributes } from '../special-use.ts'
 
 /** Creates the folder of a path and its missing parents. @returns its id @throws CommandFailure, ProductError */
 export function createPath(session: ImapSession, tx: Tx, path: string): string {
@@ -27,6 +28,15 @@ export function createPath(session: ImapSession, tx: Tx, path: string): string {
   return parentId!
 }
 
+/** RFC 9051 §6.3.4: the client learns the form in which the mailbox has the name that it wrote. */
+export function sayNormalized(session: ImapSession, path: string, written: Buffer): void {
+  const oldName = oldNameOf(path, written, session.utf8)
+  const named = session.isRev2 && oldName.length > 0 ? readTree(session).find(path) : undefined
+  if (named === undefined) return
+  const attributes = listAttributes(named.folder).join(' ')
+  session.say(`* LIST (${attributes}) "/" `, formatName(path, session.utf8), ...oldName, '\r\n')
+}
+
 export const create = command({
   name: 'CREATE',
   in: 'authenticated',
@@ -36,6 +46,7 @@ export const create = command({
     // RFC 9051 §6.3.4: a trailing delimiter announces children.
     const path = pathOfName(session, name).replace(/\/$/, '')
     const id = await session.app.db.write((tx) => createPath(session, tx, path))
+    sayNormalized(session, path, name)
     return ok('Created.', `MAILBOXID (${id})`)
   },
 })
