@@ -1,6 +1,7 @@
 // `npm run bench`: receiving, reading and sending rates and the memory of the appliance, each compared with a baseline.
 // npm run bench -- inbound --messages 1000 --stacks postfix,rspamd     npm run bench -- inbound --sources
 // npm run bench -- reading mailbox --largest 20000     npm run bench -- idle     npm run bench -- imap-fuzz --messages 1000 --seed 7
+// npm run bench -- roundcube --largest 66000
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,6 +20,7 @@ import { benchMailbox } from './mailbox.ts'
 import { type Form, prepareForm } from './mailstead.ts'
 import { benchOutside } from './outside.ts'
 import { benchReading } from './reading.ts'
+import { benchRoundcube } from './roundcube.ts'
 import { STACKS } from './stacks/stacks.ts'
 import { benchWeb } from './web.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -35,10 +37,24 @@ const { values, positionals } = parseArgs({
   },
 })
 const PARTS = [
-  ...['inbound', 'reading', 'mailbox', 'imap', 'entries', 'accept', 'drain', 'webhooks', 'idle', 'outside', 'web'],
+  ...[
+    'inbound',
+    'reading',
+    'mailbox',
+    'imap',
+    'roundcube',
+    'entries',
+    'accept',
+    'drain',
+    'webhooks',
+    'idle',
+    'outside',
+    'web',
+  ],
 ]
 /** Larger folders say no more beside Dovecot. */
 const IMAP_MESSAGES = 50_000
+const ROUNDCUBE_MESSAGES = 66_000
 /** Only when it is named: it measures nothing, and takes ten minutes. */
 const FUZZER = 'imap-fuzz'
 const parts = positionals.length > 0 ? positionals : PARTS
@@ -61,7 +77,7 @@ const form: Form = values.sources ? 'sources' : 'bundle'
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
-if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'drain', 'outside'].includes(part)))
+if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'roundcube', 'drain', 'outside'].includes(part)))
   await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
@@ -69,6 +85,7 @@ try {
   if (parts.includes('reading')) await benchReading(folder, form, largest)
   if (parts.includes('mailbox')) await benchMailbox(folder, form, largest)
   if (parts.includes('imap')) await benchImap(folder, form, Math.min(largest, IMAP_MESSAGES))
+  if (parts.includes('roundcube')) await benchRoundcube(folder, form, Math.min(largest, ROUNDCUBE_MESSAGES))
   if (parts.includes('entries')) await benchEntries(folder, largest)
   if (parts.includes('accept')) await benchAccept(folder, messages * 20)
   if (parts.includes('drain')) await benchDrain(folder, form, [messages * 10, messages * 100])

@@ -7,8 +7,8 @@ import { selfSigned } from '../../src/config/certificate.ts'
 import { type Child, freePort, startServer } from '../processes.ts'
 import { commonConfig, DOVECOT, prepareFolder } from './dovecot.ts'
 
-function configOf(folder: string, port: number): string {
-  return `${commonConfig(folder)}protocols = imap
+function configOf(folder: string, port: number, lmtp: number | null): string {
+  return `${commonConfig(folder)}protocols = imap${lmtp === null ? '' : ' lmtp'}
 ssl = required
 ssl_cert = <${folder}/cert.pem
 ssl_key = <${folder}/key.pem
@@ -21,17 +21,36 @@ service imap-login {
     port = ${port}
   }
 }
+${lmtp === null ? '' : lmtpConfig(lmtp)}`
+}
+
+function lmtpConfig(port: number): string {
+  return `service lmtp {
+  inet_listener lmtp {
+    port = ${port}
+  }
+}
+protocol lmtp {
+  postmaster_address = postmaster@bench.test
+}
 `
 }
 
+export interface DovecotImap {
+  child: Child
+  port: number
+  /** Port of deliveries; null without them. */
+  lmtp: number | null
+}
+
 /** Starts Dovecot in `folder`, which must be new and empty. Any user and password is accepted. */
-export async function startDovecotImap(folder: string): Promise<{ child: Child; port: number }> {
-  const port = await freePort()
+export async function startDovecotImap(folder: string, { takesMail = false } = {}): Promise<DovecotImap> {
+  const [port, lmtp] = [await freePort(), takesMail ? await freePort() : null]
   prepareFolder(folder)
   const { cert, key } = await selfSigned('localhost', Date.now() - DAY_MS, Date.now() + DAY_MS)
   writeFileSync(join(folder, 'cert.pem'), cert)
   writeFileSync(join(folder, 'key.pem'), key, { mode: 0o600 })
   const config = join(folder, 'dovecot.conf')
-  writeFileSync(config, configOf(folder, port))
-  return { child: await startServer([DOVECOT, '-F', '-c', config], port), port }
+  writeFileSync(config, configOf(folder, port, lmtp))
+  return { child: await startServer([DOVECOT, '-F', '-c', config], port), port, lmtp }
 }

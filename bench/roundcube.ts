@@ -1,0 +1,194 @@
+// A large mailbox as Roundcube reads it, beside Dovecot in the same run: its own commands, quiet and while deliveries arrive.
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { startDns } from '../test/support/dns.ts'
+import { type Arrivals, startArrivals } from './arrivals.ts'
+import { MeasuringClient } from './imap-client.ts'
+import { mail, makeKeys, zoneOf } from './mails.ts'
+import { type Form, startMailstead } from './mailstead.ts'
+import { type Child, freePort, untilOpen } from './processes.ts'
+import { applianceEnv } from './settings.ts'
+import { DOVECOT } from './stacks/dovecot.ts'
+import { startDovecotImap } from './stacks/dovecot-imap.ts'
+import { printTable, short } from './table.ts'
+
+const USER = 'box@bench.test'
+const MESSAGE_BYTES = 4096
+const TOGETHER = 50
+/** Rows of a page of Roundcube (`mail_pagesize`). */
+const PAGE = 50
+/** Each request runs so often on both, in turn; the fastest counts. */
+const ROUNDS = 3
+/** Deliveries a second for the second half of the rows, by SMTP and by LMTP. */
+const ARRIVALS_PER_SECOND = 20
+/** The fields that Roundcube lists messages by (`rcube_imap_generic::fetchHeaders`). */
+const LISTED =
+  'UID RFC822.SIZE FLAGS INTERNALDATE BODY.PEEK[HEADER.FIELDS (DATE FROM TO SUBJECT CONTENT-TYPE CC REPLY-TO LIST-POST DISPOSITION-NOTIFICATION-TO X-PRIORITY)]'
+
+export interface Server {
+  name: string
+  port: number
+  secret: string
+  child: Child
+  /** Where deliveries arrive. */
+  delivery: { port: number; protocol: 'SMTP' | 'LMTP' }
+}
+
+/** A request of the browser: PHP opens a connection for each. */
+interface Request {
+  name: string
+  rounds?: number
+  run(client: MeasuringClient): Promise<unknown>
+}
+
+/** Runs a command that answers with UIDs. @returns the last of them, as they are ordered */
+async function lastUids(client: MeasuringClient, command: string, count: number): Promise<number[]> {
+  const text = await client.run(command)
+  const list = text.match(/\d+(?: \d+){20,}/g)?.at(-1) ?? ''
+  return list.split(' ').slice(-count).map(Number)
+}
+
+/** `_action=list`: the count, the order, and the rows of the first page. */
+async function list(client: MeasuringClient, order: string, count: number): Promise<void> {
+  await client.run('STATUS INBOX (MESSAGES UNSEEN)')
+  await client.run('SELECT INBOX')
+  await client.run(`UID SEARCH ${count}`)
+  const uids = await lastUids(client, order, PAGE)
+  await client.run(`UID FETCH ${uids.toSorted((a, b) => a - b).join(',')} (${LISTED})`)
+}
+
+/** Everything between the login and the first page of messages. */
+async function open(client: MeasuringClient, count: number): Promise<void> {
+  for (const command of ['CAPABILITY', 'NAMESPACE', 'LIST (SUBSCRIBED) "" "*"', 'LIST "" "*"'])
+    await client.run(command)
+  await list(client, 'UID SEARCH ALL', count)
+  for (const folder of ['Drafts', 'Sent', 'Junk', 'Trash']) await client.run(`STATUS ${folder} (MESSAGES UNSEEN)`)
+}
+
+function requests(count: number): Request[] {
+  const sorted = (field: string): Request => ({
+    name: `sort by ${field.toLowerCase()}`,
+    run: (client) => list(client, `UID SORT (${field}) US-ASCII ALL`, count),
+  })
+  const command = (name: string, ...commands: string[]): Request => ({
+    name,
+    async run(client) {
+      for (const each of ['SELECT INBOX', ...commands]) await client.run(each)
+    },
+  })
+  return [
+    { name: 'open', run: (client) => open(client, count) },
+    { name: 'list', run: (client) => list(client, 'UID SEARCH ALL', count) },
+    ...['SUBJECT', 'FROM', 'DATE', 'SIZE', 'ARRIVAL'].map(sorted),
+    command('list without deleted', 'UID SEARCH RETURN (ALL COUNT MAX) ALL UNDELETED'),
+    command('count unseen', 'UID SEARCH RETURN (COUNT) ALL UNDELETED UNSEEN'),
+    command('search in subjects', 'UID SEARCH RETURN (ALL) CHARSET UTF-8 HEADER SUBJECT lantern'),
+    command('threads', 'UID THREAD REFERENCES US-ASCII ALL'),
+    command('check for new messages', `UID SEARCH ${count}`, `UID FETCH ${count - PAGE}:${count} (UID FLAGS)`),
+    { ...command('all flags', 'UID FETCH 1:* (UID FLAGS)'), rounds: 2 },
+    { ...command('all rows', `UID FETCH 1:* (${LISTED})`), rounds: 2 },
+    { ...command('all envelopes', 'UID FETCH 1:* (UID ENVELOPE)'), rounds: 2 },
+  ]
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1000
+}
+
+export async function fill({ port, secret, name }: Server, count: number, key: string): Promise<void> {
+  const form = { bytes: MESSAGE_BYTES, to: USER, key, word: 'roundcube' }
+  using client = await MeasuringClient.open(port, USER, secret)
+  const took = await seconds(async () => {
+    for (let from = 0; from < count; from += TOGETHER) {
+      const parts: Buffer[] = [Buffer.from('APPEND INBOX')]
+      for (let index = from; index < Math.min(from + TOGETHER, count); index++) {
+        const bytes = await mail(index * 2, form)
+        parts.push(Buffer.from(` {${bytes.length}+}\r\n`), bytes)
+      }
+      await client.run(Buffer.concat(parts))
+    }
+    for (const folder of ['Drafts', 'Sent', 'Junk', 'Trash']) await client.run(`CREATE ${folder}`).catch(() => {})
+  })
+  console.log(`  ${name} has ${count.toLocaleString('en')} messages after ${short(took)} s`)
+}
+
+interface Measured {
+  /** Seconds of the first time, which fills caches, and of the fastest. */
+  first: number
+  best: number
+}
+
+async function measure({ port, secret }: Server, { run }: Request): Promise<number> {
+  return seconds(async () => {
+    using client = await MeasuringClient.open(port, USER, secret)
+    await run(client)
+    await client.run('LOGOUT')
+  })
+}
+
+async function compare(servers: readonly Server[], list: readonly Request[]): Promise<Measured[][]> {
+  const rows: Measured[][] = []
+  for (const request of list) {
+    const taken: number[][] = servers.map(() => [])
+    for (let round = 0; round < (request.rounds ?? ROUNDS); round++)
+      for (const [at, server] of servers.entries()) taken[at]!.push(await measure(server, request))
+    rows.push(taken.map((times) => ({ first: times[0]!, best: Math.min(...times) })))
+    console.log(
+      `  ${request.name}: ${taken.map((times) => times.map((time) => short(time * 1000)).join(' ')).join(' | ')} ms`,
+    )
+  }
+  return rows
+}
+
+function show(title: string, list: readonly Request[], measured: readonly Measured[][]): void {
+  const ms = (value: number) => `${short(value * 1000)} ms`
+  const rows = list.map(({ name }, at) => {
+    const [ours, theirs] = measured[at]!
+    const ratio = `${short(theirs!.best / ours!.best)} ×`
+    return [name, ms(ours!.best), ms(theirs!.best), ratio, ms(ours!.first), ms(theirs!.first)]
+  })
+  printTable(title, ['', 'ours', 'Dovecot', 'ratio of rates', 'ours, first time', 'Dovecot'], rows)
+}
+
+/** @param servers are filled already */
+export async function compareRoundcube(servers: readonly Server[], count: number, key: string): Promise<void> {
+  const list = requests(count)
+  const size = count.toLocaleString('en')
+  show(`Roundcube's requests in a folder of ${size} messages`, list, await compare(servers, list))
+  const arrivals: Arrivals[] = []
+  for (const { delivery } of servers)
+    arrivals.push(startArrivals({ ...delivery, to: USER, key, bytes: MESSAGE_BYTES, perSecond: ARRIVALS_PER_SECOND }))
+  const busy = await compare(servers, list)
+  const counts = await Promise.all(arrivals.map((each) => each.stop()))
+  show(`The same while ${ARRIVALS_PER_SECOND} messages a second arrive at each`, list, busy)
+  console.log(`Delivered meanwhile: ${servers.map(({ name }, at) => `${name} ${counts[at]}`).join(', ')}`)
+}
+
+/** @param count messages of the folder */
+export async function benchRoundcube(folder: string, form: Form, count: number): Promise<void> {
+  if (!existsSync(DOVECOT))
+    return console.log('\nRoundcube beside Dovecot: left out, install dovecot-imapd and dovecot-lmtpd')
+  const keys = makeKeys()
+  await using dns = await startDns(zoneOf(keys))
+  dns.negativeTtl = 3600
+  const imaps = await freePort()
+  const ports = { CLIENT_PROTOCOLS: 'imaps', IMAPS_PORT: String(imaps) }
+  const limits = { IMAP_MAX_PER_ADDRESS: '5000', IMAP_MAX_PER_MAILBOX: '5000' }
+  const data = join(folder, 'roundcube')
+  const env = { ...applianceEnv(data, dns.address), ...ports, ...limits }
+  const { child, keys: secrets, smtp } = await startMailstead(form, env, [USER])
+  await using _ours = child
+  mkdirSync(join(folder, 'dovecot-roundcube'))
+  const theirs = await startDovecotImap(join(folder, 'dovecot-roundcube'), { takesMail: true })
+  await using _theirs = theirs.child
+  await untilOpen(child, imaps)
+  const servers: Server[] = [
+    { name: 'Mailstead', port: imaps, secret: secrets[0]!, child, delivery: { port: smtp, protocol: 'SMTP' } },
+    { name: 'Dovecot', ...theirs, secret: 'any', delivery: { port: theirs.lmtp!, protocol: 'LMTP' } },
+  ]
+  for (const server of servers) await fill(server, count, keys.private)
+  await compareRoundcube(servers, count, keys.private)
+}
