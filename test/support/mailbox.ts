@@ -59,7 +59,7 @@ export async function openTestStore(kept?: string): Promise<TestStore> {
 /** How copies run: without a quota, and messages have no content that could be read. */
 export const COPYING: CopyOptions = {
   reader: {
-    read: async (sizeBytes) => ({ hash: new Uint8Array(32), sizeBytes, chunks: [], message: mailOf() }),
+    read: async () => ({ message: mailOf() }),
     readAll: async () => [],
   },
   quotaBytes: () => Number.MAX_SAFE_INTEGER,

@@ -2,7 +2,7 @@
 
 import { newId } from '../../base/ids.ts'
 import type { Reader, Tx } from '../../db/db.ts'
-import type { Inspector } from '../../workers/inspector.ts'
+import type { MessageReading } from '../../workers/inspection.ts'
 import type { BlobNamer } from '../blob-names.ts'
 import type { Blobs } from '../blobs.ts'
 import { type FilingDeps, type MessageFiling, storeMessages } from '../file-message.ts'
@@ -15,7 +15,12 @@ import { flagsOf, keywordsOf } from './keywords.ts'
 import type { StoredAddresses } from './rows.ts'
 
 /** Reads messages that are stored. */
-export type MessageReader = Pick<Inspector, 'read' | 'readAll'>
+export interface MessageReader {
+  read(sizeBytes: number, load: () => Promise<Uint8Array>): Promise<ParsedContent>
+  readAll(messages: readonly Uint8Array[]): Promise<ParsedContent[]>
+}
+
+type ParsedContent = Pick<MessageReading, 'message'>
 
 /** What is copied of a message beside its content. */
 interface SourceRow {
@@ -42,7 +47,7 @@ export interface ReadSource {
   receivedAt: number
   blob: Uint8Array
   /** The search index stores no texts, so that a copy is read as a new message is. */
-  reading: Awaited<ReturnType<MessageReader['read']>>
+  reading: ParsedContent
 }
 
 /** The copies do not fit the quota of the mailbox. */
