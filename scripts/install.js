@@ -66,32 +66,71 @@ function install(withDev) {
   if (npm.status !== 0) throw new StartError(`npm ci failed: ${firstError(`${npm.stderr}\n${npm.stdout}`)}`)
 }
 
-/** The one line of npm's complaint that says what is wrong. */
+/** The one line of a complaint, of npm's or of another program, that says what is wrong. */
 function firstError(output) {
   const lines = output.split('\n').map((line) => line.replace(/^npm (error|ERR!)\s*/i, '').trim())
   const telling = lines.filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line))
-  return telling[0] ?? 'it gave no reason; run npm ci by hand to see more.'
+  return telling[0] ?? 'it gave no reason; run it by hand to see more.'
 }
 
 function findNode() {
+  let failure = 'it is not in node_modules.'
   if (existsSync(join(ROOT, 'node_modules/node/package.json'))) {
-    if (!runs(OWN_NODE)) fetchOwnNode()
-    if (runs(OWN_NODE)) return OWN_NODE
+    let problem = startProblem(OWN_NODE)
+    // A missing library of the system would be missing after another installation as well.
+    if (problem !== null && !LIBRARY.test(problem)) problem = fetchOwnNode() ?? startProblem(OWN_NODE)
+    if (problem === null) return OWN_NODE
+    failure = problem
   }
   if (runningNodeWillDo()) return process.execPath
   throw new StartError(
-    `Mailstead needs Node ${OLDEST_NODE} or newer; this is ${process.version}, and the npm package "node" that brings a newer one could not be installed.`,
+    `Mailstead needs Node ${OLDEST_NODE} or newer; this is ${process.version}, and the newer one of the npm package "node" does not start: ${failure} ${cureOf(failure)}`,
   )
 }
 
-/** The install script of the package, by hand: npm leaves it out where install scripts are switched off. */
+/**
+ * The install script of the package, by hand: npm leaves it out where install scripts are switched off.
+ * @returns {string | null} its complaint
+ */
 function fetchOwnNode() {
   const folder = join(ROOT, 'node_modules/node')
-  spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: 'ignore' })
+  const { status, stderr } = spawnSync(process.execPath, ['installArchSpecificPackage.js'], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  return status === 0 ? null : firstError(stderr).replace(/\.?$/, '.')
 }
 
-function runs(node) {
-  return existsSync(node) && spawnSync(node, ['--version'], { stdio: 'ignore' }).status === 0
+/** @returns {string | null} why a Node does not start, null when it does */
+function startProblem(node) {
+  if (!existsSync(node)) return `${node} is missing.`
+  const { status, error, stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  if (status === 0) return null
+  // A program for another C library or processor "does not exist", or has a wrong format, for the system.
+  if (error) return `the system cannot run it (${error.code}).`
+  return firstError(stderr).replace(/\.?$/, '.')
+}
+
+/** The name of a shared library as a loader prints it. */
+const LIBRARY = /\blib[\w+-]+\.so/
+
+/** Packages with the libraries that a minimal system may lack, by the beginning of the name of the library. */
+const LIBRARIES = new Map([
+  ['libatomic.so', 'libatomic1 on Debian and Ubuntu (apt-get install libatomic1), libatomic on Alpine and Fedora'],
+  ['libstdc++.so', 'libstdc++6 on Debian and Ubuntu (apt-get install libstdc++6), libstdc++ on Alpine and Fedora'],
+])
+
+/**
+ * @param {string} failure what was printed instead of a version
+ * @returns {string} what to do about it
+ */
+export function cureOf(failure) {
+  const [library = null] = LIBRARY.exec(failure) ?? []
+  const source = LIBRARIES.get(library)
+  if (source !== undefined) return `Install the package ${source}, and start again.`
+  if (library !== null) return `Install the package of your system that has ${library}, and start again.`
+  return `Install Node ${OLDEST_NODE} or newer (on Alpine: apk add nodejs-current npm), and start again.`
 }
 
 function runningNodeWillDo() {
