@@ -144,12 +144,8 @@ export async function buildBundle(folder = join(ROOT, 'dist')): Promise<Bundle> 
   const results = await Promise.all(groupEntries().map((entries) => buildGroup(entries, made)))
   const read = results.flatMap((result) => Object.keys(result.inputs))
   writeFileSync(join(made, 'LICENSES.txt'), licencesOf(read))
-  const inputs = read.filter((path) => path.startsWith('src/'))
-  const noted = [...new Set([...inputs, ...OTHER_INPUTS])].sort()
-  writeFileSync(
-    join(made, BUILD_NOTE),
-    `${JSON.stringify({ inputs: noted, checksum: checksumOf(ROOT, noted) }, null, 1)}\n`,
-  )
+  const lazyImports = results.flatMap(lazyImportsOf)
+  writeNote(made, read, lazyImports)
   rmSync(folder, { recursive: true, force: true })
   renameSync(made, folder)
   const outputs = results.flatMap((result) => Object.entries(result.outputs))
@@ -157,8 +153,18 @@ export async function buildBundle(folder = join(ROOT, 'dist')): Promise<Bundle> 
   return {
     files: new Map(code.map(([path, { bytes }]) => [basename(path), bytes])),
     external: externalOf(outputs.flatMap(([, { imports }]) => imports)),
-    lazyImports: results.flatMap(lazyImportsOf),
+    lazyImports,
   }
+}
+
+/** @param read the files that were read: paths in the project */
+function writeNote(folder: string, read: readonly string[], lazyImports: readonly LazyImport[]): void {
+  const own = read.filter((path) => path.startsWith('src/'))
+  const inputs = [...new Set([...own, ...OTHER_INPUTS])].sort()
+  // Several builds have a file for some modules: the first is the build of the command line.
+  const modules = Object.fromEntries(lazyImports.toReversed().map(({ input, output }) => [input, output]))
+  const note = { inputs, checksum: checksumOf(ROOT, inputs), modules }
+  writeFileSync(join(folder, BUILD_NOTE), `${JSON.stringify(note, null, 1)}\n`)
 }
 
 function lazyImportsOf({ inputs, outputs }: Metafile): LazyImport[] {

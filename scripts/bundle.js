@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Written last by scripts/build.ts: `{ "inputs": [paths in the project], "checksum": "…" }`. */
+/** Written last by scripts/build.ts: `{ "inputs": [paths in the project], "checksum": "…", "modules": { path: file } }`. */
 export const BUILD_NOTE = 'build.json'
 
 /** The file of the bundle that stands for src/cli/cli.ts. */
@@ -36,4 +36,16 @@ export function isBundleFresh(root) {
   } catch {
     return false
   }
+}
+
+/**
+ * @param {string} root the project folder
+ * @param {string} source a module of src that the bundle loads on first use: its path in the project
+ * @returns {string} the path of the file in dist/ that has the exports of the module
+ * @throws when dist/ has no such file
+ */
+export function bundledModule(root, source) {
+  const { modules } = JSON.parse(readFileSync(join(root, 'dist', BUILD_NOTE), 'utf8'))
+  if (modules[source] === undefined) throw new Error(`dist/ has no file for ${source}: npm run build.`)
+  return `dist/${modules[source]}`
 }

@@ -1,10 +1,14 @@
-// `npm test`: format, lint and types, then every test file; `npm test -- test/api` runs a part of the test files only.
+// `npm test`: format, lint and types, then every test file; `npm test -- test/api` runs a part of the test files only. MAILSTEAD_RUN says which
+// form of the program the flows run: the sources, the bundle, or each half of them one.
 
+import { execFileSync } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import process from 'node:process'
 import { run } from 'node:test'
+import { buildBundle } from './build.ts'
+import { isBundleFresh } from './bundle.js'
 import { check } from './check.ts'
 import { Outline, type TestEvent } from './outline.ts'
 
@@ -69,6 +73,46 @@ const ALONE = [
 /** Of the processes of tests alone: what they start runs as people run it. Modules are found without resolving links, which none of them needs. */
 const EXEC_ARGV = ['--preserve-symlinks', '--preserve-symlinks-main']
 
+/** Folders whose tests run what a person starts, from the sources or from the bundle. */
+const FLOWS = ['test/flows/', 'test/interop/']
+/** Files of them that run the bundle in every turn: libraries that only they load. */
+const BUNDLE_ALWAYS = ['flows/webhooks', 'flows/demo', 'flows/connected-accounts']
+/** Files of them that run the sources in every turn: they give the program errors, whose classes the bundle has once more. */
+const SOURCES_ALWAYS = [
+  'flows/imap-messages',
+  'flows/outside-consent',
+  'flows/outside-losses',
+  'flows/outside-removals',
+  'flows/outside-states',
+]
+
+type Form = 'sources' | 'bundle'
+
+/** `halves`: every second file runs the bundle, the others the next time. */
+const RUN = process.env.MAILSTEAD_RUN ?? 'sources'
+
+/** Changes with every commit, so that each file runs both forms in turn. */
+function turn(): number {
+  try {
+    return Number(execFileSync('git', ['rev-list', '--count', 'HEAD'], { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' }))
+  } catch {
+    return 0
+  }
+}
+
+/** The form of the program that each file runs. */
+function formsOf(files: readonly string[]): Map<string, Form> {
+  const isIn = (names: readonly string[]) => (file: string) => names.some((name) => file.includes(`test/${name}`))
+  const [isBundleAlways, isSourcesAlways] = [isIn(BUNDLE_ALWAYS), isIn(SOURCES_ALWAYS)]
+  const flows = files.filter((file) => FLOWS.some((folder) => relative(ROOT, file).startsWith(folder)))
+  const first = RUN === 'halves' ? turn() : 0
+  const isBundle = (file: string, index: number): boolean => {
+    if (RUN === 'sources' || isSourcesAlways(file)) return false
+    return RUN === 'bundle' || isBundleAlways(file) || (index + first) % 2 === 1
+  }
+  return new Map(flows.map((file, index) => [file, isBundle(file, index) ? 'bundle' : 'sources']))
+}
+
 /** Folders stand for every test file in them; anything else is a file or a glob, seen from the project folder. */
 function testFiles(patterns: readonly string[]): string[] {
   const found = patterns.flatMap((pattern) => {
@@ -84,14 +128,21 @@ function rankOf(file: string): number {
   return rank < 0 ? LONG.length : rank
 }
 
+/** What one process runs. */
+interface Group {
+  files: string[]
+  form: Form
+}
+
 /** The files of each process, in the order in which they begin. */
-function processesOf(files: string[]): string[][] {
+function processesOf(files: string[]): Group[] {
+  const forms = formsOf(files)
+  const formOf = (file: string) => forms.get(file) ?? 'sources'
   const isAlone = (file: string) => [...LONG, ...ALONE].some((name) => file.includes(`test/${name}`))
   const folderOf = (file: string) => GROUPED.find((folder) => relative(ROOT, file).startsWith(folder) && !isAlone(file))
-  const groups = Map.groupBy(files, folderOf)
-  const alone = groups.get(undefined) ?? []
-  groups.delete(undefined)
-  const shared = [...groups.values()].flatMap((group) =>
+  const alone = files.filter((file) => folderOf(file) === undefined)
+  const grouped = files.filter((file) => folderOf(file) !== undefined)
+  const shared = [...Map.groupBy(grouped, (file) => `${folderOf(file)} ${formOf(file)}`).values()].flatMap((group) =>
     Array.from({ length: Math.ceil(group.length / GROUP_SIZE) }, (_, n) =>
       group.slice(n * GROUP_SIZE, (n + 1) * GROUP_SIZE),
     ),
@@ -99,20 +150,26 @@ function processesOf(files: string[]): string[][] {
   // The longest first, so that none of them is left alone at the end.
   const long = alone.filter((file) => rankOf(file) < LONG.length).sort((a, b) => rankOf(a) - rankOf(b))
   const others = alone.filter((file) => rankOf(file) === LONG.length)
-  return [...long.map((file) => [file]), ...shared, ...others.map((file) => [file])]
+  const all = [...long.map((file) => [file]), ...shared, ...others.map((file) => [file])]
+  return all.map((group) => ({ files: group, form: formOf(group[0]!) }))
 }
 
 /** Runs the files: one more process at a time than there are processors, because tests also wait for disks and programs. */
 async function runTests(files: string[]): Promise<Outline> {
   const outline = new Outline(ROOT)
   const waiting = processesOf(files)
+  const bundled = waiting.filter(({ form }) => form === 'bundle').flatMap((group) => group.files)
+  if (bundled.length > 0 && !isBundleFresh(ROOT)) await buildBundle()
+  if (RUN !== 'sources') console.log(`${bundled.length} of ${files.length} files run the bundle (dist/).`)
   const worker = async () => {
     for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
-      const what = group.length === 1 ? { files: group } : { files: [GROUP], argv: group }
+      const { files: names, form } = group
+      const what = names.length === 1 ? { files: names } : { files: [GROUP], argv: names }
       // node:test has a limit for a test, none for a file.
       const signal = AbortSignal.timeout(FILE_LIMIT_MS)
-      const events = run({ ...what, cwd: ROOT, execArgv: EXEC_ARGV, signal })
-      await outline.follow(group, events as AsyncIterable<TestEvent>)
+      const env = { ...process.env, MAILSTEAD_RUN: form }
+      const events = run({ ...what, cwd: ROOT, execArgv: EXEC_ARGV, env, signal })
+      await outline.follow(names, events as AsyncIterable<TestEvent>)
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker))

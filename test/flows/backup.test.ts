@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
+import { PROGRAM } from '../support/program.ts'
 import { PROGRAM_ENV } from '../support/program-env.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
@@ -71,7 +72,7 @@ async function load(
 
 /** The command as a process of its own, as an operator runs it. */
 async function backup(dataDir: string, file: string): Promise<void> {
-  const child = spawn(process.execPath, ['src/cli/cli.ts', 'backup', file], {
+  const child = spawn(process.execPath, [PROGRAM, 'backup', file], {
     cwd: ROOT,
     env: { ...PROGRAM_ENV, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],

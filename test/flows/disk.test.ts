@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FREE_PORTS } from '../support/free-ports.ts'
+import { PROGRAM } from '../support/program.ts'
 import { PROGRAM_ENV } from '../support/program-env.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -15,19 +16,15 @@ const TRIES = 100
 
 test('a failed flush is reported to its callers, and the process exits with 1', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-disk-'))
-  const child = spawn(
-    process.execPath,
-    ['--import', join(ROOT, 'test/support/failing-disk.mjs'), 'src/cli/cli.ts', 'serve'],
-    {
-      cwd: ROOT,
-      env: {
-        ...PROGRAM_ENV,
-        DATA_DIR: folder,
-        ...FREE_PORTS,
-        APP_ORIGIN: 'http://a.test',
-      },
+  const child = spawn(process.execPath, ['--import', join(ROOT, 'test/support/failing-disk.mjs'), PROGRAM, 'serve'], {
+    cwd: ROOT,
+    env: {
+      ...PROGRAM_ENV,
+      DATA_DIR: folder,
+      ...FREE_PORTS,
+      APP_ORIGIN: 'http://a.test',
     },
-  )
+  })
   let [out, err] = ['', '']
   const opened = new Promise<void>((resolve) => {
     child.stdout.on('data', (text) => {

@@ -14,6 +14,7 @@ import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
 import { FREE_PORTS } from '../support/free-ports.ts'
+import { PROGRAM } from '../support/program.ts'
 import { PROGRAM_ENV } from '../support/program-env.ts'
 import { ROOT } from '../support/source.ts'
 
@@ -28,7 +29,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 async function serveOnSmallDisk(dataDir: string): Promise<{ child: ChildProcess; origin: string; key: string }> {
-  const child = spawn('bash', ['-c', `ulimit -S -f ${BLOCKS}; exec "$0" src/cli/cli.ts serve`, process.execPath], {
+  const child = spawn('bash', ['-c', `ulimit -S -f ${BLOCKS}; exec "$0" ${PROGRAM} serve`, process.execPath], {
     cwd: ROOT,
     env: {
       ...{

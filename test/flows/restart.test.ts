@@ -12,6 +12,7 @@ import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startDns } from '../support/dns.ts'
 import { FREE_PORTS } from '../support/free-ports.ts'
+import { PROGRAM } from '../support/program.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { ROOT } from '../support/source.ts'
 import { logOf, storedMessages, sweepContent } from '../support/stored.ts'
@@ -34,7 +35,7 @@ function mailOf(subject: string, to: string): string {
 
 /** The appliance as a process of its own. */
 async function serve(dataDir: string, dns: string): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, ['src/cli/cli.ts', 'serve'], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
     cwd: ROOT,
     env: {
       ...process.env,

@@ -12,12 +12,13 @@ import { type Log, openLog } from '../../src/base/log.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Context } from '../../src/context.ts'
 import { type Check, closed, compileCheck } from '../../src/http/validate.ts'
-import { type Appliance, openAppliance } from '../../src/main.ts'
+import type { Appliance } from '../../src/main.ts'
 import type { OpenServer } from '../../src/sync/server.ts'
 import { assertDescribed } from './described.ts'
 import { suppliedDkimPair } from './dkim-pairs.ts'
 import { type LocalDns, startDns, type Zone } from './dns.ts'
 import { layEmptyDatabase } from './empty-database.ts'
+import { openAppliance } from './program.ts'
 
 const eventChecks = new Map<keyof typeof EVENTS, Check>()
 

@@ -1,9 +1,9 @@
 // Runs CLI commands in this process: their output and exit code.
 
 import assert from 'node:assert/strict'
-import { runCli } from '../../src/cli/cli.ts'
 import type { ProgressOutput } from '../../src/cli/progress.ts'
 import type { Json } from './appliance.ts'
+import { runCli } from './program.ts'
 
 export interface Ended {
   code: number

@@ -2,7 +2,7 @@
 
 import process from 'node:process'
 import { loadConfig } from '../../src/config/load.ts'
-import { openAppliance } from '../../src/main.ts'
+import { openAppliance } from './program.ts'
 
 await openAppliance(loadConfig(process.env), {
   workers: 'here',

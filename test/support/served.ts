@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { FREE_PORTS } from './free-ports.ts'
+import { PROGRAM } from './program.ts'
 import { ROOT } from './source.ts'
 
 /** Settings of an appliance on loopback; ports are chosen by the system unless `more` names them. */
@@ -20,7 +21,7 @@ export function servedEnv(dataDir: string, more: Record<string, string> = {}): R
 
 /** Starts the process and waits until it is ready. */
 export async function serve(env: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['src/cli/cli.ts', 'serve'], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
