@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Semaphore } from '../base/semaphore.ts'
+import { isDiskFull } from '../base/storage-error.ts'
 import type { Config } from '../config/config.ts'
 import type { Directory } from '../directory/directory.ts'
 import { domainName } from '../directory/domain-name.ts'
@@ -231,8 +232,6 @@ function checkBytes(content: MessageStream): SmtpRefusal | null {
   return content.sizeExceeded ? refusals.tooLarge : null
 }
 
-// SQLITE_FULL is 13.
 function isFull(error: unknown): boolean {
-  const { code, errcode } = error as { code?: string; errcode?: number }
-  return error instanceof SpoolFull || code === 'ENOSPC' || code === 'EDQUOT' || (errcode ?? 0) % 256 === 13
+  return error instanceof SpoolFull || isDiskFull(error)
 }

@@ -1,6 +1,7 @@
 // Replies of ManageSieve (RFC 5804 §1.3): condition, response code, text.
 
 import { type Issue, ProductError } from '../base/errors.ts'
+import { storageError } from '../base/storage-error.ts'
 import type { ScriptProblem } from '../sieve/compile.ts'
 
 /** RFC 5804 §1.3. */
@@ -64,8 +65,9 @@ function lineTexts(findings: readonly Pick<Issue, 'line' | 'column' | 'message'>
  * @param onConflict what a conflict means for the command
  */
 export function replyTo(error: unknown, onConflict: SieveCode | null): SieveReply | null {
-  if (!(error instanceof ProductError)) return null
-  const { code, message, issues } = error
+  const failure = error instanceof ProductError ? error : storageError(error)
+  if (failure === undefined) return null
+  const { code, message, issues } = failure
   if (code === 'validation_error') {
     return no((issues ?? []).length > 0 ? lineTexts(issues!) : message)
   }

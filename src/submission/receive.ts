@@ -3,6 +3,7 @@
 import { ProductError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { Semaphore } from '../base/semaphore.ts'
+import { isDiskFull } from '../base/storage-error.ts'
 import type { RawSubmitter } from '../outbound/submit/raw-submitter.ts'
 import type { MessageStream } from '../smtp/command-reader.ts'
 import { IN_FLIGHT_MIN_BYTES } from '../smtp/limits.ts'
@@ -48,7 +49,7 @@ export class SubmissionReceiver {
     } catch (error) {
       submitter.count('deferred')
       log.error({ event: 'submission.failed', ...facts, err: error }, 'Submitted message could not be accepted')
-      return submissionReplies.failure
+      return isDiskFull(error) ? submissionReplies.noRoom : submissionReplies.failure
     }
   }
 

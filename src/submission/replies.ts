@@ -2,6 +2,7 @@
 
 import type { SaslResult } from '../access/access.ts'
 import type { ProductError } from '../base/errors.ts'
+import { isDiskFull } from '../base/storage-error.ts'
 import { clean } from '../mime/one-line.ts'
 import type { RecipientRefusal } from '../outbound/submit/raw-submitter.ts'
 import { replies, reply, type SmtpReply } from '../smtp/replies.ts'
@@ -67,7 +68,7 @@ export function replyOf(error: ProductError): SmtpReply {
     case 'validation_error':
       return refusalOf(error)
     default:
-      return submissionReplies.failure
+      return isDiskFull(error) ? submissionReplies.noRoom : submissionReplies.failure
   }
 }
 

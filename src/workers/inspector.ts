@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { entryFile } from '../base/entry.ts'
 import { ProductError } from '../base/errors.ts'
+import { storageError } from '../base/storage-error.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { InspectedMessage, MessageSource, ThreadSettings, ViewRequest } from './inspect-thread.ts'
@@ -135,7 +136,10 @@ export class Inspector {
     try {
       return await call
     } catch (cause) {
-      throw new ProductError('service_unavailable', 'The message could not be inspected. Try again.', { cause })
+      // Damaged content and a full disk have sentences of their own.
+      if (cause instanceof ProductError) throw cause
+      const sentence = 'The message could not be inspected. Try again.'
+      throw storageError(cause) ?? new ProductError('service_unavailable', sentence, { cause })
     } finally {
       this.#inFlight.delete(call)
     }
