@@ -223,3 +223,8 @@ export function refuseTaken(tx: Tx, domainId: string, email: string): void {
   const holder = readAt(tx, domainId, email)?.id ?? aliasAt(tx, domainId, email)
   if (holder !== undefined) throw conflict('The address is already in use.', 'email')
 }
+
+/** The address of a mailbox, of any team and status. */
+export function mailboxAddress(reader: Reader, id: string): string | undefined {
+  return reader.get<{ email: string }>('SELECT email FROM mailboxes WHERE id = ?', [id])?.email
+}

@@ -129,7 +129,7 @@ export async function sendBytes(request: RequestContext, bytes: BytesAnswer): Pr
     throw new ProductError('range_not_satisfiable', `The content has ${size} bytes.`, { param: 'Range' })
   }
   const { start, end } = span ?? { start: 0, end: size }
-  const body = request.method === 'HEAD' ? null : await openStream(request, bytes.read(start, end))
+  const body = request.method === 'HEAD' ? null : await openStream(request, await bytes.read(start, end))
   for (const [name, value] of Object.entries(bytes.headers ?? {})) request.set(name, value)
   if (span !== null) request.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
   request.set('Content-Type', bytes.type)
@@ -151,7 +151,7 @@ async function sendBytesAsText(
   request: RequestContext,
   { read, sizeBytes, type, headers = {} }: BytesAnswer,
 ): Promise<void> {
-  const pieces = await Array.fromAsync(read(0, sizeBytes))
+  const pieces = await Array.fromAsync(await read(0, sizeBytes))
   for (const [name, value] of Object.entries(headers)) request.set(name, value)
   return sendText(request, 200, Buffer.concat(pieces), type)
 }

@@ -127,8 +127,11 @@ export interface BytesAnswer {
   /** Tag of the whole content, quotes included; ranges are served when it is strong. */
   etag: string
   headers?: Record<string, string>
-  /** @param end exclusive */
-  read(start: number, end: number): AsyncIterable<Uint8Array>
+  /**
+   * A promise is awaited before anything is sent: what it rejects with is sent as an error response.
+   * @param end exclusive
+   */
+  read(start: number, end: number): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>
 }
 
 /** A streaming response. */

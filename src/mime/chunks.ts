@@ -1,5 +1,6 @@
 // Splits a message into the chunks in which it is stored, each compressed where that saves space.
 
+import { hash } from 'node:crypto'
 import { constants, zstdCompressSync } from 'node:zlib'
 import type { Chunk } from './message.ts'
 
@@ -20,7 +21,13 @@ export function chunksOf(bytes: Uint8Array): Chunk[] {
     const packed = content.length < COMPRESS_FROM_BYTES ? content : zstdCompressSync(content, ZSTD)
     const zstd = packed.length <= content.length * WORTH
     // zlib returns a slice of a shared buffer pool: only a copy can be transferred to another thread.
-    chunks.push({ start, sizeBytes: content.length, zstd, data: zstd ? new Uint8Array(packed) : content })
+    const chunk: Chunk = { start, sizeBytes: content.length, zstd, data: zstd ? new Uint8Array(packed) : content }
+    chunks.push(bytes.length > CHUNK_BYTES ? { ...chunk, digest: digestOf(content) } : chunk)
   }
   return chunks
+}
+
+/** The SHA-256 of a chunk, in memory of its own. */
+export function digestOf(content: Uint8Array): Uint8Array {
+  return new Uint8Array(hash('sha256', content, 'buffer'))
 }

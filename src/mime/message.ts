@@ -192,6 +192,8 @@ export interface Chunk {
   sizeBytes: number
   zstd: boolean
   data: Uint8Array
+  /** SHA-256 of its bytes, where the content has several chunks: the SHA-256 of the content verifies a single one. */
+  digest?: Uint8Array
 }
 
 /** Facts about a message's form, the input of the spam score. */

@@ -9,6 +9,7 @@ import { HEADER_BYTES_MAX } from '../mime/headers.ts'
 import { clean } from '../mime/one-line.ts'
 import { findCodes } from '../reports/codes.ts'
 import { composeDsn, type FailedRecipient } from '../reports/dsn.ts'
+import { DamagedContent } from '../store/damaged-content.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { DeliveryState, Emails, NewEmail } from './log/emails.ts'
 import type { Queue } from './queue.ts'
@@ -93,8 +94,18 @@ export class Notices {
     return true
   }
 
+  /** Null for damaged content: the notice is sent without it. */
+  async #original(hash: Uint8Array, length: number): Promise<Uint8Array | null> {
+    try {
+      return await this.#deps.store.blobs.bytes(hash, 0, length)
+    } catch (error) {
+      if (error instanceof DamagedContent) return null
+      throw error
+    }
+  }
+
   async #compose(email: Email, mailbox: Mailbox, due: readonly DeliveryState[]) {
-    const { clock, config, store } = this.#deps
+    const { clock, config } = this.#deps
     const host = config.MAIL_HOSTS[0]!
     const now = clock.now()
     const id = newId('email')
@@ -113,7 +124,7 @@ export class Notices {
       subject: email.subject,
       originalMessageId: email.internetMessageId,
       recipients: due.map(failedOf),
-      original: email.hash === null ? null : await store.blobs.bytes(email.hash, 0, length),
+      original: email.hash === null ? null : await this.#original(email.hash, length),
       isForwarded,
     })
     const report: NewEmail = {

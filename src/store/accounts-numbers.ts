@@ -47,3 +47,8 @@ export function skipUidValidity(tx: Tx, count: number, now: number): void {
 export function seqOf(column: string): string {
   return `SELECT seq FROM accounts a WHERE a.n = ${column}`
 }
+
+/** The mailbox of an account. */
+export function mailboxIdOf(reader: Reader, account: number): string | undefined {
+  return reader.get<{ id: string }>('SELECT mailbox_id AS id FROM accounts WHERE n = ?', [account])?.id
+}

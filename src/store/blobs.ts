@@ -1,18 +1,16 @@
 // The blob store: content stored once by its SHA-256, in compressed chunks, and read by byte ranges.
 
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
-import { ProductError } from '../base/errors.ts'
 import { WriteBatches } from '../base/write-batches.ts'
 import type { Db, Reader, Row, Steps, Tx } from '../db/db.ts'
 import { inPieces, insertMany } from '../db/many-rows.ts'
 import { placeholders } from '../db/sql-text.ts'
 import type { Chunk } from '../mime/message.ts'
+import { DamagedBlobs, forgetDamage, isNotedDamaged } from './blobs-damaged.ts'
+import { ContentReader, hexOf, type SizedContent } from './blobs-reader.ts'
 
-const decompress = promisify(zstdDecompress)
+export { SMALL_CONTENT_BYTES } from './blobs-reader.ts'
 
 // A blob is written before the row that refers to it. Younger blobs without a row may belong to a delivery in progress.
 export const SWEEP_GRACE_MS = HOUR_MS
@@ -20,10 +18,6 @@ const SWEEP_BATCH = 500
 /** Larger contents are written alone. */
 const SMALL_BYTES = 128 * 1024
 const SMALL_BATCH = 32
-/** Chunks up to here are decompressed on the calling thread, where that takes less time than handing them to the thread pool. */
-const HERE_BYTES = 64 * 1024
-/** Contents up to here can be read without giving way. */
-export const SMALL_CONTENT_BYTES = HERE_BYTES
 /** How long content that mail.db may be too old to reference is kept: time for putting the right mail.db back in place. */
 export const UNCLAIMED_RETENTION_MS = 30 * DAY_MS
 
@@ -56,28 +50,27 @@ export interface ContentSize {
   storedBytes: number
 }
 
-/** Content whose length is known, bytes. */
-export type SizedContent = Pick<StoredContent, 'hash' | 'sizeBytes'>
-
 /** Reading alone, as {@link Blobs} does it. */
-export type BlobReads = Pick<Blobs, 'read' | 'small'>
+export type BlobReads = Pick<Blobs, 'read' | 'open' | 'small'>
 
 /** Reads contents through any connection to blobs.db. */
 export function blobReads(reader: Reader): BlobReads {
-  return {
-    read: (hash, start, end) => readContent(reader, hash, start, end),
-    small: (contents) => readSmall(reader, contents),
-  }
+  return new ContentReader(reader)
 }
 
 export class Blobs {
   readonly #db: Db
   readonly #clock: Clock
   readonly #small: WriteBatches<StoredContent>
+  readonly #reader: ContentReader
+  /** Contents that were found damaged when they were read. */
+  readonly damaged: DamagedBlobs
 
   constructor(db: Db, clock: Clock) {
     this.#db = db
     this.#clock = clock
+    this.damaged = new DamagedBlobs(db, clock)
+    this.#reader = new ContentReader(db.read, (error) => this.damaged.note(error))
     this.#small = new WriteBatches({
       most: SMALL_BATCH,
       overlap: true,
@@ -118,20 +111,24 @@ export class Blobs {
     return row?.size_bytes
   }
 
-  /**
-   * The bytes from `start` to `end` (exclusive), one chunk in memory at a time.
-   * @throws ProductError service_unavailable when a chunk is missing or damaged
-   */
+  /** See {@link ContentReader.read}. */
   read(hash: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
-    return readContent(this.#db.read, hash, start, end)
+    return this.#reader.read(hash, start, end)
   }
 
-  /**
-   * Contents of at most {@link SMALL_CONTENT_BYTES} each, read in one statement. Undefined for what is larger, missing or damaged:
-   * {@link read} says which.
-   */
+  /** See {@link ContentReader.open}. */
+  open(hash: Uint8Array, start: number, end: number): Promise<AsyncIterable<Uint8Array>> {
+    return this.#reader.open(hash, start, end)
+  }
+
+  /** See {@link ContentReader.small}. */
   small(contents: readonly SizedContent[]): (Uint8Array | undefined)[] {
-    return readSmall(this.#db.read, contents)
+    return this.#reader.small(contents)
+  }
+
+  /** See {@link ContentReader.isIntact}. */
+  isIntact(content: SizedContent): Promise<boolean> {
+    return this.#reader.isIntact(content)
   }
 
   /** {@link read} into memory: only for ranges known to be small. */
@@ -218,7 +215,10 @@ export class Blobs {
       for (const { hash, before } of contents) {
         // `stored_at` is checked again in the write: a delivery may have stored the same content in the meantime.
         const { changes } = tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, before])
-        if (changes > 0) tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
+        if (changes > 0) {
+          tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
+          forgetDamage(tx, hash)
+        }
         deleted += changes
         yield
       }
@@ -251,7 +251,7 @@ function insertContents(tx: Tx, contents: readonly StoredContent[], now: number)
   const chunks: Row[] = []
   for (const [key, content] of distinct) {
     if (isNew.has(key)) chunks.push(...content.chunks.map((chunk) => chunkRow(content.hash, chunk)))
-    else touch(tx, content.hash, now)
+    else if (touch(tx, content, now)) chunks.push(...content.chunks.map((chunk) => chunkRow(content.hash, chunk)))
   }
   insertMany(tx, 'chunks', chunks)
 }
@@ -260,22 +260,32 @@ function chunkRow(hash: Uint8Array, { start, sizeBytes, zstd, data }: Chunk): Ro
   return { hash, start, size_bytes: sizeBytes, zstd, data }
 }
 
-function touch(tx: Tx, hash: Uint8Array, now: number): void {
+/**
+ * Content that exists already is kept, unless it was found damaged: then it is replaced by the same bytes.
+ * @returns whether its chunks have to be inserted
+ */
+function touch(tx: Tx, { hash, chunks }: StoredContent, now: number): boolean {
   tx.run('UPDATE blobs SET stored_at = ? WHERE hash = ?', [now, hash])
+  if (chunks.length === 0 || !isNotedDamaged(tx, hash)) return false
+  tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
+  forgetDamage(tx, hash)
+  return true
 }
 
-function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+/** The SHA-256 of each chunk; null for content of one chunk, which its hash verifies. */
+function digestsOf(chunks: readonly Chunk[]): Uint8Array | null {
+  const digests = chunks.flatMap(({ digest }) => (digest === undefined ? [] : [digest]))
+  return digests.length === chunks.length && chunks.length > 0 ? Buffer.concat(digests) : null
 }
 
 /** Yields after each chunk: one of 1 MiB takes some milliseconds. */
-function* insertContent(tx: Tx, { hash, sizeBytes, chunks }: StoredContent, now: number): Steps<void> {
-  const { changes } = tx.run('INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at) VALUES (?, ?, ?)', [
-    hash,
-    sizeBytes,
-    now,
-  ])
-  if (changes === 0) return touch(tx, hash, now)
+function* insertContent(tx: Tx, content: StoredContent, now: number): Steps<void> {
+  const { hash, sizeBytes, chunks } = content
+  const { changes } = tx.run(
+    'INSERT OR IGNORE INTO blobs (hash, size_bytes, stored_at, chunk_digests) VALUES (?, ?, ?, ?)',
+    [hash, sizeBytes, now, digestsOf(chunks)],
+  )
+  if (changes === 0 && !touch(tx, content, now)) return
   for (const chunk of chunks) {
     tx.insert('chunks', chunkRow(hash, chunk))
     yield
@@ -307,79 +317,6 @@ export function contentSizes(reader: Reader, after: Uint8Array, limit: number): 
      FROM blobs b WHERE hash > ? ORDER BY hash LIMIT ?`,
     [after, limit],
   )
-}
-
-/** See {@link Blobs.read}. */
-async function* readContent(reader: Reader, hash: Uint8Array, start: number, end: number): AsyncGenerator<Uint8Array> {
-  let at = start
-  while (at < end) {
-    const chunk = await reader.get<{ start: number; size_bytes: number; zstd: number; data: Uint8Array }>(
-      'SELECT start, size_bytes, zstd, data FROM chunks WHERE hash = ? AND start <= ? ORDER BY start DESC LIMIT 1',
-      [hash, at],
-    )
-    if (!chunk || chunk.start + chunk.size_bytes <= at) throw damagedContent(hash, `has no byte ${at}`)
-    const data = await decompressed(hash, chunk)
-    if (data.length !== chunk.size_bytes) throw damagedContent(hash, `is cut at byte ${chunk.start + data.length}`)
-    yield data.subarray(at - chunk.start, Math.min(end - chunk.start, chunk.size_bytes))
-    at = chunk.start + chunk.size_bytes
-  }
-}
-
-/** See {@link Blobs.small}. */
-function readSmall(reader: Reader, contents: readonly SizedContent[]): (Uint8Array | undefined)[] {
-  const marks = contents.map((_, at) => `(${at}, ?)`).join(', ')
-  // A cross join is done in the order written: one look-up for each content.
-  const rows = reader.all<{ at: number; zstd: number; data: Uint8Array }>(
-    `WITH wanted (at, hash) AS (VALUES ${marks})
-     SELECT w.at, c.zstd, c.data FROM wanted w CROSS JOIN chunks c ON c.hash = w.hash AND c.start = 0
-     WHERE c.size_bytes <= ${SMALL_CONTENT_BYTES}`,
-    contents.map(({ hash }) => hash),
-  )
-  const found: (Uint8Array | undefined)[] = contents.map(() => undefined)
-  for (const { at, zstd, data } of rows) {
-    const bytes = zstd ? unpacked(data) : data
-    if (bytes?.length === contents[at]!.sizeBytes) found[at] = bytes
-  }
-  return found
-}
-
-/** @returns undefined for damaged bytes */
-function unpacked(data: Uint8Array): Uint8Array | undefined {
-  try {
-    return zstdDecompressSync(data)
-  } catch {
-    return undefined
-  }
-}
-
-/** @throws ProductError service_unavailable */
-async function decompressed(
-  hash: Uint8Array,
-  { start, size_bytes: sizeBytes, zstd, data }: { start: number; size_bytes: number; zstd: number; data: Uint8Array },
-): Promise<Uint8Array> {
-  if (!zstd) return data
-  try {
-    return sizeBytes <= HERE_BYTES ? zstdDecompressSync(data) : await decompress(data)
-  } catch (error) {
-    throw damagedContent(hash, `cannot be decompressed at byte ${start}: ${(error as Error).message}`)
-  }
-}
-
-function damagedContent(hash: Uint8Array, problem: string): ProductError {
-  const sentence = 'Content in blobs.db is missing or damaged. The operator has to restore a backup.'
-  const cause = new Error(`Content ${hexOf(hash)} ${problem}: blobs.db is damaged or incomplete.`)
-  return new ProductError('service_unavailable', sentence, { cause })
-}
-
-/** Whether the stored bytes are those that the hash names. Reads all of them. */
-export async function isIntact(reader: Reader, { hash, sizeBytes }: ContentSize): Promise<boolean> {
-  const sum = createHash('sha256')
-  try {
-    for await (const piece of readContent(reader, hash, 0, sizeBytes)) sum.update(piece)
-  } catch {
-    return false
-  }
-  return sum.digest().equals(hash)
 }
 
 /** How many of these distinct hashes are stored. */

@@ -142,6 +142,14 @@ export class Contents {
     return decodedRange(blobs.read(range.blob, range.start, range.end), decoder, start, end)
   }
 
+  /** The same, verified before the first byte is returned. @throws DamagedContent */
+  async open(range: BlobRange, start: number, end: number): Promise<AsyncIterable<Uint8Array>> {
+    const { blobs } = this.#deps
+    const decoder = decodeStream(range.encoding)
+    if (decoder === null) return blobs.open(range.blob, range.start + start, range.start + end)
+    return decodedRange(await blobs.open(range.blob, range.start, range.end), decoder, start, end)
+  }
+
   /** Assigns blob ids to content stored by earlier versions, in batches. @returns how many */
   async nameUnnamed(signal: AbortSignal): Promise<number> {
     let named = 0

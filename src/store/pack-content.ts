@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
-import { CHUNK_BYTES } from '../mime/chunks.ts'
+import { CHUNK_BYTES, digestOf } from '../mime/chunks.ts'
 import type { Chunk } from '../mime/message.ts'
 import type { StoredContent } from './blobs.ts'
 
@@ -42,7 +42,9 @@ export async function packContent(pieces: AsyncIterable<Uint8Array> | Iterable<U
 async function chunkOf(content: Buffer, start: number): Promise<Chunk> {
   const packed = await compress(content, ZSTD)
   const zstd = packed.length <= content.length * RATIO_MAX
-  return { start, sizeBytes: content.length, zstd, data: zstd ? packed : content }
+  const chunk: Chunk = { start, sizeBytes: content.length, zstd, data: zstd ? packed : content }
+  // A shorter chunk at the start is the only one.
+  return start === 0 && content.length < CHUNK_BYTES ? chunk : { ...chunk, digest: digestOf(content) }
 }
 
 /** Reads a stream into memory. @param sizeBytes its exact size, known to be small enough */

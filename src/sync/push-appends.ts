@@ -1,6 +1,8 @@
 // Messages that are here and not at the server: stored there once, also when an answer is lost.
 
 import { withCrlf } from '../mime/line-ends.ts'
+import { DamagedContent } from '../store/damaged-content.ts'
+import type { MailContent } from '../store/messages/mail-reads.ts'
 import { readFully } from '../store/pack-content.ts'
 import { FolderMap, seenMarks } from './folder-map.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
@@ -96,7 +98,8 @@ export class PushAppends {
     const content = store.mail.contents([message]).get(message)
     if (placement === undefined || content === undefined) return null
     const messageId = bareId(store.mail.internetIds([message]).get(message) ?? null)
-    const stored = await readFully(store.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
+    const stored = await this.#stored(message, content)
+    if (stored === null) return null
     const bytes = withCrlf(stored)
     const { receivedAt } = placement
     const head = { objectId: null, messageId, sizeBytes: bytes.length, receivedAt }
@@ -121,6 +124,19 @@ export class PushAppends {
       if (labels.length > 0 && uid !== null) await this.#labelNew(to, uid, labels)
     })
     return uid === null ? null : { intent, uid, isNew: true }
+  }
+
+  /** Null for a message whose content is damaged: it is left for later, and the others are sent. */
+  async #stored(message: number, content: MailContent): Promise<Uint8Array | null> {
+    try {
+      const { mail } = this.#session.deps.store
+      return await readFully(mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
+    } catch (error) {
+      if (!(error instanceof DamagedContent)) throw error
+      this.#commands.reason = error.message
+      await this.#commands.later([message])
+      return null
+    }
   }
 
   /** Notes when there is no room for a message: larger ones are not sent in this run. */

@@ -116,9 +116,10 @@ const OWNERS = new Map([
   ['appliance', 'src/store/appliance/'],
   ['wrong_times', 'src/store/appliance/'],
   ['content_owner', 'src/store/appliance/'],
-  ['blobs', 'src/store/blobs.ts'],
-  ['chunks', 'src/store/blobs.ts'],
+  ['blobs', 'src/store/blobs'],
+  ['chunks', 'src/store/blobs'],
   ['unclaimed_blobs', 'src/store/blobs.ts'],
+  ['damaged_blobs', 'src/store/blobs-damaged.ts'],
 ])
 
 const SQL =

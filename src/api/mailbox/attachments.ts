@@ -112,7 +112,7 @@ const downloadAttachment = route({
       sizeBytes: file.sizeBytes,
       etag: strongEtag(file.sha256),
       headers: { 'Content-Disposition': contentDisposition(query.disposition, file.filename), ...SANDBOX },
-      read: (start, end) => contents.read(file.range, start, end),
+      read: (start, end) => contents.open(file.range, start, end),
     })
   },
 })

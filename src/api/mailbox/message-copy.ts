@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
+import { DamagedContent } from '../../store/damaged-content.ts'
 import type { ImportedMessage, ImportTarget } from '../../store/imports.ts'
 import { readFully } from '../../store/pack-content.ts'
 import type { Account, MessageDetail } from '../../store/records.ts'
@@ -98,13 +99,13 @@ export const copyMessages = route({
     const source = sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
     if (isMove) writableMailbox(app.db.read, app, source, SOURCE)
     app.store.imports.folders(account, folderIds)
-    const prepared = new Map<string, Prepared | 'later'>()
+    const prepared = new Map<string, Prepared | 'later' | 'damaged'>()
     let bytes = 0
     for (const id of ids) {
       const message = app.store.messages.get(source, id)
       if (message === undefined) continue
       const isLater = bytes > 0 && bytes + message.sizeBytes > COPY_BYTES_MAX
-      prepared.set(id, isLater ? 'later' : await prepare(app, message, folderIds))
+      prepared.set(id, isLater ? 'later' : await prepareUnlessDamaged(app, message, folderIds))
       if (!isLater) bytes += message.sizeBytes
     }
     return app.db.write((tx) => {
@@ -129,7 +130,7 @@ interface Copying {
   source: Account
   into: ImportTarget
   ids: readonly string[]
-  prepared: ReadonlyMap<string, Prepared | 'later'>
+  prepared: ReadonlyMap<string, Prepared | 'later' | 'damaged'>
   /** Undefined: those of the source. */
   keywords: readonly string[] | undefined
 }
@@ -137,6 +138,7 @@ interface Copying {
 const REASONS = {
   exists: 'The mailbox already holds this message.',
   full: 'The mailbox is full.',
+  damaged: 'The content of the message is damaged. The operator has to restore a backup.',
   later: 'One request copies at most 200 MiB. Request this message again.',
 }
 
@@ -154,13 +156,23 @@ function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }:
       continue
     }
     const taken =
-      read === 'later'
-        ? ({ outcome: 'later' } as const)
+      typeof read === 'string'
+        ? ({ outcome: read } as const)
         : imports.import(tx, into, { ...read, keywords: keywords ?? there.keywords })
     if (taken.outcome === 'new') copied.push({ source_id: id, id: taken.id })
     else refused.push({ source_id: id, code: 'conflict', message: REASONS[taken.outcome] })
   }
   return { copied, not_found: missing, not_copied: refused }
+}
+
+/** A damaged message must not keep the others from being copied. */
+async function prepareUnlessDamaged(app: Context, message: MessageDetail, folderIds: readonly string[] | null) {
+  try {
+    return await prepare(app, message, folderIds)
+  } catch (error) {
+    if (error instanceof DamagedContent) return 'damaged'
+    throw error
+  }
 }
 
 /**

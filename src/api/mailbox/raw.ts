@@ -28,7 +28,7 @@ const readRaw = route({
     const message = messages.get(accountOf(app, principal), message_id)
     if (message === undefined) throw notFound('message')
     const { id, blobHash, sizeBytes } = message
-    const read = (start: number, end: number) => blobs.read(blobHash, start, end)
+    const read = (start: number, end: number) => blobs.open(blobHash, start, end)
     if (request.accepts !== RAW_TYPE) return bytes(asJson({ id, hash: blobHash, sizeBytes, read }, request.id))
     return bytes({
       type: RAW_TYPE,
@@ -44,7 +44,7 @@ interface Content {
   id: string
   hash: Uint8Array
   sizeBytes: number
-  read(start: number, end: number): AsyncIterable<Uint8Array>
+  read(start: number, end: number): Promise<AsyncIterable<Uint8Array>>
 }
 
 // A mail of 50 MiB is 67 MiB of JSON: it is written stretch by stretch, never held, and never stops anybody else.
@@ -57,12 +57,18 @@ function asJson({ id, hash, sizeBytes, read }: Content, requestId: string): Byte
     sizeBytes: head.length + Math.ceil(sizeBytes / 3) * 4 + tail.length,
     // The digest stands for the bytes, so that they need not be read to know that they are the same.
     etag: etagOf(facts),
-    async *read() {
-      yield head
-      yield* base64Of(read(0, sizeBytes))
-      yield tail
-    },
+    read: async () => framed(head, base64Of(await read(0, sizeBytes)), tail),
   }
+}
+
+async function* framed(
+  head: Uint8Array,
+  content: AsyncIterable<Uint8Array>,
+  tail: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  yield head
+  yield* content
+  yield tail
 }
 
 async function* base64Of(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

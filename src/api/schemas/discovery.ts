@@ -17,6 +17,8 @@ export const Health = record('Health', 'It works.', { status: Type.Literal('ok')
 export const Readiness = record('Readiness', 'Messages can be accepted and read.', {
   status: Type.Literal('ok'),
   details: Type.Optional(
-    Type.Array(Type.String(), { description: 'Warnings for the operator, such as an unreliable clock.' }),
+    Type.Array(Type.String(), {
+      description: 'Warnings for the operator, such as an unreliable clock, damaged content or few free inodes.',
+    }),
   ),
 })

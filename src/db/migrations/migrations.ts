@@ -54,6 +54,7 @@ import { unfinishedCopies } from './0051-unfinished-copies.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
+import { verifiedReads } from './blobs-0004-verified-reads.ts'
 
 export const mailMigrations = [
   directoryTables,
@@ -108,4 +109,4 @@ export const mailMigrations = [
   outsideDifferences,
   unfinishedCopies,
 ]
-export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens]
+export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -11,6 +11,12 @@ export function mailContents(reader: Reader, after: number, limit: number): Name
   ])
 }
 
+/** Ids of messages with open deliveries and some content. */
+export function emailsWithContent(reader: Reader, hash: Uint8Array, limit: number): string[] {
+  const rows = reader.all<{ id: string }>('SELECT id FROM emails WHERE blob = ? ORDER BY n LIMIT ?', [hash, limit])
+  return rows.map(({ id }) => id)
+}
+
 /** Reads all columns of the newest message and its deliveries. @throws Error of SQLite when their pages are damaged */
 export function readNewestEmail(reader: Reader): void {
   reader.all('SELECT * FROM emails e JOIN deliveries d ON d.email = e.n ORDER BY e.n DESC LIMIT 1')

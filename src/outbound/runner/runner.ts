@@ -4,6 +4,7 @@ import type { Timer } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Service } from '../../base/lifecycle.ts'
+import { DamagedContent } from '../../store/damaged-content.ts'
 import type { Email } from '../records.ts'
 import { AttemptWrites } from './attempt-writes.ts'
 import { BatchReads } from './batch-reads.ts'
@@ -28,6 +29,7 @@ const REQUEUE_MS = 5000
 /** Retry delay after an internal error: at least this, else the age of the message. ms. */
 const ERROR_RETRY_MS = MINUTE_MS
 const ERROR_RETRY_MAX_MS = 6 * 3_600_000
+const INTERNAL_ERROR = 'Internal error of the appliance; its log has the cause.'
 /** How long a shutdown waits for hand-overs in progress, and then for their end after the abort. ms. */
 const SHUTDOWN_MS = 5000
 const ABORT_MS = 1000
@@ -175,7 +177,7 @@ export class Runner implements Service {
         { event: 'queue.delivery_failed', err: error, email: email.id },
         'Delivery failed with an internal error; will retry',
       )
-      await this.#deferAfterError(email).catch((cause: unknown) =>
+      await this.#deferAfterError(email, error).catch((cause: unknown) =>
         log.error({ event: 'queue.reschedule_failed', err: cause, email: email.id }, 'Failed delivery not rescheduled'),
       )
     }
@@ -192,11 +194,11 @@ export class Runner implements Service {
   }
 
   /** Defers a message after an internal error, which may be permanent. Deliveries marked as handed over stay marked. */
-  async #deferAfterError(email: Email): Promise<void> {
+  async #deferAfterError(email: Email, error: unknown): Promise<void> {
     const { db, queue, transitions, clock } = this.#deps
     const now = clock.now()
     const nextAt = now + Math.min(Math.max(now - email.queuedAt, ERROR_RETRY_MS), ERROR_RETRY_MAX_MS)
-    const reply = ownReply('Internal error of the appliance; its log has the cause.')
+    const reply = ownReply(error instanceof DamagedContent ? error.message : INTERNAL_ERROR)
     await db.write((tx) => {
       for (const row of queue.ofEmail(tx, email.n)) {
         if (!row.isLeased) continue

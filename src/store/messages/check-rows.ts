@@ -45,6 +45,15 @@ export function messageContents(reader: Reader, after: number, limit: number): N
   return reader.all('SELECT n, blob AS hash FROM messages WHERE n > ? ORDER BY n LIMIT ?', [after, limit])
 }
 
+/** Messages with some content, with the numbers of their accounts. */
+export function messagesWithContent(
+  reader: Reader,
+  hash: Uint8Array,
+  limit: number,
+): { id: string; account: number }[] {
+  return reader.all('SELECT id, account FROM messages WHERE blob = ? ORDER BY n LIMIT ?', [hash, limit])
+}
+
 /** The contents of the newest messages of the mailboxes that received one most recently. */
 export function newestContents(reader: Reader): Uint8Array[] {
   const rows = reader.all<{ hash: Uint8Array }>(

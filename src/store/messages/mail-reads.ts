@@ -4,6 +4,7 @@ import type { DbReads, Reader } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
 import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
 import { type BlobReads, SMALL_CONTENT_BYTES } from '../blobs.ts'
+import { DamagedContent } from '../damaged-content.ts'
 import { entriesOfMessages, type MessageEntry } from '../folders-entries.ts'
 import type { Account } from '../records.ts'
 import { messagesWithWords } from '../search/word-hits.ts'
@@ -162,5 +163,19 @@ export class MailReads {
    */
   bytes({ blob }: Pick<MailContent, 'blob'>, start: number, end: number): AsyncGenerator<Uint8Array> {
     return this.#blobs.read(blob, start, end)
+  }
+
+  /** Reads messages whole that another thread found damaged, so that their damage is noted. */
+  async review(numbers: readonly number[]): Promise<void> {
+    for (const { blob, sizeBytes } of this.contents(numbers).values()) {
+      await this.#blobs.open(blob, 0, sizeBytes).catch((error: unknown) => {
+        if (!(error instanceof DamagedContent)) throw error
+      })
+    }
+  }
+
+  /** {@link bytes}, verified before the first of them is returned. @throws DamagedContent */
+  open({ blob }: Pick<MailContent, 'blob'>, start: number, end: number): Promise<AsyncIterable<Uint8Array>> {
+    return this.#blobs.open(blob, start, end)
   }
 }

@@ -8,6 +8,7 @@ import { type BodyText, sortParts } from '../../mime/bodies.ts'
 import type { Part } from '../../mime/message.ts'
 import { byteRangeOf, partText, SEARCH_TEXT_MAX } from '../../mime/parse.ts'
 import type { Blobs } from '../blobs.ts'
+import { DamagedContent } from '../damaged-content.ts'
 import type { Account } from '../records.ts'
 import {
   firstExcerpt,
@@ -56,11 +57,12 @@ export async function snippetsOf(
   for (const id of ids) {
     const row = byId.get(id)
     if (row === undefined) continue
-    snippets.push({
-      id,
-      subject: highlightAll(row.subject, inSubject),
-      body: await bodyExcerpt(bodyReader, row, inBody),
+    // Damaged content has no excerpt; those of other messages are shown.
+    const body = await bodyExcerpt(bodyReader, row, inBody).catch((error: unknown) => {
+      if (error instanceof DamagedContent) return null
+      throw error
     })
+    snippets.push({ id, subject: highlightAll(row.subject, inSubject), body })
     // Texts are processed on this thread: yield to other work in between.
     await nextTurn()
   }
