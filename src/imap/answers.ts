@@ -2,8 +2,13 @@
 
 import { ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
+import { DamagedContent } from '../store/damaged-content.ts'
 import { ImapSyntaxError } from './grammar/cursor.ts'
 import { BadCharset } from './grammar/search-keys.ts'
+import { formatRanges, rangesOf } from './grammar/sets.ts'
+
+/** UIDs that a sentence names. */
+const DAMAGED_NAMED_MAX = 20
 
 export type StatusCondition = 'OK' | 'NO' | 'BAD' | 'BYE'
 
@@ -27,6 +32,17 @@ export class CommandFailure extends Error {
 /** NO with a response code. */
 export function no(code: string | null, text: string): CommandFailure {
   return new CommandFailure('NO', code, text)
+}
+
+/** The content of messages is damaged; the others were read (RFC 5530 §3). */
+export function damagedMessages(uids: readonly number[]): CommandFailure {
+  return no('CORRUPTION', damageSentence(uids))
+}
+
+export function damageSentence(uids: readonly number[]): string {
+  const named = formatRanges(rangesOf(uids.slice(0, DAMAGED_NAMED_MAX)))
+  const more = uids.length > DAMAGED_NAMED_MAX ? ` and ${uids.length - DAMAGED_NAMED_MAX} others` : ''
+  return `The content of messages is damaged: UID ${named}${more}. The operator has to restore a backup.`
 }
 
 /** BAD: the command is not allowed here, or does not follow the grammar. */
@@ -57,6 +73,7 @@ export function answerFor(error: unknown): TaggedAnswer | null {
   if (error instanceof ImapSyntaxError) return { condition: 'BAD', code: null, text: error.message }
   if (error instanceof BadCharset)
     return { condition: 'NO', code: 'BADCHARSET (UTF-8 US-ASCII)', text: 'Unknown charset.' }
+  if (error instanceof DamagedContent) return { condition: 'NO', code: 'CORRUPTION', text: error.message }
   const known = error instanceof ProductError ? error : storageError(error)
   if (!(known instanceof ProductError)) return null
   const code = codeOf(known)

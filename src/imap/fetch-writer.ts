@@ -3,6 +3,7 @@
 import { envelopeFields } from '../mime/envelope.ts'
 import type { Part } from '../mime/message.ts'
 import type { KeptHeaders } from '../mime/message-headers.ts'
+import { DamagedContent } from '../store/damaged-content.ts'
 import type { FolderEntry } from '../store/folders-views.ts'
 import { formatBodyStructure } from './fetch/body-structure.ts'
 import { formatEnvelope } from './fetch/envelope.ts'
@@ -32,6 +33,8 @@ interface SectionOfMessage {
 export class FetchWriter {
   /** A part has a Content-Transfer-Encoding that cannot be decoded: `NO [UNKNOWN-CTE]`. */
   hasUnknownEncoding = false
+  /** UIDs of messages whose content is damaged: they are left out, and the others are sent. */
+  readonly damaged: number[] = []
   readonly #session: ImapSession
   readonly #content: MessagePage
   readonly #plan: FetchPlan
@@ -43,7 +46,7 @@ export class FetchWriter {
   }
 
   /**
-   * Nothing is written for a message that is gone.
+   * Nothing is written for a message that is gone, or whose content is damaged.
    * @param withFlags adds FLAGS, which the plan does not name
    * @returns whether it was there; a promise when parts of it have to be read first
    */
@@ -126,7 +129,8 @@ export class FetchWriter {
     const parts: OutputPart[] = [`${fetchName(session, sequence, entry.uid)} (`]
     for (const [index, item] of this.#plan.items.entries()) {
       if (index > 0) parts.push(' ')
-      const text = await this.#item(entry, item, parts).catch((error: unknown) => this.#failed(error))
+      const text = await this.#item(entry, item, parts).catch((error: unknown) => this.#leaveOut(entry, error))
+      if (text === 'damaged') return true
       if (text === null)
         return session.progress.isWithinResponse ? this.#failed(new Error('The message is gone.')) : false
       parts.push(...text)
@@ -135,6 +139,13 @@ export class FetchWriter {
     session.say(...parts, ')\r\n')
     session.progress.isWithinResponse = false
     return true
+  }
+
+  /** A damaged message of which nothing was sent is left out. */
+  #leaveOut(entry: FolderEntry, error: unknown): 'damaged' {
+    if (!(error instanceof DamagedContent) || this.#session.progress.isWithinResponse) return this.#failed(error)
+    this.damaged.push(entry.uid)
+    return 'damaged'
   }
 
   /** In the middle of a response nothing can be said. */
@@ -302,6 +313,10 @@ export class FetchWriter {
     return literal(label, bytes, isBinary && bytes.includes(0))
   }
 
+  get #readsSeveral(): boolean {
+    return this.#plan.items.filter((item) => item.kind !== 'plain' || oldSection(item.name) !== undefined).length > 1
+  }
+
   /** Sends what was written so far, then the section as it is read. */
   async #stream(
     entry: FolderEntry,
@@ -311,10 +326,13 @@ export class FetchWriter {
     isBinary: boolean,
   ): Promise<OutputPart[]> {
     const session = this.#session
+    // Items behind this one must not fail when it has been sent.
+    if (!session.progress.isWithinResponse && this.#readsSeveral) await this.#content.verify(entry.message)
+    const pieces = await this.#content.stream(entry.message, plan)
     session.progress.isWithinResponse = true
     session.say(...written.splice(0), `${label} ${isBinary ? '~' : ''}{${plan.size}}\r\n`)
     let left = plan.size
-    for await (const piece of this.#content.stream(entry.message, plan)) {
+    for await (const piece of pieces) {
       session.say(piece)
       left -= piece.length
       await session.writer.ready()

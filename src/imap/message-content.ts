@@ -157,17 +157,34 @@ export class MessagePage {
     return servedBytes(plan, await this.bytes(message, plan.start, plan.end))
   }
 
-  /** The same in pieces, one chunk in memory at a time. */
-  async *stream(message: number, plan: ServedBytes): AsyncGenerator<Uint8Array> {
+  /** Reads a message whole. @throws DamagedContent */
+  async verify(message: number): Promise<void> {
     const content = this.#content(message)
-    if (content === undefined) return
-    const served = new ServedStream(plan)
-    for await (const piece of this.#source.app.store.mail.bytes(content, plan.start, plan.end)) {
-      yield served.push(piece)
-      if (served.isComplete) return
-    }
-    yield served.end()
+    if (content !== undefined) await this.#source.app.store.mail.open(content, 0, content.sizeBytes)
   }
+
+  /**
+   * {@link served} in pieces, one chunk in memory at a time. All of it is verified before the first piece.
+   * @throws DamagedContent
+   */
+  async stream(message: number, plan: ServedBytes): Promise<AsyncIterable<Uint8Array>> {
+    const content = this.#content(message)
+    return content === undefined
+      ? servedPieces(plan, [])
+      : servedPieces(plan, await this.#source.app.store.mail.open(content, plan.start, plan.end))
+  }
+}
+
+async function* servedPieces(
+  plan: ServedBytes,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const served = new ServedStream(plan)
+  for await (const piece of pieces) {
+    yield served.push(piece)
+    if (served.isComplete) return
+  }
+  yield served.end()
 }
 
 /** A message that cannot be parsed is one text without a header. */

@@ -270,7 +270,7 @@ describe('FETCH of one message each, in commands that wait', () => {
     await appliance.app.blobsDb.write((tx) => tx.run(damage, [size]))
     const replies = await together(client, fetchEach('BODY.PEEK[]'))
     for (const [n, { status }] of replies.entries()) assert.equal(status, n === 5 ? 'NO' : 'OK')
-    assert.match(replies[5]!.tagged, /^NO \[UNAVAILABLE\]/)
+    assert.match(replies[5]!.tagged, /^NO \[CORRUPTION\] .*UID 6\b/)
   })
 })
 

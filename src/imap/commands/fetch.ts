@@ -5,7 +5,7 @@ import { countOf, type NumberRange, piecesOfRanges, rangesInclude } from '../../
 import type { UidRange } from '../../store/folders-expunged.ts'
 import type { FolderEntry } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
-import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
+import { bad, damagedMessages, no, ok, type TaggedAnswer } from '../answers.ts'
 import { aheadOf } from '../fetch-ahead.ts'
 import { type FetchPlan, planFetch } from '../fetch-plan.ts'
 import { FetchWriter } from '../fetch-writer.ts'
@@ -43,8 +43,11 @@ function readFetch(cursor: Cursor): FetchArguments {
 
 /** What the pages of one FETCH found. */
 interface FetchOutcome {
+  /** Messages that were sent, or left out because they are damaged. */
   written: number
   hasUnknownEncoding: boolean
+  /** UIDs of messages whose content is damaged. */
+  damaged: readonly number[]
 }
 
 /** Sets \Seen of a page before its texts are sent. @returns the entries after it, and the UIDs that it changed */
@@ -106,7 +109,7 @@ async function writeEntries(
     if (slice.isOver) await slice.pause()
     session.assertRunning()
   }
-  return { written, hasUnknownEncoding: writer.hasUnknownEncoding }
+  return { written, hasUnknownEncoding: writer.hasUnknownEncoding, damaged: writer.damaged }
 }
 
 /** Writes one message that may have been read with those of other commands. @returns null when it is to be read alone */
@@ -199,14 +202,17 @@ async function fetchMessages(
   const ahead = changedSince === null ? await writeAhead(session, uids, plan, slice) : null
   // What is read now may be newer than what was read ahead.
   if (ahead === null) aheadOf(session).forget()
-  const found = ahead ?? { written: 0, hasUnknownEncoding: false }
+  const found = ahead ?? { written: 0, hasUnknownEncoding: false, damaged: [] }
+  const damaged = [...found.damaged]
   const pages = ahead === null ? pagesOf(session, uids, changed === null ? changedSince : null) : []
   for await (const page of pages) {
-    const { written, hasUnknownEncoding } = await writePage(session, page, plan, slice)
+    const { written, hasUnknownEncoding, damaged: unreadable } = await writePage(session, page, plan, slice)
     found.written += written
+    damaged.push(...unreadable)
     session.progress.reached(found.written, changedSince === null ? wanted : null)
     found.hasUnknownEncoding ||= hasUnknownEncoding
   }
+  if (damaged.length > 0) throw damagedMessages(damaged)
   if (found.hasUnknownEncoding) throw no('UNKNOWN-CTE', 'The encoding of a part is not known.')
   const areGone = changedSince === null && found.written < wanted
   return areGone ? ok('Some of the messages no longer exist.', 'EXPUNGEISSUED') : undefined

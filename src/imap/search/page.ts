@@ -3,6 +3,8 @@
 import { serialize } from 'node:v8'
 import { stopwatch } from '../../base/clock.ts'
 import { type NumberRange, piecesOfRanges, rangesInclude } from '../../base/number-ranges.ts'
+import type { KeptHeaders } from '../../mime/message-headers.ts'
+import { DamagedContent } from '../../store/damaged-content.ts'
 import type { FolderEntry, FolderViews } from '../../store/folders-views.ts'
 import { ENTRY_FLAGS } from '../../store/messages/keywords.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
@@ -52,12 +54,15 @@ export interface PageResult {
   modSeqs: Float64Array<ArrayBuffer>
   /** What the answer needs of the hits, see `hit-facts.ts`; null for SEARCH. */
   facts: Uint8Array<ArrayBuffer> | null
+  /** UIDs of messages whose content had to be read and is damaged: they do not match by it. */
+  damaged: readonly number[]
   /** Messages that only their content decides; none when the page reads it. */
   undecided: { uids: Uint32Array<ArrayBuffer>; messages: Float64Array<ArrayBuffer>; bytes: number }
 }
 
 /** Entries that are read at once. */
 const AT_ONCE = 200
+const NO_FIELDS: KeptHeaders = { bytes: Buffer.alloc(0), fields: [], isCut: false }
 
 /** Searches a page, at most up to the end of its time. */
 export async function searchPage(source: SearchSource, task: PageTask): Promise<PageResult> {
@@ -80,6 +85,7 @@ class SearchedPage {
   readonly #hits: FolderEntry[] = []
   readonly #rows: unknown[] = []
   readonly #undecided: FolderEntry[] = []
+  readonly #damaged = new Set<number>()
 
   constructor(source: SearchSource, task: PageTask) {
     this.#source = source
@@ -148,7 +154,7 @@ class SearchedPage {
     const content = this.#contentOf(open, { headers: true })
     for (const facts of open) {
       const { message } = facts.entry
-      const headers = content.keptHeaders(message) ?? (await content.headers(message))
+      const headers = content.keptHeaders(message) ?? (await this.#headersOf(content, facts.entry))
       if (headers !== undefined) facts.headers = headers
     }
   }
@@ -166,7 +172,9 @@ class SearchedPage {
       return false
     }
     const keys = this.#kinds.content.filter((key) => !this.#task.words.has(key))
-    const found = await matchContent(this.#contentOf([facts], { structure: true }), facts.entry.message, keys)
+    const content = this.#contentOf([facts], { structure: true })
+    const none = new Map<SearchKey, boolean>(keys.map((key) => [key, false]))
+    const found = await this.#unlessDamaged(facts.entry, none, () => matchContent(content, facts.entry.message, keys))
     facts.texts = new Map([...(facts.texts ?? []), ...found])
     return this.#evaluate(facts) === true
   }
@@ -180,10 +188,25 @@ class SearchedPage {
       const headers =
         content === null
           ? null
-          : (known ?? content.keptHeaders(entry.message) ?? (await content.headers(entry.message)))
+          : (known ?? content.keptHeaders(entry.message) ?? (await this.#headersOf(content, entry)))
       // The message is gone.
       if (headers === undefined) continue
       this.#rows.push(collectedRow(collects, { entry, sequence: sequenceIn(part, entry.uid), headers }))
+    }
+  }
+
+  /** The header of damaged content has no fields. */
+  #headersOf(content: MessagePage, entry: FolderEntry): Promise<KeptHeaders | undefined> {
+    return this.#unlessDamaged<KeptHeaders | undefined>(entry, NO_FIELDS, () => content.headers(entry.message))
+  }
+
+  async #unlessDamaged<T>(entry: FolderEntry, instead: T, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof DamagedContent)) throw error
+      this.#damaged.add(entry.uid)
+      return instead
     }
   }
 
@@ -195,6 +218,7 @@ class SearchedPage {
       modSeqs: Float64Array.from(hits, ({ modSeq }) => modSeq),
       // A new array: that of `serialize` may be part of a larger one, which would be handed over whole.
       facts: this.#task.collects.kind === 'hits' ? null : new Uint8Array(serialize(this.#rows)),
+      damaged: [...this.#damaged],
       undecided: {
         uids: Uint32Array.from(undecided, ({ uid }) => uid),
         messages: Float64Array.from(undecided, ({ message }) => message),

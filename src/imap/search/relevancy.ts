@@ -2,6 +2,7 @@
 
 import { piecesOfRanges } from '../../base/number-ranges.ts'
 import { type EnvelopeFields, envelopeFields } from '../../mime/envelope.ts'
+import { DamagedContent } from '../../store/damaged-content.ts'
 import type { FolderViews } from '../../store/folders-views.ts'
 import type { FuzzyKey, SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
@@ -37,7 +38,10 @@ export async function scoresOf(
     const needs = { rows: false, labels: false, headers: true, structure: false }
     const content = new MessagePage(source, entries, needs, new Map())
     for (const { uid, message } of entries) {
-      const headers = await content.headers(message)
+      // A damaged message is no reason to score none of the others.
+      const headers = await content.headers(message).catch((error: unknown) => {
+        if (!(error instanceof DamagedContent)) throw error
+      })
       if (headers !== undefined) scores.set(uid, scoreOf(envelopeFields(headers.fields), wanted))
     }
     await new Promise((resolve) => setImmediate(resolve))

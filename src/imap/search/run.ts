@@ -1,7 +1,7 @@
 // Runs a search over a folder in pages: what is cheap first, and content only of messages that are undecided without it.
 
 import { countOf, type NumberRange, piecesOfRanges } from '../../base/number-ranges.ts'
-import { no } from '../answers.ts'
+import { damageSentence, formatAnswer, no } from '../answers.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
 import { SEARCH_FACTS_BYTES, SEARCH_PAGE_MS, SLICE_MS } from '../limits.ts'
@@ -85,6 +85,8 @@ class FolderSearch {
   readonly #slice = new TimeSlice()
   readonly #now: number
   readonly #facts: Uint8Array<ArrayBuffer>[] = []
+  /** UIDs of messages whose content is damaged. */
+  readonly #damaged = new Set<number>()
   #factBytes = 0
   #done = 0
 
@@ -112,6 +114,7 @@ class FolderSearch {
     const found = SearchHits.ofPages(pages)
     const others = undecided.uids.length === 0 ? SearchHits.NONE : await this.#byContent(undecided)
     const hits = found.mergedWith(others)
+    if (this.#damaged.size > 0) this.#sayDamaged()
     const { collects = { kind: 'hits' }, most = hits.length } = this.#options
     if (hits.length > most) throw no('LIMIT', 'The search finds too many messages for this command.')
     const ordered = collects.kind === 'hits' ? null : await this.#order(collects)
@@ -134,6 +137,7 @@ class FolderSearch {
         await app.db.durable()
         this.#session.assertRunning()
         this.#countFacts(result)
+        for (const uid of result.damaged) this.#damaged.add(uid)
         yield result
         rest = rest.flatMap(([first, last]) =>
           last <= result.through ? [] : [[Math.max(first, result.through + 1), last]],
@@ -192,6 +196,23 @@ class FolderSearch {
     const part = scope === 'body' ? 'body' : 'any'
     const found = await this.#inThread(app.searcher.words({ account: signedIn.account.n, part, text: value }))
     return found ?? new Float64Array(0)
+  }
+
+  /** A warning (RFC 9051 §7.1.2): the search finds what it can read. The search thread cannot note damage. */
+  #sayDamaged(): void {
+    const session = this.#session
+    const uids = [...this.#damaged].sort((a, b) => a - b)
+    const answer = { condition: 'NO', code: 'CORRUPTION', text: damageSentence(uids) } as const
+    session.say(formatAnswer('*', answer))
+    const { store } = session.app
+    const entries = store.views.entries(
+      this.#folder.n,
+      rangesOf(uids).map(([first, last]) => ({ first, last })),
+      uids.length,
+    )
+    void store.mail
+      .review(entries.map(({ message }) => message))
+      .catch((error: unknown) => session.logError(error, 'SEARCH'))
   }
 
   #order(collected: Exclude<Collection, { kind: 'hits' }>): Promise<Ordered> | Ordered {

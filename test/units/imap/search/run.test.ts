@@ -20,7 +20,7 @@ function answer({ part }: PageTask, most: number): PageResult {
   const through = Math.min(last, first + most - 1)
   const uids = Uint32Array.from({ length: through - first + 1 }, (_, at) => first + at).filter((uid) => uid % 2 === 0)
   const undecided = { uids: new Uint32Array(0), messages: new Float64Array(0), bytes: 0 }
-  return { through, uids, modSeqs: Float64Array.from(uids), facts: null, undecided }
+  return { through, uids, modSeqs: Float64Array.from(uids), facts: null, damaged: [], undecided }
 }
 
 type FakeSession = ImapSession & { isGone: boolean; reached: [number, number][] }
