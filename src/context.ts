@@ -27,6 +27,7 @@ import { Events } from './events/events.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
 import { EventDispatch } from './events/webhooks/webhooks.ts'
+import { logDamage } from './maintenance/damage.ts'
 import { type Maintenance, openMaintenance } from './maintenance/maintenance.ts'
 import { ServerCertificate } from './net/tls.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
@@ -130,6 +131,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
   const closeLinks = linkCloser(config, log, () => ({ people, agents }))
   const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
+  store.blobs.damaged.onDamage((error) => logDamage(log, db.read, error))
   const { newDkimPair } = overrides
   const directory = openDirectory({ db, clock, vault, resolver, config, newDkimPair })
   const allowance = new SendAllowance({ clock, config })

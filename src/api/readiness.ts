@@ -1,10 +1,12 @@
-// Readiness: both databases can be written and read.
+// Readiness: both databases can be written and read, and files can be created.
 
+import { statfs } from 'node:fs/promises'
 import { ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
 import type { Context } from '../context.ts'
 import { probeWrite } from '../db/probe.ts'
 import { newestEvent } from '../events/outbox.ts'
+import { damageCount } from '../maintenance/damage.ts'
 import { readNewestEmail } from '../outbound/log/named-contents.ts'
 import { readNewestContent } from '../store/blobs.ts'
 import { newestInbound } from '../store/inbound-log.ts'
@@ -12,10 +14,15 @@ import { readNewestMessage } from '../store/messages/check-rows.ts'
 
 const NOT_READY_RETRY_SECONDS = 1
 /** The path is public: concurrent requests share one check. */
-const checks = new WeakMap<Context, Promise<void>>()
+const checks = new WeakMap<Context, Promise<string[]>>()
+/** With fewer inodes left, readiness says how many. */
+const INODES_LOW = 1000
 
-/** @throws ProductError service_unavailable with the first thing that fails */
-export function checkReady(app: Context): Promise<void> {
+/**
+ * @returns what is wrong although messages can be accepted and read, in sentences
+ * @throws ProductError service_unavailable with the first thing that fails
+ */
+export function checkReady(app: Context): Promise<string[]> {
   const known = checks.get(app)
   if (known !== undefined) return known
   const check = lookAt(app).finally(() => checks.delete(app))
@@ -23,7 +30,8 @@ export function checkReady(app: Context): Promise<void> {
   return check
 }
 
-async function lookAt(app: Context): Promise<void> {
+async function lookAt(app: Context): Promise<string[]> {
+  const inodes = await freeInodes(app)
   try {
     for (const db of [app.db, app.blobsDb]) {
       // An empty unit of work waits its turn, takes the write lock and commits, as a delivery does.
@@ -39,4 +47,27 @@ async function lookAt(app: Context): Promise<void> {
     const sentence = storageError(cause)?.message ?? 'The database cannot be written now. Check the disk and the log.'
     throw new ProductError('service_unavailable', sentence, { cause, retryAfter: NOT_READY_RETRY_SECONDS })
   }
+  return [app.guard.complaint(), inodeDetail(inodes), damageDetail(app)].filter((detail) => detail !== null)
+}
+
+/**
+ * How many files can be created on the disk of the data folder; infinite where the file system does not count them.
+ * @throws ProductError service_unavailable without any: large messages cannot be received
+ */
+async function freeInodes({ config }: Context): Promise<number> {
+  const { files, ffree } = await statfs(config.DATA_DIR)
+  if (files === 0) return Number.POSITIVE_INFINITY
+  if (ffree > 0) return ffree
+  const sentence = 'The disk of the appliance has no free inodes. Delete files that are not needed.'
+  throw new ProductError('service_unavailable', sentence, { retryAfter: NOT_READY_RETRY_SECONDS })
+}
+
+function inodeDetail(free: number): string | null {
+  return free >= INODES_LOW ? null : `Only ${free} inodes are free on the disk of the appliance.`
+}
+
+/** Damage costs no other message: messages are accepted and read. */
+function damageDetail({ store }: Context): string | null {
+  const contents = store.blobs.damaged.count()
+  return contents === 0 ? null : `${damageCount({ contents })}. mailstead doctor names its messages.`
 }

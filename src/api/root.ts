@@ -37,9 +37,8 @@ const readReadiness = route({
   access: { as: 'none' },
   reply: { bare: true, schema: Readiness },
   async handle({ app }) {
-    await checkReady(app)
-    const complaint = app.guard.complaint()
-    return { status: 'ok', ...(complaint === null ? {} : { details: [complaint] }) }
+    const details = await checkReady(app)
+    return { status: 'ok', ...(details.length === 0 ? {} : { details }) }
   },
 })
 

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { makeBackup } from '../maintenance/backup/make.ts'
 import type { Manifest } from '../maintenance/backup/manifest.ts'
 import { holds, sizeText } from '../maintenance/backup/size-text.ts'
+import { damageCount, damageLines } from '../maintenance/damage.ts'
 import type { Command } from './command.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -17,11 +18,17 @@ export const backup: Command = {
   async run({ operands, config, progress }) {
     const file = resolve(operands[0]!)
     const order = { folder: resolve(config.DATA_DIR), secret: config.APP_SECRET, file }
-    const { sizeBytes, manifest } = await makeBackup(order, progress, untilInterrupted)
-    return {
-      data: { file, size_bytes: sizeBytes, ...manifest },
-      lines: summaryLines(file, sizeBytes, manifest, config),
+    const { sizeBytes, manifest, damage } = await makeBackup(order, progress, untilInterrupted)
+    const made = {
+      data: { file, size_bytes: sizeBytes, ...manifest, damaged: damage.names },
+      lines: [
+        ...summaryLines(file, sizeBytes, manifest, config),
+        ...damageLines(damage).map((line) => `  Damaged: ${line}.`),
+      ],
     }
+    if (damage.contents === 0) return made
+    const says = `The backup was made, but ${damageCount(damage)} in the appliance. Keep an older backup that holds them.`
+    return { ...made, failure: says }
   },
 }
 
@@ -39,11 +46,12 @@ async function untilInterrupted<T>(workFolder: string, work: () => Promise<T>): 
   }
 }
 
-function summaryLines(file: string, size: number, { counts, files }: Manifest, config: Config): string[] {
+function summaryLines(file: string, size: number, manifest: Manifest, config: Config): string[] {
+  const { counts, files, damaged_contents: damaged = 0 } = manifest
   const certificate = config.TLS_CERT_FILE === '' ? '' : ', the certificate of TLS_CERT_FILE'
   const secret = files.some(({ path }) => path === 'keys/app-secret') && config.APP_SECRET === ''
   return [
-    `${file} (${sizeText(size)}) holds ${holds(counts)}; it was read back and verified.`,
+    `${file} (${sizeText(size)}) holds ${holds(counts)}; it was read back and verified${damaged === 0 ? '' : `: ${damaged} of its contents damaged`}.`,
     `  In it: ${files.map(({ path, size_bytes: bytes }) => `${path} (${sizeText(bytes)})`).join(', ')}.`,
     `  Not in it: the settings (config/mailstead.json, environment)${certificate}${secret ? '' : ', the secret of APP_SECRET'}.`,
     secret

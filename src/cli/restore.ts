@@ -18,6 +18,7 @@ import type { Manifest } from '../maintenance/backup/manifest.ts'
 import { secretCheck, secretOf } from '../maintenance/backup/secret.ts'
 import { holds } from '../maintenance/backup/size-text.ts'
 import { unpack } from '../maintenance/backup/unpack.ts'
+import { type Damage, damageCount, damageLines } from '../maintenance/damage.ts'
 import { renumberAfterRestore } from '../store/renumber.ts'
 import type { Call, Command, CommandResult } from './command.ts'
 import type { Progress } from './progress.ts'
@@ -62,7 +63,7 @@ async function make({ config, progress }: Call, file: string, folder: string): P
   const inside = join(folder, RESTORING)
   await rm(inside, { recursive: true, force: true })
   await mkdir(inside, { mode: 0o700 })
-  const manifest = await take(file, inside, progress).catch(async (error: unknown) => {
+  const { manifest, damage } = await take(file, inside, progress).catch(async (error: unknown) => {
     await rm(inside, { recursive: true, force: true })
     throw error
   })
@@ -72,16 +73,23 @@ async function make({ config, progress }: Call, file: string, folder: string): P
   await flush(folder)
   const secret = await secretOf(config.APP_SECRET, folder)
   const fits = secret !== undefined && secretCheck(secret) === manifest.secret_check
-  return {
-    data: { data_dir: folder, made_at: manifest.made_at, counts: manifest.counts, secret_fits: fits },
+  const made = {
+    data: {
+      ...{ data_dir: folder, made_at: manifest.made_at, counts: manifest.counts, secret_fits: fits },
+      damaged: damage.names,
+    },
     lines: [
       `${folder} holds ${holds(manifest.counts)}, as it was at ${manifest.made_at}.`,
       fits
         ? `  Start it with: ${startOf(config, folder)}. Messages that were queued then are sent again.`
         : '  APP_SECRET must be the one of that appliance before it is started: it is not in the backup.',
       ...ageLines(manifest),
+      ...damageLines(damage).map((line) => `  Damaged: ${line}.`),
     ],
   }
+  if (damage.contents === 0) return made
+  const says = `The backup was restored, but ${damageCount(damage)} in it. An older backup may hold them.`
+  return { ...made, failure: says }
 }
 
 /** To the appliance an old backup looks like a clock that jumped. */
@@ -97,9 +105,10 @@ function startOf(config: Config, folder: string): string {
   return resolve(config.DATA_DIR) === folder ? 'mailstead serve' : `DATA_DIR=${folder} mailstead serve`
 }
 
-async function take(file: string, folder: string, progress: Progress): Promise<Manifest> {
+async function take(file: string, folder: string, progress: Progress): Promise<{ manifest: Manifest; damage: Damage }> {
   const manifest = await unpack(file, folder, progress)
-  if (isSame(inspectDatabases(folder, progress), manifest)) return manifest
+  const { contents, damage } = await inspectDatabases(folder, progress)
+  if (isSame(contents, manifest)) return { manifest, damage }
   throw new ProductError('invalid_parameter', `${file} does not match its manifest. Nothing was restored.`)
 }
 

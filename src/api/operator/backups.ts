@@ -27,6 +27,12 @@ const Backup = record('Backup', 'A backup of the whole appliance.', {
     }),
   ),
   failure: Nullable(Type.String({ description: 'Why it failed, in a sentence.' })),
+  damage: Nullable(
+    Type.String({
+      description:
+        'Which messages in it are damaged, because they were so in the appliance; null when none is, and for backups of earlier runs.',
+    }),
+  ),
 })
 
 const listBackups = route({
@@ -87,9 +93,9 @@ const readBackup = route({
 })
 
 function presentBackup(one: BackupRecord): Static<typeof Backup> {
-  const { name, status, startedAt, sizeBytes, messages, progress, failure } = one
+  const { name, status, startedAt, sizeBytes, messages, progress, failure, damage } = one
   return {
-    ...{ name, status, started_at: isoTime(startedAt), size_bytes: sizeBytes, messages, failure },
+    ...{ name, status, started_at: isoTime(startedAt), size_bytes: sizeBytes, messages, failure, damage },
     progress: progress === null ? null : { ...progress },
   }
 }

@@ -3,13 +3,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
+import type { Damage } from '../damage.ts'
 import type { ProgressUnit, StepProgress } from '../progress.ts'
 import { type BackupOrder, makeBackup } from './make.ts'
 
 /** What the thread says to the first one: how far it is, then how it ended. */
 export type BackupNote =
   | { kind: 'step'; label: string; unit: ProgressUnit; done: number; total: number | null }
-  | { kind: 'made'; sizeBytes: number; messages: number }
+  | { kind: 'made'; sizeBytes: number; messages: number; damage: Damage }
   /** `sentence` is for the operator; null for an error that needs the log. */
   | { kind: 'failed'; sentence: string | null; error: string }
 
@@ -44,8 +45,8 @@ function note(value: BackupNote): void {
 }
 
 try {
-  const { sizeBytes, manifest } = await makeBackup(workerData as BackupOrder, new Reports())
-  note({ kind: 'made', sizeBytes, messages: manifest.counts.messages })
+  const { sizeBytes, manifest, damage } = await makeBackup(workerData as BackupOrder, new Reports())
+  note({ kind: 'made', sizeBytes, messages: manifest.counts.messages, damage })
 } catch (error) {
   const sentence = error instanceof ProductError ? error.message : null
   note({ kind: 'failed', sentence, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })

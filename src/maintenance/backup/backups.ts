@@ -9,6 +9,7 @@ import { conflict, ProductError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
 import { makeFolder } from '../../config/make-folder.ts'
+import { damageCount, damageText } from '../damage.ts'
 import type { ProgressUnit } from '../progress.ts'
 import type { BackupNote } from './backup-thread.ts'
 import type { BackupOrder } from './make.ts'
@@ -29,6 +30,8 @@ export interface BackupRecord {
   progress: { label: string; unit: ProgressUnit; done: number; total: number | null } | null
   /** Why it failed, in a sentence. */
   failure: string | null
+  /** Which contents in it are damaged, in sentences; null when none is, or where that is not known without reading it. */
+  damage: string | null
 }
 
 /** Names of the files; others in the folder are not listed. */
@@ -88,7 +91,16 @@ export class Backups {
       const name = nameOf(startedAt)
       if ((await this.#stored(name)) !== null) throw conflict('A backup was made in this second. Try again.')
       const record: BackupRecord = {
-        ...{ name, status: 'running', startedAt, sizeBytes: null, messages: null, progress: null, failure: null },
+        ...{
+          name,
+          status: 'running',
+          startedAt,
+          sizeBytes: null,
+          messages: null,
+          progress: null,
+          failure: null,
+          damage: null,
+        },
       }
       this.#last = record
       this.#run(record)
@@ -138,9 +150,11 @@ export class Backups {
       record.progress = { label, unit, done, total }
     } else if (note.kind === 'failed') this.#fail(record, note.sentence, new Error(note.error))
     else {
-      const { sizeBytes, messages } = note
-      Object.assign(record, { status: 'complete', progress: null, sizeBytes, messages })
-      this.#deps.log.info({ event: 'backup.made', file: record.name, size_bytes: sizeBytes, messages }, 'Backup made')
+      const { sizeBytes, messages, damage } = note
+      Object.assign(record, { status: 'complete', progress: null, sizeBytes, messages, damage: damageText(damage) })
+      const facts = { event: 'backup.made', file: record.name, size_bytes: sizeBytes, messages }
+      if (damage.contents === 0) this.#deps.log.info(facts, 'Backup made')
+      else this.#deps.log.error({ ...facts, damaged: damage.names }, `Backup made, but ${damageCount(damage)}`)
     }
   }
 
@@ -194,7 +208,7 @@ export class Backups {
   async #stored(name: string): Promise<BackupRecord | null> {
     const found = await stat(join(this.folder, name)).catch((error: unknown) => this.#missing(error, null))
     if (found === null || !found.isFile()) return null
-    const none = { messages: null, progress: null, failure: null }
+    const none = { messages: null, progress: null, failure: null, damage: null }
     return { name, status: 'complete', startedAt: timeIn(name), sizeBytes: found.size, ...none }
   }
 }

@@ -9,15 +9,23 @@ import type { Reader } from '../../db/sql.ts'
 import { keptContents } from '../../outbound/log/kept-contents.ts'
 import { mailContents } from '../../outbound/log/named-contents.ts'
 import { readApplianceId, readOwnerId } from '../../store/appliance/record.ts'
-import { contentSizes, countStored, isIntact, type NamedContent } from '../../store/blobs.ts'
+import { contentSizes } from '../../store/blobs.ts'
+import { ContentReader } from '../../store/blobs-reader.ts'
 import { draftContents } from '../../store/drafts.ts'
 import { messageContents } from '../../store/messages/check-rows.ts'
 import { uploadContents } from '../../store/uploads.ts'
+import { type Damage, damageOf } from '../damage.ts'
 import type { StepProgress } from '../progress.ts'
 import type { Manifest } from './manifest.ts'
 
-/** What was found. */
+/** What the databases say they hold. */
 export type BackupContents = Pick<Manifest, 'forms' | 'counts' | 'appliance_id'>
+
+export interface InspectedDatabases {
+  contents: BackupContents
+  /** Contents that rows of mail.db name and that are not in blobs.db as they were stored. */
+  damage: Damage
+}
 
 const ROWS_AT_ONCE = 500
 
@@ -31,10 +39,11 @@ const NAMED_IN = new Map([
 ])
 
 /**
- * Reads both databases of `folder` wholly.
- * @throws ProductError service_unavailable when one is damaged, or when content that is named is not there
+ * Reads both databases of `folder` wholly, and compares each content with its SHA-256. Damaged contents are named and cost nothing but
+ * themselves.
+ * @throws ProductError service_unavailable when the pages of a database are damaged
  */
-export function inspectDatabases(folder: string, progress: StepProgress): BackupContents {
+export async function inspectDatabases(folder: string, progress: StepProgress): Promise<InspectedDatabases> {
   const mail = new DatabaseFile(join(folder, 'mail.db'))
   const blobs = new DatabaseFile(join(folder, 'blobs.db'))
   try {
@@ -42,21 +51,15 @@ export function inspectDatabases(folder: string, progress: StepProgress): Backup
     requireIntact(mail, 'mail.db')
     progress.begin('Checking the pages of blobs.db')
     requireIntact(blobs, 'blobs.db')
-    progress.begin('Checking contents', 'contents')
-    const counts = countContents(blobs.read, progress)
-    const tables = mail.tables()
-    let messages = 0
-    for (const [table, named] of NAMED_IN) {
-      if (!tables.has(table)) continue
-      progress.begin(`Looking up the contents of ${table}`, 'contents')
-      const rows = requireStored(mail.read, blobs.read, named, progress)
-      if (table === 'messages') messages = rows
-    }
+    const { named, damaged, counts } = await checkContents(mail, blobs, progress)
     const id = applianceOf(mail, blobs)
     return {
-      ...(id === undefined ? {} : { appliance_id: id }),
-      forms: { mail: formOf(mail.read), blobs: formOf(blobs.read) },
-      counts: { messages, ...counts },
+      contents: {
+        ...(id === undefined ? {} : { appliance_id: id }),
+        forms: { mail: formOf(mail.read), blobs: formOf(blobs.read) },
+        counts: { messages: named.get('messages') ?? 0, ...counts },
+      },
+      damage: damageOf(mail.read, damaged),
     }
   } finally {
     mail.close()
@@ -82,7 +85,7 @@ function applianceOf(mail: DatabaseFile, blobs: DatabaseFile): string | undefine
 }
 
 /** The damage found, or why the file cannot be read at all. */
-function damageOf(check: () => string | undefined): string | undefined {
+function pageDamage(check: () => string | undefined): string | undefined {
   try {
     return check()
   } catch (error) {
@@ -91,81 +94,65 @@ function damageOf(check: () => string | undefined): string | undefined {
 }
 
 function requireIntact(file: DatabaseFile, name: string): void {
-  const damage = damageOf(() => file.damage())
+  const damage = pageDamage(() => file.damage())
   if (damage !== undefined) throw damaged(`${name} is damaged: ${damage.split('\n')[0]}.`)
 }
 
-function countContents(blobs: Reader, progress: StepProgress): { contents: number; content_bytes: number } {
-  const counts = { contents: 0, content_bytes: 0 }
-  let after: Uint8Array = new Uint8Array(0)
-  for (;;) {
-    const rows = contentSizes(blobs, after, ROWS_AT_ONCE)
-    if (rows.length === 0) return counts
-    after = rows.at(-1)!.hash
-    for (const { hash, sizeBytes, storedBytes: heldBytes } of rows) {
-      if (heldBytes !== sizeBytes) {
-        throw damaged(`blobs.db has ${heldBytes} of the ${sizeBytes} bytes of content ${hex(hash)}.`)
-      }
-      counts.contents++
-      counts.content_bytes += sizeBytes
-    }
-    progress.add(rows.length)
-  }
+/** What {@link checkContents} found. */
+export interface CheckedContents {
+  /** How many rows name content, by table. */
+  named: Map<string, number>
+  /** SHA-256 of contents that are named and not, not wholly or not unchanged in blobs.db. */
+  damaged: Uint8Array[]
+  counts: { contents: number; content_bytes: number }
 }
 
-/** @returns how many rows name content */
-function requireStored(
-  mail: Reader,
-  blobs: Reader,
-  named: (reader: Reader, after: number, limit: number) => NamedContent[],
-  progress: StepProgress,
-): number {
-  let count = 0
-  for (let after = 0; ; ) {
-    const rows = named(mail, after, ROWS_AT_ONCE)
-    if (rows.length === 0) return count
-    after = rows.at(-1)!.n
-    count += rows.length
-    progress.add(rows.length)
-    const hashes = [...new Map(rows.map(({ hash }) => [hex(hash), hash])).values()]
-    const missing = hashes.length - countStored(blobs, hashes)
-    if (missing > 0) throw damaged(`${missing} contents that mail.db names are not in blobs.db.`)
-  }
-}
-
-/** Contents that are named and not, not wholly or not unchanged in blobs.db, in hexadecimal; and how many rows name content. */
-export async function missingContents(
+export async function checkContents(
   mail: DatabaseFile,
   blobs: DatabaseFile,
   progress: StepProgress,
-): Promise<{ named: number; missing: string[] }> {
-  const whole = new Set<string>()
-  progress.begin('Checking contents', 'contents')
-  for (let after: Uint8Array = new Uint8Array(0); ; ) {
-    const rows = contentSizes(blobs.read, after, ROWS_AT_ONCE)
-    if (rows.length === 0) break
-    after = rows.at(-1)!.hash
-    for (const row of rows) {
-      if (row.storedBytes === row.sizeBytes && (await isIntact(blobs.read, row))) whole.add(hex(row.hash))
-    }
-    progress.add(rows.length)
-  }
-  const missing = new Set<string>()
+): Promise<CheckedContents> {
+  const { whole, counts } = await wholeContents(blobs.read, progress)
+  const damaged = new Map<string, Uint8Array>()
+  const named = new Map<string, number>()
   const tables = mail.tables()
-  let count = 0
-  for (const [table, named] of NAMED_IN) {
+  for (const [table, rowsOf] of NAMED_IN) {
     if (!tables.has(table)) continue
     progress.begin(`Looking up the contents of ${table}`, 'contents')
+    let count = 0
     for (let after = 0; ; ) {
-      const rows = named(mail.read, after, ROWS_AT_ONCE)
+      const rows = rowsOf(mail.read, after, ROWS_AT_ONCE)
       if (rows.length === 0) break
       after = rows.at(-1)!.n
       count += rows.length
       progress.add(rows.length)
-      for (const { hash } of rows) if (!whole.has(hex(hash))) missing.add(hex(hash))
+      for (const { hash } of rows) if (!whole.has(hex(hash))) damaged.set(hex(hash), hash)
     }
+    named.set(table, count)
   }
-  return { named: count, missing: [...missing] }
+  return { named, damaged: [...damaged.values()], counts }
+}
+
+/** Reads all contents. @returns those that are as they were stored, in hexadecimal */
+async function wholeContents(
+  blobs: Reader,
+  progress: StepProgress,
+): Promise<{ whole: Set<string>; counts: CheckedContents['counts'] }> {
+  const reader = new ContentReader(blobs)
+  const whole = new Set<string>()
+  const counts = { contents: 0, content_bytes: 0 }
+  progress.begin('Checking contents', 'contents')
+  for (let after: Uint8Array = new Uint8Array(0); ; ) {
+    const rows = contentSizes(blobs, after, ROWS_AT_ONCE)
+    if (rows.length === 0) return { whole, counts }
+    after = rows.at(-1)!.hash
+    for (const row of rows) {
+      if (row.storedBytes === row.sizeBytes && (await reader.isIntact(row))) whole.add(hex(row.hash))
+      counts.contents++
+      counts.content_bytes += row.sizeBytes
+    }
+    progress.add(rows.length)
+  }
 }
 
 function hex(hash: Uint8Array): string {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isoTime, systemClock } from '../../base/clock.ts'
 import { ProductError } from '../../base/errors.ts'
 import { copyTogether } from '../../db/snapshot.ts'
+import type { Damage } from '../damage.ts'
 import type { StepProgress } from '../progress.ts'
 import { inspectDatabases, isSame } from './contents.ts'
 import { explainDiskError } from './disk-error.ts'
@@ -30,6 +31,8 @@ export interface BackupOrder {
 export interface MadeBackup {
   sizeBytes: number
   manifest: Manifest
+  /** Contents that were damaged before: the backup holds them as they are. */
+  damage: Damage
 }
 
 /**
@@ -83,9 +86,11 @@ async function make(
   const archive = join(workFolder, 'archive')
   const now = systemClock.now()
   await copy(folder, copies, progress)
+  const { contents, damage } = await inspectDatabases(copies, progress)
   const manifest = manifestOf({
     made_at: isoTime(now),
-    ...inspectDatabases(copies, progress),
+    ...contents,
+    ...(damage.contents === 0 ? {} : { damaged_contents: damage.contents }),
     secret_check: secretCheck(secret),
     files: await describeAll(copies, progress),
   })
@@ -95,7 +100,7 @@ async function make(
   const { size } = await stat(archive)
   await rename(archive, file)
   await flush(dirname(file))
-  return { sizeBytes: size, manifest }
+  return { sizeBytes: size, manifest, damage }
 }
 
 /** The databases as of one moment, and the keys, which never change once they are made. */
@@ -131,8 +136,9 @@ function present(folder: string) {
 async function readBack(archive: string, folder: string, written: Manifest, progress: StepProgress): Promise<void> {
   await mkdir(folder, { mode: 0o700 })
   const manifest = await unpack(archive, folder, progress)
-  const found = inspectDatabases(folder, progress)
-  if (isDeepStrictEqual(manifest, written) && isSame(found, manifest)) return
+  const { contents, damage } = await inspectDatabases(folder, progress)
+  const isEqual = isSame(contents, manifest) && damage.contents === (manifest.damaged_contents ?? 0)
+  if (isDeepStrictEqual(manifest, written) && isEqual) return
   throw new ProductError(
     'internal_error',
     'The archive does not match what was written. No backup was made; check the disk and try again.',

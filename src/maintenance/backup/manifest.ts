@@ -7,8 +7,8 @@ import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.t
 
 export const MANIFEST = 'manifest.json'
 export const MANIFEST_BYTES_MAX = 65_536
-const VERSION = 2
-/** Backups of the first version do not say of which appliance they are. */
+const VERSION = 3
+/** Backups of the first version do not say of which appliance they are, those before the third not how many contents were damaged. */
 const VERSION_MIN = 1
 
 /** The parts of a data folder that are backed up: all but the spool, whose messages were not accepted yet, and the lock. */
@@ -30,6 +30,8 @@ const Manifest = Type.Object(
     // Shows whether a secret is the one of the appliance without disclosing it.
     secret_check: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     counts: Type.Object({ messages: Count, contents: Count, content_bytes: Count }, CLOSED),
+    // Contents that were damaged in the appliance. Left out where there were none.
+    damaged_contents: Type.Optional(Count),
     files: Type.Array(
       Type.Object(
         {

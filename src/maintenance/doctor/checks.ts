@@ -9,6 +9,7 @@ import { checkAccounts } from './accounts.ts'
 import { checkBacklog } from './backlog.ts'
 import { checkClientHost, checkClientPorts, checkDocumentNames } from './client-ports.ts'
 import { checkClockGuard } from './clock-guard.ts'
+import { checkContents } from './contents.ts'
 import type { DoctorDeps } from './deps.ts'
 import { checkDomains, documentNames } from './domains.ts'
 import { type Finding, warning } from './finding.ts'
@@ -56,6 +57,7 @@ export async function applianceChecks(
     ...checkAccounts(app),
     ...checkRemotes(app),
     ...(await checkBacklog(app)),
+    await checkContents(app),
     checkClockGuard(app),
   ]
 }

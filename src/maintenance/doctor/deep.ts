@@ -3,8 +3,10 @@
 import { join } from 'node:path'
 import { DatabaseFile } from '../../db/database-file.ts'
 import { recount, type WrongCounts } from '../../store/recount.ts'
-import { missingContents } from '../backup/contents.ts'
+import { type CheckedContents, checkContents } from '../backup/contents.ts'
+import { damageOf } from '../damage.ts'
 import type { StepProgress } from '../progress.ts'
+import { damagedContents } from './contents.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 const NAMED_MAX = 3
@@ -24,7 +26,7 @@ export async function checkDatabases(folder: string, progress: StepProgress): Pr
     if (pages.some(({ level }) => level === 'fail')) return pages
     return [
       ...pages,
-      missingContentFinding(await missingContents(mail.file, blobs.file, progress)),
+      contentFinding(mail.file, await checkContents(mail.file, blobs.file, progress)),
       countsFinding(recountMessages(mail.file, progress)),
     ]
   } catch (error) {
@@ -51,9 +53,9 @@ function recountMessages(mail: DatabaseFile, progress: StepProgress): WrongCount
   return recount(mail.read, (messages) => progress.add(messages))
 }
 
-function damageOf(file: DatabaseFile): string | undefined {
+function pageDamage(file: DatabaseFile): string | undefined {
   try {
-    return file.quickDamage()
+    return file.damage()
   } catch (error) {
     return reasonOf(error)
   }
@@ -61,7 +63,7 @@ function damageOf(file: DatabaseFile): string | undefined {
 
 function checkPages(file: DatabaseFile, name: string, progress: StepProgress): Finding {
   progress.begin(`Checking the pages of ${name}`)
-  const damage = damageOf(file)
+  const damage = pageDamage(file)
   if (damage === undefined) return fine('database', `${name} has no damaged pages.`)
   return damagedFinding(name, damage)
 }
@@ -79,10 +81,11 @@ function reasonOf(error: unknown): string {
   return message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '')
 }
 
-function missingContentFinding({ named, missing }: { named: number; missing: string[] }): Finding {
-  if (missing.length === 0) return fine('contents', `blobs.db has every content that mail.db names (${named} rows).`)
-  const says = `${missing.length} contents that mail.db names are missing from blobs.db: ${some(missing)}.`
-  return failing('contents', says, RESTORE)
+function contentFinding(mail: DatabaseFile, { named, damaged }: CheckedContents): Finding {
+  const rows = [...named.values()].reduce((sum, count) => sum + count, 0)
+  if (damaged.length === 0)
+    return fine('contents', `blobs.db has every content that mail.db names (${rows} rows), unchanged.`)
+  return damagedContents('contents', damageOf(mail.read, damaged))
 }
 
 function countsFinding(wrong: WrongCounts): Finding {

@@ -5,6 +5,7 @@ import type { ClockGuard } from '../../base/clock-guard.ts'
 import type { Resolver } from '../../base/resolver.ts'
 import type { Config } from '../../config/config.ts'
 import type { DataFolder } from '../../config/data-folder.ts'
+import type { Db } from '../../db/db.ts'
 import type { Directory } from '../../directory/directory.ts'
 import type { EventDispatch } from '../../events/webhooks/webhooks.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
@@ -13,6 +14,7 @@ import type { Sync } from '../../sync/sync.ts'
 
 export interface DoctorDeps {
   config: Config
+  db: Db
   clock: Clock
   folder: DataFolder
   guard: ClockGuard

@@ -109,7 +109,13 @@ const COLUMNS: readonly Column<Backup>[] = [
   },
 ]
 
-function BackupState({ backup: { status, progress, failure } }: { backup: Backup }) {
+function BackupState({ backup: { status, progress, failure, damage } }: { backup: Backup }) {
+  if (status === 'complete' && damage !== null)
+    return (
+      <State tone="danger">
+        <ServerText>{damage}</ServerText>
+      </State>
+    )
   if (status === 'complete') return <State tone="good">{words.statuses.complete}</State>
   if (status === 'failed')
     return <State tone="danger">{failure === null ? words.statuses.failed : <ServerText>{failure}</ServerText>}</State>
