@@ -82,8 +82,8 @@ export class Db {
   readonly #upkeepFailed: (error: unknown) => void
   readonly #upkeepCauses = new Set<string>()
   #committed: CommittedUnit[] = []
-  /** One for each transaction that is visible to readers but could be lost in a power failure. */
-  readonly #unflushed = new Set<Promise<void>>()
+  /** Transactions that are visible to readers but could be lost in a power failure, with the accounts whose numbers they assign. */
+  readonly #unflushed = new Map<Promise<void>, ReadonlySet<number | 'all'>>()
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #broken: unknown
@@ -130,11 +130,15 @@ export class Db {
   /**
    * Resolves when everything this process has committed is durable, immediately when nothing is pending. To be awaited before a number
    * that must not be assigned twice (UIDs, states) is sent to a client: readers see a commit before it is flushed.
+   * @param account waits only for transactions that assign numbers of this account ({@link Tx.assignsNumbersOf}): on a slow disk a
+   *   mailbox does not wait for the flushes of others
    * @throws Error when a flush has failed, now or earlier: readers still see what it may have lost
    */
-  async durable(): Promise<void> {
+  async durable(account?: number): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken
-    if (this.#unflushed.size > 0) await Promise.all(this.#unflushed)
+    if (this.#unflushed.size === 0) return
+    const pending = [...this.#unflushed].filter(([, of]) => account === undefined || of.has(account) || of.has('all'))
+    if (pending.length > 0) await Promise.all(pending.map(([flushed]) => flushed))
   }
 
   /** A number that is another one after commits of other connections: of other threads and processes, and until the first commit our own. */
@@ -210,9 +214,9 @@ export class Db {
           return flushed.resolve()
         }
       }
-      const followUps = this.#runEnds(done)
+      const { followUps, accounts } = this.#runEnds(done)
       // From here on readers see the transaction, before any other code of this thread runs.
-      this.#unflushed.add(flushed.promise)
+      this.#unflushed.set(flushed.promise, accounts)
       this.#writer.run('COMMIT')
       for (const work of followUps) this.#waiting.push(this.#upkeep(work))
     } catch (error) {
@@ -289,13 +293,17 @@ export class Db {
     }
   }
 
-  /** @returns the follow-ups of all units, and of the work at the end */
-  #runEnds(done: readonly Pick<CommittedUnit, 'deferred'>[]): DeferredWork['followUps'] {
+  /** @returns the follow-ups and the accounts of all units, and of the work at the end */
+  #runEnds(done: readonly Pick<CommittedUnit, 'deferred'>[]): Pick<DeferredWork, 'followUps' | 'accounts'> {
     const { tx, deferred: atEnd, end } = openTx(this.#writing)
     try {
       const ends = done.flatMap(({ deferred }) => deferred.atEnd).sort((a, b) => a.order - b.order)
       for (const { work } of ends) work(tx)
-      return [...done.flatMap(({ deferred }) => deferred.followUps), ...atEnd.followUps]
+      const all = [...done.map(({ deferred }) => deferred), atEnd]
+      return {
+        followUps: all.flatMap(({ followUps }) => followUps),
+        accounts: new Set(all.flatMap(({ accounts }) => [...accounts])),
+      }
     } finally {
       end()
     }

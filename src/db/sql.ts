@@ -55,6 +55,11 @@ export interface Tx extends Reader {
   /** Declares that the unit changes no row that a {@link RowCache} keeps: what is kept stays valid. */
   keepsCaches(): void
   /**
+   * Declares that the unit assigns numbers of an account that clients see (UIDs, states, modification numbers), or of all accounts:
+   * `Db.durable` waits for it before they are shown.
+   */
+  assignsNumbersOf(account: number | 'all'): void
+  /**
    * Queues upkeep as a unit of work of its own, once the transaction is committed: what waits for this transaction does not wait for it.
    * It is lost when the process ends before, and nothing waits for it: its failure is only reported (`DbOptions.upkeepFailed`).
    */

@@ -11,6 +11,8 @@ export interface DeferredWork {
   readonly followUps: ((tx: Tx) => void)[]
   readonly afterCommit: (() => void)[]
   keepsCaches: boolean
+  /** Accounts whose numbers the unit assigns. */
+  readonly accounts: Set<number | 'all'>
 }
 
 /** The writing connection with its write-ahead log. */
@@ -34,7 +36,13 @@ export function openTx(context: WriteContext): { tx: Tx; deferred: DeferredWork;
 
 /** A class, so that all handles have one shape: whatever calls them is compiled once. */
 class Handle {
-  readonly deferred: DeferredWork = { atEnd: [], followUps: [], afterCommit: [], keepsCaches: false }
+  readonly deferred: DeferredWork = {
+    atEnd: [],
+    followUps: [],
+    afterCommit: [],
+    keepsCaches: false,
+    accounts: new Set(),
+  }
   readonly #context: WriteContext
   #isOpen = true
 
@@ -74,6 +82,10 @@ class Handle {
 
   keepsCaches(): void {
     this.deferred.keepsCaches = true
+  }
+
+  assignsNumbersOf(account: number | 'all'): void {
+    this.deferred.accounts.add(account)
   }
 
   end(): void {

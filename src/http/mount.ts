@@ -178,10 +178,17 @@ function handle(request: RequestContext): Promise<SendableAnswer> | SendableAnsw
 
 async function finish(request: RequestContext, answered: unknown): Promise<SendableAnswer> {
   const value = await answered
-  if (request.match.entry!.route.path.startsWith('/mailbox/')) await request.listener.app.db.durable()
+  if (request.match.entry!.route.path.startsWith('/mailbox/')) await numbersDurable(request)
   const outcome = outcomeOf(request, value)
   await noteChange(request, outcome)
   return outcome
+}
+
+/** Waits until the numbers of the mailbox that were read are durable. */
+function numbersDurable({ principal, listener: { app } }: RequestContext): Promise<void> {
+  const mailbox = principal !== null && 'mailboxId' in principal ? principal.mailboxId : undefined
+  const account = mailbox === undefined ? undefined : app.store.accounts.byMailbox(mailbox)
+  return app.db.durable(account?.n)
 }
 
 async function fail(request: RequestContext, error: unknown): Promise<void> {

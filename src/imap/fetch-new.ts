@@ -25,7 +25,7 @@ export async function fetchNew(
       ranges.map(([first, last]) => ({ first, last })),
       FETCH_PAGE,
     )
-    await app.db.durable()
+    await app.db.durable(session.signedIn.account.n)
     const labels = plan.needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
     const writer = new FetchWriter(session, new MessagePage(session, entries, plan.needs, labels), plan)
     for (const entry of entries) {

@@ -52,7 +52,7 @@ export class MailboxEvents {
 
   /** STATUS of the mailboxes whose messages are watched (NOTIFY SET STATUS). */
   async sayAll(): Promise<void> {
-    await this.#session.app.db.durable()
+    await this.#session.app.db.durable(this.#session.signedIn.account.n)
     for (const mailbox of this.#known.values()) {
       if (this.#isSelected(mailbox)) continue
       const events = this.#settings.eventsOf({ path: mailbox.name, isSubscribed: mailbox.isSubscribed })
@@ -90,7 +90,7 @@ export class MailboxEvents {
     this.#known = this.#readFolders()
     this.#names = this.#readNames()
     // Numbers that a power failure could take back are not shown.
-    await this.#session.app.db.durable()
+    await this.#session.app.db.durable(this.#session.signedIn.account.n)
     for (const mailbox of before.values()) if (!this.#known.has(mailbox.n)) this.#sayGone(mailbox)
     for (const mailbox of this.#known.values()) await this.#sayChange(before.get(mailbox.n), mailbox)
     this.#sayAnnotated()

@@ -40,7 +40,7 @@ export async function resync(session: ImapSession, from: ResyncFrom): Promise<vo
   await slice.pause()
   for (let after = 0; ; ) {
     const page = await app.store.views.changedSince(signedIn.account, folder.n, from.modSeq, { after, limit: PAGE })
-    await app.db.durable()
+    await app.db.durable(session.signedIn.account.n)
     const labels = labelsOf(session, page)
     await slice.pause()
     for (const entry of page) {

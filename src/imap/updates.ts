@@ -41,7 +41,7 @@ export async function announceChanges(
   const slice = new TimeSlice()
   if (isQuiet || (current.modSeq === folder.modSeq && current.view === before)) return []
   // Numbers that a power failure could take back are not shown.
-  await app.db.durable()
+  await app.db.durable(session.signedIn.account.n)
   await slice.pause()
   const removed = before.minus(current.view)
   const isRemoving = mayRemove && removed.length > 0
@@ -129,7 +129,7 @@ async function announceFlags(session: ImapSession, { since, until, withUid }: Fl
   const { folder, app, signedIn } = session
   for (let after = 0; ; ) {
     const page = await app.store.views.changedSince(signedIn.account, folder.n, since, { after, limit: PAGE })
-    await app.db.durable()
+    await app.db.durable(session.signedIn.account.n)
     const changed = page.filter(({ uid, modSeq }) => uid <= until && folder.own.get(uid) !== modSeq)
     const labels = labelsOf(session, changed)
     for (const entry of changed) {

@@ -146,7 +146,7 @@ export class PersonStream extends SseStream implements TeamSubscriber {
       if (followed === undefined || !this.#mayFollow(id)) return
       followed.account = account
       // The account may have been read before its last change was flushed.
-      await this.app.db.durable()
+      await this.app.db.durable(account.n)
       // Single events come first: a client that receives the state has received all of them.
       for (const message of received) this.event('message.received', { actor: id, ...receivedData(message) })
       this.#sendStates(id)

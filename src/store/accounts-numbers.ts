@@ -25,6 +25,7 @@ export function reserveUidValidity(tx: Tx, account: number, count: number, now: 
      RETURNING last_uid_validity AS last`,
     [Math.floor(now / 1000), count - 1, account],
   )
+  tx.assignsNumbersOf(account)
   return row!.last - count + 1
 }
 
@@ -36,11 +37,13 @@ export function lastUidValidity(reader: Reader): number {
 /** Stores that all accounts have used UIDVALIDITY values up to this one. */
 export function raiseUidValidity(tx: Tx, last: number): void {
   tx.run('UPDATE accounts SET last_uid_validity = ?', [last])
+  tx.assignsNumbersOf('all')
 }
 
 /** Skips UIDVALIDITY values of all accounts: they may have been given to folders that were lost. @param now ms */
 export function skipUidValidity(tx: Tx, count: number, now: number): void {
   tx.run('UPDATE accounts SET last_uid_validity = max(last_uid_validity, ?) + ?', [Math.floor(now / 1000), count])
+  tx.assignsNumbersOf('all')
 }
 
 /** The current sequence number of the account whose number is in `column`, for a scalar subquery. */

@@ -198,6 +198,7 @@ export class Accounts {
        WHERE n = ? RETURNING seq`,
       [change.bytes, change.messages, change.bytes, this.#clock.now(), account],
     )
+    tx.assignsNumbersOf(account)
     tx.afterCommit(() => this.#notifier.notify('accounts', account))
     return row!.seq
   }
@@ -205,6 +206,7 @@ export class Accounts {
   /** Advances the sequence number without a change of any type, so that cached pages are read again: search results changed. */
   advanceSeq(tx: Tx, account: number): void {
     tx.run('UPDATE accounts SET seq = seq + 1 WHERE n = ?', [account])
+    tx.assignsNumbersOf(account)
   }
 
   #knownOf(mailboxId: string): KnownAccount | undefined {
@@ -235,12 +237,14 @@ export function lastActivity(reader: Reader): number | null {
 /** Skips sequence numbers of all accounts: they may have been assigned by commits that were lost. */
 export function skipNumbers(tx: Tx, count: number): void {
   tx.run('UPDATE accounts SET seq = seq + ?', [count])
+  tx.assignsNumbersOf('all')
 }
 
 /** Skips sequence numbers of all accounts and their types. @returns the accounts with their new sequence numbers */
 export function restartStates(tx: Tx, count: number): { n: number; seq: number }[] {
   const states = CHANGE_TYPES.map((type) => `${type}_seq = seq + ?`).join(', ')
   tx.run(`UPDATE accounts SET ${states}, seq = seq + ?`, Array<number>(CHANGE_TYPES.length + 1).fill(count))
+  tx.assignsNumbersOf('all')
   return tx.all('SELECT n, seq FROM accounts')
 }
 

@@ -8,6 +8,7 @@ import { lastUidValidity, raiseUidValidity, seqOf } from './accounts-numbers.ts'
  * learn that they are gone, under the sequence numbers the accounts have now.
  */
 export function skipUids(tx: Tx, count: number, now: number): void {
+  tx.assignsNumbersOf('all')
   tx.run(`UPDATE folders SET uid_next = uid_next + ?, mod_seq = max(mod_seq, (${seqOf('folders.account')}))`, [count])
   tx.run(
     `INSERT INTO expunged_uids (folder, seq, first, last, at) SELECT n, mod_seq, uid_next - ?, uid_next - 1, ? FROM folders

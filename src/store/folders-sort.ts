@@ -32,6 +32,7 @@ export async function sortByReceipt(
   let [after, isDone] = [{ receivedAt: Number.MIN_SAFE_INTEGER, message: 0 }, false]
   while (!isDone && !signal.aborted) {
     after = await db.write((tx) => {
+      tx.assignsNumbersOf(account.n)
       // The entries before `after` have their new UIDs: passing them again and again would take most of the time.
       const rows = tx.all<{ uid: number; receivedAt: number; message: number }>(
         `SELECT uid, received_at AS receivedAt, message FROM message_folders

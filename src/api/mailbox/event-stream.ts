@@ -48,7 +48,7 @@ export class EventStream extends SseStream implements ChangeSubscriber {
   static async open(app: Context, account: Account, options: StreamOptions, last: string | null): Promise<EventStream> {
     const stream = new EventStream(app, account, options)
     if (!(await stream.start())) return stream
-    await app.db.durable()
+    await app.db.durable(account.n)
     stream.#begin(account, last)
     if (stream.isOver) return stream
     stream.#unfollow = app.following.subscribe(account, stream)
@@ -92,7 +92,7 @@ export class EventStream extends SseStream implements ChangeSubscriber {
   accountChanged(account: Account, received: readonly ReceivedMessage[]): void {
     this.inTurn(async () => {
       // The account may have been read before its last change was flushed.
-      await this.app.db.durable()
+      await this.app.db.durable(account.n)
       // Single events come first: a client that receives the state has received all of them.
       if (this.#options.types.has('messages'))
         for (const message of received) this.event('message.received', receivedData(message))

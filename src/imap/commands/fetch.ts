@@ -124,7 +124,7 @@ async function writeAhead(
   if (range === undefined || uids.length > 1 || range[0] !== range[1] || plan.setsSeen) return null
   const ahead = aheadOf(session).take(session, range[0], plan.needs)
   if (ahead === null) return null
-  await session.app.db.durable()
+  await session.app.db.durable(session.signedIn.account.n)
   return writeEntries(session, { entries: [ahead.entry], content: ahead.content, changed: NONE }, plan, slice)
 }
 
@@ -140,14 +140,14 @@ async function* pagesOf(
     for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
       const page = views.entries(folder.n, ranges.map(asUidRange), FETCH_PAGE)
       // Flags and modification numbers that a power failure could take back are not sent.
-      await app.db.durable()
+      await app.db.durable(session.signedIn.account.n)
       if (page.length > 0) yield page
     }
     return
   }
   for (let after = 0; ; ) {
     const page = await views.changedSince(signedIn.account, folder.n, changedSince, { after, limit: FETCH_PAGE })
-    await app.db.durable()
+    await app.db.durable(session.signedIn.account.n)
     const wanted = page.filter(({ uid }) => rangesInclude(uids, uid))
     if (wanted.length > 0) yield wanted
     if (page.length < FETCH_PAGE) return

@@ -98,7 +98,7 @@ async function prepare(
   const { app, signedIn } = session
   const current = await app.views.current(folder.n)
   if (current === undefined) throw no('NONEXISTENT', 'There is no such mailbox.')
-  await app.db.durable()
+  await app.db.durable(session.signedIn.account.n)
   const keywords = plainKeywords(app.store.mail.keywordsInUse(signedIn.account.n, KEYWORDS_NAMED))
   const release = app.views.hold(folder.n, current)
   const recent = recentOf(session, folder.n, current.uidNext, isReadOnly)

@@ -22,7 +22,7 @@ export async function sayStatus(
   const recent = items.includes('RECENT') ? await recentOf(session, folder) : 0
   // RFC 7162 §3.1.1: asking for it enables it.
   if (items.includes('HIGHESTMODSEQ')) session.enableCondstore()
-  await db.durable()
+  await db.durable(session.signedIn.account.n)
   const values: Record<StatusItem, () => number | string> = {
     MESSAGES: () => folder.messages,
     RECENT: () => Math.min(recent, folder.messages),

@@ -134,7 +134,7 @@ class FolderSearch {
           ? await searchPage(this.#session, { ...task, limitMs: SLICE_MS })
           : await this.#inThread(app.searcher.page(task))
         // Modification numbers that a power failure could take back are not shown.
-        await app.db.durable()
+        await app.db.durable(this.#session.signedIn.account.n)
         this.#session.assertRunning()
         this.#countFacts(result)
         for (const uid of result.damaged) this.#damaged.add(uid)

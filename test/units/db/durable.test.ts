@@ -118,6 +118,37 @@ describe('an answer', () => {
     }
   })
 
+  it('about numbers of an account waits for what assigns them, and for nothing else', async () => {
+    const db = await openDb()
+    const flushes = holdFlushes()
+    try {
+      const ends: string[] = []
+      const writing = db.write((tx) => {
+        tx.assignsNumbersOf(1)
+        tx.insert('things', { name: 'numbered' })
+      })
+      while (flushes.held.length === 0) await turn()
+      const waiting = [1, undefined].map((account) => db.durable(account).then(() => ends.push(`${account}`)))
+      await db.durable(2)
+      assert.deepEqual(ends, [])
+      flushes.held.shift()!(null)
+      await Promise.all([writing, ...waiting])
+      const all = db.write((tx) => tx.atEnd((end) => end.assignsNumbersOf('all')))
+      while (flushes.held.length === 0) await turn()
+      let isOther = false
+      const other = db.durable(2).then(() => {
+        isOther = true
+      })
+      for (let i = 0; i < 20; i++) await turn()
+      assert.equal(isOther, false)
+      flushes.held.shift()!(null)
+      await Promise.all([all, other])
+    } finally {
+      flushes.end()
+      await db.close()
+    }
+  })
+
   it('about numbers fails with the flush they hang on', async () => {
     const db = await openDb()
     const flushes = holdFlushes()
