@@ -23,6 +23,7 @@ import {
 import {
   MESSAGE_BYTES_MAX,
   MessageTooLarge,
+  PIECE_BYTES,
   type RemoteFlags,
   type RemoteHead,
   ServerError,
@@ -32,7 +33,7 @@ import { within } from './uid-spans.ts'
 
 /** Contents in one answer: the caller asks for 4 MiB by sizes that may be estimates. */
 const CONTENTS_BYTES = 24 * 1024 * 1024
-const PIECE_BYTES = 1024 * 1024
+const PART_BYTES = 1024 * 1024
 /** Timeout of contents in ms: a server that gives less than 32 KiB a second is not waited for. */
 const CONTENTS_MS = 240_000
 
@@ -148,10 +149,20 @@ export async function readContents(session: RemoteSession, uids: readonly number
   return found
 }
 
+/** The beginnings of messages, by UID; what the server does not give is missing. */
+export async function readPieces(session: RemoteSession, uids: readonly number[]): Promise<Map<number, Uint8Array>> {
+  const found = new Map<number, Uint8Array>()
+  if (uids.length > 0) await fetchBodies(session, uids, found, [0, PIECE_BYTES])
+  // A server that ignores the range gives everything.
+  const given = [...found].filter(([, bytes]) => bytes.length > 0)
+  return new Map(given.map(([uid, bytes]) => [uid, bytes.subarray(0, PIECE_BYTES)]))
+}
+
 async function fetchBodies(
   session: RemoteSession,
   uids: readonly number[],
   found: Map<number, Uint8Array>,
+  range?: [start: number, length: number],
 ): Promise<void> {
   const { channel, throttle } = session
   const asked = spansOfNumbers(uids)
@@ -167,7 +178,8 @@ async function fetchBodies(
   }
   for (const set of setsOf(asked, SET_CHARACTERS)) {
     const before = { bytes, messages: found.size }
-    await channel.run('UID FETCH', [sequence(set), [atom('UID'), body([])]], { FETCH: onFetch }, { ms: CONTENTS_MS })
+    const items = [atom('UID'), body([], range)]
+    await channel.run('UID FETCH', [sequence(set), items], { FETCH: onFetch }, { ms: CONTENTS_MS })
     throttle.count(found.size - before.messages, bytes - before.bytes)
   }
 }
@@ -185,7 +197,7 @@ async function* pieces(session: RemoteSession, uid: number, first: Uint8Array): 
     if (size > MESSAGE_BYTES_MAX) throw new MessageTooLarge()
     yield piece
     // A server that ignores the range gives everything at once; a shorter piece is the last one.
-    if (piece.length !== PIECE_BYTES) return
+    if (piece.length !== PART_BYTES) return
     piece = await readPiece(session, uid, size)
   }
 }
@@ -200,7 +212,7 @@ async function readPiece(session: RemoteSession, uid: number, start: number): Pr
     if (start > 0 && originIn(response) !== start)
       channel.violate('sent another part of a message than it was asked for')
   }
-  const item = body([], [start, PIECE_BYTES])
+  const item = body([], [start, PART_BYTES])
   await channel.run('UID FETCH', [sequence(String(uid)), [atom('UID'), item]], { FETCH: onFetch }, { ms: CONTENTS_MS })
   const read: Uint8Array | null = piece
   throttle.count(start === 0 ? 1 : 0, (read as Uint8Array | null)?.length ?? 0)

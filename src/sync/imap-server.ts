@@ -10,6 +10,7 @@ import {
   readContents,
   readFlags,
   readHeads,
+  readPieces,
   readUids,
 } from './imap-reading.ts'
 import { RemoteSession } from './imap-session.ts'
@@ -136,6 +137,10 @@ class ImapServer implements AccountServer {
 
   contents(uids: readonly number[]) {
     return readContents(this.#session, uids)
+  }
+
+  pieces(uids: readonly number[]) {
+    return readPieces(this.#session, uids)
   }
 
   content(uid: number) {

@@ -4,6 +4,7 @@ import type { Tx } from '../db/db.ts'
 import type { StoredImport } from '../store/imports.ts'
 import type { MessageReading } from '../workers/inspection.ts'
 import { receiptOf, reportArrival, TAKEN_OVER } from './arrival-report.ts'
+import { contentDigest } from './content-digest.ts'
 import { type HoldsBytes, holderOf } from './content-memory.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
@@ -48,6 +49,8 @@ interface ReadBatch {
   /** Null where there is no content. */
   readings: readonly (MessageReading | null)[]
   skipped: FetchedBatch['skipped']
+  /** By UID. */
+  digests: ReadonlyMap<number, Uint8Array>
 }
 
 /** One batch of a run. */
@@ -191,7 +194,9 @@ export class Intake {
     await earlier
     // What comes behind a message that did not fit is fetched again.
     if (run.isStopped) return
-    const isStored = await session.write((tx) => this.#storeBatch(tx, folder, map, { batch, readings, skipped }))
+    const digests = new Map([...contents].map(([uid, bytes]) => [uid, contentDigest(bytes)]))
+    const read = { batch, readings, skipped, digests }
+    const isStored = await session.write((tx) => this.#storeBatch(tx, folder, map, read))
     if (isStored) {
       run.count += batch.length
       session.deps.breaks.forget(folder.n, uidsOf(batch))
@@ -223,7 +228,7 @@ export class Intake {
   }
 
   /** @returns false when the mailbox is full: what fitted is stored */
-  #storeBatch(tx: Tx, folder: RemoteFolder, map: FolderMap, { batch, readings, skipped }: ReadBatch): boolean {
+  #storeBatch(tx: Tx, folder: RemoteFolder, map: FolderMap, { batch, readings, skipped, digests }: ReadBatch): boolean {
     const session = this.#session
     const { messages, states, clock } = session.deps
     const present = batch.flatMap((one, index) => (readings[index] ? [{ ...one, reading: readings[index] }] : []))
@@ -243,7 +248,7 @@ export class Intake {
       const marks = [...seenMarks(head.flags, head.labels)]
       const labels = head.labels && [...head.labels]
       const triedAt = tries === 0 ? null : clock.now()
-      const content = { message, key, state, tries, triedAt, skipReason, digest: null }
+      const content = { message, key, state, tries, triedAt, skipReason, digest: digests.get(head.uid) ?? null }
       return { folder: folder.n, uid: head.uid, marks, labels, ...content }
     })
     const uids = rows.map(({ uid }) => uid)
@@ -360,7 +365,7 @@ export class Intake {
         return messages.setContent(tx, folder.n, row.uid, { ...row, tries: row.tries - 1 })
       }
       const known = { message: stored.n, state: CONTENT.known, tries: row.tries, triedAt: null, skipReason: null }
-      messages.setContent(tx, folder.n, row.uid, known)
+      messages.setContent(tx, folder.n, row.uid, { ...known, digest: contentDigest(bytes) })
       session.deps.states.countLate(tx, session.account, { messages: 1, bytes: bytes.length })
     })
   }

@@ -5,6 +5,7 @@ import { countOf, piecesOfRanges } from '../base/number-ranges.ts'
 import type { FolderMap } from './folder-map.ts'
 import { seenMarks } from './folder-map.ts'
 import { readByHalves } from './halving.ts'
+import { DOUBTED, isDoubtful } from './identity.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { applyFolders, applyMarks, compareAgain, type MarkedMessage, markedBy, noteCrowded } from './local-changes.ts'
 import { isRefusal, type OpenedFolder, type RemoteFlags, type UidSpan } from './server.ts'
@@ -42,10 +43,11 @@ export async function lookAt(
 ): Promise<FolderLook> {
   const { uidValidity, modSeq } = folder
   const isBegun = folder.lowest !== null
-  const known = isBegun && uidValidity !== null && modSeq !== null && !full ? { uidValidity, modSeq } : null
-  const opened = await session.select(folder.path, known)
-  const current = await settleNumbers(session, folder, opened)
-  const isRenumbered = current.uidValidity !== folder.uidValidity || current.uidNext !== folder.uidNext
+  const isKnown = isBegun && uidValidity !== null && uidValidity !== DOUBTED && modSeq !== null
+  const opened = await session.select(folder.path, isKnown && !full ? { uidValidity, modSeq } : null)
+  const isDoubted = await isDoubtful(session, folder, opened, full)
+  const current = await settleNumbers(session, folder, opened, isDoubted)
+  const isRenumbered = isDoubted || current.uidValidity !== folder.uidValidity || current.uidNext !== folder.uidNext
   const difference = isRenumbered ? null : opened.difference
   // Messages that were sent from here into a folder before its first look are known already.
   const isFirst = !isBegun || isRenumbered
@@ -70,13 +72,16 @@ export async function lookAt(
 }
 
 /** Begins the import of a folder, or begins it again when its UIDs mean other messages now (RFC 9051 §2.3.1.1). */
-async function settleNumbers(session: SyncSession, folder: RemoteFolder, opened: OpenedFolder): Promise<RemoteFolder> {
+async function settleNumbers(
+  session: SyncSession,
+  folder: RemoteFolder,
+  opened: OpenedFolder,
+  isDoubted: boolean,
+): Promise<RemoteFolder> {
   const { folders, log } = session.deps
   const isOther = folder.uidValidity !== null && folder.uidValidity !== opened.uidValidity
-  // A server that was restored from a backup.
-  const isBack = folder.uidNext !== null && opened.uidNext < folder.uidNext
-  if (folder.lowest !== null && !isOther && !isBack) return folder
-  if (isOther || isBack) {
+  if (folder.lowest !== null && !isOther && !isDoubted) return folder
+  if (isOther || isDoubted) {
     log.info(
       { event: 'sync.folder_renumbered', remote: session.account.id, folder: folder.n },
       'UIDs of a folder changed',
@@ -87,7 +92,8 @@ async function settleNumbers(session: SyncSession, folder: RemoteFolder, opened:
     folders.set(tx, folder.n, {
       ...{ uidValidity: opened.uidValidity, uidNext: opened.uidNext, lowest: opened.uidNext, modSeq: opened.modSeq },
       ...{ total: opened.messages, done: 0, flagsAt: session.deps.clock.now() },
-      ...(isBack && !isOther ? { doubt: 'restored' } : isOther ? { doubt: 'renumbered' } : {}),
+      // A server that was restored from a backup.
+      ...(isDoubted ? { doubt: 'restored' } : isOther ? { doubt: 'renumbered' } : {}),
     }),
   )
   return folders.get(folder.n)!

@@ -1,9 +1,10 @@
 // Finds out which messages that are new in a folder are known already: moved, copied, sent from here, or numbered again.
 
+import type { ContentEvidence } from './ambiguity.ts'
 import type { Intent } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
-import { bareId, hexOf, messageKey } from './message-key.ts'
+import { hexOf, isNamed, messageKey } from './message-key.ts'
 import { OpenIntents } from './open-intents.ts'
 import { sentHere } from './sent-copy.ts'
 import type { RemoteHead } from './server.ts'
@@ -33,7 +34,13 @@ export interface Matches {
   doubtful: number[]
 }
 
-export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: readonly RemoteHead[]): Matches {
+/** @param evidence read for these heads */
+export function matchHeads(
+  session: SyncSession,
+  folder: RemoteFolder,
+  heads: readonly RemoteHead[],
+  evidence: ContentEvidence,
+): Matches {
   const { messages, intents } = session.deps
   const keyed = heads.map((head) => ({ head, key: messageKey(head, session.facts.hasExactSizes) }))
   const keys = keyed.map(({ key }) => key)
@@ -51,13 +58,16 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
     const isHere = (message: number | null) =>
       message !== null &&
       (taken.has(message) || rows.some((row) => row.uid > 0 && row.folder === folder.n && row.message === message))
-    const intent = open.take(one, isHere)
-    const gone = intent === null ? takeGone(rows, isHere) : null
+    const prefers = evidence.isUnsure(one.head) ? (intent: Intent) => evidence.isOf(one.head, intent) : null
+    const intent = open.take(one, isHere, prefers)
+    const mayBe = (row: RemoteMessage) => !isHere(row.message) && evidence.mayBe(one.head, row)
+    const gone = intent === null ? takeGone(rows, mayBe) : null
     const saved =
       intent === null && gone === null && !isCollected ? sentHere(session, folder.role === 'sent', one.head) : null
     const elsewhere = rows.filter((row) => row.uid > 0 && row.folder !== folder.n)
     if (intent !== null) matches.known.push({ ...one, gone: null, intent, message: intent.message })
-    else if (isCollected && (gone !== null || (isNamed(one) && elsewhere.length > 0)))
+    // Of a message without a name a second copy is better than one that is not collected.
+    else if (isCollected && (gone !== null || (isNamed(one.head) && elsewhere.length > 0)))
       matches.known.push({ ...one, gone: null, intent: null, message: null })
     else if (gone !== null) matches.known.push({ ...one, gone, intent: null, message: gone.message })
     else if (saved !== null) matches.known.push({ ...one, gone: null, intent: null, message: saved })
@@ -74,13 +84,8 @@ export function matchHeads(session: SyncSession, folder: RemoteFolder, heads: re
   return { ...matches, doubtful: [...new Set(matches.doubtful)] }
 }
 
-/** Without a name of its own, another message may have the same key: a second copy is better than a message that is not collected. */
-function isNamed({ head }: KeyedHead): boolean {
-  return head.objectId !== null || bareId(head.messageId) !== null
-}
-
 /** Each is taken once: of messages with one key each finds another row. */
-function takeGone(rows: RemoteMessage[], isHere: (message: number | null) => boolean): RemoteMessage | null {
-  const at = rows.findIndex(({ uid, message }) => uid < 0 && !isHere(message))
+function takeGone(rows: RemoteMessage[], mayBe: (row: RemoteMessage) => boolean): RemoteMessage | null {
+  const at = rows.findIndex((row) => row.uid < 0 && mayBe(row))
   return at < 0 ? null : rows.splice(at, 1)[0]!
 }

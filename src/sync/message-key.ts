@@ -31,6 +31,11 @@ export function bareId(messageId: string | null): string | null {
   return bare === undefined || bare === '' ? null : bare
 }
 
+/** Whether a message has a name: without one, other messages may have the same key. */
+export function isNamed({ objectId, messageId }: Pick<RemoteHead, 'objectId' | 'messageId'>): boolean {
+  return objectId !== null || bareId(messageId) !== null
+}
+
 export function hexOf(key: Uint8Array): string {
   return Buffer.from(key).toString('hex')
 }

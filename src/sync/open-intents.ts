@@ -15,6 +15,7 @@ export class OpenIntents {
   readonly #read: (after: number, limit: number) => Intent[]
   readonly #byKey = new Map<string, Intent[]>()
   readonly #byId = new Map<string, Intent[]>()
+  readonly #list: Intent[] = []
   readonly #taken = new Set<Intent>()
   #last = 0
   #isRead = false
@@ -23,17 +24,25 @@ export class OpenIntents {
     this.#read = (after, limit) => intents.announcedIn(remote, folder, { after, limit })
   }
 
-  /** A server may change size and time of what it is given, but not its Message-ID. */
+  /**
+   * A server may change size and time of what it is given, but not its Message-ID.
+   * @param prefers which of several is taken; null: the first
+   */
   take(
     { head, key }: { head: Pick<RemoteHead, 'messageId'>; key: Uint8Array },
     isHere: (message: number) => boolean,
+    prefers: ((intent: Intent) => boolean) | null = null,
   ): Intent | null {
+    if (prefers !== null) this.all()
     const id = bareId(head.messageId)
     const hex = hexOf(key)
     do {
       const candidates = [...(this.#byKey.get(hex) ?? []), ...(id === null ? [] : (this.#byId.get(id) ?? []))]
       const open = candidates.filter((intent) => !this.#taken.has(intent) && !isHere(intent.message))
-      const first = open.reduce<Intent | null>((least, one) => (least !== null && least.n <= one.n ? least : one), null)
+      const [preferred] = prefers === null ? [] : open.filter(prefers)
+      const first =
+        preferred ??
+        open.reduce<Intent | null>((least, one) => (least !== null && least.n <= one.n ? least : one), null)
       if (first !== null) {
         this.#taken.add(first)
         return first
@@ -42,10 +51,17 @@ export class OpenIntents {
     return null
   }
 
+  /** All of them, in the order in which they were announced. */
+  all(): Intent[] {
+    while (this.#readMore());
+    return this.#list
+  }
+
   #readMore(): boolean {
     if (this.#isRead) return false
     const page = this.#read(this.#last, PAGE)
     this.#isRead = page.length < PAGE
+    this.#list.push(...page)
     for (const intent of page) {
       add(this.#byKey, intent.key, intent)
       add(this.#byId, intent.messageId, intent)

@@ -1,6 +1,7 @@
 // The incoming half of a round: folders that changed, new messages, and the import of old ones.
 
 import { countOf, piecesOfRanges } from '../base/number-ranges.ts'
+import { ContentEvidence } from './ambiguity.ts'
 import { FolderMap } from './folder-map.ts'
 import { readHeads } from './heads.ts'
 import { Intake } from './intake.ts'
@@ -163,16 +164,19 @@ export class Pull {
     const heads = ordered((await readHeads(session, folder, unknown)).sort((a, b) => a.uid - b.uid))
     if (heads.length === 0) return null
     await this.#knowLabels(heads)
-    let matches = matchHeads(session, folder, heads)
+    const evidence = new ContentEvidence()
+    await evidence.read(session, folder, heads)
+    let matches = matchHeads(session, folder, heads, evidence)
     if (matches.doubtful.length > 0 && session.account.mode === 'mirror') {
       // Messages that seem to be elsewhere too may have been moved since that folder was looked at.
       for (const n of matches.doubtful) {
         const other = session.deps.folders.get(n)
         if (other !== undefined && session.isRead(other)) await this.#lookForGone(other)
       }
-      matches = matchHeads(session, folder, heads)
+      await evidence.read(session, folder, heads)
+      matches = matchHeads(session, folder, heads, evidence)
     }
-    matches = this.#recognition.recognize(folder, matches)
+    matches = this.#recognition.recognize(folder, matches, evidence)
     const { known: filed, fresh } = await this.#takeBack(folder, matches)
     await this.#intake.file(folder, this.#map, filed)
     // Messages of a folder whose UIDs changed get new dates from some servers: they are not news.

@@ -4,6 +4,7 @@ import { withCrlf } from '../mime/line-ends.ts'
 import { DamagedContent } from '../store/damaged-content.ts'
 import type { MailContent } from '../store/messages/mail-reads.ts'
 import { readFully } from '../store/pack-content.ts'
+import { contentDigest } from './content-digest.ts'
 import { FolderMap, seenMarks } from './folder-map.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from './ledger/remote-messages.ts'
@@ -25,6 +26,7 @@ interface PutBackHead {
   messageId: string | null
   sizeBytes: number
   key: Uint8Array
+  digest: Uint8Array
 }
 
 /** See `appendDue`. */
@@ -109,7 +111,7 @@ export class PushAppends {
       await this.#commands.later([message])
       return null
     }
-    if (mayBeThere && (await this.#isPutBack(to, message, { ...head, key }))) return null
+    if (mayBeThere && (await this.#isPutBack(to, message, { ...head, key, digest: contentDigest(bytes) }))) return null
     const saved = due.isSent && messageId !== null ? ((await session.server.find(messageId)).at(-1) ?? null) : null
     const intent = await session.write((tx) =>
       intents.add(tx, n, { kind: 'append', message, folder: to.n, key: hexOf(key), messageId, at: null }),
@@ -156,7 +158,11 @@ export class PushAppends {
     const { messages, folders } = session.deps
     const { n } = session.account
     const isErased = ({ folder, uid, state }: RemoteMessage) => folder === to.n && uid > 0 && state === CONTENT.erased
-    const row = messages.withKeys(n, [head.key]).find(isErased) ?? (await this.#erasedWithId(to, head))
+    const erased = messages.withKeys(n, [head.key]).filter(isErased)
+    // Without a name the key may be the key of another message.
+    const isSame = ({ digest }: RemoteMessage) =>
+      head.messageId !== null || (digest !== null && hexOf(digest) === hexOf(head.digest))
+    const row = erased.find(isSame) ?? (await this.#erasedWithId(to, head))
     if (row === undefined) return false
     await session.write((tx) => {
       const known = { message, state: CONTENT.known, tries: 0, triedAt: null, skipReason: null }

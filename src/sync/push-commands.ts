@@ -1,6 +1,8 @@
 // What the commands of a push share: the selected folder, changes that a server refuses, and the rows that follow a command.
 
 import type { Tx } from '../db/db.ts'
+import { DOUBTED, type Identified, identify } from './identity.ts'
+import { sendNow } from './ledger/intents.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'
 import { takenBy } from './marks.ts'
@@ -30,6 +32,8 @@ export class PushCommands {
   #again = new Set<number>()
   /** Why something waits, in one sentence; null: nothing does. */
   reason: string | null = null
+  /** Numbers of remote folders in which UIDs name other messages: they are to be looked at. */
+  readonly doubted = new Set<number>()
 
   constructor(session: SyncSession) {
     this.session = session
@@ -87,6 +91,34 @@ export class PushCommands {
     this.#taken.set(n, takenBy(opened.keywords))
     // Numbered again, or restored from a backup: the next look finds the messages under their new UIDs.
     return opened.isWritable && opened.uidValidity === folder.uidValidity && !isOld() ? folder : undefined
+  }
+
+  /**
+   * Rows of the selected folder whose UIDs still name their messages: only those may be changed there. When one names another message, the
+   * folder is read again first, and what was to be sent is compared again.
+   */
+  async identified(n: number, rows: readonly RemoteMessage[]): Promise<RemoteMessage[]> {
+    const { same, different } = await this.identify(n, rows)
+    return different.length > 0 ? [] : same
+  }
+
+  /** As {@link identified}, with the rows whose UIDs name no message or another one. */
+  async identify(n: number, rows: readonly RemoteMessage[]): Promise<Identified> {
+    const result = rows.length === 0 ? { same: [], absent: [], different: [] } : await identify(this.session, rows)
+    if (result.different.length > 0) await this.#doubt(n, result.different)
+    return result
+  }
+
+  async #doubt(n: number, different: readonly RemoteMessage[]): Promise<void> {
+    const { deps, account } = this.session
+    this.doubted.add(n)
+    const facts = { event: 'sync.uids_reused', remote: account.id, folder: n, messages: different.length }
+    deps.log.warn(facts, 'UIDs of a folder name other messages')
+    await this.session.write((tx) => {
+      deps.folders.set(tx, n, { uidValidity: DOUBTED })
+      // Compared again after the look: what was put into another folder here is kept.
+      for (const { message } of different) if (message !== null) deps.intents.add(tx, account.n, sendNow(message))
+    })
   }
 
   async #select(

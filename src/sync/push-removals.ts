@@ -11,6 +11,7 @@ import type { StepOf } from './push-plan.ts'
 import type { HeldRemoval } from './records.ts'
 import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
+import { spansOf } from './uid-spans.ts'
 
 /** A removal that is larger, and more than half of a folder or of the account, waits for a confirmation (docs/design/outside-accounts.md §8). */
 export const MASS_CONFIRM_MESSAGES = 1_000
@@ -191,9 +192,19 @@ export class PushRemovals {
   }
 
   /** With labels a message is erased for good from Trash only. */
-  async #removeSome(folder: RemoteFolder, uids: readonly number[]): Promise<void> {
+  async #removeSome(folder: RemoteFolder, due: readonly number[]): Promise<void> {
     const session = this.#session
     const { folders, messages, clock } = session.deps
+    const rows = messages.in(folder.n, spansOf(due), due.length)
+    const { same, absent, different } = await this.#commands.identify(folder.n, rows)
+    await this.#write(folder, uidsOf(absent), (tx, batch) => messages.remove(tx, folder.n, batch))
+    // The others are compared again after the next look at the folder.
+    if (different.length > 0) return
+    const uids = uidsOf(same)
+    const compared = new Set([...uids, ...uidsOf(absent)])
+    const unsure = due.filter((uid) => !compared.has(uid))
+    if (unsure.length > 0) await session.write((tx) => messages.eraseRefused(tx, folder.n, unsure, clock.now()))
+    if (uids.length === 0) return
     const trash = session.areLabels
       ? folders.list(session.account.n).find(({ role, state }) => role === 'trash' && state === 'followed')
       : undefined
@@ -260,6 +271,10 @@ export class PushRemovals {
 
 function isDecided(removal: HeldRemoval | null): boolean {
   return removal?.isConfirmed === true || removal?.isUndone === true
+}
+
+function uidsOf(rows: readonly { uid: number }[]): number[] {
+  return rows.map(({ uid }) => uid)
 }
 
 function isKept({ role }: RemoteFolder): boolean {

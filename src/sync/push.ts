@@ -57,8 +57,12 @@ export class Push {
   /** The remote folders to look at: messages were moved or copied there under UIDs that are not known, or are to be fetched again. */
   takeTargets(): RemoteFolder[] {
     const { folders } = this.#session.deps
-    const targets = [...this.#targets, ...this.#removals.takeRestored()].flatMap((n) => folders.get(n) ?? [])
+    const { doubted } = this.#commands
+    const targets = [...this.#targets.union(doubted), ...this.#removals.takeRestored()].flatMap(
+      (n) => folders.get(n) ?? [],
+    )
     this.#targets.clear()
+    doubted.clear()
     return targets.filter((folder) => this.#session.isRead(folder))
   }
 
@@ -141,15 +145,23 @@ export class Push {
   }
 
   async #marks(steps: readonly StepOf<'marks'>[]): Promise<void> {
-    for (const [folder, rows] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      if ((await this.#commands.open(folder, numbersOf(rows))) === undefined) continue
+    for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
+      const rows = await this.#opened(folder, group)
       const known = rows.map(({ row, change }) => ({ row, change: this.#kept(folder, change) }))
       const groups = Map.groupBy(
         known.filter(({ change }) => change.add.length + change.remove.length > 0),
         ({ change }) => JSON.stringify(change),
       )
-      for (const group of groups.values()) await this.#store(folder, group, 'marks')
+      for (const one of groups.values()) await this.#store(folder, one, 'marks')
     }
+  }
+
+  /** Selects the folder of steps. @returns those whose messages may be changed there */
+  async #opened<S extends { row: RemoteMessage }>(folder: number, steps: readonly S[]): Promise<S[]> {
+    if ((await this.#commands.open(folder, numbersOf(steps))) === undefined) return []
+    const rows = steps.map(({ row }) => row)
+    const same = new Set(await this.#commands.identified(folder, rows))
+    return steps.filter(({ row }) => same.has(row))
   }
 
   #kept(folder: number, { add, remove }: MarkChange): MarkChange {
@@ -158,10 +170,10 @@ export class Push {
   }
 
   async #labels(steps: readonly StepOf<'labels'>[]): Promise<void> {
-    for (const [folder, rows] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      if ((await this.#commands.open(folder, numbersOf(rows))) === undefined) continue
+    for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
+      const rows = await this.#opened(folder, group)
       const groups = Map.groupBy(rows, ({ change }) => JSON.stringify(change))
-      for (const group of groups.values()) await this.#store(folder, group, 'labels')
+      for (const one of groups.values()) await this.#store(folder, one, 'labels')
     }
   }
 
@@ -212,8 +224,8 @@ export class Push {
     const { messages } = deps
     for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
       const [{ row, to }] = group as [StepOf<'move'>]
-      if ((await this.#commands.open(row.folder, numbersOf(group))) === undefined) continue
-      const rows = group.map((step) => step.row)
+      const rows = (await this.#opened(row.folder, group)).map((step) => step.row)
+      if (rows.length === 0) continue
       await this.#commands.try(
         'move',
         rows.map(({ message }) => message),
@@ -250,11 +262,11 @@ export class Push {
     const { server, deps } = session
     for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
       const [{ row, to }] = group as [StepOf<'copy'>]
-      if ((await this.#commands.open(row.folder, numbersOf(group))) === undefined) continue
+      const identified = await this.#opened(row.folder, group)
       const messages = group.flatMap((step) => step.row.message ?? [])
       const announced = deps.intents.of(session.account.n, messages).filter(({ folder }) => folder === to.n)
       const open = new Set<number | null>(announced.map(({ message }) => message))
-      const rows = group.map((step) => step.row).filter(({ message }) => !open.has(message))
+      const rows = identified.map((step) => step.row).filter(({ message }) => !open.has(message))
       if (rows.length === 0) continue
       const intents = await session.write((tx) =>
         rows.map(({ message, key }) => {
@@ -291,8 +303,8 @@ export class Push {
   async #removeCopies(steps: readonly StepOf<'remove'>[]): Promise<void> {
     const { server, deps } = this.#session
     for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      if ((await this.#commands.open(folder, numbersOf(group))) === undefined) continue
-      const rows = group.map(({ row }) => row)
+      const rows = (await this.#opened(folder, group)).map(({ row }) => row)
+      if (rows.length === 0) continue
       await this.#commands.try('expunge', numbersOf(group), async () => {
         const left = new Set(await server.expunge(rows.map(({ uid }) => uid)))
         const removed = rows.filter(({ uid }) => !left.has(uid))

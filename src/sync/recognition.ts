@@ -1,5 +1,6 @@
 // After the UIDs of a folder changed: messages that got new dates from their server, as after a move to another one, are the same as before.
 
+import type { ContentEvidence } from './ambiguity.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'
 import type { KeyedHead, Matches } from './matching.ts'
@@ -25,7 +26,7 @@ export class Recognition {
   }
 
   /** Takes those of the unknown messages of a folder that have the Message-ID and the size of one that was in it before. */
-  recognize(folder: RemoteFolder, matches: Matches): Matches {
+  recognize(folder: RemoteFolder, matches: Matches, evidence: ContentEvidence): Matches {
     if (folder.doubt === null || this.#session.account.mode === 'collect') {
       this.#former.delete(folder.n)
       return matches
@@ -35,7 +36,9 @@ export class Recognition {
     const taken = new Set(known.flatMap(({ gone }) => (gone?.folder === folder.n ? [gone.uid] : [])))
     const fresh: KeyedHead[] = []
     for (const one of matches.fresh) {
-      const former = this.#of(folder, one).find(({ row }) => !taken.has(row.uid))
+      // Where its content was compared, it is none of the former ones.
+      const candidates = evidence.isUnsure(one.head) ? [] : this.#of(folder, one)
+      const former = candidates.find(({ row }) => !taken.has(row.uid))
       const row = former && messages.in(folder.n, [[former.row.uid, former.row.uid]], 1)[0]
       if (row === undefined || row.message !== former?.row.message) {
         fresh.push(one)

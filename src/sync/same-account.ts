@@ -1,5 +1,6 @@
 // After a change of server or user name: whether it is still the account that the base describes. UIDs mean nothing at another one.
 
+import { DOUBTED } from './identity.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { hexOf, messageKey } from './message-key.ts'
 import type { RemoteAccount } from './records.ts'
@@ -42,7 +43,9 @@ function otherAccount(): ServerError {
 }
 
 function candidates({ folders }: Deps, account: RemoteAccount): RemoteFolder[] {
-  const read = folders.list(account.n).filter(({ state, uidValidity }) => state === 'followed' && uidValidity !== null)
+  const isComparable = ({ state, uidValidity }: RemoteFolder) =>
+    state === 'followed' && uidValidity !== null && uidValidity !== DOUBTED
+  const read = folders.list(account.n).filter(isComparable)
   const weight = ({ role, total }: RemoteFolder) => (role === 'inbox' ? Number.POSITIVE_INFINITY : total)
   return read.sort((a, b) => weight(b) - weight(a))
 }

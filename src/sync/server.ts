@@ -6,6 +6,9 @@ import type { RemoteAccount, RemoteErrorKind, RemoteKind } from './records.ts'
 /** Larger messages are not fetched (docs/design/outside-accounts.md §5), bytes. */
 export const MESSAGE_BYTES_MAX = 52_428_800
 
+/** How much of a message is read to compare it: its header and the beginning of its body, bytes. */
+export const PIECE_BYTES = 16_384
+
 /** What is known of a server after the sign-in. */
 export interface ServerFacts {
   kind: RemoteKind
@@ -110,6 +113,8 @@ export interface AccountServer {
   ready(idle: Idle): Promise<void>
   /** Contents of messages whose sizes sum up to at most 4 MiB; a UID that the server does not give is missing in the result. */
   contents(uids: readonly number[]): Promise<Map<number, Uint8Array>>
+  /** The first {@link PIECE_BYTES} of messages, at most 100; a UID that the server does not give is missing in the result. */
+  pieces(uids: readonly number[]): Promise<Map<number, Uint8Array>>
   /** One message of any size within the limit, in pieces; null when the server does not give it. */
   content(uid: number): Promise<AsyncIterable<Uint8Array> | null>
   /** @returns the UIDs that changed since `unchangedSince` (RFC 7162), which were left alone */

@@ -10,6 +10,7 @@ import {
   type LastSelected,
   type ListedFolder,
   type OpenedFolder,
+  PIECE_BYTES,
   type RemoteFlagChange,
   type RemoteFlags,
   type RemoteFolderStatus,
@@ -203,6 +204,27 @@ export class ModelAccount {
     this.touch(folder)
   }
 
+  /** Brings a folder back to an earlier state, as from a backup. @param withModSeq whether modification numbers go back as well */
+  restore(path: string, backup: ModelFolder, withModSeq: boolean): void {
+    const folder = this.folder(path)
+    const { messages, uidNext } = structuredClone(backup)
+    for (const message of messages.values()) message.bytes = Buffer.from(message.bytes)
+    Object.assign(folder, { messages, uidNext, vanished: [] })
+    if (withModSeq) this.#modSeq = Math.max(0, ...[...messages.values()].map(({ modSeq }) => modSeq))
+  }
+
+  /** Another message has the UID of one now, and no number tells. */
+  replace(path: string, uid: number, bytes: Buffer): void {
+    const { messages } = this.folder(path)
+    messages.set(uid, {
+      ...messages.get(uid)!,
+      bytes,
+      receivedAt: 86_400_000,
+      flags: new Set(),
+      objectId: `e${++this.#ids}`,
+    })
+  }
+
   rename(path: string, to: string): void {
     for (const folder of [...this.folders.values()]) {
       if (folder.path !== path && !folder.path.startsWith(`${path}/`)) continue
@@ -366,6 +388,14 @@ export class ModelConnection implements AccountServer {
       const found = uids.flatMap((uid) => this.#folder.messages.get(uid) ?? [])
       this.#account.fetched += found.length
       return new Map(found.map(({ uid, bytes }) => [uid, bytes]))
+    })
+  }
+
+  pieces(uids: readonly number[]): Promise<Map<number, Uint8Array>> {
+    return this.#run('FETCH PIECE', () => {
+      this.#refuse(uids, this.#account.refused.union(this.#account.refusedContents))
+      const found = uids.flatMap((uid) => this.#folder.messages.get(uid) ?? [])
+      return new Map(found.map(({ uid, bytes }) => [uid, bytes.subarray(0, PIECE_BYTES)]))
     })
   }
 

@@ -123,13 +123,15 @@ export class RemoteMessages {
     tx: Tx,
     folder: number,
     uid: number,
-    content: Pick<RemoteMessage, 'message' | 'state' | 'tries' | 'triedAt' | 'skipReason'>,
+    content: Pick<RemoteMessage, 'message' | 'state' | 'tries' | 'triedAt' | 'skipReason'> & {
+      digest?: Uint8Array | null
+    },
   ) {
-    const { message, state, tries, triedAt, skipReason } = content
+    const { message, state, tries, triedAt, skipReason, digest = null } = content
     tx.run(
-      `UPDATE remote_messages SET message = ?, state = ?, tries = ?, tried_at = ?, skip_reason = ?
-       WHERE remote_folder = ? AND uid = ?`,
-      [...[message, state, tries, triedAt, skipReason, folder, uid]],
+      `UPDATE remote_messages SET message = ?, state = ?, tries = ?, tried_at = ?, skip_reason = ?,
+         digest = coalesce(?, digest) WHERE remote_folder = ? AND uid = ?`,
+      [...[message, state, tries, triedAt, skipReason, digest, folder, uid]],
     )
   }
 
@@ -170,6 +172,15 @@ export class RemoteMessages {
       `SELECT ${COLUMNS} FROM json_each(?) r CROSS JOIN remote_messages m
        WHERE m.remote_folder = ? AND m.uid BETWEEN r.value ->> 0 AND r.value ->> 1 LIMIT ?`,
       [JSON.stringify(spans), folder, limit],
+    )
+    return rows.map(present)
+  }
+
+  /** Messages with the highest UIDs of a folder. */
+  newest(folder: number, limit: number): RemoteMessage[] {
+    const rows = this.#db.read.all<MessageRow>(
+      `SELECT ${COLUMNS} FROM remote_messages m WHERE m.remote_folder = ? AND m.uid > 0 ORDER BY m.uid DESC LIMIT ?`,
+      [folder, limit],
     )
     return rows.map(present)
   }
