@@ -1,11 +1,11 @@
 // What of an outside account is lastingly not as it is at its server, each with a sentence and what a person can do.
 
 import type { Reader } from '../db/db.ts'
+import { isLeftOut } from './ignored-folders.ts'
 import type { RemoteFolder, RemoteFolders } from './ledger/remote-folders.ts'
 import { skippedByFolder, skippedSentence } from './ledger/skipped-messages.ts'
 import { CROWDED } from './local-changes.ts'
 import type { RemoteDifference } from './records.ts'
-import { isLeftOut } from './remote-tree.ts'
 
 /** Differences that are told; a server may have thousands of folders. */
 const DIFFERENCES_MAX = 50

@@ -3,8 +3,9 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import type { FolderRole } from '../store/records.ts'
 import type { RefusedFolder } from './differences.ts'
+import { HOLDS_FOLDERS } from './ignored-folders.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
-import { HOLDS_FOLDERS, type RemoteTree } from './remote-tree.ts'
+import type { RemoteTree } from './remote-tree.ts'
 import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { pathThere } from './tree-names.ts'
@@ -70,30 +71,37 @@ export class FolderPush {
     if (!isSame) this.#tries = 0
     this.#retryAt = Number.POSITIVE_INFINITY
     const here = [...session.deps.store.folders.paths(session.mail)].sort((a, b) => depth(a) - depth(b))
-    let rows = this.#rowsByFolder()
+    for (let open = here; open.length > 0; ) {
+      const before = this.#rows()
+      const late = open.filter(({ path }) => this.#pathOf(path, before) === undefined)
+      await this.#renameAndCreate(open, before)
+      const after = late.length === 0 ? before : this.#rows()
+      // Below a folder that was created or renamed just now.
+      open = late.filter(({ path }) => this.#pathOf(path, after) !== undefined)
+    }
+    this.#compared = compared()
+  }
+
+  /** @param here parents first */
+  async #renameAndCreate(here: readonly FolderHere[], known: readonly RemoteFolder[]): Promise<void> {
+    let rows = byFolder(known)
     for (const folder of here) {
       if (!isMoved(folder, rows.get(folder.n))) continue
       await this.#renameIfMoved(folder)
-      rows = this.#rowsByFolder()
+      rows = byFolder(this.#rows())
     }
     for (const folder of here) if (!rows.has(folder.n)) await this.#createIfMissing(folder)
-    this.#compared = compared()
   }
 
   #rows(): RemoteFolder[] {
     return this.#session.deps.folders.list(this.#session.account.n)
   }
 
-  /** By number of the folder here. */
-  #rowsByFolder(): Map<number | null, RemoteFolder> {
-    return new Map(this.#rows().map((row) => [row.folder, row]))
-  }
-
   /** @returns undefined when the server cannot have the folder */
-  #pathOf(path: string): string | undefined {
+  #pathOf(path: string, rows: readonly RemoteFolder[] = this.#rows()): string | undefined {
     const names = path.split('/')
     const parentPath = names.slice(0, -1).join('/')
-    const parent = parentPath === '' ? undefined : this.#rows().find(({ localPath }) => localPath === parentPath)
+    const parent = parentPath === '' ? undefined : rows.find(({ localPath }) => localPath === parentPath)
     if (parentPath !== '' && parent === undefined) return undefined
     const { delimiter, prefix } = this.#tree
     const before = parent === undefined ? prefix : parent.path + (delimiter ?? '')
@@ -217,6 +225,11 @@ export class FolderPush {
       return false
     }
   }
+}
+
+/** By number of the folder here. */
+function byFolder(rows: readonly RemoteFolder[]): Map<number | null, RemoteFolder> {
+  return new Map(rows.map((row) => [row.folder, row]))
 }
 
 /** Whether a folder has another name here than it has there. */

@@ -88,12 +88,15 @@ export function listedIn(response: ImapResponse, decode: Decode, isGmail: boolea
   const marks = new Set(textsOf(flags).map((flag) => flag.toLowerCase()))
   // INBOX in any case is the one folder (RFC 9051 §5.1).
   const path = /^inbox$/i.test(raw) ? 'INBOX' : decode(raw)
+  // Gmail's All Mail has the messages themselves.
+  const isView = VIEWS.some((mark) => marks.has(mark)) && !(isGmail && marks.has('\\all'))
   return {
     path,
     delimiter: textOf(delimiter)?.slice(0, 1) ?? null,
     objectId: null,
     role: path === 'INBOX' ? 'inbox' : roleIn(marks, isGmail),
-    canSelect: !UNREADABLE.some((mark) => marks.has(mark)) && (isGmail || !VIEWS.some((mark) => marks.has(mark))),
+    canSelect: !isView && !UNREADABLE.some((mark) => marks.has(mark)),
+    isView,
     isSubscribed: marks.has('\\subscribed'),
     status: null,
   }

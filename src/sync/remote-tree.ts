@@ -3,8 +3,8 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
-import { DEPTH_MAX, FOLDERS_MAX } from '../store/folders-edits.ts'
 import type { FolderRole } from '../store/records.ts'
+import { BELOW_NONE, GONE, type KnownTree, MISSED, NO_ROOM, whyIgnored } from './ignored-folders.ts'
 import type { RemoteFolder, RemoteFolderChange } from './ledger/remote-folders.ts'
 import { hexOf, messageKey } from './message-key.ts'
 import { isRefusal, type ListedFolder, type RemoteFolderStatus, ServerError } from './server.ts'
@@ -18,25 +18,7 @@ const SAME_SHARE = 0.8
 const COMPARED_MAX = 1000
 /** Rows of a folder that is gone are removed in units of this many. */
 const ROWS_PER_BATCH = 500
-/** Why a folder that cannot be selected is not followed. */
-export const HOLDS_FOLDERS = 'It holds folders only.'
-const NO_ROOM = 'The mailbox cannot have more folders.'
-const GONE = 'It is gone at the server.'
-/** ... after it was missing in the list once; it is looked for again after this time, ms. */
-export const MISSED = 'It was missing in the last list of the server.'
 const MISSED_WAIT_MS = MINUTE_MS
-const IN_ALL_MAIL = 'Its messages are in All Mail.'
-const COLLECTS_NOTHING = 'Mail is not collected from it.'
-/** Why folders are ignored whose messages are not missing here. */
-const EXPECTED: readonly (string | null)[] = [HOLDS_FOLDERS, IN_ALL_MAIL, COLLECTS_NOTHING, GONE, MISSED]
-
-/** Whether messages of an ignored folder are missing here: its server refuses it, or it is beyond the limits. */
-export function isLeftOut({ state, reason }: Pick<RemoteFolder, 'state' | 'reason'>): boolean {
-  return state === 'ignored' && !EXPECTED.includes(reason)
-}
-
-/** Roles whose folders are not collected from: what is in them is not new mail. */
-const NOT_COLLECTED: readonly (FolderRole | null)[] = ['junk', 'trash', 'drafts', 'sent']
 
 export class RemoteTree {
   readonly #session: SyncSession
@@ -67,22 +49,24 @@ export class RemoteTree {
       const former = await this.#formerOf(folder, { gone, sent, compared })
       if (former === undefined) continue
       gone.splice(gone.indexOf(former), 1)
+      await this.#keepAbove(folder, named)
       await this.#rename(former, folder)
       sent = this.#sentNames(gone)
     }
-    const tree = this.#readKnown()
+    const tree = this.#readKnown(named)
     for (const folder of named) await this.#keep(folder, tree)
     // Descendants first: a folder with others in it cannot be deleted.
     for (const folder of gone.toReversed()) await this.#leave(folder)
     await session.write((tx) => states.treeRead(tx, session.account.n))
   }
 
-  #readKnown(): KnownTree {
+  #readKnown(named: readonly PlannedFolder[]): KnownTree {
     const { folders, store } = this.#session.deps
     const rows = folders.list(this.#session.account.n)
     return {
       rows: new Map(rows.map((row) => [row.path, row])),
       followed: rows.filter(({ state }) => state === 'followed').length,
+      holders: holdersIn(named),
       here: new Set(store.folders.keys(this.#session.mail).map(({ n }) => n)),
     }
   }
@@ -164,17 +148,32 @@ export class RemoteTree {
     })
   }
 
+  /** Below a folder that is new as well, a renamed one is filed when that one is here. */
+  async #keepAbove({ path, names }: PlannedFolder, named: readonly PlannedFolder[]): Promise<void> {
+    if (names.length === 1) return
+    const known = new Set(this.#session.deps.folders.list(this.#session.account.n).map((row) => row.path))
+    const isAbove = (one: PlannedFolder) => one.delimiter !== null && path.startsWith(one.path + one.delimiter)
+    const above = named.filter((one) => isAbove(one) && !known.has(one.path))
+    if (above.length === 0) return
+    const tree = this.#readKnown(named)
+    for (const folder of above) await this.#keep(folder, tree)
+  }
+
   /** Writes a listed folder, and creates its folder here. */
   async #keep(folder: PlannedFolder, known: KnownTree): Promise<void> {
     const session = this.#session
     const { folders } = session.deps
     const row = known.rows.get(folder.path)
-    const reason = this.#whyIgnored(folder, known)
+    const reason = whyIgnored(session, folder, known)
     const state = reason === null ? 'followed' : 'ignored'
     const isThere = row?.folder != null && known.here.has(row.folder)
     const isSame = row?.state === state && row.role === folder.role && row.objectId === folder.objectId
+    // It holds folders that are shown.
+    const isHolder = session.account.mode === 'mirror' && !folder.canSelect && known.holders.has(folder.path)
+    if (row !== undefined && isThere) await this.#fileBelow(row, folder)
     // A folder deleted here is to be deleted there first (folder-push.ts).
-    if (row !== undefined && isSame && (isThere || row.folder !== null || reason !== null)) return
+    const isOpen = isThere || row?.folder != null || (reason !== null && !isHolder)
+    if (row !== undefined && isSame && isOpen) return
     await session.write((tx) => {
       const n = row?.n ?? folders.add(tx, session.account.n, { path: folder.path, state })
       const change: RemoteFolderChange = { state, reason, role: folder.role, objectId: folder.objectId }
@@ -186,10 +185,23 @@ export class RemoteTree {
         if (isThere) change.compareAfter = 0
       }
       folders.set(tx, n, { ...change, total: folder.status?.messages ?? row?.total ?? 0 })
-      const isShown = reason === null || (!folder.canSelect && this.#hasChildren(folder, known))
-      if (session.account.mode === 'mirror' && isShown && !isThere) this.#open(tx, n, folder)
+      if (session.account.mode === 'mirror' && (reason === null || isHolder) && !isThere) this.#open(tx, n, folder)
       if (session.account.mode === 'collect' && reason === null) this.#collect(tx, n)
       note(known, folders.get(n, tx)!)
+    })
+  }
+
+  /** A folder whose parent had none here got the names of both: below its parent it has its own. */
+  async #fileBelow(row: RemoteFolder, folder: PlannedFolder): Promise<void> {
+    const session = this.#session
+    if (folder.names.length === 1 || row.localPath !== joinedName(folder)) return
+    await session.write((tx) => {
+      const [parent, name] = this.#parentOf(tx, folder)
+      const here = this.#paths(tx).find(({ n }) => n === row.folder)
+      if (parent === null || name === null || here?.path !== row.localPath) return
+      const change = { name: freeName(this.#paths(tx), parent, name, here.id), parentId: parent.id }
+      attempt(() => session.deps.store.folderEdits.updateIn(tx, session.mail, here.id, change))
+      this.#noteEqual(tx, row.n)
     })
   }
 
@@ -211,7 +223,10 @@ export class RemoteTree {
       return
     }
     const [parent, name] = this.#parentOf(tx, folder)
-    if (name === null) return
+    if (name === null) {
+      folders.set(tx, n, { state: 'ignored', reason: BELOW_NONE })
+      return
+    }
     const paths = this.#paths(tx)
     const path = parent === null ? name : `${parent.path}/${name}`
     const same = paths.find((one) => one.path === path && one.role === null && !taken.has(one.n))
@@ -237,27 +252,9 @@ export class RemoteTree {
     if (names.length === 1 || delimiter === null) return [null, name]
     const parentPath = path.slice(0, path.lastIndexOf(delimiter))
     const parent = this.#session.deps.folders.list(this.#session.account.n, tx).find((row) => row.path === parentPath)
-    if (parent === undefined) return [null, names.join('.').slice(-255)]
+    if (parent === undefined) return [null, joinedName({ names })]
     const here = parent.folder === null ? undefined : this.#paths(tx).find(({ n }) => n === parent.folder)
     return [here ?? null, here === undefined ? null : name]
-  }
-
-  #whyIgnored(folder: PlannedFolder, { rows, followed, here }: KnownTree): string | null {
-    const { account, areLabels } = this.#session
-    if (!folder.canSelect) return HOLDS_FOLDERS
-    if (folder.names.length > DEPTH_MAX) return `It is nested more than ${DEPTH_MAX} levels deep.`
-    const row = rows.get(folder.path)
-    // Not tried again with each list.
-    if (row?.reason === NO_ROOM && here.size >= FOLDERS_MAX) return NO_ROOM
-    if (followed - (row?.state === 'followed' ? 1 : 0) >= FOLDERS_MAX)
-      return `Only ${FOLDERS_MAX} folders are followed.`
-    if (account.mode !== 'collect') return null
-    if (areLabels && folder.role !== 'archive') return IN_ALL_MAIL
-    return NOT_COLLECTED.includes(folder.role) ? COLLECTS_NOTHING : null
-  }
-
-  #hasChildren({ path, delimiter }: PlannedFolder, { rows }: KnownTree): boolean {
-    return delimiter !== null && rows.keys().some((known) => known.startsWith(path + delimiter))
   }
 
   /** A folder is gone there: its messages are, and then the folder here. */
@@ -334,13 +331,20 @@ function requireInbox(listed: readonly ListedFolder[]): void {
   throw new ServerError('delay', message)
 }
 
-/** What is known while a list is compared. */
-interface KnownTree {
-  rows: Map<string, RemoteFolder>
-  /** How many of them are followed. */
-  followed: number
-  /** Numbers of the folders here. */
-  here: Set<number>
+/** Folders that cannot be selected and have some below them that are shown. Those of roles are shown at the top. */
+function holdersIn(named: readonly PlannedFolder[]): ReadonlySet<string> {
+  const holders = new Set<string>()
+  for (const { path, delimiter, canSelect, role } of named) {
+    if (!canSelect || role !== null || delimiter === null) continue
+    for (let at = path.lastIndexOf(delimiter); at > 0; at = path.lastIndexOf(delimiter, at - 1))
+      holders.add(path.slice(0, at))
+  }
+  return holders
+}
+
+/** What a folder is called whose parent is not listed. */
+function joinedName({ names }: Pick<PlannedFolder, 'names'>): string {
+  return names.join('.').slice(-255)
 }
 
 /** Takes a row as it is written now. */

@@ -34,6 +34,8 @@ export interface ListedFolder {
   objectId: string | null
   role: FolderRole | null
   canSelect: boolean
+  /** It shows messages of other folders. */
+  isView: boolean
   isSubscribed: boolean
   /** Null where it was not given with LIST. */
   status: RemoteFolderStatus | null

@@ -253,3 +253,12 @@ test('messages that get other UIDs are recognised, and not fetched or reported a
   )
   assert.equal((await account.record()).import.bytes_done, bytes)
 })
+
+test('a folder below one that cannot be selected is read', { skip }, async () => {
+  const user = 'nested@elsewhere.test'
+  server.fill(user, '', messages(1, 2))
+  server.fill(user, 'Clients.Acme', messages(10, 3))
+  await using both = await mirror(user)
+  assert.equal((await both.folder('Clients/Acme')).total_messages, 3)
+  assert.equal((await both.account.record()).status_reason, null)
+})

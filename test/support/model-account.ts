@@ -59,6 +59,8 @@ export class ModelAccount {
   readonly abilities: Required<ModelAbilities>
   readonly folders = new Map<string, ModelFolder>()
   readonly changes = new EventEmitter()
+  /** Paths of folders that hold folders only. */
+  readonly holders = new Set<string>()
   /** Called before and after each command; throws to break the connection. */
   fault: (command: string, moment: 'before' | 'after', path?: string) => void = () => {}
   /** Runs before contents are given: a server that is read too fast. */
@@ -288,7 +290,7 @@ export class ModelConnection implements AccountServer {
     return this.#run('LIST', () =>
       [...this.#account.folders.values()].map(({ path, id, role }) => ({
         ...{ path, delimiter: '/', objectId: this.#account.abilities.objectIds ? id : null, role },
-        ...{ canSelect: true, isSubscribed: true, status: null },
+        ...{ canSelect: !this.#account.holders.has(path), isView: false, isSubscribed: true, status: null },
       })),
     )
   }
@@ -300,6 +302,7 @@ export class ModelConnection implements AccountServer {
   select(path: string, known: LastSelected | null): Promise<OpenedFolder> {
     const work = () => {
       const folder = this.#account.folder(path)
+      if (this.#account.holders.has(path)) throw new ServerError('refused', 'It cannot be selected.')
       this.#selected = folder
       this.#selectedValidity = folder.uidValidity
       const since = known?.uidValidity === folder.uidValidity && this.facts.hasQresync ? known.modSeq : null
