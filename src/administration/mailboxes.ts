@@ -16,7 +16,7 @@ export interface MailboxDeps {
   db: Db
   directory: Pick<Directory, 'mailboxes' | 'aliases' | 'keys'>
   store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
-  sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn'> }
+  sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn' | 'ended'> }
   outbound: Pick<Outbound, 'foreignIn'> & { providers: Pick<Outbound['providers'], 'removeOwnedIn'> } & {
     queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf'>
   }
@@ -125,8 +125,9 @@ export class MailboxAdministration {
   /** Ends the outside account that the mailbox is, and those it collects from, with their sending accounts. */
   #endOutsideAccounts(tx: Tx, { id, teamId }: Mailbox): void {
     const { sync, outbound } = this.#deps
+    sync.accounts.ended.forgetOf(tx, id)
     for (const account of sync.accounts.ofMailbox(id, tx)) {
-      sync.accounts.deleteIn(tx, teamId, account.id)
+      sync.accounts.deleteIn(tx, teamId, account.id, 'forgotten')
       if (account.providerId !== null) outbound.providers.removeOwnedIn(tx, teamId, account.providerId)
     }
   }

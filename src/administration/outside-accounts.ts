@@ -11,6 +11,7 @@ import type { Outbound } from '../outbound/outbound.ts'
 import type { SmtpProtocol } from '../outbound/records.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
+import { isSameService } from '../sync/accounts-ended.ts'
 import { checkAccountEmail, NAME_MAX, type NewRemoteAccount, type RemoteSecret } from '../sync/accounts-input.ts'
 import type {
   DiscoveredAccount,
@@ -22,6 +23,7 @@ import type {
   RemoteProtocol,
 } from '../sync/records.ts'
 import type { Sync } from '../sync/sync.ts'
+import { ACCOUNT_ENDED, keptMailbox } from './kept-mailboxes.ts'
 import type { MailboxAdministration } from './mailboxes.ts'
 
 export interface OutsideAccountDeps {
@@ -103,7 +105,6 @@ interface ResolvedAccount extends Omit<OutsideAccountInput, 'imap' | 'smtp' | 'p
 const IMAP_PORTS: Record<RemoteProtocol, number> = { ssl: 993, starttls: 143, none: 143 }
 const SUBMISSIONS_PORT = 465
 const SUBMISSION_PORT = 587
-const REMOVED = 'Its outside account was removed.'
 
 export class OutsideAccounts {
   readonly #deps: OutsideAccountDeps
@@ -183,14 +184,14 @@ export class OutsideAccounts {
     const { db, sync, outbound, directory } = this.#deps
     const isErased = onMessages === 'erase'
     const current = await db.write((tx) => {
-      const current = sync.accounts.deleteIn(tx, teamId, id, check)
+      const current = sync.accounts.deleteIn(tx, teamId, id, isErased ? 'forgotten' : 'kept', check)
       if (current.providerId !== null) outbound.providers.removeOwnedIn(tx, teamId, current.providerId)
       if (current.mode === 'collect') {
         if (isErased) throw invalid('on_messages', 'forbidden_value', 'Collected messages stay in their mailbox.')
       } else if (isErased) this.#mailboxes.deleteIn(tx, teamId, current.mailboxId)
       else {
         directory.mailboxes.updateIn(tx, teamId, current.mailboxId, { sendScope: { type: 'all' } }, 0)
-        directory.mailboxes.suspendIn(tx, teamId, current.mailboxId, REMOVED)
+        directory.mailboxes.suspendIn(tx, teamId, current.mailboxId, ACCOUNT_ENDED)
       }
       return current
     })
@@ -206,10 +207,17 @@ export class OutsideAccounts {
     const sendScope = provider
       ? ({ type: 'providers', providerIds: [provider.id] } as const)
       : ({ type: 'all' } as const)
-    const mailbox = directory.mailboxes.createOutsideIn(tx, teamId, { email, displayName, quotaBytes, sendScope })
-    store.openAccount(tx, mailbox.id, email)
-    people.welcomeMailbox(tx, mailbox)
-    return sync.accounts.createIn(tx, this.#record(tx, id, mailbox, given, provider?.id ?? null))
+    const kept = keptMailbox(this.#deps, tx, { teamId, email })
+    const mailbox =
+      kept?.mailbox ?? directory.mailboxes.createOutsideIn(tx, teamId, { email, displayName, quotaBytes, sendScope })
+    if (kept === undefined) {
+      store.openAccount(tx, mailbox.id, email)
+      people.welcomeMailbox(tx, mailbox)
+    } else {
+      directory.mailboxes.reactivateIn(tx, teamId, mailbox.id)
+      directory.mailboxes.updateIn(tx, teamId, mailbox.id, { displayName, quotaBytes, sendScope }, 0)
+    }
+    return sync.accounts.createIn(tx, this.#record(tx, id, mailbox, given, provider?.id ?? null), kept?.ended)
   }
 
   #collectIn(tx: Tx, teamId: string, given: ResolvedAccount): RemoteAccount {
@@ -218,7 +226,9 @@ export class OutsideAccounts {
     if (mailbox === undefined) throw invalid('mailbox_id', 'not_found', 'The team has no mailbox with this id.')
     refuseCollector(mailbox)
     this.#checkFolder(tx, mailbox.id, given.folderId)
-    return sync.accounts.createIn(tx, this.#record(tx, newId('remoteAccount'), mailbox, given, null))
+    const ended = sync.accounts.ended.of(tx, { mailboxId: mailbox.id, mode: 'collect', email: given.email })
+    const record = this.#record(tx, newId('remoteAccount'), mailbox, given, null)
+    return sync.accounts.createIn(tx, record, ended && isSameService(ended, given.imap) ? ended : undefined)
   }
 
   #record(tx: Tx, id: string, mailbox: Mailbox, given: ResolvedAccount, providerId: string | null): NewRemoteAccount {

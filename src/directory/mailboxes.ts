@@ -139,7 +139,12 @@ export class Mailboxes extends MailboxReads {
 
   /** @param check receives the record inside the unit of work; throws to refuse @throws ProductError not_found, conflict (deleted) */
   reactivate(teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    return this.#change(teamId, id, (mailbox, _now, tx) => {
+    return this.#deps.db.write((tx) => this.reactivateIn(tx, teamId, id, check))
+  }
+
+  /** As `reactivate`, inside a unit of work of the caller. */
+  reactivateIn(tx: Tx, teamId: string, id: string, check?: Check): Mailbox {
+    return this.#changeIn(tx, teamId, id, (mailbox) => {
       if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
       check?.(mailbox, tx)
       return { ...mailbox, status: 'active', statusReason: null, suspendedAt: null }
@@ -292,10 +297,6 @@ export class Mailboxes extends MailboxReads {
     if (this.outsideAt(email, tx).some((one) => one.teamId === teamId)) {
       throw conflict('The address is already in use by an outside account.', 'email')
     }
-  }
-
-  #change(teamId: string, id: string, change: Change): Promise<Mailbox> {
-    return this.#deps.db.write((tx) => this.#changeIn(tx, teamId, id, change))
   }
 
   #changeIn(tx: Tx, teamId: string, id: string, change: Change): Mailbox {

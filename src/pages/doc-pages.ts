@@ -44,6 +44,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       entry('mailboxes', 'Mailboxes and search'),
       entry('mail-programs', 'Mail programs'),
       entry('outside-accounts', 'Outside accounts'),
+      entry('google-and-microsoft', 'Google and Microsoft'),
       entry('webhooks', 'Webhooks'),
       entry('agents', 'Agents'),
     ],

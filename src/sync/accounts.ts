@@ -7,6 +7,7 @@ import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, SqlValue, Tx } from '../db/db.ts'
 import { heldRemovals, type RemoteActions, remoteActions, whyNotRemote } from './accounts-actions.ts'
+import { type EndedAccount, EndedAccounts } from './accounts-ended.ts'
 import {
   checkAccountEmail,
   checkAccountName,
@@ -47,19 +48,22 @@ const INITIAL = {
 }
 
 export class RemoteAccounts extends RemoteAccountReads {
+  readonly ended: EndedAccounts
   readonly #deps: RemoteAccountsDeps
 
   constructor(deps: RemoteAccountsDeps) {
     super(deps.db)
+    this.ended = new EndedAccounts(deps.db)
     this.#deps = deps
   }
 
   /**
    * Creates the record of an account, `pending`: the worker signs in soon after the commit. The caller creates the mailbox and the sending account
    * in the same unit of work (`administration/outside-accounts.ts`).
+   * @param ended the same account before: it goes on with what was known of it, when its messages are there (`same-account.ts`)
    * @throws ProductError validation_error; conflict (attached in this team already, too many for the mailbox)
    */
-  createIn(tx: Tx, given: NewRemoteAccount): RemoteAccount {
+  createIn(tx: Tx, given: NewRemoteAccount, ended?: EndedAccount): RemoteAccount {
     const { clock, config } = this.#deps
     const email = checkAccountEmail(given.email)
     const name = checkAccountName(given.name)
@@ -69,11 +73,13 @@ export class RemoteAccounts extends RemoteAccountReads {
     const { id, teamId, mailboxId, account, mode, auth, providerId, folderId, since } = given
     tx.insert('remote_accounts', {
       ...INITIAL,
+      ...(ended === undefined ? {} : { ...ended.carried, n: ended.remote }),
       ...{ id, team_id: teamId, mailbox_id: mailboxId, account, mode, name, email, auth, since },
       ...(imap === null ? {} : imapColumns(imap)),
       ...{ secret_sealed: this.#sealed(id, given.secret), provider_id: providerId, folder_id: folderId },
       ...{ status_since: now, created_at: now, updated_at: now },
     })
+    if (ended !== undefined) this.ended.forget(tx, ended.remote)
     this.#notify(tx, account)
     return this.getIn(tx, teamId, id)!
   }
@@ -172,9 +178,14 @@ export class RemoteAccounts extends RemoteAccountReads {
     })
   }
 
-  /** Removes the record and its secret; the worker forgets what it knew of the account. @throws ProductError not_found */
-  deleteIn(tx: Tx, teamId: string, id: string, check: Check = () => {}): RemoteAccount {
+  /**
+   * Removes the record and its secret.
+   * @param known whether what is known of the account is kept, for when it is attached again; else the worker forgets it
+   * @throws ProductError not_found
+   */
+  deleteIn(tx: Tx, teamId: string, id: string, known: 'kept' | 'forgotten', check: Check = () => {}): RemoteAccount {
     const current = this.#current(tx, teamId, id, check)
+    if (known === 'kept') this.ended.remember(tx, current, this.#deps.clock.now())
     tx.run('DELETE FROM remote_accounts WHERE n = ?', [current.n])
     this.#notify(tx)
     return current

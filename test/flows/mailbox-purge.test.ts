@@ -118,6 +118,9 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
         at: clock.now(),
       })
       tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
+      tx.run("INSERT INTO remote_ended VALUES (?, ?, 'collect', 'old@else.test', NULL, NULL, '{}', 0)", [
+        ...[account.n, account.mailboxId],
+      ])
     }
   })
 }

@@ -1,4 +1,4 @@
-// What of an outside account is lastingly not as it is at its server: each is told with a sentence and a next step.
+// What of an outside account is lastingly not as it is at its server: each is named with a sentence and a next step.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -12,10 +12,10 @@ before(async () => {
 })
 after(() => models[Symbol.asyncDispose]())
 
-const told = async (mailbox: ModelMailbox) =>
+const named = async (mailbox: ModelMailbox) =>
   (await mailbox.record()).differences.map(({ kind, folder }: Json) => [kind, folder])
 
-test('a folder whose name the server refuses is told until it has another one', async () => {
+test('a folder whose name the server refuses is named until it has another one', async () => {
   const mailbox = await models.attach({}, (account) => {
     account.add('INBOX', modelMessage())
     account.fault = (command, moment, path) => {
@@ -24,30 +24,30 @@ test('a folder whose name the server refuses is told until it has another one', 
     }
   })
   await mailbox.settle(1)
-  assert.deepEqual(await told(mailbox), [])
+  assert.deepEqual(await named(mailbox), [])
   const { store, mail } = mailbox
   const { id } = await createFolder(mailbox, 'a.b', null)
   await createFolder(mailbox, 'below', id)
   await mailbox.import(modelMessage(), id)
   await mailbox.settle(1)
-  assert.deepEqual(await told(mailbox), [['folder_name', 'a.b']])
+  assert.deepEqual(await named(mailbox), [['folder_name', 'a.b']])
   const record = await mailbox.record()
   assert.match(record.status_reason, /does not take the folder a\.b: it is only here.*Character not allowed/)
   assert.match(record.differences[0].next_step, /another name/)
   await store.folderEdits.update(mail, id, { name: 'ab' }, () => {})
   await mailbox.settle(2)
-  assert.deepEqual([await told(mailbox), (await mailbox.record()).status_reason], [[], null])
+  assert.deepEqual([await named(mailbox), (await mailbox.record()).status_reason], [[], null])
   assert.equal(mailbox.account.folder('ab').messages.size, 1)
 })
 
-test('a folder in which the server lets nothing be changed is told, and what is changed in it stays here', async () => {
+test('a folder in which the server lets nothing be changed is named, and changes in it stay here', async () => {
   const mailbox = await models.attach({}, (account) => {
     account.create('Shared')
     account.add('Shared', modelMessage())
     account.readOnly.add('Shared')
   })
   await mailbox.settle(1)
-  assert.deepEqual(await told(mailbox), [['read_only', 'Shared']])
+  assert.deepEqual(await named(mailbox), [['read_only', 'Shared']])
   const placed = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers())
   const ids = [...placed.values()].map(({ id }) => id)
   await mailbox.store.edits.change(mailbox.mail, ids, { keywords: { add: ['$flagged'] } })
@@ -57,7 +57,7 @@ test('a folder in which the server lets nothing be changed is told, and what is 
   mailbox.account.readOnly.clear()
   mailbox.account.touch(mailbox.account.folder('Shared'))
   await mailbox.settle(1)
-  assert.deepEqual(await told(mailbox), [])
+  assert.deepEqual(await named(mailbox), [])
 })
 
 async function createFolder({ store, mail }: ModelMailbox, name: string, parentId: string | null) {

@@ -51,6 +51,7 @@ import { removalCounts } from './0048-removal-counts.ts'
 import { skippedMessages } from './0049-skipped-messages.ts'
 import { outsideDifferences } from './0050-outside-differences.ts'
 import { unfinishedCopies } from './0051-unfinished-copies.ts'
+import { endedAccounts } from './0052-ended-accounts.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -108,5 +109,6 @@ export const mailMigrations = [
   skippedMessages,
   outsideDifferences,
   unfinishedCopies,
+  endedAccounts,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -79,14 +79,7 @@ function Shown({ account }: { account: RemoteAccount }) {
               </Button>
             )}
             {held.map(({ at }) => (
-              <Fragment key={at}>
-                <Button size="short" icon="undo-2" onPress={() => setOpen({ side: at, verb: 'undo-removal' })}>
-                  {words.undoRemoval}
-                </Button>
-                <Button size="short" kind="danger" onPress={() => setOpen({ side: at, verb: 'confirm-removal' })}>
-                  {words.confirmRemoval[at]}
-                </Button>
-              </Fragment>
+              <DecisionButtons key={at} side={at} onChoose={setOpen} />
             ))}
           </span>
         )}
@@ -96,6 +89,19 @@ function Shown({ account }: { account: RemoteAccount }) {
         <DecideRemoval account={account} decision={open} onClose={() => setOpen(null)} />
       )}
     </ToneLine>
+  )
+}
+
+function DecisionButtons({ side, onChoose }: { side: Side; onChoose: (decision: Decision) => void }) {
+  return (
+    <Fragment>
+      <Button size="short" icon="undo-2" onPress={() => onChoose({ side, verb: 'undo-removal' })}>
+        {words.undoRemoval}
+      </Button>
+      <Button size="short" kind="danger" onPress={() => onChoose({ side, verb: 'confirm-removal' })}>
+        {words.confirmRemoval[side]}
+      </Button>
+    </Fragment>
   )
 }
 
