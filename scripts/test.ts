@@ -14,7 +14,7 @@ import { Outline, type TestEvent } from './outline.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A file that takes longer than this hangs, or left something open behind its last test; it is ended and has failed. */
-const FILE_LIMIT_MS = 480_000
+const FILE_LIMIT_MS = 900_000
 
 /** Files that take longest, each in a process of its own; the first of them begins first. */
 const LONG = [

@@ -305,11 +305,11 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
       ...['send_hourly', 'send_daily'].map((column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`),
       ...['mailboxes_address', 'mailboxes_outside_address'].map((index) => `DROP INDEX ${index}`),
       "CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted'",
-      'DROP TABLE former_members',
+      ...['former_members', 'unfinished_copies'].map((table) => `DROP TABLE ${table}`),
       'DROP INDEX keys_created_by',
       'ALTER TABLE webhooks DROP COLUMN set_by',
       ...['DROP TRIGGER kept_contents_email_deleted', 'DROP TABLE kept_contents', 'DROP INDEX emails_resent'],
-      'ALTER TABLE emails DROP COLUMN resent_from',
+      ...['resent_from', 'is_changed'].map((column) => `ALTER TABLE emails DROP COLUMN ${column}`),
       'DELETE FROM migrations WHERE number >= 20',
     ],
     'blobs.db': [

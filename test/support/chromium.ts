@@ -11,7 +11,7 @@ import type { PersonClient } from './person.ts'
 const PROGRAM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ?? '/usr/bin/chromium'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** A page that needs longer hangs. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 60_000
 /** WCAG 2.2 A and AA, and best practices: every rule, in light and on a phone, where other parts are visible. */
 const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 /** The rules that look at colours: a page in dark has the parts, names and sizes of the same page in light. */

@@ -45,7 +45,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-directory-'))
   const dns = await startDns(zone)
   // DNS timeouts use real time, whatever the clock of the directory.
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock, timeoutMs: 500 })
+  const resolver = openResolver({ servers: [dns.address], clock: systemClock, timeoutMs: 30_000 })
   await copyEmptyDatabase(join(folder, 'mail.db'))
   const db = new Db({ file: join(folder, 'mail.db') })
   const clock = new ManualClock()

@@ -18,7 +18,7 @@ const TABS = 3
 /** Scripts of a first load beside the one that starts the page; more are more round trips. */
 const FIRST_LOAD_FILES = 5
 /** What does not close by then stays open. */
-const GONE_LIMIT_MS = 10_000
+const GONE_LIMIT_MS = 60_000
 const LOOKS = ['light', 'dark', 'phone'] as const
 
 /** Keeps what has the focus in the moment in which an element is gone: a key that is pressed then must not be lost. */

@@ -94,12 +94,14 @@ describe('as a process', () => {
 
   it('ends with a sentence when one of its databases is damaged', async (t) => {
     const env = onFreePorts('damaged')
-    assert.deepEqual(await once(start(['setup'], env), 'exit'), [0, null])
+    const setup = start(['setup'], env)
+    const complaint = setup.stderr!.setEncoding('utf8').toArray()
+    assert.deepEqual(await once(setup, 'exit'), [0, null], (await complaint).join(''))
     await writeFile(join(env.DATA_DIR, 'blobs.db'), 'no database, but long enough to be looked at'.repeat(100))
     const child = start(['serve'], env)
     t.after(() => child.kill('SIGKILL'))
     const told = child.stderr!.setEncoding('utf8').toArray()
-    assert.deepEqual(await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }), [1, null])
+    assert.deepEqual(await once(child, 'exit', { signal: AbortSignal.timeout(60_000) }), [1, null])
     assert.match((await told).join(''), /^mailstead: The database .*blobs\.db cannot be opened: [^\n]*\n$/)
   })
 

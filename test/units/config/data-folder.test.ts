@@ -115,7 +115,7 @@ describe('what is wrong is said in one sentence that names it', () => {
     await says({}, join(dir, 'keys'), 'is a file')
   })
 
-  it('a folder that cannot be created, instead of trying for ever', { timeout: 10_000 }, async () => {
+  it('a folder that cannot be created, instead of trying for ever', { timeout: 30_000 }, async () => {
     await says({ DATA_DIR: '/proc/mailstead/data' }, '/proc/mailstead', 'cannot be created', 'DATA_DIR')
   })
 

@@ -347,7 +347,7 @@ describe('bytes that are no request', () => {
       socket.write('nonsense\r\n\r\n')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    const closed = once(socket, 'close', { signal: AbortSignal.timeout(5_000) })
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) })
     seen.gate.resolve()
     await closed
     assert.match(text(), /\r\nConnection: keep-alive\r\n[\s\S]*onetwo$/i)

@@ -10,7 +10,7 @@ import { DIAGNOSTIC_MAX, RECIPIENTS_MAX, REPORT_TEXT_MAX } from '../../../src/re
 import { GROUP_FIELDS_MAX, readStatusFields, STATUS_FIELD_MAX } from '../../../src/reports/status-fields.ts'
 
 // Texts are cut at 256 KiB: the square of that still comes to an end, but not in this time.
-const ends = { timeout: 15_000 }
+const ends = { timeout: 60_000 }
 const DAEMON = 'From: mailer-daemon@x.test\r\nSubject: Undelivered Mail\r\n'
 const STATUS = 'Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n'
 
