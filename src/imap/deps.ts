@@ -7,6 +7,7 @@ import type { AnnotationChanges } from './annotation-changes.ts'
 import type { CompressionSlots } from './compressor.ts'
 import type { ImapMeters } from './meters.ts'
 import type { Searcher } from './search/searcher.ts'
+import type { SortOrders } from './search/sort-orders.ts'
 import type { ViewCache } from './view-cache.ts'
 
 export interface ImapDeps extends Context {
@@ -16,6 +17,8 @@ export interface ImapDeps extends Context {
   annotationChanges: AnnotationChanges
   /** Large searches, in a thread of their own. */
   searcher: Searcher
+  /** The orders of folders that sessions have asked for. */
+  sortOrders: SortOrders
   /** Messages of APPEND and REPLACE while they arrive; apart from that of SMTP, so that neither holds up the other. */
   appendSpool: Spool
   connections: ConnectionCounter

@@ -22,6 +22,7 @@ import { SWEEP_MS } from './limits.ts'
 import { ImapMeters } from './meters.ts'
 import { capabilityCode } from './offered.ts'
 import { Searcher } from './search/searcher.ts'
+import { SortOrders } from './search/sort-orders.ts'
 import { ImapSession, type SessionOwner } from './session.ts'
 import { SessionChanges } from './session-changes.ts'
 import { checkSession } from './session-check.ts'
@@ -84,7 +85,8 @@ class ImapListener implements ImapService {
     })
     const appendSpool = new Spool(join(folder.path, 'spool-imap'), APPEND_SPOOL)
     const annotationChanges = new AnnotationChanges()
-    const shared = { views, annotationChanges, searcher, appendSpool, compression, meters }
+    const sortOrders = new SortOrders()
+    const shared = { views, annotationChanges, searcher, sortOrders, appendSpool, compression, meters }
     this.#app = { ...app, ...shared, connections: this.#connections }
     app.metrics.add(meters.registry)
     for (const protocol of PROTOCOLS) {

@@ -6,6 +6,7 @@ import { changedSince } from './changes.ts'
 import { floorOf } from './changes-history.ts'
 import { pathOf } from './folders.ts'
 import { expungedSince, type UidRange } from './folders-expunged.ts'
+import { type EntryCondition, matchingUids } from './folders-search.ts'
 import { ENTRY_FLAGS } from './messages/keywords.ts'
 import { threadOf } from './messages/thread-messages.ts'
 import type { Account, FolderRole } from './records.ts'
@@ -238,6 +239,11 @@ export class FolderViews {
       `SELECT ${ENTRY} FROM message_folders e WHERE e.folder = ? AND e.uid > ? AND e.mod_seq > ? ORDER BY e.uid LIMIT ?`,
       [folder, after, modSeq, limit],
     )
+  }
+
+  /** The UIDs of entries that match a condition, ascending. In the scan thread. */
+  matchingUids(folder: number, condition: EntryCondition): Promise<Float64Array> {
+    return matchingUids(this.#db, folder, condition)
   }
 
   /** See {@link expungedSince}: null means that every UID below UIDNEXT that is not in the folder counts as gone. */

@@ -42,6 +42,9 @@ const SEARCHES = [
   ...['ALL', 'UNSEEN', 'SUBJECT "s1"', 'FROM "Person 1"', 'SENTSINCE 10-Jan-2024', 'NOT SUBJECT copper', 'RECENT'],
   ...['OR SUBJECT s17 SINCE 20-Jan-2024', 'HEADER Message-ID "<1"', 'BODY lantern', 'BODY absent', 'HEADER X-Rare ""'],
   ...['OR BODY lantern SUBJECT copper', 'KEYWORD x', 'UID 1:100,500:600', 'LARGER 10 NOT 7:9'],
+  // These need the entries alone.
+  ...['UNDELETED UNSEEN', 'NOT (SEEN OR SMALLER 10 FLAGGED)', 'OR 5 SEEN', '1:50 UID 20:* LARGER 1', 'SMALLER 1'],
+  ...['ON 10-Jan-2024', 'BEFORE 10-Jan-2024 NOT BEFORE 5-Jan-2024', 'SAVEDSINCE 1-Jan-2024', 'OLDER 60', 'YOUNGER 60'],
 ]
 
 it('every kind of key finds what it finds part by part on the first thread', async () => {
@@ -138,4 +141,40 @@ it('damaged content is a warning, in the search thread as on the first thread', 
     assert.match(reply.untagged[0]!, /^\* NO \[CORRUPTION\] The content of messages is damaged: UID 1:/)
     assert.equal(reply.untagged.at(-1), '* SEARCH')
   }
+})
+
+it('the order that is kept for the next SORT is the one of all messages, also with new ones and without those that left', async () => {
+  const other = await logInImap(appliance, mailbox)
+  await other.run('SELECT INBOX')
+  const criteria = ['SUBJECT', 'FROM', 'REVERSE FROM DATE', 'ARRIVAL', 'DISPLAYTO SIZE', 'CC']
+  const agree = async (key: string) => {
+    for (const one of criteria) {
+      // MODSEQ needs the numbers of all messages: nothing is kept for it.
+      const whole = (await client.run(`UID SORT (${one}) UTF-8 MODSEQ 1 ${key}`)).untagged.find((line) =>
+        line.startsWith('* SORT'),
+      )!
+      const expected = whole
+        .replace(/ \(MODSEQ \d+\)$/, '')
+        .split(' ')
+        .slice(2)
+        .map(Number)
+      assert.ok(expected.length > 0)
+      assert.deepEqual(await numbers(`UID SORT (${one}) UTF-8 ${key}`), expected, `${one} ${key}`)
+    }
+  }
+  await agree('ALL')
+  await agree('UNSEEN')
+  await agree('SUBJECT copper')
+  for (const subject of ['A first one', 'copper', 'zebra']) {
+    const text = `From: ${subject}@x.test\r\nSubject: ${subject}\r\n\r\nx`
+    await other.run(`APPEND INBOX {${text.length}}`, text)
+  }
+  await client.run('NOOP')
+  await agree('ALL')
+  await other.run('STORE 10:20 +FLAGS (\\Deleted)')
+  await other.run('EXPUNGE')
+  await agree('UID 1:300')
+  await client.run('NOOP')
+  await agree('ALL')
+  other.close()
 })

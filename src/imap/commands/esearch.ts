@@ -69,7 +69,7 @@ async function search(session: ImapSession, request: EsearchArguments, tag: stri
   for (const source of foldersOf(session, sources)) {
     const folder = source.isSelected ? selected : await otherFolder(session, source.n)
     if (folder === null) continue
-    const { hits } = await searchFolder(session, folder, key)
+    const { hits } = await searchFolder(session, folder, key, { withoutModSeqs: !usesModSeq })
     if (returns.save) session.saved = savedOf(hits, returns)
     // RFC 7377 §2: mailboxes without matches are left out.
     if (hits.length > 0)

@@ -26,7 +26,7 @@ async function search(
   const folder = selectedForSearch(session)
   // RFC 5182 §2.1: a search that fails empties the result.
   if (isSaving) session.saved = []
-  const { hits } = await searchFolder(session, folder, key)
+  const { hits } = await searchFolder(session, folder, key, { withoutModSeqs: !usesModSeq })
   if (isSaving) session.saved = savedOf(hits, request.returns!)
   const options = { view: isUid ? null : folder.view, withModSeq: usesModSeq && hits.length > 0 }
   const returns = request.returns ?? (session.isRev2 ? ALL : null)

@@ -15,6 +15,7 @@ import type { Ordered, ThreadAlgorithm } from '../search/hit-facts.ts'
 import { SearchHits } from '../search/hits.ts'
 import { type SearchedFolder, searchFolder, selectedForSearch } from '../search/run.ts'
 import type { SortCriterion, SortKey } from '../search/sort.ts'
+import { ORDERED_FROM, sortedByOrder } from '../search/sort-folder.ts'
 import { command, type ImapSession } from '../session.ts'
 import { assertNumbersAllowed } from '../uid-only.ts'
 import { savedOf, tagCorrelator } from './search.ts'
@@ -65,8 +66,10 @@ async function sorted(
   session: ImapSession,
   folder: SearchedFolder,
   key: SearchKey,
-  criteria: readonly SortCriterion[],
+  { criteria, usesModSeq }: Pick<SortArguments, 'criteria' | 'usesModSeq'>,
 ): Promise<SearchHits> {
+  const isKept = !usesModSeq && folder.view.count >= ORDERED_FROM && criteria.every((one) => one.key !== 'relevancy')
+  if (isKept) return sortedByOrder(session, folder, key, criteria)
   const { ordered } = await searchFolder(session, folder, key, {
     collects: { kind: 'sort', criteria, key },
     most: SORT_MESSAGES,
@@ -87,7 +90,7 @@ export const sort = command({
     if (usesModSeq) session.enableCondstore()
     const folder = selectedForSearch(session)
     if (returns?.save) session.saved = []
-    const hits = await sorted(session, folder, key, criteria)
+    const hits = await sorted(session, folder, key, { criteria, usesModSeq })
     if (returns?.save) session.saved = savedOf(hits, returns)
     const options = { view: isUid ? null : folder.view, withModSeq: usesModSeq && hits.length > 0 }
     if (returns === null) await sayNumbers(session, 'SORT', hits, options)

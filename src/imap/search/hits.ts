@@ -31,6 +31,11 @@ export class SearchHits {
     return new SearchHits({ uids, modSeqs })
   }
 
+  /** Hits whose modification numbers are not needed. */
+  static ofUids(uids: Uint32Array): SearchHits {
+    return new SearchHits({ uids, modSeqs: new Float64Array(uids.length) })
+  }
+
   /** Those at some positions. */
   at(positions: readonly number[]): SearchHits {
     const uids = Uint32Array.from(positions, (at) => this.uids[at]!)

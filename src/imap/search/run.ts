@@ -1,6 +1,7 @@
 // Runs a search over a folder in pages: what is cheap first, and content only of messages that are undecided without it.
 
 import { countOf, type NumberRange, piecesOfRanges } from '../../base/number-ranges.ts'
+import type { EntryCondition } from '../../store/folders-search.ts'
 import { damageSentence, formatAnswer, no } from '../answers.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
@@ -9,6 +10,7 @@ import { uidsInView } from '../message-sets.ts'
 import type { ImapSession } from '../session.ts'
 import { TimeSlice } from '../time-slice.ts'
 import { intersectRanges, type UidView } from '../views.ts'
+import { entryCondition } from './entry-search.ts'
 import { type Collection, type Ordered, orderCollected } from './hit-facts.ts'
 import { SearchHits } from './hits.ts'
 import { kindsOf, leavesOf } from './key-kinds.ts'
@@ -22,8 +24,8 @@ export const HERE_MESSAGES = 250
 /** More content than this is read in the search thread, bytes. */
 const HERE_BYTES = 256 * 1024
 const HERE_CONTENTS = 20
-/** UIDs of one page. */
-const PAGE = 4000
+/** UIDs of one page. It ends by its time: handing over many short ones takes longer than their work on a busy machine. */
+const PAGE = 20_000
 const NO_TEXTS: ReadonlyMap<SearchKey, ReadonlySet<number>> = new Map()
 
 /** A folder as the session that searches it knows it. */
@@ -41,6 +43,8 @@ export interface SearchOptions {
   collects?: Collection
   /** With more hits the search fails: LIMIT. */
   most?: number
+  /** The modification numbers of hits are not needed: they are 0. */
+  withoutModSeqs?: boolean
 }
 
 /** What was found. */
@@ -71,6 +75,8 @@ export function searchFolder(
   options: SearchOptions = {},
 ): Promise<SearchOutcome> {
   const search = new FolderSearch(session, folder, key, options)
+  const condition = options.withoutModSeqs && !search.isSmall ? entryCondition(key, session.app.clock.now()) : null
+  if (condition !== null && options.collects === undefined) return search.byEntries(condition)
   return search.isSmall ? search.run() : session.app.searcher.during(session.signedIn.account.n, () => search.run())
 }
 
@@ -106,6 +112,20 @@ class FolderSearch {
     return this.#total <= HERE_MESSAGES
   }
 
+  /** One statement instead of pages: what the candidates are is known, or a scan of the entries tells it. */
+  async byEntries(condition: EntryCondition): Promise<SearchOutcome> {
+    const session = this.#session
+    const { views } = session.app.store
+    const { n } = this.#folder
+    const found = condition.kind === 'all' ? null : await views.matchingUids(n, condition)
+    // Messages that are gone are not found, also when that has not been announced yet.
+    const current = found === null ? ((await session.app.views.current(n))?.view.ranges() ?? []) : null
+    await session.app.db.durable()
+    session.assertRunning()
+    const ranges = current === null ? this.#candidates : intersectRanges(this.#candidates, current)
+    return { hits: this.#checked(SearchHits.ofUids(uidsOf(ranges, this.#total, found))), ordered: null }
+  }
+
   async run(): Promise<SearchOutcome> {
     this.#session.assertRunning()
     const pages: PageResult[] = []
@@ -115,10 +135,16 @@ class FolderSearch {
     const others = undecided.uids.length === 0 ? SearchHits.NONE : await this.#byContent(undecided)
     const hits = found.mergedWith(others)
     if (this.#damaged.size > 0) this.#sayDamaged()
-    const { collects = { kind: 'hits' }, most = hits.length } = this.#options
-    if (hits.length > most) throw no('LIMIT', 'The search finds too many messages for this command.')
+    const { collects = { kind: 'hits' } } = this.#options
+    this.#checked(hits)
     const ordered = collects.kind === 'hits' ? null : await this.#order(collects)
     return { hits, ordered }
+  }
+
+  #checked(hits: SearchHits): SearchHits {
+    const { most = hits.length } = this.#options
+    if (hits.length > most) throw no('LIMIT', 'The search finds too many messages for this command.')
+    return hits
   }
 
   /** Looks at UIDs page by page. */
@@ -228,6 +254,22 @@ class FolderSearch {
       this.#session.assertRunning()
     }
   }
+}
+
+/** UIDs of ranges, as far as they are among those found; null for all. @param found ascending */
+function uidsOf(ranges: readonly NumberRange[], total: number, found: Float64Array | null): Uint32Array {
+  const uids = new Uint32Array(total)
+  let count = 0
+  if (found === null) for (const [first, last] of ranges) for (let uid = first; uid <= last; uid++) uids[count++] = uid
+  else {
+    let at = 0
+    for (const uid of found) {
+      while (at < ranges.length && ranges[at]![1] < uid) at++
+      if (at === ranges.length) break
+      if (ranges[at]![0] <= uid) uids[count++] = uid
+    }
+  }
+  return uids.subarray(0, count)
 }
 
 function joined(all: readonly PageResult['undecided'][]): Undecided {

@@ -8,6 +8,7 @@ import { FolderViews } from '../../store/folders-views.ts'
 import { MailReads } from '../../store/messages/mail-reads.ts'
 import { type OrderTask, orderCollected } from './hit-facts.ts'
 import { type PageTask, type SearchSource, searchPage } from './page.ts'
+import { type PlaceTask, placeInOrder } from './place.ts'
 
 /** Paths of the databases. */
 export interface SearchFiles {
@@ -71,6 +72,11 @@ export async function wordsTask({ files, task }: FileTask<WordsTask>): Promise<u
   if (found === null) return null
   const numbers = Float64Array.from(found).sort()
   return transferred(numbers, [numbers.buffer])
+}
+
+export async function placeTask({ files, task }: FileTask<PlaceTask>): Promise<unknown> {
+  const placed = await handingOn(() => placeInOrder(sourceOf(files), task))
+  return transferred(placed, [placed.buffer])
 }
 
 export function orderTask({ task }: FileTask<OrderTask>): unknown {

@@ -7,6 +7,7 @@ import { ThreadPool } from '../../base/thread-pool.ts'
 import { SEARCHES_AT_ONCE, SEARCHES_PER_MAILBOX } from '../limits.ts'
 import type { Ordered, OrderTask } from './hit-facts.ts'
 import type { PageResult, PageTask } from './page.ts'
+import type { PlaceTask } from './place.ts'
 import type { FileTask, SearchFiles, WordsTask } from './search-thread.ts'
 
 const IDLE_MS = 10_000
@@ -46,6 +47,11 @@ export class Searcher {
   /** Numbers of the messages of an account with the words of a text, ascending; null when it has none. */
   words(task: WordsTask): Promise<Float64Array | null> {
     return this.#run<Float64Array | null>('wordsTask', task)
+  }
+
+  /** The order is handed over. */
+  place(task: PlaceTask): Promise<Uint32Array> {
+    return this.#run<Uint32Array>('placeTask', task, [task.order.buffer])
   }
 
   /** The pages are handed over. */

@@ -47,10 +47,11 @@ export function sortValues(criteria: readonly SortCriterion[], message: SortMess
 
 /** The rows in order; equal ones by their numbers, ascending. @param criteria at least one */
 export function sortedRows(rows: readonly SortRow[], criteria: readonly SortCriterion[]): SortRow[] {
-  return rows.toSorted((a, b) => compare(a, b, criteria))
+  return rows.toSorted((a, b) => compareRows(a, b, criteria))
 }
 
-function compare(a: SortRow, b: SortRow, criteria: readonly SortCriterion[]): number {
+/** Which of two messages is first: negative for the first one. */
+export function compareRows(a: SortRow, b: SortRow, criteria: readonly SortCriterion[]): number {
   for (let at = 0; at < criteria.length; at++) {
     const left = a.values[at]!
     const right = b.values[at]!

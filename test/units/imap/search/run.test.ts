@@ -9,7 +9,7 @@ import { Searcher } from '../../../../src/imap/search/searcher.ts'
 import type { ImapSession } from '../../../../src/imap/session.ts'
 import { UidView } from '../../../../src/imap/views.ts'
 
-const COUNT = 10_000
+const COUNT = 50_000
 const folder = { n: 1, view: UidView.ofRuns([{ first: 1, count: COUNT }]), recent: [], saved: [] }
 const searcher = new Searcher({ mail: 'absent', blobs: 'absent' })
 after(() => searcher.close())
@@ -50,8 +50,8 @@ test('pages go on where their time had expired, and progress is reported between
   assert.equal(hits.length, COUNT / 2)
   assert.deepEqual([hits.uids[0], hits.uids.at(-1), hits.highestModSeq], [2, COUNT, COUNT])
   assert.deepEqual(session.reached, [
-    [4000, COUNT],
-    [8000, COUNT],
+    [20_000, COUNT],
+    [40_000, COUNT],
     [COUNT, COUNT],
   ])
 })

@@ -1,0 +1,76 @@
+// SORT of a folder by its kept order: the hits of the search in the order in which all messages of the folder are.
+
+import type { SearchKey } from '../grammar/search-keys.ts'
+import { SORT_MESSAGES } from '../limits.ts'
+import { piecesOf } from '../message-sets.ts'
+import type { ImapSession } from '../session.ts'
+import { TimeSlice } from '../time-slice.ts'
+import type { Ordered } from './hit-facts.ts'
+import { SearchHits } from './hits.ts'
+import { type SearchedFolder, searchFolder } from './run.ts'
+import type { SortCriterion } from './sort.ts'
+
+/** Smaller folders are sorted each time. */
+export const ORDERED_FROM = 500
+/** UIDs between two looks at the clock. */
+const AT_ONCE = 5000
+const ALL: SearchKey = { kind: 'all' }
+
+export async function sortedByOrder(
+  session: ImapSession,
+  folder: SearchedFolder,
+  key: SearchKey,
+  criteria: readonly SortCriterion[],
+): Promise<SearchHits> {
+  const { app, signedIn } = session
+  const { hits } = await searchFolder(session, folder, key, { most: SORT_MESSAGES, withoutModSeqs: true })
+  const { view } = folder
+  const above = (uid: number) => [...piecesOf(view.within([[uid + 1, 2 ** 32 - 1]]), view.count + 1)].flat()
+  const order = await app.sortOrders.of(
+    folder.n,
+    criteria,
+    { lastUid: view.lastUid, count: view.count, above },
+    {
+      async order() {
+        const options = { collects: { kind: 'sort', criteria, key: ALL }, most: SORT_MESSAGES } as const
+        const { ordered } = await searchFolder(session, folder, ALL, options)
+        return (ordered as Extract<Ordered, { kind: 'sort' }>).uids
+      },
+      async place(known, fresh) {
+        const task = { folder: folder.n, criteria, order: Uint32Array.from(known), fresh }
+        const placed = await app.searcher.during(signedIn.account.n, () => app.searcher.place(task))
+        await app.db.durable()
+        session.assertRunning()
+        return placed
+      },
+    },
+  )
+  return SearchHits.ofUids(await inOrder(session, folder, hits, order))
+}
+
+/** The hits in the order of the folder. */
+async function inOrder(
+  session: ImapSession,
+  { view }: SearchedFolder,
+  hits: SearchHits,
+  order: Uint32Array,
+): Promise<Uint32Array> {
+  const slice = new TimeSlice()
+  const isHit = new Uint8Array(view.count + 1)
+  const each = async (uids: Uint32Array, run: (uid: number) => void) => {
+    for (let at = 0; at < uids.length; at += AT_ONCE) {
+      for (const uid of uids.subarray(at, at + AT_ONCE)) run(uid)
+      await slice.pause()
+      session.assertRunning()
+    }
+  }
+  await each(hits.uids, (uid) => (isHit[view.sequenceOf(uid)] = 1))
+  // UIDs that are not in the view have the sequence number 0.
+  isHit[0] = 0
+  const sorted = new Uint32Array(hits.length)
+  let count = 0
+  await each(order, (uid) => {
+    if (isHit[view.sequenceOf(uid)] === 1) sorted[count++] = uid
+  })
+  return sorted.subarray(0, count)
+}
