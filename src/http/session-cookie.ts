@@ -3,8 +3,10 @@
 import { trimBlanks } from '../base/blanks.ts'
 import type { Config } from '../config/config.ts'
 import { DEVICE_MS } from '../people/devices.ts'
+import type { LinkRequest } from '../people/people.ts'
 import type { SignInBrowser, SignInSession } from '../people/sessions.ts'
 import { SESSION_MS, TRUSTED_MS } from '../people/sessions.ts'
+import type { RequestFacts } from './route.ts'
 
 const COOKIE_RULES = 'Path=/; HttpOnly; SameSite=Lax'
 
@@ -29,6 +31,11 @@ export function browserCookies(
   read: (name: string) => string | null,
 ): NonNullable<SignInBrowser['cookies']> {
   return { session: read(cookieName(config)), device: read(deviceName(config)) }
+}
+
+/** What a request for a sign-in link says of its browser. */
+export function linkRequestOf(config: Config, request: Pick<RequestFacts, 'source' | 'cookie'>): LinkRequest {
+  return { source: request.source, device: request.cookie(deviceName(config)) }
 }
 
 /** `__Host-`: this origin alone, over TLS, for all paths. A browser keeps such a cookie over https only (RFC 6265bis §4.1.3.2). */

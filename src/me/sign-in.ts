@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { record } from '../http/record.ts'
 import { answer, type RequestFacts, route } from '../http/route.ts'
 import { Default } from '../http/schema.ts'
-import { browserCookies, signInCookie } from '../http/session-cookie.ts'
+import { browserCookies, linkRequestOf, signInCookie } from '../http/session-cookie.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { FlowId, PasskeyRequest, PasskeyUse } from './credentials-schemas.ts'
 import { GUESS_LIMIT, SIGN_IN_ROUTE } from './me-route.ts'
@@ -39,7 +39,7 @@ const sendLink = route({
   reply: { status: 202, schema: Type.Object({ accepted: Type.Literal(true) }) },
   handle({ body, app, request }) {
     app.people.authentication.requireAllowed('link')
-    app.people.mailLinkSoon(body.email, (error) =>
+    app.people.mailLinkSoon(body.email, linkRequestOf(app.config, request), (error) =>
       app.log.debug({ event: 'people.link_not_mailed', err: error, request_id: request.id }, 'Sign-in link not mailed'),
     )
     return { accepted: true }

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Context } from '../context.ts'
 import { type RequestFacts, type Route, route } from '../http/route.ts'
-import { browserCookies, signInCookie, signOutHeaders } from '../http/session-cookie.ts'
+import { browserCookies, linkRequestOf, signInCookie, signOutHeaders } from '../http/session-cookie.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
 import type { SignInBrowser } from '../people/sessions.ts'
 import { html } from './markup.ts'
@@ -43,7 +43,7 @@ const askForLink = route({
   body: { form: true, schema: Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }) }) },
   limits: { throttle: { times: 10, seconds: 60 } },
   handle({ body, app, request }) {
-    app.people.mailLinkSoon(body.email, (error) =>
+    app.people.mailLinkSoon(body.email, linkRequestOf(app.config, request), (error) =>
       app.log.debug({ event: 'people.link_not_mailed', err: error, request_id: request.id }, 'Sign-in link not mailed'),
     )
     return sentences('Check your mail', [

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 
-/** Failures from one source until the person is locked for it. */
+/** Failures from one source, or one known browser, until the person is locked for it. */
 export const FAILURES_MAX = 5
 /** Failures from all sources until the person is locked for every one where they are not signed in. */
 export const FAILURES_OVERALL = 100
@@ -12,9 +12,29 @@ export const FAILURES_OVERALL = 100
 export const LOCK_MS = 15 * MINUTE_MS
 const KEPT_MAX = 10_000
 
+/** Where an attempt comes from. */
+export interface AttemptOrigin {
+  source: string
+  /**
+   * The key of a browser the person signed in with before, or of their open session; null without one. Its failures count apart, so that
+   * strangers lock it neither from elsewhere nor from the same source.
+   */
+  known: string | null
+  /** Whether the person is signed in at the source. */
+  isSignedIn: boolean
+}
+
+/** An attempt that was counted. */
+export interface CountedAttempt {
+  /** The proof was right: earlier failures of the origin no longer count. */
+  succeed(): void
+  /** Nothing was checked: the attempt does not count. */
+  takeBack(): void
+}
+
 export class SignInAttempts {
   readonly #clock: Clock
-  /** Times of failures by person and source, and by person. */
+  /** Times of failures by person and source, by person and known browser, and by person. */
   readonly #failures = new Map<string, number[]>()
 
   constructor({ clock }: { clock: Clock }) {
@@ -23,30 +43,38 @@ export class SignInAttempts {
 
   /**
    * Counts an attempt before it is checked, so that concurrent ones count too. The same for persons who do not exist.
-   * @param isKnown whether the person is signed in there: strangers elsewhere then cannot lock them out
-   * @returns to be called when it succeeded
    * @throws ProductError rate_limit_exceeded with the seconds until the lock ends
    */
-  begin(email: string, source: string, isKnown: boolean): () => void {
-    const keys: [key: string, max: number][] = [
-      [`${email} ${source}`, FAILURES_MAX],
-      [email, FAILURES_OVERALL],
-    ]
+  begin(email: string, { source, known, isSignedIn }: AttemptOrigin): CountedAttempt {
+    const own = known === null ? `${email} ${source}` : `${email} known ${known}`
+    const counted = known === null ? [own, email] : [own]
+    this.#refuseLocked(own, FAILURES_MAX)
+    if (known === null && !isSignedIn) this.#refuseLocked(email, FAILURES_OVERALL)
     const now = this.#clock.now()
-    for (const [key, max] of keys) {
-      const recent = this.#recent(key)
-      if (recent.length < max || (isKnown && key === email)) continue
-      const retryAfter = Math.ceil((recent[0]! + LOCK_MS - now) / 1000)
-      throw new ProductError('rate_limit_exceeded', 'Too many failed sign-ins. Wait, or sign in another way.', {
-        retryAfter,
-      })
+    for (const key of counted) this.#keep(key, [...this.#recent(key), now])
+    const takeBack = (key: string) => {
+      const remaining = this.#recent(key)
+      const at = remaining.lastIndexOf(now)
+      this.#keep(key, at === -1 ? remaining : remaining.toSpliced(at, 1))
     }
-    for (const [key] of keys) this.#keep(key, [...this.#recent(key), now])
-    return () => {
-      this.#failures.delete(`${email} ${source}`)
-      const left = this.#recent(email)
-      this.#keep(email, left.toSpliced(left.lastIndexOf(now), left.includes(now) ? 1 : 0))
+    return {
+      succeed: () => {
+        for (const key of counted) takeBack(key)
+        this.#failures.delete(own)
+      },
+      takeBack: () => {
+        for (const key of counted) takeBack(key)
+      },
     }
+  }
+
+  #refuseLocked(key: string, max: number): void {
+    const recent = this.#recent(key)
+    if (recent.length < max) return
+    const retryAfter = Math.ceil((recent[0]! + LOCK_MS - this.#clock.now()) / 1000)
+    throw new ProductError('rate_limit_exceeded', 'Too many failed sign-ins. Wait, or sign in another way.', {
+      retryAfter,
+    })
   }
 
   #recent(key: string): number[] {

@@ -3,9 +3,11 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Clock } from '../base/clock.ts'
 import { conflict, notFound, ProductError } from '../base/errors.ts'
+import type { TurnOwner } from '../base/fair-turns.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Reader, Tx } from '../db/db.ts'
-import { SignInAttempts } from './attempts.ts'
+import { type CountedAttempt, SignInAttempts } from './attempts.ts'
+import type { KnownDevices } from './devices.ts'
 import type { SignInScope } from './links.ts'
 import { checkPersonEmail } from './members.ts'
 import type { Passkey, Passkeys } from './passkeys.ts'
@@ -24,6 +26,12 @@ export type FreshProof =
   | { password: string }
   | { code: string }
 
+/** An attempt that is counted, and whose turn its computation takes. */
+interface BegunAttempt {
+  attempt: CountedAttempt
+  owner: TurnOwner
+}
+
 interface Deps {
   db: Db
   clock: Clock
@@ -32,6 +40,7 @@ interface Deps {
   passkeys: Passkeys
   recoveryCodes: RecoveryCodes
   sessions: Sessions
+  devices: Pick<KnownDevices, 'keyOf'>
   /** Whether a sign-in opens anything. */
   mayEnter(scope: CredentialScope): boolean
   signInAs(tx: Tx, scope: SignInScope, client: SignInBrowser): SignInSession
@@ -69,17 +78,20 @@ export class PersonAuthentication {
   async byPassword(written: string, password: string, browser: Browser): Promise<SignInSession> {
     this.requireAllowed('password')
     const email = checkPersonEmail(written)
-    const scope = await this.#checkPassword(email, password, this.#begin(email, browser.source))
+    const scope = await this.#checkPassword(email, password, this.#begin(email, browser))
     return this.#enter(scope, { ...browser, method: 'password' })
   }
 
   /** @throws ProductError authentication_required, rate_limit_exceeded */
   async byRecoveryCode(written: string, code: string, browser: Browser): Promise<SignInSession> {
     const email = checkPersonEmail(written)
-    const succeeded = this.#begin(email, browser.source)
-    const scope = await this.#deps.db.write((tx) => this.#deps.recoveryCodes.use(tx, email, code))
+    const { attempt } = this.#begin(email, browser)
+    const scope = await checked(
+      attempt,
+      this.#deps.db.write((tx) => this.#deps.recoveryCodes.use(tx, email, code)),
+    )
     if (scope === undefined) throw wrongProof()
-    succeeded()
+    attempt.succeed()
     return this.#enter(scope, { ...browser, method: 'recovery' })
   }
 
@@ -101,18 +113,18 @@ export class PersonAuthentication {
     }
     if ('password' in proof) {
       this.requireAllowed('password')
-      const succeeded = this.#attempts.begin(session.email, source, true)
-      const scope = await this.#checkPassword(session.email, proof.password, succeeded)
+      const scope = await this.#checkPassword(session.email, proof.password, this.#beginIn(session, source))
       if (!covers(scope, session)) throw wrongProof()
       return db.write((tx) => sessions.confirm(tx, session.id))
     }
-    const succeeded = this.#attempts.begin(session.email, source, true)
-    const until = await db.write((tx) => {
+    const { attempt } = this.#beginIn(session, source)
+    const confirming = db.write((tx) => {
       const scope = recoveryCodes.use(tx, session.email, proof.code)
       return scope !== undefined && covers(scope, session) ? sessions.confirm(tx, session.id) : null
     })
+    const until = await checked(attempt, confirming)
     if (until === null) throw wrongProof()
-    succeeded()
+    attempt.succeed()
     return until
   }
 
@@ -165,7 +177,7 @@ export class PersonAuthentication {
     this.#requireOwnPassword(session)
     this.#deps.requireWhole(session)
     checkPassword(password, session.email)
-    const hashed = await hashPassword(password)
+    const hashed = await hashPassword(password, { source: session.id, isPreferred: true })
     await this.#deps.db.write((tx) => {
       // Hashing takes a while.
       this.#deps.requireWhole(session, tx)
@@ -192,19 +204,30 @@ export class PersonAuthentication {
     return this.#deps.db.write((tx) => this.#deps.recoveryCodes.replace(tx, { email, teamId }))
   }
 
-  /** Counts an attempt; where the person is signed in already, the failures of other sources do not lock them out. */
-  #begin(email: string, source: string): () => void {
-    return this.#attempts.begin(
-      email,
-      source,
-      this.#deps.sessions.list(email).some((one) => one.source === source),
-    )
+  /** Counts an attempt; in a browser the person signed in with, and where they are signed in, strangers do not lock them out. */
+  #begin(email: string, { source, cookies }: Browser): BegunAttempt {
+    const { sessions, devices } = this.#deps
+    const known = devices.keyOf(email, cookies?.device ?? null)
+    const isSignedIn = sessions.list(email).some((session) => session.source === source)
+    return {
+      attempt: this.#attempts.begin(email, { source, known, isSignedIn }),
+      owner: { source: known ?? source, isPreferred: known !== null },
+    }
   }
 
-  async #checkPassword(email: string, password: string, succeeded: () => void): Promise<CredentialScope> {
+  /** Counts an attempt in an open session. */
+  #beginIn({ id, email }: SessionRecord, source: string): BegunAttempt {
+    return {
+      attempt: this.#attempts.begin(email, { source, known: id, isSignedIn: true }),
+      owner: { source: id, isPreferred: true },
+    }
+  }
+
+  async #checkPassword(email: string, password: string, { attempt, owner }: BegunAttempt): Promise<CredentialScope> {
     const person = this.#deps.persons.get(email)
-    if (!(await isPassword(password, person?.password ?? null))) throw wrongProof()
-    succeeded()
+    const isRight = await checked(attempt, isPassword(password, person?.password ?? null, owner))
+    if (!isRight) throw wrongProof()
+    attempt.succeed()
     return { email, teamId: person?.passwordTeamId ?? null }
   }
 
@@ -241,6 +264,16 @@ export class PersonAuthentication {
     if (left.password && allowed.includes('password')) return
     if (allowed.includes('link') && isLinkMailed(email)) return
     throw conflict('This is the last way to sign in. Add another one first.')
+  }
+}
+
+/** Waits for a check; one that could not be made does not count as an attempt. */
+async function checked<T>(attempt: CountedAttempt, check: Promise<T>): Promise<T> {
+  try {
+    return await check
+  } catch (error) {
+    attempt.takeBack()
+    throw error
   }
 }
 

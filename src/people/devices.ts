@@ -75,6 +75,11 @@ export class KnownDevices {
     return this.#isKnown(this.#db.read, email, token) ? token : null
   }
 
+  /** The key of a browser the person signed in with, for counts of its own; null for another one. @param token the value of its cookie */
+  keyOf(email: string, token: string | null): string | null {
+    return this.#isKnown(this.#db.read, email, token) ? sha256(token!).toString('hex') : null
+  }
+
   deleteOf(tx: Tx, email: string): void {
     tx.run('DELETE FROM known_devices WHERE email = ?', [email])
   }

@@ -112,7 +112,7 @@ export class FirstRun {
     }
     authentication.requireAllowed('password')
     checkPassword(credential.password, email)
-    const hashed = await hashPassword(credential.password)
+    const hashed = await hashPassword(credential.password, { source: email, isPreferred: true })
     return (tx) => persons.setPassword(tx, { email, teamId: null }, hashed)
   }
 

@@ -10,8 +10,10 @@ import type { PeopleDeps } from './deps.ts'
 export const SIGN_IN_MS = 15 * MINUTE_MS
 /** Lifetime of the link in a team invitation, ms. */
 export const INVITATION_MS = 7 * DAY_MS
-/** Messages with links to one person per hour, so that strangers cannot flood a mailbox. */
-export const LINK_MESSAGES_PER_HOUR = 3
+/** Messages with links to one person per hour that one source, one known browser or one team may cause. */
+export const LINK_MESSAGES_EACH = 3
+/** Messages with links to one person per hour by each kind of asker, so that strangers cannot flood a mailbox. */
+export const LINK_MESSAGES_PER_HOUR = 6
 const TOKEN_BYTES = 32
 export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{43}$'
 
@@ -25,6 +27,16 @@ export interface SignInScope {
   mailboxId: string | null
   /** The owner (`usr_…`) it was shown to; null otherwise. */
   shownBy: string | null
+}
+
+/**
+ * Who causes a message with a link. Strangers are counted by their source, and apart from browsers the person signed in with and from teams
+ * that invite them: they cannot use up the messages of these.
+ */
+export interface LinkAsker {
+  kind: 'stranger' | 'browser' | 'team'
+  /** The source, the key of the browser, or the team. */
+  key: string
 }
 
 export class Links {
@@ -90,20 +102,21 @@ export class Links {
     tx.run('DELETE FROM sign_in_links WHERE shown_by = ?', [memberId])
   }
 
-  /** Counts a message to a person. @returns false, without counting, when the hourly limit is reached */
-  countMessage(tx: Tx, email: string): boolean {
-    if (this.isMailLimitReached(email, tx)) return false
-    tx.insert('sign_in_mails', { email, at: this.#deps.clock.now() })
+  /** Counts a message to a person. @returns false, without counting, when an hourly limit is reached */
+  countMessage(tx: Tx, email: string, asker: LinkAsker): boolean {
+    if (this.isMailLimitReached(email, asker, tx)) return false
+    tx.insert('sign_in_mails', { email, kind: asker.kind, asker: asker.key, at: this.#deps.clock.now() })
     return true
   }
 
-  /** Whether the hourly limit of messages with links to a person is reached. */
-  isMailLimitReached(email: string, reader: Reader = this.#deps.db.read): boolean {
-    const row = reader.get<{ count: number }>(
-      'SELECT count(*) AS count FROM sign_in_mails WHERE email = ? AND at > ?',
-      [email, this.#deps.clock.now() - HOUR_MS],
-    )
-    return row!.count >= LINK_MESSAGES_PER_HOUR
+  /** Whether the hourly limit of an asker, or of all of its kind, is reached. */
+  isMailLimitReached(email: string, { kind, key }: LinkAsker, reader: Reader = this.#deps.db.read): boolean {
+    const { all, own } = reader.get<{ all: number; own: number }>(
+      `SELECT count(*) AS "all", count(*) FILTER (WHERE asker = ?) AS own FROM sign_in_mails
+       WHERE email = ? AND kind = ? AND at > ?`,
+      [key, email, kind, this.#deps.clock.now() - HOUR_MS],
+    )!
+    return own >= LINK_MESSAGES_EACH || all >= LINK_MESSAGES_PER_HOUR
   }
 
   /** Whether `prune` has something to delete. */

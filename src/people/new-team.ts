@@ -17,7 +17,7 @@ export async function newTeam(
   const inviteIn =
     ownerEmail === undefined
       ? undefined
-      : await people.prepareInvitation({ email: ownerEmail, role: 'owner' }, name, 'owner_email')
+      : await people.prepareInvitation({ email: ownerEmail, role: 'owner' }, { name }, 'owner_email')
   return db.write((tx) => {
     const team = teams.createIn(tx, name)
     inviteIn?.(tx, team.id)

@@ -3,7 +3,7 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalid, ProductError } from '../base/errors.ts'
-import { Semaphore } from '../base/semaphore.ts'
+import { FairTurns, type TurnOwner } from '../base/fair-turns.ts'
 
 export const PASSWORD_MIN = 10
 export const PASSWORD_MAX = 256
@@ -14,12 +14,14 @@ const TAG_BYTES = 32
 const SALT_BYTES = 16
 /** Computations at once: each takes 64 MiB and one of the four threads of the pool. */
 const AT_ONCE = 2
-/** Computations that wait; further ones are refused. */
-const WAITING_MAX = 16
+/** Computations of one source, or one known browser, that run or wait; further ones are refused. */
+export const COMPUTATIONS_EACH = 8
+/** Computations of strangers that wait, and as many of persons who are known. */
+const WAITING_MAX = 128
 const RETRY_SECONDS = 5
 
 const derive = promisify(argon2)
-const slots = new Semaphore(AT_ONCE)
+const turns = new FairTurns({ atOnce: AT_ONCE, each: COMPUTATIONS_EACH, waiting: WAITING_MAX })
 
 /** @throws ProductError validation_error for a password that is too short, too long or the address itself */
 export function checkPassword(password: string, email: string): void {
@@ -29,10 +31,14 @@ export function checkPassword(password: string, email: string): void {
   if (password.toLowerCase() === email) throw invalid('password', 'too_weak', 'The password must not be the address.')
 }
 
-/** @returns the parameters, the salt and the tag as one text @throws ProductError service_unavailable when too many wait */
-export async function hashPassword(password: string): Promise<string> {
+/**
+ * @param owner waits in a line of its own
+ * @returns the parameters, the salt and the tag as one text
+ * @throws ProductError service_unavailable when too many wait
+ */
+export async function hashPassword(password: string, owner: TurnOwner): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  const tag = await compute(password, salt)
+  const tag = await compute(password, salt, owner)
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${base64(salt)}$${base64(tag)}`
 }
 
@@ -41,16 +47,18 @@ const NO_PASSWORD = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${base64(Buf
 
 /**
  * Whether the password is the one that was hashed. Without a hash it takes as long, so that an answer does not show whether a person exists.
- * @throws ProductError service_unavailable when too many wait
+ * @param owner as in `hashPassword`
+ * @throws ProductError service_unavailable when too many wait: nothing was checked then
  */
-export async function isPassword(password: string, hashed: string | null): Promise<boolean> {
+export async function isPassword(password: string, hashed: string | null, owner: TurnOwner): Promise<boolean> {
   const [salt, tag] = (hashed ?? NO_PASSWORD).split('$').slice(4)
-  const made = await compute(password, Buffer.from(salt!, 'base64'))
+  const made = await compute(password, Buffer.from(salt!, 'base64'), owner)
   return timingSafeEqual(made, Buffer.from(tag!, 'base64')) && hashed !== null
 }
 
-function compute(password: string, nonce: Buffer): Promise<Buffer> {
-  if (slots.waiting >= WAITING_MAX) {
+async function compute(password: string, nonce: Buffer, owner: TurnOwner): Promise<Buffer> {
+  const turn = turns.take(owner)
+  if (turn === null) {
     const sentence = 'Too many sign-ins by password at this moment. Try again in a few seconds.'
     throw new ProductError('service_unavailable', sentence, { retryAfter: RETRY_SECONDS })
   }
@@ -64,7 +72,12 @@ function compute(password: string, nonce: Buffer): Promise<Buffer> {
     memory: MEMORY_KIB,
     passes: PASSES,
   }
-  return slots.during(1, () => derive('argon2id', parameters))
+  const end = await turn
+  try {
+    return await derive('argon2id', parameters)
+  } finally {
+    end()
+  }
 }
 
 function base64(bytes: Uint8Array): string {

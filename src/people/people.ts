@@ -13,7 +13,7 @@ import { FirstRun } from './first-run.ts'
 import { MailboxGrants } from './grants.ts'
 import { KnownPeople } from './known-people.ts'
 import { type LinkMailPolicy, linkMailPolicy, maySendNotices } from './link-mail.ts'
-import { INVITATION_MS, LINK_MESSAGES_PER_HOUR, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
+import { INVITATION_MS, type LinkAsker, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
 import { type MadeByMember, MadeCredentials } from './made-credentials.ts'
 import { MailboxSharing } from './mailbox-sharing.ts'
 import { checkPersonEmail, type MemberRole, Members, type TeamMember } from './members.ts'
@@ -31,6 +31,14 @@ const LINK_WINDOW_SECONDS = 3600
 export interface InvitedMember extends TeamMember {
   /** False when no link was mailed because the address belongs to this appliance. */
   isMailed: boolean
+}
+
+/** The browser that asks for a sign-in link. */
+export interface LinkRequest {
+  /** Address it comes from. */
+  source: string
+  /** The cookie by which it is recognised: see `devices.ts`. */
+  device: string | null
 }
 
 /** What a sign-in opens, and when its session began. */
@@ -100,7 +108,7 @@ export class People {
     const email = checkPersonEmail(person.email)
     // Checked again inside the unit of work.
     this.members.refuseExisting(this.#deps.db.read, team.id, email)
-    const inviteIn = await this.prepareInvitation({ email, role: person.role }, team.name)
+    const inviteIn = await this.prepareInvitation({ email, role: person.role }, team)
     const mailbox = this.#ownMailbox(team.id, email)
     const notices = mailbox !== undefined ? await this.sharing.prepareNotices(team.id, mailbox, email, 'owner') : []
     return this.#deps.db.write((tx) => {
@@ -113,33 +121,35 @@ export class People {
 
   /**
    * Prepares the message of an invitation to a team that may not exist yet.
+   * @param team its id, where it exists already
    * @param field the name of the address in errors
    * @returns a function that creates the member and sends the message inside a unit of work
    * @throws ProductError validation_error; inside, conflict when the person is a member already, and rate_limit_exceeded
    */
   async prepareInvitation(
     person: { email: string; role: MemberRole },
-    teamName: string,
+    team: { id?: string; name: string },
     field = 'email',
   ): Promise<(tx: Tx, teamId: string) => InvitedMember> {
     const email = checkPersonEmail(person.email, field)
-    const messageOf = (url: string) => invitationMessage({ to: email, team: checkName(teamName, 100), url })
+    const messageOf = (url: string) => invitationMessage({ to: email, team: checkName(team.name, 100), url })
     const policy = this.linkMailPolicy(email)
     // Checked again inside the unit of work; this check saves preparing a message that would not be sent.
-    if (policy.mailed && this.links.isMailLimitReached(email)) throw mailedTooOften()
+    const asker = { kind: 'team', key: team.id ?? '' } as const
+    if (policy.mailed && this.links.isMailLimitReached(email, asker)) throw mailedTooOften()
     const sendIn = policy.mailed ? await this.#prepareLink(email, policy.mailboxId, INVITATION_MS, messageOf) : null
     return (tx, teamId) => {
       const member = this.members.add(tx, teamId, { email, role: person.role })
-      if (sendIn !== null && !this.links.countMessage(tx, email)) throw mailedTooOften()
+      if (sendIn !== null && !this.links.countMessage(tx, email, { ...asker, key: teamId })) throw mailedTooOften()
       sendIn?.(tx)
       return { ...member, isMailed: policy.mailed }
     }
   }
 
   #openAuthentication(): PersonAuthentication {
-    const { persons, passkeys, recoveryCodes, sessions } = this
+    const { persons, passkeys, recoveryCodes, sessions, devices } = this
     return new PersonAuthentication({
-      ...{ ...this.#deps, persons, passkeys, recoveryCodes, sessions },
+      ...{ ...this.#deps, persons, passkeys, recoveryCodes, sessions, devices },
       mayEnter: (scope) => this.mayEnter(scope),
       requireWhole: (session, reader) => this.requireWhole(session, reader),
       signInAs: (tx, scope, client) => this.signInAs(tx, scope, client),
@@ -170,10 +180,11 @@ export class People {
   /**
    * Mails a sign-in link to a known person, and nothing to other addresses. Runs in the background, so that the response time does not
    * reveal whether the address is known.
+   * @param from the browser that asks: one the person signed in with has a count of its own
    * @param fail called with the error
    */
-  mailLinkSoon(written: string, fail: (error: unknown) => void): void {
-    this.#inBackground(this.#mailLink(written).catch(fail))
+  mailLinkSoon(written: string, from: LinkRequest, fail: (error: unknown) => void): void {
+    this.#inBackground(this.#mailLink(written, from).catch(fail))
   }
 
   #inBackground(work: Promise<void>): void {
@@ -186,11 +197,14 @@ export class People {
     while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)
   }
 
-  async #mailLink(written: string): Promise<void> {
+  async #mailLink(written: string, { source, device }: LinkRequest): Promise<void> {
     const email = checkPersonEmail(written)
     if (!this.#deps.config.SIGN_IN.includes('link') || !this.mayEnter({ email, teamId: null })) return
     const policy = this.linkMailPolicy(email)
-    if (!policy.mailed || !(await this.#deps.db.write((tx) => this.links.countMessage(tx, email)))) return
+    if (!policy.mailed) return
+    const known = this.devices.keyOf(email, device)
+    const asker: LinkAsker = known === null ? { kind: 'stranger', key: source } : { kind: 'browser', key: known }
+    if (!(await this.#deps.db.write((tx) => this.links.countMessage(tx, email, asker)))) return
     const messageOf = (url: string) => signInMessage({ to: email, url })
     const sendIn = await this.#prepareLink(email, policy.mailboxId, SIGN_IN_MS, messageOf)
     await this.#deps.db.write(sendIn)
@@ -391,6 +405,6 @@ export class People {
 }
 
 function mailedTooOften(): ProductError {
-  const sentence = `This person received ${LINK_MESSAGES_PER_HOUR} messages with links within the hour. Try again later.`
+  const sentence = 'This person received several invitations within the hour. Try again later.'
   return new ProductError('rate_limit_exceeded', sentence, { retryAfter: LINK_WINDOW_SECONDS })
 }

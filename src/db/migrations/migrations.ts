@@ -52,6 +52,7 @@ import { skippedMessages } from './0049-skipped-messages.ts'
 import { outsideDifferences } from './0050-outside-differences.ts'
 import { unfinishedCopies } from './0051-unfinished-copies.ts'
 import { endedAccounts } from './0052-ended-accounts.ts'
+import { linkAskers } from './0053-link-askers.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -110,5 +111,6 @@ export const mailMigrations = [
   outsideDifferences,
   unfinishedCopies,
   endedAccounts,
+  linkAskers,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]
