@@ -60,6 +60,13 @@ export const settings = {
 
   HTTP_PORT: { ...Port, default: 8080, description: 'TCP port of the Management and Mailbox API.' },
   HTTP_BIND: Type.String({ default: '0.0.0.0', description: 'Address the HTTP servers listen on.' }),
+  HTTP_MAX_PER_ADDRESS: Type.Integer({
+    default: 500,
+    minimum: 1,
+    maximum: 65535,
+    description:
+      'Maximum number of open connections of each HTTP port per source address (IPv6: per /64). Those of TRUSTED_PROXIES are not counted.',
+  }),
   SEND_PORT: { ...Port, default: 8081, description: 'TCP port of the Sending API.' },
   APP_ORIGIN: {
     ...Origin,

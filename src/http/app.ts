@@ -3,7 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Koa from 'koa'
-import { ProductError } from '../base/errors.ts'
+import type { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Service } from '../base/lifecycle.ts'
 import { isAgentSecret } from '../base/secrets.ts'
@@ -148,7 +148,9 @@ function openListener(context: Omit<ListenerContext, 'streams'>): Listener {
   return new Listener({
     clock,
     handler: mount(listener),
-    refuse: (socket, sentence) => refusal(listener, socket, sentence),
+    refuse: (socket, error) => refusal(listener, socket, error),
+    perAddress: context.app.config.HTTP_MAX_PER_ADDRESS,
+    isProxy: (address) => context.sources.isProxy(address),
     failed: (error) => log.error({ event: 'http.accept_failed', err: error }, 'Connections cannot be accepted'),
   })
 }
@@ -162,10 +164,9 @@ function headersOf(origin: string): ListenerContext['headers'] {
   ]
 }
 
-/** A whole response for bytes that are not a request, with the usual envelope and headers. */
-function refusal(listener: ListenerContext, socket: Socket, sentence: string): string {
+/** A whole response for bytes that are not a request, or a connection that is not admitted, with the usual envelope and headers. */
+function refusal(listener: ListenerContext, socket: Socket, error: ProductError): string {
   const id = newId('request')
-  const error = new ProductError('invalid_parameter', sentence)
   const status = statusOf(error.code)
   const member = errorMember(error, listener.app.config.APP_ORIGIN)
   const body = JSON.stringify({ ok: false, error: member, meta: { request_id: id } })
@@ -179,6 +180,7 @@ function refusal(listener: ListenerContext, socket: Socket, sentence: string): s
     ['Content-Type', 'application/json; charset=utf-8'],
     ['Content-Length', Buffer.byteLength(body)],
     ['Connection', 'close'],
+    ...(error.retryAfter === undefined ? [] : [['Retry-After', error.retryAfter]]),
   ]
   const lines = headers.map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')

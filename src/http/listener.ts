@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
 import { CLOSING_MS } from '../base/lifecycle.ts'
+import { ConnectionCounter } from '../net/connections.ts'
 
 /** Time limit for a whole header (slowloris), ms. */
 export const HEADER_TIMEOUT_MS = 10_000
@@ -18,19 +20,26 @@ export const KEEP_ALIVE_MS = 20_000
 export const HEADER_MAX = 16_384
 export const CONNECTIONS_MAX = 10_000
 const CHECK_MS = 2_000
+/** Connections above the share of their source that receive an answer, at a time; further ones are closed without it. */
+export const REFUSALS_MAX = 50
+const RETRY_SECONDS = 10
 /** For how long the client of a malformed request may go on sending after the answer, ms. */
 export const DROP_MS = 2_000
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
-/** The error of a malformed request; the response is a whole HTTP response. */
-export type Refuse = (socket: Socket, sentence: string) => string
+/** Presents an error that is no answer to a whole request; the response is a whole HTTP response. */
+export type Refuse = (socket: Socket, error: ProductError) => string
 
 /** Options of a listener. */
 export interface ListenerDeps {
   clock: Clock
   handler: Handler
   refuse: Refuse
+  /** Connections a source (IPv4 address, IPv6 /64) may have open. */
+  perAddress: number
+  /** Whether a peer is a proxy, whose connections are those of many sources. */
+  isProxy(address: string): boolean
   /** Receives errors of accepting connections, such as too few file handles; the listener continues. */
   failed(error: unknown): void
 }
@@ -43,13 +52,20 @@ export class Listener {
   readonly #under = new Map<Duplex, ServerResponse[]>()
   /** Connections whose bytes are no longer read as requests: each piece that still arrives is an error of the parser again. */
   readonly #ending = new WeakSet<Duplex>()
+  readonly #counter: ConnectionCounter
+  readonly #isProxy: ListenerDeps['isProxy']
+  /** Connections above the share of their source, until they are closed. */
+  readonly #refused = new Set<Duplex>()
   #stopping = false
 
-  constructor({ clock, handler, refuse, failed }: ListenerDeps) {
+  constructor({ clock, handler, refuse, perAddress, isProxy, failed }: ListenerDeps) {
     this.#clock = clock
     this.#refuse = refuse
+    this.#counter = new ConnectionCounter({ total: CONNECTIONS_MAX, perAddress })
+    this.#isProxy = isProxy
     const serve: Handler = (req, res) => {
       const { socket } = req
+      if (this.#refused.has(socket)) return
       const before = this.#under.get(socket)
       if (before === undefined) this.#under.set(socket, [res])
       else before.push(res)
@@ -76,6 +92,7 @@ export class Listener {
     Object.assign(this.server, { httpAllowHalfOpen: true })
     this.server.maxConnections = CONNECTIONS_MAX
     this.server.setTimeout(SILENCE_TIMEOUT_MS)
+    this.server.on('connection', (socket: Socket) => this.#admit(socket))
     // The handler decides on Expect: 100-continue, because it reads a body only when it needs it.
     this.server.on('checkContinue', serve).on('checkExpectation', serve)
     // Without a listener an error of accepting would end the process.
@@ -121,6 +138,25 @@ export class Listener {
     })
   }
 
+  /** Counts a connection for its source: one address must not take the connections of all. */
+  #admit(socket: Socket): void {
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined || this.#isProxy(remoteAddress)) return
+    const release = this.#counter.count(remoteAddress)
+    if (release !== null) {
+      socket.once('close', release)
+      return
+    }
+    if (this.#refused.size >= REFUSALS_MAX) {
+      socket.destroy()
+      return
+    }
+    this.#refused.add(socket)
+    this.#ending.add(socket)
+    socket.once('close', () => this.#refused.delete(socket))
+    this.#end(socket, this.#refuse(socket, tooManyConnections()))
+  }
+
   #forget(socket: Duplex, res: ServerResponse): void {
     const left = this.#under.get(socket)?.filter((one) => one !== res) ?? []
     if (left.length === 0) this.#under.delete(socket)
@@ -150,7 +186,7 @@ export class Listener {
   /** @param last response to the malformed request, if its header was read */
   #refuseLast(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
     if (last?.headersSent === true || !socket.writable) socket.destroy()
-    else this.#end(socket, this.#refuse(socket, sentenceOf(error)))
+    else this.#end(socket, this.#refuse(socket, new ProductError('invalid_parameter', sentenceOf(error))))
   }
 
   /** Closes a connection when the client has closed it, or soon: a reset would take the answer from a client that still sends (RFC 9112 §9.6). */
@@ -161,6 +197,11 @@ export class Listener {
     socket.end(answer)
     socket.resume()
   }
+}
+
+function tooManyConnections(): ProductError {
+  const sentence = 'Too many connections are open from this address. Close some, then try again.'
+  return new ProductError('rate_limit_exceeded', sentence, { retryAfter: RETRY_SECONDS })
 }
 
 function sentenceOf(error: NodeJS.ErrnoException): string {

@@ -35,6 +35,12 @@ export class Sources {
     return nameOf(source)
   }
 
+  /** Whether a peer is a trusted proxy, whose connections are those of many. */
+  isProxy(peer: string): boolean {
+    const address = parse(peer)
+    return address !== null && this.#trusts(address)
+  }
+
   #trusts(address: Address): boolean {
     return this.#trusted.some(([net, bits]) => net.kind() === address.kind() && address.match(net, bits))
   }

@@ -1,4 +1,4 @@
-// Strangers keep nobody out: links, invitations and passwords have shares per source, and counts of their own for browsers that are known.
+// Strangers keep no person out: links, invitations and passwords have shares per source, and counts of their own for browsers that are known.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

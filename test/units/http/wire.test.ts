@@ -24,6 +24,7 @@ import { type HttpFixture, openHttpFixture, posted, speak } from './http-fixture
 import { type Memory, memory, samples } from './samples.ts'
 
 const LIMIT = 1_048_576
+const PARTS = { clock: systemClock, handler: () => {}, refuse: () => '', perAddress: 500, isProxy: () => false }
 const AUTH = 'Host: x\r\nAuthorization: Bearer root\r\n'
 /** What the slow routes are waiting for and have seen. */
 const seen = { started: Promise.withResolvers<void>(), gate: Promise.withResolvers<void>(), aborted: false, read: 0 }
@@ -374,7 +375,7 @@ describe('bytes that are no request', () => {
 
 describe('bounds of a listener', () => {
   test('are set on the server', () => {
-    const { server } = new Listener({ clock: systemClock, handler: () => {}, refuse: () => '', failed: () => {} })
+    const { server } = new Listener({ ...PARTS, failed: () => {} })
     assert.equal(server.headersTimeout, HEADER_TIMEOUT_MS)
     assert.equal(server.requestTimeout, REQUEST_TIMEOUT_MS)
     assert.equal(server.keepAliveTimeout, KEEP_ALIVE_MS)
@@ -395,8 +396,7 @@ describe('a port', () => {
 
   test('goes on when a connection cannot be accepted', async () => {
     const failures: unknown[] = []
-    const parts = { clock: systemClock, handler: () => {}, refuse: () => '', failed: (e: unknown) => failures.push(e) }
-    const { server } = new Listener(parts)
+    const { server } = new Listener({ ...PARTS, failed: (error) => failures.push(error) })
     const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
     server.emit('error', error)
     assert.deepEqual(failures, [error])
