@@ -12,6 +12,7 @@ import { choiceOption, oneOf } from './choice.ts'
 import type { Command } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 import { chooseMailbox } from './mailbox-choice.ts'
+import { shellWord } from './shell-word.ts'
 import { table } from './table.ts'
 import { readTime } from './time.ts'
 
@@ -46,7 +47,10 @@ export const appPasswordCreate: Command = {
     await auditCredential(app, appPasswordCreate.words, { teamId: mailbox.teamId, target, opens })
     const data = presentNewAppPassword(issued)
     const lines = [`App password ${data.id} of ${mailbox.email}, shown this once:`, `  ${data.password_grouped}`]
-    return { data, lines: [...lines, `What to enter beside it: mailstead mailbox settings ${mailbox.email}`] }
+    return {
+      data,
+      lines: [...lines, `What to enter beside it: mailstead mailbox settings ${shellWord(mailbox.email)}`],
+    }
   },
 }
 
@@ -96,7 +100,7 @@ export const mailboxSettings: Command = {
     const data = presentClientSettings(call.config, email)
     const lines = table([
       ['User name', email],
-      ['Password', `an app password: mailstead mailbox app-password create ${email}`],
+      ['Password', `an app password: mailstead mailbox app-password create ${shellWord(email)}`],
       ['Incoming (IMAP)', endpointText(data.imap)],
       ['Outgoing (SMTP)', endpointText(data.submission)],
       ['Filters (Sieve)', endpointText(data.managesieve)],

@@ -8,6 +8,7 @@ import { checkPersonEmail, MEMBER_ROLES, type MemberRole } from '../people/membe
 import { auditCommand } from './audit-command.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
+import { shellWord } from './shell-word.ts'
 import { chooseTeam } from './team-choice.ts'
 
 export const memberList: Command = {
@@ -54,7 +55,7 @@ export const memberAdd: Command = {
       data: { id, email, role, team_id: team.id },
       lines: [
         `${email} is now ${role} of ${team.name}.`,
-        `  To sign in: mailstead login-link ${email} --team ${team.id}`,
+        `  To sign in: mailstead login-link ${shellWord(email)} --team ${team.id}`,
       ],
     }
   },
@@ -119,7 +120,7 @@ async function linksFor({ people, agents, directory: { teams } }: Context, email
 /** @throws ProductError not_found, missing_parameter */
 function choose(all: readonly Choice[], email: string, wanted: string | undefined): Choice {
   if (all.length === 0) {
-    const add = `mailstead member add ${email}`
+    const add = `mailstead member add ${shellWord(email)}`
     throw new ProductError('not_found', `${email} belongs to no team; add this person first with ${add}.`)
   }
   const fits = all.filter(({ teamId, teamName }) => wanted === undefined || teamId === wanted || teamName === wanted)

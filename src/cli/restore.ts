@@ -22,6 +22,7 @@ import { type Damage, damageCount, damageLines } from '../maintenance/damage.ts'
 import { renumberAfterRestore } from '../store/renumber.ts'
 import type { Call, Command, CommandResult } from './command.ts'
 import type { Progress } from './progress.ts'
+import { shellWord } from './shell-word.ts'
 
 /** What may lie in a folder that counts as empty: pages of others, and the lock a start left behind. */
 const NOTHING = new Set(['README.md', 'lost+found', 'lock.db', RESTORING])
@@ -102,7 +103,7 @@ function ageLines({ made_at: madeAt }: Manifest): string[] {
 
 /** Another folder than that of the settings is served only when it is named. */
 function startOf(config: Config, folder: string): string {
-  return resolve(config.DATA_DIR) === folder ? 'mailstead serve' : `DATA_DIR=${folder} mailstead serve`
+  return resolve(config.DATA_DIR) === folder ? 'mailstead serve' : `DATA_DIR=${shellWord(folder)} mailstead serve`
 }
 
 async function take(file: string, folder: string, progress: Progress): Promise<{ manifest: Manifest; damage: Damage }> {

@@ -4,6 +4,7 @@ import { ProductError } from '../base/errors.ts'
 import { newTeam } from '../people/new-team.ts'
 import type { Command } from './command.ts'
 import { presentTeam } from './present-team.ts'
+import { shellWord } from './shell-word.ts'
 
 export const teamCreate: Command = {
   words: 'team create',
@@ -35,5 +36,5 @@ function mailed(owner: string): string {
 }
 
 function withheld(owner: string, teamId: string): string {
-  return `No link is mailed to ${owner}, an address of this appliance: mailstead login-link ${owner} --team ${teamId}`
+  return `No link is mailed to ${owner}, an address of this appliance: mailstead login-link ${shellWord(owner)} --team ${teamId}`
 }

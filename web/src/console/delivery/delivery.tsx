@@ -6,6 +6,7 @@ import type { DeliveryLog } from '../../api/types.ts'
 import { requestsOf } from '../../base/curl.ts'
 import { secondsBetween } from '../../base/dates.ts'
 import { plural } from '../../base/numbers.ts'
+import { resourceIdOf } from '../../base/resource-id.ts'
 import { LIVE_MS, usePages, useQuery } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
 import {
@@ -35,7 +36,7 @@ import { DeliveryDetail } from './detail.tsx'
 export function Delivery() {
   const team = useTeam()
   const filters = useFilters(['open'])
-  const open = filters.get('open') ?? null
+  const open = resourceIdOf(filters.get('open'))
   const query = queryOf(filters)
   const pages = usePages(
     [team.id, 'delivery', query],

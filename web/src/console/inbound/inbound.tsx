@@ -3,6 +3,7 @@
 import { takeList } from '../../api/client.ts'
 import type { InboundLog } from '../../api/types.ts'
 import { requestsOf } from '../../base/curl.ts'
+import { resourceIdOf } from '../../base/resource-id.ts'
 import { LIVE_MS, usePages } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
 import {
@@ -35,7 +36,7 @@ const TONES: Record<InboundLog['status'], Tone> = {
 export function Inbound() {
   const team = useTeam()
   const filters = useFilters(['open'])
-  const open = filters.get('open') ?? null
+  const open = resourceIdOf(filters.get('open'))
   const query = queryOf(filters)
   const pages = usePages(
     [team.id, 'inbound', query],
