@@ -35,7 +35,7 @@ export const operatorWithdraw: Command = {
     const app = await call.open()
     const email = checkPersonEmail(call.operands[0]!)
     await app.db.write((tx) => {
-      app.people.persons.setOperator(tx, email, false)
+      app.people.withdrawOperator(tx, email)
       auditCommand(tx, app, 'operator withdraw', { email, teamId: null })
     })
     return { data: { email, operator: false }, lines: [`${email} is no operator any more.`] }

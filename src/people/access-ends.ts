@@ -39,7 +39,7 @@ export class AccessEnds {
   /**
    * Removes a person from a team, with all that belongs to it alone: sessions, links, passkeys, codes and a password that open nothing
    * else, the sessions opened with links shown to them, and the forwards they made to their own address. What opens other teams stays: any
-   * team can invite and remove a stranger.
+   * team can invite and remove a stranger. A person without another team is forgotten: the address may be invited again for another one.
    * @param check sees the member and throws to refuse
    * @returns what they made that stays in use
    * @throws ProductError not_found, conflict for the last owner
@@ -51,6 +51,7 @@ export class AccessEnds {
     recoveryCodes.deleteBoundTo(tx, { email, teamId })
     persons.deletePasswordBoundTo(tx, { email, teamId })
     this.#endSignIns(tx, { email, teamId })
+    this.forgetUnattached(tx, email)
     return made
   }
 
@@ -78,8 +79,20 @@ export class AccessEnds {
    * @throws ProductError conflict while that person is the last owner of a team
    */
   forgetIn(tx: Tx, email: string): void {
-    const { members, sessions, links, passkeys, recoveryCodes, devices, persons } = this.#deps
+    const { members } = this.#deps
     for (const member of members.of(email, tx)) this.#leave(tx, member, () => {})
+    this.#forget(tx, email)
+  }
+
+  /** Forgets a person who belongs to no team and is no operator: nothing they signed in with may open what the address is given later. */
+  forgetUnattached(tx: Tx, email: string): void {
+    const { members, persons } = this.#deps
+    if (members.of(email, tx).length > 0 || persons.get(email, tx)?.isOperator === true) return
+    this.#forget(tx, email)
+  }
+
+  #forget(tx: Tx, email: string): void {
+    const { sessions, links, passkeys, recoveryCodes, devices, persons } = this.#deps
     sessions.closeOf(tx, email)
     links.dropOf(tx, email)
     passkeys.deleteOf(tx, email)

@@ -42,7 +42,7 @@ interface Deps {
   sessions: Sessions
   devices: Pick<KnownDevices, 'keyOf'>
   /** Whether a sign-in opens anything. */
-  mayEnter(scope: CredentialScope): boolean
+  mayEnter(scope: CredentialScope, reader?: Reader): boolean
   signInAs(tx: Tx, scope: SignInScope, client: SignInBrowser): SignInSession
   /** @throws ProductError insufficient_permissions for a session that opens one team of a person who has more */
   requireWhole(session: SessionRecord, reader?: Reader): void
@@ -144,7 +144,10 @@ export class PersonAuthentication {
   ): Promise<Passkey> {
     this.requireAllowed('passkey')
     const store = await this.webauthn.verifyRegistration(flowId, response, { email, teamId, name })
-    return this.#deps.db.write(store)
+    return this.#deps.db.write((tx) => {
+      this.#requireEntry(tx, { email, teamId })
+      return store(tx)
+    })
   }
 
   /** The passkeys a session may see: one that opens a single team sees those of that team. */
@@ -179,7 +182,8 @@ export class PersonAuthentication {
     checkPassword(password, session.email)
     const hashed = await hashPassword(password, { source: session.id, isPreferred: true })
     await this.#deps.db.write((tx) => {
-      // Hashing takes a while.
+      // Hashing takes a while: the person may have been removed.
+      this.#requireEntry(tx, session)
       this.#deps.requireWhole(session, tx)
       this.#deps.persons.setPassword(tx, session, hashed)
       this.#deps.sessions.closeOf(tx, session.email, session.id)
@@ -201,7 +205,10 @@ export class PersonAuthentication {
 
   /** Makes new recovery codes; earlier ones no longer work. */
   replaceRecoveryCodes({ email, teamId }: CredentialScope): Promise<string[]> {
-    return this.#deps.db.write((tx) => this.#deps.recoveryCodes.replace(tx, { email, teamId }))
+    return this.#deps.db.write((tx) => {
+      this.#requireEntry(tx, { email, teamId })
+      return this.#deps.recoveryCodes.replace(tx, { email, teamId })
+    })
   }
 
   /** Counts an attempt; in a browser the person signed in with, and where they are signed in, strangers do not lock them out. */
@@ -234,11 +241,17 @@ export class PersonAuthentication {
   /** Opens a session, in the unit of work that records the use of the proof. */
   #enter({ email, teamId }: CredentialScope, client: SignInBrowser, record: (tx: Tx) => void = () => {}) {
     const { db, mayEnter, signInAs } = this.#deps
-    if (!mayEnter({ email, teamId })) throw wrongProof()
     return db.write((tx) => {
+      // Asked in the unit of work: a removal may come between the check of the proof and the session.
+      if (!mayEnter({ email, teamId }, tx)) throw wrongProof()
       record(tx)
       return signInAs(tx, { email, teamId, mailboxId: null, shownBy: null }, client)
     })
+  }
+
+  /** A person who was removed while their request was under way leaves nothing to sign in with. */
+  #requireEntry(tx: Tx, { email, teamId }: CredentialScope): void {
+    if (!this.#deps.mayEnter({ email, teamId }, tx)) throw wrongProof()
   }
 
   #hasPassword(email: string, reader?: Reader): boolean {

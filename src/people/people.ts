@@ -150,7 +150,7 @@ export class People {
     const { persons, passkeys, recoveryCodes, sessions, devices } = this
     return new PersonAuthentication({
       ...{ ...this.#deps, persons, passkeys, recoveryCodes, sessions, devices },
-      mayEnter: (scope) => this.mayEnter(scope),
+      mayEnter: (scope, reader) => this.mayEnter(scope, reader),
       requireWhole: (session, reader) => this.requireWhole(session, reader),
       signInAs: (tx, scope, client) => this.signInAs(tx, scope, client),
       isLinkMailed: (email) => this.linkMailPolicy(email).mailed,
@@ -353,6 +353,12 @@ export class People {
       for (const notice of notices) notice.sendIn(tx)
       return made
     })
+  }
+
+  /** Withdraws the rights of an operator; see {@link AccessEnds.forgetUnattached}. */
+  withdrawOperator(tx: Tx, email: string): void {
+    this.persons.setOperator(tx, email, false)
+    this.#ends.forgetUnattached(tx, email)
   }
 
   /** See {@link AccessEnds.signOutIn}. */

@@ -85,6 +85,84 @@ test('a person without another team is signed out by the removal; an operator st
   assert.deepEqual([(await gus.get('/me/v1/self')).status, (await opa.get('/me/v1/self')).status], [401, 200])
 })
 
+test('a removed person who is invited again is a new one: nothing of before opens anything', async () => {
+  const { people, db } = appliance.app
+  const email = 'ned@people.example'
+  const origin = { 'x-forwarded-for': '203.0.113.77' }
+  const { memberId, ...rest } = await signInMember(appliance, shop.id, 'member', email)
+  const ned = new PersonClient(appliance, { email, token: '' })
+  ned.cookie = rest.cookie
+  const device = new Authenticator('https://mail.example')
+  const asked = (await ned.call('POST', '/me/v1/passkeys/options')).body.data
+  const created = { flow_id: asked.flow_id, response: device.create(asked.options), name: 'Phone' }
+  assert.equal((await ned.call('POST', '/me/v1/passkeys', created)).status, 201)
+  assert.equal((await ned.call('PUT', '/me/v1/password', { password: 'correct horse battery' })).status, 200)
+  const { codes } = (await ned.call('POST', '/me/v1/recovery-codes')).body.data
+  assert.equal((await ned.call('PATCH', '/me/v1/self', { display_name: 'Ned' })).status, 200)
+  const link = (await db.write((tx) => people.makeOperatorLink(tx, email))).split('/').at(-1)!
+  const post = (path: string, body: unknown) =>
+    appliance.call('POST', appliance.origin + path, null, body, { ...SAME_ORIGIN, ...origin })
+  const byPasskey = async () => {
+    const { flow_id, options } = (await post('/me/v1/sign-in/passkey/options', {})).body.data
+    return (await post('/me/v1/sign-in/passkey', { flow_id, response: device.get(options) })).status
+  }
+  const signed = await post('/me/v1/sign-in/recovery', { email, code: codes[0] })
+  const other = new PersonClient(appliance, { email, token: '' })
+  other.cookie = signed.headers.get('set-cookie')!.split(';')[0]!
+  const known = (await other.get('/me/v1/self')).headers.get('set-cookie')!.split(';')[0]!.split('=')[1]!
+  assert.notEqual(people.devices.keyOf(email, known), null)
+  assert.equal(await byPasskey(), 200)
+
+  assert.equal((await owner.call('DELETE', member(memberId))).status, 200)
+  await db.write((tx) => people.members.add(tx, shop.id, { email, role: 'admin' }))
+  assert.equal(await byPasskey(), 401)
+  assert.equal((await post('/me/v1/sign-in/password', { email, password: 'correct horse battery' })).status, 401)
+  for (const code of codes.slice(1, 3)) {
+    assert.equal((await post('/me/v1/sign-in/recovery', { email, code })).status, 401)
+  }
+  for (const session of [ned, other]) assert.equal((await session.get('/me/v1/self')).status, 401)
+  assert.equal(await people.signIn(link), undefined)
+  assert.equal(people.devices.keyOf(email, known), null, 'the browser is not known any more')
+  assert.equal(people.persons.get(email), undefined, 'name, preferences and user handle are those of the new person')
+})
+
+const NOT_ACCEPTED = { code: 'authentication_required' }
+
+test('a password, passkey or session that was under way at the removal is not left behind', async () => {
+  const { people, db } = appliance.app
+  const email = 'oda@people.example'
+  const { memberId } = await signInMember(appliance, shop.id, 'member', email)
+  const [session] = people.sessions.list(email)
+  const { authentication } = people
+  const setting = assert.rejects(authentication.setPassword(session!, 'correct horse battery'), NOT_ACCEPTED)
+  const [code] = await db.write((tx) => people.recoveryCodes.replace(tx, { email, teamId: null }))
+  const device = new Authenticator('https://mail.example')
+  const { flowId, options } = await authentication.startPasskey(session!)
+  const removing = people.remove(shop.id, memberId)
+  const response = device.create(options as never) as never
+  const adding = assert.rejects(authentication.addPasskey(session!, flowId, response, 'Phone'), NOT_ACCEPTED)
+  await removing
+  await setting
+  await adding
+  await assert.rejects(authentication.replaceRecoveryCodes(session!), NOT_ACCEPTED)
+  const browser = { source: '203.0.113.78', userAgent: '', trusted: false }
+  await assert.rejects(authentication.byRecoveryCode(email, code!, browser), NOT_ACCEPTED)
+  assert.equal(people.persons.get(email)?.password ?? null, null)
+  assert.deepEqual([people.passkeys.count(email), people.recoveryCodes.count(email)], [0, 0])
+})
+
+test('an operator without a team is forgotten when they are one no more', async () => {
+  const { people, db } = appliance.app
+  const email = 'pia@people.example'
+  const { memberId } = await signInMember(appliance, shop.id, 'member', email)
+  await db.write((tx) => people.persons.setOperator(tx, email, true))
+  await db.write((tx) => people.recoveryCodes.replace(tx, { email, teamId: null }))
+  await people.remove(shop.id, memberId)
+  assert.equal(people.recoveryCodes.count(email), 10, 'what opens the appliance stays')
+  await db.write((tx) => people.withdrawOperator(tx, email))
+  assert.deepEqual([people.recoveryCodes.count(email), people.persons.get(email)], [0, undefined])
+})
+
 test('the end of the sessions of a member holds for the team, until they sign in again', async () => {
   const { people, db } = appliance.app
   const { memberId, ...ida } = await signInMember(appliance, shop.id, 'member', 'ida@people.example')

@@ -102,7 +102,9 @@ const setOperator = route({
     operation: 'setPersonOperator',
     tag: 'People',
     summary: 'Make a person an operator, or withdraw that',
-    description: 'Also for an address that is not known yet. They sign in as before; no link is mailed.',
+    description:
+      'Also for an address that is not known yet. They sign in as before; no link is mailed. Who belongs to no team and is an operator no ' +
+      'more is forgotten, with passkeys, codes, password and sessions.',
   },
   params,
   body: {
@@ -115,8 +117,15 @@ const setOperator = route({
   },
   reply: { schema: Person },
   async handle({ params: { email: written }, body, app }) {
-    const email = body.is_operator ? addressOf(written) : personOf(app, written).email
-    await app.db.write((tx) => app.people.persons.setOperator(tx, email, body.is_operator))
+    const { people, db } = app
+    if (!body.is_operator) {
+      const person = personOf(app, written)
+      await db.write((tx) => people.withdrawOperator(tx, person.email))
+      // A person without a team is forgotten with it.
+      return present(app, people.known.get(person.email) ?? forgotten(person))
+    }
+    const email = addressOf(written)
+    await db.write((tx) => people.persons.setOperator(tx, email, true))
     return present(app, personOf(app, email))
   },
 })
@@ -167,6 +176,11 @@ function personOf(app: Context, written: string): KnownPerson {
   const found = app.people.known.get(written.toLowerCase())
   if (found === undefined) throw notFound('person')
   return found
+}
+
+/** A person who has just been forgotten. */
+function forgotten(person: KnownPerson): KnownPerson {
+  return { ...person, displayName: null, isOperator: false, passkeys: 0, hasPassword: false, sessions: 0 }
 }
 
 function present(app: Context, person: KnownPerson): Static<typeof Person> {
