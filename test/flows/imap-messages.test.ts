@@ -407,6 +407,31 @@ describe('labels', () => {
     assert.match((await client.run('UID MOVE 1 Nowhere')).tagged, /^NO \[TRYCREATE\]/)
   })
 
+  it('MOVE keeps \\Deleted with the other flags, also within a folder and onto a copy', async () => {
+    const client = await open(PLAIN, MIXED)
+    await client.run('COPY 1 Archive')
+    await client.run('STORE 1:2 +FLAGS (\\Deleted \\Flagged)')
+    await client.run('UID MOVE 1:2 INBOX')
+    const here = (await client.run('FETCH 1:2 (UID FLAGS)')).untagged
+    assert.deepEqual(
+      here.map((line) => /UID (\d+)/.exec(line)![1]),
+      ['3', '4'],
+    )
+    for (const line of here) assert.match(line, /\\Deleted/)
+    const highest = async () =>
+      Number(/HIGHESTMODSEQ (\d+)/.exec((await client.run('STATUS Archive (HIGHESTMODSEQ)')).untagged[0]!)![1])
+    const before = await highest()
+    await client.run('MOVE 1 Archive')
+    await client.run('STORE 1 -FLAGS (\\Deleted)')
+    await client.run('MOVE 1 Archive')
+    assert.ok((await highest()) > before)
+    await client.run('SELECT Archive')
+    const [first, second] = (await client.run('FETCH 1:2 (FLAGS)')).untagged
+    assert.match(first!, /\\Deleted/)
+    assert.match(first!, /\\Flagged/)
+    assert.doesNotMatch(second!, /\\Deleted/)
+  })
+
   it('REPLACE is an APPEND and an EXPUNGE at once', async () => {
     const client = await open(PLAIN)
     const text = 'Subject: new\r\n\r\ntext'

@@ -19,10 +19,10 @@ export class MailboxModel {
   readonly #messages = new Set<ModelMessage>()
   readonly #uidNext = new Map<string, number>()
 
-  #file(message: ModelMessage, folder: string): number {
+  #file(message: ModelMessage, folder: string, isDeleted = false): number {
     const uid = this.#uidNext.get(folder) ?? 1
     this.#uidNext.set(folder, uid + 1)
-    message.entries.set(folder, { uid, isDeleted: false })
+    message.entries.set(folder, { uid, isDeleted })
     return uid
   }
 
@@ -74,8 +74,9 @@ export class MailboxModel {
   move(from: string, uid: number, to: string): void {
     const message = this.#find(from, uid)
     if (message === undefined) return
+    const { isDeleted } = message.entries.get(from)!
     if (from !== to) message.entries.delete(from)
-    this.#file(message, to)
+    this.#file(message, to, isDeleted)
   }
 
   expunge(folder: string): void {

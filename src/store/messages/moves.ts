@@ -3,7 +3,7 @@
 import { notFound } from '../../base/errors.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { FolderKey, Folders } from '../folders.ts'
-import { foldersByMessage, uidsIn } from '../folders-entries.ts'
+import { foldersByMessage, markDeleted, uidsIn } from '../folders-entries.ts'
 import { rangesOf } from '../folders-expunged.ts'
 import type { FolderEntry, FolderViews } from '../folders-views.ts'
 import type { Account } from '../records.ts'
@@ -116,7 +116,16 @@ export class Moves {
       renewed: target.id,
       ...junkMarks(source, target),
     })
-    return pairs(entries, uidsIn(tx, to, numbersOf(entries)))
+    const newUids = uidsIn(tx, to, numbersOf(entries))
+    this.#keepDeleted(tx, to, pairs(entries.filter(isDeleted), newUids))
+    return pairs(entries, newUids)
+  }
+
+  /** A moved message keeps its flags (RFC 6851 §3.3): `\\Deleted`, a flag of the entry alone, is set again in the new one. */
+  #keepDeleted(tx: Tx, folder: number, moved: readonly CopiedUid[]): void {
+    if (moved.length === 0) return
+    const uids = moved.map(({ newUid }) => newUid)
+    markDeleted(tx, folder, uids, { deleted: true, modSeq: this.#deps.views.head(folder, tx)!.modSeq })
   }
 
   /**
@@ -140,7 +149,6 @@ export class Moves {
 
   /** {@link expunge} inside a unit of work of the caller, all at once. @returns the UIDs that left */
   expungeIn(tx: Tx, account: Account, folder: number, uids: readonly number[]): number[] {
-    const isDeleted = ({ flags }: FolderEntry) => (flags & ENTRY_FLAGS.deleted) !== 0
     return this.removeIn(tx, account, folder, this.#entries(tx, folder, uids).filter(isDeleted))
   }
 
@@ -190,6 +198,10 @@ function pairs(entries: readonly FolderEntry[], uids: ReadonlyMap<number, number
     const newUid = uids.get(message)
     return newUid === undefined ? [] : [{ uid, newUid }]
   })
+}
+
+function isDeleted({ flags }: FolderEntry): boolean {
+  return (flags & ENTRY_FLAGS.deleted) !== 0
 }
 
 function numbersOf(entries: readonly FolderEntry[]): number[] {
