@@ -231,7 +231,7 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
   const other = one.stream === true ? { schema: plain(one.reply) } : BYTES
   const content = produces.map((type) => [type, type === 'application/json' ? json : other])
   const own = [
-    ...(isTagged({ route: one, status: one.status ?? 200 }) ? ['ETag'] : []),
+    ...(isTagged({ route: one, status: one.status ?? 200 }) || one.createdTag === true ? ['ETag'] : []),
     ...(one.status === 201 ? ['Location'] : []),
   ]
   return {

@@ -64,7 +64,8 @@ export function outcomeOf(request: RequestContext, value: unknown): SendableAnsw
     outcome.headers = value.headers ?? {}
     outcome.meta = value.meta ?? {}
     if (value.lasting === false) outcome.lasting = false
-    if (value.version !== undefined && isTagged(entry)) outcome.etag = etagOf(value.version)
+    const isVersioned = isTagged(entry) || entry.route.createdTag === true
+    if (value.version !== undefined && isVersioned) outcome.etag = etagOf(value.version)
   } else if (entry.paged) {
     const { items, next, meta } = value as ListAnswer
     outcome.data = items
@@ -101,7 +102,7 @@ export function sendOutcome(request: RequestContext, outcome: JsonAnswer): Promi
       negotiateCoding(request)
       return sendUnchanged(request)
     }
-  }
+  } else if (outcome.etag !== undefined) request.set('ETag', outcome.etag)
   if (route.bare !== true) return sendJson(request, outcome.status, envelope(request, outcome))
   return sendJson(request, outcome.status, jsonOf(outcome.data), outcome.data)
 }

@@ -241,6 +241,8 @@ export interface RouteReply {
   otherwise?: string
   /** A read has a weak ETag and can return 304; a request that changes the resource takes If-Match (docs/design/http.md §7). */
   etag?: boolean
+  /** The response of a POST has the ETag of the resource that it created or opened (RFC 9110 §15.3.2): the `version` of its answer. */
+  createdTag?: boolean
   /** The response is a stream, described by `schema`. The request is under way until it ends. */
   stream?: boolean
   /** The response contains a secret: a stored replay is sealed. */

@@ -123,6 +123,23 @@ test('an edit replaces all members and the message, in its folders and with its 
   assert.deepEqual([changes.created, changes.destroyed], [[edited.message_id], [made.message_id]])
 })
 
+test('the answer to a new draft has its ETag, also when it is replayed or opened again', async () => {
+  const once = { 'idempotency-key': 'draft-tag' }
+  const made = await call('POST', 'drafts', FULL, once)
+  const { id, message_id } = data<DraftSummary>(made, 201)
+  assert.equal(etagOf(made), await tagOf(id))
+  const replayed = await call('POST', 'drafts', FULL, once)
+  assert.equal(etagOf(replayed), etagOf(made))
+  const opened = await call('POST', 'drafts', { message_id })
+  assert.deepEqual([opened.status, etagOf(opened)], [200, etagOf(made)])
+  data(await edit(id, { subject: 'Edited' }, etagOf(made)))
+  const { message_id: current } = await read(id)
+  for (const path of [`messages/${current}/reply`, `messages/${current}/forward`]) {
+    const reply = await call('POST', path, {})
+    assert.equal(etagOf(reply), await tagOf(data<DraftSummary>(reply, 201).id), path)
+  }
+})
+
 test('of two editors the second is refused, also at the same time', async () => {
   const made = await create(FULL)
   const tag = await tagOf(made.id)

@@ -97,7 +97,7 @@ const replyToMessage = route({
   idempotent: true,
   params,
   body: { schema: Reply, optional: true },
-  reply: { schema: DraftSummary, status: 201 },
+  reply: { schema: DraftSummary, status: 201, createdTag: true },
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const { account, message } = readableMessage(app, principal, id)
     const recipients = await recipientsOf(app, principal, account, message, body.recipients)
@@ -130,7 +130,7 @@ const forwardMessage = route({
   idempotent: true,
   params,
   body: { schema: Forwarding, optional: true },
-  reply: { schema: DraftSummary, status: 201 },
+  reply: { schema: DraftSummary, status: 201, createdTag: true },
   async handle({ params: { message_id: id }, body, principal, app, request }) {
     const { account, message } = readableMessage(app, principal, id)
     const members = {

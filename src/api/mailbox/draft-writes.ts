@@ -76,7 +76,9 @@ export async function replaceDraft(from: DraftRequest, id: string, inputs: Draft
 export async function openDraft(from: DraftRequest, messageId: string, inputs: DraftInputs): Promise<Answer> {
   const { app, account, request } = from
   const opened = app.store.drafts.byMessage(account, messageId)
-  if (opened !== undefined) return answer({ data: await showDraft(from, opened), status: 200 })
+  if (opened !== undefined) {
+    return answer({ data: await showDraft(from, opened), status: 200, version: draftVersion(opened) })
+  }
   const id = newId('draft')
   const prepared = await prepare(from, id, inputs)
   // Its message stays, and with it the files as they are in it.

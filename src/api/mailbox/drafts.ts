@@ -82,8 +82,8 @@ const newDraft = route({
     tag: 'Drafts',
     summary: 'Create a draft, or open a message in Drafts as one',
     description:
-      `Whatever is stored is valid; what sending still needs is listed in \`problems\`. ${TOGETHER} 409 above 200 drafts. Quoting, ` +
-      'forwarding and opening messages need the permission mailbox.read as well.',
+      `Whatever is stored is valid; what sending still needs is listed in \`problems\`. ${TOGETHER} 409 above 200 drafts. The ETag is that ` +
+      'of the revision, for the `If-Match` of the first change. Quoting, forwarding and opening messages need the permission mailbox.read as well.',
     errors: ['conflict'],
   },
   access: { as: 'mailbox', permission: WRITERS },
@@ -93,7 +93,7 @@ const newDraft = route({
     limit: BODY_LIMIT,
     reader: { ...newDraftReader, thread: entryFile(new URL('./new-draft-body-thread.ts', import.meta.url)).href },
   },
-  reply: { schema: DraftSummary, status: 201, otherwise: 'The message is a draft already.' },
+  reply: { schema: DraftSummary, status: 201, createdTag: true, otherwise: 'The message is a draft already.' },
   async handle({ body, principal, app, request }) {
     const account = writableAccountOf(app, principal)
     const from = { app, principal, account, request }
