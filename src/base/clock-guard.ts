@@ -18,6 +18,8 @@ export interface WrongSpan {
 export interface ClockDoubt {
   /** True while retention, expiry and purges must wait. */
   isHeld(): boolean
+  /** The expected time, ms: the last trusted time plus the monotonic time since. */
+  expected(): number
 }
 
 export class ClockGuard implements ClockDoubt {

@@ -6,5 +6,7 @@ import { job } from './job.ts'
 export const domainChecks = job({
   name: 'domain-checks',
   every: MINUTE_MS,
+  // A domain fails by the days its record is missing.
+  byAge: true,
   run: ({ app, signal }) => app.administration.domains.recheckDue(signal),
 })

@@ -118,6 +118,39 @@ for (const [name, jump] of [
   })
 }
 
+test('a scheduled message does not leave by a clock in doubt, and leaves at its time', async (t) => {
+  const clock = new ManualClock()
+  const accepting = await startMailServer()
+  t.after(() => accepting[Symbol.asyncDispose]())
+  const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(accepting.port) }
+  const appliance = await startAppliance({ clock, zone, env })
+  t.after(() => appliance.close())
+  const team = await appliance.team()
+  await team.domain('shop.test')
+  const ana = await team.mailbox('ana@shop.test')
+  const post = async (subject: string, sendAt: number | null) => {
+    const message = { to: [{ email: 'bob@slow.example' }], subject, text_body: 'Hello.' }
+    const send_at = sendAt === null ? {} : { send_at: new Date(sendAt).toISOString() }
+    data(await appliance.call('POST', '/mailbox/messages/send', ana.key, { ...message, ...send_at }), 202)
+    await appliance.settle()
+  }
+  const arrived = () =>
+    accepting.messages.map(({ bytes }) => /^Subject: (.*)\r$/m.exec(bytes.toString())![1]).toSorted()
+  await post('Tomorrow', clock.now() + DAY_MS)
+  clock.set(clock.now() + YEARS_MS)
+  await runJobs(appliance)
+  clock.advance(HOUR_MS)
+  await runJobs(appliance)
+  await post('Now', null)
+  assert.deepEqual(arrived(), ['Now'])
+  clock.set(clock.now() - YEARS_MS)
+  await runJobs(appliance)
+  assert.deepEqual(arrived(), ['Now'])
+  clock.leap(DAY_MS)
+  await runJobs(appliance)
+  assert.deepEqual(arrived(), ['Now', 'Tomorrow'])
+})
+
 test('a wrong clock at the start stops time-dependent deletion until it is accepted', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-clock-'))
   t.after(() => rm(dataDir, { recursive: true }))

@@ -176,14 +176,14 @@ export class OutcomeWriter {
   }
 
   #noteFailure(tx: Tx, batch: WriteBatch, webhook: Webhook, result: AttemptResult, answer: PostResult): void {
-    const { webhooks } = this.#deps
+    const { webhooks, guard } = this.#deps
     // The calls below may disable it.
     batch.webhooks.delete(webhook.n)
     if (result === 'permanent_failure' && answer.problem === 'address_not_allowed') {
       if (webhook.status === 'enabled') webhooks.disable(tx, webhook.n, 'url_not_allowed')
     } else if (answer.problem !== 'internal_error') {
       // A fault of this server must not disable the webhook.
-      webhooks.noteExhausted(tx, webhook.n)
+      webhooks.noteExhausted(tx, webhook.n, guard.isHeld())
     }
   }
 }

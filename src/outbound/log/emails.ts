@@ -1,6 +1,7 @@
 // The messages accepted for sending, and one delivery for each of their recipients.
 
 import type { Clock } from '../../base/clock.ts'
+import { CLOCK_JUMP_MS } from '../../base/clock-guard.ts'
 import { ID_PREFIX, newId } from '../../base/ids.ts'
 import { searchText } from '../../base/words.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
@@ -245,6 +246,15 @@ export class Emails {
       [emailN, ...deliveryNs],
     )
     if (changes > 0) countOpen(tx, emailN, -changes)
+  }
+
+  /** Those of some messages that are to leave after a time (ms); not those accepted while a wrong clock was ahead of it. */
+  scheduledAfter(ns: readonly number[], time: number): Set<number> {
+    const rows = this.#db.read.all<{ n: number }>(
+      'SELECT n FROM emails WHERE n IN (SELECT value FROM json_each(?)) AND send_at > ? AND queued_at <= ?',
+      [JSON.stringify(ns), time, time + CLOCK_JUMP_MS],
+    )
+    return new Set(rows.map(({ n }) => n))
   }
 
   /** Limits the expiry of messages to a range of times (ms). @returns their new expiry */

@@ -26,7 +26,7 @@ export type KnownDomainStatus = { found: DomainStatus | undefined } | null
 
 export interface RunnerDeps extends OutboundDeps {
   queue: Queue
-  emails: Pick<Emails, 'byN' | 'deliveriesOfAll' | 'recordRoute' | 'addRemoteIds'>
+  emails: Pick<Emails, 'byN' | 'scheduledAfter' | 'deliveriesOfAll' | 'recordRoute' | 'addRemoteIds'>
   transitions: Pick<DeliveryTransitions, 'apply' | 'applyAll'>
   router: {
     decide(

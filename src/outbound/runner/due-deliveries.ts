@@ -12,6 +12,8 @@ interface DueDeliveriesDeps {
   inFlight: InFlight
   /** Whether messages wait for a slot of a recipient domain. */
   hasWaiting(domain: string): boolean
+  /** Those of some messages that wait for a time which has not come, although the clock in doubt says so. */
+  scheduledLater(emails: readonly number[]): ReadonlySet<number>
 }
 
 /** What one page brought. */
@@ -57,8 +59,15 @@ export class DueDeliveries {
 
   /** Whether any due delivery may be taken. */
   isAnyDue(now: number): boolean {
-    const { queue, inFlight, hasWaiting } = this.#deps
-    return queue.due(now, 1, inFlight.exclusions(now, hasWaiting), { after: START, upTo: null }).length > 0
+    const { queue, inFlight, hasWaiting, scheduledLater } = this.#deps
+    const exclusions = inFlight.exclusions(now, hasWaiting)
+    for (let after = START; ; ) {
+      const page = queue.due(now, PAGE, exclusions, { after, upTo: null })
+      const later = scheduledLater(emailsOf(page))
+      if (page.some(({ email }) => !later.has(email))) return true
+      if (page.length < PAGE) return false
+      after = page.at(-1)!
+    }
   }
 
   /** Skips the lane of a delivery while its domain has a waiting list. @returns its key; null when too many are skipped already */
@@ -80,12 +89,13 @@ export class DueDeliveries {
     page: readonly QueuedDelivery[],
     after: QueuePosition,
   ): Pick<RangeRead, 'refused' | 'end'> & { emails: number[] } {
-    const { inFlight } = this.#deps
+    const { inFlight, scheduledLater } = this.#deps
+    const later = scheduledLater(emailsOf(page))
     const emails = new Set<number>()
     const refused: RangeRead['refused'][number][] = []
     for (const [index, delivery] of page.entries()) {
       // A claim takes all due deliveries of a message.
-      if (emails.has(delivery.email)) continue
+      if (emails.has(delivery.email) || later.has(delivery.email)) continue
       if (inFlight.isFull) return { emails: [...emails], refused, end: page[index - 1] ?? after }
       const key = inFlight.refusal(delivery)
       if (key !== null) {
@@ -97,6 +107,10 @@ export class DueDeliveries {
     }
     return { emails: [...emails], refused, end: page.length < PAGE ? null : page.at(-1)! }
   }
+}
+
+function emailsOf(page: readonly QueuedDelivery[]): number[] {
+  return page.map(({ email }) => email)
 }
 
 /** The position that a delivery is directly behind. */

@@ -33,6 +33,7 @@ const INTERNAL_ERROR = 'Internal error of the appliance; its log has the cause.'
 /** How long a shutdown waits for hand-overs in progress, and then for their end after the abort. ms. */
 const SHUTDOWN_MS = 5000
 const ABORT_MS = 1000
+const NONE: ReadonlySet<number> = new Set()
 
 export class Runner implements Service {
   readonly name = 'deliver'
@@ -59,7 +60,8 @@ export class Runner implements Service {
     this.#writes = new AttemptWrites(deps, { token: this.#token, running: () => this.#running.size })
     this.#workerDeps = { deps, limits: this.#limits, writes: this.#writes, isStopping, signal }
     const hasWaiting = (name: string) => this.#limits.hasWaiting({ kind: 'domain', name, team: '' })
-    this.#due = new DueDeliveries({ queue: deps.queue, inFlight: this.#inFlight, hasWaiting })
+    const scheduledLater = (emails: readonly number[]) => this.#scheduledLater(emails)
+    this.#due = new DueDeliveries({ queue: deps.queue, inFlight: this.#inFlight, hasWaiting, scheduledLater })
     this.#poller = new QueuePoller(deps, {
       claimDue: (isFullPoll) => this.#claimDue(isFullPoll),
       nextDueAt: () => this.#nextAt(),
@@ -125,6 +127,12 @@ export class Runner implements Service {
     }
     if (isWhole) this.#lastFull = { at: began, queryMs }
     return queryMs
+  }
+
+  /** While the clock is in doubt, a message with a time of its own leaves by the expected time alone. */
+  #scheduledLater(ns: readonly number[]): ReadonlySet<number> {
+    const { guard, emails } = this.#deps
+    return guard.isHeld() ? emails.scheduledAfter(ns, guard.expected()) : NONE
   }
 
   #mayReadAll(now: number): boolean {

@@ -31,7 +31,7 @@ function openWriter({ isHeld = false } = {}) {
         return work({} as Tx)
       },
     },
-    ...{ clock, guard: { isHeld: () => isHeld }, payloadDays: 1, random: () => 0 },
+    ...{ clock, guard: { isHeld: () => isHeld, expected: () => clock.now() }, payloadDays: 1, random: () => 0 },
     webhooks: {
       byN(n: number) {
         reads.push(n)

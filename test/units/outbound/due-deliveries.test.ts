@@ -29,7 +29,7 @@ function openQueue(waiting: (domain: string) => boolean = () => false) {
     }
     return page
   }
-  const reader = new DueDeliveries({ queue: { due }, inFlight, hasWaiting: waiting })
+  const reader = new DueDeliveries({ queue: { due }, inFlight, hasWaiting: waiting, scheduledLater: () => new Set() })
   const put = (delivery: number, of: Partial<QueuedDelivery> = {}) => {
     const base = {
       email: delivery,
