@@ -81,8 +81,8 @@ function domainPart(text: string, label: RegExp): string | null {
   return domain.split('.').every((each) => label.test(each)) ? domain : null
 }
 
-/** RFC 5321 §4.1.3: IPv4 or tagged IPv6; no other tag is registered. */
-function addressLiteral(text: string): string | null {
+/** An address literal in lower case (RFC 5321 §4.1.3): IPv4 or tagged IPv6; no other tag is registered. */
+export function addressLiteral(text: string): string | null {
   const inside = /^\[([^[\]]*)\]$/.exec(text)?.[1]?.toLowerCase() ?? ''
   const known = inside.startsWith('ipv6:') ? isIPv6(inside.slice(5)) && !inside.includes('%') : isIPv4(inside)
   return known ? `[${inside}]` : null

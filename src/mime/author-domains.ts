@@ -3,8 +3,8 @@
 import { domainToASCII } from 'node:url'
 import { decodeWords } from './encoded-words.ts'
 
-/** A domain behind an "@", in any interpretation. */
-const DOMAIN = /@([^\s@<>()",;:\\[\]]{1,300})/g
+/** A domain behind an "@", in any interpretation; a name in brackets is the domain for readers that take them off. */
+const DOMAIN = /@\[?([^\s@<>()",;:\\[\]]{1,300})/g
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** Nesting depth up to which comments are removed. */
 const COMMENT_DEPTH = 3

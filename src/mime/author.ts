@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { parseAddressList } from './address.ts'
+import { addressLiteral, parseAddressList } from './address.ts'
 import { authorDomainsIn } from './author-domains.ts'
 import { fromFieldsOf } from './author-fields.ts'
 import { addressInName, areRelated, visibleForm } from './display-name.ts'
@@ -24,7 +24,6 @@ const TRACE = Buffer.from('Received: by us\r\n')
 
 /** A label of a host name; underscores occur in names that receive mail. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-const DOMAIN_LITERAL = /^\[[0-9a-z.:]+\]$/
 /** A local part without quotes, or one quoted string. */
 const LOCAL_PART = /^(?:[^\x00-\x20\x7f"(),:;<>@[\\\]]+|"[^"\\<>@]*")$/u
 
@@ -103,7 +102,8 @@ function showsAnother(text: string, { email, name }: Address): boolean {
 function hostName(text: string): string | null {
   const isAscii = !/[^\x00-\x7f]/.test(text)
   const name = isAscii ? text.toLowerCase() : domainToASCII(text)
-  if (DOMAIN_LITERAL.test(name)) return name
+  // A name in brackets is no address literal (RFC 5321 §4.1.3): readers that take off the brackets show another domain than the one checked.
+  if (name.startsWith('[')) return addressLiteral(name)
   if (name.length > 253 || !name.split('.').every((label) => LABEL.test(label))) return null
   // Where IDNA mapped something (invisible characters, compatibility forms), other clients may map it differently.
   return isAscii || domainToUnicode(name) === text.normalize('NFC').toLowerCase() ? name : null
