@@ -9,6 +9,7 @@ import type { AgentDeps } from './agents/deps.ts'
 import { SendAllowance } from './agents/send-allowance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import type { ClockGuard } from './base/clock-guard.ts'
+import type { DiskReserve } from './base/disk-reserve.ts'
 import { ProductError } from './base/errors.ts'
 import { closeAll } from './base/lifecycle.ts'
 import { type Log, openLog } from './base/log.ts'
@@ -102,6 +103,8 @@ export interface Context {
   extractor: Extractor
   /** Scans uploads for viruses; null when CLAMAV_HOST is empty. */
   virusScan: VirusScan | null
+  /** Space on the disk for deleting when it is full. */
+  reserve: DiskReserve
   /** Closes the services, last opened first; the database is checkpointed before it returns. */
   close(): Promise<void>
 }
@@ -212,12 +215,27 @@ async function openBase(config: Config, overrides: Overrides) {
   const threads = new DbThreads(SCAN_THREADS)
   const { lean = false, alone = false } = overrides
   const databases = await openDatabases({ folder, threads, lean, alone, clock, log, vault })
-  const { db, blobsDb, appliance } = databases
+  const { db, blobsDb, appliance, reserve } = databases
   const resolver = openResolver({ servers: config.DNS_SERVERS, clock })
   const notifier = openNotifier(config.DATA_DIR)
   const outbox = new Outbox(notifier)
   const { guard } = appliance
-  return { config, clock, log, folder, vault, databases, db, blobsDb, appliance, guard, resolver, notifier, outbox }
+  return {
+    config,
+    clock,
+    log,
+    folder,
+    vault,
+    databases,
+    db,
+    blobsDb,
+    reserve,
+    appliance,
+    guard,
+    resolver,
+    notifier,
+    outbox,
+  }
 }
 
 /** Threads that parse messages and files. */

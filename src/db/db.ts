@@ -2,11 +2,13 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopwatch } from '../base/clock.ts'
+import { isDiskFull } from '../base/storage-error.ts'
 import { DatabaseConnection } from './connection.ts'
 import { readPragmas, writePragmas } from './pragmas.ts'
 import { type Reader, type ScanReader, scanHere, type Tx } from './sql.ts'
 import type { DbThreads } from './threads.ts'
 import { type DeferredWork, openTx, readerOf, type WriteContext } from './tx.ts'
+import type { CommittedUnit, UnitOfWork } from './unit-of-work.ts'
 import { WriteLog } from './write-log.ts'
 
 export type { AnyReader, DbReads, Reader, Row, ScanReader, SqlValue, Tx } from './sql.ts'
@@ -17,6 +19,8 @@ export interface DbOptions {
   threads?: DbThreads
   /** Uses small caches: for a thread that works row by row. */
   lean?: boolean
+  /** Space on the disk for units of work that free some. */
+  reserve?: { readonly isReleased: boolean; release(): boolean }
   /** Receives why a follow-up failed ({@link Tx.followUp}), once for each cause: one that fails always does so after each commit. */
   upkeepFailed?(error: unknown): void
 }
@@ -26,25 +30,6 @@ export type Steps<T> = Generator<undefined, T, undefined>
 
 /** Nothing for a promise: a unit of work is done when its function returns. */
 export type Settled<T> = T extends PromiseLike<unknown> ? never : T
-
-interface UnitOfWork {
-  work(tx: Tx): unknown
-  /** Whether `work` returns {@link Steps}. */
-  isStepwise: boolean
-  /** It follows another one, and has no caller. */
-  isUpkeep: boolean
-  resolve(value: unknown): void
-  reject(error: unknown): void
-}
-
-/** A unit of work that is committed and not yet durable. */
-interface CommittedUnit {
-  unit: UnitOfWork
-  value: unknown
-  deferred: DeferredWork
-  /** Settles when its transaction has been flushed. */
-  flushed: PromiseWithResolvers<void>
-}
 
 // Larger batches increase the latency of the first caller; smaller ones commit more often.
 const BATCH_MAX = 128
@@ -80,6 +65,7 @@ export class Db {
   readonly #writing: WriteContext
   readonly #waiting: UnitOfWork[] = []
   readonly #upkeepFailed: (error: unknown) => void
+  readonly #reserve: DbOptions['reserve']
   readonly #upkeepCauses = new Set<string>()
   #committed: CommittedUnit[] = []
   /** Transactions that are visible to readers but could be lost in a power failure, with the accounts whose numbers they assign. */
@@ -91,8 +77,9 @@ export class Db {
   #isInTransaction = false
   #closed = false
 
-  constructor({ file, threads, lean = false, upkeepFailed = () => {} }: DbOptions) {
+  constructor({ file, threads, lean = false, upkeepFailed = () => {}, reserve }: DbOptions) {
     this.file = file
+    this.#reserve = reserve
     this.#upkeepFailed = upkeepFailed
     this.broken = new Promise((resolve) => {
       this.#resolveBroken = resolve
@@ -119,12 +106,22 @@ export class Db {
    * alone; the others in the same transaction are not affected. Nothing is awaited inside: SQLite answers in the calling thread.
    */
   write<T>(work: (tx: Tx) => T & Settled<T>): Promise<T> {
-    return this.#enqueue<T>(work, false)
+    return this.#enqueue<T>(work, { isStepwise: false })
+  }
+
+  /** {@link write} for work that frees space: on a full disk it is done with the reserve, and must bear being run again. */
+  writeFreeing<T>(work: (tx: Tx) => T & Settled<T>): Promise<T> {
+    return this.#enqueue<T>(work, { isStepwise: false, mayUseReserve: true })
+  }
+
+  /** Whether the disk was full, and only what frees space may be written. */
+  get isOnReserve(): boolean {
+    return this.#reserve?.isReleased ?? false
   }
 
   /** The same for work that may run long: it yields between its statements, and other code of the thread gets its turn. */
-  writeInSteps<T>(work: (tx: Tx) => Steps<T>): Promise<T> {
-    return this.#enqueue<T>(work, true)
+  writeInSteps<T>(work: (tx: Tx) => Steps<T>, { mayUseReserve = false } = {}): Promise<T> {
+    return this.#enqueue<T>(work, { isStepwise: true, mayUseReserve })
   }
 
   /**
@@ -169,10 +166,14 @@ export class Db {
     this.#writer.close()
   }
 
-  #enqueue<T>(work: UnitOfWork['work'], isStepwise: boolean): Promise<T> {
+  #enqueue<T>(
+    work: UnitOfWork['work'],
+    { isStepwise, mayUseReserve = false }: { isStepwise: boolean; mayUseReserve?: boolean },
+  ): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('The database is closed.'))
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, isStepwise, isUpkeep: false, resolve: resolve as (value: unknown) => void, reject })
+      const caller = { resolve: resolve as (value: unknown) => void, reject }
+      this.#waiting.push({ work, isStepwise, isUpkeep: false, mayUseReserve, ...caller })
       this.#draining ??= this.#drain()
     })
   }
@@ -222,7 +223,7 @@ export class Db {
     } catch (error) {
       this.#rollback()
       flushed.resolve()
-      for (const unit of taken) unit.reject(error)
+      for (const unit of taken) this.#fail(unit, error)
       return
     }
     // With the first commit `foreignVersion` is that of another connection.
@@ -236,7 +237,8 @@ export class Db {
   }
 
   #upkeep(work: (tx: Tx) => void): UnitOfWork {
-    return { work, isStepwise: false, isUpkeep: true, resolve() {}, reject: (error) => this.#noteUpkeep(error) }
+    const caller = { resolve() {}, reject: (error: unknown) => this.#noteUpkeep(error) }
+    return { work, isStepwise: false, isUpkeep: true, mayUseReserve: false, ...caller }
   }
 
   #noteUpkeep(error: unknown): void {
@@ -276,11 +278,18 @@ export class Db {
       return { unit, value, deferred }
     } catch (error) {
       if (!isFirst) this.#undoUnit(error)
-      unit.reject(error)
+      this.#fail(unit, error)
       return undefined
     } finally {
       end()
     }
+  }
+
+  /** A unit that frees space is run again, once, with the reserve of the disk. */
+  #fail(unit: UnitOfWork, error: unknown): void {
+    const mayRetry = unit.mayUseReserve && isDiskFull(error) && this.#reserve?.release()
+    if (!mayRetry) unit.reject(error)
+    else this.#waiting.push({ ...unit, mayUseReserve: false })
   }
 
   #undoUnit(cause: unknown): void {

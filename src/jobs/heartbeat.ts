@@ -36,7 +36,7 @@ async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<voi
 }
 
 export function openHeartbeat(app: Context): Heartbeat {
-  const { appliance, clock, guard, log } = app
+  const { appliance, clock, guard, log, reserve } = app
   let timer: Timer | undefined
   let running: Promise<void> | undefined
   let wasHeld = false
@@ -70,10 +70,19 @@ export function openHeartbeat(app: Context): Heartbeat {
     return running
   }
 
+  const keepReserve = () => {
+    reserve
+      .keep()
+      .catch((error: unknown) => log.warn({ event: 'disk.reserve_failed', err: error }, 'Disk reserve not made'))
+  }
+
   return {
     name: 'heartbeat',
     async start() {
-      timer = clock.every(HEARTBEAT_EVERY_MS, () => void tick())
+      timer = clock.every(HEARTBEAT_EVERY_MS, () => {
+        void tick()
+        keepReserve()
+      })
       await tick()
     },
     async stop() {

@@ -88,12 +88,14 @@ export class Blobs {
    * swept. Small contents that wait together are stored together.
    */
   put(hash: Uint8Array, sizeBytes: number, chunks: readonly Chunk[]): Promise<void> {
+    if (this.#db.isOnReserve) return Promise.reject(diskFull())
     const content = { hash, sizeBytes, chunks }
     return isSmall(content) ? this.#small.write(content) : this.putAll([content])
   }
 
   /** {@link put} for several contents in one unit of work. */
   putAll(contents: readonly StoredContent[]): Promise<void> {
+    if (this.#db.isOnReserve) return Promise.reject(diskFull())
     const now = this.#clock.now()
     const small = contents.filter(isSmall)
     return this.#db.writeInSteps(function* (tx) {
@@ -210,20 +212,23 @@ export class Blobs {
   async #delete(contents: readonly { hash: Uint8Array; before: number }[]): Promise<number> {
     if (contents.length === 0) return 0
     // In steps: deleting a large content takes some milliseconds, and there may be many of them.
-    return this.#db.writeInSteps(function* (tx) {
-      let deleted = 0
-      for (const { hash, before } of contents) {
-        // `stored_at` is checked again in the write: a delivery may have stored the same content in the meantime.
-        const { changes } = tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, before])
-        if (changes > 0) {
-          tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
-          forgetDamage(tx, hash)
+    return this.#db.writeInSteps(
+      function* (tx) {
+        let deleted = 0
+        for (const { hash, before } of contents) {
+          // `stored_at` is checked again in the write: a delivery may have stored the same content in the meantime.
+          const { changes } = tx.run('DELETE FROM blobs WHERE hash = ? AND stored_at < ?', [hash, before])
+          if (changes > 0) {
+            tx.run('DELETE FROM chunks WHERE hash = ?', [hash])
+            forgetDamage(tx, hash)
+          }
+          deleted += changes
+          yield
         }
-        deleted += changes
-        yield
-      }
-      return deleted
-    })
+        return deleted
+      },
+      { mayUseReserve: true },
+    )
   }
 
   /** All hashes, for integrity checks. */
@@ -231,6 +236,11 @@ export class Blobs {
     const rows = await this.#db.scan.all<{ hash: Uint8Array }>('SELECT hash FROM blobs')
     return rows.map((row) => row.hash)
   }
+}
+
+/** Space that was released for deleting is not for new content. */
+function diskFull(): Error {
+  return Object.assign(new Error('The disk is full, and its reserve is released.'), { code: 'ENOSPC' })
 }
 
 function isSmall({ sizeBytes, chunks }: StoredContent): boolean {

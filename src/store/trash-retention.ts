@@ -68,7 +68,7 @@ export class TrashRetention {
   /** Removes the next batch after a UID. */
   #removeBatch({ n, id, account }: ExpiredFolder, before: number, after: number) {
     const { db, accounts, edits } = this.#deps
-    return db.write((tx) => {
+    return db.writeFreeing((tx) => {
       const owner = accounts.byNumber(account, tx)
       const rows = entriesFiledBefore(tx, n, before, { after, limit: MESSAGES_PER_BATCH })
       if (owner === undefined || rows.length === 0) return []

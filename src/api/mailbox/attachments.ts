@@ -135,7 +135,7 @@ const deleteAttachment = route({
     const file = fileOf(app, account, id)
     if (file.messageId !== null) throw conflict('This file is part of a message. Delete the message instead.')
     const matches = (current: Upload) => request.matches(show(app, account, uploadedFile(current)))
-    await app.db.write((tx) => app.store.uploads.remove(tx, account, id, matches))
+    await app.db.writeFreeing((tx) => app.store.uploads.remove(tx, account, id, matches))
     return { deleted: true, id }
   },
 })

@@ -191,7 +191,7 @@ const deleteMessage = route({
     const account = writableAccountOf(app, principal)
     const trash = app.store.folders.keys(account).find(({ role }) => role === 'trash')!
     const expect = expectationOf(app, account, id, request)
-    await app.db.write((tx) => {
+    await app.db.writeFreeing((tx) => {
       expect(tx)
       if (permanent) app.store.edits.deleteIn(tx, account, [id])
       else requireUpdated(app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
@@ -255,7 +255,7 @@ async function changeOne(
   members: { keywords?: string },
 ): Promise<void> {
   const expect = expectationOf(app, account, id, request)
-  const edited = await app.db.write((tx) => {
+  const edited = await app.db.writeFreeing((tx) => {
     expect(tx)
     return app.store.edits.changeIn(tx, account, [id], change)
   })

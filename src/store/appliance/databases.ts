@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
+import { DiskReserve } from '../../base/disk-reserve.ts'
 import { ProductError } from '../../base/errors.ts'
 import { closeAll } from '../../base/lifecycle.ts'
 import type { Log } from '../../base/log.ts'
@@ -33,19 +34,23 @@ export interface Databases {
   db: Db
   blobsDb: Db
   appliance: DataFolderIdentity
+  reserve: DiskReserve
   /** Marks the databases as closed in order, and closes them and the threads that read them. */
   close(): Promise<void>
 }
+
+type OpenOptions = DatabaseOptions & { reserve: DiskReserve }
 
 /** @throws ProductError service_unavailable with a sentence that says what is wrong with a file and what to do */
 export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
   const unlock = options.alone ? lockFolder(options.folder.path) : () => {}
   const opened: Db[] = []
   try {
-    const { db, blobsDb, appliance } = await openFiles(options, opened)
+    const reserve = new DiskReserve(join(options.folder.path, 'reserve'))
+    const { db, blobsDb, appliance } = await openFiles({ ...options, reserve }, opened)
     const markClosed = options.alone ? await markOpen(appliance, options) : async () => {}
     const parts = [options.threads, blobsDb, db].map((part) => () => part.close())
-    return { db, blobsDb, appliance, close: () => closeAll([markClosed, ...parts, async () => unlock()]) }
+    return { db, blobsDb, appliance, reserve, close: () => closeAll([markClosed, ...parts, async () => unlock()]) }
   } catch (error) {
     // An open database keeps the process from ending.
     await closeAll([...opened.toReversed().map((db) => () => db.close()), async () => unlock()])
@@ -53,7 +58,7 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   }
 }
 
-async function openFiles(options: DatabaseOptions, opened: Db[]): Promise<Omit<Databases, 'close'>> {
+async function openFiles(options: OpenOptions, opened: Db[]): Promise<Omit<Databases, 'close' | 'reserve'>> {
   const { folder, clock, vault } = options
   const [mailFile, blobsFile] = [join(folder.path, 'mail.db'), join(folder.path, 'blobs.db')]
   const open = async (file: string, steps: readonly Migration[]) => {
@@ -81,15 +86,15 @@ function missing(file: string, other: string): ProductError {
   return new ProductError('service_unavailable', sentence)
 }
 
-async function openDb(file: string, options: DatabaseOptions, steps: readonly Migration[]): Promise<Db> {
-  const { threads, lean, log } = options
+async function openDb(file: string, options: OpenOptions, steps: readonly Migration[]): Promise<Db> {
+  const { threads, lean, log, reserve } = options
   const onFill: OnFill = (progress) => log.info({ event: 'appliance.upgrading', file, ...progress }, 'Upgrading data')
   const upkeepFailed = (error: unknown) =>
     log.error(
       { event: 'db.upkeep_failed', file, err: error },
       'Upkeep of the database failed; logged once for each cause',
     )
-  const db = new Db({ file, threads, lean, upkeepFailed })
+  const db = new Db({ file, threads, lean, upkeepFailed, reserve })
   try {
     await migrate(db, steps, onFill)
   } catch (error) {

@@ -75,7 +75,7 @@ export class FlagEdits {
 
   /** One unit of work. @throws RangeError for more UIDs than {@link FLAGGED_MAX} */
   change(account: Account, target: FlagTarget, change: FlagChange): Promise<FlagResult> {
-    return this.#deps.db.write((tx) => this.changeIn(tx, account, target, change))
+    return this.#deps.db.writeFreeing((tx) => this.changeIn(tx, account, target, change))
   }
 
   /** {@link change} inside a unit of work of the caller. */

@@ -96,7 +96,7 @@ export class MessageEdits {
 
   /** Updates messages in one unit of work; an invalid change of one message does not affect the others. */
   change(account: Account, ids: readonly string[], change: MessageChange): Promise<EditResult> {
-    return this.#deps.db.write((tx) => this.changeIn(tx, account, ids, change))
+    return this.#deps.db.writeFreeing((tx) => this.changeIn(tx, account, ids, change))
   }
 
   /** {@link change} inside a unit of work of the caller. */

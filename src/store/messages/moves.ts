@@ -98,7 +98,8 @@ export class Moves {
     { onBatch = () => {}, signal }: MoveOptions = {},
   ): Promise<CopiedUid[]> {
     const all: CopiedUid[] = []
-    const write = (batch: number[]) => this.#deps.db.write((tx) => this.moveIn(tx, account, { from, to, uids: batch }))
+    const write = (batch: number[]) =>
+      this.#deps.db.writeFreeing((tx) => this.moveIn(tx, account, { from, to, uids: batch }))
     const onDone = (moved: CopiedUid[]) => {
       onBatch(moved)
       all.push(...moved)
@@ -141,7 +142,7 @@ export class Moves {
   ): Promise<ExpungeResult> {
     const { db, views } = this.#deps
     const gone: number[] = []
-    const write = (batch: number[]) => db.write((tx) => this.expungeIn(tx, account, folder, batch))
+    const write = (batch: number[]) => db.writeFreeing((tx) => this.expungeIn(tx, account, folder, batch))
     const onDone = (left: number[]) => void gone.push(...left)
     await inBatches(await views.deletedUids(folder, uids), write, { most: MESSAGES_PER_BATCH, onDone, signal })
     return { uids: gone.sort(ascending), modSeq: views.head(folder)?.modSeq ?? 0 }

@@ -28,6 +28,9 @@ export class ThreadEditRefused extends Error {
   }
 }
 
+/** Moving a thread to Trash must be possible on a full disk. */
+const FREEING = { mayUseReserve: true }
+
 export class ThreadEdits {
   readonly #db: Db
   readonly #edits: MessageEdits
@@ -56,7 +59,7 @@ export class ThreadEdits {
         if (notUpdated[0] !== undefined) throw new ThreadEditRefused(notUpdated[0])
         yield
       }
-    })
+    }, FREEING)
   }
 
   /** How many messages a change of a thread would concern; undefined if there is no such thread. */
