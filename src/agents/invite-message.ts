@@ -1,6 +1,7 @@
 // The message that invites a person to become the owner of an agent's inbox.
 
 import type { Config } from '../config/config.ts'
+import { mailedName } from '../mime/one-line.ts'
 import type { PersonalMessage } from '../people/deps.ts'
 import type { Registration } from './records.ts'
 
@@ -10,7 +11,8 @@ export function inviteMessage(
   { to, link, config }: { to: string; link: string; config: Config },
 ): PersonalMessage {
   const host = new URL(config.APP_ORIGIN).host
-  const named = clientName === null ? 'An automated agent' : `An automated agent that calls itself "${clientName}"`
+  const name = mailedName(clientName ?? '')
+  const named = name === '' ? 'An automated agent' : `An automated agent that calls itself "${name}"`
   const text = [
     `${named} has registered the mailbox`,
     `${email} on ${host} and named you as its owner.`,

@@ -4,6 +4,7 @@ import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains-verification.ts'
 import { autoDisabledWebhooks } from '../events/webhooks/subscriptions.ts'
+import { mailedName } from '../mime/one-line.ts'
 import { failingProviders } from '../outbound/providers/failing.ts'
 import type { OwnerFact } from '../people/owner-notices.ts'
 import { job } from './job.ts'
@@ -28,9 +29,9 @@ function accountFacts({ db }: Context): OwnerFact[] {
   return failingProviders(db.read).map(({ id, teamId, name, statusReason }) => ({
     key: `provider ${id}`,
     teamId,
-    subject: `The sending account ${oneLine(name)} is failing`,
+    subject: `The sending account ${mailedName(name)} is failing`,
     text: [
-      `The sending account "${oneLine(name)}" (${id}) is failing and is not used for sending:`,
+      `The sending account "${mailedName(name)}" (${id}) is failing and is not used for sending:`,
       oneLine(statusReason ?? 'The reason is unknown.'),
       'Mailstead checks it again automatically. If the settings of the account have changed, update them.',
     ].join('\n\n'),

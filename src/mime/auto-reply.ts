@@ -1,6 +1,7 @@
 // Decides whether an automatic reply may be sent, and to which address: never to automatic senders, lists, role addresses or forged senders (RFC 3834, RFC 5230 §4.6).
 
 import { MAILBOX_MAX, parseMailbox } from './address.ts'
+import { areRelated } from './display-name.ts'
 import type { AuthVerdict, MessageTraits, ParsedMessage } from './message.ts'
 
 /** Facts about a message that decide whether it gets an automatic reply. */
@@ -32,9 +33,16 @@ export function answerAddress(mailFrom: string, { message, traits, verdict }: An
   if (sender === null || traits.autoSubmitted || traits.isList || traits.wantsNoAnswer) return null
   const names = [mailFrom, ...message.from.map(({ email }) => email)].map(localPart)
   if (names.some((name) => AUTOMATIC_OR_ROLE.test(name))) return null
-  // The reply to a forged sender would be backscatter.
-  if (verdict.dmarc === 'fail' || (verdict.spf === 'fail' && verdict.dmarc !== 'pass')) return null
-  return sender.email
+  // The reply to a forged sender would be backscatter, and carry the words of the forger under our signature.
+  return isAuthentic(sender.domain, verdict) ? sender.email : null
+}
+
+/** Whether the domain of the envelope sender is authenticated: by SPF, or by the author, of the same domain or of one below or above it. */
+function isAuthentic(domain: string, { spf, spfDomain, dmarc, fromAligned, fromDomain }: AuthVerdict): boolean {
+  if (dmarc === 'fail') return false
+  const name = domain.toLowerCase()
+  if (spf === 'pass' && spfDomain.toLowerCase() === name) return true
+  return fromAligned && areRelated(fromDomain.toLowerCase(), name)
 }
 
 /** Keys under which a replied-to sender is remembered, lower-case: the author too, because VERP envelope senders differ each time. */

@@ -15,3 +15,46 @@ export function clean(text: string, max: number): string {
     ? line
     : `${line.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
+
+/** Characters that are not seen: format and direction characters, fillers, variation selectors; a blank of Braille. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
+/** Characters of which mail programs make links and addresses, and quotation marks that would end a quotation. */
+const LINKING = /[@:/\\<>[\]{}|"`\u201c\u201d\u201e\u00ab\u00bb\u2024\u3002\uff61]+|\.+(?=\S)|^\.+/gu
+const NAME_MAX = 60
+/** A word that mail programs show as a link or an address. */
+const LINK_WORD = /\S*(?::\/\/|www\.|@|[\p{L}\p{N}][.\u3002]\p{L}{2})\S*/iu
+const LINK_WORDS = new RegExp(LINK_WORD, 'giu')
+const QUOTATION_MAX = 60
+
+/**
+ * A name that others have chosen (of a team, agent, person or account) for a message that Mailstead writes and signs: one line of at most 60
+ * characters without links, addresses, quotation marks, direction and unseen characters.
+ * @returns "" when nothing is left
+ */
+export function mailedName(name: string): string {
+  const shown = clean(
+    name
+      .slice(0, NAME_MAX * 4)
+      .normalize('NFKC')
+      .replace(UNSEEN, ''),
+    NAME_MAX * 4,
+  )
+  return clean(shown.replace(LINKING, ' '), NAME_MAX)
+}
+
+/** A quotation of a foreign subject in a subject of Mailstead: at most 60 characters, and "…" for each link and address. */
+export function quotedSubject(subject: string): string {
+  const shown = clean(
+    subject
+      .slice(0, QUOTATION_MAX * 4)
+      .normalize('NFKC')
+      .replace(UNSEEN, ''),
+    QUOTATION_MAX * 4,
+  )
+  return clean(shown.replace(LINK_WORDS, '…'), QUOTATION_MAX)
+}
+
+/** Whether mail programs show a part of a text as a link or an address. */
+export function hasLink(text: string): boolean {
+  return LINK_WORD.test(text.normalize('NFKC').replace(UNSEEN, ''))
+}

@@ -6,7 +6,7 @@ import { sha256 } from '../base/secrets.ts'
 import type { Mailbox } from '../directory/mailbox-record.ts'
 import { chunksOf } from '../mime/chunks.ts'
 import { HEADER_BYTES_MAX } from '../mime/headers.ts'
-import { clean } from '../mime/one-line.ts'
+import { clean, quotedSubject } from '../mime/one-line.ts'
 import { findCodes } from '../reports/codes.ts'
 import { composeDsn, type FailedRecipient } from '../reports/dsn.ts'
 import { DamagedContent } from '../store/damaged-content.ts'
@@ -121,7 +121,7 @@ export class Notices {
       date: now,
       arrivedAt: email.queuedAt,
       envelopeId: email.id,
-      subject: email.subject,
+      subject: quotedSubject(email.subject),
       originalMessageId: email.internetMessageId,
       recipients: due.map(failedOf),
       original: email.hash === null ? null : await this.#original(email.hash, length),
@@ -135,7 +135,7 @@ export class Notices {
       scope: { type: 'all' },
       from,
       returnPath: '',
-      subject: `Not delivered: ${email.subject}`,
+      subject: `Not delivered: ${quotedSubject(email.subject)}`,
       internetMessageId: messageId,
       hash: sha256(bytes),
       sizeBytes: bytes.length,

@@ -8,6 +8,7 @@ import type { Mailbox } from '../directory/mailboxes.ts'
 import { domainOf } from '../mime/address.ts'
 import { checkRecipient } from '../mime/compose/draft-rules.ts'
 import { composeContent } from '../mime/compose/outgoing-content.ts'
+import { quotedSubject } from '../mime/one-line.ts'
 import type { Identity } from '../store/identities.ts'
 import { type DueReply, isActiveAt, type StoredCopy, type VacationResponse } from '../store/vacations.ts'
 import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
@@ -141,7 +142,7 @@ export class VacationReplies {
     const from = { email: identity.email, name: identity.name || mailbox.displayName || '' }
     const to = checkRecipient('to', { email: answer.to })
     // RFC 5230 §5.3.
-    const subject = response.subject ?? (due.subject === '' ? BARE_SUBJECT : `Auto: ${due.subject}`)
+    const subject = response.subject ?? (due.subject === '' ? BARE_SUBJECT : `Auto: ${quotedSubject(due.subject)}`)
     const messageId = `${id}@${domainOf(from.email)}`
     const { textBody, htmlBody } = response
     const { messageId: original, references } = due

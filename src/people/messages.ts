@@ -1,6 +1,7 @@
 // Texts of the sign-in and invitation messages.
 
 import { isoTime } from '../base/clock.ts'
+import { mailedName } from '../mime/one-line.ts'
 import { browserName } from './browser-name.ts'
 import type { PersonalMessage } from './deps.ts'
 import type { SessionRecord, SignInMethod } from './sessions.ts'
@@ -26,10 +27,12 @@ export function signInMessage({ to, url }: { to: string; url: string }): Persona
   return { to, subject: 'Your link to sign in', text }
 }
 
-/** @param team the name of the team, one line */
-export function invitationMessage({ to, team, url }: { to: string; team: string; url: string }): PersonalMessage {
+/** @param facts.team the name of the team, as its owners wrote it */
+export function invitationMessage(facts: { to: string; team: string; url: string }): PersonalMessage {
+  const { to, url } = facts
+  const team = mailedName(facts.team)
   const text = [
-    `You have been added to the team "${team}".`,
+    team === '' ? 'You have been added to a team.' : `You have been added to the team "${team}".`,
     '',
     'To sign in, open this page within 7 days; you do not need a password:',
     '',
@@ -38,7 +41,8 @@ export function invitationMessage({ to, team, url }: { to: string; team: string;
     'The link works once. You can request a new one on the sign-in page.',
     '',
   ].join('\n')
-  return { to, subject: `You have been added to ${team}`, text }
+  // Anyone may found a team: its name stays out of the subject.
+  return { to, subject: 'You have been added to a team', text }
 }
 
 /** Notifies an owner of a mailbox of who may open it. @param facts.access null when it was taken back */

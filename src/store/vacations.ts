@@ -50,7 +50,7 @@ export const REPLY_INTERVAL_MS = 7 * 86_400_000
 export const SENDERS_MAX = 5000
 export const SUBJECT_MAX = 255
 export const BODY_MAX = 65_536
-/** Maximum characters of the original subject in a reply. */
+/** Characters of the original subject that are kept; a reply quotes less (`quotedSubject`). */
 const ORIGINAL_SUBJECT_MAX = 200
 const ROWS_PER_BATCH = 500
 /** Role addresses (RFC 2142) are not personal, so messages to them get no reply. */

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
+import { decodeHeader } from '../../src/mime/decode.ts'
 import { bounceAddress } from '../../src/outbound/bounce-address.ts'
 import { SENDERS_MAX } from '../../src/store/vacations.ts'
 import { data, etagOf, failure, issues, receiveRaw } from '../api/expect.ts'
@@ -23,6 +24,7 @@ const zone = {
   'strict.example': { TXT: ['v=spf1 -all'] },
   'forged.example': { TXT: ['v=spf1 ip4:192.0.2.1 ~all'] },
   '_dmarc.forged.example': { TXT: ['v=DMARC1; p=none'] },
+  'bounce.mx.mailstead.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
 }
 const appliance = await startAppliance({
   clock,
@@ -186,6 +188,13 @@ describe('a vacation response', () => {
   })
 })
 
+test('the subject of the sender is quoted in bounds and without links', async () => {
+  await arrives({ subject: `Locked: see http://evil.example/x ${'y'.repeat(300)}` })
+  const text = remote.messages[0]!.bytes.toString().replace(/\r\n[ \t]/g, ' ')
+  const subject = decodeHeader(/^Subject: (.*)\r$/m.exec(text)![1]!)
+  assert.equal(subject, `Auto: Locked: see … ${'y'.repeat(45)}…`)
+})
+
 describe('no response is sent', () => {
   // Each rule by itself: units/mail/answer-rules.test.ts.
   test('unless a person wrote to the owner, and the sender is authentic', async () => {
@@ -197,6 +206,8 @@ describe('no response is sent', () => {
       { to: 'friends@customer.example' },
       { to: 'undisclosed-recipients:;' },
       { from: 'eve@forged.example' },
+      { from: 'eve@unknown.example' },
+      { mailFrom: 'eve@unknown.example' },
       { mailFrom: 'eve@strict.example' },
       { from: ana.email, mailFrom: BOB },
       { from: ana.email.replace('@', '+x@'), mailFrom: BOB },

@@ -19,7 +19,8 @@ const Subject = Nullable(
   Type.String({
     minLength: 1,
     maxLength: SUBJECT_MAX,
-    description: 'Null: `Auto: ` followed by the subject of the message.',
+    description:
+      'Null: `Auto: ` followed by the subject of the message, at most 60 characters of it, with `…` for links and addresses.',
   }),
 )
 const Body = (what: string) => Nullable(Type.String({ maxLength: BODY_MAX, description: what }))

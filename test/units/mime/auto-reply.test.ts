@@ -3,20 +3,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Answerable, answerAddress, namedIn, senderKeys } from '../../../src/mime/auto-reply.ts'
-import type { AuthResult } from '../../../src/mime/message.ts'
+import type { AuthVerdict } from '../../../src/mime/message.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
 import { messageTraits } from '../../../src/mime/spam-traits.ts'
 
-interface Verdict {
-  spf?: AuthResult
-  dmarc?: AuthResult
-}
+type Verdict = Partial<Pick<AuthVerdict, 'spf' | 'spfDomain' | 'dmarc' | 'fromAligned' | 'fromDomain'>>
 
-function mail(lines: readonly string[] = [], { spf = 'pass', dmarc = 'none' }: Verdict = {}): Answerable {
+function mail(lines: readonly string[] = [], more: Verdict = {}): Answerable {
+  const spf = { spf: 'pass', spfDomain: 'customer.example' } as const
+  const verdict = { ...spf, dmarc: 'none', fromAligned: false, fromDomain: 'customer.example', ...more }
   const from = lines.some((line) => line.startsWith('From:')) ? [] : ['From: Bob <bob@customer.example>']
   const bytes = Buffer.from([...from, ...lines, '', 'Hello', ''].join('\r\n'))
   const parsed = parseMessage(bytes)
-  return { message: parsed, traits: messageTraits(bytes, parsed, 0), verdict: { spf, dmarc } as Answerable['verdict'] }
+  return { message: parsed, traits: messageTraits(bytes, parsed, 0), verdict: verdict as AuthVerdict }
 }
 
 const BOB = 'bob@customer.example'
@@ -52,9 +51,9 @@ describe('an answer goes to the envelope sender', () => {
   }
 
   for (const verdict of [
-    { spf: 'none' },
-    { spf: 'softfail' },
-    { spf: 'fail', dmarc: 'pass' },
+    { spf: 'none', fromAligned: true },
+    { spf: 'fail', dmarc: 'pass', fromAligned: true },
+    { spf: 'none', fromAligned: true, fromDomain: 'mail.customer.example' },
     { dmarc: 'temperror' },
   ] as const) {
     test(`with ${JSON.stringify(verdict)}`, () => assert.equal(answerAddress(BOB, mail([], verdict)), BOB))
@@ -94,6 +93,11 @@ describe('nobody is answered', () => {
     { spf: 'fail' },
     { spf: 'fail', dmarc: 'fail' },
     { spf: 'pass', dmarc: 'fail' },
+    { spf: 'none' },
+    { spf: 'softfail' },
+    { spfDomain: 'other.example' },
+    { spf: 'none', fromAligned: true, fromDomain: 'attacker.example' },
+    { spf: 'none', fromAligned: false },
   ] as const) {
     test(`who may be somebody else: ${JSON.stringify(verdict)}`, () => {
       assert.equal(answerAddress(BOB, mail([], verdict)), null)
