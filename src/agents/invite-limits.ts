@@ -3,29 +3,41 @@
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
+import { countedMailbox } from '../directory/local-part.ts'
+import type { Registration } from './records.ts'
 
 /** Per agent and day, per recipient and hour, in total per hour. */
 export const PER_REGISTRATION = 3
 export const PER_RECIPIENT = 3
 export const IN_ALL = 1000
+/** Per network address that has registered agents and day, whatever their number; per recipient and day. */
+export const PER_SOURCE_AND_DAY = 6
+export const PER_RECIPIENT_AND_DAY = 6
 /** Older counts are outside every window. */
 export const DISPATCHES_MS = DAY_MS
 
 /** Counts an invitation. @throws ProductError rate_limit_exceeded */
 export function takeDispatch(
   tx: Tx,
-  { registration, email, now }: { registration: number; email: string; now: number },
+  { registration: { n, source }, email, now }: { registration: Inviter; email: string; now: number },
 ): void {
-  const ofAgent = { condition: 'registration = ?', values: [registration], max: PER_REGISTRATION, ms: DAY_MS, now }
-  checkLimit(tx, ofAgent)
-  checkLimit(tx, { condition: 'email = ?', values: [email], max: PER_RECIPIENT, ms: HOUR_MS, now })
+  const recipient = countedMailbox(email)
+  checkLimit(tx, { condition: 'registration = ?', values: [n], max: PER_REGISTRATION, ms: DAY_MS, now })
+  if (source !== null) {
+    const condition = 'registration IN (SELECT n FROM agent_registrations WHERE source = ?)'
+    checkLimit(tx, { condition, values: [source], max: PER_SOURCE_AND_DAY, ms: DAY_MS, now })
+  }
+  checkLimit(tx, { condition: 'email = ?', values: [recipient], max: PER_RECIPIENT, ms: HOUR_MS, now })
+  checkLimit(tx, { condition: 'email = ?', values: [recipient], max: PER_RECIPIENT_AND_DAY, ms: DAY_MS, now })
   checkLimit(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
-  tx.insert('invite_dispatches', { registration, email, at: now })
+  tx.insert('invite_dispatches', { registration: n, email: recipient, at: now })
 }
+
+type Inviter = Pick<Registration, 'n' | 'source'>
 
 interface WindowLimit {
   condition: string
-  values: (string | number)[]
+  values: (string | number | Uint8Array)[]
   max: number
   /** Length of the rolling window. */
   ms: number

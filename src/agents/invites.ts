@@ -64,7 +64,7 @@ export class Invites {
     return db.write((tx) => {
       const current = this.#usable(tx, registrationId)
       const live = this.#reusable(tx, current, email)
-      takeDispatch(tx, { registration: current.n, email, now: this.#deps.clock.now() })
+      takeDispatch(tx, { registration: current, email, now: this.#deps.clock.now() })
       const invite = live ?? this.#make(tx, current, email)
       if (mailed !== null) this.#setLink(tx, invite.n, mailed)
       message?.sendIn(tx)

@@ -9,7 +9,7 @@ import type { Db, Reader, Row, Tx } from '../db/db.ts'
 import { RowCache } from '../db/row-cache.ts'
 import { domainName } from './domain-name.ts'
 import { type Forward, isLive, type NewForward, presentForward } from './forward-record.ts'
-import { baseLocal } from './local-part.ts'
+import { baseLocal, countedMailbox } from './local-part.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /** Addresses of a mailbox, its aliases included, that are active or can be confirmed. */
@@ -19,6 +19,9 @@ export const CONFIRMATION_MS = 7 * DAY_MS
 /** Messages that ask for confirmation: to one address within a day, of a team within a day, of all within an hour. */
 export const REQUESTS_PER_ADDRESS = 3
 export const REQUESTS_PER_TEAM = 100
+/** Those of a mailbox and of a team within a day to addresses that have not confirmed, whether their forwards are still there or not. */
+export const UNCONFIRMED_PER_MAILBOX = FORWARDS_MAX
+export const UNCONFIRMED_PER_TEAM = 20
 export const REQUESTS_IN_ALL = 1000
 /** How long a team cannot ask an address again that has refused, ms. */
 const REFUSAL_MS = 365 * DAY_MS
@@ -91,7 +94,7 @@ export class Forwards {
     if (same !== undefined && isLive(same)) throw conflict(`Forwarding to this address is ${same.status} already.`)
     if (same !== undefined) remove(tx, same.id)
     requireRoom(all)
-    this.#countRequest(tx, mailbox.teamId, folded)
+    this.#countRequest(tx, mailbox, email)
     const ended = all.filter((one) => !isLive(one) && one !== same)
     for (const { id } of ended.slice(ENDED_MAX - 1)) remove(tx, id)
     const id = newId('forward')
@@ -112,7 +115,7 @@ export class Forwards {
     if (found === undefined) throw notFound('forward')
     if (found.status !== 'pending' && found.status !== 'expired') throw conflict(`The forward is ${found.status}.`)
     if (found.status === 'expired') requireRoom(this.list(mailbox.id, tx))
-    this.#countRequest(tx, mailbox.teamId, found.email.toLowerCase())
+    this.#countRequest(tx, mailbox, found.email)
     const expiresAt = this.#deps.clock.now() + CONFIRMATION_MS
     tx.run('UPDATE forwards SET token_hash = ?, expires_at = ? WHERE id = ?', [sha256(token), expiresAt, id])
     return this.get(mailbox.id, id, tx)!
@@ -156,7 +159,10 @@ export class Forwards {
       if (found.status === 'active' || found.status === 'expired') return { forward: found, changed: false }
       if (found.status !== 'pending') requireRoom(this.list(found.mailboxId, tx))
       tx.run(`UPDATE forwards SET state = 'active', confirmed_at = ?, ended_at = NULL WHERE id = ?`, [now, found.id])
+      const values = [found.teamId, countedMailbox(found.email)]
       tx.run('DELETE FROM forward_refusals WHERE team_id = ? AND folded = ?', [found.teamId, found.email.toLowerCase()])
+      tx.run('DELETE FROM forward_refusals WHERE team_id = ? AND folded = ?', values)
+      tx.run('UPDATE forward_requests SET is_confirmed = 1 WHERE team_id = ? AND folded = ?', values)
     } else {
       if (!isLive(found)) return { forward: found, changed: false }
       const state = found.status === 'active' ? 'ended' : 'declined'
@@ -164,24 +170,31 @@ export class Forwards {
       tx.run(
         `INSERT INTO forward_refusals (team_id, folded, at) VALUES (?, ?, ?)
          ON CONFLICT (team_id, folded) DO UPDATE SET at = excluded.at`,
-        [found.teamId, found.email.toLowerCase(), now],
+        [found.teamId, countedMailbox(found.email), now],
       )
     }
     return { forward: this.byToken(token, tx)!, changed: true }
   }
 
   /** @throws ProductError conflict when the receiver has refused, rate_limit_exceeded */
-  #countRequest(tx: Tx, teamId: string, folded: string): void {
+  #countRequest(tx: Tx, { id: mailboxId, teamId }: Pick<Mailbox, 'id' | 'teamId'>, email: string): void {
+    const folded = countedMailbox(email)
     const now = this.#deps.clock.now()
     tx.run('DELETE FROM forward_requests WHERE at <= ?', [now - DAY_MS])
-    const sql = 'SELECT 1 AS found FROM forward_refusals WHERE team_id = ? AND folded = ? AND at > ?'
-    if (tx.get(sql, [teamId, folded, now - REFUSAL_MS]) !== undefined) {
+    // Refusals of earlier versions have the whole address.
+    const sql = 'SELECT 1 AS found FROM forward_refusals WHERE team_id = ? AND folded IN (?, ?) AND at > ?'
+    if (tx.get(sql, [teamId, folded, email.toLowerCase(), now - REFUSAL_MS]) !== undefined) {
       throw conflict('The owner of this address has refused messages forwarded by your team.')
     }
     checkRate(tx, { condition: 'folded = ?', values: [folded], max: REQUESTS_PER_ADDRESS, ms: DAY_MS, now })
     checkRate(tx, { condition: 'team_id = ?', values: [teamId], max: REQUESTS_PER_TEAM, ms: DAY_MS, now })
+    const open = [
+      { condition: 'mailbox_id = ? AND is_confirmed = 0', values: [mailboxId], max: UNCONFIRMED_PER_MAILBOX },
+      { condition: 'team_id = ? AND is_confirmed = 0', values: [teamId], max: UNCONFIRMED_PER_TEAM },
+    ]
+    for (const limit of open) checkRate(tx, { ...limit, ms: DAY_MS, now })
     checkRate(tx, { condition: '1 = 1', values: [], max: REQUESTS_IN_ALL, ms: HOUR_MS, now })
-    tx.insert('forward_requests', { team_id: teamId, folded, at: now })
+    tx.insert('forward_requests', { team_id: teamId, mailbox_id: mailboxId, folded, at: now })
   }
 
   #present(row: Row | undefined): Forward | undefined {

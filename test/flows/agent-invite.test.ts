@@ -61,7 +61,7 @@ async function pass(ms: number): Promise<void> {
 const state = (registered: Json) => agents.registrations.byId(appliance.app.db.read, registered.registration_id)!.state
 
 test('a person gets one signed message with a link the agent never sees, and decides twice', async () => {
-  const { registered, token } = await newAgent({ mailbox_local_part: 'scout', client_name: 'demo <b>' })
+  const { registered, token } = await newAgent({ mailbox_local_part: 'scout', client_name: 'demo & <b>' })
   const reply = await agent.invite(token, 'Ana@People.example')
   assert.equal(reply.status, 202)
   assert.match(reply.body.invite_id, /^ainv_/)
@@ -73,8 +73,8 @@ test('a person gets one signed message with a link the agent never sees, and dec
   assert.match(raw, /^From: .*invites@agents\.mailstead\.test/m)
   assert.match(raw, /^Auto-Submitted: auto-generated/m)
   assert.match(raw, /^Subject: Request to become owner of scout@agents\.mailstead\.test/m)
-  assert.match(text, /calls itself "demo <b>"/)
-  assert.match(text, /calls itself &quot;demo &lt;b&gt;&quot;/, 'the HTML shows it as text')
+  assert.match(text, /calls itself "demo & b"/)
+  assert.match(text, /calls itself &quot;demo &amp; b&quot;/, 'the HTML shows it as text')
   assert.ok(!JSON.stringify(reply.body).includes(linkTo('ana@people.example')))
   const link = linkTo('ana@people.example')
   const decided = await agents.invites.decide(link, { accept: true, approveSending: false, optOut: false })
@@ -108,6 +108,33 @@ test('a repeated invitation has a new link; an invitation of another person ends
     (await agent.invite(await agent.readToken(registered.identity_assertion), 'carl@people.example')).status,
     202,
   )
+})
+
+test('an address that registers many agents sends six invitations a day with all of them', async () => {
+  const headers = { 'x-forwarded-for': '198.51.100.9' }
+  const one = new AgentClient({
+    ...appliance,
+    call: (method, path, key, body, more) => appliance.call(method, path, key, body, { ...more, ...headers }),
+  })
+  const made: { token: string }[] = []
+  for (let times = 0; times < 3; times++) {
+    made.push({ token: await agent.readToken((await one.register()).identity_assertion) })
+  }
+  const codes: number[] = []
+  for (const [index, { token }] of made.entries()) {
+    for (const name of ['x', 'y', 'z']) codes.push((await agent.invite(token, `${name}${index}@people.example`)).status)
+  }
+  assert.deepEqual(codes, [202, 202, 202, 202, 202, 202, 429, 429, 429])
+  const refused = await agent.invite(made[2]!.token, 'w@people.example')
+  assert.equal(failure(refused, 429, 'rate_limit_exceeded').code, 'rate_limit_exceeded')
+  await pass(DAY_MS)
+})
+
+test('the name of an agent has no link', async () => {
+  const { status, body } = await agent.post('/agent/identity/challenge', {
+    ...{ type: 'anonymous', mailbox_local_part: 'linked', client_name: 'Locked, see http://evil.example/x' },
+  })
+  assert.deepEqual([status, body.error?.errors?.[0]?.field ?? body.error?.param], [422, 'client_name'])
 })
 
 test('a person with an open invitation gets none from another agent', async () => {

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { FORWARDS_MAX, REQUESTS_PER_ADDRESS } from '../../src/directory/forwards.ts'
+import {
+  FORWARDS_MAX,
+  REQUESTS_PER_ADDRESS,
+  UNCONFIRMED_PER_MAILBOX,
+  UNCONFIRMED_PER_TEAM,
+} from '../../src/directory/forwards.ts'
 import { data, failure, receiveRaw } from '../api/expect.ts'
 import { AgentClient } from '../support/agents.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
@@ -37,6 +42,33 @@ beforeEach(() => {
 })
 
 const newBox = () => team.mailbox(`m${count++}@shop.test`)
+test('requests are counted when their forwards are removed, and by person; confirmed ones make room', async () => {
+  const box = await newBox()
+  const ask = (to: string, from = box) => appliance.call('POST', '/mailbox/forwards', from.key, { to })
+  const addAndRemove = async (to: string, from = box) => {
+    const { id } = data<Json>(await ask(to, from), 201)
+    data(await appliance.call('DELETE', `/mailbox/forwards/${id}`, from.key))
+  }
+  clock.advance(DAY_MS)
+  for (const to of ['c.a.r.l@customer.example', 'carl+1@customer.example', 'CARL+2@customer.example'])
+    await addAndRemove(to)
+  failure(await ask('ca.rl+3@customer.example'), 429, 'rate_limit_exceeded')
+  for (let n = REQUESTS_PER_ADDRESS; n < UNCONFIRMED_PER_MAILBOX; n++) await addAndRemove(newAddress())
+  failure(await ask(newAddress()), 429, 'rate_limit_exceeded')
+  const second = await newBox()
+  for (let n = UNCONFIRMED_PER_MAILBOX; n < UNCONFIRMED_PER_TEAM; n++) await addAndRemove(newAddress(), second)
+  const third = await newBox()
+  failure(await ask(newAddress(), third), 429, 'rate_limit_exceeded')
+  clock.advance(DAY_MS)
+  await appliance.settle()
+  for (let n = 0; n <= UNCONFIRMED_PER_MAILBOX; n++) {
+    const to = newAddress()
+    const { id } = await active(third, to)
+    data(await appliance.call('DELETE', `/mailbox/forwards/${id}`, third.key))
+  }
+  clock.advance(DAY_MS)
+})
+
 const newAddress = () => `ann${count++}@customer.example`
 
 async function request(box: Box, to: string, more: object = {}): Promise<Json> {

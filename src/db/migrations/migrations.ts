@@ -53,6 +53,7 @@ import { outsideDifferences } from './0050-outside-differences.ts'
 import { unfinishedCopies } from './0051-unfinished-copies.ts'
 import { endedAccounts } from './0052-ended-accounts.ts'
 import { linkAskers } from './0053-link-askers.ts'
+import { forwardLimits } from './0054-forward-limits.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -112,5 +113,6 @@ export const mailMigrations = [
   unfinishedCopies,
   endedAccounts,
   linkAskers,
+  forwardLimits,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]
