@@ -305,7 +305,7 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
       ...['send_hourly', 'send_daily'].map((column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`),
       ...['mailboxes_address', 'mailboxes_outside_address'].map((index) => `DROP INDEX ${index}`),
       "CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted'",
-      ...['former_members', 'unfinished_copies'].map((table) => `DROP TABLE ${table}`),
+      ...['former_members', 'unfinished_copies', 'remote_ended'].map((table) => `DROP TABLE ${table}`),
       'DROP INDEX keys_created_by',
       'ALTER TABLE webhooks DROP COLUMN set_by',
       ...['DROP TRIGGER kept_contents_email_deleted', 'DROP TABLE kept_contents', 'DROP INDEX emails_resent'],
@@ -315,7 +315,8 @@ async function withoutTokens(folder: string, ahead = 0): Promise<void> {
     'blobs.db': [
       ...columns('content_owner'),
       `UPDATE content_owner SET beat = beat + ${ahead}`,
-      'DROP TABLE unclaimed_blobs',
+      ...['unclaimed_blobs', 'damaged_blobs'].map((table) => `DROP TABLE ${table}`),
+      'ALTER TABLE blobs DROP COLUMN chunk_digests',
       'DELETE FROM migrations WHERE number >= 3',
     ],
   }
