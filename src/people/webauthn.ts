@@ -1,6 +1,6 @@
 // Passkeys as browsers make and use them (WebAuthn Level 3): discoverable, with user verification, for the host of APP_ORIGIN.
 
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -19,19 +19,19 @@ import type { CredentialScope } from './recovery-codes.ts'
 
 /** How long a browser may take, ms. */
 export const FLOW_MS = 5 * MINUTE_MS
-/** Flows in memory; the oldest are dropped first. */
-export const FLOWS_MAX = 10_000
-const FLOW_ID_BYTES = 16
+/** A flow id: when it expires (monotonic ms), random bytes, and a MAC over both, the kind and the person. */
+const EXPIRY_BYTES = 8
+const RANDOM_BYTES = 16
+const MAC_BYTES = 16
+const FLOW_ID = new RegExp(`^[A-Za-z0-9_-]{${Math.ceil(((EXPIRY_BYTES + RANDOM_BYTES + MAC_BYTES) * 8) / 6)}}$`)
 /** The COSE algorithms Ed25519, ES256 and RS256. */
 const ALGORITHMS = [-8, -7, -257]
 const TRANSPORTS = new Set<string>(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
 
 interface Flow {
-  challenge: string
   /** Whose passkey is expected, or added; null when any person may sign in. */
   email: string | null
   kind: 'sign_in' | 'confirm' | 'register'
-  expiresAt: number
 }
 
 /** A request to the browser, and the id that its answer names. */
@@ -48,7 +48,13 @@ interface Deps {
 
 export class WebAuthn {
   readonly #deps: Deps
-  readonly #flows = new Map<string, Flow>()
+  /**
+   * Flows are kept in their ids and not in memory, where strangers who begin many would push out others. A restart ends them, as the key is
+   * forgotten together with the ids that were used.
+   */
+  readonly #key = randomBytes(32)
+  /** Ids whose answer was accepted or is being verified, and when they expire, ms: each works once. */
+  readonly #used = new Map<string, number>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -61,18 +67,19 @@ export class WebAuthn {
   ): Promise<StartedFlow<PublicKeyCredentialRequestOptionsJSON>> {
     const { generateAuthenticationOptions } = await library()
     const known = scope === null ? [] : this.visible(scope)
-    const email = scope?.email ?? null
+    const flowId = this.#begin({ email: scope?.email ?? null, kind })
     const options = await generateAuthenticationOptions({
       rpID: this.#rpId,
+      challenge: this.#challengeOf(flowId),
       userVerification: 'required',
       timeout: FLOW_MS,
       allowCredentials: known.map(({ credentialId: id, transports }) => ({ id, transports })),
     })
-    return { flowId: this.#begin({ challenge: options.challenge, email, kind }), options }
+    return { flowId, options }
   }
 
   /**
-   * Verifies the use of a passkey. The flow has ended, whatever the outcome.
+   * Verifies the use of a passkey. An answer that is accepted ends the flow.
    * @returns the passkey, and a function that records its use in a unit of work
    * @throws ProductError authentication_required
    */
@@ -81,22 +88,23 @@ export class WebAuthn {
     flowId: string,
     response: AuthenticationResponseJSON,
   ): Promise<{ passkey: Passkey; record(tx: Tx): void }> {
-    const flow = this.#end(flowId, kind)
     const passkey = this.#deps.passkeys.byCredential(response.id)
-    if (passkey === undefined || (flow.email !== null && passkey.email !== flow.email)) throw refused()
+    if (passkey === undefined) throw refused()
     const { credentialId: id, publicKey, counter, transports } = passkey
     const { verifyAuthenticationResponse } = await library()
-    const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({
-      response,
-      expectedChallenge: flow.challenge,
-      expectedOrigin: this.#deps.config.APP_ORIGIN,
-      expectedRPID: this.#rpId,
-      credential: { id, publicKey, counter, transports },
-      requireUserVerification: true,
-    }).catch((error: unknown) => {
-      throw refused(error)
-    })
-    if (!verified) throw refused()
+    const { authenticationInfo: info } = await this.#once(
+      flowId,
+      { kind, email: kind === 'sign_in' ? null : passkey.email },
+      () =>
+        verifyAuthenticationResponse({
+          response,
+          expectedChallenge: this.#challengeOf(flowId).toString('base64url'),
+          expectedOrigin: this.#deps.config.APP_ORIGIN,
+          expectedRPID: this.#rpId,
+          credential: { id, publicKey, counter, transports },
+          requireUserVerification: true,
+        }),
+    )
     return {
       passkey,
       record: (tx) => {
@@ -116,8 +124,10 @@ export class WebAuthn {
     if (this.#sameScope(scope).length >= PASSKEYS_MAX) throw tooMany()
     const known = this.visible(scope)
     const { generateRegistrationOptions } = await library()
+    const flowId = this.#begin({ email, kind: 'register' })
     const options = await generateRegistrationOptions({
       rpName: 'Mailstead',
+      challenge: this.#challengeOf(flowId),
       rpID: this.#rpId,
       userName: email,
       userDisplayName: person.displayName ?? email,
@@ -128,11 +138,11 @@ export class WebAuthn {
       excludeCredentials: known.map(({ credentialId: id, transports }) => ({ id, transports })),
       supportedAlgorithmIDs: ALGORITHMS,
     })
-    return { flowId: this.#begin({ challenge: options.challenge, email, kind: 'register' }), options }
+    return { flowId, options }
   }
 
   /**
-   * Verifies a new passkey. The flow has ended, whatever the outcome.
+   * Verifies a new passkey. An answer that is accepted ends the flow.
    * @returns a function that stores it in a unit of work
    * @throws ProductError authentication_required; inside, conflict for one that is known or one too many
    */
@@ -141,20 +151,18 @@ export class WebAuthn {
     response: RegistrationResponseJSON,
     { email, teamId, name }: CredentialScope & { name: string },
   ): Promise<(tx: Tx) => Passkey> {
-    const flow = this.#end(flowId, 'register')
-    if (flow.email !== email) throw refused()
     const { verifyRegistrationResponse } = await library()
-    const { verified, registrationInfo: info } = await verifyRegistrationResponse({
-      response,
-      expectedChallenge: flow.challenge,
-      expectedOrigin: this.#deps.config.APP_ORIGIN,
-      expectedRPID: this.#rpId,
-      requireUserVerification: true,
-      supportedAlgorithmIDs: ALGORITHMS,
-    }).catch((error: unknown) => {
-      throw refused(error)
-    })
-    if (!verified || info === undefined) throw refused()
+    const { registrationInfo: info } = await this.#once(flowId, { kind: 'register', email }, () =>
+      verifyRegistrationResponse({
+        response,
+        expectedChallenge: this.#challengeOf(flowId).toString('base64url'),
+        expectedOrigin: this.#deps.config.APP_ORIGIN,
+        expectedRPID: this.#rpId,
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }),
+    )
+    if (info === undefined) throw refused()
     const { id: credentialId, publicKey, counter } = info.credential
     const transports = (response.response.transports ?? []).filter((one) =>
       TRANSPORTS.has(one),
@@ -183,24 +191,54 @@ export class WebAuthn {
     return new URL(this.#deps.config.APP_ORIGIN).hostname
   }
 
-  #begin(flow: Omit<Flow, 'expiresAt'>): string {
-    const id = randomBytes(FLOW_ID_BYTES).toString('base64url')
-    this.#flows.set(id, { ...flow, expiresAt: this.#deps.clock.now() + FLOW_MS })
-    if (this.#flows.size > FLOWS_MAX) {
-      const [oldest] = this.#flows.keys()
-      this.#flows.delete(oldest!)
-    }
-    return id
+  #begin(flow: Flow): string {
+    const head = Buffer.alloc(EXPIRY_BYTES + RANDOM_BYTES)
+    head.writeDoubleBE(this.#deps.clock.monotonic() + FLOW_MS)
+    randomBytes(RANDOM_BYTES).copy(head, EXPIRY_BYTES)
+    return Buffer.concat([head, this.#macOf(head, flow)]).toString('base64url')
   }
 
-  /** Ends a flow: a challenge is used once. */
-  #end(id: string, kind: Flow['kind']): Flow {
-    const flow = this.#flows.get(id)
-    this.#flows.delete(id)
-    if (flow === undefined || flow.kind !== kind || flow.expiresAt <= this.#deps.clock.now()) {
-      throw new ProductError('authentication_required', 'This request for a passkey has expired. Start again.')
+  /** Verifies the answer to a flow, and ends the flow when it is accepted. @throws ProductError authentication_required */
+  async #once<V extends { verified: boolean }>(id: string, flow: Flow, verify: () => Promise<V>): Promise<V> {
+    const now = this.#deps.clock.monotonic()
+    // Ids are used in about the order in which they expire.
+    for (const [used, expiresAt] of this.#used) {
+      if (expiresAt > now) break
+      this.#used.delete(used)
     }
-    return flow
+    const expiresAt = this.#expiryOf(id, flow)
+    if (expiresAt === null || expiresAt <= now || this.#used.has(id)) throw expired()
+    // Noted before it is verified: of two answers at the same time one counts.
+    this.#used.set(id, expiresAt)
+    try {
+      const result = await verify()
+      if (result.verified) return result
+    } catch (error) {
+      this.#used.delete(id)
+      throw refused(error)
+    }
+    this.#used.delete(id)
+    throw refused()
+  }
+
+  /** When a flow expires, ms; null for an id that is not one of this flow. */
+  #expiryOf(id: string, flow: Flow): number | null {
+    if (!FLOW_ID.test(id)) return null
+    const bytes = Buffer.from(id, 'base64url')
+    // Another spelling of the same bytes would be another id.
+    if (bytes.toString('base64url') !== id) return null
+    const head = bytes.subarray(0, EXPIRY_BYTES + RANDOM_BYTES)
+    return timingSafeEqual(bytes.subarray(head.length), this.#macOf(head, flow)) ? head.readDoubleBE() : null
+  }
+
+  #macOf(head: Buffer, { kind, email }: Flow): Buffer {
+    const facts = JSON.stringify([kind, email])
+    return createHmac('sha256', this.#key).update('flow').update(head).update(facts).digest().subarray(0, MAC_BYTES)
+  }
+
+  /** No one can choose it: it is random to those without the key (WebAuthn §13.4.3). */
+  #challengeOf(flowId: string): Buffer<ArrayBuffer> {
+    return createHmac('sha256', this.#key).update('challenge').update(flowId).digest()
   }
 }
 
@@ -216,6 +254,10 @@ const library = async () => {
  */
 function handleOf(handle: Uint8Array, teamId: string | null): Uint8Array<ArrayBuffer> {
   return new Uint8Array(teamId === null ? handle : sha256(Buffer.concat([handle, Buffer.from(teamId)])))
+}
+
+function expired(): ProductError {
+  return new ProductError('authentication_required', 'This request for a passkey has expired. Start again.')
 }
 
 function refused(cause?: unknown): ProductError {

@@ -126,6 +126,24 @@ test('a flow is bound to what it was begun for, and to its person', async () => 
   assert.equal((await post('/me/v1/sign-in/passkey', entering)).status, 401, 'a confirmation signs nobody in')
 })
 
+test('requests of strangers for passkeys push out no request of another, and each is answered once', async () => {
+  const client = await person('flo')
+  const device = new Authenticator('https://mail.example')
+  assert.equal((await addPasskey(client, device)).status, 201)
+  const headers = from()
+  const entering = (await post('/me/v1/sign-in/passkey/options', {}, headers)).body.data
+  const confirming = (await client.call('POST', '/me/v1/confirm/options')).body.data
+  const { webauthn } = appliance.app.people.authentication
+  for (let n = 0; n < 10_001; n++) await webauthn.startUse('sign_in', null)
+  const proof = { flow_id: confirming.flow_id, response: device.get(confirming.options) }
+  assert.equal((await client.call('POST', '/me/v1/confirm', proof)).status, 200)
+  const answer = { flow_id: entering.flow_id, response: device.get(entering.options) }
+  const forged = { ...answer, flow_id: `A${entering.flow_id.slice(1)}` }
+  assert.equal((await post('/me/v1/sign-in/passkey', forged, headers)).status, 401, 'a later end')
+  const answers = await Promise.all([0, 1].map(() => post('/me/v1/sign-in/passkey', answer, headers)))
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 401])
+})
+
 test('a password signs in; wrong ones lock the person for the source, with one answer for every address', async () => {
   const eva = await person('eva')
   const password = 'correct horse battery'
