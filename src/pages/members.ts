@@ -52,7 +52,8 @@ const showMemberLink = route({
     requireFreshSignIn(app, view.session)
     const { people } = app
     const member = people.members.get(teamId, id)
-    const url = member && (await people.showLink(teamId, member.email, view.member.id))
+    const url =
+      member && (await people.showLink(teamId, member.email, { by: view.member.email, memberId: view.member.id }))
     if (member === undefined || url === undefined) throw notFound('member')
     const text = html`<p>Hand this link to <strong>${member.email}</strong>. It signs in to this team alone, works once, for 15 minutes, and is shown only once:</p>
 <div class="card"><code class="secret">${url}</code></div><p><a href="/owner/keys/${teamId}/members">Members</a></p>`

@@ -76,6 +76,24 @@ export function credentialMessage(facts: { to: string; mailbox: string; what: st
   return { to, subject: `Access to ${mailbox}`, text }
 }
 
+/** Reports that a link was shown which signs in as a person. @param facts.mailboxes that it opens, as far as they concern the receiver */
+export function shownLinkMessage(facts: {
+  to: string
+  person: string
+  by: string
+  mailboxes: readonly string[]
+}): PersonalMessage {
+  const { to, person, by, mailboxes } = facts
+  const opened = mailboxes.length === 0 ? '' : ` It opens: ${mailboxes.join(', ')}.`
+  const text = [
+    `${by} was shown a link that signs in as ${person}, to hand it over. It works once, for 15 minutes.${opened}`,
+    '',
+    'If you did not expect this, ask an owner of your team.',
+    '',
+  ].join('\n')
+  return { to, subject: `A link that signs in as ${person}`, text }
+}
+
 /** Reports to a person that a browser signed in that was not known. It has no link that signs in. @param origin of the pages */
 export function newDeviceMessage(
   { email, method, userAgent, source, createdAt }: SessionRecord,

@@ -1,6 +1,6 @@
 // People: members of teams who use the console and the owner's pages, and sign in without a password.
 
-import { conflict, ProductError } from '../base/errors.ts'
+import { ProductError } from '../base/errors.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { checkName } from '../directory/teams.ts'
@@ -23,6 +23,7 @@ import { Passkeys } from './passkeys.ts'
 import { Persons } from './persons.ts'
 import { RecoveryCodes } from './recovery-codes.ts'
 import { type SessionRecord, Sessions, type SignInBrowser, type SignInSession } from './sessions.ts'
+import { type LinkViewer, ShownLinks } from './shown-links.ts'
 import { requireWholePerson } from './whole-person.ts'
 
 const LINK_WINDOW_SECONDS = 3600
@@ -69,6 +70,7 @@ export class People {
   readonly ownerNotices: OwnerNotices
   readonly #deps: PeopleDeps
   readonly #ends: AccessEnds
+  readonly #shownLinks: ShownLinks
   readonly #inProgress = new Set<Promise<void>>()
 
   constructor(deps: PeopleDeps) {
@@ -92,6 +94,8 @@ export class People {
     this.firstRun = this.#openFirstRun()
     this.ownerNotices = new OwnerNotices({ ...deps, members: this.members })
     this.#ends = new AccessEnds(this)
+    const { members, links, persons, passkeys, grants, sharing } = this
+    this.#shownLinks = new ShownLinks({ ...deps, members, links, persons, passkeys, grants, sharing })
   }
 
   /**
@@ -225,46 +229,9 @@ export class People {
     }
   }
 
-  /**
-   * Creates a link that the operator or a team owner hands over. It opens only that team, because it does not prove the address.
-   * @param by the member (`usr_…`) the link is shown to; null for the operator
-   * @returns undefined when the person is not a member of the team
-   * @throws ProductError conflict when it would give the owner what is the person's own: see `#refuseImpersonation`
-   */
-  showLink(teamId: string, written: string, by: string | null): Promise<string | undefined> {
-    return this.#showLink(teamId, written, { by, isCommand: by === null })
-  }
-
-  /**
-   * Creates a link that an operator hands over from the browser: refused like that of an owner, because no role opens a person's mail by itself.
-   * @returns and throws as `showLink`
-   */
-  showLinkInBrowser(teamId: string, written: string): Promise<string | undefined> {
-    return this.#showLink(teamId, written, { by: null, isCommand: false })
-  }
-
-  async #showLink(teamId: string, written: string, { by, isCommand }: { by: string | null; isCommand: boolean }) {
-    const email = checkPersonEmail(written)
-    const token = this.links.newToken()
-    return this.#deps.db.write((tx) => {
-      const member = this.members.of(email, tx).find((one) => one.teamId === teamId)
-      if (member === undefined) return undefined
-      if (!isCommand) this.#refuseImpersonation(tx, member)
-      this.links.make(tx, token, { email, teamId, mailboxId: null, shownBy: by }, SIGN_IN_MS)
-      return this.links.urlOf(token)
-    })
-  }
-
-  /**
-   * Who is shown a link can use it. It must not open the mailboxes of a person who has signed in before, nor replace a person who
-   * has a way to sign in of their own. The command of the operator makes links for these.
-   */
-  #refuseImpersonation(tx: Tx, { id, email, joinedAt }: TeamMember): void {
-    const hasCredential = this.passkeys.count(email, tx) > 0 || (this.persons.get(email, tx)?.password ?? null) !== null
-    if (!hasCredential && (joinedAt === null || this.grants.ofMember(id, tx).length === 0)) return
-    throw conflict(
-      'This person has signed in before, and signs in another way. On the machine, mailstead login-link makes a link.',
-    )
+  /** See {@link ShownLinks.show}. */
+  showLink(teamId: string, email: string, viewer: LinkViewer | null): Promise<string | undefined> {
+    return this.#shownLinks.show(teamId, email, viewer)
   }
 
   /**

@@ -333,7 +333,7 @@ test('a queued link is invalid when its domain has become local meanwhile', asyn
   assert.equal((await use(appliance, path)).status, 410)
 })
 
-test('no owner is shown a link that opens what is the own of a person', async () => {
+test('an owner is always shown a link that works, and a person with something of their own learns of it', async () => {
   const team = await appliance.team('Own')
   const { people, db } = appliance.app
   await team.domain('own.test')
@@ -341,13 +341,25 @@ test('no owner is shown a link that opens what is the own of a person', async ()
   const box = await team.mailbox('zoe@own.test')
   const add = () => db.write((tx) => people.members.add(tx, team.id, { email: box.email, role: 'user' }))
   await add()
-  const show = () => people.showLink(team.id, box.email, boss.id)
+  const by = { by: boss.email, memberId: boss.id }
+  const show = () => people.showLink(team.id, box.email, by)
   const first = (await show())!
   assert.ok(await people.signIn(first.split('/').at(-1)!), 'the first sign-in of a new person')
-  await assert.rejects(show(), { code: 'conflict' })
-  assert.ok(await people.showLink(team.id, box.email, null), 'the operator can')
-  await db.write((tx) => people.members.add(tx, team.id, { email: 'yan@people.example', role: 'viewer' }))
-  assert.ok(await people.showLink(team.id, 'yan@people.example', boss.id))
-  await db.write((tx) => people.persons.setPassword(tx, { email: 'yan@people.example', teamId: null }, 'x'))
-  await assert.rejects(people.showLink(team.id, 'yan@people.example', boss.id), { code: 'conflict' })
+  const received = async () => {
+    await appliance.settle()
+    const { body } = await appliance.get('/mailbox/messages', box.key)
+    return (body.data as Json[]).map(({ subject }) => subject)
+  }
+  assert.deepEqual(await received(), [], 'a new person has nothing yet')
+  await people.showLink(team.id, box.email, null)
+  assert.deepEqual(await received(), [], 'the command notifies nobody')
+  const second = await people.signIn((await show())!.split('/').at(-1)!)
+  assert.deepEqual([second?.email, second?.teamId], [box.email, team.id])
+  assert.deepEqual(await received(), ['A link that signs in as zoe@own.test'])
+  assert.match(await newest(appliance, box.key), /head@people\.example was shown a link .* It opens: zoe@own\.test\./s)
+  const yan = await db.write((tx) => people.members.add(tx, team.id, { email: 'yan@people.example', role: 'viewer' }))
+  await db.write((tx) => people.persons.setPassword(tx, { email: yan.email, teamId: null }, 'x'))
+  await people.sharing.grant(team.id, box, { memberId: yan.id, access: 'reader', createdBy: boss.id })
+  assert.ok(await people.signIn((await people.showLink(team.id, yan.email, by))!.split('/').at(-1)!))
+  assert.equal((await received()).filter((one) => one === 'A link that signs in as yan@people.example').length, 1)
 })

@@ -75,9 +75,9 @@ const createLink = route({
     tag: 'Team',
     summary: 'Make a link that signs a member in to this team, for an owner to hand over',
     description:
-      'For people whose address is at this appliance, where no link is mailed. It works once, for 15 minutes. Only an owner who is signed ' +
-      'in in a browser gets one (403), and none for a person who has a way to sign in of their own, or has signed in and opens a mailbox (409).',
-    errors: ['conflict'],
+      'For people whose address is at this appliance, where no link is mailed, and for those who have lost their passkey. It works once, for 15 ' +
+      'minutes. Only an owner who is signed in in a browser gets one (403). A person who has a way to sign in of their own, or has signed in ' +
+      'and opens a mailbox, receives a message about it, and so do the owners of the mailboxes they open.',
   },
   access: { as: 'team', permission: 'team.manage', fresh: true },
   params,
@@ -101,7 +101,7 @@ const createLink = route({
         'Only an owner of the team is shown links to sign in, and only in a browser.',
       )
     }
-    const url = await app.people.showLink(teamId, email, by.id)
+    const url = await app.people.showLink(teamId, email, { by: by.email, memberId: by.id })
     if (url === undefined) throw notFound('member')
     const expiresAt = isoTime(app.clock.now() + SIGN_IN_MS)
     return answer({ data: { member_id: id, email, url, expires_at: expiresAt }, status: 201 })

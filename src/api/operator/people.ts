@@ -139,9 +139,8 @@ const createLink = route({
     tag: 'People',
     summary: 'Make a link that signs a person in to one of their teams',
     description:
-      'It works once, for 15 minutes, and opens only that team, because it does not prove the address. None for a person who has a way to ' +
-      'sign in of their own, or has signed in and opens a mailbox (409): `mailstead login-link` makes one on the machine.',
-    errors: ['conflict'],
+      'It works once, for 15 minutes, and opens only that team, because it does not prove the address. A person who has a way to sign in of ' +
+      'their own, or has signed in and opens a mailbox, receives a message about it, and so do the owners of the mailboxes they open.',
   },
   params,
   body: {
@@ -162,9 +161,10 @@ const createLink = route({
       expires_at: TimeOf('Until when it works.'),
     }),
   },
-  async handle({ params: { email: written }, body: { team_id: teamId }, app }) {
+  async handle({ params: { email: written }, body: { team_id: teamId }, principal, app }) {
     const { email } = personOf(app, written)
-    const url = await app.people.showLinkInBrowser(teamId, email)
+    const by = principal.person?.email ?? 'The operator of the server'
+    const url = await app.people.showLink(teamId, email, { by, memberId: null })
     if (url === undefined) throw notFound('member')
     const expiresAt = isoTime(app.clock.now() + SIGN_IN_MS)
     return answer({ data: { email, team_id: teamId, url, expires_at: expiresAt }, status: 201 })

@@ -40,7 +40,7 @@ export const operatorPeople = {
   link: 'Link to sign in',
   linkTitle: (email: string) => `A link for ${email}`,
   linkText:
-    'It signs in to one team, works once, and for 15 minutes. There is none for people who sign in on their own.',
+    'It signs in to one team, works once, and for 15 minutes. People who have signed in before receive a message about it.',
   makeLink: 'Show the link',
   linkUntil: (time: string) => `Copy it now. It is not shown again, and works until ${time}.`,
 }

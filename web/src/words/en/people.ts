@@ -53,7 +53,7 @@ export const people = {
   makeLink: 'Show the link',
   linkTitle: (email: string) => `A link for ${email}`,
   linkText:
-    'Hand it over yourself: it signs them in to this team, works once, and for 15 minutes. There is none for people who sign in on their own.',
+    'Hand it over yourself: it signs them in to this team, works once, and for 15 minutes. Those who have signed in before receive a message about it.',
   linkUntil: (time: string) => `Copy it now. It is not shown again, and works until ${time}.`,
   signOut: 'End sessions',
   signOutTitle: (email: string) => `Sign ${email} out of this team?`,
