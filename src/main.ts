@@ -5,6 +5,7 @@ import { webhookEvents } from './api/schemas/events.ts'
 import { ProductError } from './base/errors.ts'
 import { collectWhenIdle } from './base/idle-memory.ts'
 import { closeAll, type Service, STOP_LIMIT_MS, stopTogether } from './base/lifecycle.ts'
+import { collectUnderPressure } from './base/memory-pressure.ts'
 import { LISTENER_PORTS } from './config/client-listeners.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
@@ -161,6 +162,7 @@ export async function serve(
 ): Promise<void> {
   const appliance = await openAppliance(config, { prepare })
   collectWhenIdle()
+  collectUnderPressure()
   const { log } = appliance.app
   const { DATA_DIR: data, APP_ORIGIN: app, SEND_ORIGIN: send } = config
   // Before anybody can read that it is open: a signal from then on closes it in order.

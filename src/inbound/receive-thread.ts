@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.ts'
 import { openLog } from '../base/log.ts'
+import { collectUnderPressure } from '../base/memory-pressure.ts'
 import { openResolver } from '../base/resolver.ts'
 import { Vault } from '../base/secrets.ts'
 import { ThreadLink } from '../base/thread-link.ts'
@@ -99,4 +100,5 @@ const receiver: Receiver = new Receiver({
   },
 })
 const ready = receiver.start()
+collectUnderPressure()
 await ready

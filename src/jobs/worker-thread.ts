@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { MINUTE_MS } from '../base/durations.ts'
 import { collectWhenIdle } from '../base/idle-memory.ts'
 import { closeAll } from '../base/lifecycle.ts'
+import { collectUnderPressure } from '../base/memory-pressure.ts'
 import { openContext } from '../context.ts'
 import { threadJobs } from './jobs.ts'
 import { openScheduler } from './scheduler.ts'
@@ -17,6 +18,7 @@ app.appliance.follow(isOpen)
 const workers = [...(await Promise.all(names.map((name) => openWorker(app, name)))), openScheduler(app, threadJobs)]
 for (const worker of workers) await worker.start()
 collectWhenIdle()
+collectUnderPressure()
 
 // The main thread decides when an untrusted clock is trusted again.
 const refresh = app.clock.every(REFRESH_MS, () => {
