@@ -2,7 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { type PlainError, ProductError, plainError } from '../base/errors.ts'
+import { freeBytes } from '../base/free-bytes.ts'
 import { transferred } from '../base/thread-pool.ts'
+import { bytesOf } from '../mime/chunks.ts'
 import {
   type ComposedContent,
   composeContent,
@@ -27,11 +29,12 @@ export default function composeTask(task: ComposeTask): ComposeResult {
   try {
     const result: { written: ComposedContent } | { raw: RawContent } =
       'draft' in task ? { written: composeContent(task.draft, task.isRead) } : { raw: readRaw(task) }
-    const { chunks } = 'raw' in result ? result.raw.written : result.written
+    const data = bytesOf('raw' in result ? result.raw.written : result.written)
+    if ('draft' in task) freeBytes(filesOf(task.draft), data)
     // The buffers under the chunks belong to this message alone, so they can be transferred.
     return transferred(
       result,
-      chunks.map(({ data }) => data.buffer),
+      data.map(({ buffer }) => buffer),
     )
   } catch (error) {
     if (!(error instanceof ProductError)) throw error
@@ -40,5 +43,12 @@ export default function composeTask(task: ComposeTask): ComposeResult {
 }
 
 function readRaw({ source, rules, isRead }: Extract<ComposeTask, { rules: unknown }>): RawContent {
-  return rawContent('file' in source ? readFileSync(source.file) : source.bytes, rules, isRead)
+  const bytes = 'file' in source ? readFileSync(source.file) : source.bytes
+  const raw = rawContent(bytes, rules, isRead)
+  freeBytes([bytes], bytesOf(raw.written))
+  return raw
+}
+
+function filesOf({ attachments }: UncheckedDraft): Uint8Array[] {
+  return attachments.map(({ content }) => content)
 }

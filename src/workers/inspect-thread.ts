@@ -3,8 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.ts'
+import { freeBytes } from '../base/free-bytes.ts'
+import { collectUnderPressure } from '../base/memory-pressure.ts'
 import { openResolver } from '../base/resolver.ts'
 import { transferred } from '../base/thread-pool.ts'
+import { bytesOf } from '../mime/chunks.ts'
 import type { Chunk } from '../mime/message.ts'
 import { type DecodedBodies, type DecodedField, readBodies, readHeader } from '../mime/view.ts'
 import { inspect } from './inspect.ts'
@@ -21,6 +24,8 @@ export interface ThreadSettings {
 
 const resolver = openResolver({ servers: (workerData as ThreadSettings).dnsServers, clock: systemClock })
 
+collectUnderPressure()
+
 /** Pool task: inspects an arriving message. */
 export async function inspectTask(task: { source: MessageSource; arrival: InspectionRequest }): Promise<Inspection> {
   const bytes = 'file' in task.source ? await readFile(task.source.file) : task.source.bytes
@@ -29,7 +34,9 @@ export async function inspectTask(task: { source: MessageSource; arrival: Inspec
 
 /** Pool task: reads a message that is imported or already stored. */
 export function readTask({ bytes }: { bytes: Uint8Array }): MessageReading {
-  return moved(readMessage(bytes))
+  const reading = readMessage(bytes)
+  freeBytes([bytes], bytesOf(reading))
+  return moved(reading)
 }
 
 /** Pool task: reads messages that follow each other in the bytes. */
@@ -39,10 +46,11 @@ export function readAllTask({ bytes, lengths }: { bytes: Uint8Array; lengths: re
     at += length
     return readMessage(bytes.subarray(at - length, at))
   })
-  const chunks = readings.flatMap((reading) => reading.chunks)
+  const data = bytesOf(...readings)
+  freeBytes([bytes], data)
   return transferred(
     readings,
-    chunks.map(({ data }) => data.buffer),
+    data.map(({ buffer }) => buffer),
   )
 }
 
@@ -69,17 +77,19 @@ export async function viewTask({
   const { structure: root, textPart, htmlPart } = message
   const layout = { sizeBytes, root, textPart, htmlPart }
   const read = (start: number, end: number) => bytes.subarray(start, end)
-  return {
+  const viewed = {
     ...{ isMessage, sizeBytes, message: { ...message, searchText: '' } },
     bodies: chars === null ? undefined : await readBodies(read, layout, chars),
     headers: headers ? await readHeader(read, layout) : undefined,
   }
+  freeBytes([bytes])
+  return viewed
 }
 
 /** Hands over the buffers under the chunks. */
 function moved<T extends { chunks: readonly Chunk[] }>(value: T): T {
   return transferred(
     value,
-    value.chunks.map(({ data }) => data.buffer),
+    bytesOf(value).map(({ buffer }) => buffer),
   )
 }

@@ -71,14 +71,14 @@ export class Inspector {
   /**
    * Reads a message that is stored as it is.
    * @param sizeBytes size of the message
-   * @param load loads its bytes, called once memory is available; they are copied to the thread
+   * @param load loads its bytes, called once memory is available; nothing else may use them afterwards
    * @throws ProductError service_unavailable as `inspect`
    */
   async read(sizeBytes: number, load: () => Promise<Uint8Array>): Promise<MessageReading> {
     return this.#run(
       async () => sizeBytes,
       async () => {
-        const bytes = new Uint8Array(await load())
+        const bytes = ownMemory(await load())
         return this.#pool.run<MessageReading>({ bytes }, { task: 'readTask', transfer: [bytes.buffer] })
       },
     )
@@ -116,7 +116,7 @@ export class Inspector {
     return this.#run(
       async () => sizeBytes,
       async () => {
-        const bytes = new Uint8Array(await load())
+        const bytes = ownMemory(await load())
         return this.#pool.run<InspectedMessage>({ ...request, bytes }, { task: 'viewTask', transfer: [bytes.buffer] })
       },
     )
@@ -158,6 +158,11 @@ export class Inspector {
       release()
     }
   }
+}
+
+/** Bytes with memory of their own, which can be handed to a thread: a slice of a larger buffer would take the whole buffer with it. */
+function ownMemory(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
 /** Messages in groups below {@link GROUP_BYTES}; a larger one is alone. */

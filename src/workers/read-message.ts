@@ -60,7 +60,7 @@ function unverified(bytes: Uint8Array, own: OwnMessageRequest, reason: string): 
 }
 
 function inspectedAs(bytes: Uint8Array, own: OwnMessageRequest, results: string, reason: string): Inspection {
-  const inspection = inspectionContent(bytes, addOwnTrace(bytes, own, results), own)
+  const inspection = inspectionContent(sha256(bytes), addOwnTrace(bytes, own, results), own)
   return { verdict: { ...ownVerdict(inspection.message), spfReason: reason }, report: null, ...inspection }
 }
 
@@ -70,7 +70,7 @@ function inspectedAs(bytes: Uint8Array, own: OwnMessageRequest, results: string,
  */
 export function inspectForwarded(bytes: Uint8Array, own: OwnMessageRequest): Inspection {
   const found = ownResults(bytes, own.hostName) ?? nothingVerified(own.hostName)
-  const inspection = inspectionContent(bytes, addOwnTrace(bytes, own, found), own)
+  const inspection = inspectionContent(sha256(bytes), addOwnTrace(bytes, own, found), own)
   const results = storedResults(found)
   const resultOf = (method: string) => AUTH_RESULTS.find((one) => one === results.get(method)) ?? 'none'
   const verdict = ownVerdict(inspection.message)
@@ -99,7 +99,7 @@ export function readMessage(bytes: Uint8Array): MessageReading {
 
 /** The stored content of a message, without its verdict. @param stored the received bytes with our trace fields on top */
 export function inspectionContent(
-  bytes: Uint8Array,
+  arrivedHash: Uint8Array,
   stored: Uint8Array,
   arrival: InspectionRequest | OwnMessageRequest,
 ): Omit<Inspection, 'verdict' | 'report'> {
@@ -112,7 +112,7 @@ export function inspectionContent(
     hash: sha256(stored),
     sizeBytes: stored.length,
     chunks: chunksOf(stored),
-    arrivedHash: sha256(bytes),
+    arrivedHash,
     forwardMarks: forwardMarks(fields),
     linkTokens: linkTokens(stored, message.structure),
     ...scriptResults(stored, message, arrival),

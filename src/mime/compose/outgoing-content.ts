@@ -1,8 +1,9 @@
 // Composes a draft into storable content: validated, composed, hashed, split into chunks, and parsed where a copy is stored.
 
 import { ProductError } from '../../base/errors.ts'
+import { freeBytes } from '../../base/free-bytes.ts'
 import { sha256 } from '../../base/secrets.ts'
-import { chunksOf } from '../chunks.ts'
+import { bytesOf, chunksOf } from '../chunks.ts'
 import { decodeBody } from '../decode.ts'
 import type { Chunk, ParsedMessage } from '../message.ts'
 import { parseMessage } from '../parse.ts'
@@ -53,8 +54,15 @@ export function composeContent(draft: UncheckedDraft, isRead: boolean): Composed
   })
   const { bytes } = compose({ ...draft, ...bodies, attachments })
   if (bytes.length > RAW_MAX) throw tooLarge()
+  return contentOf(bytes, isRead)
+}
+
+/** @param bytes made for this message alone: those of a large one are freed */
+function contentOf(bytes: Uint8Array, isRead: boolean): ComposedContent {
   const message = isRead ? parseMessage(bytes) : null
-  return { hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes), message }
+  const content = { hash: sha256(bytes), sizeBytes: bytes.length, chunks: chunksOf(bytes), message }
+  freeBytes([bytes], bytesOf(content))
+  return content
 }
 
 /** A submitted message: its content, and what was read of it. */
@@ -73,15 +81,17 @@ export function rawContent(bytes: Uint8Array, rules: RawDraftRules, isRead: bool
   const { bytes: prepared, hasOwnId, ...facts } = prepareRawDraft(bytes, rules)
   // Encoded parts may be longer.
   if (prepared.length > RAW_MAX) throw tooLarge()
-  const message = isRead ? parseMessage(prepared) : null
   const recipients = rules.recipients.map((email) => email.toLowerCase()).toSorted()
   const fingerprint = hasOwnId ? sha256(`${Buffer.from(sha256(bytes)).toString('hex')} ${recipients.join(' ')}`) : null
-  const written = { hash: sha256(prepared), sizeBytes: prepared.length, chunks: chunksOf(prepared), message }
-  return { ...facts, written, fingerprint }
+  return { ...facts, written: contentOf(prepared, isRead), fingerprint }
 }
 
 /** Approximate size of the composed content in bytes. */
-export function contentBytes({ textBody, htmlBody, attachments }: UncheckedDraft): number {
+export function contentBytes({
+  textBody,
+  htmlBody,
+  attachments,
+}: Pick<UncheckedDraft, 'textBody' | 'htmlBody' | 'attachments'>): number {
   const files = attachments.reduce((sum, { sizeBytes }) => sum + Math.ceil(sizeBytes / 3) * 4, 0)
   return (textBody?.length ?? 0) + (htmlBody?.length ?? 0) + files
 }

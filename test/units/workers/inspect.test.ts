@@ -183,7 +183,7 @@ test('messages that are read together are read as each alone', async () => {
     [true, false, true, false, false],
   )
   for (const [index, bytes] of messages.entries()) {
-    const alone = await own.inspector.read(bytes.length, async () => bytes)
+    const alone = await own.inspector.read(bytes.length, async () => Uint8Array.from(bytes))
     assert.deepEqual({ ...readings[index], chunks: [] }, { ...alone, chunks: [] })
     assert.ok(bytesOf(readings[index]!.chunks).equals(bytes))
   }
