@@ -21,6 +21,7 @@ import { type Form, prepareForm } from './mailstead.ts'
 import { benchOutside } from './outside.ts'
 import { benchReading } from './reading.ts'
 import { benchRoundcube } from './roundcube.ts'
+import { benchSoak } from './soak.ts'
 import { STACKS } from './stacks/stacks.ts'
 import { benchWeb } from './web.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -34,6 +35,9 @@ const { values, positionals } = parseArgs({
     stacks: { type: 'string', default: ALL_STACKS.join(',') },
     sources: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '120' },
+    limit: { type: 'string', default: '' },
+    snapshots: { type: 'string', default: '' },
   },
 })
 const PARTS = [
@@ -57,17 +61,21 @@ const IMAP_MESSAGES = 50_000
 const ROUNDCUBE_MESSAGES = 66_000
 /** Only when it is named: it measures nothing, and takes ten minutes. */
 const FUZZER = 'imap-fuzz'
+/** Only when it is named: it takes hours. */
+const SOAK = 'soak'
 const parts = positionals.length > 0 ? positionals : PARTS
 const stacks = values.stacks.split(',').filter(Boolean)
 const unknown = [
-  ...parts.filter((part) => part !== FUZZER && !PARTS.includes(part)),
+  ...parts.filter((part) => part !== FUZZER && part !== SOAK && !PARTS.includes(part)),
   ...stacks.filter((stack) => !ALL_STACKS.includes(stack)),
 ]
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
 if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
   console.error(
-    `npm run bench -- [${[...PARTS, FUZZER].join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
+    `npm run bench -- [${[...PARTS, FUZZER, SOAK].join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
   [--seed 1 (of imap-fuzz, which sends messages × 1000 commands)]
+  [--minutes 120 (of soak)] [--limit 512 (MiB of memory, of soak)]
+  [--snapshots 10,60 (of soak: minutes at which every thread writes its heap to /tmp)]
   [--stacks ${ALL_STACKS.join(',')} (to compare receiving with; "" for none)] [--sources (instead of the bundle)]`,
   )
   process.exit(1)
@@ -77,7 +85,8 @@ const form: Form = values.sources ? 'sources' : 'bundle'
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
-if (parts.some((part) => ['inbound', 'reading', 'mailbox', 'imap', 'roundcube', 'drain', 'outside'].includes(part)))
+const BUNDLED = ['inbound', 'reading', 'mailbox', 'imap', 'roundcube', 'drain', 'outside', SOAK]
+if (parts.some((part) => BUNDLED.includes(part)))
   await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
@@ -93,6 +102,11 @@ try {
   if (parts.includes('idle')) await benchIdle(folder)
   if (parts.includes('web')) await benchWeb(folder)
   if (parts.includes('outside')) await benchOutside(folder, form, largest)
+  if (parts.includes(SOAK)) {
+    const snapshots = values.snapshots.split(',').filter(Boolean).map(Number)
+    const limitMib = values.limit === '' ? null : Number(values.limit)
+    await benchSoak(folder, { minutes: Number(values.minutes), snapshots, limitMib })
+  }
   if (parts.includes(FUZZER)) await benchImapFuzz(messages * 1000, Number(values.seed))
 } finally {
   rmSync(folder, { recursive: true, force: true })

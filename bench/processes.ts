@@ -7,6 +7,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { MemoryGroup } from '../test/support/memory-group.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Clock ticks per second in /proc (USER_HZ, the same on every Linux). */
@@ -38,9 +39,16 @@ export interface Child extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts a TypeScript file of the project on the Node that runs this one; its output is shown only when it fails. */
-export function startNode(file: string, args: string[] = [], env: Record<string, string> = {}): Child {
-  const child = spawn(process.execPath, [join(ROOT, file), ...args], {
+/** Starts a TypeScript file of the project on the Node that runs this one; its output is shown only when it fails. @param group bounds its memory */
+export function startNode(
+  file: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+  group?: MemoryGroup,
+): Child {
+  const command = [join(ROOT, file), ...args]
+  const [program, rest] = group?.command(process.execPath, command) ?? [process.execPath, command]
+  const child = spawn(program, rest, {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
