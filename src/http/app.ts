@@ -50,7 +50,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     throttle: new Throttle(clock),
     concurrency: new ConcurrencyLimits(),
     sources: new Sources(config.TRUSTED_PROXIES),
-    largeBodies: new LargeBodies(),
+    largeBodies: new LargeBodies(clock),
     corsOrigins: new Set(config.CORS_ORIGINS),
     checkReplies: options.checkReplies ?? false,
   }

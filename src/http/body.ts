@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Timer } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { hasBody } from './negotiate.ts'
+import { ownerOf } from './owner.ts'
 import { BODY_LIMIT } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -49,7 +50,10 @@ export async function readBody(request: RequestContext): Promise<ReceivedBody> {
         // Its length was not declared.
         hasRoom = true
         req.pause()
-        void reserveMemory(request, limit).then(() => req.resume())
+        reserveMemory(request, limit).then(
+          () => req.resume(),
+          (error: unknown) => done(() => reject(error)),
+        )
       }
     }
     const ended = () => done(() => resolve(gathering.gathered()))
@@ -67,7 +71,7 @@ export function proceed(request: RequestContext): void {
 
 /** Waits until this much memory is free, and reserves it until the end of the request. */
 export async function reserveMemory(request: RequestContext, bytes: number): Promise<void> {
-  request.onEnd(await request.listener.largeBodies.reserve(bytes))
+  request.onEnd(await request.listener.largeBodies.reserve(bytes, ownerOf(request)))
 }
 
 /** The received part of a body. */

@@ -5,6 +5,7 @@ import { readBody } from './body.ts'
 import { type BodyPlan, digestOf, readPlanned } from './body-plan.ts'
 import { cursorScope, decodeCursor } from './cursor.ts'
 import { readForm } from './form.ts'
+import { ownerOf } from './owner.ts'
 import type { CheckedQuery, PreparedRoute, Texted } from './prepared-route.ts'
 import { readQuery, type Texts } from './query.ts'
 import { readRawBody } from './raw-body.ts'
@@ -111,15 +112,6 @@ export async function readJsonInput(request: RequestContext, plan: BodyPlan): Pr
   const body = route.form === true ? readForm(plan, gathered.bytes) : readPlanned(plan, gathered.bytes)
   if (digested) request.bodyDigest = digestOf(body)
   request.input.body = reader === undefined ? body : (reader.read(body) as object)
-}
-
-/** The owner of the data: cursors and replays are bound to it. */
-export function ownerOf(request: RequestContext): string {
-  if (request.principal === null) return request.source
-  const { principal } = request
-  if (principal.kind === 'operator') return 'operator'
-  if (principal.kind === 'person') return principal.email
-  return principal.kind === 'team' ? principal.teamId : principal.mailboxId
 }
 
 function checkedQuery(query: Texted, texts: Texts, unreadable: ReadonlySet<string>): object {

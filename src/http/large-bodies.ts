@@ -1,25 +1,41 @@
 // Large bodies: a limit for their memory, and the thread that reads them, so that other requests are not delayed.
 
+import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError, productError } from '../base/errors.ts'
-import { Semaphore } from '../base/semaphore.ts'
+import { shareBytes } from '../base/machine-memory.ts'
+import { MemoryBudget } from '../base/memory-budget.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { LargeBody, ReadLarge } from './large-body.ts'
 
-/** Bytes of large bodies received or processed at a time: three of the largest. Others wait before they are read from the connection. */
-export const LARGE_BYTES_AT_ONCE = 3 * 64 * 1024 * 1024
+const LARGEST_BYTES = 64 * 1024 * 1024
+/**
+ * Bytes of large bodies received or processed at a time: three of the largest, on a small machine one. Others wait before they are read from the
+ * connection.
+ */
+export const LARGE_BYTES_AT_ONCE = shareBytes({ share: 0.1, least: LARGEST_BYTES, most: 3 * LARGEST_BYTES })
 /** An idle thread ends after this time. */
 const IDLE_MS = MINUTE_MS
 /** MiB; a body of 64 MiB in wide characters takes about half of it. A body built to need more ends the thread, not the process. */
 const MEMORY = { young: 32, old: 768 }
 
 export class LargeBodies {
-  readonly #memory = new Semaphore(LARGE_BYTES_AT_ONCE)
+  /** A body is held once, until it is read. */
+  readonly #memory: MemoryBudget
   readonly #pool = new ThreadPool<LargeBody, ReadLarge>({ file: null, idleMs: IDLE_MS, memory: MEMORY })
 
-  /** Waits until this much memory is free. @returns a function that releases it */
-  reserve(bytes: number): Promise<() => void> {
-    return this.#memory.acquire(bytes)
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#memory = new MemoryBudget(clock, LARGE_BYTES_AT_ONCE, 1)
+  }
+
+  /**
+   * Waits until this much memory is free.
+   * @param owner whose share it is
+   * @returns a function that releases it
+   * @throws ProductError service_unavailable when that takes minutes
+   */
+  reserve(bytes: number, owner: string): Promise<() => void> {
+    return this.#memory.acquire(bytes, owner)
   }
 
   /**

@@ -37,6 +37,7 @@ interface ReceiveThread {
   idleSince: number
   /** Checks since it was asked for a sign of life that it has not given yet. */
   silentChecks: number
+  memory: HeldMemory
   ended: Promise<void>
 }
 
@@ -46,6 +47,37 @@ export interface ReceiveThreadsDeps {
   shared: SharedState
   connections: ConnectionOwner
   certificate: CurrentCertificate
+}
+
+/** The memory that one thread holds for large messages: what it has not released when it dies is released then. */
+class HeldMemory {
+  readonly #writer: Pick<InboundWriter, 'reserve'>
+  readonly #held = new Map<number, () => void>()
+  #lastId = 0
+  #isEnded = false
+
+  constructor(writer: Pick<InboundWriter, 'reserve'>) {
+    this.#writer = writer
+  }
+
+  async reserve(sizeBytes: number, source: string): Promise<number | null> {
+    const release = await this.#writer.reserve(sizeBytes, source)
+    if (release === null) return null
+    const id = ++this.#lastId
+    this.#held.set(id, release)
+    if (this.#isEnded) this.release(id)
+    return id
+  }
+
+  release(id: number): void {
+    this.#held.get(id)?.()
+    this.#held.delete(id)
+  }
+
+  end(): void {
+    this.#isEnded = true
+    for (const id of this.#held.keys()) this.release(id)
+  }
 }
 
 export class ReceiveThreads {
@@ -139,6 +171,7 @@ export class ReceiveThreads {
       connections: new Set(),
       idleSince: now,
       silentChecks: 0,
+      memory: new HeldMemory(this.#deps.writer),
       ended: ended.promise,
     }
     worker.on('error', (error) => app.log.error({ event: 'smtp.thread_died', err: error }, 'Receive thread died'))
@@ -155,6 +188,7 @@ export class ReceiveThreads {
     const { app, connections } = this.#deps
     thread.link.end(new Error('The receive thread has ended.'))
     for (const id of thread.connections) connections.closed(id)
+    thread.memory.end()
     if (!this.#threads.delete(thread)) return
     const now = app.clock.now()
     if (now - thread.startedAt < STEADY_MS) this.#refuseUntil = now + STEADY_MS
@@ -202,6 +236,8 @@ export class ReceiveThreads {
         return outcome
       },
       share: (change: SharedChange) => this.#share(change, thread()),
+      reserve: (sizeBytes: number, source: string) => thread().memory.reserve(sizeBytes, source),
+      release: (id: number) => thread().memory.release(id),
       admit: (id: number, address: string) => connections.admit(id, address),
       closed: (id: number) => connections.closed(id),
     }

@@ -2,16 +2,18 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { LARGE_FROM_BYTES } from '../base/memory-budget.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import type { Config } from '../config/config.ts'
 import type { Directory } from '../directory/directory.ts'
 import { domainName } from '../directory/domain-name.ts'
 import { domainOf } from '../mime/address.ts'
+import { sourceOf } from '../net/connections.ts'
 import type { MessageStream } from '../smtp/command-reader.ts'
 import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../smtp/limits.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
-import { type Spool, SpoolFull } from '../smtp/spool.ts'
+import { type Spool, type SpooledMessage, SpoolFull } from '../smtp/spool.ts'
 import type { InboundReason } from '../store/inbound-log.ts'
 import { scriptCalls } from '../store/script-calls.ts'
 import type { Store } from '../store/store.ts'
@@ -26,7 +28,7 @@ import type { SplitRecipients } from './split-recipients.ts'
 import type { MailTransaction, Peer } from './transaction.ts'
 import type { ReceiveWriter } from './writer.ts'
 
-/** Memory per byte of a message in progress: as received, as stored, and during inspection. */
+/** Memory per byte of a small message in progress: as received, as stored, and during inspection. */
 const COPIES = 3
 /** Refusal reasons that count against the source of the message. */
 const OFFENSIVE: ReadonlySet<InboundReason> = new Set(['bad_bytes', 'dmarc_reject', 'spam'])
@@ -100,7 +102,7 @@ export class MessageReceiver {
 
   /** @returns why the message is refused, or null once it is stored durably */
   async #process(content: MessageStream, received: ReceivedTransaction): Promise<SmtpRefusal | null> {
-    const { clock, log, inspector, spool, writer, share } = this.#deps
+    const { clock, log, spool, writer } = this.#deps
     const spooled = await spool.receive(content).catch((error: unknown) => {
       // A defect of the message takes precedence over a local failure.
       if (content.readableEnded && checkBytes(content)) return null
@@ -112,9 +114,8 @@ export class MessageReceiver {
       const malformed = checkBytes(content)
       if (malformed?.reason === 'bad_bytes') writer.noteLineError(content.byteError!, received.peer)
       if (malformed || !spooled) return malformed
-      if (this.#inFlight.waiting >= MAX_QUEUED * share) return refusals.busy
-      const room = Math.max(spooled.sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES)
-      return await this.#inFlight.during(room, async () => {
+      return await this.#withMemory(spooled, received, async () => {
+        const { inspector } = this.#deps
         const inspection = await inspector.inspect(spooled.source, await this.#inspectionRequest(received))
         return this.#dispose(received, inspection)
       })
@@ -125,6 +126,26 @@ export class MessageReceiver {
         .catch((error: unknown) =>
           log.warn({ event: 'smtp.spool_cleanup_failed', err: error }, 'Spool file could not be removed'),
         )
+    }
+  }
+
+  /** Large messages share the memory of the process by their sources, small ones that of this thread: they do not wait for each other. */
+  async #withMemory(
+    { sizeBytes }: SpooledMessage,
+    { peer }: ReceivedTransaction,
+    work: () => Promise<SmtpRefusal | null>,
+  ): Promise<SmtpRefusal | null> {
+    const { writer, share } = this.#deps
+    if (sizeBytes < LARGE_FROM_BYTES) {
+      if (this.#inFlight.waiting >= MAX_QUEUED * share) return refusals.busy
+      return this.#inFlight.during(Math.max(sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES), work)
+    }
+    const release = await writer.reserve(sizeBytes, sourceOf(peer.address))
+    if (release === null) return refusals.noMemory
+    try {
+      return await work()
+    } finally {
+      release()
     }
   }
 

@@ -17,6 +17,9 @@ import type { ReceiveWriter, StoreOutcome } from './writer.ts'
 /** What a receive thread calls in the first thread. */
 export type FirstThreadCalls = ReturnType<typeof writerCalls> & {
   share(change: SharedChange): void
+  /** See `ReceiveWriter.reserve`. @returns the number to release it by */
+  reserve(sizeBytes: number, source: string): Promise<number | null>
+  release(id: number): void
   /** See `ConnectionOwner`. */
   admit(id: number, address: string): Promise<SmtpReply | null>
   closed(id: number): void
@@ -62,6 +65,11 @@ export class RemoteWriter implements ReceiveWriter {
 
   fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
     return this.#link.call('fullSince', [mailboxId, quotaBytes, sizeBytes])
+  }
+
+  async reserve(sizeBytes: number, source: string): Promise<(() => void) | null> {
+    const id = await this.#link.call('reserve', [sizeBytes, source])
+    return id === null ? null : () => this.#link.post('release', [id])
   }
 
   inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection> {

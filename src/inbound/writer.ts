@@ -1,9 +1,12 @@
 // The writing side of receiving, in the first thread: stores messages, applies reports, writes the inbound log, and holds what all receive threads share.
 
+import { freeBytes } from '../base/free-bytes.ts'
+import { BudgetExhausted } from '../base/memory-budget.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { recordReceived } from '../events/received.ts'
+import { bytesOf } from '../mime/chunks.ts'
 import type { LineError } from '../smtp/command-reader.ts'
 import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { type DeliveryTarget, messageOf } from '../store/delivery.ts'
@@ -39,6 +42,12 @@ export interface ReceiveWriter {
   noteLineError(error: LineError, peer: Peer): void
   /** See `Accounts.fullSince`. */
   fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null>
+  /**
+   * Waits for the memory of a large message.
+   * @param source of the message, see `sourceOf`
+   * @returns releases it; null when it did not come in time
+   */
+  reserve(sizeBytes: number, source: string): Promise<(() => void) | null>
   /** See `Inspector.inspect`: in a thread of its own. */
   inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection>
 }
@@ -95,6 +104,15 @@ export class InboundWriter implements ReceiveWriter {
     return this.#app.inspector.inspect(source, request)
   }
 
+  async reserve(sizeBytes: number, source: string): Promise<(() => void) | null> {
+    try {
+      return await this.#app.memory.acquire(sizeBytes, source)
+    } catch (error) {
+      if (error instanceof BudgetExhausted) return null
+      throw error
+    }
+  }
+
   /** Writes the probe counts of minutes that have ended. */
   countProbes(): void {
     void this.#track(this.#journal.countProbes())
@@ -143,6 +161,8 @@ export class InboundWriter implements ReceiveWriter {
       // Both occur in normal operation.
       if (error instanceof NotStored) return error.outcome
       throw error
+    } finally {
+      freeBytes(bytesOf(inspection, ...(inspection.edited ?? [])))
     }
   }
 

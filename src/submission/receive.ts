@@ -2,6 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import { BudgetExhausted, LARGE_FROM_BYTES, type MemoryBudget } from '../base/memory-budget.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import type { RawSubmitter } from '../outbound/submit/raw-submitter.ts'
@@ -15,11 +16,12 @@ import type { SubmissionUser, SubmittedTransaction } from './session.ts'
 
 interface Deps {
   log: Log
+  memory: Pick<MemoryBudget, 'during'>
   spool: Spool
   submitter: Pick<RawSubmitter, 'submit' | 'count'>
 }
 
-/** Memory per byte of a message: as received, as prepared, and its chunks. */
+/** Memory per byte of a small message: as received, as prepared, and its chunks. */
 const COPIES = 3
 
 export class SubmissionReceiver {
@@ -72,11 +74,27 @@ export class SubmissionReceiver {
     try {
       const defect = defectOf(content)
       if (defect !== null) return defect
-      if (this.#inFlight.waiting >= WAITING_MAX) return submissionReplies.busy
-      const room = Math.max(spooled.sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES)
-      return await this.#inFlight.during(room, () => this.#submit(spooled, transaction, access))
+      return await this.#withMemory(spooled, access, () => this.#submit(spooled, transaction, access))
     } finally {
       await this.#release(spooled)
+    }
+  }
+
+  /** Large messages share the memory of the process by their mailboxes; small ones do not wait for them. */
+  async #withMemory(
+    { sizeBytes }: SpooledMessage,
+    { principal }: SubmissionUser['access'],
+    work: () => Promise<SmtpReply>,
+  ): Promise<SmtpReply> {
+    if (sizeBytes < LARGE_FROM_BYTES) {
+      if (this.#inFlight.waiting >= WAITING_MAX) return submissionReplies.busy
+      return this.#inFlight.during(Math.max(sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES), work)
+    }
+    try {
+      return await this.#deps.memory.during(sizeBytes, principal.mailboxId, work)
+    } catch (error) {
+      if (error instanceof BudgetExhausted) return submissionReplies.noMemory
+      throw error
     }
   }
 

@@ -26,6 +26,7 @@ export const submissionReplies = {
   badBytes: reply(550, '5.6.11', 'A line of the message does not end in CRLF, or has a NUL'),
   busy: reply(451, '4.3.2', 'Too many messages at once, try again in a moment'),
   noRoom: reply(452, '4.3.1', 'Insufficient storage at the moment, try again later'),
+  noMemory: reply(452, '4.3.1', 'Too many large messages at once, try again in some minutes'),
   failure: reply(451, '4.3.0', 'Temporary local failure, try again later'),
 } as const
 

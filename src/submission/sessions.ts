@@ -71,7 +71,7 @@ export class SubmissionSessions {
     const { clock, log, outbound, config } = this.#app
     const { rawSubmitter: submitter } = outbound
     const checks = new EnvelopeChecks({ submitter, config, log })
-    const receiver = new SubmissionReceiver({ log, spool: this.#spool, submitter })
+    const receiver = new SubmissionReceiver({ log, memory: this.#app.memory, spool: this.#spool, submitter })
     return {
       clock,
       signIn: (exchange) => this.#signIn(exchange),

@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Issue } from '../../base/errors.ts'
 import { invalid, notFound, ProductError } from '../../base/errors.ts'
-import { Semaphore } from '../../base/semaphore.ts'
 import type { Context } from '../../context.ts'
 import type { Reader } from '../../db/db.ts'
 import { allows } from '../../directory/permissions.ts'
@@ -38,8 +37,6 @@ export interface PreparedDraft {
 
 /** In front of the bodies: no two drafts share content, so that the content of a replaced version can be deleted at once. */
 const SALT_BYTES = 16
-/** Bytes of drafts that are composed at once; composing takes some three times as much. */
-const memory = new Semaphore(67_108_864)
 const NOTHING = { bytes: new Uint8Array(0), encoding: null }
 
 /** Messages of the mailbox can be read by quoting them: that takes the permission to read. @throws ProductError */
@@ -101,7 +98,9 @@ export async function withMail<T>(
   const files = await Promise.all(members.attachments.map(({ blobId }) => app.store.contents.find(account, blobId)))
   const bytes = files.reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0)
   const texts = (bodies.text?.length ?? 0) + (bodies.html?.length ?? 0)
-  return memory.during(bytes + texts, async () => work(await mailOf(app, account, members, bodies)))
+  return app.memory.during(bytes + texts, account.mailboxId, async () =>
+    work(await mailOf(app, account, members, bodies)),
+  )
 }
 
 /**

@@ -2,10 +2,12 @@
 
 import { Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
+import { freeBytes } from '../../base/free-bytes.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
+import { bytesOf } from '../../mime/chunks.ts'
 import { DamagedContent } from '../../store/damaged-content.ts'
 import type { ImportedMessage, ImportTarget } from '../../store/imports.ts'
 import { readFully } from '../../store/pack-content.ts'
@@ -105,7 +107,8 @@ export const copyMessages = route({
       const message = app.store.messages.get(source, id)
       if (message === undefined) continue
       const isLater = bytes > 0 && bytes + message.sizeBytes > COPY_BYTES_MAX
-      prepared.set(id, isLater ? 'later' : await prepareUnlessDamaged(app, message, folderIds))
+      const into = { folderIds, mailboxId: principal.mailboxId }
+      prepared.set(id, isLater ? 'later' : await prepareUnlessDamaged(app, message, into))
       if (!isLater) bytes += message.sizeBytes
     }
     return app.db.write((tx) => {
@@ -165,10 +168,16 @@ function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }:
   return { copied, not_found: missing, not_copied: refused }
 }
 
+/** Where the copies go. */
+interface CopyTarget {
+  folderIds: readonly string[] | null
+  mailboxId: string
+}
+
 /** A damaged message must not keep the others from being copied. */
-async function prepareUnlessDamaged(app: Context, message: MessageDetail, folderIds: readonly string[] | null) {
+async function prepareUnlessDamaged(app: Context, message: MessageDetail, into: CopyTarget) {
   try {
-    return await prepare(app, message, folderIds)
+    return await prepare(app, message, into)
   } catch (error) {
     if (error instanceof DamagedContent) return 'damaged'
     throw error
@@ -179,13 +188,21 @@ async function prepareUnlessDamaged(app: Context, message: MessageDetail, folder
  * Reads a message for its copy. The search index stores no texts, so they are parsed from the message again; everything else is
  * taken from the source record.
  */
-async function prepare(app: Context, message: MessageDetail, folderIds: readonly string[] | null): Promise<Prepared> {
+async function prepare(
+  app: Context,
+  message: MessageDetail,
+  { folderIds, mailboxId }: CopyTarget,
+): Promise<Prepared> {
   const { blobHash: hash, sizeBytes, receivedAt, authentication, spam, envelope, bcc } = message
   const { blobs } = app.store
   const take = () => readFully(blobs.read(hash, 0, sizeBytes), sizeBytes)
-  const reading = await app.inspector.read(sizeBytes, take)
-  // Marked as used: the source may be erased before the copy is written.
-  await blobs.putAll([reading])
+  const reading = await app.memory.during(sizeBytes, mailboxId, async () => {
+    const read = await app.inspector.read(sizeBytes, take)
+    // Marked as used: the source may be erased before the copy is written.
+    await blobs.putAll([read])
+    freeBytes(bytesOf(read))
+    return read
+  })
   return {
     // Bcc recipients of a sent message are only in its record.
     parsed: { ...reading.message, bcc },

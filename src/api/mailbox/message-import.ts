@@ -3,9 +3,11 @@
 import { DAY_MS } from '../../base/durations.ts'
 import { entryFile } from '../../base/entry.ts'
 import { conflict, invalid } from '../../base/errors.ts'
+import { freeBytes } from '../../base/free-bytes.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import { answer, route } from '../../http/route.ts'
+import { bytesOf } from '../../mime/chunks.ts'
 import type { ImportTarget } from '../../store/imports.ts'
 import { readFully } from '../../store/pack-content.ts'
 import type { Account, MessageAuthentication } from '../../store/records.ts'
@@ -60,10 +62,15 @@ export const importMessage = route({
     const { imports, messages, blobs } = app.store
     const receivedAt = timeOf(body.receivedAt, app.clock.now())
     imports.folders(account, body.folderIds)
-    const reading = await read(app, account, body)
+    const source = await contentOf(app, account, body)
+    const reading = await app.memory.during(source.sizeBytes, account.mailboxId, async () => {
+      const read = requireMessage(source.field, await app.inspector.read(source.sizeBytes, source.load))
+      if (imports.messageWithContent(account, read.hash) === undefined) requireRoom(app, account, read.sizeBytes)
+      await blobs.putAll([read])
+      freeBytes(bytesOf(read))
+      return read
+    })
     const { hash, sizeBytes, message: parsed, arrivedAt } = reading
-    if (imports.messageWithContent(account, hash) === undefined) requireRoom(app, account, sizeBytes)
-    await blobs.putAll([reading])
     return app.db.write((tx) => {
       const taken = imports.import(tx, intoOf(tx, app, account), {
         ...{ parsed, hash, sizeBytes, folderIds: body.folderIds, keywords: body.keywords },
@@ -91,18 +98,24 @@ export function intoOf(tx: Tx, app: Context, account: Account): ImportTarget {
   return { account, ownAddresses: [mailbox.email.toLowerCase()], quotaBytes: mailbox.quotaBytes }
 }
 
-/** @throws ProductError validation_error on `blob_id` or `raw` */
-async function read(app: Context, account: Account, { content }: ReadImport): Promise<MessageReading> {
-  if (content instanceof Uint8Array)
-    return requireMessage('raw', await app.inspector.read(content.length, async () => content))
+/** The message to import. */
+interface ImportSource {
+  field: 'raw' | 'blob_id'
+  sizeBytes: number
+  load(): Promise<Uint8Array>
+}
+
+/** @throws ProductError validation_error on `blob_id` */
+async function contentOf(app: Context, account: Account, { content }: ReadImport): Promise<ImportSource> {
+  if (content instanceof Uint8Array) return { field: 'raw', sizeBytes: content.length, load: async () => content }
   const found = await app.store.contents.find(account, content.blobId)
   if (found === undefined)
     throw invalid('blob_id', 'not_found', 'The mailbox has no content with this id. Upload it first.')
   const { range, sizeBytes } = found
   if (sizeBytes > MAIL_BYTES_MAX)
     throw invalid('blob_id', 'too_big', `The message is too large. A message has at most ${MAIL_BYTES_MAX} bytes.`)
-  const take = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
-  return requireMessage('blob_id', await app.inspector.read(sizeBytes, take))
+  const load = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
+  return { field: 'blob_id', sizeBytes, load }
 }
 
 function requireMessage(field: string, reading: MessageReading): MessageReading {

@@ -67,7 +67,8 @@ export const parseMessages = route({
       }
       const { range, sizeBytes } = found
       const take = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
-      const shown = sizeBytes > MAIL_BYTES_MAX ? null : await app.inspector.view(sizeBytes, take, showing)
+      const view = () => app.inspector.view(sizeBytes, take, showing)
+      const shown = sizeBytes > MAIL_BYTES_MAX ? null : await app.memory.during(sizeBytes, principal.mailboxId, view)
       if (shown?.isMessage) parsed[id] = presentParsedMessage(shown, include)
       else wrong.push(id)
     }

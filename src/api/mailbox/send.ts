@@ -15,6 +15,7 @@ import { TimeOf } from '../schemas/time.ts'
 import { accountOf } from './account.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 import { NewMessage, reader } from './send-body.ts'
+import { withSendingMemory } from './sending-memory.ts'
 
 const BODY_LIMIT = 67_108_864
 
@@ -53,12 +54,12 @@ export const sendMessage = route({
   reply: { schema: SentMessage, status: 202 },
   async handle({ body, principal, app, request }) {
     const account = accountOf(app, principal)
-    const mail = { ...body.mail, attachments: await withUploads(app, account, body) }
-    const [submitted] = await app.outbound.submitter.submit(
-      { ...principal, source: 'mailbox_api' },
-      [mail],
-      (tx, [one]) => request.keep(tx, sentAnswer(one!)),
-    )
+    const [submitted] = await withSendingMemory(app, principal, [body], async () => {
+      const mail = { ...body.mail, attachments: await withUploads(app, account, body) }
+      return app.outbound.submitter.submit({ ...principal, source: 'mailbox_api' }, [mail], (tx, [one]) =>
+        request.keep(tx, sentAnswer(one!)),
+      )
+    })
     return answer(sentAnswer(submitted!))
   },
 })

@@ -72,11 +72,13 @@ const readEmail = route({
   },
 })
 
-async function contentOf(app: Context, { permissions }: TeamPrincipal, message: SentMessage, chars: number) {
+async function contentOf(app: Context, { permissions, teamId }: TeamPrincipal, message: SentMessage, chars: number) {
   const { hash, sizeBytes, mailboxId } = message
   if (hash === null || mailboxId !== null || !allows(permissions, 'email.send')) return null
   const load = () => app.store.blobs.bytes(hash, 0, sizeBytes)
-  const viewed = await app.inspector.view(sizeBytes, load, { chars, headers: true })
+  const viewed = await app.memory.during(sizeBytes, teamId, () =>
+    app.inspector.view(sizeBytes, load, { chars, headers: true }),
+  )
   return viewed.isMessage ? presentParsedMessage(viewed, PARTS) : null
 }
 

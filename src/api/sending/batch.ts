@@ -9,6 +9,7 @@ import { ERRORS, errorMember } from '../../http/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { ErrorIssue, Id, Nullable, Words } from '../../http/schema.ts'
 import type { Submitted } from '../../outbound/submit/new-message.ts'
+import { withSendingMemory } from '../mailbox/sending-memory.ts'
 import type { ReadMail } from '../schemas/new-mail.ts'
 import { record } from '../schemas/record.ts'
 import { Batch, type Read, reader } from './batch-body.ts'
@@ -67,17 +68,20 @@ export const sendBatch = route({
   reply: { schema: BatchResults },
   async handle({ body, principal, app, request }) {
     const { messages } = body
-    const read = await Promise.all(messages.map((one) => ('mail' in one ? withContent(app, principal, one) : one)))
-    const messagesToSend = read.flatMap((one) => ('mail' in one ? [one.mail] : []))
-    const present = (submitted: readonly Submitted[]) => presentResults(read, submitted, app.config.APP_ORIGIN)
-    const submitted = await app.outbound.submitter.submit(
-      { ...principal, source: 'batch_api' },
-      messagesToSend,
-      (tx, done) => request.keep(tx, { data: present(done) }),
-    )
-    // No message was accepted and a retry can succeed: the response is not stored for replay.
-    const canRetry = submitted.every(({ kind }) => kind === 'failed') && submitted.some(isRetryable)
-    return answer({ data: present(submitted), ...(canRetry ? { lasting: false } : {}) })
+    const named = messages.filter((one) => 'mail' in one)
+    return withSendingMemory(app, principal, named, async () => {
+      const read = await Promise.all(messages.map((one) => ('mail' in one ? withContent(app, principal, one) : one)))
+      const messagesToSend = read.flatMap((one) => ('mail' in one ? [one.mail] : []))
+      const present = (submitted: readonly Submitted[]) => presentResults(read, submitted, app.config.APP_ORIGIN)
+      const submitted = await app.outbound.submitter.submit(
+        { ...principal, source: 'batch_api' },
+        messagesToSend,
+        (tx, done) => request.keep(tx, { data: present(done) }),
+      )
+      // No message was accepted and a retry can succeed: the response is not stored for replay.
+      const canRetry = submitted.every(({ kind }) => kind === 'failed') && submitted.some(isRetryable)
+      return answer({ data: present(submitted), ...(canRetry ? { lasting: false } : {}) })
+    })
   },
 })
 

@@ -7,6 +7,7 @@ import { answer, route } from '../../http/route.ts'
 import { Id, Words } from '../../http/schema.ts'
 import type { Submitted } from '../../outbound/submit/new-message.ts'
 import { writableAccountOf } from '../mailbox/account.ts'
+import { withSendingMemory } from '../mailbox/sending-memory.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOf } from '../schemas/time.ts'
 import { reader } from './message-body.ts'
@@ -45,11 +46,11 @@ const sendEmail = route({
   },
   reply: { schema: AcceptedEmail, status: 202 },
   async handle({ body, principal, app, request }) {
-    const mail = await loadContent(app, principal, body)
     const sender = { ...principal, source: 'batch_api' as const }
-    const [submitted] = await app.outbound.submitter.submit(sender, [mail], (tx, [one]) =>
-      request.keep(tx, present(one!)),
-    )
+    const [submitted] = await withSendingMemory(app, principal, [body], async () => {
+      const mail = await loadContent(app, principal, body)
+      return app.outbound.submitter.submit(sender, [mail], (tx, [one]) => request.keep(tx, present(one!)))
+    })
     return answer(present(submitted!))
   },
 })

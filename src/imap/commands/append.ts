@@ -2,6 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { DAY_MS } from '../../base/durations.ts'
+import { freeBytes } from '../../base/free-bytes.ts'
+import { bytesOf } from '../../mime/chunks.ts'
 import { type SpooledMessage, SpoolFull } from '../../smtp/spool.ts'
 import type { FolderStatus } from '../../store/folders-views.ts'
 import { KEYWORDS_MAX } from '../../store/messages/keyword-change.ts'
@@ -142,11 +144,16 @@ class MessageIntake {
     const stored: AppendedMessage[] = []
     while (this.#received.length > 0) {
       const { spooled, ...header } = this.#received.shift()!
-      const reading = await this.#read(spooled)
-      canStore(reading)
-      await this.#session.app.store.blobs.putAll([reading])
-      // Its chunks are not needed any longer.
-      stored.push({ ...header, reading: { ...reading, chunks: [] } })
+      const { app, signedIn } = this.#session
+      const reading = await app.memory.during(spooled.sizeBytes, signedIn.account.mailboxId, async () => {
+        const read = await this.#read(spooled)
+        canStore(read)
+        await app.store.blobs.putAll([read])
+        freeBytes(bytesOf(read))
+        // Its chunks are not needed any longer.
+        return { ...read, chunks: [] }
+      })
+      stored.push({ ...header, reading })
     }
     return stored
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Type } from 'typebox'
+import { systemClock } from '../../../src/base/clock.ts'
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../src/http/json.ts'
 import { LARGE_BYTES_AT_ONCE, LargeBodies } from '../../../src/http/large-bodies.ts'
 import { BODY_LIMIT } from '../../../src/http/prepared-route.ts'
@@ -121,10 +122,10 @@ describe('a large body', () => {
 
 describe('room for large bodies', () => {
   test('is given in the order it was asked for, and comes back', async () => {
-    const bodies = new LargeBodies()
-    const all = await bodies.reserve(LARGE_BYTES_AT_ONCE)
+    const bodies = new LargeBodies(systemClock)
+    const all = await bodies.reserve(LARGE_BYTES_AT_ONCE, 'first')
     const order: string[] = []
-    const second = bodies.reserve(10).then((release) => {
+    const second = bodies.reserve(BODY_LIMIT, 'second').then((release) => {
       order.push('second')
       release()
     })

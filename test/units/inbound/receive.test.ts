@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
-import { test } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { openLog } from '../../../src/base/log.ts'
+import { LARGE_FROM_BYTES } from '../../../src/base/memory-budget.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Directory } from '../../../src/directory/directory.ts'
 import { MessageReceiver } from '../../../src/inbound/receive.ts'
@@ -49,6 +50,8 @@ const inspection = {
 /** Receives mails, and remembers what was stored, noted and released. */
 function open() {
   const seen = { stored: 0, refused: [] as string[], released: 0 }
+  /** Sources that asked for memory, and how often it was given back. */
+  const memory = { asked: [] as string[], released: 0 }
   const parts = {
     inspect: async (): Promise<Inspection> => inspection,
     hold: async (stream: AsyncIterable<Buffer>): Promise<SpooledMessage> => {
@@ -59,9 +62,14 @@ function open() {
       seen.released++
     },
     room: async (): Promise<SmtpRefusal | null> => null,
+    reserve: async (_sizeBytes: number, source: string): Promise<(() => void) | null> => {
+      memory.asked.push(source)
+      return () => memory.released++
+    },
   }
   const writer = {
     noteLineError: () => {},
+    reserve: (sizeBytes: number, source: string) => parts.reserve(sizeBytes, source),
     noteRefusedMessage: async (_received: unknown, { reply }: SmtpRefusal) => {
       seen.refused.push(line(reply))
     },
@@ -97,7 +105,7 @@ function open() {
     }
     return line(await receiver.receive(content as unknown as MessageStream, transaction, peer))
   }
-  return { send, seen, parts }
+  return { send, seen, parts, memory }
 }
 
 test('a mail is stored, and only then answered', async () => {
@@ -153,4 +161,42 @@ test('so many mails are at work, so many wait, and the next one is asked to come
   ready.resolve(inspection)
   assert.ok((await Promise.all(sent)).every((reply) => reply.startsWith('250 ')))
   assert.deepEqual(seen, { stored: atOnce + MAX_QUEUED, refused: [last], released: atOnce + MAX_QUEUED + 1 })
+})
+
+describe('a large message', () => {
+  const openLarge = () => {
+    const opened = open()
+    const { parts } = opened
+    parts.hold = async (stream) => {
+      for await (const _ of stream);
+      return { sizeBytes: LARGE_FROM_BYTES, source: { file: 'spooled' }, release: parts.release }
+    }
+    return opened
+  }
+
+  it('holds memory of the process for its source until it is stored', async () => {
+    const { send, seen, memory } = openLarge()
+    assert.match(await send(), /^250 /)
+    assert.deepEqual([seen.stored, memory], [1, { asked: [peer.address], released: 1 }])
+  })
+
+  it('gives it back when its inspection fails', async () => {
+    const { send, seen, parts, memory } = openLarge()
+    parts.inspect = () => Promise.reject(new Error('broken'))
+    assert.match(await send(), /^451 4\.3\.0/)
+    assert.deepEqual([seen.stored, memory.released], [0, 1])
+  })
+
+  it('is deferred when no memory becomes free in time, and its file is removed', async () => {
+    const { send, seen, parts } = openLarge()
+    parts.reserve = async () => null
+    assert.match(await send(), /^452 4\.3\.1 /)
+    assert.deepEqual([seen.stored, seen.released], [0, 1])
+  })
+
+  it('does not keep a small one waiting', async () => {
+    const { send, memory } = open()
+    assert.match(await send(), /^250 /)
+    assert.deepEqual(memory.asked, [])
+  })
 })
