@@ -86,8 +86,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
 const BUNDLED = ['inbound', 'reading', 'mailbox', 'imap', 'roundcube', 'drain', 'outside', SOAK]
-if (parts.some((part) => BUNDLED.includes(part)))
-  await prepareForm(form)
+if (parts.some((part) => BUNDLED.includes(part))) await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
   if (parts.includes('inbound')) await benchInbound(folder, { messages: messages * 5, form, stacks })

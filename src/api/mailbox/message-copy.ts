@@ -188,11 +188,7 @@ async function prepareUnlessDamaged(app: Context, message: MessageDetail, into: 
  * Reads a message for its copy. The search index stores no texts, so they are parsed from the message again; everything else is
  * taken from the source record.
  */
-async function prepare(
-  app: Context,
-  message: MessageDetail,
-  { folderIds, mailboxId }: CopyTarget,
-): Promise<Prepared> {
+async function prepare(app: Context, message: MessageDetail, { folderIds, mailboxId }: CopyTarget): Promise<Prepared> {
   const { blobHash: hash, sizeBytes, receivedAt, authentication, spam, envelope, bcc } = message
   const { blobs } = app.store
   const take = () => readFully(blobs.read(hash, 0, sizeBytes), sizeBytes)
