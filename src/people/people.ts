@@ -139,12 +139,13 @@ export class People {
     const messageOf = (url: string) => invitationMessage({ to: email, team: checkName(team.name, 100), url })
     const policy = this.linkMailPolicy(email)
     // Checked again inside the unit of work; this check saves preparing a message that would not be sent.
-    const asker = { kind: 'team', key: team.id ?? '' } as const
+    // A team that does not exist yet is the operator's, whose invitations are counted together.
+    const asker = { kind: 'team', key: team.id ?? 'operator' } as const
     if (policy.mailed && this.links.isMailLimitReached(email, asker)) throw mailedTooOften()
     const sendIn = policy.mailed ? await this.#prepareLink(email, policy.mailboxId, INVITATION_MS, messageOf) : null
     return (tx, teamId) => {
       const member = this.members.add(tx, teamId, { email, role: person.role })
-      if (sendIn !== null && !this.links.countMessage(tx, email, { ...asker, key: teamId })) throw mailedTooOften()
+      if (sendIn !== null && !this.links.countMessage(tx, email, asker)) throw mailedTooOften()
       sendIn?.(tx)
       return { ...member, isMailed: policy.mailed }
     }

@@ -72,6 +72,16 @@ async function deliveryOf(outcome: Outcome): Promise<Own> {
   return { key: team.key }
 }
 
+/** A removal of an outside account that waits for a decision. */
+async function holdRemoval(): Promise<Own> {
+  const [{ id }] = data<[Json]>(await appliance.get('/remote-accounts', team.key))
+  const { db, clock: own, sync } = appliance.app
+  const states = new AccountStates({ db, clock: own, announcements: sync.announcements })
+  const held = { folders: ['Old'], messages: 2000, since: clock.now(), isConfirmed: false }
+  await db.write((tx) => states.holdRemoval(tx, sync.accounts.getIn(tx, team.id, id)!, 'here', held))
+  return {}
+}
+
 const REPLY = { smtpCode: 451, enhancedCode: '4.7.1', text: 'greylisted' }
 const waitingDelivery = () =>
   deliveryOf({ kind: 'deferred', reply: REPLY, cause: 'greylisted', nextAt: clock.now() + 3_600_000 })
@@ -106,14 +116,8 @@ const known: Record<string, () => Own | Promise<Own>> = {
     return { key: key.key }
   },
   // No removal is held back by itself.
-  async confirmRemoteRemoval() {
-    const [{ id }] = data<[Json]>(await appliance.get('/remote-accounts', team.key))
-    const { db, clock: own, sync } = appliance.app
-    const states = new AccountStates({ db, clock: own, announcements: sync.announcements })
-    const held = { folders: ['Old'], messages: 2000, since: clock.now(), isConfirmed: false }
-    await db.write((tx) => states.holdRemoval(tx, sync.accounts.getIn(tx, team.id, id)!, 'here', held))
-    return {}
-  },
+  confirmRemoteRemoval: holdRemoval,
+  cancelRemoteRemoval: holdRemoval,
   sendMessage: () => ({ body: { send_at: new Date(clock.now() + 86_400_000).toISOString() } }),
   sendEmail: () => ({ key: secrets.mailbox, body: { from: undefined } }),
   async cancelSubmission() {
