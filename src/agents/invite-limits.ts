@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import { countedMailbox } from '../directory/local-part.ts'
+import { NETWORKS } from './networks.ts'
 import type { Registration } from './records.ts'
 
 /** Per agent and day, per recipient and hour, in total per hour. */
@@ -19,8 +20,9 @@ export const DISPATCHES_MS = DAY_MS
 /** Counts an invitation. @throws ProductError rate_limit_exceeded */
 export function takeDispatch(
   tx: Tx,
-  { registration: { n, source }, email, now }: { registration: Inviter; email: string; now: number },
+  { registration, email, now }: { registration: Inviter; email: string; now: number },
 ): void {
+  const { n, source } = registration
   const recipient = countedMailbox(email)
   checkLimit(tx, { condition: 'registration = ?', values: [n], max: PER_REGISTRATION, ms: DAY_MS, now })
   if (source !== null) {
@@ -29,15 +31,22 @@ export function takeDispatch(
   }
   checkLimit(tx, { condition: 'email = ?', values: [recipient], max: PER_RECIPIENT, ms: HOUR_MS, now })
   checkLimit(tx, { condition: 'email = ?', values: [recipient], max: PER_RECIPIENT_AND_DAY, ms: DAY_MS, now })
+  for (const { column, part } of NETWORKS) {
+    const mac = column === 'network' ? registration.network : registration.wideNetwork
+    // Agents whose networks are no longer kept share one part.
+    if (mac === null && column === 'network') continue
+    const condition = `EXISTS (SELECT 1 FROM agent_registrations AS r WHERE r.n = registration AND r.${column} IS ?)`
+    checkLimit(tx, { condition, values: [mac], max: IN_ALL * part, ms: HOUR_MS, now })
+  }
   checkLimit(tx, { condition: '1 = 1', values: [], max: IN_ALL, ms: HOUR_MS, now })
   tx.insert('invite_dispatches', { registration: n, email: recipient, at: now })
 }
 
-type Inviter = Pick<Registration, 'n' | 'source'>
+type Inviter = Pick<Registration, 'n' | 'source' | 'network' | 'wideNetwork'>
 
 interface WindowLimit {
   condition: string
-  values: (string | number | Uint8Array)[]
+  values: (string | number | Uint8Array | null)[]
   max: number
   /** Length of the rolling window. */
   ms: number

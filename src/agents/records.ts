@@ -17,6 +17,9 @@ export interface Registration {
   clientName: string | null
   /** HMAC of the client IP address, kept for 32 days at most; null afterwards. */
   source: Uint8Array | null
+  /** HMACs of the networks of that address, kept as long. */
+  network: Uint8Array | null
+  wideNetwork: Uint8Array | null
   state: RegistrationState
   /** ms; null for agents with a durable token. */
   claimExpiresAt: number | null
@@ -67,6 +70,8 @@ export function registrationOf(row: Row): Registration {
     email: row.email as string,
     clientName: row.client_name as string | null,
     source: row.source as Uint8Array | null,
+    network: row.network as Uint8Array | null,
+    wideNetwork: row.wide_network as Uint8Array | null,
     state: row.state as RegistrationState,
     claimExpiresAt: row.claim_expires_at as number | null,
     createdAt: row.created_at as number,

@@ -8,6 +8,7 @@ import type { Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { placeholders, Where } from '../db/sql-text.ts'
 import type { AgentDeps } from './deps.ts'
+import { type AgentNetwork, networksOf } from './networks.ts'
 import type { Proof } from './proof-of-work.ts'
 import { type Registration, type RegistrationState, registrationOf } from './records.ts'
 
@@ -74,8 +75,9 @@ export class Registrations {
       const source = this.#sourceOf(input.source)
       refuseUsedKey(tx, scope)
       if (input.proof !== null) this.#spend(tx, input.proof)
-      this.#checkLimits(tx, source)
-      const registered = this.#insert(tx, input, { domainId: domain.id, scope, source })
+      const networks = networksOf(this.#deps.vault, input.source)
+      this.#checkLimits(tx, source, networks)
+      const registered = this.#insert(tx, input, { domainId: domain.id, scope, source, networks })
       also(tx, registered)
       return registered
     })
@@ -176,7 +178,8 @@ export class Registrations {
     if (due === undefined) return 0
     return db.write((tx) => {
       const sources = tx.run(
-        'UPDATE agent_registrations SET source = NULL WHERE source IS NOT NULL AND created_at <= ?',
+        `UPDATE agent_registrations SET source = NULL, network = NULL, wide_network = NULL
+         WHERE source IS NOT NULL AND created_at <= ?`,
         [now - SOURCE_MS],
       )
       const proofs = tx.run('DELETE FROM agent_proofs WHERE expires_at <= ?', [now])
@@ -198,7 +201,7 @@ export class Registrations {
     if (changes === 0) throw conflict('This proof was used already. Request a new challenge.', 'proof_of_work')
   }
 
-  #checkLimits(tx: Tx, source: Uint8Array): void {
+  #checkLimits(tx: Tx, source: Uint8Array, networks: readonly AgentNetwork[]): void {
     const now = this.#deps.clock.now()
     const day = startOf(now, DAY_MS)
     const own = tx.get<{ count: number }>(
@@ -212,6 +215,11 @@ export class Registrations {
       )
     }
     const hour = startOf(now, HOUR_MS)
+    for (const { column, mac, part } of networks) {
+      if (countSince(tx, hour, `${column} = ?`, [mac]) < PER_HOUR * part) continue
+      const sentence = 'Too many inboxes were registered from this network in this hour. Try again later.'
+      throw tooMany(sentence, hour + HOUR_MS - now)
+    }
     if (countSince(tx, hour) >= PER_HOUR) {
       throw tooMany('Too many inboxes were registered in this hour. Try again later.', hour + HOUR_MS - now)
     }
@@ -220,7 +228,12 @@ export class Registrations {
   #insert(
     tx: Tx,
     { id, email, clientName, proof }: NewRegistration,
-    { domainId, scope, source }: { domainId: string; scope: Uint8Array; source: Uint8Array },
+    {
+      domainId,
+      scope,
+      source,
+      networks,
+    }: { domainId: string; scope: Uint8Array; source: Uint8Array; networks: readonly AgentNetwork[] },
   ): NewAgent {
     const { clock, teams, mailboxes, store } = this.#deps
     const now = clock.now()
@@ -237,6 +250,7 @@ export class Registrations {
       email,
       client_name: clientName,
       source,
+      ...Object.fromEntries(networks.map(({ column, mac }) => [column, mac])),
       request_scope: scope,
       state: 'unclaimed',
       claim_hash: proof === null ? null : hash,
@@ -261,10 +275,11 @@ function refuseUsedKey(tx: Tx, scope: Uint8Array): void {
   )
 }
 
-function countSince(reader: Reader, since: number): number {
-  const row = reader.get<{ count: number }>('SELECT count(*) AS count FROM agent_registrations WHERE created_at >= ?', [
-    since,
-  ])
+function countSince(reader: Reader, since: number, condition = '1 = 1', values: readonly Uint8Array[] = []): number {
+  const row = reader.get<{ count: number }>(
+    `SELECT count(*) AS count FROM agent_registrations WHERE ${condition} AND created_at >= ?`,
+    [...values, since],
+  )
   return row!.count
 }
 

@@ -106,6 +106,17 @@ export function sourceOf(address: string): string {
     .join(':')}::/64`
 }
 
+/** The network of a source, as `sourceOf` names it, with a prefix of this length; the source itself where it is no address. */
+export function networkOf(source: string, bits: { ipv4: number; ipv6: number }): string {
+  const address = source.replace(/\/64$/, '')
+  if (!ipaddr.isValid(address)) return source
+  const parsed = ipaddr.process(address)
+  const length = bits[parsed.kind()]
+  const { IPv4, IPv6 } = ipaddr
+  const network = parsed.kind() === 'ipv4' ? IPv4 : IPv6
+  return `${network.networkAddressFromCIDR(`${parsed.toString()}/${length}`).toString()}/${length}`
+}
+
 /** Whether an address is one of a list of addresses and CIDR ranges. */
 export function isListed(address: string, ranges: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { PER_SOURCE_AND_DAY } from '../../src/agents/registrations.ts'
+import { IN_ALL, takeDispatch } from '../../src/agents/invite-limits.ts'
+import { PER_HOUR, PER_SOURCE_AND_DAY } from '../../src/agents/registrations.ts'
 import { newId } from '../../src/base/ids.ts'
 import { agentInboxes } from '../../src/jobs/agents.ts'
 import { AgentClient, EASY_WORK, JWT_BEARER, proofOf } from '../support/agents.ts'
@@ -234,6 +235,42 @@ test('three inboxes a day from one address; three more on the next day', async (
   await stranger().register()
   clock.leap(untilMidnight)
   await one.register()
+})
+
+test('one network uses up neither the registrations nor the invitations of all agents', async () => {
+  clock.leap(86_400_000)
+  const { db, agents } = appliance.app
+  const { registrations } = agents
+  let made = 0
+  const register = async (source: string) => {
+    const id = newId('agentRegistration')
+    const proof = { nonce: Buffer.from(id), expiresAt: clock.now() + 1000 }
+    const input = { id, email: registrations.addressOf(null), clientName: null, source, key: String(++made), proof }
+    return (await registrations.register(input)).registration
+  }
+  const refused = { code: 'rate_limit_exceeded', message: /from this network/ }
+  const inviters: Awaited<ReturnType<typeof register>>[] = []
+  for (let n = 0; n < PER_HOUR / 10; n++) inviters.push(await register(`2001:db8:1:${n.toString(16)}::/64`))
+  await assert.rejects(register('2001:db8:1:ffff::/64'), refused, 'a /48 takes a tenth')
+  for (let n = 0; n < (PER_HOUR * 4) / 10; n++) {
+    await register(`2001:db8:${2 + Math.floor(n / 50)}:${(n % 50).toString(16)}::/64`)
+  }
+  await assert.rejects(register('2001:db8:9:1::/64'), refused, 'a /32 takes half')
+  for (let n = 0; n < PER_HOUR / 10; n++) await register(`203.0.113.${n}`)
+  await assert.rejects(register('203.0.113.99'), refused, 'so does a /24 of IPv4')
+  const elsewhere = await register('203.0.114.1')
+
+  let count = 0
+  const invite = (registration: (typeof inviters)[number]) => {
+    const email = `person${++count}@people.test`
+    return db.write((tx) => takeDispatch(tx, { registration, email, now: clock.now() }))
+  }
+  for (let n = 0; n < IN_ALL / 10; n++) await invite(inviters[n % inviters.length]!)
+  await assert.rejects(invite(inviters[0]!), { code: 'rate_limit_exceeded' })
+  await invite(elsewhere)
+  clock.leap(3_600_000)
+  await register('2001:db8:1:ffff::/64')
+  await invite(inviters[0]!)
 })
 
 test('an agent can end while its inbox is deleted, and an inbox is not reactivated while its agent ends', async () => {

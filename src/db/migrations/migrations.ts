@@ -54,6 +54,7 @@ import { unfinishedCopies } from './0051-unfinished-copies.ts'
 import { endedAccounts } from './0052-ended-accounts.ts'
 import { linkAskers } from './0053-link-askers.ts'
 import { forwardLimits } from './0054-forward-limits.ts'
+import { agentNetworks } from './0055-agent-networks.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -114,5 +115,6 @@ export const mailMigrations = [
   endedAccounts,
   linkAskers,
   forwardLimits,
+  agentNetworks,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

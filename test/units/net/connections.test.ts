@@ -9,6 +9,7 @@ import {
   ConnectionCounter,
   type ConnectionSource,
   isListed,
+  networkOf,
   plainAddress,
   readSource,
   sourceOf,
@@ -20,6 +21,15 @@ test('an IPv6 /64 is one source, IPv4 in IPv6 is IPv4', () => {
   assert.equal(sourceOf('::ffff:192.0.2.1'), sourceOf('192.0.2.1'))
   assert.notEqual(sourceOf('192.0.2.1'), sourceOf('192.0.2.2'))
   assert.equal(plainAddress('::ffff:192.0.2.1'), '192.0.2.1')
+})
+
+test('a source is in the network of its prefix', () => {
+  const bits = { ipv4: 24, ipv6: 48 }
+  assert.equal(networkOf(sourceOf('2001:db8:1:2::1'), bits), networkOf(sourceOf('2001:db8:1:ffff::9'), bits))
+  assert.equal(networkOf(sourceOf('2001:db8:1:2::1'), bits), '2001:db8:1::/48')
+  assert.notEqual(networkOf(sourceOf('2001:db8:1:2::1'), bits), networkOf(sourceOf('2001:db8:2:2::1'), bits))
+  assert.equal(networkOf('192.0.2.77', bits), '192.0.2.0/24')
+  assert.equal(networkOf('unknown', bits), 'unknown')
 })
 
 test('counts up to the limits and forgets who left', () => {
