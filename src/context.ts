@@ -13,7 +13,7 @@ import type { DiskReserve } from './base/disk-reserve.ts'
 import { ProductError } from './base/errors.ts'
 import { closeAll } from './base/lifecycle.ts'
 import { type Log, openLog } from './base/log.ts'
-import { MemoryBudget } from './base/memory-budget.ts'
+import { MemoryShares } from './base/memory-shares.ts'
 import { MetricSources } from './base/metric-sources.ts'
 import { type Notifier, openNotifier } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
@@ -58,7 +58,7 @@ export interface Context {
   /** Metrics that are counted while the process runs. */
   metrics: MetricSources
   /** Memory for large messages. */
-  memory: MemoryBudget
+  memory: MemoryShares
   /** Secret, certificate and folders of `DATA_DIR`. */
   folder: DataFolder
   db: Db
@@ -184,7 +184,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
       outbound,
       sync,
     },
-    ...{ access, certificate, metrics: new MetricSources(), memory: new MemoryBudget(clock) },
+    ...{ access, certificate, metrics: new MetricSources(), memory: new MemoryShares(clock) },
     events,
     teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),

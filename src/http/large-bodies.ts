@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError, productError } from '../base/errors.ts'
 import { shareBytes } from '../base/machine-memory.ts'
-import { MemoryBudget } from '../base/memory-budget.ts'
+import { MemoryShares } from '../base/memory-shares.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { LargeBody, ReadLarge } from './large-body.ts'
 
@@ -21,11 +21,11 @@ const MEMORY = { young: 32, old: 768 }
 
 export class LargeBodies {
   /** A body is held once, until it is read. */
-  readonly #memory: MemoryBudget
+  readonly #memory: MemoryShares
   readonly #pool = new ThreadPool<LargeBody, ReadLarge>({ file: null, idleMs: IDLE_MS, memory: MEMORY })
 
   constructor(clock: Pick<Clock, 'after'>) {
-    this.#memory = new MemoryBudget(clock, LARGE_BYTES_AT_ONCE, 1)
+    this.#memory = new MemoryShares(clock, LARGE_BYTES_AT_ONCE, 1)
   }
 
   /**

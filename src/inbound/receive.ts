@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { LARGE_FROM_BYTES } from '../base/memory-budget.ts'
+import { LARGE_FROM_BYTES } from '../base/memory-shares.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import type { Config } from '../config/config.ts'

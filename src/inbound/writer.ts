@@ -1,7 +1,7 @@
 // The writing side of receiving, in the first thread: stores messages, applies reports, writes the inbound log, and holds what all receive threads share.
 
 import { freeBytes } from '../base/free-bytes.ts'
-import { BudgetExhausted } from '../base/memory-budget.ts'
+import { MemoryExhausted } from '../base/memory-shares.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
@@ -108,7 +108,7 @@ export class InboundWriter implements ReceiveWriter {
     try {
       return await this.#app.memory.acquire(sizeBytes, source)
     } catch (error) {
-      if (error instanceof BudgetExhausted) return null
+      if (error instanceof MemoryExhausted) return null
       throw error
     }
   }

@@ -38,7 +38,7 @@ export class ShownLinks {
   /**
    * Makes a link to hand over. It opens only that team, because it does not prove the address. Who is shown a link can use it: the person,
    * and the owners of the mailboxes it opens, receive a message when it opens what is their own, because no role opens a mailbox unseen.
-   * @param viewer null for the command, which runs with the rights of the machine and notifies nobody
+   * @param viewer null for the command, which runs with the rights of the machine and notifies no one
    * @returns undefined when the person is not a member of the team
    */
   async show(teamId: string, written: string, viewer: LinkViewer | null): Promise<string | undefined> {

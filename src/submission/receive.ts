@@ -2,7 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { BudgetExhausted, LARGE_FROM_BYTES, type MemoryBudget } from '../base/memory-budget.ts'
+import { LARGE_FROM_BYTES, MemoryExhausted, type MemoryShares } from '../base/memory-shares.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import type { RawSubmitter } from '../outbound/submit/raw-submitter.ts'
@@ -16,7 +16,7 @@ import type { SubmissionUser, SubmittedTransaction } from './session.ts'
 
 interface Deps {
   log: Log
-  memory: Pick<MemoryBudget, 'during'>
+  memory: Pick<MemoryShares, 'during'>
   spool: Spool
   submitter: Pick<RawSubmitter, 'submit' | 'count'>
 }
@@ -93,7 +93,7 @@ export class SubmissionReceiver {
     try {
       return await this.#deps.memory.during(sizeBytes, principal.mailboxId, work)
     } catch (error) {
-      if (error instanceof BudgetExhausted) return submissionReplies.noMemory
+      if (error instanceof MemoryExhausted) return submissionReplies.noMemory
       throw error
     }
   }

@@ -7,8 +7,8 @@ import { blobReads } from '../../store/blobs.ts'
 import { FolderViews } from '../../store/folders-views.ts'
 import { MailReads } from '../../store/messages/mail-reads.ts'
 import { type OrderTask, orderCollected } from './hit-facts.ts'
+import { type InsertionTask, insertInOrder } from './insertion.ts'
 import { type PageTask, type SearchSource, searchPage } from './page.ts'
-import { type PlaceTask, placeInOrder } from './place.ts'
 
 /** Paths of the databases. */
 export interface SearchFiles {
@@ -74,9 +74,9 @@ export async function wordsTask({ files, task }: FileTask<WordsTask>): Promise<u
   return transferred(numbers, [numbers.buffer])
 }
 
-export async function placeTask({ files, task }: FileTask<PlaceTask>): Promise<unknown> {
-  const placed = await handingOn(() => placeInOrder(sourceOf(files), task))
-  return transferred(placed, [placed.buffer])
+export async function insertionTask({ files, task }: FileTask<InsertionTask>): Promise<unknown> {
+  const inserted = await handingOn(() => insertInOrder(sourceOf(files), task))
+  return transferred(inserted, [inserted.buffer])
 }
 
 export function orderTask({ task }: FileTask<OrderTask>): unknown {

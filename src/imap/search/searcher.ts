@@ -6,8 +6,8 @@ import { Semaphore } from '../../base/semaphore.ts'
 import { ThreadPool } from '../../base/thread-pool.ts'
 import { SEARCHES_AT_ONCE, SEARCHES_PER_MAILBOX } from '../limits.ts'
 import type { Ordered, OrderTask } from './hit-facts.ts'
+import type { InsertionTask } from './insertion.ts'
 import type { PageResult, PageTask } from './page.ts'
-import type { PlaceTask } from './place.ts'
 import type { FileTask, SearchFiles, WordsTask } from './search-thread.ts'
 
 const IDLE_MS = 10_000
@@ -50,8 +50,8 @@ export class Searcher {
   }
 
   /** The order is handed over. */
-  place(task: PlaceTask): Promise<Uint32Array> {
-    return this.#run<Uint32Array>('placeTask', task, [task.order.buffer])
+  insert(task: InsertionTask): Promise<Uint32Array> {
+    return this.#run<Uint32Array>('insertionTask', task, [task.order.buffer])
   }
 
   /** The pages are handed over. */

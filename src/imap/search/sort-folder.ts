@@ -36,12 +36,12 @@ export async function sortedByOrder(
         const { ordered } = await searchFolder(session, folder, ALL, options)
         return (ordered as Extract<Ordered, { kind: 'sort' }>).uids
       },
-      async place(known, fresh) {
+      async insert(known, fresh) {
         const task = { folder: folder.n, criteria, order: Uint32Array.from(known), fresh }
-        const placed = await app.searcher.during(signedIn.account.n, () => app.searcher.place(task))
+        const inserted = await app.searcher.during(signedIn.account.n, () => app.searcher.insert(task))
         await app.db.durable()
         session.assertRunning()
-        return placed
+        return inserted
       },
     },
   )

@@ -5,12 +5,12 @@ import type { SortCriterion } from './sort.ts'
 /** UIDs of all orders together; each takes four bytes. */
 export const ORDERED_UIDS_MAX = 8_000_000
 /** With more new messages than this the folder is ordered again. */
-export const PLACED_MAX = 2000
+export const INSERTED_MAX = 2000
 
 /** The UIDs of a folder in order. Some may have left the folder. */
 export interface FolderOrder {
   uids: Uint32Array
-  /** UIDs up to this one are placed. */
+  /** UIDs up to this one are inserted. */
   through: number
 }
 
@@ -19,10 +19,10 @@ export interface OrderMaker {
   /** Orders all messages of the folder. */
   order(): Promise<Uint32Array>
   /** Places UIDs in an order, and leaves out those that are gone as far as it looks at them. */
-  place(order: Uint32Array, fresh: readonly number[]): Promise<Uint32Array>
+  insert(order: Uint32Array, fresh: readonly number[]): Promise<Uint32Array>
 }
 
-/** What decides the order of a message never changes under its UID: an order stays right, and new messages are placed in it. */
+/** What decides the order of a message never changes under its UID: an order stays right, and new messages are inserted in it. */
 export class SortOrders {
   /** By folder and criteria; the last one that was used is the last one in the map. */
   readonly #known = new Map<string, FolderOrder>()
@@ -60,12 +60,12 @@ export class SortOrders {
   async #make(
     known: FolderOrder | undefined,
     view: { lastUid: number; count: number; above(uid: number): readonly number[] },
-    { order, place }: OrderMaker,
+    { order, insert }: OrderMaker,
   ): Promise<FolderOrder> {
     const fresh = known === undefined ? [] : view.above(known.through)
-    const isPlaced =
-      known !== undefined && fresh.length <= PLACED_MAX && known.uids.length < 2 * view.count + PLACED_MAX
-    const uids = isPlaced ? await place(known.uids, fresh) : await order()
+    const isInserted =
+      known !== undefined && fresh.length <= INSERTED_MAX && known.uids.length < 2 * view.count + INSERTED_MAX
+    const uids = isInserted ? await insert(known.uids, fresh) : await order()
     return { uids, through: view.lastUid }
   }
 

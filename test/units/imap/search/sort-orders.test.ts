@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ORDERED_UIDS_MAX, PLACED_MAX, SortOrders } from '../../../../src/imap/search/sort-orders.ts'
+import { INSERTED_MAX, ORDERED_UIDS_MAX, SortOrders } from '../../../../src/imap/search/sort-orders.ts'
 
 const BY_SUBJECT = [{ key: 'subject', isReverse: false }] as const
 
@@ -20,15 +20,15 @@ function folderOf(count: number) {
       calls.push('order')
       return Uint32Array.from({ length: state.count }, (_, at) => state.count - at)
     },
-    async place(order: Uint32Array, fresh: readonly number[]) {
-      calls.push(`place ${fresh.length}`)
+    async insert(order: Uint32Array, fresh: readonly number[]) {
+      calls.push(`insert ${fresh.length}`)
       return Uint32Array.from([...fresh.toReversed(), ...order])
     },
   }
   return { state, calls, view, maker }
 }
 
-test('an order is made once, and new messages are placed in it as long as they are few', async () => {
+test('an order is made once, and new messages are inserted in it as long as they are few', async () => {
   const orders = new SortOrders()
   const { state, calls, view, maker } = folderOf(5)
   const all = await Promise.all([1, 2].map(() => orders.of(1, BY_SUBJECT, view(), maker)))
@@ -44,8 +44,8 @@ test('an order is made once, and new messages are placed in it as long as they a
   // A session that has not heard of the new messages yet takes the same order.
   state.count = 6
   assert.equal((await orders.of(1, BY_SUBJECT, view(), maker)).length, 7)
-  assert.deepEqual(calls, ['order', 'place 2'])
-  state.count = 7 + PLACED_MAX + 1
+  assert.deepEqual(calls, ['order', 'insert 2'])
+  state.count = 7 + INSERTED_MAX + 1
   await orders.of(1, BY_SUBJECT, view(), maker)
   await orders.of(2, BY_SUBJECT, view(), maker)
   await orders.of(1, [{ key: 'subject', isReverse: true }], view(), maker)

@@ -38,7 +38,7 @@ interface Source {
 }
 
 /** No turn came in time, or too many wait for one. */
-export class BudgetExhausted extends ProductError {
+export class MemoryExhausted extends ProductError {
   constructor() {
     super('service_unavailable', 'Too many large messages are in progress. Try again in a minute.', { retryAfter: 60 })
   }
@@ -48,7 +48,7 @@ export class BudgetExhausted extends ProductError {
  * Bytes for large messages. The next turn is given to the source that holds least, and among equals to the one that has waited longest for
  * one: a source that sends many large messages delays its own, and those of others by one message at most.
  */
-export class MemoryBudget {
+export class MemoryShares {
   readonly total: number
   readonly #clock: Pick<Clock, 'after'>
   readonly #copies: number
@@ -72,7 +72,7 @@ export class MemoryBudget {
     return count
   }
 
-  /** Bytes that nobody holds. */
+  /** Free bytes. */
   get free(): number {
     return this.#free
   }
@@ -81,7 +81,7 @@ export class MemoryBudget {
    * Runs the work on a message while it holds the memory for it; a small one needs none. The work must not ask for memory of this budget
    * again: two that wait for each other would wait for ever.
    * @param source whose share it is: an address, a mailbox, a team
-   * @throws BudgetExhausted
+   * @throws MemoryExhausted
    */
   async during<T>(sizeBytes: number, source: string, work: () => Promise<T>): Promise<T> {
     const release = await this.acquire(sizeBytes, source)
@@ -92,10 +92,10 @@ export class MemoryBudget {
     }
   }
 
-  /** The memory for a message of this size. @returns releases it @throws BudgetExhausted */
+  /** The memory for a message of this size. @returns releases it @throws MemoryExhausted */
   async acquire(sizeBytes: number, source: string): Promise<() => void> {
     if (sizeBytes < LARGE_FROM_BYTES) return () => {}
-    if (this.waiting >= WAITING_MAX || this.#waitingOf(source) >= WAITING_OF_SOURCE_MAX) throw new BudgetExhausted()
+    if (this.waiting >= WAITING_MAX || this.#waitingOf(source) >= WAITING_OF_SOURCE_MAX) throw new MemoryExhausted()
     const amount = Math.min(Math.ceil(sizeBytes * this.#copies), this.total)
     const own = this.#sources.get(source) ?? { held: 0, waiting: [], servedAt: this.#turns }
     this.#sources.set(source, own)
@@ -103,7 +103,7 @@ export class MemoryBudget {
       const timer = this.#clock.after(WAIT_MS, () => {
         own.waiting.splice(own.waiting.indexOf(waiter), 1)
         this.#forget(source, own)
-        reject(new BudgetExhausted())
+        reject(new MemoryExhausted())
         // It may have been the one that the others waited for.
         this.#serve()
       })

@@ -1,27 +1,27 @@
-// Places new messages in the order of a folder: only the messages they are compared with are read.
+// Inserts new messages in the order of a folder: only the messages they are compared with are read.
 
 import { deserialize } from 'node:v8'
 import { type SearchSource, searchPage } from './page.ts'
 import { compareRows, type SortCriterion, type SortRow, sortedRows } from './sort.ts'
 
 /** Plain values: it is cloned to the search thread. */
-export interface PlaceTask {
+export interface InsertionTask {
   folder: number
   criteria: readonly SortCriterion[]
   /** UIDs in order. */
   order: Uint32Array<ArrayBuffer>
-  /** UIDs to place. */
+  /** UIDs to insert. */
   fresh: readonly number[]
 }
 
 /** Compares with messages of an order, which are read when they are needed: those of one step of all searches together. */
-class PlacedRows {
+class ComparedRows {
   readonly #source: SearchSource
-  readonly #task: PlaceTask
+  readonly #task: InsertionTask
   /** Null for messages that are gone. */
   readonly #known = new Map<number, SortRow | null>()
 
-  constructor(source: SearchSource, task: PlaceTask) {
+  constructor(source: SearchSource, task: InsertionTask) {
     this.#source = source
     this.#task = task
   }
@@ -56,20 +56,20 @@ class PlacedRows {
 }
 
 /** The order with the new messages; without messages that are gone, as far as it looks at them. */
-export async function placeInOrder(source: SearchSource, task: PlaceTask): Promise<Uint32Array<ArrayBuffer>> {
-  const rows = new PlacedRows(source, task)
+export async function insertInOrder(source: SearchSource, task: InsertionTask): Promise<Uint32Array<ArrayBuffer>> {
+  const rows = new ComparedRows(source, task)
   const fresh = sortedRows(await rows.of(task.fresh), task.criteria)
   for (let order: Uint32Array<ArrayBuffer> = task.order; ; order = order.filter((uid) => !rows.isGone(uid))) {
-    const places = await placesIn(order, fresh, rows, task.criteria)
-    if (places !== null) return merged(order, fresh, places)
+    const positions = await positionsIn(order, fresh, rows, task.criteria)
+    if (positions !== null) return merged(order, fresh, positions)
   }
 }
 
 /** Before which position of the order each row comes. @returns null when one of the messages that were looked at is gone */
-async function placesIn(
+async function positionsIn(
   order: Uint32Array,
   fresh: readonly SortRow[],
-  rows: PlacedRows,
+  rows: ComparedRows,
   criteria: readonly SortCriterion[],
 ): Promise<number[] | null> {
   const spans = fresh.map((row) => ({ row, low: 0, high: order.length }))
@@ -87,12 +87,12 @@ async function placesIn(
   return spans.map(({ low }) => low)
 }
 
-function merged(order: Uint32Array, fresh: readonly SortRow[], places: readonly number[]): Uint32Array<ArrayBuffer> {
+function merged(order: Uint32Array, fresh: readonly SortRow[], positions: readonly number[]): Uint32Array<ArrayBuffer> {
   const all = new Uint32Array(order.length + fresh.length)
   let [at, next] = [0, 0]
-  for (let place = 0; place <= order.length; place++) {
-    while (next < fresh.length && places[next] === place) all[at++] = fresh[next++]!.number
-    if (place < order.length) all[at++] = order[place]!
+  for (let position = 0; position <= order.length; position++) {
+    while (next < fresh.length && positions[next] === position) all[at++] = fresh[next++]!.number
+    if (position < order.length) all[at++] = order[position]!
   }
   return all
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { MemoryBudget } from '../../../src/base/memory-budget.ts'
+import { MemoryShares } from '../../../src/base/memory-shares.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const MIB = 1024 * 1024
@@ -11,16 +11,16 @@ const MIB = 1024 * 1024
 /** A budget for two messages of 4 MiB at a time, each counted once. */
 function openBudget() {
   const clock = new ManualClock()
-  return { clock, budget: new MemoryBudget(clock, 8 * MIB, 1) }
+  return { clock, budget: new MemoryShares(clock, 8 * MIB, 1) }
 }
 
 /** Messages that wait for their turn, in the order in which they get it, and what ends each. */
 class Turns {
   readonly order: string[] = []
   readonly ends = new Map<string, () => void>()
-  readonly #budget: MemoryBudget
+  readonly #budget: MemoryShares
 
-  constructor(budget: MemoryBudget) {
+  constructor(budget: MemoryShares) {
     this.#budget = budget
   }
 
