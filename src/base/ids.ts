@@ -48,6 +48,7 @@ export const ID_PREFIX = {
   approval: 'apr_',
   auditEntry: 'aud_',
   remoteAccount: 'racc_',
+  removedMessage: 'rmsg_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIX

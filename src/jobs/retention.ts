@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { ATTEMPT_RETENTION_DAYS } from '../events/webhooks/attempts.ts'
 import { pruneEvents } from '../events/webhooks/retention.ts'
 import { namedBlobs } from '../outbound/named-blobs.ts'
+import { REMOVED_HELD_MS } from '../store/messages/removed.ts'
 import { job } from './job.ts'
 
 /** How long the requests of teams are listed. */
@@ -129,6 +130,14 @@ export const forwardingMemory = job({
     }
     return deleted
   },
+})
+
+/** docs/design/outside-accounts.md §8: messages that were removed at the server can be restored for 30 days. */
+export const removedMessages = job({
+  name: 'removed-messages',
+  every: HOUR_MS,
+  byAge: true,
+  run: ({ app, signal }) => app.store.removed.expire(app.clock.now() - REMOVED_HELD_MS, signal),
 })
 
 /** docs/design/mailbox.md §10: an upload that no message references expires after a day. */

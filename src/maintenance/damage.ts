@@ -16,7 +16,7 @@ const HOLDERS_MAX = 5
 export interface DamagedName {
   /** SHA-256 of the content, in hexadecimal. */
   content: string
-  /** Such as `message msg_… of ben@example.com`; empty where it is an upload, a draft or kept for resending. */
+  /** Such as `message msg_… of ben@example.com`; empty where it is an upload, a draft, kept for resending or removed. */
   holders: string[]
 }
 
@@ -55,7 +55,7 @@ export function damageCount({ contents }: Pick<Damage, 'contents'>): string {
 /** One line for each content that is named. */
 export function damageLines({ contents, names }: Damage): string[] {
   const lines = names.map(({ content, holders }) => {
-    return `${content}: ${holders.length === 0 ? 'an upload, a draft or content kept for resending' : holders.join(', ')}`
+    return `${content}: ${holders.length === 0 ? 'an upload, a draft, or content kept for resending or restoring' : holders.join(', ')}`
   })
   return contents > names.length ? [...lines, `and ${contents - names.length} more`] : lines
 }

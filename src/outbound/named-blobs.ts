@@ -6,12 +6,12 @@ import type { KeptContents } from './log/kept-contents.ts'
 
 /** The hashes among `hashes` that a row refers to, as hex. */
 export async function namedBlobs(
-  { messages, uploads, drafts }: Pick<Store, 'messages' | 'uploads' | 'drafts'>,
+  { messages, removed, uploads, drafts }: Pick<Store, 'messages' | 'removed' | 'uploads' | 'drafts'>,
   { emails, keptContents }: { emails: Pick<Emails, 'namedBlobs'>; keptContents: Pick<KeptContents, 'namedBlobs'> },
   hashes: Uint8Array[],
 ): Promise<Set<string>> {
   const named = await Promise.all(
-    [messages, uploads, drafts, emails, keptContents].map((part) => part.namedBlobs(hashes)),
+    [messages, removed, uploads, drafts, emails, keptContents].map((part) => part.namedBlobs(hashes)),
   )
   return named.reduce((all, some) => all.union(some))
 }

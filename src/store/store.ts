@@ -36,6 +36,7 @@ import { Messages } from './messages/messages.ts'
 import { Moves } from './messages/moves.ts'
 import { endOutlining } from './messages/outline-rows.ts'
 import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
+import { RemovedMessages } from './messages/removed.ts'
 import { purgeCopies } from './messages/unfinished-copies.ts'
 import { Counters } from './metrics/counters.ts'
 import { Reports } from './metrics/reports.ts'
@@ -65,6 +66,8 @@ export interface Store {
   folderEdits: FolderEdits
   /** Updates and deletes messages. */
   edits: MessageEdits
+  /** Messages that were removed at the server of an outside account, for as long as they can be restored. */
+  removed: RemovedMessages
   /** What mail programs read of folders: status, UIDs, entries, and what changed or left. */
   views: FolderViews
   /** Changes flags and keywords of many messages at once. */
@@ -168,6 +171,7 @@ export function openStore(deps: StoreDeps): Store {
   const vacations = new Vacations({ db, clock, accounts, identities })
   const erased = new ErasedContents(blobs)
   const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
+  const removed = new RemovedMessages({ db, folders, erased })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db, notifier)]
   const [annotations, moves] = [new Annotations(db), new Moves({ db, folders, edits, views })]
@@ -175,7 +179,7 @@ export function openStore(deps: StoreDeps): Store {
   const imports = new Imports({ db, clock, accounts, folders, changes, names })
   const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
   const shared = {
-    ...{ accounts, folders, changes, uploads, submissions },
+    ...{ accounts, folders, changes, uploads, submissions, removed },
     ...{ identities, quotas, sentHours, vacations, subscribedNames, annotations },
     ...{ forwarded: new Forwarded(), scriptIds: new ScriptIds() },
   }
@@ -220,6 +224,7 @@ type StoreParts = Pick<
   | 'folders'
   | 'changes'
   | 'uploads'
+  | 'removed'
   | 'submissions'
   | 'identities'
   | 'quotas'
@@ -234,9 +239,10 @@ type StoreParts = Pick<
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
 function purgeSteps(parts: StoreParts): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
-  const { sentHours, vacations, forwarded, scriptIds, subscribedNames, annotations } = parts
+  const { sentHours, vacations, forwarded, scriptIds, subscribedNames, annotations, removed } = parts
   return [
     purgeMessages,
+    (tx, account, limit) => removed.purgeIn(tx, account, limit),
     purgeCopies,
     (tx, account) => endOutlining(tx, account.n),
     purgeCorrespondents,

@@ -82,7 +82,7 @@ function entryIn({ entries }: MailPlacement, folder: number) {
 
 /**
  * Puts a message into the folders where the server has it now.
- * @param change its folders there before and after; without any it is erased
+ * @param change its folders there before and after; without any it is erased, and held to be restored
  * @returns false when it would be in more folders than a message can have: nothing is changed
  */
 export function applyFolders(
@@ -91,13 +91,16 @@ export function applyFolders(
   placement: MailPlacement,
   change: { before: FolderNumbers; after: FolderNumbers },
 ): boolean {
-  const { edits, folders } = session.deps.store
+  const { edits, folders, removed } = session.deps.store
   const local = localFolders(placement)
   const filed = incomingFolders({ ...change, local }, session.areLabels)
   if (filed.length === local.length && filed.every((folder) => local.includes(folder))) return true
   const ids = new Map(folders.keys(session.mail, tx).map(({ n, id }) => [n, id]))
   const set = filed.flatMap((folder) => ids.get(folder) ?? [])
-  if (filed.length === 0) edits.deleteIn(tx, session.mail, [placement.id])
+  if (filed.length === 0) {
+    removed.hold(tx, session.mail, [placement.n], session.deps.clock.now())
+    edits.deleteIn(tx, session.mail, [placement.id])
+  }
   if (set.length === 0) return true
   const { notUpdated } = edits.changeNumbersIn(tx, session.mail, [placement.n], { folders: { set } }, { moves: false })
   return notUpdated.length === 0

@@ -43,6 +43,8 @@ export class PullRemovals {
   #listedGone: ReadonlyMap<number, number> = new Map()
   /** Messages that are gone wait for the next list. */
   #hasUnlisted = false
+  /** Messages were taken out since the bounds of what can be restored were kept. */
+  #hasTaken = false
 
   constructor(session: SyncSession) {
     this.#session = session
@@ -90,7 +92,15 @@ export class PullRemovals {
     }
     if (unsure.length > 0) return unsure
     await this.#hold(held)
+    await this.#trim()
     return []
+  }
+
+  /** Messages that can be restored take at most as many bytes as the mailbox may have. */
+  async #trim(): Promise<void> {
+    const session = this.#session
+    if (this.#hasTaken) await session.deps.store.removed.trim(session.mail, session.mailbox().quotaBytes)
+    this.#hasTaken = false
   }
 
   async #gone(): Promise<GoneFolder[]> {
@@ -229,6 +239,7 @@ export class PullRemovals {
     const session = this.#session
     const { messages, store, intents } = session.deps
     const numbers = rows.flatMap(({ message }) => message ?? [])
+    this.#hasTaken = true
     const copies = messages.of(session.account.n, numbers, tx)
     const placements = store.mail.placements(session.mail, numbers, tx)
     this.#forget(tx, rows)

@@ -48,6 +48,7 @@ const OWNERS = new Map([
   ['drafts', 'src/store/drafts'],
   ['correspondents', 'src/store/messages/'],
   ['messages', 'src/store/messages/'],
+  ['removed_messages', 'src/store/messages/'],
   ['message_headers', 'src/store/messages/'],
   ['outline_progress', 'src/store/messages/'],
   ['message_totals', 'src/store/messages/'],

@@ -55,6 +55,7 @@ import { endedAccounts } from './0052-ended-accounts.ts'
 import { linkAskers } from './0053-link-askers.ts'
 import { forwardLimits } from './0054-forward-limits.ts'
 import { agentNetworks } from './0055-agent-networks.ts'
+import { removedMessages } from './0056-removed-messages.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -116,5 +117,6 @@ export const mailMigrations = [
   linkAskers,
   forwardLimits,
   agentNetworks,
+  removedMessages,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -13,6 +13,7 @@ import { contentSizes } from '../../store/blobs.ts'
 import { ContentReader } from '../../store/blobs-reader.ts'
 import { draftContents } from '../../store/drafts.ts'
 import { messageContents } from '../../store/messages/check-rows.ts'
+import { removedContents } from '../../store/messages/removed.ts'
 import { uploadContents } from '../../store/uploads.ts'
 import { type Damage, damageOf } from '../damage.ts'
 import type { StepProgress } from '../progress.ts'
@@ -32,6 +33,7 @@ const ROWS_AT_ONCE = 500
 /** Where content is named, by the table: a file of an earlier form has fewer of them. */
 const NAMED_IN = new Map([
   ['messages', messageContents],
+  ['removed_messages', removedContents],
   ['emails', mailContents],
   ['kept_contents', keptContents],
   ['uploads', uploadContents],
