@@ -20,6 +20,7 @@ import { quotas } from './mailbox/quotas.ts'
 import { raw } from './mailbox/raw.ts'
 import { rawProtocol } from './mailbox/raw-protocol.ts'
 import { readRemoteAccount } from './mailbox/remote-account.ts'
+import { mailboxRemovedMessages } from './mailbox/removed-messages.ts'
 import { sendMessage } from './mailbox/send.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { sieveScripts } from './mailbox/sieve-scripts.ts'
@@ -56,6 +57,7 @@ import { providers } from './management/providers.ts'
 import { remoteAccountActions } from './management/remote-account-actions.ts'
 import { remoteAccountOauth } from './management/remote-account-oauth.ts'
 import { remoteAccounts } from './management/remote-accounts.ts'
+import { removedMessages } from './management/removed-messages.ts'
 import { requests } from './management/requests.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { suppressions } from './management/suppressions.ts'
@@ -102,6 +104,7 @@ const management = [
   ...remoteAccounts,
   ...remoteAccountOauth,
   ...remoteAccountActions,
+  ...removedMessages,
   ...sharedLimit,
   ...deliveryGroups,
   ...suppressions,
@@ -120,6 +123,7 @@ const management = [
 const mailbox = [
   readMe,
   readRemoteAccount,
+  ...mailboxRemovedMessages,
   ...appPasswords,
   ...forwards,
   readEvents,

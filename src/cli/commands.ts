@@ -46,6 +46,7 @@ import {
   remoteSync,
   remoteUndoRemoval,
 } from './remotes.ts'
+import { remoteRemoved, remoteRestore } from './removed-messages.ts'
 import { restore } from './restore.ts'
 import { send } from './send.ts'
 import { serveCommand } from './serve.ts'
@@ -91,7 +92,15 @@ export const GROUPS: readonly CommandGroup[] = [
     title: 'Outside accounts',
     commands: [
       ...[remoteList, remoteShow, remoteAdd, remoteDiscover, remoteSync],
-      ...[remotePause, remoteResume, remoteConfirmRemoval, remoteUndoRemoval, remoteDelete],
+      ...[
+        remotePause,
+        remoteResume,
+        remoteConfirmRemoval,
+        remoteUndoRemoval,
+        remoteRemoved,
+        remoteRestore,
+        remoteDelete,
+      ],
     ],
   },
   {

@@ -11,7 +11,7 @@ import { statusList } from './status-list.ts'
 import { table } from './table.ts'
 
 const KEPT = ['keep', 'erase'] as const
-const REMOTE_OPERAND = 'account (racc_… or its address)'
+export const REMOTE_OPERAND = 'account (racc_… or its address)'
 
 export const remoteList = statusList({
   words: 'remote list',
@@ -108,7 +108,7 @@ export const remoteDelete: Command = {
 }
 
 /** @throws ProductError not_found; conflict for an address that several teams have attached */
-function chooseRemote({ sync }: Context, text: string): RemoteAccount {
+export function chooseRemote({ sync }: Pick<Context, 'sync'>, text: string): RemoteAccount {
   const found = text.startsWith('racc_')
     ? [sync.accounts.byId(text)].flatMap((one) => one ?? [])
     : sync.accounts.byEmail(text.toLowerCase())
