@@ -13,6 +13,7 @@ import { Bar, ToneLine } from '../../parts/marks.tsx'
 import { ErrorCard } from '../../parts/quiet.tsx'
 import { outside as words } from '../../words/en/outside.ts'
 import { useTeam } from '../team.ts'
+import { RemovedMessages } from './removed.tsx'
 
 /** Between two looks while the page is shown, ms. */
 const LOOK_MS = 3000
@@ -83,6 +84,7 @@ function Shown({ account }: { account: RemoteAccount }) {
             ))}
           </span>
         )}
+        {account.mode === 'mirror' && <RemovedMessages id={account.id} />}
       </div>
       {open === 'password' && <NewSecret account={account} onClose={() => setOpen(null)} />}
       {open !== null && open !== 'password' && (

@@ -39,7 +39,7 @@ export const outside = {
   confirmRemoval: { here: 'Remove them here, too', server: 'Remove them there, too' },
   confirmTitle: { here: 'Remove the messages here, too?', server: 'Remove the messages at the other side, too?' },
   confirmText: {
-    here: 'They are gone at the other side. Here they cannot be restored afterwards.',
+    here: 'They are gone at the other side. Here they can be restored for 30 days.',
     server: 'They are gone here. At the other side they cannot be restored afterwards.',
   },
   undoRemoval: 'Keep them and put them back',
@@ -51,4 +51,16 @@ export const outside = {
   newPassword: 'New password',
   newPasswordTitle: (email: string) => `Password of ${email}`,
   save: 'Save',
+}
+
+/** Messages that were removed at the server. */
+export const removed = {
+  held: (total: string, isOne: boolean) =>
+    isOne
+      ? '1 message was removed at the other side in the last 30 days, and can be restored.'
+      : `${total} messages were removed at the other side in the last 30 days, and can be restored.`,
+  full: 'The mailbox is full: these were not restored. Delete messages or raise its quota.',
+  restore: 'Restore them',
+  title: 'Restore the removed messages?',
+  text: 'They are stored here and at the other side again, in the folders they were in. Single messages are restored by the API or the command line.',
 }
