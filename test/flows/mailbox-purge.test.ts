@@ -117,7 +117,18 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
         addresses: ['c@else.test'],
         at: clock.now(),
       })
+      const { n } = tx.get<{ n: number }>('SELECT n FROM messages WHERE account = ? LIMIT 1', [account.n])!
+      store.removed.hold(tx, account, [n], clock.now())
       tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
+      tx.run('INSERT INTO vacation_senders VALUES (?, ?, ?)', [account.n, 'a@else.test', clock.now()])
+      // Senders of these tests are not authenticated: they are not answered.
+      tx.run("INSERT INTO vacation_due VALUES (NULL, ?, 'idn_x', 'a@else.test', '', NULL, '[]', ?)", [
+        account.n,
+        clock.now(),
+      ])
+      tx.run("INSERT INTO unfinished_copies (copy, account, folder, first, last, erases) VALUES ('c', ?, ?, 1, 1, 0)", [
+        ...[account.n, inbox],
+      ])
       tx.run("INSERT INTO remote_ended VALUES (?, ?, 'collect', 'old@else.test', NULL, NULL, '{}', 0)", [
         ...[account.n, account.mailboxId],
       ])
