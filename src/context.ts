@@ -8,7 +8,7 @@ import { type Agents, openAgents } from './agents/agents.ts'
 import type { AgentDeps } from './agents/deps.ts'
 import { SendAllowance } from './agents/send-allowance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
-import type { ClockGuard } from './base/clock-guard.ts'
+import { type ClockGuard, trustedClock } from './base/clock-guard.ts'
 import type { DiskReserve } from './base/disk-reserve.ts'
 import { ProductError } from './base/errors.ts'
 import { closeAll } from './base/lifecycle.ts'
@@ -67,6 +67,8 @@ export interface Context {
   appliance: DataFolderIdentity
   /** Whether the clock can be trusted. */
   guard: ClockGuard
+  /** The clock of sessions, links, invitations and scheduled messages: the expected time while the system clock is in doubt. */
+  trustedClock: Clock
   vault: Vault
   resolver: Resolver
   /** Notifies the other threads of the process about new work. */
@@ -133,7 +135,7 @@ export interface Overrides {
 export async function openContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   trustExtra(config.EXTRA_CA_FILE)
   const base = await openBase(config, overrides)
-  const { clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox } = base
+  const { clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox, trustedClock: trusted } = base
   const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
   const closeLinks = linkCloser(config, log, () => ({ people, agents }))
   const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
@@ -141,7 +143,21 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const { newDkimPair } = overrides
   const directory = openDirectory({ db, clock, vault, resolver, config, newDkimPair })
   const allowance = new SendAllowance({ clock, config })
-  const deps = { db, clock, guard, log, config, vault, resolver, directory, store, outbox, notifier, allowance }
+  const deps = {
+    db,
+    clock,
+    guard,
+    trustedClock: trusted,
+    log,
+    config,
+    vault,
+    resolver,
+    directory,
+    store,
+    outbox,
+    notifier,
+    allowance,
+  }
   const mailTokenOf = (id: string) => sync.tokens.of(id)
   const outbound: Outbound = openOutbound({ ...deps, mailTokenOf })
   const sync: Sync = new Sync({ ...deps, outbound }, overrides.openServer)
@@ -149,7 +165,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const { webhooks } = eventDispatch
   const linksArriveIn = (email: string) => sync.accounts.linksArriveIn(email)
   const homes = { teams, domains, mailboxes, appPasswords, keys, forwards, webhooks }
-  const own = { db, clock, log, vault, config, ...homes, mailer: outbound.systemMail, linksArriveIn }
+  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.systemMail, linksArriveIn }
   const people: People = new People(own)
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
   const administration = openAdministration({ ...deps, outbound, agents, people, sync })
@@ -235,6 +251,7 @@ async function openBase(config: Config, overrides: Overrides) {
     reserve,
     appliance,
     guard,
+    trustedClock: trustedClock(clock, guard),
     resolver,
     notifier,
     outbox,

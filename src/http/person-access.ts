@@ -87,7 +87,7 @@ export function requireSession(request: RequestContext): void {
 /** 403 for a dangerous action of a session that was not confirmed lately. Keys need no confirmation. */
 export function requireFreshProof(request: RequestContext): void {
   const { session, match, listener } = request
-  if (isDangerous(match.entry!.route)) requireConfirmed(listener.app.clock, session)
+  if (isDangerous(match.entry!.route)) requireConfirmed(listener.app.trustedClock, session)
 }
 
 /** Routes marked so, and every change to the appliance as a whole. */

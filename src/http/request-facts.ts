@@ -83,7 +83,7 @@ export class ContextFacts implements RequestFacts {
   }
 
   requireFreshProof(): void {
-    requireConfirmed(this.#request.listener.app.clock, this.#request.session)
+    requireConfirmed(this.#request.listener.app.trustedClock, this.#request.session)
   }
 
   credentialStatus(): Promise<'in' | 'out' | 'suspended'> {

@@ -9,7 +9,7 @@ const KEPT_MAX = 10_000
 
 export class Throttle {
   readonly #clock: Clock
-  /** Times of the admitted requests, oldest first. */
+  /** Times of the admitted requests, oldest first; of a clock that cannot be set, so that a jump prolongs no wait. */
   readonly #times = new Map<string, number[]>()
 
   constructor(clock: Clock) {
@@ -21,7 +21,7 @@ export class Throttle {
    * @throws ProductError rate_limit_exceeded with the seconds until the next request is admitted
    */
   admit(key: string, limit: ThrottleLimit): void {
-    const now = this.#clock.now()
+    const now = this.#clock.monotonic()
     const recent = (this.#times.get(key) ?? []).filter((time) => time > now - limit.seconds * 1000)
     if (recent.length >= limit.times) {
       const wait = recent[0]! + limit.seconds * 1000 - now

@@ -7,5 +7,7 @@ import { job } from './job.ts'
 export const consumption = job({
   name: 'consumption',
   every: 5 * MINUTE_MS,
+  // A clock in doubt does not say which hours have ended.
+  byAge: true,
   run: ({ app, signal }) => app.outbound.meter.enter(signal),
 })

@@ -35,7 +35,7 @@ export async function decide(app: Context, session: SessionRecord, id: string, d
 
 /** As `/as/operator/limit-requests`: every change to the appliance needs a fresh proof. */
 async function decideRequest(app: Context, session: SessionRecord, request: LimitRequest, accept: boolean) {
-  requireConfirmed(app.clock, session)
+  requireConfirmed(app.trustedClock, session)
   const { sharedLimit } = app.outbound
   if (!accept) await sharedLimit.deny(request.id, { note: null })
   else if (request.requestedDailyLimit === null) {

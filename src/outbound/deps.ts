@@ -30,6 +30,8 @@ export interface OutboundDeps {
   clock: Clock
   /** While it doubts the clock, no queued delivery expires. */
   guard: ClockDoubt
+  /** The expected time while the clock is in doubt: see `base/clock-guard.ts`. */
+  trustedClock: Clock
   log: Log
   config: Config
   vault: Vault

@@ -41,10 +41,13 @@ export class VacationReplies {
 
   /** Records which copies stored by a unit of work need a response; see `Vacations.note`. Does nothing while the feature is gated. */
   note(tx: Tx, copies: readonly StoredCopy[]): void {
-    const { store, notifier, config } = this.#deps
+    const { store, notifier, config, guard, trustedClock } = this.#deps
     if (config.MAILBOX_GATED.includes('vacation_response')) return
     let isDue = false
-    for (const copy of copies) if (store.vacations.enqueueReply(tx, copy)) isDue = true
+    for (const copy of copies) {
+      const at = guard.isHeld() ? trustedClock.now() : copy.message.receivedAt
+      if (store.vacations.enqueueReply(tx, copy, at)) isDue = true
+    }
     if (isDue) tx.afterCommit(() => notifier.notify('deliver'))
   }
 
@@ -102,8 +105,8 @@ export class VacationReplies {
 
   /** Composes a response and stores its content; null when it is no longer wanted or has no recipient. */
   async #prepare(due: DueReply): Promise<NewEmail | null> {
-    const { clock, db, directory, store } = this.#deps
-    if (clock.now() - due.createdAt > STALE_MS) return null
+    const { trustedClock, db, directory, store } = this.#deps
+    if (trustedClock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = store.accounts.mailboxOf(due.account)
     const mailbox = mailboxId === undefined ? undefined : directory.mailboxes.byId(mailboxId)
     // docs/design/mailbox.md §13: agents send no vacation responses.

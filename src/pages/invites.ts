@@ -29,7 +29,7 @@ const showInvite = route({
     if (open === undefined)
       return sentences('There is no such invitation', ['A newer message may contain a newer link.'], NOT_FOUND)
     const { state, expiresAt } = open.invite
-    if (state === 'expired' || state === 'revoked' || (state === 'pending' && expiresAt <= app.clock.now())) {
+    if (state === 'expired' || state === 'revoked' || (state === 'pending' && expiresAt <= app.trustedClock.now())) {
       return sentences(
         'This invitation has expired',
         ['It was not answered in time, or was withdrawn. There is nothing to do.'],

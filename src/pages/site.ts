@@ -85,7 +85,7 @@ export function requireFormToken(app: Context, bound: string, given: string): vo
  * @throws ProductError insufficient_permissions
  */
 export function requireFreshSignIn(app: Context, session: SignInSession): void {
-  requireConfirmed(app.clock, session, 'Sign out, sign in again, then try again.')
+  requireConfirmed(app.trustedClock, session, 'Sign out, sign in again, then try again.')
 }
 
 function frame({ title, body, session }: SitePage): string {

@@ -34,7 +34,7 @@ export interface CountedAttempt {
 
 export class SignInAttempts {
   readonly #clock: Clock
-  /** Times of failures by person and source, by person and known browser, and by person. */
+  /** Times of failures by person and source, by person and known browser, and by person; of a clock that cannot be set. */
   readonly #failures = new Map<string, number[]>()
 
   constructor({ clock }: { clock: Clock }) {
@@ -50,7 +50,7 @@ export class SignInAttempts {
     const counted = known === null ? [own, email] : [own]
     this.#refuseLocked(own, FAILURES_MAX)
     if (known === null && !isSignedIn) this.#refuseLocked(email, FAILURES_OVERALL)
-    const now = this.#clock.now()
+    const now = this.#clock.monotonic()
     for (const key of counted) this.#keep(key, [...this.#recent(key), now])
     const takeBack = (key: string) => {
       const remaining = this.#recent(key)
@@ -71,14 +71,14 @@ export class SignInAttempts {
   #refuseLocked(key: string, max: number): void {
     const recent = this.#recent(key)
     if (recent.length < max) return
-    const retryAfter = Math.ceil((recent[0]! + LOCK_MS - this.#clock.now()) / 1000)
+    const retryAfter = Math.ceil((recent[0]! + LOCK_MS - this.#clock.monotonic()) / 1000)
     throw new ProductError('rate_limit_exceeded', 'Too many failed sign-ins. Wait, or sign in another way.', {
       retryAfter,
     })
   }
 
   #recent(key: string): number[] {
-    const since = this.#clock.now() - LOCK_MS
+    const since = this.#clock.monotonic() - LOCK_MS
     return (this.#failures.get(key) ?? []).filter((time) => time > since)
   }
 

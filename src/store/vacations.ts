@@ -131,15 +131,16 @@ export class Vacations {
   /**
    * Enqueues a reply in the unit of work that stores the message, so that a crash neither loses nor repeats a reply. Makes no query
    * for mailboxes whose response is disabled.
+   * @param at when the message arrived, ms: the expected time while the clock is in doubt
    * @returns whether a reply was enqueued
    */
-  enqueueReply(tx: Tx, { message, target, delivered }: StoredCopy): boolean {
+  enqueueReply(tx: Tx, { message, target, delivered }: StoredCopy, at: number): boolean {
     if (!delivered.isAway || delivered.outcome !== 'stored' || target.junk || delivered.junk) return false
     const to = answerAddress(message.mailFrom, message.inspection)
     const account = to === null ? undefined : this.#deps.accounts.byMailbox(target.mailboxId, tx)
-    if (to === null || account === undefined || !isActiveAt(this.get(account, tx), message.receivedAt)) return false
+    if (to === null || account === undefined || !isActiveAt(this.get(account, tx), at)) return false
     const identity = this.#replyIdentity(tx, account, message, target)
-    if (identity === null || !this.#recordSender(tx, account, message)) return false
+    if (identity === null || !this.#recordSender(tx, account, { message, at })) return false
     const { subject, messageId, references } = message.inspection.message
     tx.insert('vacation_due', {
       account: account.n,
@@ -148,7 +149,7 @@ export class Vacations {
       subject: clean(subject, ORIGINAL_SUBJECT_MAX),
       message_id: messageId,
       refs: JSON.stringify(references),
-      created_at: message.receivedAt,
+      created_at: at,
     })
     return true
   }
@@ -223,8 +224,7 @@ export class Vacations {
   }
 
   /** Stores that the sender gets a reply. @returns false if they had one within the interval, or too many senders are stored */
-  #recordSender(tx: Tx, account: Account, message: IncomingMessage): boolean {
-    const now = this.#deps.clock.now()
+  #recordSender(tx: Tx, account: Account, { message, at: now }: Pick<StoredCopy, 'message'> & { at: number }): boolean {
     const keys = senderKeys(message.mailFrom, message.inspection)
     const list = placeholders(keys)
     const recent = tx.get(

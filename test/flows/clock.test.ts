@@ -11,6 +11,7 @@ import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { type PersonClient, signInMember } from '../support/person.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -18,7 +19,7 @@ const DAY_MS = 24 * HOUR_MS
 const YEARS_MS = 10 * 365 * DAY_MS
 
 const zone = {
-  'slow.example': { MX: [{ priority: 10, exchange: 'mx.slow.example' }] },
+  'slow.example': { MX: [{ priority: 10, exchange: 'mx.slow.example' }], TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
   'mx.slow.example': { A: ['127.0.0.1'] },
 }
 
@@ -149,6 +150,67 @@ test('a scheduled message does not leave by a clock in doubt, and leaves at its 
   clock.leap(DAY_MS)
   await runJobs(appliance)
   assert.deepEqual(arrived(), ['Now', 'Tomorrow'])
+})
+
+test('a scheduled message is shown as such and can be cancelled while the clock is in doubt', async (t) => {
+  const clock = new ManualClock()
+  const { appliance } = await open(t, clock)
+  const team = await appliance.team()
+  await team.domain('shop.test')
+  const ana = await team.mailbox('ana@shop.test')
+  const send_at = new Date(clock.now() + DAY_MS).toISOString()
+  const message = { to: [{ email: 'bob@slow.example' }], subject: 'Tomorrow', text_body: 'Hello.', send_at }
+  const sent = data<{ submission_id: string }>(
+    await appliance.call('POST', '/mailbox/messages/send', ana.key, message),
+    202,
+  )
+  const path = `/mailbox/submissions/${sent.submission_id}`
+  clock.set(clock.now() + YEARS_MS)
+  await runJobs(appliance)
+  const { status, undo_status } = data<{ status: string; undo_status: string }>(await appliance.get(path, ana.key))
+  assert.deepEqual([status, undo_status], ['scheduled', 'pending'])
+  const cancelled = data<{ status: string }>(await appliance.call('POST', `${path}/cancel`, ana.key))
+  assert.equal(cancelled.status, 'canceled')
+})
+
+test('a jump of the clock neither starts nor ends a vacation response', async (t) => {
+  const clock = new ManualClock()
+  const { appliance } = await open(t, clock)
+  const team = await appliance.team()
+  await team.domain('shop.test')
+  const [ana, bea] = [await team.mailbox('ana@shop.test'), await team.mailbox('bea@shop.test')]
+  const away = async (key: string, from: number, to: number) => {
+    const dates = { from_date: new Date(from).toISOString(), to_date: new Date(to).toISOString() }
+    const response = { is_enabled: true, text_body: 'I am away.', ...dates }
+    data(await appliance.call('PUT', '/mailbox/vacation-response', key, response))
+  }
+  await away(ana.key, clock.now() - DAY_MS, clock.now() + DAY_MS)
+  await away(bea.key, clock.now() + YEARS_MS - DAY_MS, clock.now() + YEARS_MS + DAY_MS)
+  clock.set(clock.now() + YEARS_MS)
+  await runJobs(appliance)
+  for (const { email } of [ana, bea]) await receive(appliance, { from: 'bob@slow.example', to: email })
+  await appliance.settle()
+  const sql = "SELECT from_email AS email FROM emails WHERE source = 'system'"
+  assert.deepEqual(appliance.app.db.read.all(sql), [{ email: ana.email }])
+})
+
+test('a jump of the clock ends no session, and gives none a longer life', async (t) => {
+  const clock = new ManualClock()
+  const { appliance } = await open(t, clock)
+  const team = await appliance.team()
+  const earlier = await signInMember(appliance, team.id, 'owner', 'ana@people.example')
+  const past = await signInMember(appliance, team.id, 'owner', 'bea@people.example')
+  const status = async (client: PersonClient) => (await client.get('/me/v1/self')).status
+  clock.set(clock.now() + YEARS_MS)
+  assert.equal(await status(earlier), 200)
+  const meanwhile = await signInMember(appliance, team.id, 'owner', 'cai@people.example')
+  clock.set(clock.now() - YEARS_MS)
+  await runJobs(appliance)
+  assert.equal(await status(meanwhile), 200)
+  clock.leap(13 * HOUR_MS)
+  assert.deepEqual([await status(past), await status(meanwhile)], [401, 401], 'after twelve hours')
+  clock.set(clock.now() - YEARS_MS)
+  assert.equal(await status(past), 401, 'none comes back')
 })
 
 test('a wrong clock at the start stops time-dependent deletion until it is accepted', async (t) => {

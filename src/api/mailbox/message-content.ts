@@ -74,7 +74,7 @@ function sentAs(app: Context, account: Account, id: string): MessageContext['sen
   const { emailId, id: submissionId } = submission
   const email = emails.byId(emailId)
   const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
-  const status = deliveries.length === 0 ? null : submissionStatus(submission, deliveries, app.clock.now())
+  const status = deliveries.length === 0 ? null : submissionStatus(submission, deliveries, app.trustedClock.now())
   return { emailId, submissionId, status }
 }
 

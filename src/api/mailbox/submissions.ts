@@ -160,7 +160,7 @@ function present(app: Context, account: Account, kept: Kept): Static<typeof Subm
   const { emails } = app.outbound
   const email = emails.byId(kept.emailId)
   const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
-  const now = app.clock.now()
+  const now = app.trustedClock.now()
   const status = statusOf(kept, deliveries, now)
   const isOpen = status === 'scheduled' && deliveries.every(({ attempts }) => attempts === 0)
   return {
@@ -193,7 +193,7 @@ export function submissionNow(app: Context, account: Account, id: string) {
   if (kept === undefined) return undefined
   const { emails } = app.outbound
   const email = emails.byId(kept.emailId)
-  return statusOf(kept, email === undefined ? [] : emails.deliveriesOf(email.n), app.clock.now())
+  return statusOf(kept, email === undefined ? [] : emails.deliveriesOf(email.n), app.trustedClock.now())
 }
 
 function statusOf(kept: Kept, deliveries: Parameters<typeof submissionStatus>[1], now: number) {

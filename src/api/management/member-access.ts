@@ -103,7 +103,7 @@ const createLink = route({
     }
     const url = await app.people.showLink(teamId, email, { by: by.email, memberId: by.id })
     if (url === undefined) throw notFound('member')
-    const expiresAt = isoTime(app.clock.now() + SIGN_IN_MS)
+    const expiresAt = isoTime(app.trustedClock.now() + SIGN_IN_MS)
     return answer({ data: { member_id: id, email, url, expires_at: expiresAt }, status: 201 })
   },
 })

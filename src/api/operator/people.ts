@@ -166,7 +166,7 @@ const createLink = route({
     const by = principal.person?.email ?? 'The operator of the server'
     const url = await app.people.showLink(teamId, email, { by, memberId: null })
     if (url === undefined) throw notFound('member')
-    const expiresAt = isoTime(app.clock.now() + SIGN_IN_MS)
+    const expiresAt = isoTime(app.trustedClock.now() + SIGN_IN_MS)
     return answer({ data: { email, team_id: teamId, url, expires_at: expiresAt }, status: 201 })
   },
 })

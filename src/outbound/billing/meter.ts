@@ -9,7 +9,7 @@ import type { OutboundDeps } from '../deps.ts'
 import type { Ledger } from './ledger.ts'
 import { MICRO } from './money.ts'
 
-interface Deps extends Pick<OutboundDeps, 'db' | 'clock' | 'config'> {
+interface Deps extends Pick<OutboundDeps, 'db' | 'clock' | 'guard' | 'trustedClock' | 'config'> {
   ledger: Pick<Ledger, 'enter' | 'balance'>
 }
 
@@ -72,10 +72,12 @@ export class Meter {
       this.hold(tx, teamId, -1)
       return
     }
+    const { guard, trustedClock } = this.#deps
+    const time = guard.isHeld() ? trustedClock.now() : at
     const name = carrier.name ?? 'direct delivery'
     this.#sent.add(tx, {
       team_id: teamId,
-      hour: at - (at % HOUR_MS),
+      hour: time - (time % HOUR_MS),
       provider_id: carrier.id ?? '',
       provider_name: name,
     })

@@ -54,10 +54,10 @@ interface Row extends EmailRow {
 const COLUMNS = `${EMAIL_COLUMNS}, tags, metadata, send_at, canceled_at`
 
 export class SentMessages {
-  readonly #deps: Pick<OutboundDeps, 'db' | 'clock'>
+  readonly #deps: Pick<OutboundDeps, 'db' | 'trustedClock'>
   readonly #db: Db
 
-  constructor(deps: Pick<OutboundDeps, 'db' | 'clock'>) {
+  constructor(deps: Pick<OutboundDeps, 'db' | 'trustedClock'>) {
     this.#deps = deps
     this.#db = deps.db
   }
@@ -138,7 +138,7 @@ export class SentMessages {
     const counts = { pending: 0, sent: 0, failed: 0, rejected: 0 }
     for (const { status } of deliveries) counts[status]++
     const sendAt = row.send_at ?? row.queued_at
-    const status = submissionStatus({ sendAt, canceledAt: row.canceled_at }, deliveries, this.#deps.clock.now())
+    const status = submissionStatus({ sendAt, canceledAt: row.canceled_at }, deliveries, this.#deps.trustedClock.now())
     return { ...email, labels: labelsOf(row), sendAt, canceledAt: row.canceled_at, status, counts }
   }
 }

@@ -31,13 +31,13 @@ export class Cancelling {
    * @throws ProductError not_found, conflict once a delivery was handed over or its send time has passed
    */
   async cancel(account: Account, id: string): Promise<void> {
-    const { db, clock, store, emails } = this.#deps
+    const { db, trustedClock, store, emails } = this.#deps
     const submission = store.submissions.get(account, id)
     if (submission === undefined) throw notFound('submission')
     const email = emails.byId(submission.emailId)
     if (email === undefined) throw conflict(NOT_PENDING)
     await db.write((tx) => {
-      if (submission.sendAt <= clock.now()) throw conflict(NOT_PENDING)
+      if (submission.sendAt <= trustedClock.now()) throw conflict(NOT_PENDING)
       this.#cancelIn(tx, email)
       this.#cancelSubmission(tx, account, submission)
     })
