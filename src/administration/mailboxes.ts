@@ -81,7 +81,7 @@ export class MailboxAdministration {
    * @throws ProductError not_found, conflict while that person is the last owner of a team
    */
   async delete(teamId: string, id: string, check?: Check): Promise<Mailbox> {
-    const mailbox = await this.#deps.db.write((tx) => this.deleteIn(tx, teamId, id, check))
+    const mailbox = await this.#deps.db.writeFreeing((tx) => this.deleteIn(tx, teamId, id, check))
     await this.cancelQueued(id)
     return mailbox
   }

@@ -238,10 +238,10 @@ export class PersonAuthentication {
     return { email, teamId: person?.passwordTeamId ?? null }
   }
 
-  /** Opens a session, in the unit of work that records the use of the proof. */
+  /** Opens a session, in the unit of work that records the use of the proof; also on a full disk, so that the person can delete. */
   #enter({ email, teamId }: CredentialScope, client: SignInBrowser, record: (tx: Tx) => void = () => {}) {
     const { db, mayEnter, signInAs } = this.#deps
-    return db.write((tx) => {
+    return db.writeFreeing((tx) => {
       // Asked in the unit of work: a removal may come between the check of the proof and the session.
       if (!mayEnter({ email, teamId }, tx)) throw wrongProof()
       record(tx)

@@ -255,9 +255,12 @@ export class People {
     return teamId === null && this.persons.get(email, reader)?.isOperator === true
   }
 
-  /** Exchanges a link for a session; undefined for a link that has expired, was used, or opens no team. */
+  /**
+   * Exchanges a link for a session, also on a full disk: who signs in may delete. Undefined for a link that has expired, was used, or opens
+   * no team.
+   */
   async signIn(token: string, client?: SignInBrowser): Promise<SignInSession | undefined> {
-    return this.#deps.db.write((tx) => {
+    return this.#deps.db.writeFreeing((tx) => {
       const scope = this.links.use(tx, token)
       if (scope === undefined || !this.mayEnter(scope, tx)) return undefined
       return this.signInAs(tx, scope, client)

@@ -139,7 +139,7 @@ export class FolderEdits {
     const { db, edits } = this.#deps
     let lastSeq: number | null = null
     for (let removed = 0; ; ) {
-      const ids = await db.write((tx) => {
+      const ids = await db.writeFreeing((tx) => {
         if (lastSeq === null) check(tx)
         const row = this.#deletableFolder(tx, account, id)
         const currentSeq = () => lastChangeSeq(tx, account.n, 'folders', row.n)

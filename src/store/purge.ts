@@ -28,7 +28,7 @@ export class Purge {
    */
   async next(mailboxId: string): Promise<number> {
     const { db, accounts, steps } = this.#deps
-    return db.write((tx) => {
+    return db.writeFreeing((tx) => {
       const account = accounts.byMailbox(mailboxId, tx)
       // The inbox of an agent whose setup was never completed.
       if (account === undefined) return 0

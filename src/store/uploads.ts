@@ -127,7 +127,7 @@ export class Uploads {
   async expire(signal: AbortSignal): Promise<number> {
     let deleted = 0
     while (!signal.aborted) {
-      const batch = await this.#deps.db.write((tx) => this.#expireNext(tx))
+      const batch = await this.#deps.db.writeFreeing((tx) => this.#expireNext(tx))
       deleted += batch.deleted
       if (batch.rows < ROWS_PER_BATCH) break
     }

@@ -27,18 +27,16 @@ function fill({ app }: TestAppliance, t: TestContext): () => void {
   const lift = () => {
     for (const db of databases) limit(db, 2 ** 30)
   }
-  // A small deletion may find room in the pages there are.
-  const { moves } = app.store
-  const expunge = moves.expungeIn.bind(moves)
-  let isFirst = true
-  t.mock.method(moves, 'expungeIn', (...given: Parameters<typeof expunge>) => {
-    if (isFirst) {
-      isFirst = false
-      throw Object.assign(new Error('database or disk is full'), { errcode: SQLITE_FULL })
-    }
-    return expunge(...given)
-  })
+  failOnce(t, app.store.moves, 'expungeIn')
   return lift
+}
+
+/** The first call finds a full disk: a small deletion might find room in the pages there are. */
+function failOnce<O extends object>(t: TestContext, object: O, method: keyof O & string): void {
+  const full = () => {
+    throw Object.assign(new Error('database or disk is full'), { errcode: SQLITE_FULL })
+  }
+  t.mock.method(object, method as never, full as never, { times: 1 })
 }
 
 test('a full disk is said in every protocol, deleting works, and nothing new is stored before there is room', async (t) => {
@@ -86,6 +84,40 @@ test('a full disk is said in every protocol, deleting works, and nothing new is 
   await appliance.app.reserve.keep()
   assert.ok((await stat(file)).size > 0)
   assert.equal((await client.run(`APPEND INBOX {${MESSAGE.length}}`, MESSAGE)).status, 'OK')
+})
+
+test('on a full disk folders, drafts and mailboxes can be deleted, and messages copied to Trash', async (t) => {
+  await using appliance = await startAppliance()
+  const { app } = appliance
+  const team = await appliance.team()
+  await team.domain('in.test')
+  const box = await team.mailbox('ben@in.test')
+  for (const subject of ['first', 'second']) await receive(appliance, { to: box.email, subject })
+  const client = await logInImap(appliance, box)
+  for (const name of ['Old', 'Older']) {
+    await client.run(`CREATE ${name}`)
+    await client.run('SELECT INBOX')
+    await client.run(`COPY 1:2 ${name}`)
+  }
+  const folders: { id: string; name: string }[] = (await appliance.get('/mailbox/folders', box.key)).body.data
+  const older = folders.find(({ name }) => name === 'Older')!
+  const draft = (await appliance.call('POST', '/mailbox/drafts', box.key, { subject: 'draft' })).body.data
+  await app.reserve.keep()
+  const { edits, drafts, subscribedNames, moves } = app.store
+  failOnce(t, edits, 'removeFromFolder')
+  failOnce(t, subscribedNames, 'add')
+  assert.equal((await client.run('DELETE Old')).status, 'OK')
+  failOnce(t, edits, 'removeFromFolder')
+  const path = `/mailbox/folders/${older.id}?on_messages=delete`
+  assert.equal((await appliance.call('DELETE', path, box.key)).status, 200)
+  failOnce(t, drafts, 'remove')
+  assert.equal((await appliance.call('DELETE', `/mailbox/drafts/${draft.id}`, box.key)).status, 200)
+  failOnce(t, moves, 'copyIn')
+  assert.equal((await client.run('COPY 1 Trash')).status, 'OK')
+  failOnce(t, moves, 'copyIn')
+  assert.match((await client.run('COPY 1 Archive')).tagged, /^NO \[UNAVAILABLE\] The disk/)
+  failOnce(t, app.administration.mailboxes, 'deleteIn')
+  assert.equal((await appliance.call('DELETE', `/mailboxes/${box.id}`, team.key)).status, 200)
 })
 
 test('a disk without inodes is not ready, and few of them are said', async (t) => {

@@ -150,7 +150,7 @@ const deleteDraft = route({
   reply: { schema: DeletedOf('draft'), etag: true },
   async handle({ params: { draft_id: id }, principal, app, request }) {
     const account = writableAccountOf(app, principal)
-    const old = await app.db.write((tx) => {
+    const old = await app.db.writeFreeing((tx) => {
       const current = app.store.drafts.get(account, id, tx)
       if (current === undefined) throw notFound('draft')
       request.matches(draftVersion(current))

@@ -17,7 +17,8 @@ export const deleteCommand = command({
     if (folder.hasChildren) throw no('HASCHILDREN', 'The mailbox has children.')
     await app.store.folderEdits.remove(signedIn.account, folder.id, 'delete', () => {})
     // The subscription outlives the mailbox (RFC 9051 §6.3.8).
-    if (folder.isSubscribed) await app.db.write((tx) => app.store.subscribedNames.add(tx, signedIn.account, path))
+    if (folder.isSubscribed)
+      await app.db.writeFreeing((tx) => app.store.subscribedNames.add(tx, signedIn.account, path))
     return undefined
   },
 })

@@ -93,7 +93,7 @@ export class Copies {
   async #takeBack(copy: string): Promise<void> {
     const { db } = this.#deps
     const { signal } = this.#closing
-    const write = ([range]: CopiedRange[]) => db.write((tx) => this.#takeBackIn(tx, range!))
+    const write = ([range]: CopiedRange[]) => db.writeFreeing((tx) => this.#takeBackIn(tx, range!))
     try {
       await inBatches(copiedRanges(db.read, copy), write, { most: 1, signal })
     } catch (error) {
@@ -132,10 +132,17 @@ class RunningCopy {
   }
 
   async run(): Promise<CopiedUid[]> {
-    const { db } = this.#deps
+    const { db, folders } = this.#deps
     const { signal } = this.#options
     const again: number[] = []
-    await inBatches(this.#transfer.uids.toSorted(ascending), (uids) => db.write((tx) => this.#addIn(tx, uids)), {
+    const target = folders.keys(this.#account).find(({ n }) => n === this.#transfer.to)
+    const isInTrash = target?.role === 'trash'
+    const add = (uids: number[]) => {
+      const work = (tx: Tx) => this.#addIn(tx, uids)
+      // Mail programs without MOVE delete by a copy in Trash, which must be possible on a full disk.
+      return isInTrash ? db.writeFreeing(work) : db.write(work)
+    }
+    await inBatches(this.#transfer.uids.toSorted(ascending), add, {
       ...{ most: MESSAGES_PER_BATCH, signal },
       onDone: (done) => {
         this.#done(done.copied)
@@ -143,7 +150,7 @@ class RunningCopy {
       },
     })
     if (again.length > 0) await this.#copyAgain(again)
-    if (this.#isRecorded) await db.write((tx) => endCopy(tx, this.id))
+    if (this.#isRecorded) await db.writeFreeing((tx) => endCopy(tx, this.id))
     return this.#copied.sort((a, b) => a.uid - b.uid)
   }
 

@@ -107,8 +107,10 @@ test('what a copy adds is known to the next start until the copy has ended, and 
       ++units > (to === archive ? 1 : 4)
         ? Promise.reject(new Error('The process has ended.'))
         : write(...given)) as never)
+    const noTakingBack = t.mock.method(db, 'writeFreeing', () => Promise.reject(new Error('The process has ended.')))
     await assert.rejects(copies.copy(account, { from: inbox, to, uids }, COPYING), /ended/)
     crash.mock.restore()
+    noTakingBack.mock.restore()
     assert.ok(entriesOf(to).length > (to === inbox ? MESSAGES : 0))
   }
   // One of the copies is the only one of its message by now: taking it back would lose the message.
