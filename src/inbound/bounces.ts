@@ -67,17 +67,18 @@ export class Bounces {
   }
 }
 
-/** Names under which providers send complaints (RFC 6650 §4.2); no customer of theirs gets one. */
+/** Names under which providers send reports (RFC 3464 §2, RFC 6650 §4.2); no customer of theirs gets one. */
 const REPORTER =
-  /^(?:abuse|arf|complaints?|fbl|feedback(?:-?loop)?|mailer-daemon|postmaster|staff|(?:no|do-?not)-?reply)(?:[+-].*)?$/i
+  /^(?:abuse|arf|complaints?|fbl|feedback(?:-?loop)?|mail(?:er)?-?daemon|microsoftexchange[0-9a-f]{32}|postmaster|staff|(?:no|do-?not)-?reply)(?:[+-].*)?$/i
 
 /**
- * The domain that a report speaks for; null for none. Every customer of a provider is authenticated for its domain: a bounce speaks for it
- * only with the null sender (RFC 3464 §2), which servers use and customers cannot, and a complaint only from a name of the provider itself.
+ * The domain that a report speaks for; null for none. Every customer of a provider is authenticated for its domain: a report speaks for it
+ * only from a name of the provider itself. The null sender of a bounce (RFC 3464 §2) alone proves nothing: anyone can send a message that
+ * a customer has written, with the signature of the provider, once more from there.
  */
 function voucherOf({ transaction }: ReceivedRecord, { report, verdict, message }: Inspection): string | null {
   if (!verdict.fromAligned) return null
   const name = message.from[0]?.email.replace(/@[^@]*$/, '') ?? ''
-  const isOfServer = report?.kind === 'bounce' ? transaction.sender.address === '' : REPORTER.test(name)
-  return isOfServer ? verdict.fromDomain : null
+  if (!REPORTER.test(name) || (report?.kind === 'bounce' && transaction.sender.address !== '')) return null
+  return verdict.fromDomain
 }

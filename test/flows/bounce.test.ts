@@ -173,6 +173,10 @@ test('a customer of a provider does not speak for its other customers', async ()
   const email = await sent.sent(['mallory@out.test', 'ann@out.test'])
   // Authenticated for out.test, as each of its customers is.
   assert.match(await offer(addressOf(email), dsn(email, 'ann@out.test'), 'mallory@out.test'), /^250 /)
+  // The signature of out.test is as good when a message of its customer is sent once more from the null sender.
+  const written = dsn(email, 'ann@out.test').toString().replace('mailer-daemon@mx.out.test', 'mallory@out.test')
+  assert.match(written, /^From: .*mallory@out\.test/m)
+  assert.match(await offer(addressOf(email), written), /^250 /)
   for (const author of ['mallory', 'staffan']) {
     const complaint = complaintOf({ author, victim: 'ann@out.test', email })
     assert.match(await offer('fbl@bounce.mx.mailstead.test', complaint, `${author}@out.test`), /^250 /)
