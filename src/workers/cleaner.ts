@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { entryFile } from '../base/entry.ts'
 import { ProductError } from '../base/errors.ts'
+import { FairTurns, type TurnOwner } from '../base/fair-turns.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { CleanContent } from '../content/clean/content.ts'
 import { type CleanTask, cleanTextTask } from './clean-task.ts'
@@ -14,6 +15,8 @@ export const INLINE_MAX = 8 * 1024
 const IDLE_MS = MINUTE_MS
 /** Timeout of one message, which normally takes a hundredth of it. */
 const TIMEOUT_MS = 10_000
+/** Messages of one owner in the queue, and of all. */
+export const MESSAGES_EACH = 50
 const QUEUE_MAX = 200
 /** MiB. */
 const MEMORY = { young: 32, old: 256 }
@@ -21,22 +24,29 @@ const MEMORY = { young: 32, old: 256 }
 export class Cleaner {
   readonly #pool = new ThreadPool<CleanTask, CleanContent>({
     file: entryFile(new URL('./clean-thread.ts', import.meta.url)),
-    queueMax: QUEUE_MAX,
     idleMs: IDLE_MS,
     memory: MEMORY,
   })
 
+  /** One message at a time, so that its timeout starts when its turn comes. Owners take turns. */
+  readonly #turns = new FairTurns({ atOnce: 1, each: MESSAGES_EACH, waiting: QUEUE_MAX })
   readonly #clock: Clock
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock
   }
 
-  /** @throws ProductError service_unavailable after the timeout, when the thread died or its queue is full */
-  async clean(task: CleanTask): Promise<CleanContent> {
+  /**
+   * @param owner whose message it is: each has a share of the queue
+   * @throws ProductError service_unavailable after the timeout, when the thread died, or the queue or the share is full
+   */
+  async clean(task: CleanTask, owner: TurnOwner): Promise<CleanContent> {
     const isSmall = task.isHtml !== true && (task.text?.bytes.length ?? 0) <= INLINE_MAX
     const inline = isSmall ? cleanTextTask(task) : null
     if (inline !== null) return inline
+    const turn = this.#turns.take(owner)
+    if (turn === null) throw new ProductError('service_unavailable', 'Too many messages are being cleaned. Try again.')
+    const end = await turn
     const timeout = new AbortController()
     const timer = this.#clock.after(TIMEOUT_MS, () => timeout.abort())
     try {
@@ -45,6 +55,7 @@ export class Cleaner {
       throw new ProductError('service_unavailable', 'The message could not be cleaned. Try again.', { cause })
     } finally {
       timer.cancel()
+      end()
     }
   }
 

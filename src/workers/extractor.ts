@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { entryFile } from '../base/entry.ts'
 import { ProductError } from '../base/errors.ts'
-import { Semaphore } from '../base/semaphore.ts'
+import { FairTurns, type TurnOwner } from '../base/fair-turns.ts'
 import type { Extraction } from '../content/extract/extract.ts'
 import { FILE_BYTES_MAX, type FileToRead } from '../content/extract/extracted-content.ts'
 import { isPdf, readPdf } from '../content/extract/pdf.ts'
@@ -12,9 +12,9 @@ import { SandboxedProcess } from './sandboxed-process.ts'
 
 /** docs/design/mailbox.md §10: timeout of one file, in ms. */
 export const TIMEOUT_MS = 10_000
-/** Queued files, and bytes of files in memory at a time. */
+/** Files of one owner in the queue, and of all. */
+export const FILES_EACH = 16
 const QUEUE_MAX = 100
-const BYTES_AT_ONCE = 64 * 1024 * 1024
 
 export interface ExtractorOptions {
   /** Path of pdftotext; "" where it is not installed. */
@@ -28,9 +28,8 @@ const PROCESS_FILE = fileURLToPath(entryFile(new URL('./extract-process.ts', imp
 
 export class Extractor {
   readonly #process: SandboxedProcess<FileToRead, Extraction>
-  readonly #memory = new Semaphore(BYTES_AT_ONCE)
-  /** One file at a time: its timeout starts when its turn comes. */
-  readonly #turn = new Semaphore(1)
+  /** One file at a time: its bytes are read, and its timeout starts, when its turn comes. Owners take turns. */
+  readonly #turns = new FairTurns({ atOnce: 1, each: FILES_EACH, waiting: QUEUE_MAX })
   readonly #pdfProgram: string
   readonly #clock: Clock
 
@@ -42,22 +41,29 @@ export class Extractor {
 
   /**
    * @param sizeBytes size of the file
-   * @param read reads its bytes, called once memory is available
+   * @param read reads its bytes, called when its turn comes
+   * @param owner whose file it is: each has a share of the queue
    * @param signal aborted when the client disconnects
-   * @throws ProductError service_unavailable when the queue is full, or after `signal`
+   * @throws ProductError service_unavailable when the queue or the share is full, or after `signal`
    */
-  async extract(sizeBytes: number, read: () => Promise<FileToRead>, signal: AbortSignal): Promise<Extraction> {
+  async extract(
+    sizeBytes: number,
+    read: () => Promise<FileToRead>,
+    owner: TurnOwner,
+    signal: AbortSignal,
+  ): Promise<Extraction> {
     if (sizeBytes > FILE_BYTES_MAX) return { status: 'too_large' }
-    if (this.#memory.waiting + this.#turn.waiting >= QUEUE_MAX) {
+    const turn = this.#turns.take(owner)
+    if (turn === null) {
       throw new ProductError('service_unavailable', 'Too many files are queued for extraction. Try again.')
     }
-    const release = await this.#memory.acquire(sizeBytes)
-    const end = await this.#turn.acquire(1)
+    const end = await turn
     try {
+      // The client may have left the queue: its file would keep others waiting.
+      if (signal.aborted) throw cancelled()
       return await this.#extractWithin(await read(), signal)
     } finally {
       end()
-      release()
     }
   }
 
@@ -73,7 +79,7 @@ export class Extractor {
       }
       return await this.#process.request(file, timeout.signal)
     } catch (cause) {
-      if (signal.aborted) throw new ProductError('service_unavailable', 'The request was cancelled.', { cause })
+      if (signal.aborted) throw cancelled(cause)
       // Out of memory, timeout or crash: caused by the file; the next file gets a new process.
       return { status: 'failed' }
     } finally {
@@ -85,4 +91,8 @@ export class Extractor {
   async close(): Promise<void> {
     this.#process.close()
   }
+}
+
+function cancelled(cause?: unknown): ProductError {
+  return new ProductError('service_unavailable', 'The request was cancelled.', { cause })
 }

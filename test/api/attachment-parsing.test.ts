@@ -10,7 +10,7 @@ import type { Message } from '../../src/api/schemas/message.ts'
 import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { ParsedFile } from '../../src/api/schemas/parsed-file.ts'
 import { FILE_BYTES_MAX } from '../../src/content/extract/extracted-content.ts'
-import { Extractor, TIMEOUT_MS } from '../../src/workers/extractor.ts'
+import { Extractor, FILES_EACH, TIMEOUT_MS } from '../../src/workers/extractor.ts'
 import { SandboxedProcess } from '../../src/workers/sandboxed-process.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -42,6 +42,8 @@ async function upload(content: string | Buffer, filename: string): Promise<strin
 
 const parsed = async (id: string, query = '') =>
   data<ParsedFile>(await appliance.get(`/mailbox/attachments/${id}/parsed${query}`, ana.key))
+
+const OWNER = { source: 'team', isPreferred: true }
 
 test('the text of an upload, cut at body_chars', async () => {
   const id = await upload('Grüße 💥 an alle', 'a.txt')
@@ -101,7 +103,8 @@ test('PDF is read by the configured program, and unsupported without one', async
   assert.equal((await parsed(await upload('%PDF-broken\n', 'a.pdf'))).status, 'failed')
   const none = new Extractor({ pdfProgram: '' })
   const file = { bytes: Buffer.from('%PDF-1.7'), filename: 'a.pdf', type: 'application/pdf', charset: null }
-  assert.deepEqual(await none.extract(8, async () => file, new AbortController().signal), { status: 'unsupported' })
+  const { signal } = new AbortController()
+  assert.deepEqual(await none.extract(8, async () => file, OWNER, signal), { status: 'unsupported' })
   await none.close()
 })
 
@@ -121,7 +124,12 @@ test('a parser process that dies, exhausts memory or never ends affects that fil
   const extractor = new Extractor({ pdfProgram: '', clock, process: new SandboxedProcess(script, clock, []) })
   const gone = new AbortController()
   const look = (filename: string, signal = new AbortController().signal, size = 1) =>
-    extractor.extract(size, async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }), signal)
+    extractor.extract(
+      size,
+      async () => ({ bytes: new Uint8Array(1), filename, type: '', charset: null }),
+      OWNER,
+      signal,
+    )
   assert.deepEqual(await look('dies'), { status: 'failed' })
   assert.deepEqual(await look('eats'), { status: 'failed' })
   // In a thread this would end the whole process: native code fails to allocate memory.
@@ -139,5 +147,31 @@ test('a parser process that dies, exhausts memory or never ends affects that fil
   await assert.rejects(left, { code: 'service_unavailable' })
   assert.deepEqual(await look('well'), { status: 'unsupported' })
   assert.deepEqual(await look('well', undefined, FILE_BYTES_MAX + 1), { status: 'too_large' })
+  await extractor.close()
+})
+
+test('the files of one team keep no other team waiting, and files that nobody waits for are skipped', async () => {
+  const script = join(folder, 'echo.mjs')
+  await writeFile(script, "process.on('message', () => process.send({ status: 'unsupported' }))")
+  const extractor = new Extractor({ pdfProgram: '', process: new SandboxedProcess(script, new ManualClock(), []) })
+  const order: string[] = []
+  const look = (source: string, signal = new AbortController().signal) => {
+    const read = async () => {
+      order.push(source)
+      return { bytes: new Uint8Array(1), filename: 'a.bin', type: '', charset: null }
+    }
+    return extractor.extract(1, read, { source, isPreferred: true }, signal)
+  }
+  const gone = new AbortController()
+  const flood = Array.from({ length: FILES_EACH - 1 }, () => look('flood'))
+  const left = look('flood', gone.signal)
+  await assert.rejects(look('flood'), { code: 'service_unavailable', message: /^Too many files/ })
+  const other = look('office')
+  gone.abort()
+  assert.deepEqual(await other, { status: 'unsupported' })
+  await Promise.all(flood)
+  await assert.rejects(left, { code: 'service_unavailable', message: 'The request was cancelled.' })
+  assert.deepEqual(order.slice(0, 3).toSorted(), ['flood', 'flood', 'office'])
+  assert.equal(order.length, FILES_EACH, 'without the one that was left')
   await extractor.close()
 })

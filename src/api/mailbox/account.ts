@@ -1,6 +1,7 @@
 // The account of a mailbox credential.
 
 import { conflict, ProductError } from '../../base/errors.ts'
+import type { TurnOwner } from '../../base/fair-turns.ts'
 import type { Context } from '../../context.ts'
 import type { Reader } from '../../db/db.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
@@ -41,4 +42,10 @@ export function writableMailbox(tx: Reader, app: Context, { mailboxId }: Account
   if (mailbox?.status === 'suspended') throw conflict(`${called} is suspended: it can be read, but not changed.`)
   if (mailbox === undefined || mailbox.status === 'deleted') throw conflict(`${called} is deleted.`)
   return mailbox
+}
+
+/** Whose work in the shared threads it is: the mailboxes of a team share its turns, and inboxes that anyone may register come last. */
+export function turnOwnerOf(app: Context, { mailboxId }: Account): TurnOwner {
+  const mailbox = app.directory.mailboxes.byId(mailboxId)
+  return { source: mailbox?.teamId ?? mailboxId, isPreferred: mailbox?.isAgent === false }
 }

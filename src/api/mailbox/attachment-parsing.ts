@@ -7,7 +7,7 @@ import { answer, route } from '../../http/route.ts'
 import { Default, Id } from '../../http/schema.ts'
 import { readFully } from '../../store/pack-content.ts'
 import { ParsedFile, presentParsed } from '../schemas/parsed-file.ts'
-import { accountOf } from './account.ts'
+import { accountOf, turnOwnerOf } from './account.ts'
 import { fileOf } from './attachments.ts'
 import { MAILBOX_LIMITS } from './limits.ts'
 
@@ -46,7 +46,8 @@ const parseAttachment = route({
       const bytes = await readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
       return { bytes, filename, type, charset: range.charset }
     }
-    const data = presentParsed(id, await app.extractor.extract(sizeBytes, read, request.signal), query.body_chars)
+    const extraction = await app.extractor.extract(sizeBytes, read, turnOwnerOf(app, account), request.signal)
+    const data = presentParsed(id, extraction, query.body_chars)
     // `body_chars` does not change the version.
     const { status, kind, metadata, entries } = data
     return answer({ data, version: { attachment_id: id, status, kind, metadata, entries, program: PROGRAM_VERSION } })

@@ -14,7 +14,7 @@ import type { Account, MessageDetail } from '../../store/records.ts'
 import { AddressJson, presentAddress } from '../schemas/address.ts'
 import { CleanContentJson, CleanFormatName, presentCleanContent } from '../schemas/clean-content.ts'
 import { record } from '../schemas/record.ts'
-import { accountOf } from './account.ts'
+import { accountOf, turnOwnerOf } from './account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from './limits.ts'
 
 const CUTS =
@@ -149,7 +149,7 @@ async function clean(
 ): Promise<Cleaned | undefined> {
   const bodies = await app.store.messages.storedBodies(account, id)
   const fromDomain = domainOf(from.email)
-  return bodies && app.cleaner.clean({ ...bodies, fromDomain, options })
+  return bodies && app.cleaner.clean({ ...bodies, fromDomain, options }, turnOwnerOf(app, account))
 }
 
 export const cleanContents = [readCleanContent, readThreadCleanContent]

@@ -7,6 +7,7 @@ import { domainOf } from '../../mime/address.ts'
 import type { Address } from '../../mime/message.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { Account, MessageDetail } from '../../store/records.ts'
+import { turnOwnerOf } from './account.ts'
 
 /** Characters of a quoted message; the rest is left out. */
 export const QUOTED_CHARS_MAX = 200_000
@@ -38,10 +39,12 @@ export async function quotationOf(
   if (message === undefined || bodies === undefined) return undefined
   const task = { ...bodies, fromDomain: domainOf(message.from.email) }
   const options = { chars: QUOTED_CHARS_MAX, includeQuoted: true, includeSignature: true, links: 'inline' } as const
-  const text = await app.cleaner.clean({ ...task, options: { ...options, format: 'text' } })
+  const owner = turnOwnerOf(app, account)
+  const text = await app.cleaner.clean({ ...task, options: { ...options, format: 'text' } }, owner)
   // The HTML shows the formatting of the sender, where there is any.
   const source = bodies.html === null ? task : { ...task, text: null }
-  const html = await app.cleaner.clean({ ...source, options: { ...options, format: 'markdown' }, isHtml: true })
+  const markdown = { ...source, options: { ...options, format: 'markdown' as const }, isHtml: true }
+  const html = await app.cleaner.clean(markdown, owner)
   return kind === 'reply'
     ? {
         text: `${wrote(message)}\n\n${quotedLines(text.content, text.truncated)}`,
