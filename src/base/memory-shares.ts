@@ -37,6 +37,14 @@ interface Source {
   servedAt: number
 }
 
+/** What other budgets than the one for large messages differ in. */
+export interface ShareLimits {
+  /** Smaller messages need no turn. */
+  from?: number
+  /** Bytes that one source may hold; all, unless given. */
+  each?: number
+}
+
 /** No turn came in time, or too many wait for one. */
 export class MemoryExhausted extends ProductError {
   constructor() {
@@ -52,14 +60,23 @@ export class MemoryShares {
   readonly total: number
   readonly #clock: Pick<Clock, 'after'>
   readonly #copies: number
+  readonly #from: number
+  readonly #each: number
   /** Only sources that hold memory or wait for it. */
   readonly #sources = new Map<string, Source>()
   #free: number
   #turns = 0
   #arrivals = 0
 
-  constructor(clock: Pick<Clock, 'after'>, total = shareBytes(SHARE), copies = COPIES) {
+  constructor(
+    clock: Pick<Clock, 'after'>,
+    total = shareBytes(SHARE),
+    copies = COPIES,
+    { from = LARGE_FROM_BYTES, each = total }: ShareLimits = {},
+  ) {
     this.#clock = clock
+    this.#from = from
+    this.#each = each
     this.#copies = copies
     this.total = total
     this.#free = total
@@ -94,9 +111,9 @@ export class MemoryShares {
 
   /** The memory for a message of this size. @returns releases it @throws MemoryExhausted */
   async acquire(sizeBytes: number, source: string): Promise<() => void> {
-    if (sizeBytes < LARGE_FROM_BYTES) return () => {}
+    if (sizeBytes < this.#from) return () => {}
     if (this.waiting >= WAITING_MAX || this.#waitingOf(source) >= WAITING_OF_SOURCE_MAX) throw new MemoryExhausted()
-    const amount = Math.min(Math.ceil(sizeBytes * this.#copies), this.total)
+    const amount = Math.min(Math.ceil(sizeBytes * this.#copies), this.#each)
     const own = this.#sources.get(source) ?? { held: 0, waiting: [], servedAt: this.#turns }
     this.#sources.set(source, own)
     await new Promise<void>((resolve, reject) => {
@@ -155,9 +172,13 @@ export class MemoryShares {
   #next(): Source | undefined {
     let best: Source | undefined
     for (const source of this.#sources.values()) {
-      if (source.waiting.length > 0 && (best === undefined || isBefore(source, best))) best = source
+      if (this.#isNext(source) && (best === undefined || isBefore(source, best))) best = source
     }
     return best
+  }
+
+  #isNext({ waiting: [first], held }: Source): boolean {
+    return first !== undefined && held + first.amount <= this.#each
   }
 }
 

@@ -47,6 +47,8 @@ export const REQUESTS_KEPT = 10_000
 const SURPLUS_MAX = 2000
 /** Requests that wait to be written; more within a second are not recorded. */
 export const WAITING_MAX = 2000
+/** Those of one team. */
+export const WAITING_OF_TEAM_MAX = 500
 const FLUSH_MS = 1000
 const ROWS_PER_STATEMENT = 50
 const PRUNED_AT_ONCE = 1000
@@ -57,6 +59,7 @@ export class RequestLog {
   readonly #db: Db
   readonly #clock: Clock
   #waiting: Omit<ApiRequest, 'n'>[] = []
+  readonly #waitingOf = new Map<string, number>()
   #timer: Timer | undefined
   #flushing: Promise<void> = Promise.resolve()
   /** Rows written since the surplus of a team was deleted last. */
@@ -69,8 +72,10 @@ export class RequestLog {
 
   /** Records a request within a second. @param failed is called when it cannot be written */
   add(request: Omit<ApiRequest, 'n'>, failed: (error: unknown) => void): void {
-    if (this.#waiting.length >= WAITING_MAX) return
+    const ofTeam = this.#waitingOf.get(request.teamId) ?? 0
+    if (this.#waiting.length >= WAITING_MAX || ofTeam >= WAITING_OF_TEAM_MAX) return
     this.#waiting.push(request)
+    this.#waitingOf.set(request.teamId, ofTeam + 1)
     this.#timer ??= this.#clock.after(FLUSH_MS, () => void this.flush().catch(failed))
   }
 
@@ -86,6 +91,7 @@ export class RequestLog {
     const rows = this.#waiting
     if (rows.length === 0) return
     this.#waiting = []
+    this.#waitingOf.clear()
     // In steps: the requests of a busy second would stop the thread that answers the next ones for 10 ms.
     await this.#db.writeInSteps((tx) => this.#writeRows(tx, rows))
   }

@@ -2,8 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { LARGE_FROM_BYTES } from '../base/memory-shares.ts'
-import { Semaphore } from '../base/semaphore.ts'
+import { LARGE_FROM_BYTES, MemoryExhausted, MemoryShares } from '../base/memory-shares.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import type { Config } from '../config/config.ts'
 import type { Directory } from '../directory/directory.ts'
@@ -11,7 +10,7 @@ import { domainName } from '../directory/domain-name.ts'
 import { domainOf } from '../mime/address.ts'
 import { sourceOf } from '../net/connections.ts'
 import type { MessageStream } from '../smtp/command-reader.ts'
-import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../smtp/limits.ts'
+import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, IN_FLIGHT_SOURCES, MAX_QUEUED } from '../smtp/limits.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { type Spool, type SpooledMessage, SpoolFull } from '../smtp/spool.ts'
 import type { InboundReason } from '../store/inbound-log.ts'
@@ -58,11 +57,13 @@ interface Deps extends ReceivingDeps {
 
 export class MessageReceiver {
   readonly #deps: Deps
-  readonly #inFlight: Semaphore
+  readonly #inFlight: MemoryShares
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#inFlight = new Semaphore(IN_FLIGHT_BYTES * deps.share)
+    const total = IN_FLIGHT_BYTES * deps.share
+    // The checks of a message may wait ten seconds for name servers of its sender: one source must not fill the memory with such messages.
+    this.#inFlight = new MemoryShares(deps.clock, total, 1, { from: 0, each: total / IN_FLIGHT_SOURCES })
   }
 
   /** Processes one message and returns the reply to DATA. Never throws, and always reads the content to its end. */
@@ -138,7 +139,10 @@ export class MessageReceiver {
     const { writer, share } = this.#deps
     if (sizeBytes < LARGE_FROM_BYTES) {
       if (this.#inFlight.waiting >= MAX_QUEUED * share) return refusals.busy
-      return this.#inFlight.during(Math.max(sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES), work)
+      const weight = Math.max(sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES)
+      const turn = await this.#inFlight.acquire(weight, sourceOf(peer.address)).catch(noTurn)
+      if (turn === null) return refusals.busy
+      return work().finally(turn)
     }
     const release = await writer.reserve(sizeBytes, sourceOf(peer.address))
     if (release === null) return refusals.noMemory
@@ -255,4 +259,10 @@ function checkBytes(content: MessageStream): SmtpRefusal | null {
 
 function isFull(error: unknown): boolean {
   return error instanceof SpoolFull || isDiskFull(error)
+}
+
+/** No memory came in time, or too many messages of the source wait for it. */
+function noTurn(error: unknown): null {
+  if (error instanceof MemoryExhausted) return null
+  throw error
 }

@@ -40,6 +40,8 @@ export const ALL_MEMORY_BYTES = 64 * 1024 * 1024
 export const ALL_SPOOL_BYTES = 4 * 1024 * 1024 * 1024
 /** Bytes of messages being inspected and stored concurrently; a message counts several times its size. */
 export const IN_FLIGHT_BYTES = 96 * 1024 * 1024
+/** Each source may have the memory of one in so many. */
+export const IN_FLIGHT_SOURCES = 4
 /** Least weight of a message, which bounds their number too. */
 export const IN_FLIGHT_MIN_BYTES = 64 * 1024
 /** Messages queued for inspection; RFC 5321 §4.5.3.2.6: clients wait 10 minutes for the reply. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../src/base/ids.ts'
-import { REQUESTS_KEPT, WAITING_MAX } from '../../src/directory/request-log.ts'
+import { REQUESTS_KEPT, WAITING_MAX, WAITING_OF_TEAM_MAX } from '../../src/directory/request-log.ts'
 import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -79,12 +79,16 @@ test('three days are kept, and a bounded number of each team', async () => {
   const rest = { status: 200, ms: 1, keyId: 'key_x', errorCode: null }
   // One was made above.
   const count = async (teamId: string) => (await requests.list(teamId, { limit: 20_000, after: null })).items.length
-  for (let group = 0; group < 6; group++) {
+  const ofTeam = await count(team.id)
+  for (let group = 0; group < 24; group++) {
     for (let n = 0; n < WAITING_MAX + 10; n++) {
       requests.add({ ...one, ...rest, id: newId('request') }, (error) => assert.ifError(error))
     }
+    if (group === 0) requests.add({ ...one, ...rest, teamId: team.id, id: newId('request') }, assert.ifError)
     await requests.flush()
-    if (group === 0) assert.equal(await count(other.id), WAITING_MAX + 1, 'more than wait at a time are left out')
+    if (group > 0) continue
+    assert.equal(await count(other.id), WAITING_OF_TEAM_MAX + 1, 'more of a team than wait at a time are left out')
+    assert.equal(await count(team.id), ofTeam + 1, 'a request of another team is not')
   }
   assert.equal(await count(other.id), REQUESTS_KEPT, 'the newest')
   clock.leap(3 * 24 * 3_600_000 + 7_200_000)

@@ -94,7 +94,12 @@ function open() {
     splitRecipients: new SplitRecipients(new ManualClock()),
     throttle: new SourceThrottle({ clock: new ManualClock(), log: openLog('silent') }),
   })
-  const send = async (given: Partial<MessageStream> = {}, declaredBytes: number | null = null, copies = 1) => {
+  const sendFrom = async (
+    source: string,
+    given: Partial<MessageStream> = {},
+    declaredBytes: number | null = null,
+    copies = 1,
+  ) => {
     const content = Object.assign(new PassThrough(), { byteLength: 10, sizeExceeded: false, byteError: null, ...given })
     content.end('0123456789')
     const transaction: MailTransaction = {
@@ -103,9 +108,11 @@ function open() {
       recipients: Array.from({ length: copies }, () => recipient),
       report: null,
     }
-    return line(await receiver.receive(content as unknown as MessageStream, transaction, peer))
+    return line(await receiver.receive(content as unknown as MessageStream, transaction, { ...peer, address: source }))
   }
-  return { send, seen, parts, memory }
+  const send = (...more: [given?: Partial<MessageStream>, declaredBytes?: number | null, copies?: number]) =>
+    sendFrom(peer.address, ...more)
+  return { send, sendFrom, seen, parts, memory }
 }
 
 test('a mail is stored, and only then answered', async () => {
@@ -146,7 +153,7 @@ test('a mailbox that is full is told alone; with others the mail is deferred, or
 })
 
 test('so many mails are at work, so many wait, and the next one is asked to come again', async () => {
-  const { send, seen, parts } = open()
+  const { sendFrom, seen, parts } = open()
   const ready = Promise.withResolvers<Inspection>()
   let inspected = 0
   parts.inspect = () => {
@@ -154,13 +161,27 @@ test('so many mails are at work, so many wait, and the next one is asked to come
     return ready.promise
   }
   const atOnce = IN_FLIGHT_BYTES / IN_FLIGHT_MIN_BYTES
-  const sent = Array.from({ length: atOnce + MAX_QUEUED }, () => send())
-  const [last] = await Promise.all([send()])
+  const sent = Array.from({ length: atOnce + MAX_QUEUED }, (_, n) => sendFrom(`198.51.${n % 100}.1`))
+  const [last] = await Promise.all([sendFrom('203.0.113.1')])
   assert.match(last!, /^451 4\.3\.2 /)
   assert.equal(inspected, atOnce)
   ready.resolve(inspection)
   assert.ok((await Promise.all(sent)).every((reply) => reply.startsWith('250 ')))
   assert.deepEqual(seen, { stored: atOnce + MAX_QUEUED, refused: [last], released: atOnce + MAX_QUEUED + 1 })
+})
+
+test('messages of one source whose checks take long keep no other source waiting', async () => {
+  const { send, sendFrom, parts } = open()
+  const ready = Promise.withResolvers<Inspection>()
+  parts.inspect = () => ready.promise
+  const { hold } = parts
+  parts.hold = async (stream) => ({ ...(await hold(stream)), sizeBytes: LARGE_FROM_BYTES - 1 })
+  const slow = Array.from({ length: 50 }, () => send())
+  await new Promise(setImmediate)
+  parts.inspect = async () => inspection
+  assert.match(await sendFrom('203.0.113.1'), /^250 /)
+  ready.resolve(inspection)
+  assert.ok((await Promise.all(slow)).every((reply) => reply.startsWith('250 ')))
 })
 
 describe('a large message', () => {
