@@ -113,7 +113,9 @@ export async function openHttpFixture(
   }
   const vault = new Vault(Buffer.alloc(32, 7))
   const people = { audit: { record: async () => {} }, sessions: { read: () => undefined } }
-  const app = { config, clock, log, db, vault, directory, people } as unknown as Context
+  // No mailbox of the fixture has mail.
+  const store = { accounts: { byMailbox: () => undefined } }
+  const app = { config, clock, log, db, vault, directory, people, store } as unknown as Context
   let http: HttpService
   try {
     http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })

@@ -73,7 +73,7 @@ test('after random copies, moves and expunges the answers name what is there and
       for (const { uid, newUid } of moved) {
         assert.ok(newUid >= to.uidNext)
         assert.equal(after.get(newUid)!.message, before.get(uid)!.message)
-        assert.equal(after.get(newUid)!.flags & ENTRY_FLAGS.deleted, 0)
+        assert.equal((after.get(newUid)!.flags ^ before.get(uid)!.flags) & ENTRY_FLAGS.deleted, 0)
       }
       const left = new Set(entriesOf(from.n).map(({ uid }) => uid))
       for (const uid of uids) assert.ok(!left.has(uid))
