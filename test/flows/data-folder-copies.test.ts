@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db } from '../../src/db/db.ts'
+import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
 import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { readAppliance, readOwner } from '../../src/store/appliance/record.ts'
 import { receive, walk } from '../api/expect.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
+import { takeBack } from '../support/earlier-schema.ts'
 
 const DAY_MS = 86_400_000
 const TWO_COPIES =
@@ -242,91 +244,22 @@ async function uidValidity(folder: string): Promise<number> {
   return row!.uidValidity
 }
 
-/** Takes the databases back to the versions that wrote heartbeats without tokens. */
-/** The table of sessions before persons had accounts. */
-const FORMER_SESSIONS = [
-  `CREATE TABLE sessions (hash BLOB PRIMARY KEY, email TEXT NOT NULL, expires_at INTEGER NOT NULL, team_id TEXT, mailbox_id TEXT,
-     shown_by TEXT) STRICT, WITHOUT ROWID`,
-  'CREATE INDEX sessions_email ON sessions (email)',
-  'CREATE INDEX sessions_age ON sessions (expires_at)',
-  'CREATE INDEX sessions_mailbox ON sessions (mailbox_id) WHERE mailbox_id IS NOT NULL',
-]
-
+/** Takes the databases back to the versions that wrote heartbeats without tokens. @param ahead beats that one of them is ahead */
 async function withoutTokens(folder: string, ahead = 0): Promise<void> {
-  const columns = (table: string) => [
-    ...['token', 'previous_token'].map((column) => `ALTER TABLE ${table} DROP COLUMN ${column}`),
-    `ALTER TABLE ${table} RENAME COLUMN generation TO beat`,
-  ]
-  const statements = {
-    'mail.db': [
-      ...columns('appliance'),
-      'DROP TABLE wrong_times',
-      ...['forwarded', 'script_ids', 'forwards', 'forward_refusals', 'forward_requests'].map(
-        (table) => `DROP TABLE ${table}`,
-      ),
-      ...['DROP TABLE app_passwords', 'DROP TABLE sign_ins'],
-      ...['DROP TRIGGER annotations_folder_deleted', 'DROP TABLE annotations'],
-      'DROP INDEX submissions_internet_id',
-      ...['internet_message_id', 'keeps_copy', 'fingerprint'].map(
-        (column) => `ALTER TABLE submissions DROP COLUMN ${column}`,
-      ),
-      ...['drafts_message_deleted', 'thread_totals_insert', 'thread_totals_delete', 'thread_totals_update'].map(
-        (trigger) => `DROP TRIGGER ${trigger}`,
-      ),
-      ...['drafts', 'thread_totals', 'tag_counts'].map((table) => `DROP TABLE ${table}`),
-      ...['emails_team', 'events_team'].map((index) => `DROP INDEX ${index}`),
-      ...['tags', 'metadata', 'send_at', 'canceled_at'].map((column) => `ALTER TABLE emails DROP COLUMN ${column}`),
-      ...['ALTER TABLE events RENAME COLUMN dispatched TO told', 'DROP INDEX events_pending'],
-      'CREATE INDEX events_untold ON events (n) WHERE told = 0',
-      'ALTER TABLE deliveries RENAME COLUMN delay_reported_at TO delay_told_at',
-      ...['ALTER TABLE noticed_facts RENAME TO told_facts', 'DROP INDEX noticed_facts_age'],
-      'CREATE INDEX told_facts_age ON told_facts (at)',
-      ...['mod_seq', 'flags', 'size_bytes'].map((column) => `ALTER TABLE message_folders DROP COLUMN ${column}`),
-      ...['mod_seq', 'recent_from'].map((column) => `ALTER TABLE folders DROP COLUMN ${column}`),
-      'ALTER TABLE accounts DROP COLUMN last_uid_validity',
-      ...['expunged_uids', 'expunged_floors', 'subscribed_names', 'message_headers', 'outline_progress'].map(
-        (table) => `DROP TABLE ${table}`,
-      ),
-      ...['persons', 'passkeys', 'recovery_codes', 'mailbox_grants', 'audit_entries', 'sessions'].map(
-        (table) => `DROP TABLE ${table}`,
-      ),
-      ...FORMER_SESSIONS,
-      ...['checks', 'checked_at', 'check_changes'].map((column) => `ALTER TABLE domains DROP COLUMN ${column}`),
-      ...['api_requests', 'known_devices'].map((table) => `DROP TABLE ${table}`),
-      ...['sending_asked_at', 'sending_refused_at'].map(
-        (column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`,
-      ),
-      ...['session_id', 'created_by'].map((column) => `ALTER TABLE oauth_states DROP COLUMN ${column}`),
-      ...['remote_accounts', 'remote_folders', 'remote_messages', 'remote_intents', 'remote_totals'].map(
-        (table) => `DROP TABLE ${table}`,
-      ),
-      'ALTER TABLE providers DROP COLUMN remote_account_id',
-      'ALTER TABLE members DROP COLUMN signed_out_at',
-      ...['send_hourly', 'send_daily'].map((column) => `ALTER TABLE agent_registrations DROP COLUMN ${column}`),
-      ...['mailboxes_address', 'mailboxes_outside_address'].map((index) => `DROP INDEX ${index}`),
-      "CREATE UNIQUE INDEX mailboxes_address ON mailboxes (domain_id, email) WHERE status <> 'deleted'",
-      ...['former_members', 'unfinished_copies', 'remote_ended'].map((table) => `DROP TABLE ${table}`),
-      'DROP INDEX keys_created_by',
-      'ALTER TABLE webhooks DROP COLUMN set_by',
-      ...['DROP TRIGGER kept_contents_email_deleted', 'DROP TABLE kept_contents', 'DROP INDEX emails_resent'],
-      ...['resent_from', 'is_changed'].map((column) => `ALTER TABLE emails DROP COLUMN ${column}`),
-      'DELETE FROM migrations WHERE number >= 20',
-    ],
-    'blobs.db': [
-      ...columns('content_owner'),
-      `UPDATE content_owner SET beat = beat + ${ahead}`,
-      ...['unclaimed_blobs', 'damaged_blobs'].map((table) => `DROP TABLE ${table}`),
-      'ALTER TABLE blobs DROP COLUMN chunk_digests',
-      'DELETE FROM migrations WHERE number >= 3',
-    ],
-  }
-  for (const [name, list] of Object.entries(statements)) {
-    const db = new Db({ file: join(folder, name) })
-    await db.write((tx) => {
-      for (const statement of list) tx.run(statement)
-    })
-    await db.close()
-  }
+  const mail = new Db({ file: join(folder, 'mail.db') })
+  await takeBack(mail, mailMigrations, 20, {
+    tables: { noticed_facts: 'told_facts' },
+    columns: {
+      'appliance.generation': 'beat',
+      'events.dispatched': 'told',
+      'deliveries.delay_reported_at': 'delay_told_at',
+    },
+  })
+  await mail.close()
+  const blobs = new Db({ file: join(folder, 'blobs.db') })
+  await takeBack(blobs, blobMigrations, 3, { columns: { 'content_owner.generation': 'beat' } })
+  await blobs.write((tx) => tx.run('UPDATE content_owner SET beat = beat + ?', [ahead]))
+  await blobs.close()
 }
 
 describe('a data folder of a version without tokens', () => {
