@@ -202,6 +202,11 @@ export class Forwards {
   }
 }
 
+/** Erases what is counted of a mailbox whose content is erased. */
+export function purgeForwardRequests(tx: Tx, mailboxId: string): void {
+  tx.run('DELETE FROM forward_requests WHERE mailbox_id = ?', [mailboxId])
+}
+
 /** Deletes every forward of a mailbox, in the unit of work that deletes the mailbox. */
 export function dropForwards(tx: Tx, mailboxId: string): void {
   tx.run('DELETE FROM forwards WHERE mailbox_id = ?', [mailboxId])

@@ -11,7 +11,7 @@ import type { AppPasswords } from './app-passwords.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
 import type { Filters } from './filters.ts'
-import { dropForwards } from './forwards.ts'
+import { dropForwards, purgeForwardRequests } from './forwards.ts'
 import type { KeyInput } from './key-input.ts'
 import type { IssuedKey } from './key-record.ts'
 import type { Keys } from './keys.ts'
@@ -160,6 +160,7 @@ export class Mailboxes extends MailboxReads {
       signIns.purgeOf(tx, id)
       filters.drop(tx, id)
       sieveScripts.drop(tx, id)
+      purgeForwardRequests(tx, id)
       tx.run(
         `UPDATE mailboxes SET display_name = NULL, search_text = '', status_reason = NULL, script_key = NULL, purged_at = ?
          WHERE id = ? AND status = 'deleted'`,
