@@ -7,7 +7,8 @@ export const people = {
   invite: 'Invite a person',
   inviteTitle: 'Invite a person',
   email: 'Mail address',
-  emailHint: 'They get a link that works once. An address on this server cannot be mailed a link.',
+  emailHint:
+    'They get a link that works once. An address on this server cannot be mailed a link. Invite an address that was used before only if the same person still has it: their passkeys may open this team too.',
   role: 'Role',
   roles: {
     owner: 'Owner: everything, and may remove other owners',
