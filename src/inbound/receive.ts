@@ -104,7 +104,7 @@ export class MessageReceiver {
   /** @returns why the message is refused, or null once it is stored durably */
   async #process(content: MessageStream, received: ReceivedTransaction): Promise<SmtpRefusal | null> {
     const { clock, log, spool, writer } = this.#deps
-    const spooled = await spool.receive(content).catch((error: unknown) => {
+    const spooled = await spool.receive(content, sourceOf(received.peer.address)).catch((error: unknown) => {
       // A defect of the message takes precedence over a local failure.
       if (content.readableEnded && checkBytes(content)) return null
       throw error

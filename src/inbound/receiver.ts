@@ -9,7 +9,14 @@ import { type ConnectionSource, readSource } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
 import { findRemoteName } from '../net/reverse-name.ts'
 import type { Emails } from '../outbound/log/emails.ts'
-import { ALL_MEMORY_BYTES, ALL_SPOOL_BYTES, SPOOL_MEMORY_BYTES, SWEEP_MS } from '../smtp/limits.ts'
+import {
+  ALL_MEMORY_BYTES,
+  ALL_SPOOL_BYTES,
+  MAX_MESSAGE_BYTES,
+  SPOOL_MEMORY_BYTES,
+  SPOOL_SOURCES,
+  SWEEP_MS,
+} from '../smtp/limits.ts'
 import { type CurrentCertificate, openProtocol } from '../smtp/protocol.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
@@ -67,7 +74,10 @@ export class Receiver {
   constructor(deps: ReceiverDeps) {
     const { config, log, certificate, spoolFolder, share } = deps
     this.#deps = deps
-    const limits = { memoryEach: SPOOL_MEMORY_BYTES, memory: ALL_MEMORY_BYTES * share, disk: ALL_SPOOL_BYTES * share }
+    const disk = ALL_SPOOL_BYTES * share
+    // Messages that arrive slowly keep their files for hours: one source must not fill the disk space of all.
+    const diskEach = Math.max(disk / SPOOL_SOURCES, MAX_MESSAGE_BYTES)
+    const limits = { memoryEach: SPOOL_MEMORY_BYTES, memory: ALL_MEMORY_BYTES * share, disk, diskEach }
     this.#spool = new Spool(spoolFolder, limits)
     this.#protocol = openProtocol({ hostName: config.MAIL_HOSTS[0]!, certificate, log })
     this.#handler = this.#openHandler()

@@ -38,6 +38,8 @@ export const SPOOL_MEMORY_BYTES = 1024 * 1024
 /** Bytes of all spooled messages together, in memory and in files. */
 export const ALL_MEMORY_BYTES = 64 * 1024 * 1024
 export const ALL_SPOOL_BYTES = 4 * 1024 * 1024 * 1024
+/** Each source may have the disk space of one in so many. */
+export const SPOOL_SOURCES = 8
 /** Bytes of messages being inspected and stored concurrently; a message counts several times its size. */
 export const IN_FLIGHT_BYTES = 96 * 1024 * 1024
 /** Each source may have the memory of one in so many. */

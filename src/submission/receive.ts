@@ -62,7 +62,7 @@ export class SubmissionReceiver {
   ): Promise<SmtpReply | null> {
     let spooled: SpooledMessage
     try {
-      spooled = await this.#deps.spool.receive(content)
+      spooled = await this.#deps.spool.receive(content, access.principal.teamId)
     } catch (error) {
       if (!content.readableEnded) return null
       // A defect of the message takes precedence over a local failure.

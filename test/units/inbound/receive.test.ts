@@ -52,6 +52,7 @@ function open() {
   const seen = { stored: 0, refused: [] as string[], released: 0 }
   /** Sources that asked for memory, and how often it was given back. */
   const memory = { asked: [] as string[], released: 0 }
+  const seenOwners: string[] = []
   const parts = {
     inspect: async (): Promise<Inspection> => inspection,
     hold: async (stream: AsyncIterable<Buffer>): Promise<SpooledMessage> => {
@@ -78,7 +79,12 @@ function open() {
       return 'stored'
     },
   } as unknown as ReceiveWriter
-  const spool = { receive: (stream: MessageStream) => parts.hold(stream) } as unknown as Spool
+  const spool = {
+    receive: (stream: MessageStream, owner: string) => {
+      seenOwners.push(owner)
+      return parts.hold(stream)
+    },
+  } as unknown as Spool
   const recipients = { checkQuota: () => parts.room() } as unknown as Recipients
   const receiver = new MessageReceiver({
     config: loadConfig({}, 'no-such-file.json'),
@@ -112,13 +118,19 @@ function open() {
   }
   const send = (...more: [given?: Partial<MessageStream>, declaredBytes?: number | null, copies?: number]) =>
     sendFrom(peer.address, ...more)
-  return { send, sendFrom, seen, parts, memory }
+  return { send, sendFrom, seen, seenOwners, parts, memory }
 }
 
 test('a mail is stored, and only then answered', async () => {
   const { send, seen } = open()
   assert.equal(await send(), '250 2.0.0 Ok: queued as q1')
   assert.deepEqual(seen, { stored: 1, refused: [], released: 1 })
+})
+
+test('a message takes its disk space from the share of its source', async () => {
+  const { sendFrom, seenOwners } = open()
+  for (const address of ['2001:db8:1:2::1', '2001:db8:1:2::2', '203.0.113.1']) await sendFrom(address)
+  assert.deepEqual(seenOwners, ['2001:db8:1:2::/64', '2001:db8:1:2::/64', '203.0.113.1'])
 })
 
 test('a spool file that cannot be removed does not unsay a 250', async () => {
