@@ -22,7 +22,8 @@ const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 const LINKING = /[@:/\\<>[\]{}|"`\u201c\u201d\u201e\u00ab\u00bb\u2024\u3002\uff61]+|\.+(?=\S)|^\.+/gu
 const NAME_MAX = 60
 /** A word that mail programs show as a link or an address. */
-const LINK_WORD = /\S*(?::\/\/|www\.|@|[\p{L}\p{N}][.\u3002]\p{L}{2})\S*/iu
+const LINK_WORD =
+  /\S*(?::\/\/|\/\/\S|www\.|@|(?:mailto|tel|sms|javascript|data|file|localhost):\S|[\p{L}\p{N}][.\u3002]\p{L}{2}|\d+\.\d+\.\d+\.\d+)\S*/iu
 const LINK_WORDS = new RegExp(LINK_WORD, 'giu')
 const QUOTATION_MAX = 60
 

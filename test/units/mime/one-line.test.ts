@@ -28,6 +28,9 @@ test('a quoted subject is bounded, and has "…" for links and addresses', () =>
     ['Locked: see http://evil.example/x now', 'Locked: see … now'],
     ['Call ceo@bank.example or www.evil', 'Call … or …'],
     ['evil.example', '…'],
+    ['192.0.2.1/login or //evil or mailto:ceo', '… or … or …'],
+    ['tel:+15550100 and localhost:8080/x', '… and …'],
+    ['Re:Offer 1.2.3, 10/11', 'Re:Offer 1.2.3, 10/11'],
     ['a\u202eb\u200bc', 'abc'],
     ['y'.repeat(500), `${'y'.repeat(59)}…`],
   ] as const) {
