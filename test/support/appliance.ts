@@ -242,7 +242,8 @@ async function checkContent(app: Context): Promise<void> {
   const kept = await hashes()
   const rows = await app.db.scan.all<{ blob: Uint8Array }>(
     'SELECT blob FROM messages UNION SELECT blob FROM emails WHERE blob IS NOT NULL UNION SELECT sha256 AS blob FROM uploads ' +
-      'UNION SELECT bodies AS blob FROM drafts WHERE bodies IS NOT NULL UNION SELECT blob FROM kept_contents',
+      'UNION SELECT bodies AS blob FROM drafts WHERE bodies IS NOT NULL UNION SELECT blob FROM kept_contents ' +
+      'UNION SELECT blob FROM removed_messages',
   )
   const named = new Set(rows.map((row) => Buffer.from(row.blob).toString('hex')))
   // Work of the appliance goes on meanwhile, and writes content before its row: what rows name was there after they were read.

@@ -103,6 +103,7 @@ test('backup, restore and doctor --deep show each of their steps', async () => {
       'Checking the pages of blobs.db',
       'Checking contents',
       'Looking up the contents of messages',
+      'Looking up the contents of removed_messages',
       'Looking up the contents of emails',
       'Looking up the contents of kept_contents',
       'Looking up the contents of uploads',

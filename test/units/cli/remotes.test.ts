@@ -73,3 +73,35 @@ test('servers are looked for', async () => {
   const { out } = await cli.run('remote', 'discover', 'ana@gmail.com')
   assert.match(out.join('\n'), /known.*\n.*IMAP: imap\.gmail\.com:993 \(ssl\)/)
 })
+
+test('messages that were removed at the server are listed and restored', async () => {
+  const email = 'eva@out.example'
+  const made = await cli.given('secret').json('remote', 'add', email, '--imap', 'imap.out.test')
+  assert.match((await cli.run('remote', 'removed', email)).out.join(), /^No message was removed/)
+  const account = app.store.accounts.byMailbox(made.mailbox_id)!
+  const { secret: key } = await app.directory.keys.issue({
+    ...{ teamId: team.id, kind: 'mailbox', mailboxId: made.mailbox_id, name: 'test', createdBy: 'operator' },
+  })
+  const subjects = Array.from({ length: 102 }, (_, n) => `Number ${n}`)
+  for (const subject of subjects) {
+    const raw = Buffer.from(`From: a@out.example\r\nSubject: ${subject}\r\n\r\nx\r\n`).toString('base64')
+    const { status, body } = await appliance.call('POST', '/mailbox/messages/import', key, { raw })
+    assert.equal(status, 201)
+    const [n] = app.store.mail.numbers(account, [body.data.id]).values()
+    await app.db.write((tx) => {
+      app.store.removed.hold(tx, account, [n!], clock.now())
+      app.store.edits.deleteIn(tx, account, [body.data.id])
+    })
+    clock.advance(1000)
+  }
+  const { out } = await cli.run('remote', 'removed', email)
+  assert.match(out[1]!, /^rmsg_\w{24} +\S+ +Inbox +a@out\.example +Number 101$/)
+  assert.equal(out.at(-1), 'These are the last 100 of 102.')
+  await cli.refused(['remote', 'restore', email, '--since', 'yesterday'], 'RFC 3339')
+  const first = out[1]!.slice(0, 29)
+  const one = await cli.json('remote', 'restore', email, '--message', first)
+  assert.deepEqual(one, { restored: 1, remaining: 0, damaged: 0, is_full: false })
+  assert.deepEqual((await cli.run('remote', 'restore', email)).out, ['101 messages are restored.'])
+  const inbox = app.store.folders.byRole(account.n, 'inbox')
+  assert.equal(app.store.views.status(account, inbox.n)!.messages, 102)
+})
