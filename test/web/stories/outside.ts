@@ -1,6 +1,8 @@
 // Outside accounts: attached in the console, their state in a sentence, paused and resumed.
 
+import assert from 'node:assert/strict'
 import type { Story } from '../story.ts'
+import type { WebAppliance } from '../web-appliance.ts'
 
 export const outsideStories: readonly Story[] = [
   {
@@ -37,4 +39,55 @@ export const outsideStories: readonly Story[] = [
       await tab.close()
     },
   },
+  {
+    name: 'messages that were removed at the other side are kept and put back, or restored after the removal',
+    async run(web) {
+      const { id, mailboxId } = await attached(web, 'eva@elsewhere.example')
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.goTo(`/console/${web.ids.team}/mailboxes/${mailboxId}`)
+      await page.getByText('Many messages were removed at the other side at once.').waitFor()
+      await page.getByRole('button', { name: 'Keep them and put them back' }).click()
+      await tab.check('the question about a held removal')
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep them and put them back' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      assert.equal(web.appliance.app.sync.accounts.byId(id)!.removal?.isUndone, true)
+      await page.getByText('1 message was removed at the other side in the last 30 days').waitFor()
+      await page.getByRole('button', { name: 'Restore them' }).click()
+      await tab.check('the question about removed messages')
+      await page.getByRole('dialog').getByRole('button', { name: 'Restore them' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Restore them' }).waitFor({ state: 'detached' })
+      const { store } = web.appliance.app
+      const account = store.accounts.byMailbox(mailboxId)!
+      const inbox = store.folders.byRole(account.n, 'inbox')
+      assert.equal(store.views.status(account, inbox.n)!.messages, 1)
+      tab.hasNoComplaints('removed messages')
+      await tab.close()
+    },
+  },
 ]
+
+/** An account with a held removal, and a message that was removed at its server. */
+async function attached({ appliance, team, clock }: WebAppliance, email: string) {
+  const { app, call } = appliance
+  const server = { imap_host: 'imap.elsewhere.example', imap_port: 993, imap_protocol: 'ssl' }
+  const made = await call('POST', '/remote-accounts', team.key, { email, password: 'p', ...server })
+  const { id, mailbox_id: mailboxId } = made.body.data
+  const { secret } = await app.directory.keys.issue({
+    ...{ teamId: team.id, kind: 'mailbox', mailboxId, name: 'test', createdBy: 'operator' },
+  })
+  const raw = Buffer.from('From: a@out.example\r\nSubject: Gone\r\n\r\nx\r\n').toString('base64')
+  const message = (await call('POST', '/mailbox/messages/import', secret, { raw })).body.data.id
+  const account = app.store.accounts.byMailbox(mailboxId)!
+  const removal = { folders: ['INBOX'], messages: 5000, since: clock.now(), isConfirmed: false }
+  await app.db.write((tx) => {
+    app.store.removed.hold(tx, account, [...app.store.mail.numbers(account, [message], tx).values()], clock.now())
+    app.store.edits.deleteIn(tx, account, [message])
+    // No worker follows it: the server does not exist.
+    tx.run("UPDATE remote_accounts SET status = 'paused', import_state = 'done', removal = ? WHERE id = ?", [
+      ...[JSON.stringify(removal), id],
+    ])
+  })
+  return { id, mailboxId }
+}
