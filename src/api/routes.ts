@@ -22,6 +22,7 @@ import { rawProtocol } from './mailbox/raw-protocol.ts'
 import { readRemoteAccount } from './mailbox/remote-account.ts'
 import { mailboxRemovedMessages } from './mailbox/removed-messages.ts'
 import { sendMessage } from './mailbox/send.ts'
+import { senderFilter } from './mailbox/sender-filter.ts'
 import { sessionRoute } from './mailbox/session.ts'
 import { sieveScripts } from './mailbox/sieve-scripts.ts'
 import { submissions } from './mailbox/submissions.ts'
@@ -140,6 +141,7 @@ const mailbox = [
   ...blobs,
   ...cleanContents,
   ...submissions,
+  ...senderFilter,
   ...sieveScripts,
   ...identities,
   ...quotas,

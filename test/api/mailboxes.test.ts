@@ -163,6 +163,28 @@ test('the filter of a mailbox rejects senders', async () => {
   data(await appliance.call('PUT', path, team.key, body, { 'if-match': '*' }))
 })
 
+test('the filter of a mailbox is also changed by its own key, which has to be one that writes', async () => {
+  const { id, email, key } = await team.mailbox('choosy@shop.test')
+  const path = '/mailbox/sender-filter'
+  const body = { mode: 'allowlist', rules: [{ type: 'allow', pattern: '@fine.test' }] }
+  const before = await appliance.get(path, key)
+  assert.deepEqual(data(before), { mode: 'off', rules: [] })
+  assert.deepEqual(data(await appliance.call('PUT', path, key, body)), body)
+  assert.deepEqual(data(await appliance.get(`/mailboxes/${id}/filters`, team.key)), body)
+  await assert.rejects(receive(appliance, { from: 'bob@else.test', to: email }), /550 5\.7\.1/)
+  const stale = { 'if-match': before.headers.get('etag')! }
+  failure(await appliance.call('PUT', path, key, { mode: 'off', rules: [] }, stale), 409, 'conflict')
+  const issued = await appliance.call('POST', `/mailboxes/${id}/api-keys`, team.key, {
+    name: 'Reader',
+    permissions: ['mailbox.read'],
+  })
+  const reader = data<{ key: string }>(issued, 201).key
+  assert.deepEqual(data(await appliance.get(path, reader)), body)
+  failure(await appliance.call('PUT', path, reader, body), 403, 'insufficient_permissions')
+  await appliance.app.db.write((tx) => tx.run('UPDATE mailboxes SET is_agent = 1 WHERE id = ?', [id]))
+  failure(await appliance.call('PUT', path, key, body), 403, 'insufficient_permissions')
+})
+
 function emailsOf(mailboxes: MailboxAdmin[]): string[] {
   return mailboxes.map((mailbox) => mailbox.email)
 }

@@ -224,6 +224,8 @@ describe('a mirror', () => {
       ['PUT', `/mailboxes/${id}/filters`, team.key, { mode: 'off', rules: [] }],
       ['POST', `/mailboxes/${id}/aliases`, team.key, { email: 'sales@shop.test' }],
       ['POST', `/mailboxes/${id}/forwards`, team.key, { to: 'else@else.example' }],
+      ['GET', '/mailbox/sender-filter', key],
+      ['PUT', '/mailbox/sender-filter', key, { mode: 'off', rules: [] }],
       ['GET', '/mailbox/sieve-scripts', key],
       ['POST', '/mailbox/sieve-scripts', key, { name: 'a', content: 'keep;' }],
       ['POST', '/mailbox/sieve-scripts/validate', key, { content: 'keep;' }],

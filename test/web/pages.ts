@@ -23,6 +23,7 @@ export const CONSOLE_PAGES = [
   '/console/{team}/keys',
   '/console/{team}/limits',
   '/me',
+  '/me/mailboxes',
   '/me/sign-in',
   '/me/sessions',
   '/me/appearance',

@@ -11,6 +11,7 @@ import { measureStories } from './stories/measures.ts'
 import { operatorStories } from './stories/operator.ts'
 import { operatorUserStories } from './stories/operator-users.ts'
 import { outsideStories } from './stories/outside.ts'
+import { ownMailboxStories } from './stories/own-mailbox.ts'
 import { peopleStories } from './stories/people.ts'
 import { scriptFreeStories } from './stories/script-free.ts'
 import { signInStories } from './stories/sign-in.ts'
@@ -30,6 +31,7 @@ export const STORIES: readonly Story[] = [
   ...domainStories,
   ...addressStories,
   ...peopleStories,
+  ...ownMailboxStories,
   ...outsideStories,
   ...teamPageStories,
   ...agentStories,

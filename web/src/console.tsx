@@ -31,6 +31,7 @@ function App() {
         <Route path="/console/:team/*" component={Console} />
         <Route path="/operator" component={Operator} />
         <Route path="/operator/*" component={Operator} />
+        <Route path="/me/mailboxes/:id/:tab?" component={Me} />
         <Route path="/me/:page?" component={Me} />
         <Route default component={Console} />
       </Router>

@@ -20,12 +20,13 @@ const DELETE = 'DELETE /mailbox/messages/{message_id}'
 const SYNC = 'GET /mailbox/sync/changes'
 const FOLLOW = 'GET /mailbox/sync/query-changes'
 /** Operations an agent's inbox never has, for any key (docs/design/mailbox.md §13). */
-const NOT_FOR_AGENTS = /^(?:PUT \/mailbox\/vacation-response|[A-Z]+ \/mailbox\/(?:app-passwords|forwards)(?:\/.*)?)$/
+const NOT_FOR_AGENTS =
+  /^(?:PUT \/mailbox\/vacation-response|[A-Z]+ \/mailbox\/(?:app-passwords|forwards|sender-filter)(?:\/.*)?)$/
 /**
  * Operations that the mailbox of an outside account never has: its provider filters, forwards and answers its mail
  * (docs/design/outside-accounts.md §1).
  */
-const NOT_FOR_OUTSIDE = /^[A-Z]+ \/mailbox\/(?:sieve-scripts|vacation-response|forwards)(?:\/.*)?$/
+const NOT_FOR_OUTSIDE = /^[A-Z]+ \/mailbox\/(?:sieve-scripts|sender-filter|vacation-response|forwards)(?:\/.*)?$/
 const STATE_OF_OUTSIDE = 'GET /mailbox/remote-account'
 const UPDATE_FIELDS = ['keywords', 'flags', 'folder_ids']
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { FilterStateJson } from '../schemas/filter-state.ts'
-import { senderFilterOf } from './sender-filter.ts'
+import { senderFilterOf } from '../sender-filter.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
 const filters = senderFilterOf('domain', (app, teamId, id) => app.directory.domains.get(teamId, id))

@@ -5,7 +5,7 @@ import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { FILTERS, refuseOutside } from '../outside.ts'
 import { FilterStateJson } from '../schemas/filter-state.ts'
-import { senderFilterOf } from './sender-filter.ts'
+import { senderFilterOf } from '../sender-filter.ts'
 
 const params = Type.Object({ mailbox_id: Id('mailbox') })
 const filters = senderFilterOf('mailbox', (app, teamId, id) => {

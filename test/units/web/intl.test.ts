@@ -8,6 +8,7 @@ import {
   dayAndTime,
   dayOf,
   exact,
+  fieldDay,
   hourOf,
   moment,
   preciseTime,
@@ -18,6 +19,7 @@ import {
   shortDay,
   startOfDay,
   startOfDayBefore,
+  startOfFieldDay,
   wayOfTimes,
 } from '../../../web/src/base/dates.ts'
 import { count, money, plural, size } from '../../../web/src/base/numbers.ts'
@@ -49,6 +51,22 @@ test('lists know when their times are written in another way: by the day, the zo
   setLocale('de', 'en')
   others.push(wayOfTimes(noon))
   assert.equal(new Set([first, ...others]).size, 5)
+})
+
+test('a day of a field begins at midnight in the time zone of the person, and is shown again', () => {
+  const begins: [string, string, string][] = [
+    ['UTC', '2030-05-08', '2030-05-08T00:00:00.000Z'],
+    ['Pacific/Kiritimati', '2030-05-08', '2030-05-07T10:00:00.000Z'],
+    ['Pacific/Pago_Pago', '2030-05-08', '2030-05-08T11:00:00.000Z'],
+    // The clock goes forward an hour on that day.
+    ['Europe/Berlin', '2030-03-31', '2030-03-30T23:00:00.000Z'],
+  ]
+  for (const [zone, day, at] of begins) {
+    setTimeZone(zone)
+    assert.equal(new Date(startOfFieldDay(day)).toISOString(), at, zone)
+    assert.equal(fieldDay(Date.parse(at)), day, zone)
+  }
+  assert.ok(Number.isNaN(startOfFieldDay('')))
 })
 
 test('times and days are those of the time zone that the person chose', () => {

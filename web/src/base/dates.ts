@@ -204,3 +204,20 @@ export function duration(seconds: number): string {
   if (hours > 0) return minutes === 0 ? unit(hours, 'hour') : `${unit(hours, 'hour')} ${unit(minutes, 'minute')}`
   return minutes > 0 ? unit(minutes, 'minute') : unit(Math.floor(seconds), 'second')
 }
+
+const twoDigits = (value: number) => String(value).padStart(2, '0')
+
+/** The day of a moment in the time zone of the person, as fields of dates have it: "2030-05-08". */
+export function fieldDay(moment: number): string {
+  const { year, month, day: dayOfMonth } = fieldsOf(new Date(moment))
+  return `${year}-${twoDigits(month)}-${twoDigits(dayOfMonth)}`
+}
+
+/** Midnight at which a day of a field begins in the time zone of the person, ms; NaN for another text. */
+export function startOfFieldDay(text: string): number {
+  const noon = Date.parse(`${text}T12:00:00Z`)
+  if (Number.isNaN(noon)) return Number.NaN
+  // Noon in UTC is the day before or after where the clock is 12 hours away.
+  const midnights = [0, -DAY_MS, DAY_MS].map((shift) => startOfDay(new Date(noon + shift)))
+  return midnights.find((midnight) => fieldDay(midnight) === text) ?? Number.NaN
+}

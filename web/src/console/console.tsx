@@ -69,6 +69,10 @@ export function Console() {
   useEffect(() => {
     if (known !== undefined) follow(known.id)
   }, [known?.id])
+  const opensMailboxesAlone = team?.permissions.length === 0 && (self.value?.mailboxes.length ?? 0) > 0
+  useEffect(() => {
+    if (opensMailboxesAlone) route('/me/mailboxes', true)
+  }, [opensMailboxesAlone])
   if (team === null) return params.team === undefined && teams.length > 0 ? null : <NoTeam />
   const groups = groupsOf(team)
   return (

@@ -112,12 +112,17 @@ interface ReadyProps {
 }
 
 function Ready({ api, mailbox, password, onDone }: ReadyProps) {
+  const path = { mailbox_id: mailbox.id }
+  const requests = {
+    ...mailbox,
+    clientSettings: () => take(api.GET('/mailboxes/{mailbox_id}/client-settings', { params: { path } })),
+  }
   return (
     <>
       <div class="card card-pad stack loose">
         <h2>{mailboxes.passwordTitle(password.name)}</h2>
         <p class="soft">{common.shownOnce}</p>
-        <ProgramSettings api={api} mailbox={mailbox} password={password} />
+        <ProgramSettings mailbox={requests} password={password} />
       </div>
       <div class="row">
         <Button kind="primary" size="form" onPress={onDone}>

@@ -85,7 +85,7 @@ function SignInAgain({ onClose }: { onClose: () => void }) {
   )
   return (
     <Dialog title={words.title} foot={foot} onClose={onClose}>
-      <p>{words.none}</p>
+      <p>{self.value?.sign_in.links === false ? words.noneByLink : words.none}</p>
     </Dialog>
   )
 }

@@ -8,12 +8,14 @@ import { me as words } from '../words/en/me.ts'
 import { Appearance } from './appearance.tsx'
 import { Asks } from './asks.tsx'
 import { personLinks } from './links.ts'
+import { Mailboxes } from './mailboxes.tsx'
 import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 import { SignInWays } from './sign-in-ways.tsx'
 
 const PAGES: Readonly<Record<string, FunctionComponent>> = {
   '': Profile,
+  mailboxes: Mailboxes,
   'sign-in': SignInWays,
   sessions: Sessions,
   appearance: Appearance,
@@ -37,7 +39,7 @@ function groups(): SideGroup[] {
 /** The page of the person that the address names. */
 export function Me() {
   const { params } = useRoute()
-  const Shown = PAGES[params.page ?? ''] ?? Profile
+  const Shown = params.id === undefined ? (PAGES[params.page ?? ''] ?? Profile) : Mailboxes
   return (
     <Frame groups={groups()} room={words.title} teamId={null}>
       <Shown />

@@ -95,7 +95,7 @@ function columnsOf(askToRemove: (passkey: Passkey) => void): Column<Passkey>[] {
   ]
 }
 
-function AddPasskey({ onClose }: { onClose: () => void }) {
+export function AddPasskey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const add = useAction(async () => {
     await addPasskey(name.trim())

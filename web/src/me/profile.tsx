@@ -86,7 +86,9 @@ function OwnMailboxes({ mailboxes }: { mailboxes: readonly OwnMailbox[] }) {
       <ul class="stack">
         {mailboxes.map(({ id, email, access, unread_threads: unread }) => (
           <li key={id} class="row wrap">
-            <Foreign>{email}</Foreign>
+            <a href={`/me/mailboxes/${id}`}>
+              <Foreign>{email}</Foreign>
+            </a>
             <Badge>{mailboxWords.shortLevels[access]}</Badge>
             {unread !== null && <span class="soft meta">{words.unread(unread)}</span>}
           </li>

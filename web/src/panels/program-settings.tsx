@@ -1,31 +1,48 @@
 // What to enter in a mail program: the password that is shown once, the servers, and a code that a phone reads.
 
 import { useEffect, useRef } from 'preact/hooks'
-import { type Api, take } from '../api/client.ts'
-import type { MailboxAdmin, NewAppPassword } from '../api/types.ts'
+import type { ClientSettings, NewAppPassword } from '../api/types.ts'
 import { useQuery } from '../live/query.ts'
 import { CodeValue, Secret } from '../parts/copy.tsx'
 import { mailboxes as words } from '../words/en/mailboxes.ts'
+import type { MailboxRequests } from './mailbox-requests.ts'
 
 interface ProgramSettingsProps {
-  api: Api
-  mailbox: Pick<MailboxAdmin, 'id' | 'email'>
+  mailbox: Pick<MailboxRequests, 'id' | 'email' | 'clientSettings'>
   password: NewAppPassword
 }
 
-/** What to enter in a mail program, with the password and a code that a phone reads. */
-export function ProgramSettings({ api, mailbox, password }: ProgramSettingsProps) {
-  const settings = useQuery(['client-settings', mailbox.id], () =>
-    take(api.GET('/mailboxes/{mailbox_id}/client-settings', { params: { path: { mailbox_id: mailbox.id } } })),
-  )
-  const { data } = settings
-  const servers = (['imap', 'submission', 'managesieve'] as const).flatMap((name) => {
-    const server = data?.[name]
+export const useClientSettings = (mailbox: Pick<MailboxRequests, 'id' | 'clientSettings'>) =>
+  useQuery(['client-settings', mailbox.id], mailbox.clientSettings)
+
+const serversOf = (settings: ClientSettings | undefined) =>
+  (['imap', 'submission', 'managesieve'] as const).flatMap((name) => {
+    const server = settings?.[name]
     return server == null ? [] : [{ name, ...server }]
   })
+
+/** The user name and the servers. */
+export function ServerFacts({ email, settings }: { email: string; settings: ClientSettings | undefined }) {
+  return (
+    <dl class="facts">
+      <dt>{words.userName}</dt>
+      <dd>
+        <CodeValue text={settings?.username ?? email} what={words.userName} />
+      </dd>
+      {serversOf(settings).map(({ name, host, port, security }) => [
+        <dt key={name}>{words.protocols[name]}</dt>,
+        <dd key={`${name} value`}>{words.server(host, port, words.securities[security])}</dd>,
+      ])}
+    </dl>
+  )
+}
+
+/** What to enter in a mail program, with the password and a code that a phone reads. */
+export function ProgramSettings({ mailbox, password }: ProgramSettingsProps) {
+  const { data } = useClientSettings(mailbox)
   const lines = [
     `${words.userName}: ${data?.username ?? mailbox.email}`,
-    ...servers.map(
+    ...serversOf(data).map(
       ({ name, host, port, security }) =>
         `${words.protocols[name]}: ${words.server(host, port, words.securities[security])}`,
     ),
@@ -35,16 +52,7 @@ export function ProgramSettings({ api, mailbox, password }: ProgramSettingsProps
     <>
       <Secret text={password.password_grouped} />
       <h3>{words.setUp}</h3>
-      <dl class="facts">
-        <dt>{words.userName}</dt>
-        <dd>
-          <CodeValue text={data?.username ?? mailbox.email} what={words.userName} />
-        </dd>
-        {servers.map(({ name, host, port, security }) => [
-          <dt key={name}>{words.protocols[name]}</dt>,
-          <dd key={`${name} value`}>{words.server(host, port, words.securities[security])}</dd>,
-        ])}
-      </dl>
+      <ServerFacts email={mailbox.email} settings={data} />
       {data !== undefined && (
         <div class="row top wrap">
           <QrCode text={data.setup_url ?? lines.join('\n')} label={words.qrTitle} />

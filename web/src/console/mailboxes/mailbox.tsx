@@ -1,25 +1,24 @@
 // One mailbox: mail programs, people, aliases, filters and settings.
 
+import { useMemo } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
-import { done, takeTagged } from '../../api/client.ts'
-import type { FilterState, MailboxAdmin } from '../../api/types.ts'
-import { refresh, useAction, useQuery } from '../../live/query.ts'
+import { takeTagged } from '../../api/client.ts'
+import type { MailboxAdmin } from '../../api/types.ts'
+import { useQuery } from '../../live/query.ts'
+import { Forwards } from '../../panels/forwards.tsx'
+import { MailPrograms } from '../../panels/mail-programs.tsx'
+import { MailboxFilter } from '../../panels/mailbox-filter.tsx'
+import { byRole } from '../../panels/mailbox-requests.ts'
 import { Badge, ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
-import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
-import { SenderFilter } from '../../parts/sender-filter.tsx'
-import { say } from '../../parts/toast.tsx'
-import { common } from '../../words/en/common.ts'
-import { senderFilters } from '../../words/en/filters.ts'
+import { Skeleton } from '../../parts/quiet.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { outside } from '../../words/en/outside.ts'
 import { useTeam } from '../team.ts'
 import { Aliases } from './aliases.tsx'
-import { Forwards } from './forwards.tsx'
 import { Grants } from './grants.tsx'
 import { Used } from './mailboxes.tsx'
 import { OutsideState } from './outside.tsx'
-import { Programs } from './programs.tsx'
 import { Settings } from './settings.tsx'
 
 type TabName = keyof typeof words.tabs
@@ -42,6 +41,7 @@ export function Mailbox() {
 
 function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab: TabName }) {
   const team = useTeam()
+  const requests = useMemo(() => byRole(team, mailbox), [team, mailbox.id])
   const names = (Object.keys(words.tabs) as TabName[]).filter(
     (name) => mailbox.domain_id !== null || !HOSTED_ONLY.includes(name),
   )
@@ -68,11 +68,11 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
       {mailbox.remote_account_id !== null && <OutsideState id={mailbox.remote_account_id} />}
       {mailbox.status === 'suspended' && <ToneLine tone="warn">{words.suspended}</ToneLine>}
       <Tabs label={mailbox.email} tabs={tabs} current={tab} />
-      {tab === 'programs' && <Programs mailbox={mailbox} />}
+      {tab === 'programs' && <MailPrograms mailbox={requests} />}
       {tab === 'people' && <Grants mailbox={mailbox} />}
       {tab === 'aliases' && <Aliases mailbox={mailbox} />}
-      {tab === 'forwards' && <Forwards mailbox={mailbox} />}
-      {tab === 'filters' && <Filters mailbox={mailbox} />}
+      {tab === 'forwards' && <Forwards mailbox={requests} />}
+      {tab === 'filters' && <MailboxFilter mailbox={requests} />}
       {tab === 'settings' && <Settings mailbox={mailbox} tag={tag} />}
     </Page>
   )
@@ -81,34 +81,4 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
 function badgeOf({ is_agent: isAgent, domain_id: domain }: MailboxAdmin) {
   if (isAgent) return <Badge icon="bot">{words.agent}</Badge>
   return domain === null ? <Badge icon="link">{outside.badge}</Badge> : undefined
-}
-
-/** Shown to those who may change it. */
-function Filters({ mailbox }: { mailbox: MailboxAdmin }) {
-  const team = useTeam()
-  const path = { mailbox_id: mailbox.id }
-  const query = useQuery(
-    [team.id, 'mailbox-filters', mailbox.id],
-    () => takeTagged(team.api.GET('/mailboxes/{mailbox_id}/filters', { params: { path } })),
-    { when: team.may('mailbox.admin.manage') },
-  )
-  const save = useAction(async (filter: FilterState) => {
-    const header = { 'If-Match': query.data!.tag }
-    await done(team.api.PUT('/mailboxes/{mailbox_id}/filters', { params: { path, header }, body: filter }))
-    refresh(team.id, 'mailbox-filters', mailbox.id)
-    say(senderFilters.saved)
-  })
-  if (!team.may('mailbox.admin.manage')) return <p class="soft">{common.viewerNote}</p>
-  if (query.failure !== null) return <ErrorCard error={query.failure} onRetry={query.refetch} />
-  if (query.data === undefined) return <Skeleton rows={3} />
-  return (
-    <SenderFilter
-      key={query.data.tag}
-      filter={query.data.value}
-      mayChange={team.may('mailbox.admin.manage')}
-      isBusy={save.isBusy}
-      error={save.error}
-      onSave={(filter) => void save.run(filter)}
-    />
-  )
 }

@@ -63,6 +63,8 @@ export const shell = {
     confirm: 'Confirm',
     failed: 'That did not match. Nothing was changed.',
     none: 'You have no passkey here and no password. Sign in again, by a link for example: that counts for 15 minutes.',
+    noneByLink:
+      'You have no passkey here and no password. An owner of your team shows you a link to sign in again, under People: that counts for 15 minutes.',
     again: 'Sign in again',
   },
 }

@@ -1,9 +1,9 @@
 // Reading and replacing the sender filter of a domain or of a mailbox.
 
-import { notFound } from '../../base/errors.ts'
-import type { Context } from '../../context.ts'
-import type { RequestFacts } from '../../http/route.ts'
-import { type FilterStateJson, presentFilter } from '../schemas/filter-state.ts'
+import { notFound } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import type { RequestFacts } from '../http/route.ts'
+import { type FilterStateJson, presentFilter } from './schemas/filter-state.ts'
 
 /** Finds what a filter belongs to, among the resources of a team. */
 type FindOwner = (app: Context, teamId: string, id: string) => { id: string } | undefined

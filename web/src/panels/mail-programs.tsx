@@ -1,43 +1,37 @@
 // The mail programs of a mailbox: app passwords, what to enter, and the last sign-ins.
 
 import { useState } from 'preact/hooks'
-import { done, takeList } from '../../api/client.ts'
-import type { AppPassword, MailboxAdmin, NewAppPassword, SignIn } from '../../api/types.ts'
-import { refresh, useAction, usePages } from '../../live/query.ts'
-import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/dialog.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
-import { Badge, State, Time } from '../../parts/marks.tsx'
-import { Section } from '../../parts/page.tsx'
-import { Empty } from '../../parts/quiet.tsx'
-import { SearchedList } from '../../parts/searched-list.tsx'
-import type { Column } from '../../parts/table.tsx'
-import { say } from '../../parts/toast.tsx'
-import { common } from '../../words/en/common.ts'
-import { mailboxes as words } from '../../words/en/mailboxes.ts'
-import { useTeam } from '../team.ts'
+import type { AppPassword, NewAppPassword, SignIn } from '../api/types.ts'
+import { refresh, useAction, usePages } from '../live/query.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Foreign } from '../parts/foreign.tsx'
+import { Badge, State, Time } from '../parts/marks.tsx'
+import { Section } from '../parts/page.tsx'
+import { Empty } from '../parts/quiet.tsx'
+import { SearchedList } from '../parts/searched-list.tsx'
+import type { Column } from '../parts/table.tsx'
+import { say } from '../parts/toast.tsx'
+import { common } from '../words/en/common.ts'
+import { mailboxes as words } from '../words/en/mailboxes.ts'
+import type { MailboxRequests } from './mailbox-requests.ts'
 import { NewPassword, ShownPassword } from './new-password.tsx'
 
 /** App passwords are shown to those who may manage them. */
-export function Programs({ mailbox }: { mailbox: MailboxAdmin }) {
-  const team = useTeam()
+export function MailPrograms({ mailbox }: { mailbox: MailboxRequests }) {
   return (
     <>
-      {team.may('mailbox.admin.manage') ? <Passwords mailbox={mailbox} /> : <p class="soft">{common.viewerNote}</p>}
+      {mailbox.mayManage ? <Passwords mailbox={mailbox} /> : <p class="soft">{common.viewerNote}</p>}
       <SignIns mailbox={mailbox} />
     </>
   )
 }
 
-function Passwords({ mailbox }: { mailbox: MailboxAdmin }) {
-  const team = useTeam()
+function Passwords({ mailbox }: { mailbox: MailboxRequests }) {
   const [isAdding, setAdding] = useState(false)
   const [made, setMade] = useState<NewAppPassword | null>(null)
   const [leaving, setLeaving] = useState<AppPassword | null>(null)
-  const path = { mailbox_id: mailbox.id }
-  const pages = usePages([team.id, 'app-passwords', mailbox.id], (cursor) =>
-    takeList(team.api.GET('/mailboxes/{mailbox_id}/app-passwords', { params: { path, query: { cursor } } })),
-  )
+  const pages = usePages([mailbox.actor, 'app-passwords', mailbox.id], mailbox.listPasswords)
   const addButton = (
     <Button kind="primary" icon="plus" onPress={() => setAdding(true)}>
       {words.addPassword}
@@ -67,7 +61,7 @@ function Passwords({ mailbox }: { mailbox: MailboxAdmin }) {
           onMade={(password) => {
             setAdding(false)
             setMade(password)
-            refresh(team.id, 'app-passwords', mailbox.id)
+            refresh(mailbox.actor, 'app-passwords', mailbox.id)
           }}
         />
       )}
@@ -78,17 +72,15 @@ function Passwords({ mailbox }: { mailbox: MailboxAdmin }) {
 }
 
 interface RevokeProps {
-  mailbox: MailboxAdmin
+  mailbox: MailboxRequests
   password: AppPassword
   onClose: () => void
 }
 
 function Revoke({ mailbox, password, onClose }: RevokeProps) {
-  const team = useTeam()
   const revoke = useAction(async () => {
-    const path = { mailbox_id: mailbox.id, app_password_id: password.id }
-    await done(team.api.DELETE('/mailboxes/{mailbox_id}/app-passwords/{app_password_id}', { params: { path } }))
-    refresh(team.id, 'app-passwords', mailbox.id)
+    await mailbox.revokePassword(password.id)
+    refresh(mailbox.actor, 'app-passwords', mailbox.id)
     say(words.revoked(password.name))
     onClose()
   })
@@ -150,17 +142,8 @@ function passwordColumns(askToRevoke: (password: AppPassword) => void): Column<A
   ]
 }
 
-const SIGN_INS_SHOWN = 20
-
-function SignIns({ mailbox }: { mailbox: MailboxAdmin }) {
-  const team = useTeam()
-  const pages = usePages([team.id, 'sign-ins', mailbox.id], (cursor) =>
-    takeList(
-      team.api.GET('/mailboxes/{mailbox_id}/sign-ins', {
-        params: { path: { mailbox_id: mailbox.id }, query: { cursor, limit: SIGN_INS_SHOWN } },
-      }),
-    ),
-  )
+function SignIns({ mailbox }: { mailbox: MailboxRequests }) {
+  const pages = usePages([mailbox.actor, 'sign-ins', mailbox.id], mailbox.listSignIns)
   const columns: Column<SignIn>[] = [
     { head: words.when, cell: ({ at }) => <Time at={at} /> },
     {

@@ -1,28 +1,25 @@
 // Where mail of a mailbox goes on to: addresses whose owners confirmed it.
 
 import { useState } from 'preact/hooks'
-import { done, takeList } from '../../api/client.ts'
-import type { Forward, MailboxAdmin } from '../../api/types.ts'
-import { day } from '../../base/dates.ts'
-import { refresh, useAction, usePages } from '../../live/query.ts'
-import { Button, IconButton } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/dialog.tsx'
-import { Check } from '../../parts/field.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
-import type { Tone } from '../../parts/icon.tsx'
-import { State } from '../../parts/marks.tsx'
-import { Section } from '../../parts/page.tsx'
-import { Empty, ErrorCard } from '../../parts/quiet.tsx'
-import { SearchedList } from '../../parts/searched-list.tsx'
-import type { Column } from '../../parts/table.tsx'
-import { say } from '../../parts/toast.tsx'
-import { forwards as words } from '../../words/en/forwards.ts'
-import { useTeam } from '../team.ts'
+import type { Forward } from '../api/types.ts'
+import { day } from '../base/dates.ts'
+import { refresh, useAction, usePages } from '../live/query.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Check } from '../parts/field.tsx'
+import { Foreign } from '../parts/foreign.tsx'
+import type { Tone } from '../parts/icon.tsx'
+import { State } from '../parts/marks.tsx'
+import { Section } from '../parts/page.tsx'
+import { Empty, ErrorCard } from '../parts/quiet.tsx'
+import { SearchedList } from '../parts/searched-list.tsx'
+import type { Column } from '../parts/table.tsx'
+import { say } from '../parts/toast.tsx'
+import { forwards as words } from '../words/en/forwards.ts'
+import type { MadeForward, MailboxRequests } from './mailbox-requests.ts'
 import { NewForward } from './new-forward.tsx'
 
 type Status = Forward['status']
-/** With the address or name of who made it, where it is known. */
-type MadeForward = Forward & { maker: string | null }
 
 const TONES: Readonly<Record<Status, Tone>> = {
   pending: 'warn',
@@ -32,18 +29,11 @@ const TONES: Readonly<Record<Status, Tone>> = {
   ended: '',
 }
 
-export function Forwards({ mailbox }: { mailbox: MailboxAdmin }) {
-  const team = useTeam()
-  const mayManage = team.may('mailbox.admin.manage')
+export function Forwards({ mailbox }: { mailbox: MailboxRequests }) {
+  const { mayManage } = mailbox
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Forward | null>(null)
-  const path = { mailbox_id: mailbox.id }
-  const pages = usePages([team.id, 'forwards', mailbox.id], async () => {
-    const answer = await team.api.GET('/mailboxes/{mailbox_id}/forwards', { params: { path } })
-    const { items, next } = await takeList(Promise.resolve(answer))
-    const makers = (answer.data?.meta.makers ?? {}) as Record<string, string>
-    return { items: items.map((one) => ({ ...one, maker: makers[one.created_by] ?? null })), next }
-  })
+  const pages = usePages([mailbox.actor, 'forwards', mailbox.id], mailbox.listForwards)
   const changes = useChanges(mailbox, () => setLeaving(null))
   const addButton = mayManage && (
     <Button kind="primary" icon="plus" onPress={() => setAdding(true)}>
@@ -85,26 +75,22 @@ export function Forwards({ mailbox }: { mailbox: MailboxAdmin }) {
 }
 
 /** What is done with a forward: one at a time. */
-function useChanges(mailbox: MailboxAdmin, onRemoved: () => void) {
-  const team = useTeam()
-  const paramsOf = (forward: Forward) => ({ path: { mailbox_id: mailbox.id, forward_id: forward.id } })
-  const one = '/mailboxes/{mailbox_id}/forwards/{forward_id}'
+function useChanges(mailbox: MailboxRequests, onRemoved: () => void) {
   const action = useAction(async (work: () => Promise<void>) => {
     await work()
-    refresh(team.id, 'forwards', mailbox.id)
+    refresh(mailbox.actor, 'forwards', mailbox.id)
   })
   return {
     ...action,
-    keepCopy: (forward: Forward, keep: boolean) =>
-      void action.run(() => done(team.api.PATCH(one, { params: paramsOf(forward), body: { keep_copy: keep } }))),
+    keepCopy: (forward: Forward, keep: boolean) => void action.run(() => mailbox.keepCopy(forward.id, keep)),
     askAgain: (forward: Forward) =>
       void action.run(async () => {
-        await done(team.api.POST(`${one}/resend`, { params: paramsOf(forward) }))
+        await mailbox.askAgain(forward.id)
         say(words.sentAgain(forward.to))
       }),
     remove: (forward: Forward) =>
       void action.run(async () => {
-        await done(team.api.DELETE(one, { params: paramsOf(forward) }))
+        await mailbox.removeForward(forward.id)
         onRemoved()
         say(words.removed(forward.to))
       }),

@@ -1,36 +1,28 @@
 // The dialog that adds a forward: where to, and whether a copy stays.
 
 import { useState } from 'preact/hooks'
-import { done, takeList } from '../../api/client.ts'
-import type { MailboxAdmin } from '../../api/types.ts'
-import { refresh, useAction, useQuery } from '../../live/query.ts'
-import { useRequestKey } from '../../live/request-key.ts'
-import { Dialog, FormFoot } from '../../parts/dialog.tsx'
-import { Check, SelectField, TextField } from '../../parts/field.tsx'
-import { say } from '../../parts/toast.tsx'
-import { forwards as words } from '../../words/en/forwards.ts'
-import { useTeam } from '../team.ts'
+import { refresh, useAction, useQuery } from '../live/query.ts'
+import { useRequestKey } from '../live/request-key.ts'
+import { Dialog, FormFoot } from '../parts/dialog.tsx'
+import { Check, SelectField, TextField } from '../parts/field.tsx'
+import { say } from '../parts/toast.tsx'
+import { forwards as words } from '../words/en/forwards.ts'
+import type { MailboxRequests } from './mailbox-requests.ts'
 
-const MOST_ALIASES = 100
-
-export function NewForward({ mailbox, onClose }: { mailbox: MailboxAdmin; onClose: () => void }) {
-  const team = useTeam()
+export function NewForward({ mailbox, onClose }: { mailbox: MailboxRequests; onClose: () => void }) {
   const headerOf = useRequestKey()
   const [to, setTo] = useState('')
   const [alias, setAlias] = useState('')
   const [keepsCopy, setKeepsCopy] = useState(true)
-  const path = { mailbox_id: mailbox.id }
-  const aliases = useQuery([team.id, 'aliases', mailbox.id, 'choices'], () =>
-    takeList(team.api.GET('/mailboxes/{mailbox_id}/aliases', { params: { path, query: { limit: MOST_ALIASES } } })),
-  )
+  const aliases = useQuery([mailbox.actor, 'aliases', mailbox.id, 'choices'], mailbox.listAliases)
   const choices = [
     { value: '', label: words.all },
-    ...(aliases.data?.items ?? []).map(({ email }) => ({ value: email, label: words.alias(email) })),
+    ...(aliases.data ?? []).map((email) => ({ value: email, label: words.alias(email) })),
   ]
   const add = useAction(async () => {
     const body = { to: to.trim(), keep_copy: keepsCopy, ...(alias === '' ? {} : { alias }) }
-    await done(team.api.POST('/mailboxes/{mailbox_id}/forwards', { params: { path, header: headerOf(body) }, body }))
-    refresh(team.id, 'forwards', mailbox.id)
+    await mailbox.createForward(body, headerOf(body))
+    refresh(mailbox.actor, 'forwards', mailbox.id)
     say(words.asked(body.to))
     onClose()
   })

@@ -1,17 +1,16 @@
 // A new app password: the form, and what is shown once with the settings of the mail program and a code for the phone.
 
 import { useState } from 'preact/hooks'
-import { take } from '../../api/client.ts'
-import type { MailboxAdmin, NewAppPassword } from '../../api/types.ts'
-import { useAction } from '../../live/query.ts'
-import { useRequestKey } from '../../live/request-key.ts'
-import { ProgramSettings } from '../../panels/program-settings.tsx'
-import { Button } from '../../parts/button.tsx'
-import { Dialog, FormFoot } from '../../parts/dialog.tsx'
-import { SelectField, TextField } from '../../parts/field.tsx'
-import { common } from '../../words/en/common.ts'
-import { mailboxes as words } from '../../words/en/mailboxes.ts'
-import { useTeam } from '../team.ts'
+import type { NewAppPassword } from '../api/types.ts'
+import { useAction } from '../live/query.ts'
+import { useRequestKey } from '../live/request-key.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog, FormFoot } from '../parts/dialog.tsx'
+import { SelectField, TextField } from '../parts/field.tsx'
+import { common } from '../words/en/common.ts'
+import { mailboxes as words } from '../words/en/mailboxes.ts'
+import type { MailboxRequests } from './mailbox-requests.ts'
+import { ProgramSettings } from './program-settings.tsx'
 
 type Access = keyof typeof words.accesses
 
@@ -19,20 +18,18 @@ type Access = keyof typeof words.accesses
 const PERMISSIONS = { all: undefined, read: ['mailbox.read' as const], send: ['email.send' as const] }
 
 interface NewPasswordProps {
-  mailbox: MailboxAdmin
+  mailbox: MailboxRequests
   onMade: (password: NewAppPassword) => void
   onClose: () => void
 }
 
 export function NewPassword({ mailbox, onMade, onClose }: NewPasswordProps) {
-  const team = useTeam()
   const headerOf = useRequestKey()
   const [name, setName] = useState('')
   const [access, setAccess] = useState<Access>('all')
   const action = useAction(async () => {
     const body = { name: name.trim(), permissions: PERMISSIONS[access] }
-    const params = { path: { mailbox_id: mailbox.id }, header: headerOf(body) }
-    onMade(await take(team.api.POST('/mailboxes/{mailbox_id}/app-passwords', { params, body })))
+    onMade(await mailbox.createPassword(body, headerOf(body)))
   })
   const error = action.error?.fieldMessage('name')
   const foot = <FormFoot verb={words.addPassword} action={action} onClose={onClose} />
@@ -59,13 +56,12 @@ export function NewPassword({ mailbox, onMade, onClose }: NewPasswordProps) {
 }
 
 interface ShownPasswordProps {
-  mailbox: Pick<MailboxAdmin, 'id' | 'email'>
+  mailbox: Pick<MailboxRequests, 'id' | 'email' | 'clientSettings'>
   password: NewAppPassword
   onClose: () => void
 }
 
 export function ShownPassword({ mailbox, password, onClose }: ShownPasswordProps) {
-  const team = useTeam()
   return (
     <Dialog
       title={words.passwordTitle(password.name)}
@@ -74,7 +70,7 @@ export function ShownPassword({ mailbox, password, onClose }: ShownPasswordProps
       foot={<Button onPress={onClose}>{common.done}</Button>}
     >
       <p class="soft">{common.shownOnce}</p>
-      <ProgramSettings api={team.api} mailbox={mailbox} password={password} />
+      <ProgramSettings mailbox={mailbox} password={password} />
     </Dialog>
   )
 }
