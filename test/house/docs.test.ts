@@ -55,6 +55,18 @@ test('settings', () => {
   )
 })
 
+test('values of others stand in quotes in commands for a shell', () => {
+  const bare = files.flatMap(({ path, text }) =>
+    blocksOf(text)
+      .filter(({ language }) => language === 'sh' || language === 'bash')
+      .flatMap((block) => block.text.split('\n'))
+      // Without what is quoted, a path that ends in a variable has an id that the reader was given.
+      .filter((line) => /\/\$[A-Z]/.test(line.replace(/"[^"]*"|'[^']*'/g, '')))
+      .map((line) => `${path}: ${line}`),
+  )
+  assert.deepEqual(bare, [])
+})
+
 test('permissions', () => {
   const known = new Set<string>([...PERMISSIONS, ...MAILBOX_SCOPES])
   const pick = (word: string) => /^(?:mailbox|email|webhook|domain|provider|apikey|team)\.[a-z.]+$/.exec(word)?.[0]
