@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { signInMember } from '../../support/person.ts'
 import type { Story } from '../story.ts'
 import type { WebAppliance } from '../web-appliance.ts'
 
@@ -10,6 +11,29 @@ const STORED =
   'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])'
 
 export const addressStories: readonly Story[] = [
+  {
+    name: 'a new mailbox is made at any of more domains than a list shows',
+    async run(web) {
+      const team = await web.appliance.team('Many domains')
+      for (let n = 1; n <= 101; n++) await team.domain(`n${n}.many.test`)
+      const owner = await signInMember(web.appliance, team.id, 'owner', 'many@people.example')
+      const tab = await web.open(owner)
+      const { page } = tab
+      await tab.goTo(`/console/${team.id}/mailboxes?new=1`)
+      const choice = page.getByLabel('Domain', { exact: true })
+      for (const name of ['n1.many.test', 'n101.many.test']) {
+        await page.getByLabel('Find the domain').fill(name)
+        await choice.locator('option', { hasText: `@${name}` }).waitFor({ state: 'attached' })
+      }
+      await choice.selectOption('n101.many.test')
+      await page.getByLabel('Address', { exact: true }).fill('last')
+      await tab.check('many domains', 'dialog')
+      await page.getByRole('dialog').getByRole('button', { name: 'New mailbox' }).click()
+      await page.getByRole('heading', { name: 'last@n101.many.test' }).waitFor()
+      tab.hasNoComplaints('many domains')
+      await tab.close()
+    },
+  },
   {
     name: 'a mailbox with an app password: made, shown once, stored nowhere in the browser, revoked',
     async run(web) {

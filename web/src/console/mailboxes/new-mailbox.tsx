@@ -22,6 +22,8 @@ interface MailboxForm {
   use: MailboxUse
   local: string
   domain: string
+  /** Of the name of a domain, where the team has many. */
+  part: string
   name: string
   quota: string
 }
@@ -33,15 +35,14 @@ export function NewMailbox({ onClose }: { onClose: () => void }) {
   const invite = useInvitation()
   const [made, setMade] = useState<MadeMailbox | null>(null)
   const [form, setForm] = useState<MailboxForm>({
-    ...{ local: '', domain: '', name: '', quota: '5' },
+    ...{ local: '', domain: '', part: '', name: '', quota: '5' },
     use: 'shared',
   })
   const set = (change: Partial<MailboxForm>) => setForm({ ...form, ...change })
-  const domains = useQuery([team.id, 'domains', { limit: DOMAINS_SHOWN }], () =>
-    takeList(team.api.GET('/domains', { params: { query: { limit: DOMAINS_SHOWN } } })),
-  )
-  const names = (domains.data?.items ?? []).map(({ domain }) => domain)
-  const domain = form.domain || names[0] || ''
+  const all = useDomains('')
+  const found = useDomains(form.part.trim())
+  const names = (found.data?.items ?? []).map(({ domain }) => domain)
+  const domain = names.includes(form.domain) ? form.domain : (names[0] ?? '')
   const action = useAction(async () => {
     const body = {
       email: `${form.local.trim()}@${domain}`,
@@ -67,12 +68,27 @@ export function NewMailbox({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => void action.run()}
     >
-      {domains.data !== undefined && names.length === 0 && <ToneLine tone="warn">{words.noDomains}</ToneLine>}
+      {all.data?.items.length === 0 && <ToneLine tone="warn">{words.noDomains}</ToneLine>}
       <UseField use={form.use} onUse={(use) => set({ use })} />
+      {all.data?.next != null && (
+        <TextField
+          label={words.findDomain}
+          hint={found.data !== undefined && names.length === 0 ? words.noDomainFound : words.findDomainHint}
+          value={form.part}
+          onValue={(part) => set({ part })}
+        />
+      )}
       <AddressFields form={form} domain={domain} names={names} set={set} error={errorOf('email')} />
       <DetailFields form={form} set={set} errorOf={errorOf} />
     </Dialog>
   )
+}
+
+/** Verified domains with a part in their names, as many as a list to choose from can hold. */
+function useDomains(part: string) {
+  const team = useTeam()
+  const query = { limit: DOMAINS_SHOWN, verification_status: 'verified' as const, ...(part === '' ? {} : { q: part }) }
+  return useQuery([team.id, 'domains', query], () => takeList(team.api.GET('/domains', { params: { query } })))
 }
 
 interface DetailFieldsProps {

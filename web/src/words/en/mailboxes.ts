@@ -45,7 +45,10 @@ export const mailboxes = {
   nameHint: 'Shown to receivers beside the address.',
   localPart: 'Address',
   domain: 'Domain',
-  noDomains: 'Add a domain first: an address needs one.',
+  noDomains: 'Add and verify a domain first: an address needs one.',
+  findDomain: 'Find the domain',
+  findDomainHint: 'A part of its name; the team has more domains than the list below shows.',
+  noDomainFound: 'No verified domain of the team has this in its name.',
   quota: 'Space in GB',
   quotaHint: 'Mail is deferred when it is full.',
   tabs: {
