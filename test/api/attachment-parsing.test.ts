@@ -150,7 +150,7 @@ test('a parser process that dies, exhausts memory or never ends affects that fil
   await extractor.close()
 })
 
-test('the files of one team keep no other team waiting, and files that nobody waits for are skipped', async () => {
+test('the files of one team keep no other team waiting, and files of clients that have left are skipped', async () => {
   const script = join(folder, 'echo.mjs')
   await writeFile(script, "process.on('message', () => process.send({ status: 'unsupported' }))")
   const extractor = new Extractor({ pdfProgram: '', process: new SandboxedProcess(script, new ManualClock(), []) })
