@@ -29,7 +29,7 @@ CREATE TABLE removed_messages (
   keywords TEXT NOT NULL
 ) STRICT;
 CREATE INDEX removed_messages_order ON removed_messages (account, removed_at, n, size_bytes);
-CREATE INDEX removed_messages_bound ON removed_messages (account, discarded, n, size_bytes, content_at);
+CREATE INDEX removed_messages_bound ON removed_messages (account, discarded DESC, n, size_bytes);
 CREATE INDEX removed_messages_age ON removed_messages (removed_at);
 CREATE INDEX removed_messages_blob ON removed_messages (blob);
 `,
