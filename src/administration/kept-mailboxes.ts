@@ -4,11 +4,9 @@ import { conflict } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
+import { ACCOUNT_ENDED } from '../directory/mailboxes-deleted.ts'
 import type { EndedAccount } from '../sync/accounts-ended.ts'
 import type { Sync } from '../sync/sync.ts'
-
-/** Why such a mailbox is suspended. */
-export const ACCOUNT_ENDED = 'Its outside account was removed.'
 
 interface Deps {
   directory: Pick<Directory, 'mailboxes'>

@@ -7,6 +7,7 @@ import type { Directory } from '../directory/directory.ts'
 import type { IssuedKey } from '../directory/key-record.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes.ts'
+import type { RestoredMailbox } from '../directory/mailboxes-deleted.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
@@ -14,18 +15,28 @@ import type { Sync } from '../sync/sync.ts'
 
 export interface MailboxDeps {
   db: Db
-  directory: Pick<Directory, 'mailboxes' | 'aliases' | 'keys'>
-  store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
+  directory: Pick<Directory, 'mailboxes' | 'deletedMailboxes' | 'aliases' | 'keys'>
+  store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> } & {
+    accounts: Pick<Store['accounts'], 'byMailbox'>
+    purge: Pick<Store['purge'], 'next'>
+    identities: Pick<Store['identities'], 'readdressIn'>
+  }
   sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn' | 'ended'> }
   outbound: Pick<Outbound, 'foreignIn'> & { providers: Pick<Outbound['providers'], 'removeOwnedIn'> } & {
-    queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf'>
+    queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf' | 'drain'>
   }
-  agents: Pick<Agents, 'endSignInsThrough'>
+  agents: Pick<Agents, 'endSignInsThrough'> & {
+    registrations: Pick<Agents['registrations'], 'byId'>
+    tokens: Pick<Agents['tokens'], 'revokeOf'>
+  }
   people: Pick<People, 'welcomeMailbox' | 'forgetMailbox'>
 }
 
 /** Receives the current record inside the unit of work; throws to refuse. */
 type Check = (current: Mailbox, tx: Tx) => void
+
+/** Batches of content that are erased while somebody waits for it. */
+const ERASED_AT_ONCE = 100
 
 export class MailboxAdministration {
   readonly #deps: MailboxDeps
@@ -76,7 +87,7 @@ export class MailboxAdministration {
   }
 
   /**
-   * Deletes a mailbox for good: revokes its keys, frees its address and aliases immediately, ends the sign-ins through it and cancels
+   * Deletes a mailbox; it can be restored while it is kept. Revokes its keys, frees its address and aliases immediately, ends the sign-ins through it and cancels
    * its queued messages. The person who signs in with its address is forgotten. Idempotent.
    * @throws ProductError not_found, conflict while that person is the last owner of a team
    */
@@ -96,6 +107,55 @@ export class MailboxAdministration {
     // The address of one that was deleted earlier may belong to another person now.
     if (before !== 'deleted') people.forgetMailbox(tx, deleted)
     return deleted
+  }
+
+  /**
+   * Restores a deleted mailbox with its content, folders, ids and settings. Its credentials stay revoked, its forwards and outside accounts ended,
+   * and people are given access again; the member who signs in with its address has it at once.
+   * @param email another address, for one that is in use now
+   * @throws ProductError not_found (also once its content is erased), conflict, validation_error
+   */
+  restore(teamId: string, id: string, email?: string, check?: Check): Promise<RestoredMailbox> {
+    const { db, directory, store, people } = this.#deps
+    return db.write((tx) => {
+      const restored = directory.deletedMailboxes.restoreIn(tx, teamId, id, {
+        email,
+        scopeOf: (scope) => withoutForeign(scope, this.#deps.outbound.foreignIn(tx, teamId, scope)),
+        check: (current) => {
+          check?.(current, tx)
+          this.#endAgentTokens(tx, current)
+        },
+      })
+      const { mailbox, before } = restored
+      const account = store.accounts.byMailbox(id, tx)
+      if (account !== undefined && mailbox.email !== before.email) {
+        store.identities.readdressIn(tx, account, before.email, mailbox.email)
+      }
+      people.welcomeMailbox(tx, mailbox)
+      return restored
+    })
+  }
+
+  /**
+   * Erases a deleted mailbox before its time. Nobody finds it from now on; content that is not erased when this returns is left to the job.
+   * @throws ProductError not_found, conflict (not deleted)
+   */
+  async erase(teamId: string, id: string, check?: Check): Promise<Mailbox> {
+    const { db, directory } = this.#deps
+    const mailbox = await db.write((tx) => directory.deletedMailboxes.eraseIn(tx, teamId, id, check))
+    let batches = 0
+    await this.eraseContent(id, () => ++batches > ERASED_AT_ONCE)
+    return mailbox
+  }
+
+  /** Erases the content of a mailbox whose erasure has begun, in batches. @returns false when stopped before the end */
+  async eraseContent(id: string, isStopped: () => boolean): Promise<boolean> {
+    const { outbound, store, directory } = this.#deps
+    const steps = [() => outbound.queuedMessages.drain(id), () => store.purge.next(id)]
+    for (const next of steps) while ((await next()) > 0) if (isStopped()) return false
+    if (isStopped()) return false
+    await directory.mailboxes.purge(id)
+    return true
   }
 
   /** Cancels the queued messages of a mailbox. */
@@ -122,6 +182,17 @@ export class MailboxAdministration {
     return mailbox
   }
 
+  /** The inbox of an ended registration stays deleted; the agent of another one gets new tokens. @throws ProductError conflict */
+  #endAgentTokens(tx: Tx, { agentRegistrationId }: Mailbox): void {
+    if (agentRegistrationId === null) return
+    const { registrations, tokens } = this.#deps.agents
+    const registration = registrations.byId(tx, agentRegistrationId)
+    if (registration === undefined || registration.state === 'revoked' || registration.state === 'expired') {
+      throw conflict('The registration of this agent has ended. Its inbox cannot be restored.')
+    }
+    tokens.revokeOf(tx, registration.n)
+  }
+
   /** Ends the outside account that the mailbox is, and those it collects from, with their sending accounts. */
   #endOutsideAccounts(tx: Tx, { id, teamId }: Mailbox): void {
     const { sync, outbound } = this.#deps
@@ -141,4 +212,16 @@ export class MailboxAdministration {
   #checkScope(tx: Tx, teamId: string, scope: SendScope): void {
     checkSendScope(scope, this.#deps.outbound.foreignIn(tx, teamId, scope))
   }
+}
+
+/** A send scope without accounts that were deleted since; all accounts when none is left. */
+function withoutForeign(scope: SendScope, foreign: ReadonlySet<string>): SendScope {
+  const isOwn = (id: string) => !foreign.has(id)
+  if (scope.type === 'all') return scope
+  if (scope.type === 'group') {
+    const groupIds = scope.groupIds.filter(isOwn)
+    return groupIds.length === 0 ? { type: 'all' } : { ...scope, groupIds }
+  }
+  const providerIds = scope.providerIds.filter(isOwn)
+  return providerIds.length === 0 ? { type: 'all' } : { ...scope, providerIds }
 }

@@ -5,6 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
+import { ACCOUNT_ENDED } from '../directory/mailboxes-deleted.ts'
 import { serviceOfAuth } from '../outbound/oauth/connected-services.ts'
 import type { MailConsent } from '../outbound/oauth/oauth.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -23,7 +24,7 @@ import type {
   RemoteProtocol,
 } from '../sync/records.ts'
 import type { Sync } from '../sync/sync.ts'
-import { ACCOUNT_ENDED, keptMailbox } from './kept-mailboxes.ts'
+import { keptMailbox } from './kept-mailboxes.ts'
 import type { MailboxAdministration } from './mailboxes.ts'
 
 export interface OutsideAccountDeps {

@@ -34,6 +34,7 @@ import { apiKeys } from './management/api-keys.ts'
 import { mailboxAppPasswords } from './management/app-passwords.ts'
 import { audit } from './management/audit.ts'
 import { billing } from './management/billing.ts'
+import { deletedMailboxes } from './management/deleted-mailboxes.ts'
 import { deliveryActions } from './management/delivery-actions.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
 import { domainFilters } from './management/domain-filters.ts'
@@ -72,6 +73,7 @@ import { operatorAudit } from './operator/audit.ts'
 import { operatorBackups } from './operator/backups.ts'
 import { operatorBilling } from './operator/billing.ts'
 import { operatorCredits } from './operator/credits.ts'
+import { operatorDeletedMailboxes } from './operator/deleted-mailboxes.ts'
 import { operatorDoctor } from './operator/doctor.ts'
 import { operatorLimitRequests } from './operator/limit-requests.ts'
 import { machineMetrics } from './operator/machine-metrics.ts'
@@ -88,6 +90,7 @@ const management = [
   ...domainFilters,
   ...domainKeys,
   ...mailboxes,
+  ...deletedMailboxes,
   ...mailboxFilters,
   ...mailboxKeys,
   ...mailboxAppPasswords,
@@ -153,6 +156,7 @@ const operator = [
   ...operatorQueue,
   ...operatorLimitRequests,
   ...operatorTeams,
+  ...operatorDeletedMailboxes,
   ...operatorPeople,
   ...operatorAgents,
   ...operatorAppliance,

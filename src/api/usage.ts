@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts'
 import type { Reader } from '../db/db.ts'
+import type { Mailbox } from '../directory/mailboxes.ts'
 import type { Account } from '../store/records.ts'
 
 /** The account of each mailbox by its id; empty while the store cannot be read, so that members of usage are left out. */
@@ -32,18 +33,21 @@ export interface MailboxFacts {
   appPasswords: number
   /** The outside account that the mailbox is. */
   remoteAccountId: string | null
+  /** ms; null for a mailbox that is not deleted. */
+  restorableUntil: number | null
 }
 
 export function factsOf(
-  { directory: { keys, appPasswords }, sync }: Context,
+  { directory: { keys, appPasswords, deletedMailboxes }, sync }: Context,
   mailboxIds: readonly string[],
   reader?: Reader,
-): (mailboxId: string) => MailboxFacts {
+): (mailbox: Mailbox) => MailboxFacts {
   const [ofKeys, ofAppPasswords] = [keys, appPasswords].map((one) => one.countByMailbox(mailboxIds, reader))
   const remotes = sync.accounts.mirrorsOf(mailboxIds, reader)
-  return (id) => ({
-    keys: ofKeys!.get(id) ?? 0,
-    appPasswords: ofAppPasswords!.get(id) ?? 0,
-    remoteAccountId: remotes.get(id) ?? null,
+  return (mailbox) => ({
+    keys: ofKeys!.get(mailbox.id) ?? 0,
+    appPasswords: ofAppPasswords!.get(mailbox.id) ?? 0,
+    remoteAccountId: remotes.get(mailbox.id) ?? null,
+    restorableUntil: deletedMailboxes.restorableUntil(mailbox),
   })
 }

@@ -27,7 +27,14 @@ import { logTail } from './log-tail.ts'
 import { mailboxAlias, mailboxAliases, mailboxRemoveAlias } from './mailbox-alias.ts'
 import { mailboxCreate } from './mailbox-create.ts'
 import { mailboxKey } from './mailbox-key.ts'
-import { mailboxDelete, mailboxList, mailboxReactivate, mailboxSuspend } from './mailboxes.ts'
+import {
+  mailboxDelete,
+  mailboxErase,
+  mailboxList,
+  mailboxReactivate,
+  mailboxRestore,
+  mailboxSuspend,
+} from './mailboxes.ts'
 import { operatorGrant, operatorList, operatorWithdraw } from './operator-grant.ts'
 import { operatorKey, operatorRevoke } from './operator-key.ts'
 import { loginLink, memberAdd, memberList, signOut } from './people.ts'
@@ -85,7 +92,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],
-      ...[mailboxSuspend, mailboxReactivate, mailboxDelete],
+      ...[mailboxSuspend, mailboxReactivate, mailboxDelete, mailboxRestore, mailboxErase],
     ],
   },
   {

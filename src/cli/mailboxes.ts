@@ -1,15 +1,17 @@
-// `mailstead mailbox list`, `suspend`, `reactivate`, `delete`: mailboxes of any team.
+// `mailstead mailbox list`, `suspend`, `reactivate`, `delete`, `restore`, `erase`: mailboxes of any team.
 
 import { reactivatable } from '../api/management/mailboxes.ts'
+import { presentRestored } from '../api/restored-mailbox.ts'
 import { type MailboxAdmin, presentMailboxAdmin } from '../api/schemas/mailbox.ts'
 import { factsOf } from '../api/usage.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { sizeText } from '../maintenance/backup/size-text.ts'
+import { auditCredential } from './audit-command.ts'
 import { choiceOption, oneOf } from './choice.ts'
 import { type Call, type Command, type CommandResult, TEAM_OPTION } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
-import { chooseMailbox } from './mailbox-choice.ts'
+import { chooseDeleted, chooseMailbox } from './mailbox-choice.ts'
 import { chooseTeam } from './team-choice.ts'
 
 const STATUSES = ['active', 'suspended', 'deleted'] as const
@@ -60,10 +62,42 @@ export const mailboxReactivate: Command = {
 
 export const mailboxDelete: Command = {
   words: 'mailbox delete',
-  summary: 'Delete a mailbox permanently: its keys are revoked and its address is free immediately.',
+  summary: 'Delete a mailbox: its keys are revoked and its address is free immediately. It can be restored for a time.',
   operands: ['email'],
   run: (call) =>
     change(call, 'deleted', ({ administration }, { teamId, id }) => administration.mailboxes.delete(teamId, id)),
+}
+
+export const mailboxRestore: Command = {
+  words: 'mailbox restore',
+  summary: 'Restore a deleted mailbox with its content and settings; its credentials stay revoked.',
+  operands: ['mailbox'],
+  options: { email: { value: 'address', says: 'restore it under another address, when its own is in use' } },
+  async run(call) {
+    const app = await call.open()
+    const { teamId, id } = chooseDeleted(app.directory, call.operands[0]!)
+    const restored = await app.administration.mailboxes.restore(teamId, id, call.text('email'))
+    const { mailbox, lostAliases } = restored
+    const target = { type: 'mailbox', id, label: mailbox.email }
+    await auditCredential(app, mailboxRestore.words, { teamId, target })
+    const lost = lostAliases.map(
+      (alias) => `The alias ${alias} is in use or has no verified domain: it is not restored.`,
+    )
+    return { data: presentRestored(app, restored), lines: [`${mailbox.email} (${id}) is ${mailbox.status}.`, ...lost] }
+  },
+}
+
+export const mailboxErase: Command = {
+  words: 'mailbox erase',
+  summary: 'Erase a deleted mailbox now: it cannot be restored any more.',
+  operands: ['mailbox'],
+  async run(call) {
+    const app = await call.open()
+    const { teamId, id, email } = chooseDeleted(app.directory, call.operands[0]!)
+    await app.administration.mailboxes.erase(teamId, id)
+    await auditCredential(app, mailboxErase.words, { teamId, target: { type: 'mailbox', id, label: email } })
+    return { data: { id, deleted: true }, lines: [`${email} (${id}) is erased.`] }
+  },
 }
 
 async function change(
@@ -81,7 +115,7 @@ function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
   const usage = app.store.accounts.byMailboxes(ids)
   const facts = factsOf(app, ids)
-  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), facts(mailbox.id)))
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), facts(mailbox)))
 }
 
 function cellsOf(row: MailboxAdmin): string[] {

@@ -140,7 +140,35 @@ export function aliasAt(reader: Reader, domainId: string, email: string): string
   return reader.get<{ mailbox_id: string }>(sql, [domainId, email])?.mailbox_id
 }
 
-/** Deletes every alias of a mailbox, in the unit of work that deletes the mailbox. */
+/** Frees the aliases of a mailbox in the unit of work that deletes it. They are remembered, in case it is restored. */
 export function dropAliases(tx: Tx, mailboxId: string): void {
+  tx.run(
+    `INSERT INTO deleted_aliases (id, mailbox_id, domain_id, email, created_at)
+     SELECT id, mailbox_id, domain_id, email, created_at FROM aliases WHERE mailbox_id = ?`,
+    [mailboxId],
+  )
   tx.run('DELETE FROM aliases WHERE mailbox_id = ?', [mailboxId])
+}
+
+/**
+ * Gives a restored mailbox its aliases again.
+ * @param isFree whether the team may still use an address
+ * @returns the addresses that it cannot have again
+ */
+export function restoreAliases(tx: Tx, mailboxId: string, isFree: (email: string) => boolean): string[] {
+  const rows = tx.all<Omit<AliasRow, 'n'>>(
+    'SELECT * FROM deleted_aliases WHERE mailbox_id = ? ORDER BY created_at, id',
+    [mailboxId],
+  )
+  forgetAliases(tx, mailboxId)
+  return rows.flatMap((row) => {
+    if (!isFree(row.email)) return [row.email]
+    tx.insert('aliases', { ...row })
+    return []
+  })
+}
+
+/** Forgets the aliases of a deleted mailbox. */
+export function forgetAliases(tx: Tx, mailboxId: string): void {
+  tx.run('DELETE FROM deleted_aliases WHERE mailbox_id = ?', [mailboxId])
 }

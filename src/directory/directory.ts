@@ -14,6 +14,7 @@ import { Forwards } from './forwards.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Mailboxes } from './mailboxes.ts'
+import { DeletedMailboxes } from './mailboxes-deleted.ts'
 import { OperatorKeys } from './operator-keys.ts'
 import { Replays } from './replays.ts'
 import { RequestLog } from './request-log.ts'
@@ -32,6 +33,8 @@ export interface Directory {
   domains: Domains
   dkimKeys: DkimKeys
   mailboxes: Mailboxes
+  /** Deleted mailboxes while they can be restored. */
+  deletedMailboxes: DeletedMailboxes
   /** Additional addresses of mailboxes. */
   aliases: Aliases
   /** Addresses that mailboxes and aliases forward to. */
@@ -89,6 +92,7 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     domains,
     dkimKeys,
     mailboxes,
+    deletedMailboxes: new DeletedMailboxes({ ...deps, mailboxes }),
     aliases,
     forwards: new Forwards(deps),
     filters,

@@ -89,6 +89,12 @@ export class MailboxReads {
     return reader.all(sql, [email]).map(presentMailbox)
   }
 
+  /** The deleted mailboxes, of any team, with this id or address that are not erased yet, oldest first. */
+  deletedAt(text: string): Mailbox[] {
+    const sql = `SELECT * FROM mailboxes WHERE deleted_at IS NOT NULL AND purged_at IS NULL AND (id = ? OR email = ?) ORDER BY n`
+    return this.#deps.db.read.all(sql, [text, text.toLowerCase()]).map(presentMailbox)
+  }
+
   /** The states of the given mailboxes, purged ones included. */
   statesOf(ids: readonly string[]): MailboxState[] {
     const rows = this.#deps.db.read.all<{ id: string; status: MailboxStatus; suspended_at: number | null }>(
@@ -164,15 +170,6 @@ export class MailboxReads {
     // The order of the index, so that SQLite does not sort.
     else row = first(`team_id = ? AND ${eligible} ORDER BY created_at, n`, of.teamId)
     return row && presentMailbox(row)
-  }
-
-  /** Mailboxes deleted at `before` (ms) or earlier that are not purged, the longest deleted first. */
-  toPurge(before: number, limit: number): string[] {
-    const rows = this.#deps.db.read.all<{ id: string }>(
-      'SELECT id FROM mailboxes WHERE deleted_at <= ? AND purged_at IS NULL ORDER BY deleted_at, n LIMIT ?',
-      [before, limit],
-    )
-    return rows.map(({ id }) => id)
   }
 
   /** The address of a mailbox, unless deleted, whose send scope contains that account or group. */

@@ -1,4 +1,4 @@
-// Creating, changing, suspending, deleting and purging mailboxes.
+// Creating, changing, suspending and deleting mailboxes.
 
 import type { Clock } from '../base/clock.ts'
 import type { WrongSpan } from '../base/clock-guard.ts'
@@ -6,7 +6,7 @@ import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { dropAliases } from './aliases.ts'
+import { dropAliases, forgetAliases } from './aliases.ts'
 import type { AppPasswords } from './app-passwords.ts'
 import { domainName } from './domain-name.ts'
 import type { Domains } from './domains.ts'
@@ -52,7 +52,8 @@ interface MailboxDeps {
 }
 
 /** Receives the current record inside the unit of work; throws to refuse. */
-type Check = (current: Mailbox, tx: Tx) => void
+export type MailboxCheck = (current: Mailbox, tx: Tx) => void
+type Check = MailboxCheck
 type Change = (mailbox: Mailbox, now: number, tx: Tx) => Mailbox
 
 /** The initial state of a mailbox. */
@@ -151,7 +152,7 @@ export class Mailboxes extends MailboxReads {
     })
   }
 
-  /** Marks a deleted mailbox as purged after its content is erased; only its address is kept, for the logs. */
+  /** Erases the settings of a deleted mailbox after its content; only its address is kept, for the logs. */
   async purge(id: string): Promise<void> {
     const { db, clock, keys, appPasswords, signIns, filters, sieveScripts } = this.#deps
     await db.write((tx) => {
@@ -161,6 +162,8 @@ export class Mailboxes extends MailboxReads {
       filters.drop(tx, id)
       sieveScripts.drop(tx, id)
       purgeForwardRequests(tx, id)
+      forgetAliases(tx, id)
+      tx.run('DELETE FROM mailbox_erasures WHERE mailbox_id = ?', [id])
       tx.run(
         `UPDATE mailboxes SET display_name = NULL, search_text = '', status_reason = NULL, script_key = NULL, purged_at = ?
          WHERE id = ? AND status = 'deleted'`,
@@ -182,7 +185,7 @@ export class Mailboxes extends MailboxReads {
   }
 
   /**
-   * Deletes a mailbox for good: revokes its keys and app passwords, frees its address and aliases immediately. Idempotent. The caller ends the sign-ins
+   * Deletes a mailbox, until it is restored or its content is erased: revokes its keys and app passwords, frees its address and aliases immediately. Idempotent. The caller ends the sign-ins
    * through it in the same unit of work.
    * @throws ProductError not_found
    */
@@ -247,10 +250,7 @@ export class Mailboxes extends MailboxReads {
     const { email, sendScope } = given
     const displayName = checkDisplayName(given.displayName ?? null)
     const quotaBytes = checkQuota(given.quotaBytes ?? OUTSIDE_QUOTA_DEFAULT_BYTES)
-    const at = domainName(email.slice(email.lastIndexOf('@') + 1))
-    const domain = at === null ? undefined : this.#deps.domains.ofTeam(tx, teamId, at)
-    if (domain !== undefined) refuseTaken(tx, domain.id, email)
-    this.#refuseOutside(tx, teamId, email)
+    this.refuseTakenOutside(tx, teamId, email)
     const now = this.#deps.clock.now()
     const base = { ...INITIAL, id: newId('mailbox'), teamId, domainId: null, createdAt: now, updatedAt: now }
     const mailbox: Mailbox = { ...base, email, displayName, quotaBytes, sendScope }
@@ -291,6 +291,14 @@ export class Mailboxes extends MailboxReads {
   /** Sets the active Sieve script of a mailbox. @param key hash of its text; null for none */
   setScript(tx: Tx, id: string, key: string | null): void {
     tx.run('UPDATE mailboxes SET script_key = ? WHERE id = ?', [key, id])
+  }
+
+  /** Refuses the address of an outside account that a mailbox of the team, or an alias of one, has. @throws ProductError conflict */
+  refuseTakenOutside(tx: Tx, teamId: string, email: string): void {
+    const at = domainName(email.slice(email.lastIndexOf('@') + 1))
+    const domain = at === null ? undefined : this.#deps.domains.ofTeam(tx, teamId, at)
+    if (domain !== undefined) refuseTaken(tx, domain.id, email)
+    this.#refuseOutside(tx, teamId, email)
   }
 
   /** @throws ProductError conflict for the address of an outside account that is a mailbox of the team */

@@ -153,6 +153,22 @@ export class Identities {
     })
   }
 
+  /** Gives the identities of an address, and of it with a `+tag`, the new address of the mailbox. Both lower-case. */
+  readdressIn(tx: Tx, account: Account, before: string, after: string): void {
+    const [from, to] = [before.lastIndexOf('@'), after.lastIndexOf('@')]
+    const isOf = ({ email }: Row) =>
+      email === before || (email.startsWith(`${before.slice(0, from)}+`) && email.endsWith(before.slice(from)))
+    const rows = rowsOf(tx, account.n).filter(isOf)
+    if (rows.length === 0) return
+    for (const { n, email } of rows) {
+      const tag = email.slice(from, email.lastIndexOf('@'))
+      const address = `${after.slice(0, to)}${tag}${after.slice(to)}`
+      tx.run('UPDATE identities SET email = ?, updated_at = ? WHERE n = ?', [address, this.#deps.clock.now(), n])
+    }
+    const recorded = rows.map((row) => changeOf(row, 'updated'))
+    this.#recordChanges(tx, account, recorded)
+  }
+
   /** Deletes the identities of a deleted account. @returns how many. See `PurgeStep`. */
   purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
     const { changes } = tx.run('DELETE FROM identities WHERE account = ?', [account.n])

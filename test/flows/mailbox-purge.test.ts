@@ -29,10 +29,18 @@ const DAY_MS = 86_400_000
 /** Rows of a mailbox with their own retention: its address for the logs, the logs, metrics, and webhook deliveries. */
 const STAYS = ['mailboxes', 'accounts', 'inbound_log', 'emails', 'deliveries', 'events', 'mail_counts']
 /**
- * What mailboxes of these tests never have: an agent behind them, more than 10,000 changes of a type, and an outside account whose server
- * was reached (outside-states.test.ts).
+ * What mailboxes of these tests never have before they are deleted: an agent behind them, more than 10,000 changes of a type, an outside account
+ * whose server was reached (outside-states.test.ts), and what only deleted mailboxes have.
  */
-const NEVER = ['agent_registrations', 'change_floors', 'remote_folders', 'remote_messages', 'remote_intents']
+const NEVER = [
+  'deleted_aliases',
+  'mailbox_erasures',
+  'agent_registrations',
+  'change_floors',
+  'remote_folders',
+  'remote_messages',
+  'remote_intents',
+]
 
 type Box = Awaited<ReturnType<TestTeam['mailbox']>>
 

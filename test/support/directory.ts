@@ -64,7 +64,8 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const administration = openAdministration({
     ...{ db, config, directory, log: openLog('silent') },
     store: {
-      ...{ openAccount, quotas: { recordStorageLimitChange: () => {} } },
+      ...{ openAccount, purge: { next: async () => 0 }, quotas: { recordStorageLimitChange: () => {} } },
+      identities: { readdressIn: () => {} },
       ...{ accounts: { byMailbox: () => undefined }, folders: { byId: () => undefined } },
     },
     sync: {
@@ -81,12 +82,16 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
         removeOwnedIn: noProvider,
         secretsOf: () => ({ smtpPassword: null, refreshToken: null }),
       },
-      queuedMessages: { cancelOf: async () => {} },
+      queuedMessages: { cancelOf: async () => {}, drain: async () => 0 },
       sesIdentities: { look: async () => null },
       systemMail: { prepare: async () => ({ sendIn: () => {} }) },
       suppressions: { of: () => new Set(), stopsOwnMail: () => false },
     },
-    agents: { endSignInsThrough: () => {} },
+    agents: {
+      endSignInsThrough: () => {},
+      registrations: { byId: () => undefined },
+      tokens: { revokeOf: () => {} },
+    },
     people: { welcomeMailbox: () => {}, forgetMailbox: () => {} },
   })
   const appliance: TestDirectory = {

@@ -6,9 +6,9 @@ import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { AliasJson, presentAlias } from '../schemas/alias.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
+import { EMAIL_TEXT_MAX } from '../schemas/mailbox.ts'
 import { record } from '../schemas/record.ts'
 import { mailboxOf } from './mailbox-of.ts'
-import { EMAIL_TEXT_MAX } from './mailboxes.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })

@@ -13,6 +13,6 @@ export function mailboxMatch(app: Context, id: string, request: RequestFacts): (
   const usage = usageOf(app, [id])
   return (current, tx) => {
     const facts = factsOf(app, [id], tx)
-    request.matches(presentMailboxAdmin(current, usage.get(id), facts(id)))
+    request.matches(presentMailboxAdmin(current, usage.get(id), facts(current)))
   }
 }

@@ -20,6 +20,7 @@ import { presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import {
+  EMAIL_TEXT_MAX,
   LISTED_PEOPLE_MAX,
   ListedMailbox,
   MailboxAdmin,
@@ -35,8 +36,6 @@ import { prepareNotices } from './credential-notices.ts'
 import { mailboxMatch } from './mailbox-match.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
-/** Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted. */
-export const EMAIL_TEXT_MAX = 320
 /** Opens mailboxes to people, and shows to whom they are open. */
 const MANAGE = 'mailbox.admin.manage'
 
@@ -47,7 +46,8 @@ const listMailboxes = route({
     operation: 'listMailboxes',
     tag: 'Mailboxes',
     summary: 'List mailboxes, newest first',
-    description: 'Active and suspended mailboxes unless `status` is given.',
+    description:
+      'Active and suspended mailboxes unless `status` is given. Those with the status `deleted` can be restored.',
     errors: ['insufficient_permissions'],
   },
   access: { as: 'team', permission: 'mailbox.admin.read' },
@@ -67,7 +67,7 @@ const listMailboxes = route({
     const [statuses, search] = [status && [status], searchOf(query)]
     if (query.include !== undefined) requireManaging(principal.permissions)
     const page = await mailboxes.list(principal.teamId, { statuses, domainId, search, isAgent, limit, after })
-    const items = present(app, page.items)
+    const items = presentMailboxes(app, page.items)
     return { items: query.include === undefined ? items : withPeople(app, principal.teamId, items), next: page.next }
   },
 })
@@ -170,7 +170,7 @@ const createMailbox = route({
       await (await prepareNotices(app, principal, mailbox, 'An API key'))()
       request.opens(openedByMailboxKey(mailbox.email, key.record.permissions))
     }
-    const [shown] = present(app, [mailbox])
+    const [shown] = presentMailboxes(app, [mailbox])
     const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${mailbox.id}` } })
   },
@@ -190,7 +190,7 @@ const readMailbox = route({
   handle({ params: { mailbox_id }, principal, app }) {
     const mailbox = app.directory.mailboxes.get(principal.teamId, mailbox_id)
     if (mailbox === undefined) throw notFound('mailbox')
-    const [shown] = present(app, [mailbox])
+    const [shown] = presentMailboxes(app, [mailbox])
     return shown
   },
 })
@@ -222,7 +222,7 @@ const updateMailbox = route({
     const used = usage.get(id)?.usedBytes ?? 0
     const matches = mailboxMatch(app, id, request)
     const mailbox = await app.administration.mailboxes.update(principal.teamId, id, change, used, matches)
-    const [shown] = present(app, [mailbox])
+    const [shown] = presentMailboxes(app, [mailbox])
     return shown
   },
 })
@@ -254,7 +254,7 @@ const suspendMailbox = route({
   async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
     const matches = mailboxMatch(app, id, request)
     const suspended = await app.directory.mailboxes.suspend(principal.teamId, id, body.reason, matches)
-    const [shown] = present(app, [suspended])
+    const [shown] = presentMailboxes(app, [suspended])
     return shown
   },
 })
@@ -277,7 +277,7 @@ const reactivateMailbox = route({
       matches(current, tx)
       mayLive(current, tx)
     })
-    const [shown] = present(app, [reactivated])
+    const [shown] = presentMailboxes(app, [reactivated])
     return shown
   },
 })
@@ -300,7 +300,7 @@ const deleteMailbox = route({
     tag: 'Mailboxes',
     summary: 'Delete a mailbox, its keys and aliases; its addresses are free immediately',
     description:
-      'The content is erased after `DELETED_MAILBOX_RETENTION_DAYS`; after that the mailbox is not found. Until then deleting it ' +
+      'Until `restorable_until` an owner can restore it; then its content is erased and the mailbox is not found. Until then deleting it ' +
       'again succeeds. The mailbox whose address an owner of the team signs in with is deleted with the authority of an owner only (403).',
   },
   access: { as: 'team', permission: 'mailbox.admin.delete', fresh: true },
@@ -344,11 +344,11 @@ function inputOf(body: Static<typeof MailboxCreate>): MailboxInput {
   }
 }
 
-function present(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
+export function presentMailboxes(app: Context, mailboxes: readonly Mailbox[]): MailboxAdmin[] {
   const ids = mailboxes.map(({ id }) => id)
   const usage = usageOf(app, ids)
   const facts = factsOf(app, ids)
-  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), facts(mailbox.id)))
+  return mailboxes.map((mailbox) => presentMailboxAdmin(mailbox, usage.get(mailbox.id), facts(mailbox)))
 }
 
 export const mailboxes = [

@@ -11,9 +11,12 @@ import { record } from './record.ts'
 import { presentSendScope, SendScopeJson } from './send-scope.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
+/** Longer than any address, so that an address with non-ASCII letters is checked after its domain has been converted. */
+export const EMAIL_TEXT_MAX = 320
+
 export const MailboxStatus = Words(
   ['active', 'suspended', 'deleted'],
-  'A suspended mailbox can be read, but neither receives nor sends. `deleted` is final.',
+  'A suspended mailbox can be read, but neither receives nor sends. A deleted one can be restored until `restorable_until`.',
 )
 
 const OWN_MEMBERS = {
@@ -72,6 +75,7 @@ export const MailboxAdmin = record(
     updated_at: TimeOf('When its settings last changed.'),
     suspended_at: TimeOrNull('When it was suspended; null while it is not.'),
     deleted_at: TimeOrNull('When it was deleted; null while it is not.'),
+    restorable_until: TimeOrNull('Until when a deleted mailbox can be restored; then its content is erased.'),
   },
   {
     ...EXAMPLE,
@@ -87,6 +91,7 @@ export const MailboxAdmin = record(
     updated_at: '2030-01-02T03:04:05.000Z',
     suspended_at: null,
     deleted_at: null,
+    restorable_until: null,
   },
 )
 export type MailboxAdmin = Static<typeof MailboxAdmin>
@@ -96,6 +101,31 @@ export const NewMailbox = record('NewMailbox', 'A new mailbox, with its first AP
   api_key: Type.Optional(NewApiKey),
 })
 export type NewMailbox = Static<typeof NewMailbox>
+
+export const RestoredMailbox = record('RestoredMailbox', 'A mailbox that was restored.', {
+  ...MailboxAdmin.properties,
+  lost_aliases: Type.Array(Type.String(), {
+    description:
+      'Aliases that it cannot have again: another mailbox has the address, or the team has no such verified domain.',
+  }),
+})
+export type RestoredMailbox = Static<typeof RestoredMailbox>
+
+export const MailboxRestore = record(
+  'MailboxRestore',
+  'Where it is restored.',
+  {
+    email: Type.Optional(
+      Type.String({
+        minLength: 3,
+        maxLength: EMAIL_TEXT_MAX,
+        description:
+          'Another address at a verified domain of the team, for one that is in use now; default: the previous one.',
+      }),
+    ),
+  },
+  { email: 'ana.old@shop.example' },
+)
 
 /** People of one mailbox in a list. */
 export const LISTED_PEOPLE_MAX = 3
@@ -136,7 +166,7 @@ export function presentMailbox(mailbox: Mailbox, account: Account | undefined): 
 export function presentMailboxAdmin(
   mailbox: Mailbox,
   account: Account | undefined,
-  facts: { keys: number; appPasswords: number; remoteAccountId?: string | null },
+  facts: { keys: number; appPasswords: number; remoteAccountId?: string | null; restorableUntil?: number | null },
 ): MailboxAdmin {
   return {
     ...presentMailbox(mailbox, account),
@@ -152,5 +182,6 @@ export function presentMailboxAdmin(
     updated_at: isoTime(mailbox.updatedAt),
     suspended_at: isoTimeOrNull(mailbox.suspendedAt),
     deleted_at: isoTimeOrNull(mailbox.deletedAt),
+    restorable_until: isoTimeOrNull(facts.restorableUntil ?? null),
   }
 }

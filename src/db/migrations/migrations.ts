@@ -56,6 +56,7 @@ import { linkAskers } from './0053-link-askers.ts'
 import { forwardLimits } from './0054-forward-limits.ts'
 import { agentNetworks } from './0055-agent-networks.ts'
 import { removedMessages } from './0056-removed-messages.ts'
+import { deletedMailboxes } from './0057-deleted-mailboxes.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -118,5 +119,6 @@ export const mailMigrations = [
   forwardLimits,
   agentNetworks,
   removedMessages,
+  deletedMailboxes,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

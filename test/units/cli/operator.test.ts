@@ -32,6 +32,9 @@ const COMMANDS: Record<string, string> = {
   createTeam: 'team create',
   updateAnyTeam: 'team update',
   createTeamKey: 'key create',
+  listDeletedMailboxes: 'mailbox list',
+  restoreTeamMailbox: 'mailbox restore',
+  eraseTeamMailbox: 'mailbox erase',
   createCredit: 'team credit',
   listAllLimitRequests: 'limit-request list',
   approveLimitRequest: 'limit-request approve',
@@ -160,6 +163,12 @@ test('mailboxes and domains are listed; mailboxes are suspended, let work again 
     id,
   )
   await cli.refused(['mailbox', 'delete', 'ana@shop.test'], 'There is no mailbox ana@shop.test')
+  const restored = await cli.json('mailbox', 'restore', 'ana@shop.test', '--email', 'anna@shop.test')
+  assert.deepEqual([restored.id, restored.email, restored.status], [id, 'anna@shop.test', 'active'])
+  await cli.refused(['mailbox', 'restore', id], `There is no deleted mailbox ${id}`)
+  await cli.json('mailbox', 'delete', 'anna@shop.test')
+  assert.deepEqual(await cli.json('mailbox', 'erase', id), { id, deleted: true })
+  assert.deepEqual(await cli.json('mailbox', 'list', '--team', 'Shop', '--status', 'deleted'), [])
   assert.deepEqual(
     await cli.json('domain', 'list', '--team', 'Shop'),
     (await appliance.get('/domains', team.key)).body.data,

@@ -131,6 +131,51 @@ export const addressStories: readonly Story[] = [
     },
   },
   {
+    name: 'a deleted mailbox is restored under another address, and erased',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      const { id } = await web.team.mailbox('wrong@harbour.test')
+      await tab.goTo(`/console/${web.ids.team}/mailboxes/${id}/settings`)
+      const remove = async (email: string) => {
+        await page.getByRole('button', { name: 'Delete mailbox' }).click()
+        const dialog = page.getByRole('dialog')
+        await dialog.getByText('can restore it').waitFor()
+        await dialog.getByRole('textbox').fill(email)
+        await dialog.getByRole('button', { name: 'Delete mailbox' }).click()
+        await page.waitForURL(/mailboxes$/)
+      }
+      await remove('wrong@harbour.test')
+      await web.team.mailbox('wrong@harbour.test')
+      await page.getByRole('button', { name: 'Status' }).click()
+      await page.getByRole('menuitemradio', { name: 'Deleted' }).click()
+      await page.getByRole('link', { name: 'wrong@harbour.test' }).click()
+      await page.getByText('It can be restored until').waitFor()
+      await tab.check('a deleted mailbox')
+      await page.getByRole('button', { name: 'Restore' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Restore' }).click()
+      await dialog.getByText('The address is already in use.').waitFor()
+      assert.equal(tab.forgive(/409/), 1)
+      await tab.check('the dialog that restores a mailbox')
+      await dialog.getByLabel('Address').fill('right@harbour.test')
+      await dialog.getByRole('button', { name: 'Restore' }).click()
+      await page.getByText('right@harbour.test restored').waitFor()
+      await page.getByRole('link', { name: 'Settings' }).click()
+      await remove('right@harbour.test')
+      await tab.goTo(`/console/${web.ids.team}/mailboxes/${id}`)
+      await page.getByRole('button', { name: 'Erase now' }).click()
+      await dialog.getByRole('textbox').fill('right@harbour.test')
+      await dialog.getByRole('button', { name: 'Erase now' }).click()
+      await page.getByText('right@harbour.test erased').waitFor()
+      assert.equal((await web.appliance.get(`/mailboxes/${id}`, web.team.key)).status, 404)
+      // The page that is left may read the mailbox once more.
+      tab.forgive(/404/)
+      tab.hasNoComplaints('deleted mailboxes')
+      await tab.close()
+    },
+  },
+  {
     name: 'the settings of a mailbox keep what is typed while messages arrive, and are saved then',
     async run(web) {
       const tab = await web.open(web.owner)

@@ -16,6 +16,7 @@ import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { outside } from '../../words/en/outside.ts'
 import { useTeam } from '../team.ts'
 import { Aliases } from './aliases.tsx'
+import { Deleted } from './deleted.tsx'
 import { Grants } from './grants.tsx'
 import { Used } from './mailboxes.tsx'
 import { OutsideState } from './outside.tsx'
@@ -41,15 +42,6 @@ export function Mailbox() {
 
 function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab: TabName }) {
   const team = useTeam()
-  const requests = useMemo(() => byRole(team, mailbox), [team, mailbox.id])
-  const names = (Object.keys(words.tabs) as TabName[]).filter(
-    (name) => mailbox.domain_id !== null || !HOSTED_ONLY.includes(name),
-  )
-  const tabs = names.map((name) => ({
-    name,
-    label: words.tabs[name],
-    href: team.href('mailboxes', mailbox.id, name),
-  }))
   return (
     <Page
       title={mailbox.email}
@@ -65,6 +57,24 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
           : []),
       ]}
     >
+      {mailbox.status === 'deleted' ? <Deleted mailbox={mailbox} /> : <Tabbed mailbox={mailbox} tag={tag} tab={tab} />}
+    </Page>
+  )
+}
+
+function Tabbed({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab: TabName }) {
+  const team = useTeam()
+  const requests = useMemo(() => byRole(team, mailbox), [team, mailbox.id])
+  const names = (Object.keys(words.tabs) as TabName[]).filter(
+    (name) => mailbox.domain_id !== null || !HOSTED_ONLY.includes(name),
+  )
+  const tabs = names.map((name) => ({
+    name,
+    label: words.tabs[name],
+    href: team.href('mailboxes', mailbox.id, name),
+  }))
+  return (
+    <>
       {mailbox.remote_account_id !== null && <OutsideState id={mailbox.remote_account_id} />}
       {mailbox.status === 'suspended' && <ToneLine tone="warn">{words.suspended}</ToneLine>}
       <Tabs label={mailbox.email} tabs={tabs} current={tab} />
@@ -74,7 +84,7 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}
       {tab === 'settings' && <Settings mailbox={mailbox} tag={tag} />}
-    </Page>
+    </>
   )
 }
 

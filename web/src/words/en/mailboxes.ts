@@ -140,7 +140,24 @@ export const mailboxes = {
   delete: 'Delete mailbox',
   deleteTitle: (email: string) => `Delete ${email}?`,
   deleteText: (count: number) =>
-    `Its ${plural(count, 'message', 'messages')} can be restored by the operator for 30 days. Mail to it is refused from now on.`,
+    `Mail to it is refused from now on, and its keys and app passwords end. An owner of the team can restore it with its ${plural(count, 'message', 'messages')} under Mailboxes, Status: Deleted, until the date shown there.`,
   deleted: (email: string) => `${email} deleted`,
+  // A deleted one
+  deletedNote: (until: string) => `Deleted. It can be restored until ${until}; then its messages are erased.`,
+  restoreNote:
+    'Restored, it has its messages, folders and settings. Its keys and app passwords stay revoked, its forwards ended, and people are given access again.',
+  restoreByOwner: 'An owner of the team restores or erases it.',
+  restore: 'Restore',
+  restoreTitle: (email: string) => `Restore ${email}?`,
+  restoreText: 'It receives and sends again.',
+  restoreAddressHint: 'Choose another one when it is in use.',
+  restored: (email: string) => `${email} restored`,
+  restoredWithout: (email: string, aliases: readonly string[]) =>
+    `${email} restored, without the aliases ${aliases.join(', ')}: they are in use`,
+  erase: 'Erase now',
+  eraseTitle: (email: string) => `Erase ${email}?`,
+  eraseText: (count: number) =>
+    `Its ${plural(count, 'message is', 'messages are')} erased at once. Nobody can restore them.`,
+  erased: (email: string) => `${email} erased`,
   id: 'Id',
 }
