@@ -123,7 +123,7 @@ export class MailboxAdministration {
         scopeOf: (scope) => withoutForeign(scope, this.#deps.outbound.foreignIn(tx, teamId, scope)),
         check: (current) => {
           check?.(current, tx)
-          this.#endAgentTokens(tx, current)
+          if (current.status === 'deleted') this.#endAgentTokens(tx, current)
         },
       })
       const { mailbox, before } = restored

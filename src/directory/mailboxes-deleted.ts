@@ -53,8 +53,7 @@ export class DeletedMailboxes {
    * @throws ProductError not_found (also once it is due to be erased), conflict (not deleted, the address is in use), validation_error
    */
   restoreIn(tx: Tx, teamId: string, id: string, { email, scopeOf, check }: Restoration): RestoredMailbox {
-    const before = this.#require(tx, teamId, id)
-    check?.(before, tx)
+    const before = this.#require(tx, teamId, id, check)
     const address = this.#addressOf(tx, before, email)
     const now = this.#deps.clock.now()
     const isOutside = before.domainId === null
@@ -82,8 +81,7 @@ export class DeletedMailboxes {
    * @throws ProductError not_found, conflict (not deleted)
    */
   eraseIn(tx: Tx, teamId: string, id: string, check?: MailboxCheck): Mailbox {
-    const mailbox = this.#require(tx, teamId, id)
-    check?.(mailbox, tx)
+    const mailbox = this.#require(tx, teamId, id, check)
     this.#begin(tx, [id])
     return mailbox
   }
@@ -119,9 +117,10 @@ export class DeletedMailboxes {
     }
   }
 
-  #require(tx: Tx, teamId: string, id: string): Mailbox {
+  #require(tx: Tx, teamId: string, id: string, check?: MailboxCheck): Mailbox {
     const mailbox = this.#deps.mailboxes.getIn(tx, teamId, id)
     if (mailbox === undefined) throw notFound('mailbox')
+    check?.(mailbox, tx)
     const until = this.restorableUntil(mailbox)
     if (until === null) throw conflict('The mailbox is not deleted.')
     if (until <= this.#deps.clock.now()) throw notFound('mailbox')

@@ -50,7 +50,7 @@ const operations = documents.flatMap(operationsOf).filter(({ operationId }) => !
 const walker = new Walker(appliance)
 const team = await appliance.team()
 /** Of the mailbox the story makes, and of the agent. */
-const secrets = { mailbox: '', mailboxKey: '', agent: '', assertion: '', proof: '' }
+const secrets = { mailbox: '', mailboxId: '', mailboxKey: '', agent: '', assertion: '', proof: '' }
 const agentRequest = { mailbox_local_part: 'scout', client_name: 'Scout', idempotency_key: randomUUID() }
 
 /** A message of the mailbox that leaves tomorrow. @returns its id */
@@ -141,6 +141,8 @@ const known: Record<string, () => Own | Promise<Own>> = {
     await appliance.call('PUT', path, team.key, { access: 'reader' })
     return { path: { mailbox_id: mailbox.id, member_id: member.id } }
   },
+  restoreMailbox: deletedMailbox,
+  eraseMailbox: deletedMailbox,
   retryDelivery: waitingDelivery,
   cancelDelivery: waitingDelivery,
   resendDelivery: () => deliveryOf({ kind: 'expired', reply: REPLY }),
@@ -169,8 +171,16 @@ const known: Record<string, () => Own | Promise<Own>> = {
 const afterwards: Record<string, (body: Json) => Promise<void> | void> = {
   async createMailbox({ data: { id, email, api_key } }) {
     secrets.mailbox = api_key.key
+    secrets.mailboxId = id
     walker.know('/mailboxes', id)
     await receive(appliance, { to: email })
+  },
+  async restoreMailbox({ data: { id } }) {
+    data(await appliance.call('DELETE', `/mailboxes/${id}`, team.key))
+    walker.know('/mailboxes', secrets.mailboxId)
+  },
+  eraseMailbox() {
+    walker.know('/mailboxes', secrets.mailboxId)
   },
   async createAgentChallenge({ challenge }) {
     secrets.proof = await proofOf(challenge)
@@ -201,7 +211,7 @@ before(async () => {
 const PHASES = [
   /^(create|register|issue|send|authorize|import)/,
   /^(invite|get|list|stream|lookup|discover|batchGet|test|verify|validate|parse)/,
-  /^(update|set|replace|activate|deactivate|suspend|reactivate|pause|resume|sync|confirm|copy|replay|resend|retry|rotate)/,
+  /^(update|set|replace|activate|deactivate|suspend|reactivate|pause|resume|sync|confirm|restore|erase|copy|replay|resend|retry|rotate)/,
   /^(cancel|revoke|delete)/,
 ]
 
@@ -229,6 +239,12 @@ async function state(operationId: string): Promise<string> {
 async function queryState(list: string): Promise<Own> {
   const { body } = await appliance.get(list, secrets.mailbox)
   return { query: { since_query_state: body.meta.query_state } }
+}
+
+async function deletedMailbox(): Promise<Own> {
+  const { id } = await team.mailbox(`deleted${clock.now()}@again.test`)
+  data(await appliance.call('DELETE', `/mailboxes/${id}`, team.key))
+  return { path: { mailbox_id: id } }
 }
 
 async function blobs(): Promise<Own> {
@@ -288,7 +304,9 @@ async function checkRead(operation: Operation, call: Own): Promise<void> {
 async function checkChange(operation: Operation, call: Own, resource: Operation): Promise<Record<string, string>> {
   // New sending accounts are checked by themselves.
   await appliance.settle()
-  const own: Own = KEYS_OF_MAILBOXES.has(operation.operationId) ? { path: { key_id: secrets.mailboxKey } } : {}
+  const own: Own = KEYS_OF_MAILBOXES.has(operation.operationId)
+    ? { path: { key_id: secrets.mailboxKey } }
+    : { path: call.path }
   const before = await tagOf(resource, own)
   for (const stale of ['W/"stale"', '"stale", W/"older"']) {
     const reply = await walker.attempt(operation, { ...call, headers: { ...call.headers, 'if-match': stale } })
