@@ -7,6 +7,7 @@ import { mailboxPurge } from '../../src/jobs/mailbox-purge.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type PersonClient, signInMember } from '../support/person.ts'
+import { sweepContent } from '../support/stored.ts'
 import { trace, tracesOf } from '../support/traces.ts'
 import { data, failure, issues, receive } from './expect.ts'
 
@@ -14,7 +15,10 @@ const DAY_MS = 86_400_000
 
 const clock = new ManualClock()
 const appliance = await startAppliance({ clock, env: { DELETED_MAILBOX_RETENTION_DAYS: '5' } })
-after(() => appliance.close())
+after(async () => {
+  await sweepContent(appliance, clock)
+  await appliance.close()
+})
 const team = await appliance.team('Shop')
 await team.domain('shop.test')
 const { secret: operatorKey } = await appliance.app.directory.operatorKeys.issue('test')
