@@ -1,7 +1,6 @@
 // Decides whether an automatic reply may be sent, and to which address: never to automatic senders, lists, role addresses or forged senders (RFC 3834, RFC 5230 §4.6).
 
 import { MAILBOX_MAX, parseMailbox } from './address.ts'
-import { areRelated } from './display-name.ts'
 import type { AuthVerdict, MessageTraits, ParsedMessage } from './message.ts'
 
 /** Facts about a message that decide whether it gets an automatic reply. */
@@ -37,12 +36,16 @@ export function answerAddress(mailFrom: string, { message, traits, verdict }: An
   return isAuthentic(sender.domain, verdict) ? sender.email : null
 }
 
-/** Whether the domain of the envelope sender is authenticated: by SPF, or by the author, of the same domain or of one below or above it. */
+/**
+ * Whether the domain of the envelope sender is authenticated: by SPF, or by an author of the same domain or of one above it. An author below
+ * it, such as a customer of a provider with a subdomain, does not speak for the domain.
+ */
 function isAuthentic(domain: string, { spf, spfDomain, dmarc, fromAligned, fromDomain }: AuthVerdict): boolean {
   if (dmarc === 'fail') return false
   const name = domain.toLowerCase()
   if (spf === 'pass' && spfDomain.toLowerCase() === name) return true
-  return fromAligned && areRelated(fromDomain.toLowerCase(), name)
+  const author = fromDomain.toLowerCase()
+  return fromAligned && (name === author || name.endsWith(`.${author}`))
 }
 
 /** Keys under which a replied-to sender is remembered, lower-case: the author too, because VERP envelope senders differ each time. */

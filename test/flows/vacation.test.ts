@@ -18,11 +18,14 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const clock = new ManualClock()
 const remote = await startMailServer()
+/** Replies to these would arrive: only the rules keep them from being sent. */
+const MX = [{ priority: 10, exchange: 'mx.customer.example' }]
 const zone = {
+  'unknown.example': { MX },
   'customer.example': { MX: [{ priority: 10, exchange: 'mx.customer.example' }], TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
   'mx.customer.example': { A: ['127.0.0.1'] },
-  'strict.example': { TXT: ['v=spf1 -all'] },
-  'forged.example': { TXT: ['v=spf1 ip4:192.0.2.1 ~all'] },
+  'strict.example': { MX, TXT: ['v=spf1 -all'] },
+  'forged.example': { MX, TXT: ['v=spf1 ip4:192.0.2.1 ~all'] },
   '_dmarc.forged.example': { TXT: ['v=DMARC1; p=none'] },
   'bounce.mx.mailstead.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
 }

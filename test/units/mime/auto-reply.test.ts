@@ -53,11 +53,19 @@ describe('an answer goes to the envelope sender', () => {
   for (const verdict of [
     { spf: 'none', fromAligned: true },
     { spf: 'fail', dmarc: 'pass', fromAligned: true },
-    { spf: 'none', fromAligned: true, fromDomain: 'mail.customer.example' },
     { dmarc: 'temperror' },
   ] as const) {
     test(`with ${JSON.stringify(verdict)}`, () => assert.equal(answerAddress(BOB, mail([], verdict)), BOB))
   }
+
+  test('in a domain below that of an authenticated author', () => {
+    const bounces = 'b1@mail.customer.example'
+    assert.equal(answerAddress(bounces, mail([], { spf: 'none', fromAligned: true })), bounces)
+    const below = { spf: 'none', fromAligned: true, fromDomain: 'mail.customer.example' } as const
+    assert.equal(answerAddress(BOB, mail([], below)), null, 'not in one above it')
+    const beside = { spf: 'none', fromAligned: true, fromDomain: 'ustomer.example' } as const
+    assert.equal(answerAddress(BOB, mail([], beside)), null)
+  })
 })
 
 describe('nobody is answered', () => {
