@@ -158,17 +158,22 @@ export class Notices {
   }
 }
 
+/** The reply of an SMTP server begins with its code; our own sentences and the answers of provider APIs do not. */
+const SMTP_REPLY = /^[245]\d\d(?![\d.])/
+/** An enhanced status code before a sentence (RFC 3463). */
+const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
+
 function failedOf({ to, statusReason, lastReply, updatedAt }: DeliveryState): FailedRecipient {
   const [word = '', ...rest] = (statusReason ?? '').split(': ')
   const { status, reason } = REASONS.get(word) ?? UNKNOWN
-  const isSaid = word.startsWith('bounced') || word === 'expired'
-  const said = isSaid ? (lastReply ?? rest.join(': ')) : ''
-  const code = word.startsWith('bounced') ? findCodes(said).enhancedCode : null
-  return {
-    email: to,
-    status: code ?? status,
-    reason: isSaid ? reason : clean([reason, ...rest].join(' '), REASON_MAX),
-    diagnostic: said,
-    lastAttemptAt: updatedAt,
-  }
+  const hasReply = word.startsWith('bounced') || word === 'expired'
+  const text = hasReply ? (lastReply ?? rest.join(': ')) : ''
+  const code = word.startsWith('bounced') ? findCodes(text).enhancedCode : null
+  const recipient = { email: to, status: code ?? status, lastAttemptAt: updatedAt }
+  if (SMTP_REPLY.test(text)) return { ...recipient, reason, diagnostic: text }
+  // RFC 3464 §2.3.6: a diagnostic code of the type smtp is the reply of an SMTP server. Without one nobody refused the message.
+  const sentences = hasReply
+    ? [word === 'bounced' && text !== '' ? '' : reason, text.replace(ENHANCED, '')]
+    : [reason, ...rest]
+  return { ...recipient, reason: clean(sentences.join(' ').trim(), REASON_MAX), diagnostic: '' }
 }

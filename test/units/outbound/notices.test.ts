@@ -100,6 +100,23 @@ test('a rejection says why in words; what is no longer there cannot be given bac
   assert.match(stopped!.text, /\r\nStatus: 5\.7\.1\r\n/)
 })
 
+test('where no server was asked, the report has our sentence, no reply, and no server that refused', async () => {
+  const email = await appliance.accepted(['x@nowhere.test', 'y@slow.test'], ana)
+  const unknown: Outcome = {
+    ...(bounced('') as Extract<Outcome, { kind: 'bounced' }>),
+    reply: { smtpCode: null, enhancedCode: '5.1.2', text: 'There is no domain nowhere.test.' },
+  }
+  const slow = { smtpCode: null, enhancedCode: null, text: 'DNS does not answer for slow.test.' }
+  await fail(email, [unknown, { kind: 'expired', reply: slow }])
+  assert.equal(await notices.run(), 1)
+  // Long lines are quoted-printable.
+  const text = (await waiting()).at(-1)!.text.replaceAll('=\r\n', '')
+  assert.match(text, / {2}x@nowhere\.test\r\n {4}There is no domain nowhere\.test\.\r\n\r\n/)
+  assert.match(text, /No mail server accepted it for two days\. DNS does not answer for slow\.test\./)
+  assert.match(text, /\r\nStatus: 5\.1\.2\r\n/)
+  assert.doesNotMatch(text, /refused it|remote server replied|Diagnostic-Code/)
+})
+
 test('nobody is told of mail from a root key, of a cancelled one, or in a mailbox that is gone', async () => {
   const before = (await waiting()).length
   await fail(await appliance.accepted(['x@out.test']), [bounced('no')])
