@@ -81,8 +81,10 @@ const BUNDLE_ALWAYS = ['flows/webhooks', 'flows/demo', 'flows/connected-accounts
 const SOURCES_ALWAYS = [
   'flows/imap-messages',
   'flows/outside-consent',
+  'flows/outside-differences',
   'flows/outside-losses',
   'flows/outside-removals',
+  'flows/outside-skipped',
   'flows/outside-states',
 ]
 

@@ -72,6 +72,13 @@ async function deliveryOf(outcome: Outcome): Promise<Own> {
   return { key: team.key }
 }
 
+/** A key of the mailbox that is the account, which was made with it. */
+async function keyOfMirror(): Promise<Own> {
+  const [{ mailbox_id: id }] = data<[Json]>(await appliance.get('/remote-accounts', team.key))
+  const key = data<Json>(await appliance.call('POST', `/mailboxes/${id}/api-keys`, team.key, { name: 'x' }), 201)
+  return { key: key.key }
+}
+
 /** A removal of an outside account that waits for a decision. */
 async function holdRemoval(): Promise<Own> {
   const [{ id }] = data<[Json]>(await appliance.get('/remote-accounts', team.key))
@@ -109,12 +116,8 @@ const known: Record<string, () => Own | Promise<Own>> = {
   copyMessages: copies,
   // The servers of the example's address cannot be found here.
   createRemoteAccount: () => ({ body: { imap_host: 'imap.example.com', imap_port: 993, imap_protocol: 'ssl' } }),
-  // The mailbox that is the account was made with it.
-  async getMailboxRemoteAccount() {
-    const [{ mailbox_id: id }] = data<[Json]>(await appliance.get('/remote-accounts', team.key))
-    const key = data<Json>(await appliance.call('POST', `/mailboxes/${id}/api-keys`, team.key, { name: 'x' }), 201)
-    return { key: key.key }
-  },
+  getMailboxRemoteAccount: keyOfMirror,
+  restoreMailboxRemovedMessages: keyOfMirror,
   // No removal is held back by itself.
   confirmRemoteRemoval: holdRemoval,
   cancelRemoteRemoval: holdRemoval,
@@ -272,6 +275,8 @@ const LEAVE_AS_IT_IS = new Set([
   ...['createMailboxForward', 'updateMailboxForward', 'deleteMailboxForward', 'sendMailboxForwardConfirmation'],
   ...['inviteMember', 'updateMember', 'deleteMember', 'deleteMemberSessions', 'deleteMemberCredentials'],
   ...['createReplyDraft', 'createForwardDraft', 'setMailboxPerson', 'deleteMailboxPerson'],
+  // They put messages into folders.
+  ...['restoreRemovedMessages', 'restoreMailboxRemovedMessages'],
 ])
 /** Keys of mailboxes have a tag of their own, at another path. */
 const KEYS_OF_MAILBOXES = new Set(['rotateMailboxKey', 'deleteMailboxKey'])
@@ -334,12 +339,13 @@ for (const operation of inOrder(operations)) {
     const since: Record<string, string> = isSince ? { since_state: await state(operationId) } : {}
     const call: Own = { key: keyFor(operation), ...own, query: { ...since, ...own.query } }
     const resource = changedBy(operation)
-    const before = LEAVE_AS_IT_IS.has(operationId) ? await tagOf(resource!) : null
+    const reading: Own = own.key === undefined ? {} : { key: own.key }
+    const before = LEAVE_AS_IT_IS.has(operationId) ? await tagOf(resource!, reading) : null
     if (takes(operation, 'If-Match')) call.headers = await checkChange(operation, call, resource!)
     const isOnce = parameters.some(({ name }) => name === 'Idempotency-Key')
     const reply = isOnce ? await walker.callAtOnce(operation, call, 50) : await walker.call(operation, call)
     await afterwards[operationId]?.(reply.body)
-    if (before !== null) assert.equal(await tagOf(resource!), before, 'the resource above is as it was')
+    if (before !== null) assert.equal(await tagOf(resource!, reading), before, 'the resource above is as it was')
     if (tagged.includes(operation)) await checkRead(operation, call)
   })
 }
