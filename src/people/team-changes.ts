@@ -37,7 +37,7 @@ const BY_ACTION: readonly (readonly [RegExp, TeamChange])[] = [
   [/Member|Team$/, 'members'],
   [/Agent|Approval|Invite/, 'agents'],
   [/ApiKey|ConsoleKey|TeamKey/, 'keys'],
-  [/Mailbox|Alias|Forward|AppPassword|Remote/, 'mailboxes'],
+  [/Mailbox|Alias|Forward|AppPassword|Remote|RemovedMessages/, 'mailboxes'],
   [/Domain|Dkim/, 'domains'],
   [/Credit|Billing/, 'billing'],
   [/Email|Queue|Delivery/, 'delivery'],
