@@ -7,7 +7,7 @@ import type { Directory } from '../directory/directory.ts'
 import type { IssuedKey } from '../directory/key-record.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes.ts'
-import type { RestoredMailbox } from '../directory/mailboxes-deleted.ts'
+import type { MailboxRestoration } from '../directory/mailboxes-deleted.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
@@ -35,7 +35,7 @@ export interface MailboxDeps {
 /** Receives the current record inside the unit of work; throws to refuse. */
 type Check = (current: Mailbox, tx: Tx) => void
 
-/** Batches of content that are erased while somebody waits for it. */
+/** Batches of content that are erased while a request waits for it. */
 const ERASED_AT_ONCE = 100
 
 export class MailboxAdministration {
@@ -115,7 +115,7 @@ export class MailboxAdministration {
    * @param email another address, for one that is in use now
    * @throws ProductError not_found (also once its content is erased), conflict, validation_error
    */
-  restore(teamId: string, id: string, email?: string, check?: Check): Promise<RestoredMailbox> {
+  restore(teamId: string, id: string, email?: string, check?: Check): Promise<MailboxRestoration> {
     const { db, directory, store, people } = this.#deps
     return db.write((tx) => {
       const restored = directory.deletedMailboxes.restoreIn(tx, teamId, id, {
@@ -137,7 +137,7 @@ export class MailboxAdministration {
   }
 
   /**
-   * Erases a deleted mailbox before its time. Nobody finds it from now on; content that is not erased when this returns is left to the job.
+   * Erases a deleted mailbox before its time. It is not found from then on; content that is not erased when this returns is left to the job.
    * @throws ProductError not_found, conflict (not deleted)
    */
   async erase(teamId: string, id: string, check?: Check): Promise<Mailbox> {

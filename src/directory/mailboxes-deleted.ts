@@ -28,7 +28,7 @@ export interface Restoration {
   check?: MailboxCheck
 }
 
-export interface RestoredMailbox {
+export interface MailboxRestoration {
   mailbox: Mailbox
   before: Mailbox
   /** Aliases that another mailbox has now, or whose domain is gone. */
@@ -52,7 +52,7 @@ export class DeletedMailboxes {
    * account, which is read only. Its credentials stay revoked.
    * @throws ProductError not_found (also once it is due to be erased), conflict (not deleted, the address is in use), validation_error
    */
-  restoreIn(tx: Tx, teamId: string, id: string, { email, scopeOf, check }: Restoration): RestoredMailbox {
+  restoreIn(tx: Tx, teamId: string, id: string, { email, scopeOf, check }: Restoration): MailboxRestoration {
     const before = this.#require(tx, teamId, id, check)
     const address = this.#addressOf(tx, before, email)
     const now = this.#deps.clock.now()
@@ -77,7 +77,7 @@ export class DeletedMailboxes {
   }
 
   /**
-   * Ends the retention of a deleted mailbox: from now on nobody finds it, and its content is erased.
+   * Ends the retention of a deleted mailbox: it is not found from then on, and its content is erased.
    * @throws ProductError not_found, conflict (not deleted)
    */
   eraseIn(tx: Tx, teamId: string, id: string, check?: MailboxCheck): Mailbox {

@@ -171,7 +171,7 @@ function failedOf({ to, statusReason, lastReply, updatedAt }: DeliveryState): Fa
   const code = word.startsWith('bounced') ? findCodes(text).enhancedCode : null
   const recipient = { email: to, status: code ?? status, lastAttemptAt: updatedAt }
   if (SMTP_REPLY.test(text)) return { ...recipient, reason, diagnostic: text }
-  // RFC 3464 §2.3.6: a diagnostic code of the type smtp is the reply of an SMTP server. Without one nobody refused the message.
+  // RFC 3464 §2.3.6: a diagnostic code of the type smtp is the reply of an SMTP server. Without one no server refused the message.
   const sentences = hasReply
     ? [word === 'bounced' && text !== '' ? '' : reason, text.replace(ENHANCED, '')]
     : [reason, ...rest]

@@ -157,7 +157,7 @@ export const mailboxes = {
   erase: 'Erase now',
   eraseTitle: (email: string) => `Erase ${email}?`,
   eraseText: (count: number) =>
-    `Its ${plural(count, 'message is', 'messages are')} erased at once. Nobody can restore them.`,
+    `Its ${plural(count, 'message is', 'messages are')} erased at once. They cannot be restored.`,
   erased: (email: string) => `${email} erased`,
   id: 'Id',
 }
