@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { describe, test } from 'node:test'
 import { Progress } from '../../../src/cli/progress.ts'
 import { startAppliance } from '../../support/appliance.ts'
@@ -75,11 +76,17 @@ describe('elsewhere', () => {
   })
 })
 
-test('without an output nothing is shown', () => {
+test('without an output nothing is written to the terminal', (t) => {
+  const writes = [process.stdout, process.stderr].map((stream) => t.mock.method(stream, 'write', () => true).mock)
   const progress = new Progress(null)
-  progress.begin('Copying')
-  progress.add(1)
+  progress.begin('Copying', 'bytes', 10)
+  progress.add(10)
   progress.end()
+  for (const write of writes) write.restore()
+  assert.deepEqual(
+    writes.map((write) => write.calls.map((call) => call.arguments[0])),
+    [[], []],
+  )
 })
 
 test('backup, restore and doctor --deep show each of their steps', async () => {
