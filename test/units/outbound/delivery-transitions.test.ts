@@ -327,14 +327,14 @@ test('times of reports that are no times do no harm', async () => {
   }
 })
 
-test('a delivery that arrives costs four statements, beside what is written once at the end of a transaction', async () => {
+test('a delivery that arrives costs at most four statements, beside what is written once at the end of a transaction', async () => {
   const sent = await mail()
   const seen: string[] = []
   await appliance.app.db.write((tx) => {
     const watched = watchedTx(tx, (method, sql) => seen.push(`${method} ${sql.slice(0, 40)}`))
     appliance.transitions.apply(watched, sent.n, taken, CARRIER)
   })
-  assert.equal(seen.length, 4, seen.join('\n'))
+  assert.ok(seen.length <= 4, seen.join('\n'))
 })
 
 test('the outcomes of fifty deliveries cost less than one statement for each, and are the same as one by one', async () => {
