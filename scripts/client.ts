@@ -15,13 +15,13 @@ const ROOT = join(import.meta.dirname, '..')
 const PACKAGE = join(ROOT, 'clients/typescript')
 export const GENERATED = join(PACKAGE, 'src/generated/api.ts')
 
-interface Server {
-  url: string
+interface PathItem {
+  servers?: object[]
+  post?: { tags: readonly string[] }
 }
 
 interface OpenapiDocument {
-  servers: Server[]
-  paths: Record<string, { servers?: Server[] }>
+  paths: Record<string, PathItem>
 }
 
 interface Generator {
@@ -66,19 +66,18 @@ function pruned(document: OpenapiDocument): OpenapiDocument {
   })
 }
 
-/** Paths whose server is the origin, and those of the Sending API; all others are answered at the first server of the document. */
-function serverLists({ paths, servers }: OpenapiDocument): string {
-  const app = new URL(servers[0]!.url).origin
-  const own = Object.entries(paths).flatMap(([path, item]) => (item.servers ?? []).map(({ url }) => ({ path, url })))
-  const list = (kept: typeof own) => kept.map(({ path }) => `  '${path}',\n`).join('')
+/** Paths whose server is the origin, and those of the Sending API, which its own origin answers as well. */
+function serverLists({ paths }: OpenapiDocument): string {
+  const pathsWhere = (holds: (item: PathItem) => boolean) =>
+    Object.entries(paths).flatMap(([path, item]) => (holds(item) ? [`  '${path}',\n`] : []))
   return `
 /** Paths below the origin itself, without the base path of the API. */
 export const ORIGIN_PATHS: ReadonlySet<string> = new Set([
-${list(own.filter(({ url }) => url === app))}])
+${pathsWhere(({ servers }) => servers !== undefined).join('')}])
 
-/** Paths that the Sending API answers. */
+/** Paths that the origin of the Sending API answers, too. */
 export const SENDING_PATHS: ReadonlySet<string> = new Set([
-${list(own.filter(({ url }) => new URL(url).origin !== app))}])
+${pathsWhere(({ post }) => post?.tags.includes('Sending') === true).join('')}])
 `
 }
 

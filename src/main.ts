@@ -22,6 +22,7 @@ import { openUnfinishedCopies } from './jobs/unfinished-copies.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openManageSieve } from './managesieve/listener.ts'
 import { meRoutes } from './me/routes.ts'
+import { errorPage } from './pages/html.ts'
 import { webRoutes } from './pages/routes.ts'
 import { openSubmission, type SubmissionService } from './submission/listener.ts'
 
@@ -64,6 +65,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const http = openHttp(app, [...routes, ...meRoutes, ...webRoutes], {
     checkReplies: options.checkReplies ?? false,
     webhooks: webhookEvents,
+    errorPage,
   })
   const watch = openProviderWatch(app)
   const here = options.workers === 'here' ? await Promise.all(WORKERS.map((name) => openWorker(app, name))) : []

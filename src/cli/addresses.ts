@@ -28,7 +28,7 @@ function lines(app: string, send: string, ports: Parameters<typeof addressOutput
       ['  documentation', `${app}/docs`],
       ['  console', `${app}/console  (to sign in: npx mailstead login-link <email>)`],
       ['  API', `${app}/api/v1`],
-      ['  sending API', `${send}/api/v1`],
+      ['  sending API', `${send}/api/v1  (also at the address of the API)`],
       ['  SMTP', `port ${ports.smtp}`],
       ...(served.length === 0 ? [] : [['  mail programs', `ports ${served.join(', ')}`]]),
     ]),

@@ -19,7 +19,7 @@ import { NO_WEBHOOKS, type WebhookDocs } from './openapi-webhooks.ts'
 import { splitHostPort } from './ports.ts'
 import { API_BASE, OPERATOR_BASE, prepareRoute } from './prepared-route.ts'
 import { RateLimit } from './rate-limit.ts'
-import type { ListenerContext } from './request-context.ts'
+import type { ErrorPage, ListenerContext } from './request-context.ts'
 import type { Route } from './route.ts'
 import { Sources } from './source.ts'
 import { RouteTable } from './table.ts'
@@ -31,6 +31,8 @@ const HSTS = 'max-age=31536000'
 export interface HttpOptions {
   /** Checks every reply against the schema of its route; a reply that breaks it is logged and answered with 500. */
   checkReplies?: boolean
+  /** Shows an error at an unknown address to a browser. */
+  errorPage?: ErrorPage
   /** Bodies of webhook events, for the OpenAPI document. */
   webhooks?: WebhookDocs
 }
@@ -44,8 +46,18 @@ export interface HttpService extends Service {
 export function openHttp(app: Context, routes: readonly Route[], options: HttpOptions = {}): HttpService {
   const { config, clock, log } = app
   const rate = new RateLimit(clock, app.directory.limits, config.RATE_LIMIT_PER_MINUTE)
+  const servedAt = (surface: Surface) =>
+    new RouteTable(routesOf(routes, app, surface, options.webhooks ?? NO_WEBHOOKS).map(prepareRoute))
+  const tables = { app: servedAt('app'), send: servedAt('send'), operator: operatorTable(routes) }
   const shared = {
     app,
+    elsewhere: [
+      { table: tables.app, origin: config.APP_ORIGIN },
+      { table: tables.send, origin: config.SEND_ORIGIN },
+      // Its address is no business of strangers at the public ports.
+      { table: tables.operator, origin: null },
+    ],
+    errorPage: options.errorPage ?? null,
     rate,
     throttle: new Throttle(clock),
     concurrency: new ConcurrencyLimits(),
@@ -55,25 +67,23 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
     checkReplies: options.checkReplies ?? false,
   }
   const open = (surface: Surface, origin: string) => {
-    const entries = routesOf(routes, app, surface, options.webhooks ?? NO_WEBHOOKS).map(prepareRoute)
     const credential = (secret: string) =>
       isAgentSecret(secret) ? () => app.agents.tokens.recognise(secret, surface) : app.directory.keys.recogniser(secret)
-    const table = new RouteTable(entries)
-    const actorTables = surface === 'app' ? tablesOfActors(routes) : null
+    const actorTables = surface === 'app' ? { api: tableOfActors(routes), operator: tables.operator } : null
     return openListener({
       ...shared,
       origin,
       base: API_BASE,
       credential,
       headers: headersOf(origin),
-      table,
+      table: tables[surface],
       actorTables,
     })
   }
   const listeners = {
     app: open('app', config.APP_ORIGIN),
     send: open('send', config.SEND_ORIGIN),
-    operator: openListener({ ...shared, ...operatorListener(app, routes) }),
+    operator: openListener({ ...shared, ...operatorListener(app, tables.operator) }),
   }
   const operator = splitHostPort(config.OPERATOR_BIND)
   const stop = async () => {
@@ -103,7 +113,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
 }
 
 /** Differences of the operator's listener: its keys, its base path, no CORS origins. */
-function operatorListener(app: Context, routes: readonly Route[]) {
+function operatorListener(app: Context, table: RouteTable) {
   const origin = `http://${app.config.OPERATOR_BIND}`
   return {
     origin,
@@ -114,7 +124,7 @@ function operatorListener(app: Context, routes: readonly Route[]) {
     },
     corsOrigins: new Set<string>(),
     headers: headersOf(origin),
-    table: operatorTable(routes),
+    table,
     actorTables: null,
   }
 }
@@ -123,12 +133,10 @@ function operatorTable(routes: readonly Route[]): RouteTable {
   return new RouteTable(routes.filter(({ surface }) => surface === 'operator').map(prepareRoute))
 }
 
-/** What people reach below `/as`: the routes of the app's API that need a credential, and those of the operator. */
-function tablesOfActors(routes: readonly Route[]): NonNullable<ListenerContext['actorTables']> {
-  const api = routes.filter(
-    ({ surface = 'app', root, as }) => (surface === 'app' || surface === 'both') && root !== true && as !== 'none',
-  )
-  return { api: new RouteTable(api.map(prepareRoute)), operator: operatorTable(routes) }
+/** What people reach below `/as`: the routes of the app's API that need a credential. The Sending API is for programs. */
+function tableOfActors(routes: readonly Route[]): RouteTable {
+  const api = routes.filter(({ surface = 'app', root, as }) => surface === 'app' && root !== true && as !== 'none')
+  return new RouteTable(api.map(prepareRoute))
 }
 
 /** The routes of one origin, including its OpenAPI document. */

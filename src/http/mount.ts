@@ -1,13 +1,14 @@
 // The middleware every request passes, in the order of docs/design/http.md §4.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { notFound, ProductError } from '../base/errors.ts'
+import { ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
 import { noteChange } from './audit.ts'
 import { identify, requireAllowance, requireCredential, requirePermission } from './authenticate.ts'
 import { checkDeclaredSize } from './body.ts'
 import type { BodyPlan } from './body-plan.ts'
 import { allowOrigin, answerOptions } from './cors.ts'
+import { unknownPath } from './elsewhere.ts'
 import { statusOf } from './errors.ts'
 import { runOnce } from './idempotency.ts'
 import { checkHeaders, readJsonInput, readParameters, readPath } from './input.ts'
@@ -137,7 +138,7 @@ function hasTwoHosts(raw: readonly string[]): boolean {
 function requireRoute(request: RequestContext): void {
   const { entry, allow } = request.match
   if (entry !== null) return
-  if (allow === null) throw notFound('path')
+  if (allow === null) throw unknownPath(request)
   request.set('Allow', allow.join(', '))
   throw new ProductError('method_not_allowed', `This path does not support the method. Use ${allow.join(', ')}.`)
 }

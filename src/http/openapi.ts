@@ -74,8 +74,9 @@ export function buildOpenapi(
   webhooks: WebhookDocs = NO_WEBHOOKS,
 ): Json {
   const [scheme, credential] = SCHEMES[surface]
+  const isPublic = surface === 'app' || surface === 'send'
   const own = routes.filter(
-    (one) => one.hidden !== true && ((one.surface ?? 'app') === surface || one.surface === 'both'),
+    ({ hidden, surface: at = 'app' }) => hidden !== true && (at === surface || (at === 'both' && isPublic)),
   )
   const paths: Record<string, Json> = {}
   for (const one of own) {

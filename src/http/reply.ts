@@ -5,6 +5,7 @@ import { ProductError } from '../base/errors.ts'
 import { answerAndLinger, unreadBody } from './body.ts'
 import { compress, compressOnce, isCompressibleSize, isTextType, negotiateCoding } from './compress.ts'
 import { encodeCursor } from './cursor.ts'
+import { nextAddress, wantsPage } from './elsewhere.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
 import { cursorScopeOf } from './input.ts'
@@ -209,8 +210,12 @@ export function sendError(request: RequestContext, error: ProductError): Promise
   const given = error.retryAfter ?? defaultWait(request, status)
   const wait = given === undefined ? undefined : Math.max(1, Math.ceil(given))
   if (wait !== undefined) request.set('Retry-After', String(wait))
+  const shown = { error, status, requestId: request.id, wait }
   const { renderError: render } = request.match.entry?.route ?? {}
-  if (render !== undefined) return sendFormattedError(request, render({ error, status, requestId: request.id, wait }))
+  if (render !== undefined) return sendFormattedError(request, render(shown))
+  if (listener.errorPage !== null && wantsPage(request)) {
+    return sendFormattedError(request, listener.errorPage(shown, nextAddress(request)))
+  }
   const member = errorMember(error, listener.app.config.APP_ORIGIN)
   return sendJson(request, status, JSON.stringify({ ok: false, error: member, meta: { request_id: request.id } }))
 }

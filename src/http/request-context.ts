@@ -12,11 +12,14 @@ import type { ConcurrencyLimits } from './concurrency.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { ME_BASE } from './prepared-route.ts'
 import type { Allowance, RateLimit } from './rate-limit.ts'
-import type { Answer } from './route.ts'
+import type { Answer, ErrorAnswer, RouteError } from './route.ts'
 import type { Sources } from './source.ts'
 import { NO_MATCH, type RouteMatch, type RouteTable } from './table.ts'
 import type { Throttle } from './throttle.ts'
 import type { StreamWriter } from './write.ts'
+
+/** Renders an error as a page. @param next the address to go on with */
+export type ErrorPage = (error: RouteError, next: string) => ErrorAnswer
 
 /** Context of all requests of a listener. */
 export interface ListenerContext {
@@ -30,6 +33,10 @@ export interface ListenerContext {
   table: RouteTable
   /** Routes that a signed-in person reaches below `/as`; null on listeners that know no sessions. */
   actorTables: { readonly api: RouteTable; readonly operator: RouteTable } | null
+  /** The routes of every port, with the public origin of each; null for the port of the operator. */
+  elsewhere: readonly { table: RouteTable; origin: string | null }[]
+  /** Shows an error at an unknown address to a browser; null: as JSON. */
+  errorPage: ErrorPage | null
   rate: RateLimit
   throttle: Throttle
   concurrency: ConcurrencyLimits

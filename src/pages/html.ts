@@ -1,6 +1,7 @@
-// Plain HTML pages whose URL holds a secret: they load nothing, not even the stylesheet of the other pages (site.ts).
+// Plain HTML pages that load nothing, not even the stylesheet of the other pages (site.ts): their URL holds a secret, or is unknown.
 
 import { createHash } from 'node:crypto'
+import type { ErrorPage } from '../http/request-context.ts'
 import type { PageAnswer } from '../http/route.ts'
 import { page } from '../http/route.ts'
 import { ISOLATION } from './isolation.ts'
@@ -26,6 +27,23 @@ const HEADERS = {
 
 /** @param status 200 unless something went wrong */
 export function htmlPage(content: PageContent, status = 200): PageAnswer {
+  return page({ status, html: textOf(content), headers: HEADERS })
+}
+
+/** The page of an unknown address. @param next the address to go on with */
+export const errorPage: ErrorPage = ({ error, status }, next) => {
+  const title = status === 404 ? 'Page not found' : status >= 500 ? 'Something went wrong' : 'Request failed'
+  const text = textOf({ title, texts: [error.message], link: { href: next, text: `Go to ${next}` } })
+  return { status, type: 'text/html; charset=utf-8', text, headers: HEADERS }
+}
+
+/** The same page as a redirect (303). @param location a URL of this appliance */
+export function onwardPage(content: PageContent, location: string): PageAnswer {
+  const { html, headers } = htmlPage(content, 303)
+  return page({ status: 303, html, headers: { ...headers, Location: location } })
+}
+
+function textOf(content: PageContent): string {
   const link =
     content.link == null ? [] : [`<p><a href="${escaped(content.link.href)}">${escaped(content.link.text)}</a></p>`]
   const body = [
@@ -39,12 +57,5 @@ export function htmlPage(content: PageContent, status = 200): PageAnswer {
     `<title>${escaped(content.title)} - Mailstead</title>`,
     `<style>${STYLE}</style>`,
   ]
-  const html = `<!doctype html>\n<html lang="en"><head>${head.join('')}</head><body>${body.join('')}</body></html>\n`
-  return page({ status, html, headers: HEADERS })
-}
-
-/** The same page as a redirect (303). @param location a URL of this appliance */
-export function onwardPage(content: PageContent, location: string): PageAnswer {
-  const { html, headers } = htmlPage(content, 303)
-  return page({ status: 303, html, headers: { ...headers, Location: location } })
+  return `<!doctype html>\n<html lang="en"><head>${head.join('')}</head><body>${body.join('')}</body></html>\n`
 }

@@ -24,7 +24,7 @@ after(async () => {
   await appliance.close()
 })
 
-test('one document has the operations of both listeners, each with its server', async () => {
+test('one document has the operations of both listeners, with one server', async () => {
   const [both, app, send] = await Promise.all(
     [
       `${appliance.origin}/docs/openapi.json`,
@@ -49,7 +49,7 @@ test('one document has the operations of both listeners, each with its server', 
     both!.servers.map(({ url }) => url),
     [`${appliance.origin}/api/v1`],
   )
-  assert.equal(both!.paths['/emails/send/batch']!.servers?.[0]?.url, `${appliance.sendOrigin}/api/v1`)
+  assert.equal(both!.paths['/emails/send/batch']!.servers, undefined)
   assert.equal(both!.paths['/domains']!.servers, undefined)
   const names = JSON.stringify(both).matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)
   const components = (both as unknown as { components: Record<string, object> }).components

@@ -13,7 +13,7 @@ const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TR
 export interface ClientOptions {
   /** Origin of the Management and Mailbox API, such as `https://mail.example.com`. */
   baseUrl: string
-  /** Origin of the Sending API, such as `https://send.mail.example.com`; needed for `/emails/send/batch` only. */
+  /** Origin of the Sending API, such as `https://send.mail.example.com`, for agents: their sending tokens are accepted there only. */
   sendUrl?: string
   /** A root key (`srk_…`), a mailbox key (`smk_…`) or an access token. */
   key: string
@@ -54,7 +54,5 @@ function originOf(url: string): string {
 
 function serverOf(path: string, base: string, send: string | undefined): string {
   if (ORIGIN_PATHS.has(path)) return base
-  if (!SENDING_PATHS.has(path)) return base + API_BASE
-  if (send === undefined) throw new Error(`${path} is answered by the Sending API. Give createClient its sendUrl.`)
-  return send + API_BASE
+  return (SENDING_PATHS.has(path) ? (send ?? base) : base) + API_BASE
 }

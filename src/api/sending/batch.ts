@@ -47,7 +47,7 @@ const BatchResults = record('BatchResults', 'The results of all messages, in the
 export const sendBatch = route({
   method: 'POST',
   path: '/emails/send/batch',
-  surface: 'send',
+  surface: 'both',
   docs: {
     operation: 'sendBatch',
     tag: 'Sending',

@@ -28,7 +28,7 @@ const AcceptedEmail = record('AcceptedEmail', 'An accepted message.', {
 const sendEmail = route({
   method: 'POST',
   path: '/emails/send',
-  surface: 'send',
+  surface: 'both',
   docs: {
     operation: 'sendEmail',
     tag: 'Sending',
@@ -58,7 +58,7 @@ const sendEmail = route({
 const cancelEmail = route({
   method: 'POST',
   path: '/emails/{message_id}/cancel',
-  surface: 'send',
+  surface: 'both',
   docs: {
     operation: 'cancelEmail',
     tag: 'Sending',
