@@ -1,6 +1,5 @@
 // Sends DSNs to mailboxes for deliveries that failed: one DSN per message and run, never about a DSN.
 
-import { HOUR_MS } from '../base/durations.ts'
 import { newId } from '../base/ids.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Mailbox } from '../directory/mailbox-record.ts'
@@ -12,6 +11,7 @@ import { composeDsn, type FailedRecipient } from '../reports/dsn.ts'
 import { DamagedContent } from '../store/damaged-content.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { DeliveryState, Emails, NewEmail } from './log/emails.ts'
+import { LIFETIME_MS } from './model/limits.ts'
 import type { Queue } from './queue.ts'
 import type { Email } from './records.ts'
 
@@ -22,8 +22,6 @@ interface Deps extends OutboundDeps {
 
 /** Messages per run whose senders get a DSN. */
 const RUN_MAX = 100
-/** docs/design/sending.md §7. */
-const LIFETIME_MS = 48 * HOUR_MS
 const REASON_MAX = 300
 /** A forwarded message up to this size is returned whole, bytes. */
 const RETURNED_BYTES_MAX = 10 * 1024 * 1024

@@ -8,10 +8,9 @@ import type { OutboundDeps } from './deps.ts'
 import type { DeliveryTransitions } from './log/delivery-transitions.ts'
 import type { Emails } from './log/emails.ts'
 import type { KeptContents } from './log/kept-contents.ts'
+import { AHEAD_MAX_MS, LIFETIME_MS } from './model/limits.ts'
 import type { Queue, QueueFilter, QueueRow } from './queue.ts'
 import type { Delivery, Email, RejectionReason } from './records.ts'
-import { LIFETIME_MS } from './submit/acceptance.ts'
-import { AHEAD_MAX_MS } from './submit/checked-message.ts'
 
 /** A queued delivery with its message, its recipient and what was tried so far. */
 export interface QueuedMessage {

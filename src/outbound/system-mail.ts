@@ -9,8 +9,8 @@ import { plainTextHtml } from '../mime/compose/plain-html.ts'
 import { Composer } from '../workers/composer.ts'
 import type { OutboundDeps } from './deps.ts'
 import type { Emails } from './log/emails.ts'
+import { LIFETIME_MS } from './model/limits.ts'
 import type { Queue } from './queue.ts'
-import { LIFETIME_MS } from './submit/acceptance.ts'
 import type { Suppressions } from './suppressions.ts'
 
 /** A message to one person. Callers reduce untrusted text in it to one line. */

@@ -1,6 +1,6 @@
 // Vacation responses (RFC 5230): recorded with the message they answer, composed and queued later.
 
-import { DAY_MS, HOUR_MS } from '../base/durations.ts'
+import { DAY_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import type { Tx } from '../db/db.ts'
@@ -14,6 +14,7 @@ import { type DueReply, isActiveAt, type StoredCopy, type VacationResponse } fro
 import { isBounceDomain, readBounceAddress } from './bounce-address.ts'
 import type { OutboundDeps } from './deps.ts'
 import { type Emails, messageOfKey, type NewEmail } from './log/emails.ts'
+import { LIFETIME_MS } from './model/limits.ts'
 import type { Queue } from './queue.ts'
 import type { Suppressions } from './suppressions.ts'
 
@@ -23,8 +24,6 @@ interface Deps extends OutboundDeps {
   suppressions: Pick<Suppressions, 'of'>
 }
 
-/** docs/design/sending.md §7. */
-const LIFETIME_MS = 48 * HOUR_MS
 /** Responses older than this are dropped, ms. */
 const STALE_MS = DAY_MS
 const PAGE = 100

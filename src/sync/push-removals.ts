@@ -6,6 +6,7 @@ import type { Tx } from '../db/db.ts'
 import { heldSentence } from './announcements.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import { CONTENT } from './ledger/remote-messages.ts'
+import { MASS_CONFIRM_MESSAGES } from './model/limits.ts'
 import type { PushCommands } from './push-commands.ts'
 import type { StepOf } from './push-plan.ts'
 import type { HeldRemoval } from './records.ts'
@@ -13,8 +14,6 @@ import { ServerError } from './server.ts'
 import type { SyncSession } from './sync-session.ts'
 import { spansOf } from './uid-spans.ts'
 
-/** A removal that is larger, and more than half of a folder or of the account, waits for a confirmation (docs/design/outside-accounts.md §8). */
-export const MASS_CONFIRM_MESSAGES = 1_000
 /** Removals within this time count as one, ms. */
 const MASS_WINDOW_MS = DAY_MS
 /** Messages removed with one command, and rows written in one unit of work. */

@@ -4,8 +4,8 @@ import { isoTime } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
 import type { DomainStatus } from '../../directory/domains.ts'
 import type { Email, Provider } from '../records.ts'
-import type { Decision } from '../runner/deps.ts'
 import type { RoutingCandidate } from './candidates.ts'
+import type { Decision } from './decision.ts'
 
 /** Retry delay while no account works, and a shorter one while an account is being checked. ms */
 const RETRY_MS = 5 * MINUTE_MS

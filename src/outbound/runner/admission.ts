@@ -1,8 +1,9 @@
 // Whether a due message may still be sent: its sender can be suspended or deleted after the submission.
 
 import type { Email } from '../records.ts'
+import type { KnownDomainStatus } from '../routing/decision.ts'
 import type { BatchReads } from './batch-reads.ts'
-import type { KnownDomainStatus, RunnerDeps } from './deps.ts'
+import type { RunnerDeps } from './deps.ts'
 import { expiryOf, isExpired } from './schedule.ts'
 
 export type Admission =

@@ -1,28 +1,17 @@
 // The dependencies of the runner: those of all outbound modules, and the methods it uses of other outbound modules.
 
-import type { DomainStatus } from '../../directory/domains.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
 import type { Notices } from '../notices.ts'
 import type { Queue } from '../queue.ts'
-import type { DelayCause, Email, Provider, RejectionReason, RemoteReply } from '../records.ts'
+import type { Email, Provider, RemoteReply } from '../records.ts'
+import type { Decision, KnownDomainStatus } from '../routing/decision.ts'
 import type { Sealer } from '../seal.ts'
 import type { Signer } from '../sign.ts'
 import type { Stage } from '../transports/transport.ts'
 import type { Transports } from '../transports/transports.ts'
 import type { VacationReplies } from '../vacation-replies.ts'
-
-/** The router's decision for a message. */
-export type Decision =
-  | { kind: 'provider'; provider: Provider; reason: string }
-  | { kind: 'direct'; reason: string }
-  /** No account accepts it before then (ms): all quotas are full, or no account works. */
-  | { kind: 'wait'; until: number; cause: DelayCause; reason: string }
-  | { kind: 'reject'; reason: RejectionReason; detail: string }
-
-/** The status of the From domain as just read; null: the router reads it. */
-export type KnownDomainStatus = { found: DomainStatus | undefined } | null
 
 export interface RunnerDeps extends OutboundDeps {
   queue: Queue

@@ -1,6 +1,5 @@
 // Accepts composed messages: writes log rows, queue rows, the copy in Sent and the submission in the caller's unit of work.
 
-import { HOUR_MS } from '../../base/durations.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Steps, Tx } from '../../db/db.ts'
 import type { ComposedContent } from '../../mime/compose/outgoing-content.ts'
@@ -11,14 +10,12 @@ import { bounceAddress } from '../bounce-address.ts'
 import type { OutboundDeps, SendLimit } from '../deps.ts'
 import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Accepted, Emails } from '../log/emails.ts'
+import { LIFETIME_MS } from '../model/limits.ts'
 import type { Queue } from '../queue.ts'
 import type { Suppressions } from '../suppressions.ts'
 import type { MessageLabels } from './message-labels.ts'
 import type { MadeSubmission, Submitted } from './new-message.ts'
 import { type SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
-
-/** How long delivery is attempted, from the earliest time of the first attempt (docs/design/sending.md §7). ms */
-export const LIFETIME_MS = 48 * HOUR_MS
 
 /** A composed message, ready to be stored. */
 export interface Ready {

@@ -7,6 +7,7 @@ import { checkRecipient, checkSubject } from '../../mime/compose/draft-rules.ts'
 import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rules.ts'
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
+import { AHEAD_MAX_MS, AHEAD_MIN_MS } from '../model/limits.ts'
 import { checkLabels, type MessageLabels } from './message-labels.ts'
 import type { NewMail } from './new-message.ts'
 
@@ -14,9 +15,6 @@ import type { NewMail } from './new-message.ts'
 export const RECIPIENTS_MAX = 50
 /** Maximum size of all attachments of a message, decoded, in bytes. */
 export const ATTACHED_BYTES_MAX = 26_214_400
-/** How far ahead a message can be scheduled, ms. */
-export const AHEAD_MIN_MS = 5_000
-export const AHEAD_MAX_MS = 30 * DAY_MS
 
 /** The validated parts of a message that do not depend on its sender. */
 export interface CheckedMail extends CheckedHeaders {

@@ -17,10 +17,10 @@ import { isBounceDomain } from '../bounce-address.ts'
 import type { OutboundDeps, SendLimit } from '../deps.ts'
 import { forwardMark } from '../forward-mark.ts'
 import type { Emails, NewEmail } from '../log/emails.ts'
+import { LIFETIME_MS } from '../model/limits.ts'
 import type { Queue } from '../queue.ts'
 import type { Router } from '../routing/router.ts'
 import type { Suppressions } from '../suppressions.ts'
-import { LIFETIME_MS } from './acceptance.ts'
 
 interface ForwardingDeps extends OutboundDeps {
   allowance: SendLimit

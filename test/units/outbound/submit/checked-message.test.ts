@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { AHEAD_MAX_MS, AHEAD_MIN_MS } from '../../../../src/outbound/model/limits.ts'
 import {
-  AHEAD_MAX_MS,
-  AHEAD_MIN_MS,
   ATTACHED_BYTES_MAX,
   type CheckedMail,
   checkMail,
