@@ -14,7 +14,7 @@ import { blobMigrations } from '../src/db/migrations/migrations.ts'
 import { DbThreads } from '../src/db/threads.ts'
 import { openHttp } from '../src/http/app.ts'
 import { chunksOf } from '../src/mime/chunks.ts'
-import { Blobs } from '../src/store/blobs.ts'
+import { Blobs } from '../src/store/content/blobs.ts'
 
 /** Sent to the parent once the listener is open. */
 export interface AcceptReady {

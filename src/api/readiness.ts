@@ -8,8 +8,8 @@ import { probeWrite } from '../db/probe.ts'
 import { newestEvent } from '../events/outbox.ts'
 import { damageCount } from '../maintenance/damage.ts'
 import { readNewestEmail } from '../outbound/log/named-contents.ts'
-import { readNewestContent } from '../store/blobs.ts'
-import { newestInbound } from '../store/inbound-log.ts'
+import { readNewestContent } from '../store/content/blobs.ts'
+import { newestInbound } from '../store/log/inbound-log.ts'
 import { readNewestMessage } from '../store/messages/check-rows.ts'
 
 const NOT_READY_RETRY_SECONDS = 1

@@ -3,7 +3,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { ProductError } from '../base/errors.ts'
 import type { Vault } from '../base/secrets.ts'
-import type { PageKey } from '../store/records.ts'
+import type { PageKey } from '../store/rows/records.ts'
 
 const VERSION = 1
 const PURPOSE = 'cursor'
@@ -26,7 +26,7 @@ interface IssuedCursor {
   cursor: string
 }
 
-// Cached pages (store/page-cache.ts) end at the same key each time.
+// Cached pages (store/rows/page-cache.ts) end at the same key each time.
 const encoded = new WeakMap<PageKey, IssuedCursor>()
 
 /** The cursors issued last, by their text: clients send most of them back within seconds. */

@@ -1,8 +1,8 @@
 // What event streams say of a mailbox: ids that name its states, and received messages.
 
 import type { ReceivedMessage } from '../events/received-events.ts'
-import { isCurrentOrPast } from '../store/accounts.ts'
-import { CHANGE_TYPES, type States } from '../store/records.ts'
+import { isCurrentOrPast } from '../store/rows/accounts.ts'
+import { CHANGE_TYPES, type States } from '../store/rows/records.ts'
 
 /** All states in a fixed order, independent of the types that are sent. */
 export function idOfStates(states: States): string {

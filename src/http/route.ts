@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import type { MailboxPrincipal, OperatorPrincipal, PersonPrincipal, TeamPrincipal } from '../directory/principal.ts'
 import type { SignInSession } from '../people/sessions.ts'
-import type { PageKey } from '../store/records.ts'
+import type { PageKey } from '../store/rows/records.ts'
 import type { BodyReader } from './body-plan.ts'
 import type { RenderedJson } from './json-text.ts'
 

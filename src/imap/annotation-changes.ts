@@ -1,6 +1,6 @@
 // Notifies sessions of annotations that another session of their mailbox has set: NOTIFY announces them (RFC 5465 §5.6 and §5.7).
 
-import type { Account } from '../store/records.ts'
+import type { Account } from '../store/rows/records.ts'
 
 /** What SETMETADATA has changed. */
 export interface AnnotationChange {

@@ -2,7 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import { storageError } from '../base/storage-error.ts'
-import { DamagedContent } from '../store/damaged-content.ts'
+import { DamagedContent } from '../store/content/damaged-content.ts'
 import { ImapSyntaxError } from './grammar/cursor.ts'
 import { BadCharset } from './grammar/search-keys.ts'
 import { formatRanges, rangesOf } from './grammar/sets.ts'

@@ -1,9 +1,9 @@
 // Stores a message that a mail program has handed in: APPEND and REPLACE (docs/design/mail-programs.md §2.2).
 
 import type { Tx } from '../db/db.ts'
-import type { FolderStatus } from '../store/folders-views.ts'
-import type { ImportedMessage, ImportResult, ImportTarget } from '../store/imports.ts'
-import type { MessageAuthentication } from '../store/records.ts'
+import type { FolderStatus } from '../store/entries/folders-views.ts'
+import type { ImportedMessage, ImportResult, ImportTarget } from '../store/mailbox/imports.ts'
+import type { MessageAuthentication } from '../store/rows/records.ts'
 import type { MessageReading } from '../workers/inspection.ts'
 import { no } from './answers.ts'
 import type { ImapSession } from './session.ts'

@@ -1,7 +1,7 @@
 // Messages that a program asks for one by one, as mbsync does: those of the commands that wait are read together with the first.
 
 import { versionOf } from '../db/row-cache.ts'
-import type { FolderEntry } from '../store/folders-views.ts'
+import type { FolderEntry } from '../store/entries/folders-views.ts'
 import { type ContentNeeds, MessagePage } from './message-content.ts'
 import type { SelectedFolder } from './selected.ts'
 import type { ImapSession } from './session.ts'

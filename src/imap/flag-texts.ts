@@ -1,7 +1,7 @@
 // FLAGS, PERMANENTFLAGS and the flags of one message, as they are sent.
 
-import type { FolderEntry } from '../store/folders-views.ts'
-import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../store/messages/keywords.ts'
+import type { FolderEntry } from '../store/entries/folders-views.ts'
+import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../store/entries/keywords.ts'
 import { formatKeyword, isShownKeyword, SYSTEM_FLAG_NAMES } from './keywords.ts'
 import type { ImapSession } from './session.ts'
 

@@ -1,7 +1,7 @@
 // The folders of a mailbox by the names mail programs use: the Inbox is INBOX, and its folders are INBOX/….
 
 import type { Reader } from '../db/db.ts'
-import type { FolderStatus } from '../store/folders-views.ts'
+import type { FolderStatus } from '../store/entries/folders-views.ts'
 import { no } from './answers.ts'
 import { DELIMITER, decodeName, INBOX } from './names.ts'
 import type { ImapSession } from './session.ts'

@@ -1,6 +1,6 @@
 // Events of mailboxes that are not selected (RFC 5465 §5): what changed since the last look is sent as STATUS and LIST.
 
-import type { FolderStatus } from '../store/folders-views.ts'
+import type { FolderStatus } from '../store/entries/folders-views.ts'
 import type { AnnotationChange } from './annotation-changes.ts'
 import { FolderTree } from './folder-tree.ts'
 import type { NotifyEvent } from './grammar/notify-request.ts'

@@ -1,6 +1,6 @@
 // Annotations as mail programs see them (RFC 5464): those of the mailbox and of its folders, and what they are computed from.
 
-import type { AnnotationValues } from '../store/annotations.ts'
+import type { AnnotationValues } from '../store/rows/annotations.ts'
 import type { NamedFolder } from './folder-tree.ts'
 import { formatName } from './names.ts'
 import type { ImapSession } from './session.ts'

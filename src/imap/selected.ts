@@ -1,7 +1,7 @@
 // The selected folder of a session: which messages the client knows of, and as of which modification number.
 
 import { type NumberRange, rangesInclude } from '../base/number-ranges.ts'
-import type { FolderStatus } from '../store/folders-views.ts'
+import type { FolderStatus } from '../store/entries/folders-views.ts'
 import type { CurrentView } from './view-cache.ts'
 import type { UidView } from './views.ts'
 

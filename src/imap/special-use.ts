@@ -1,7 +1,7 @@
 // Attributes of folders in LIST, with their uses (RFC 6154).
 
-import type { FolderStatus } from '../store/folders-views.ts'
-import type { FolderRole } from '../store/records.ts'
+import type { FolderStatus } from '../store/entries/folders-views.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 
 const SPECIAL_USE: Partial<Record<FolderRole, string>> = {
   drafts: '\\Drafts',

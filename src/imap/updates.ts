@@ -1,8 +1,8 @@
 // Announces to a session what changed in its selected folder: EXPUNGE or VANISHED, EXISTS, FETCH (RFC 9051 §5.2, §7.4, §7.5; RFC 7162).
 
 import { countOf, type NumberRange } from '../base/number-ranges.ts'
-import type { FolderEntry } from '../store/folders-views.ts'
-import { ENTRY_FLAGS } from '../store/messages/keywords.ts'
+import type { FolderEntry } from '../store/entries/folders-views.ts'
+import { ENTRY_FLAGS } from '../store/entries/keywords.ts'
 import { announceKeywords, formatFlags } from './flag-texts.ts'
 import { formatRanges, normalizeRanges } from './grammar/sets.ts'
 import type { SelectedFolder } from './selected.ts'

@@ -1,7 +1,7 @@
 // The mailbox that a session is logged in to.
 
 import type { SignedIn } from '../access/signed-in.ts'
-import type { Account } from '../store/records.ts'
+import type { Account } from '../store/rows/records.ts'
 
 export interface SignedInUser {
   access: SignedIn

@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import type { NumberRange } from '../base/number-ranges.ts'
 import { RowCache, type WatchedDb } from '../db/row-cache.ts'
-import type { FolderViews } from '../store/folders-views.ts'
+import type { FolderViews } from '../store/entries/folders-views.ts'
 import { rangesOf } from './grammar/sets.ts'
 import { subtractRanges, toRun, UidView } from './views.ts'
 

@@ -6,8 +6,8 @@ import type { Db, Tx } from '../db/db.ts'
 import type { LineError } from '../smtp/command-reader.ts'
 import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line, replies } from '../smtp/replies.ts'
-import type { DeliveryResult } from '../store/delivery.ts'
-import type { InboundLog, NewInboundRow } from '../store/inbound-log.ts'
+import type { InboundLog, NewInboundRow } from '../store/log/inbound-log.ts'
+import type { DeliveryResult } from '../store/mailbox/delivery.ts'
 import {
   baseRow,
   deliveredStatus,

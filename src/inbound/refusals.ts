@@ -2,7 +2,7 @@
 
 import { MAX_MESSAGE_BYTES } from '../smtp/limits.ts'
 import { replies, reply, type SmtpReply } from '../smtp/replies.ts'
-import type { InboundReason } from '../store/inbound-log.ts'
+import type { InboundReason } from '../store/log/inbound-log.ts'
 
 /** A reply that refuses mail, and the reason to note (docs/design/receiving.md §2); `null` for what is not noted. */
 export interface SmtpRefusal {

@@ -4,9 +4,9 @@ import type { Log } from '../base/log.ts'
 import type { Reader } from '../db/sql.ts'
 import { mailboxAddress } from '../directory/mailboxes-reads.ts'
 import { emailsWithContent } from '../outbound/log/named-contents.ts'
-import { mailboxIdOf } from '../store/accounts-numbers.ts'
-import type { DamagedContent } from '../store/damaged-content.ts'
+import type { DamagedContent } from '../store/content/damaged-content.ts'
 import { messagesWithContent } from '../store/messages/check-rows.ts'
+import { mailboxIdOf } from '../store/rows/accounts-numbers.ts'
 
 /** Contents that are named one by one. */
 const NAMED_MAX = 100

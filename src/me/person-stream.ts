@@ -12,7 +12,7 @@ import { actingAs } from '../http/person-access.ts'
 import { type EndReason, SseStream } from '../http/sse-stream.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import { TEAM_CHANGES, type TeamChange, type TeamSubscriber } from '../people/team-changes.ts'
-import { type Account, CHANGE_TYPES, type States } from '../store/records.ts'
+import { type Account, CHANGE_TYPES, type States } from '../store/rows/records.ts'
 import { countApprovals } from './approval-list.ts'
 
 /** Mailboxes and teams of one stream. */

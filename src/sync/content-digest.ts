@@ -1,7 +1,7 @@
 // Compares messages by their content, where Message-ID, size and time of receipt do not decide which message it is.
 
 import { createHash } from 'node:crypto'
-import { readFully } from '../store/pack-content.ts'
+import { readFully } from '../store/content/pack-content.ts'
 import { readByHalves } from './halving.ts'
 import type { RemoteMessage } from './ledger/remote-messages.ts'
 import { hexOf } from './message-key.ts'

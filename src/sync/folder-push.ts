@@ -1,7 +1,7 @@
 // Folders that were created, renamed or deleted here: the same is done at the server.
 
 import { MINUTE_MS } from '../base/durations.ts'
-import type { FolderRole } from '../store/records.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 import type { RefusedFolder } from './differences.ts'
 import { HOLDS_FOLDERS } from './ignored-folders.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'

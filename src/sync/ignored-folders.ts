@@ -1,7 +1,7 @@
 // Why folders of a server are not followed.
 
-import { DEPTH_MAX, FOLDERS_MAX } from '../store/folders-edits.ts'
-import type { FolderRole } from '../store/records.ts'
+import { DEPTH_MAX, FOLDERS_MAX } from '../store/mailbox/folders-edits.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'
 import type { SyncSession } from './sync-session.ts'
 import type { PlannedFolder } from './tree-names.ts'

@@ -1,6 +1,6 @@
 // Reads FETCH, LIST and STATUS responses.
 
-import type { FolderRole } from '../store/records.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 import {
   bytesOf,
   dateOf,

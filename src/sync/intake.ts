@@ -1,7 +1,7 @@
 // Takes messages that are new in a folder of a server: those that are known here are filed, the others are fetched and stored.
 
 import type { Tx } from '../db/db.ts'
-import type { StoredImport } from '../store/imports.ts'
+import type { StoredImport } from '../store/mailbox/imports.ts'
 import type { MessageReading } from '../workers/inspection.ts'
 import { receiptOf, reportArrival, TAKEN_OVER } from './arrival-report.ts'
 import { contentDigest } from './content-digest.ts'

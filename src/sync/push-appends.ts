@@ -1,9 +1,9 @@
 // Messages that are here and not at the server: stored there once, also when an answer is lost.
 
 import { withCrlf } from '../mime/line-ends.ts'
-import { DamagedContent } from '../store/damaged-content.ts'
+import { DamagedContent } from '../store/content/damaged-content.ts'
+import { readFully } from '../store/content/pack-content.ts'
 import type { MailContent } from '../store/messages/mail-reads.ts'
-import { readFully } from '../store/pack-content.ts'
 import { contentDigest } from './content-digest.ts'
 import { FolderMap, seenMarks } from './folder-map.ts'
 import type { RemoteFolder } from './ledger/remote-folders.ts'

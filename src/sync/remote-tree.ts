@@ -3,7 +3,7 @@
 import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
-import type { FolderRole } from '../store/records.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 import { BELOW_NONE, GONE, type KnownTree, MISSED, NO_ROOM, whyIgnored } from './ignored-folders.ts'
 import type { RemoteFolder, RemoteFolderChange } from './ledger/remote-folders.ts'
 import { hexOf, messageKey } from './message-key.ts'

@@ -1,7 +1,7 @@
 // How large a removal at a server is, as far as it decides whether it is followed: a pure function of counts of the account and the day.
 
 import { DAY_MS } from '../base/durations.ts'
-import type { FolderRole } from '../store/records.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 
 /** Removals within this time count as one, ms. */
 export const REMOVAL_WINDOW_MS = DAY_MS

@@ -1,7 +1,7 @@
 // What is done with one signed-in account: folders, new messages, changes made here, what is gone, and the import.
 
 import { MINUTE_MS } from '../base/durations.ts'
-import { sortByReceipt } from '../store/folders-sort.ts'
+import { sortByReceipt } from '../store/rows/folders-sort.ts'
 import { differencesOf } from './differences.ts'
 import { FolderPush } from './folder-push.ts'
 import { isLeftOut } from './ignored-folders.ts'

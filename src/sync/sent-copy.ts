@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import type { Account } from '../store/records.ts'
+import type { Account } from '../store/rows/records.ts'
 import type { Store } from '../store/store.ts'
 import { bareId } from './message-key.ts'
 import type { RemoteAccount } from './records.ts'

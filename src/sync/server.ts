@@ -1,6 +1,6 @@
 // What the synchronisation needs of an outside account's server: one signed-in connection, and what it says.
 
-import type { FolderRole } from '../store/records.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 import type { RemoteAccount, RemoteErrorKind, RemoteKind } from './records.ts'
 
 /** Larger messages are not fetched (docs/design/outside-accounts.md §5), bytes. */

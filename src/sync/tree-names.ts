@@ -1,6 +1,6 @@
 // Names of folders at a server as names here, and back.
 
-import type { FolderRole } from '../store/records.ts'
+import type { FolderRole } from '../store/rows/records.ts'
 import type { ListedFolder } from './server.ts'
 
 const NAME_MAX = 255

@@ -16,8 +16,12 @@ import { presentThreadDetail, ThreadDetail, ThreadJson } from '../../src/api/sch
 import { newId } from '../../src/base/ids.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import { compileCheck } from '../../src/http/validate.ts'
-import { BlobNames } from '../../src/store/blob-names.ts'
-import type { MessageDetail, MessageSummary as StoredSummary, Thread as StoredThread } from '../../src/store/records.ts'
+import { BlobNames } from '../../src/store/content/blob-names.ts'
+import type {
+  MessageDetail,
+  MessageSummary as StoredSummary,
+  Thread as StoredThread,
+} from '../../src/store/rows/records.ts'
 
 const TIME = Date.UTC(2030, 0, 2, 3, 4, 5)
 

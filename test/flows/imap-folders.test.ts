@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ANNOTATION_BYTES, ANNOTATIONS_MAX } from '../../src/store/annotations.ts'
-import { SUBSCRIBED_NAMES_MAX } from '../../src/store/folders-names.ts'
+import { ANNOTATION_BYTES, ANNOTATIONS_MAX } from '../../src/store/rows/annotations.ts'
+import { SUBSCRIBED_NAMES_MAX } from '../../src/store/rows/folders-names.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { type ImapClient, logInImap } from '../support/imap.ts'
 

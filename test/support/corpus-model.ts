@@ -1,7 +1,7 @@
 // A model of the search over real messages: linear and word by word, independent of the index.
 
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
-import type { FolderRole } from '../../src/store/records.ts'
+import type { FolderRole } from '../../src/store/rows/records.ts'
 import { combined, type GeneratedQuery, generatedQuery } from './generated-query.ts'
 import type { Random } from './random.ts'
 

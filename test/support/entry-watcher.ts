@@ -1,8 +1,8 @@
 // Watches the folder entries of one mailbox from outside, as a mail program with perfect memory would.
 
 import assert from 'node:assert/strict'
-import { expungedSince } from '../../src/store/folders-expunged.ts'
-import type { Account } from '../../src/store/records.ts'
+import { expungedSince } from '../../src/store/rows/folders-expunged.ts'
+import type { Account } from '../../src/store/rows/records.ts'
 import type { TestStore } from './mailbox.ts'
 
 interface EntryRow {

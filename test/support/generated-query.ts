@@ -1,6 +1,6 @@
 // Generated queries with their meaning, to compare a search with a model.
 
-import type { FolderRole } from '../../src/store/records.ts'
+import type { FolderRole } from '../../src/store/rows/records.ts'
 import type { Random } from './random.ts'
 
 /** A query: its text, a predicate for messages, and the hidden folders it includes. */

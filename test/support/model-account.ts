@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Clock } from '../../src/base/clock.ts'
-import type { FolderRole } from '../../src/store/records.ts'
+import type { FolderRole } from '../../src/store/rows/records.ts'
 import {
   type AccountServer,
   type Idle,

@@ -1,7 +1,7 @@
 // An appliance with a mailbox that is an account in memory: random changes on both sides, and their comparison.
 
 import assert from 'node:assert/strict'
-import type { Account } from '../../src/store/records.ts'
+import type { Account } from '../../src/store/rows/records.ts'
 import { ServerError } from '../../src/sync/server.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from './appliance.ts'
 import { ManualClock } from './clock.ts'

@@ -1,7 +1,7 @@
 // A simple model of the search: messages in an array, generated queries with their meaning, compared with the store.
 
 import type { Address } from '../../src/mime/message.ts'
-import type { FolderRole } from '../../src/store/records.ts'
+import type { FolderRole } from '../../src/store/rows/records.ts'
 import { type GeneratedQuery as AskedOf, combined, generatedQuery } from './generated-query.ts'
 import { attachmentOf, mailOf, type Put, person } from './mailbox.ts'
 import type { Random } from './random.ts'

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { namedBlobs } from '../../src/outbound/named-blobs.ts'
-import { SWEEP_GRACE_MS } from '../../src/store/blobs.ts'
+import { SWEEP_GRACE_MS } from '../../src/store/content/blobs.ts'
 import type { TestAppliance } from './appliance.ts'
 import type { ManualClock } from './clock.ts'
 

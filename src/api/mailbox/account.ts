@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Reader } from '../../db/db.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
-import type { Account } from '../../store/records.ts'
+import type { Account } from '../../store/rows/records.ts'
 
 const PROVISIONING_RETRY_SECONDS = 10
 

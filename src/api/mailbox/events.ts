@@ -6,7 +6,7 @@ import type { MailboxPrincipal } from '../../directory/principal.ts'
 import { type RequestFacts, route, stream } from '../../http/route.ts'
 import { CommaList, Default, Words } from '../../http/schema.ts'
 import { type EndReason, PING, pingSeconds } from '../../http/sse-stream.ts'
-import { CHANGE_TYPES, type ChangeType } from '../../store/records.ts'
+import { CHANGE_TYPES, type ChangeType } from '../../store/rows/records.ts'
 import { accountOf } from './account.ts'
 import { EventStream } from './event-stream.ts'
 

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
 import { Id } from '../../http/schema.ts'
-import type { PageKey } from '../../store/records.ts'
+import type { PageKey } from '../../store/rows/records.ts'
 
 /** Largest `position` together with `q`: the matches before it have to be read. */
 const TEXT_POSITION_MAX = 10_000

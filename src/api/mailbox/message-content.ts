@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { CommaList, Default, Words } from '../../http/schema.ts'
 import { submissionStatus } from '../../outbound/submit/submission-status.ts'
-import type { Account } from '../../store/records.ts'
+import type { Account } from '../../store/rows/records.ts'
 import {
   MESSAGE_PARTS,
   type Message,

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { Default, Id, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import type { Account, MessageFilter } from '../../store/records.ts'
+import type { Account, MessageFilter } from '../../store/rows/records.ts'
 
 const TEXT_MAX = 255
 const SIZE_MAX = 2 ** 40

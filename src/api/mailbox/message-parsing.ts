@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { readFully } from '../../store/pack-content.ts'
+import { readFully } from '../../store/content/pack-content.ts'
 import { BlobId } from '../schemas/blob-id.ts'
 import type { MessagePart } from '../schemas/message.ts'
 import { ParsedMessage, presentParsedMessage } from '../schemas/parsed-message.ts'

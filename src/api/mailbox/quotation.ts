@@ -6,7 +6,7 @@ import { escapeHtml } from '../../html/escape.ts'
 import { domainOf } from '../../mime/address.ts'
 import type { Address } from '../../mime/message.ts'
 import { clean } from '../../mime/one-line.ts'
-import type { Account, MessageDetail } from '../../store/records.ts'
+import type { Account, MessageDetail } from '../../store/rows/records.ts'
 import { turnOwnerOf } from './account.ts'
 
 /** Characters of a quoted message; the rest is left out. */

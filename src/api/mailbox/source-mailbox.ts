@@ -4,7 +4,7 @@ import { notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { allows } from '../../directory/permissions.ts'
 import type { MailboxPrincipal } from '../../directory/principal.ts'
-import type { Account } from '../../store/records.ts'
+import type { Account } from '../../store/rows/records.ts'
 import { accountOf } from './account.ts'
 
 const SECRET_MAX = 256

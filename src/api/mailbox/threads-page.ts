@@ -1,7 +1,7 @@
 // Pages of threads as JSON: the JSON of a thread is written once, and joined to pages as often as the states change.
 
 import { RenderedJson } from '../../http/json-text.ts'
-import type { Page, States, Thread } from '../../store/records.ts'
+import type { Page, States, Thread } from '../../store/rows/records.ts'
 import { presentThread, type ThreadJson } from '../schemas/thread.ts'
 import { presentOnce } from './shown.ts'
 

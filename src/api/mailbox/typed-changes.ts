@@ -4,7 +4,7 @@
 import type { Static } from 'typebox'
 import type { Context } from '../../context.ts'
 import { type Route, route } from '../../http/route.ts'
-import type { Account, ChangeType } from '../../store/records.ts'
+import type { Account, ChangeType } from '../../store/rows/records.ts'
 import { Changes, CountedChanges, changesQuery, presentChanges, presentCounted } from '../schemas/changes.ts'
 import { accountOf } from './account.ts'
 

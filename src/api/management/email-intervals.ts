@@ -1,7 +1,7 @@
 // Hours, days, weeks and months in UTC: splits a range at their boundaries.
 
 import { HOUR_MS } from '../../base/durations.ts'
-import type { Span } from '../../store/metrics/reports.ts'
+import type { Span } from '../../store/log/reports.ts'
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]

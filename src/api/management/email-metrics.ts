@@ -13,8 +13,8 @@ import {
   type BreakdownRow,
   type CountFilter,
   type Span,
-} from '../../store/metrics/reports.ts'
-import type { Counts } from '../../store/metrics/tally.ts'
+} from '../../store/log/reports.ts'
+import type { Counts } from '../../store/log/tally.ts'
 import { EmailRates, EmailTotals, presentRates, presentTotals } from '../schemas/email-metrics.ts'
 import { endName, timeFilters, timeRange } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'

@@ -5,7 +5,7 @@ import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import type { Account } from '../../store/records.ts'
+import type { Account } from '../../store/rows/records.ts'
 import { restoreRemoved } from '../../sync/restored-messages.ts'
 import {
   presentFiling,

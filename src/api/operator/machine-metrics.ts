@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { HOUR_MS } from '../../base/durations.ts'
 import type { Context } from '../../context.ts'
 import { bytes, route } from '../../http/route.ts'
-import { COUNTED } from '../../store/metrics/tally.ts'
+import { COUNTED } from '../../store/log/tally.ts'
 
 const NANOSECONDS = 1e9
 const QUANTILES = [50, 99] as const

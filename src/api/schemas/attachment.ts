@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { Attachment as StoredAttachment } from '../../store/records.ts'
+import type { Attachment as StoredAttachment } from '../../store/rows/records.ts'
 import { record } from './record.ts'
 
 export const AttachmentJson = record('Attachment', 'An attachment of a message.', {

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { Default, Nullable } from '../../http/schema.ts'
-import type { Changes as StoredChanges } from '../../store/changes.ts'
+import type { Changes as StoredChanges } from '../../store/rows/changes.ts'
 import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
 import { record } from './record.ts'
 

@@ -5,7 +5,7 @@ import { isoTime } from '../../base/clock.ts'
 import type { Issue } from '../../base/errors.ts'
 import { Id, Nullable, TimeQuery, Words } from '../../http/schema.ts'
 import { ATTACHMENTS_MAX } from '../../mime/compose/attachment-rules.ts'
-import type { DraftMembers, StoredDraft } from '../../store/drafts.ts'
+import type { DraftMembers, StoredDraft } from '../../store/mailbox/drafts.ts'
 import { AddressJson, presentAddress } from './address.ts'
 import {
   BODY_MAX,

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
-import type { Counts } from '../../store/metrics/tally.ts'
+import type { Counts } from '../../store/log/tally.ts'
 import { record } from './record.ts'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { InboundRow } from '../../store/inbound-log.ts'
+import type { InboundRow } from '../../store/log/inbound-log.ts'
 import { AuthResult } from './auth-result.ts'
 import { Evidence, presentEvidence } from './evidence.ts'
 import { record } from './record.ts'

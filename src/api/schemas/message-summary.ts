@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id } from '../../http/schema.ts'
-import type { Flags as StoredFlags, MessageSummary as StoredSummary } from '../../store/records.ts'
+import type { Flags as StoredFlags, MessageSummary as StoredSummary } from '../../store/rows/records.ts'
 import { AddressJson, presentAddress } from './address.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Id } from '../../http/schema.ts'
-import type { States, Thread as StoredThread } from '../../store/records.ts'
+import type { States, Thread as StoredThread } from '../../store/rows/records.ts'
 import { AddressJson, presentAddress } from './address.ts'
 import { MessageSummaryJson, presentSummary } from './message-summary.ts'
 import { record } from './record.ts'

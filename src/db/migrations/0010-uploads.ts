@@ -2,7 +2,7 @@
 
 import { statements } from '../migrate.ts'
 
-// Rows of earlier versions are named by a job in pieces (store/contents.ts): the name needs the key of the mailbox. The two indexes of
+// Rows of earlier versions are named by a job in pieces (store/mailbox/contents.ts): the name needs the key of the mailbox. The two indexes of
 // what has no name yet are empty from then on.
 export const uploadTables = statements(
   10,

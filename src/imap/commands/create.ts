@@ -1,7 +1,7 @@
 // CREATE (RFC 9051 §6.3.4, RFC 8474 §4.1): missing parents are created as well, and subscribed only as far as their names are.
 
 import type { Tx } from '../../db/db.ts'
-import { FOLDERS_MAX } from '../../store/folders-edits.ts'
+import { FOLDERS_MAX } from '../../store/mailbox/folders-edits.ts'
 import { no, ok } from '../answers.ts'
 import { pathOfName, readTree } from '../folder-tree.ts'
 import { DELIMITER, formatName, INBOX, oldNameOf, readNameArgument } from '../names.ts'

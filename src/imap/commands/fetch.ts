@@ -2,9 +2,9 @@
 
 import { mayDo } from '../../access/rights.ts'
 import { countOf, type NumberRange, piecesOfRanges, rangesInclude } from '../../base/number-ranges.ts'
-import type { UidRange } from '../../store/folders-expunged.ts'
-import type { FolderEntry } from '../../store/folders-views.ts'
-import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/messages/keywords.ts'
+import type { FolderEntry } from '../../store/entries/folders-views.ts'
+import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/entries/keywords.ts'
+import type { UidRange } from '../../store/rows/folders-expunged.ts'
 import { bad, damagedMessages, no, ok, type TaggedAnswer } from '../answers.ts'
 import { aheadOf } from '../fetch-ahead.ts'
 import { type FetchPlan, planFetch } from '../fetch-plan.ts'

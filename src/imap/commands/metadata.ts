@@ -1,6 +1,6 @@
 // GETMETADATA and SETMETADATA (RFC 5464): annotations of the mailbox and of its folders.
 
-import { ANNOTATION_BYTES, ANNOTATIONS_MAX, type AnnotationValues } from '../../store/annotations.ts'
+import { ANNOTATION_BYTES, ANNOTATIONS_MAX, type AnnotationValues } from '../../store/rows/annotations.ts'
 import { no, ok, type TaggedAnswer } from '../answers.ts'
 import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import {

@@ -1,6 +1,6 @@
 // STATUS (RFC 9051 §6.3.11, RFC 7162, 7889, 8438, 8474).
 
-import type { FolderStatus } from '../../store/folders-views.ts'
+import type { FolderStatus } from '../../store/entries/folders-views.ts'
 import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import { readStatusItems, type StatusItem } from '../grammar/list-options.ts'

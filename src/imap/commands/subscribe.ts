@@ -1,6 +1,6 @@
 // SUBSCRIBE and UNSUBSCRIBE (RFC 9051 §6.3.7 and §6.3.8), also of names without a folder.
 
-import { checkFolderName, DEPTH_MAX } from '../../store/folders-edits.ts'
+import { checkFolderName, DEPTH_MAX } from '../../store/mailbox/folders-edits.ts'
 import { no } from '../answers.ts'
 import { pathOfName, readTree } from '../folder-tree.ts'
 import { DELIMITER, readNameArgument } from '../names.ts'

@@ -1,8 +1,8 @@
 // Searches that need nothing but the entries of a folder: Roundcube lists folders by them, and counts what is unseen.
 
 import { DAY_MS } from '../../base/durations.ts'
-import type { EntryCondition } from '../../store/folders-search.ts'
-import { ENTRY_FLAGS } from '../../store/messages/keywords.ts'
+import type { EntryCondition } from '../../store/entries/folders-search.ts'
+import { ENTRY_FLAGS } from '../../store/entries/keywords.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 
 /**

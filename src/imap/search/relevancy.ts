@@ -2,8 +2,8 @@
 
 import { piecesOfRanges } from '../../base/number-ranges.ts'
 import { type EnvelopeFields, envelopeFields } from '../../mime/envelope.ts'
-import { DamagedContent } from '../../store/damaged-content.ts'
-import type { FolderViews } from '../../store/folders-views.ts'
+import { DamagedContent } from '../../store/content/damaged-content.ts'
+import type { FolderViews } from '../../store/entries/folders-views.ts'
 import type { FuzzyKey, SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
 import { type MailSource, MessagePage } from '../message-content.ts'

@@ -1,7 +1,7 @@
 // Runs a search over a folder in pages: what is cheap first, and content only of messages that are undecided without it.
 
 import { countOf, type NumberRange, piecesOfRanges } from '../../base/number-ranges.ts'
-import type { EntryCondition } from '../../store/folders-search.ts'
+import type { EntryCondition } from '../../store/entries/folders-search.ts'
 import { damageSentence, formatAnswer, no } from '../answers.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { DatabaseFile } from '../../db/database-file.ts'
-import { recount, type WrongCounts } from '../../store/recount.ts'
+import { recount, type WrongCounts } from '../../store/messages/recount.ts'
 import { type CheckedContents, checkContents } from '../backup/contents.ts'
 import { damageOf } from '../damage.ts'
 import type { StepProgress } from '../progress.ts'

@@ -1,8 +1,8 @@
 // Which metrics a transition of a delivery counts (docs/design/sending.md §10).
 
 import { domainOf } from '../../mime/address.ts'
-import type { CountedEvent } from '../../store/metrics/counters.ts'
-import type { Counts } from '../../store/metrics/tally.ts'
+import type { CountedEvent } from '../../store/log/counters.ts'
+import type { Counts } from '../../store/log/tally.ts'
 import type { Delivery, Email, Outcome } from '../records.ts'
 import type { AttemptState } from './transition-rules.ts'
 

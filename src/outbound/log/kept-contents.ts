@@ -2,7 +2,7 @@
 
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import type { NamedContent } from '../../store/blobs.ts'
+import type { NamedContent } from '../../store/content/blobs.ts'
 import type { OutboundDeps } from '../deps.ts'
 
 /** The content of a larger message is not kept, bytes. */

@@ -1,7 +1,7 @@
 // The contents referenced by messages with open deliveries, ordered by key, for the check of the database file.
 
 import type { Reader } from '../../db/db.ts'
-import type { NamedContent } from '../../store/blobs.ts'
+import type { NamedContent } from '../../store/content/blobs.ts'
 
 /** The next contents of messages after key `after` (0 at first), at most `limit`. */
 export function mailContents(reader: Reader, after: number, limit: number): NamedContent[] {

@@ -2,8 +2,8 @@
 
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
-import type { Account } from '../../store/records.ts'
-import type { Submission } from '../../store/submissions.ts'
+import type { Submission } from '../../store/mailbox/submissions.ts'
+import type { Account } from '../../store/rows/records.ts'
 import type { OutboundDeps } from '../deps.ts'
 import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'

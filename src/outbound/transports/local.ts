@@ -5,8 +5,13 @@ import { evaluateMessage } from '../../directory/filter-policy.ts'
 import type { FilterDecision } from '../../directory/filters.ts'
 import { recordReceived } from '../../events/received.ts'
 import type { SieveOutcome } from '../../sieve/outcome.ts'
-import { type DeliveryResult, type DeliveryTarget, type IncomingMessage, messageOf } from '../../store/delivery.ts'
-import { scriptCalls } from '../../store/script-calls.ts'
+import {
+  type DeliveryResult,
+  type DeliveryTarget,
+  type IncomingMessage,
+  messageOf,
+} from '../../store/mailbox/delivery.ts'
+import { scriptCalls } from '../../store/mailbox/script-calls.ts'
 import type { Store } from '../../store/store.ts'
 import { inspectChanged, inspectForwarded, inspectOwn } from '../../workers/read-message.ts'
 import type { OutboundDeps } from '../deps.ts'

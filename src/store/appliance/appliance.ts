@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts'
 import { CLOCK_JUMP_MS, ClockGuard, isNear, type WrongSpan } from '../../base/clock-guard.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Db } from '../../db/db.ts'
-import { noteUnclaimed, SWEEP_GRACE_MS } from '../blobs.ts'
-import { renumberAfterCrash, renumberAfterRestore } from '../renumber.ts'
+import { noteUnclaimed, SWEEP_GRACE_MS } from '../content/blobs.ts'
+import { renumberAfterCrash, renumberAfterRestore } from '../rows/renumber.ts'
 import type { FolderIdentity, MailState } from './identity.ts'
 import {
   type ApplianceRow,

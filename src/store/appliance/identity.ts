@@ -6,7 +6,7 @@ import { randomName } from '../../base/ids.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Db } from '../../db/db.ts'
 import { opensDkimKeys } from '../../directory/dkim-keys.ts'
-import { contentSizes, countStored, isClaimedBy } from '../blobs.ts'
+import { contentSizes, countStored, isClaimedBy } from '../content/blobs.ts'
 import { newestContents } from '../messages/check-rows.ts'
 import { type ApplianceRow, makeAppliance, makeOwner, type OwnerRow, readAppliance, readOwner } from './record.ts'
 

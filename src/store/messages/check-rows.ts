@@ -1,8 +1,8 @@
 // Rows of messages that integrity checks read: counted fields, and the content they refer to.
 
 import type { Reader } from '../../db/db.ts'
-import { numberRange } from '../accounts-numbers.ts'
-import type { NamedContent } from '../blobs.ts'
+import type { NamedContent } from '../content/blobs.ts'
+import { numberRange } from '../rows/accounts-numbers.ts'
 
 /** The fields of a message that are counted. */
 export interface CountedMessage {

@@ -2,8 +2,8 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { findPart } from '../../mime/structure.ts'
-import type { BlobNamer } from '../blob-names.ts'
-import type { Account, Attachment } from '../records.ts'
+import type { BlobNamer } from '../content/blob-names.ts'
+import type { Account, Attachment } from '../rows/records.ts'
 import { type StoredStructure, storedStructure } from './detail.ts'
 
 /** A byte range in the blob store, and how to decode it. */

@@ -3,15 +3,15 @@
 import { notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import type { BlobNames } from '../blob-names.ts'
-import type { Blobs } from '../blobs.ts'
-import type { FilingDeps } from '../file-message.ts'
-import type { Folders } from '../folders.ts'
-import { foldersByMessage } from '../folders-entries.ts'
-import { rangesOf } from '../folders-expunged.ts'
-import type { FolderEntry, FolderViews } from '../folders-views.ts'
-import type { Account } from '../records.ts'
+import type { BlobNames } from '../content/blob-names.ts'
+import type { Blobs } from '../content/blobs.ts'
+import { foldersByMessage } from '../entries/folders-entries.ts'
+import type { FolderEntry, FolderViews } from '../entries/folders-views.ts'
+import type { Folders } from '../rows/folders.ts'
+import { rangesOf } from '../rows/folders-expunged.ts'
+import type { Account } from '../rows/records.ts'
 import { ascending, inBatches } from './batches.ts'
+import type { FilingDeps } from './file-message.ts'
 import {
   type CopiedUid,
   type CopyResult,

@@ -2,9 +2,9 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
-import { folderIdsOf } from '../folders.ts'
-import type { Account, Attachment, MessageDetail } from '../records.ts'
-import { threadIdsOf } from '../threads/rows.ts'
+import { threadIdsOf } from '../entries/thread-rows.ts'
+import { folderIdsOf } from '../rows/folders.ts'
+import type { Account, Attachment, MessageDetail } from '../rows/records.ts'
 import { presentSummary, type StoredAddresses, type SummaryRow, summaryColumns } from './rows.ts'
 
 /** The blob of a message and its MIME structure. */

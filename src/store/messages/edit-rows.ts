@@ -2,13 +2,13 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { countAttachments } from '../accounts.ts'
-import type { ErasedContent } from '../erased-content.ts'
-import type { Account, Flags } from '../records.ts'
+import type { ErasedContent } from '../content/erased-content.ts'
+import { FLAG_KEYWORDS, keywordsOf } from '../entries/keywords.ts'
+import type { CountedThreadMessage } from '../entries/recount.ts'
+import { countAttachments } from '../rows/accounts.ts'
+import type { Account, Flags } from '../rows/records.ts'
 import { unindexMessage } from '../search/text.ts'
-import type { CountedThreadMessage } from '../threads/recount.ts'
 import { deleteHeaders } from './headers.ts'
-import { FLAG_KEYWORDS, keywordsOf } from './keywords.ts'
 
 /** The fields of a message that edits use. */
 export interface EditRow {

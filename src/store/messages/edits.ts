@@ -3,10 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
-import type { Accounts } from '../accounts.ts'
-import type { Change, ChangeLedger } from '../changes.ts'
-import type { ErasedContents } from '../erased-content.ts'
-import { type FolderKey, type Folders, isListedIn } from '../folders.ts'
+import type { ErasedContents } from '../content/erased-content.ts'
 import {
   foldersByMessage,
   insertFolderEntries,
@@ -16,9 +13,13 @@ import {
   servedSize,
   setServedSize,
   touchEntries,
-} from '../folders-entries.ts'
-import { type RemovedEntry, recordExpunged } from '../folders-expunged.ts'
-import type { Account, ChangeType } from '../records.ts'
+} from '../entries/folders-entries.ts'
+import { FLAG_KEYWORDS } from '../entries/keywords.ts'
+import type { Accounts } from '../rows/accounts.ts'
+import type { Change, ChangeLedger } from '../rows/changes.ts'
+import { type FolderKey, type Folders, isListedIn } from '../rows/folders.ts'
+import { type RemovedEntry, recordExpunged } from '../rows/folders-expunged.ts'
+import type { Account, ChangeType } from '../rows/records.ts'
 import { deleteMessageRows, type EditRow, editRows, editRowsByNumber, idsOf } from './edit-rows.ts'
 import {
   applySetChange,
@@ -30,7 +31,6 @@ import {
   type SetChange,
   withoutOpposite,
 } from './keyword-change.ts'
-import { FLAG_KEYWORDS } from './keywords.ts'
 import { type CountedEdit, countEdits } from './thread-counts.ts'
 import { type EditedMessage, writeEdits } from './write-edits.ts'
 

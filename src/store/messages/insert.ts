@@ -4,12 +4,12 @@ import { newId } from '../../base/ids.ts'
 import type { Row, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
 import type { AttachmentPart, ParsedMessage } from '../../mime/message.ts'
-import { countAttachments } from '../accounts.ts'
-import type { BlobNamer } from '../blob-names.ts'
-import type { Flags, MessageAuthentication } from '../records.ts'
+import type { BlobNamer } from '../content/blob-names.ts'
+import { FLAG_KEYWORDS, labelsOf } from '../entries/keywords.ts'
+import { countAttachments } from '../rows/accounts.ts'
+import type { Flags, MessageAuthentication } from '../rows/records.ts'
+import { recordCorrespondents } from '../search/correspondents.ts'
 import { type CorrespondentsByField, indexMessage } from '../search/text.ts'
-import { recordCorrespondents } from './correspondents.ts'
-import { FLAG_KEYWORDS, labelsOf } from './keywords.ts'
 
 /** A message to insert into an account. */
 export interface NewMessage {

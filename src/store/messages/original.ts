@@ -1,8 +1,8 @@
 // Messages that a submission refers to: the original of a reply, with the fields a reply needs and its `$answered` flag; its copy.
 
 import type { Reader, Tx } from '../../db/db.ts'
-import type { Account } from '../records.ts'
-import { threadIdsOf } from '../threads/rows.ts'
+import { threadIdsOf } from '../entries/thread-rows.ts'
+import type { Account } from '../rows/records.ts'
 
 /** A message that is replied to. */
 export interface OriginalMessage {

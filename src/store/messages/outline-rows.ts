@@ -2,7 +2,7 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
-import { numberRange } from '../accounts-numbers.ts'
+import { numberRange } from '../rows/accounts-numbers.ts'
 import { putHeaders } from './headers.ts'
 
 /** A message to outline. */

@@ -2,9 +2,9 @@
 
 import type { Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { numberRange } from '../accounts-numbers.ts'
-import { deleteFolderEntries } from '../folders-entries.ts'
-import type { Account } from '../records.ts'
+import { deleteFolderEntries } from '../entries/folders-entries.ts'
+import { numberRange } from '../rows/accounts-numbers.ts'
+import type { Account } from '../rows/records.ts'
 import { unindexMessage } from '../search/text.ts'
 import { deleteHeaders } from './headers.ts'
 

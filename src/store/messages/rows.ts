@@ -3,9 +3,9 @@
 import type { Reader } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
-import { folderIdsOf } from '../folders.ts'
-import type { Flags, MessageSummary } from '../records.ts'
-import { keywordsOf } from './keywords.ts'
+import { keywordsOf } from '../entries/keywords.ts'
+import { folderIdsOf } from '../rows/folders.ts'
+import type { Flags, MessageSummary } from '../rows/records.ts'
 
 /** The columns of a message that lists use. */
 export interface SummaryRow {

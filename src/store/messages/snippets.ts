@@ -7,9 +7,9 @@ import { HTML_MAX, htmlToText } from '../../html/visible-text.ts'
 import { type BodyText, sortParts } from '../../mime/bodies.ts'
 import type { Part } from '../../mime/message.ts'
 import { byteRangeOf, partText, SEARCH_TEXT_MAX } from '../../mime/parse.ts'
-import type { Blobs } from '../blobs.ts'
-import { DamagedContent } from '../damaged-content.ts'
-import type { Account } from '../records.ts'
+import type { Blobs } from '../content/blobs.ts'
+import { DamagedContent } from '../content/damaged-content.ts'
+import type { Account } from '../rows/records.ts'
 import {
   firstExcerpt,
   type HighlightedText,

@@ -4,7 +4,7 @@ import type { Part } from '../../mime/message.ts'
 import { findPart } from '../../mime/structure.ts'
 import { BODY_BYTES_MAX } from '../../mime/view.ts'
 import type { BodyBytes } from '../../workers/clean-task.ts'
-import type { Blobs } from '../blobs.ts'
+import type { Blobs } from '../content/blobs.ts'
 import type { StoredStructure } from './detail.ts'
 
 export interface StoredBodies {

@@ -1,9 +1,9 @@
 // Counts of threads and folders after edits: those of folders change by differences, and so do those of threads that keep their messages.
 
 import type { Tx } from '../../db/db.ts'
-import { type ThreadFolderCounts, threadFolderCounts, writeThreadFolders } from '../folders-threads.ts'
-import { deleteThreads, recountThread } from '../threads/recount.ts'
-import { addUnreadOfThreads, type ThreadKey, threadsOf } from '../threads/rows.ts'
+import { deleteThreads, recountThread } from '../entries/recount.ts'
+import { addUnreadOfThreads, type ThreadKey, threadsOf } from '../entries/thread-rows.ts'
+import { type ThreadFolderCounts, threadFolderCounts, writeThreadFolders } from '../rows/folders-threads.ts'
 import { threadMessages } from './edit-rows.ts'
 
 /** Threads whose messages are read at once: a thread may have thousands. */

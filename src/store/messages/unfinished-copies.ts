@@ -2,7 +2,7 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
-import { rangesOf, type UidRange } from '../folders-expunged.ts'
+import { rangesOf, type UidRange } from '../rows/folders-expunged.ts'
 
 /** UIDs that one unit of work of a copy added to a folder. */
 export interface CopiedRange extends UidRange {

@@ -2,9 +2,9 @@
 
 import type { Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
-import type { Account, Flags } from '../records.ts'
+import { FLAG_KEYWORDS, labelsOf } from '../entries/keywords.ts'
+import type { Account, Flags } from '../rows/records.ts'
 import type { EditRow } from './edit-rows.ts'
-import { FLAG_KEYWORDS, labelsOf } from './keywords.ts'
 
 /** A message after an edit. */
 export interface EditedMessage {

@@ -1,9 +1,9 @@
 // Translates search terms to SQL conditions: full-text terms for the index, all others on the row of the message.
 
 import type { SqlValue } from '../../db/db.ts'
-import { type Fragment, inFolder } from '../folders.ts'
-import { hasCorrespondentLike } from '../messages/correspondents.ts'
-import { hasKeyword } from '../messages/keywords.ts'
+import { hasKeyword } from '../entries/keywords.ts'
+import { type Fragment, inFolder } from '../rows/folders.ts'
+import { hasCorrespondentLike } from './correspondents.ts'
 import { matching } from './hits.ts'
 import { expression, type Match, matchAll, matchAny, matchCorrespondents, matchNot, matchOf } from './match.ts'
 import type { Leaf, Term } from './terms.ts'

@@ -1,7 +1,7 @@
 // Fields of the query language (docs/design/mailbox.md §4): translates `name:value` to a term.
 
 import { DAY_MS } from '../../base/durations.ts'
-import type { Flags } from '../records.ts'
+import type { Flags } from '../rows/records.ts'
 import type { Leaf, Term, TextPart } from './terms.ts'
 import type { AddressField } from './text.ts'
 import { tokensOf } from './words.ts'

@@ -1,6 +1,6 @@
 // Translates the filters of a list to search terms, so that both become SQL in the same way.
 
-import type { MessageFilter } from '../records.ts'
+import type { MessageFilter } from '../rows/records.ts'
 import { readQuery } from './parse-query.ts'
 import { allOf, type Term } from './terms.ts'
 import type { CorrespondentField } from './text.ts'

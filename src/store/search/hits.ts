@@ -1,9 +1,9 @@
 // Queries for the rows of the full-text index that match an expression.
 
 import type { SqlValue } from '../../db/db.ts'
-import { numberRange } from '../accounts-numbers.ts'
-import type { Fragment } from '../folders.ts'
-import type { SortDirection } from '../records.ts'
+import { numberRange } from '../rows/accounts-numbers.ts'
+import type { Fragment } from '../rows/folders.ts'
+import type { SortDirection } from '../rows/records.ts'
 
 /** A full-text search in one account. */
 export interface TextSearch {

@@ -1,11 +1,11 @@
 // A search in one account: filters and query with all names resolved, as input for the list statements.
 
 import type { Reader } from '../../db/db.ts'
-import { type FolderKey, type Folders, isListedIn } from '../folders.ts'
-import { correspondentsLike } from '../messages/correspondents.ts'
-import type { Account, MessageFilter } from '../records.ts'
-import { threadNumber } from '../threads/rows.ts'
+import { threadNumber } from '../entries/thread-rows.ts'
+import { type FolderKey, type Folders, isListedIn } from '../rows/folders.ts'
+import type { Account, MessageFilter } from '../rows/records.ts'
 import { all, conditionOf, type ResolvedNames, type RowCondition } from './conditions.ts'
+import { correspondentsLike } from './correspondents.ts'
 import { filterTerm } from './filter-term.ts'
 import type { TextSearch } from './hits.ts'
 import { expression } from './match.ts'

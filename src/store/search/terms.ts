@@ -1,6 +1,6 @@
 // Search terms: the tree that the query language and the filters of a list are translated to.
 
-import type { Flags } from '../records.ts'
+import type { Flags } from '../rows/records.ts'
 import type { AddressField, CorrespondentField } from './text.ts'
 
 /** Part of a message to search for words; `any`: subject, From, To, Cc, body and file names (docs/design/mailbox.md §4). */

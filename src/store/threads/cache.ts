@@ -1,9 +1,9 @@
 // Cache of single threads: a change of one thread makes all pages of its account stale, but not the other threads on them.
 
 import type { Db } from '../../db/db.ts'
-import { readState } from '../accounts.ts'
-import { objectsChangedSince } from '../changes-objects.ts'
-import type { Account, Thread } from '../records.ts'
+import { readState } from '../rows/accounts.ts'
+import { objectsChangedSince } from '../rows/changes-objects.ts'
+import type { Account, Thread } from '../rows/records.ts'
 
 /** Maximum number of cached threads, about 4 KB each with their JSON; those of the least recently used accounts are evicted first. */
 export const THREADS_MAX = 2000

@@ -2,10 +2,10 @@
 
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Db, Reader, Steps, Tx } from '../../db/db.ts'
+import { countMessagesOf, messageIdsOf } from '../entries/thread-messages.ts'
+import { threadRow } from '../entries/thread-rows.ts'
 import type { EditRefusal, MessageChange, MessageEdits } from '../messages/edits.ts'
-import { countMessagesOf, messageIdsOf } from '../messages/thread-messages.ts'
-import type { Account } from '../records.ts'
-import { threadRow } from './rows.ts'
+import type { Account } from '../rows/records.ts'
 
 /** Maximum number of messages that one request changes. */
 export const THREAD_MESSAGES_MAX = 5000

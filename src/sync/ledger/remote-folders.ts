@@ -1,7 +1,7 @@
 // Folders of outside accounts as last seen, and how far each is synchronised.
 
 import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
-import type { FolderRole } from '../../store/records.ts'
+import type { FolderRole } from '../../store/rows/records.ts'
 import type { FolderDoubt } from '../removal-weight.ts'
 
 /** `ignored`: its messages are not synchronised, for the reason given. */

@@ -8,7 +8,7 @@ import { Journal } from '../../../src/inbound/journal.ts'
 import type { RejectedRecipient } from '../../../src/inbound/recipients.ts'
 import { refusals } from '../../../src/inbound/refusals.ts'
 import type { Peer } from '../../../src/inbound/transaction.ts'
-import type { InboundLog, NewInboundRow } from '../../../src/store/inbound-log.ts'
+import type { InboundLog, NewInboundRow } from '../../../src/store/log/inbound-log.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const sender = { address: 'ann@out.test', declaredBytes: null, utf8: false }

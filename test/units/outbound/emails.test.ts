@@ -8,7 +8,7 @@ import type { Settled, Tx } from '../../../src/db/db.ts'
 import { blobSweep } from '../../../src/jobs/retention.ts'
 import type { NewEmail } from '../../../src/outbound/log/emails.ts'
 import { TIMELINE_MAX } from '../../../src/outbound/log/timeline.ts'
-import { SWEEP_GRACE_MS } from '../../../src/store/blobs.ts'
+import { SWEEP_GRACE_MS } from '../../../src/store/content/blobs.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 import { watchedTx } from '../../support/watched-tx.ts'
 

@@ -8,7 +8,7 @@ import {
   noteUnclaimed,
   SWEEP_GRACE_MS,
   UNCLAIMED_RETENTION_MS,
-} from '../../../src/store/blobs.ts'
+} from '../../../src/store/content/blobs.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 
 const DAY_MS = 86_400_000

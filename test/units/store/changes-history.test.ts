@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ProductError } from '../../../src/base/errors.ts'
-import type { Change } from '../../../src/store/changes.ts'
-import { RETAINED_MIN, RETENTION_MS } from '../../../src/store/changes-history.ts'
-import type { Account } from '../../../src/store/records.ts'
+import type { Change } from '../../../src/store/rows/changes.ts'
+import { RETAINED_MIN, RETENTION_MS } from '../../../src/store/rows/changes-history.ts'
+import type { Account } from '../../../src/store/rows/records.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 

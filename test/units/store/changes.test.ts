@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { Db } from '../../../src/db/db.ts'
-import { Accounts, readState, writeState } from '../../../src/store/accounts.ts'
-import { type Change, ChangeLedger } from '../../../src/store/changes.ts'
-import type { Account } from '../../../src/store/records.ts'
+import { Accounts, readState, writeState } from '../../../src/store/rows/accounts.ts'
+import { type Change, ChangeLedger } from '../../../src/store/rows/changes.ts'
+import type { Account } from '../../../src/store/rows/records.ts'
 import { copyEmptyDatabase } from '../../support/empty-database.ts'
 
 let folder: string

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
 import type { Reader, SqlValue } from '../../../src/db/db.ts'
-import { namesInUse } from '../../../src/store/contents.ts'
+import {
+  EVICTED_FROM_MS,
+  PENDING_BYTES_MAX,
+  PENDING_FILES_MAX,
+  UPLOAD_LIFE_MS,
+} from '../../../src/store/content/uploads.ts'
+import { namesInUse } from '../../../src/store/mailbox/contents.ts'
 import {
   accountWithUnnamedContent,
   attachmentById,
@@ -12,7 +18,6 @@ import {
   hasUnnamedContent,
   holdersOf,
 } from '../../../src/store/messages/contents.ts'
-import { EVICTED_FROM_MS, PENDING_BYTES_MAX, PENDING_FILES_MAX, UPLOAD_LIFE_MS } from '../../../src/store/uploads.ts'
 import { attachmentOf, mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let appliance: TestStore

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
 import { MailboxFull } from '../../../src/store/messages/second-copies.ts'
-import type { Account } from '../../../src/store/records.ts'
+import type { Account } from '../../../src/store/rows/records.ts'
 import { COPYING, mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let appliance: TestStore

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
-import type { DeliveryResult, DeliveryTarget, IncomingMessage } from '../../../src/store/delivery.ts'
+import type { DeliveryResult, DeliveryTarget, IncomingMessage } from '../../../src/store/mailbox/delivery.ts'
 import { attachmentOf, mailOf, openTestStore, person, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { conflict } from '../../../src/base/errors.ts'
-import type { ChangeType } from '../../../src/store/records.ts'
+import type { ChangeType } from '../../../src/store/rows/records.ts'
 import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ERASED_BYTES, type ErasedContent } from '../../../src/store/erased-content.ts'
+import { ERASED_BYTES, type ErasedContent } from '../../../src/store/content/erased-content.ts'
 import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 const { signal } = new AbortController()

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, it } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
-import { DETAIL_MAX, type InboundFilter, type NewInboundRow } from '../../../src/store/inbound-log.ts'
-import { zeroCounts } from '../../../src/store/metrics/tally.ts'
-import type { PageKey } from '../../../src/store/records.ts'
+import { DETAIL_MAX, type InboundFilter, type NewInboundRow } from '../../../src/store/log/inbound-log.ts'
+import { zeroCounts } from '../../../src/store/log/tally.ts'
+import type { PageKey } from '../../../src/store/rows/records.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 
 let appliance: TestStore

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ProductError } from '../../../src/base/errors.ts'
-import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/records.ts'
+import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/rows/records.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'

@@ -3,16 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db, Reader, SqlValue } from '../../../src/db/db.ts'
-import type { CountedEvent } from '../../../src/store/metrics/counters.ts'
-import {
-  BREAKDOWNS,
-  type BreakdownBy,
-  type CountFilter,
-  Reports,
-  type Span,
-} from '../../../src/store/metrics/reports.ts'
-import { DETAILED_MAX, RollUp } from '../../../src/store/metrics/roll-up.ts'
-import { COUNTED, type Counts, zeroCounts } from '../../../src/store/metrics/tally.ts'
+import type { CountedEvent } from '../../../src/store/log/counters.ts'
+import { BREAKDOWNS, type BreakdownBy, type CountFilter, Reports, type Span } from '../../../src/store/log/reports.ts'
+import { DETAILED_MAX, RollUp } from '../../../src/store/log/roll-up.ts'
+import { COUNTED, type Counts, zeroCounts } from '../../../src/store/log/tally.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { numberRange } from '../../../src/store/accounts-numbers.ts'
-import { CORRESPONDENTS_PER_FILTER, CORRESPONDENTS_PER_MESSAGE } from '../../../src/store/messages/correspondents.ts'
-import { nextNumbers } from '../../../src/store/messages/numbers.ts'
+import { nextNumbers } from '../../../src/store/entries/numbers.ts'
+import { numberRange } from '../../../src/store/rows/accounts-numbers.ts'
+import { CORRESPONDENTS_PER_FILTER, CORRESPONDENTS_PER_MESSAGE } from '../../../src/store/search/correspondents.ts'
 import { attachmentOf, mailOf, openTestStore, person, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let appliance: TestStore

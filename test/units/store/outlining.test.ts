@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Part } from '../../../src/mime/message.ts'
-import type { Account } from '../../../src/store/records.ts'
+import type { Account } from '../../../src/store/rows/records.ts'
 import { readMessage } from '../../../src/workers/read-message.ts'
 import { EntryWatcher } from '../../support/entry-watcher.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'

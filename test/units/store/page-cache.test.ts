@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, it } from 'node:test'
-import { readState } from '../../../src/store/accounts.ts'
-import { ENTRIES_MAX, PageCache } from '../../../src/store/page-cache.ts'
-import type { Page } from '../../../src/store/records.ts'
+import { readState } from '../../../src/store/rows/accounts.ts'
+import { ENTRIES_MAX, PageCache } from '../../../src/store/rows/page-cache.ts'
+import type { Page } from '../../../src/store/rows/records.ts'
 import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 
 let appliance: TestStore

@@ -5,7 +5,7 @@ import { after, before, it } from 'node:test'
 import type { Reader } from '../../../src/db/db.ts'
 import { searchTextTables } from '../../../src/db/migrations/0015-search-text.ts'
 import { parseMessage } from '../../../src/mime/parse.ts'
-import { packContent } from '../../../src/store/pack-content.ts'
+import { packContent } from '../../../src/store/content/pack-content.ts'
 import { BodyTextReader } from '../../../src/workers/body-reader.ts'
 import { openTestStore, type Put, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sha256 } from '../../../src/base/secrets.ts'
-import type { Account, FolderRole, PageKey } from '../../../src/store/records.ts'
+import type { Account, FolderRole, PageKey } from '../../../src/store/rows/records.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { inspectOwn } from '../../../src/workers/read-message.ts'
 import { walk } from '../../api/expect.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/records.ts'
-import { FEW } from '../../../src/store/search/find-by-text.ts'
+import { FEW } from '../../../src/store/lists/find-by-text.ts'
+import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/rows/records.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 import { DAY, type Known, NOW, randomPut, randomQuery, type SearchQuery } from '../../support/search-model.ts'

@@ -2,10 +2,10 @@
 
 import type { FilterDecision } from '../../../directory/filters.ts'
 import type { SieveOutcome } from '../../../sieve/outcome.ts'
-import type { DeliveryResult, IncomingMessage } from '../../../store/delivery.ts'
-import { scriptEvidence } from '../../../store/delivery-folders.ts'
-import { forwardingEvidence, isForwardedOnly } from '../../../store/forwarding-record.ts'
-import type { NewInboundRow } from '../../../store/inbound-log.ts'
+import type { NewInboundRow } from '../../../store/log/inbound-log.ts'
+import type { DeliveryResult, IncomingMessage } from '../../../store/mailbox/delivery.ts'
+import { scriptEvidence } from '../../../store/mailbox/delivery-folders.ts'
+import { forwardingEvidence, isForwardedOnly } from '../../../store/mailbox/forwarding-record.ts'
 import type { LocalRecipient } from './recipients.ts'
 
 /** One recipient and the stored copy; null if the recipient was refused. */

@@ -4,7 +4,7 @@ import { type FilterPolicy, policyOf } from '../../../directory/filter-policy.ts
 import type { Mailbox } from '../../../directory/mailboxes.ts'
 import type { ReceiverLookup } from '../../../directory/receiver.ts'
 import { parseMailbox } from '../../../mime/address.ts'
-import type { InboundReason } from '../../../store/inbound-log.ts'
+import type { InboundReason } from '../../../store/log/inbound-log.ts'
 import type { OutboundDeps } from '../../deps.ts'
 import type { DelayCause } from '../../records.ts'
 import { ownReply } from '../smtp/reply.ts'

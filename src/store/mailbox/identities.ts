@@ -1,0 +1,234 @@
+// Identities (RFC 8621 §6): sender addresses and signatures of a mailbox (docs/design/mailbox.md §8).
+
+import type { Clock } from '../../base/clock.ts'
+import { conflict, notFound } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Address } from '../../mime/message.ts'
+import type { Accounts } from '../rows/accounts.ts'
+import { type Change, type ChangeLedger, lastNumber } from '../rows/changes.ts'
+import type { Account } from '../rows/records.ts'
+
+export interface Identity {
+  /** `idn_…` */
+  id: string
+  /** "": the display name of the mailbox. */
+  name: string
+  /** Lower-case. */
+  email: string
+  /** Default Reply-To; null: none. */
+  replyTo: Address[] | null
+  /** Default Bcc; null: none. */
+  bcc: Address[] | null
+  textSignature: string
+  htmlSignature: string
+  /** The default sender; exactly one identity is primary. */
+  isPrimary: boolean
+  /** ms. */
+  createdAt: number
+  updatedAt: number
+}
+
+/** Members left out are not changed. */
+export interface IdentityChange {
+  name?: string
+  replyTo?: Address[] | null
+  bcc?: Address[] | null
+  textSignature?: string
+  htmlSignature?: string
+  /** Replaces the current primary identity. */
+  isPrimary?: true
+}
+
+export interface NewIdentity extends Omit<IdentityChange, 'isPrimary'> {
+  /** Lower-case; must be an address the mailbox may send as. */
+  email: string
+}
+
+/** docs/design/mailbox.md §8. */
+export const IDENTITIES_MAX = 20
+export const SIGNATURE_MAX = 65_536
+
+interface Row {
+  n: number
+  id: string
+  email: string
+  name: string
+  reply_to: string | null
+  bcc: string | null
+  text_signature: string
+  html_signature: string
+  is_primary: number
+  created_at: number
+  updated_at: number
+}
+
+interface Deps {
+  db: Db
+  clock: Clock
+  accounts: Accounts
+  changes: ChangeLedger
+}
+
+const COLUMNS = 'n, id, email, name, reply_to, bcc, text_signature, html_signature, is_primary, created_at, updated_at'
+
+export class Identities {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Creates the primary identity of a new account; the caller records the change in the ledger. */
+  createPrimary(tx: Tx, account: number, email: string): Change {
+    const n = nextNumber(tx, account)
+    return this.#insert(tx, account, n, { email }, true)
+  }
+
+  /** The primary identity first, the others in order of creation. */
+  list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Identity[] {
+    return rowsOf(reader, account.n).map(present)
+  }
+
+  get(account: Account, id: string): Identity | undefined {
+    return this.list(account).find((identity) => identity.id === id)
+  }
+
+  /** Whether an identity still exists: it can be deleted while a message is composed. */
+  has(reader: Reader, account: Account, id: string): boolean {
+    const sql = 'SELECT 1 AS found FROM identities WHERE id = ? AND account = ?'
+    return reader.get(sql, [id, account.n]) !== undefined
+  }
+
+  /** @returns its id @throws ProductError conflict if there are too many */
+  create(account: Account, identity: NewIdentity): Promise<string> {
+    return this.#deps.db.write((tx) => {
+      if (rowsOf(tx, account.n).length >= IDENTITIES_MAX) {
+        throw conflict(`A mailbox has at most ${IDENTITIES_MAX} identities.`)
+      }
+      const change = this.#insert(tx, account.n, nextNumber(tx, account.n), identity, false)
+      this.#recordChanges(tx, account, [change])
+      return change.object
+    })
+  }
+
+  /** @throws ProductError not_found */
+  async update(account: Account, id: string, change: IdentityChange): Promise<void> {
+    const now = this.#deps.clock.now()
+    await this.#deps.db.write((tx) => {
+      const rows = rowsOf(tx, account.n)
+      const row = rows.find((candidate) => candidate.id === id)
+      if (row === undefined) throw notFound('identity')
+      const recorded: Change[] = [changeOf(row, 'updated')]
+      const primary = rows.find((candidate) => candidate.is_primary === 1)!
+      const becomesPrimary = change.isPrimary === true && primary !== row
+      if (becomesPrimary) {
+        // The current one first: a unique index allows only one.
+        tx.run('UPDATE identities SET is_primary = 0, updated_at = ? WHERE n = ?', [now, primary.n])
+        recorded.push(changeOf(primary, 'updated'))
+      }
+      const columns = {
+        ...columnsOf({ ...present(row), ...change }),
+        is_primary: becomesPrimary || row.is_primary === 1,
+      }
+      tx.run(
+        `UPDATE identities SET ${Object.keys(columns)
+          .map((name) => `${name} = ?`)
+          .join(', ')}, updated_at = ? WHERE n = ?`,
+        [...Object.values(columns), now, row.n],
+      )
+      this.#recordChanges(tx, account, recorded)
+    })
+  }
+
+  /** @throws ProductError not_found, conflict for the primary one */
+  async remove(account: Account, id: string): Promise<void> {
+    await this.#deps.db.write((tx) => {
+      const row = rowsOf(tx, account.n).find((candidate) => candidate.id === id)
+      if (row === undefined) throw notFound('identity')
+      if (row.is_primary === 1)
+        throw conflict('The primary identity cannot be deleted. Make another identity primary first.')
+      tx.run('DELETE FROM identities WHERE n = ?', [row.n])
+      this.#recordChanges(tx, account, [changeOf(row, 'destroyed')])
+    })
+  }
+
+  /** Gives the identities of an address, and of it with a `+tag`, the new address of the mailbox. Both lower-case. */
+  readdressIn(tx: Tx, account: Account, before: string, after: string): void {
+    const [from, to] = [before.lastIndexOf('@'), after.lastIndexOf('@')]
+    const isOf = ({ email }: Row) =>
+      email === before || (email.startsWith(`${before.slice(0, from)}+`) && email.endsWith(before.slice(from)))
+    const rows = rowsOf(tx, account.n).filter(isOf)
+    if (rows.length === 0) return
+    for (const { n, email } of rows) {
+      const tag = email.slice(from, email.lastIndexOf('@'))
+      const address = `${after.slice(0, to)}${tag}${after.slice(to)}`
+      tx.run('UPDATE identities SET email = ?, updated_at = ? WHERE n = ?', [address, this.#deps.clock.now(), n])
+    }
+    const recorded = rows.map((row) => changeOf(row, 'updated'))
+    this.#recordChanges(tx, account, recorded)
+  }
+
+  /** Deletes the identities of a deleted account. @returns how many. See `PurgeStep`. */
+  purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
+    const { changes } = tx.run('DELETE FROM identities WHERE account = ?', [account.n])
+    return changes
+  }
+
+  #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Change {
+    const now = this.#deps.clock.now()
+    const id = newId('identity')
+    tx.insert('identities', {
+      ...{ n, id, account, email: identity.email, is_primary: isPrimary, created_at: now, updated_at: now },
+      ...columnsOf({ name: '', replyTo: null, bcc: null, textSignature: '', htmlSignature: '', ...identity }),
+    })
+    return { type: 'identities', n, object: id, kind: 'created' }
+  }
+
+  #recordChanges(tx: Tx, account: Account, recorded: readonly Change[]): void {
+    const { accounts, changes, clock } = this.#deps
+    const seq = accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
+    changes.record(tx, account.n, seq, recorded, clock.now())
+  }
+}
+
+/** A number that the ledger records is not assigned again. */
+function nextNumber(tx: Tx, account: number): number {
+  const newest = tx.get<{ n: number | null }>('SELECT max(n) AS n FROM identities')
+  return Math.max(newest?.n ?? 0, lastNumber(tx, account, 'identities')) + 1
+}
+
+function rowsOf(reader: Reader, account: number): Row[] {
+  return reader.all<Row>(`SELECT ${COLUMNS} FROM identities WHERE account = ? ORDER BY is_primary DESC, n`, [account])
+}
+
+function changeOf({ n, id }: Row, kind: Change['kind']): Change {
+  return { type: 'identities', n, object: id, kind }
+}
+
+function columnsOf(identity: Pick<Identity, 'name' | 'replyTo' | 'bcc' | 'textSignature' | 'htmlSignature'>) {
+  const json = (addresses: Address[] | null) => (addresses === null ? null : JSON.stringify(addresses))
+  return {
+    name: identity.name,
+    reply_to: json(identity.replyTo),
+    bcc: json(identity.bcc),
+    text_signature: identity.textSignature,
+    html_signature: identity.htmlSignature,
+  }
+}
+
+function present(row: Row): Identity {
+  const addresses = (text: string | null) => (text === null ? null : (JSON.parse(text) as Address[]))
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    replyTo: addresses(row.reply_to),
+    bcc: addresses(row.bcc),
+    textSignature: row.text_signature,
+    htmlSignature: row.html_signature,
+    isPrimary: row.is_primary === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
