@@ -11,8 +11,8 @@ import type { Forward, ForwardStatus } from '../directory/forward-record.ts'
 import type { ForwardAnswer } from '../directory/forwards.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { parseMailbox } from '../mime/address.ts'
+import type { PreparedSystemMessage, SystemMessage } from '../outbound/notices/system-mail.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import type { PreparedSystemMessage, SystemMessage } from '../outbound/system-mail.ts'
 
 export interface ForwardDeps {
   db: Db

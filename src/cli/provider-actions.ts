@@ -2,7 +2,7 @@
 
 import { presentProvider, presentTest } from '../api/schemas/provider.ts'
 import type { Context } from '../context.ts'
-import type { Provider } from '../outbound/records.ts'
+import type { Provider } from '../outbound/model/records.ts'
 import type { Call, Command, CommandResult } from './command.ts'
 import { inOptionNames } from './options.ts'
 import { chooseProvider, PROVIDER_OPERAND, providerLine } from './providers.ts'

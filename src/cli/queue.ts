@@ -3,7 +3,7 @@
 import { isoTime } from '../base/clock.ts'
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
-import type { QueuedMessage } from '../outbound/queued-messages.ts'
+import type { QueuedMessage } from '../outbound/queue/queued-messages.ts'
 import type { Command } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'
 

@@ -3,7 +3,7 @@
 import { presentSuppression } from '../api/schemas/suppression.ts'
 import { ProductError } from '../base/errors.ts'
 import { clean } from '../mime/one-line.ts'
-import { NOTE_MAX } from '../outbound/suppressions.ts'
+import { NOTE_MAX } from '../outbound/queue/suppressions.ts'
 import { choiceOption, oneOf } from './choice.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from './limit.ts'

@@ -1,7 +1,7 @@
 // Handles reports (DSN, ARF) that arrive at a bounce or feedback address, and bounces that arrive at a mailbox.
 
 import type { Log } from '../base/log.ts'
-import type { Applied, Feedback } from '../outbound/feedback.ts'
+import type { Applied, Feedback } from '../outbound/queue/feedback.ts'
 import type { Inspection } from '../workers/inspection.ts'
 import type { Journal } from './journal.ts'
 import type { ReceivedRecord } from './received-transaction.ts'

@@ -2,9 +2,14 @@
 
 import type { Vault } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
-import { type BounceKey, isBounceDomain, isFeedbackAddress, readBounceAddress } from '../outbound/bounce-address.ts'
 import { type Emails, messageOfKey } from '../outbound/log/emails.ts'
-import type { Email } from '../outbound/records.ts'
+import {
+  type BounceKey,
+  isBounceDomain,
+  isFeedbackAddress,
+  readBounceAddress,
+} from '../outbound/model/bounce-address.ts'
+import type { Email } from '../outbound/model/records.ts'
 import type { RecipientPath } from '../smtp/envelope.ts'
 
 export interface ReportAddress {

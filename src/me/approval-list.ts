@@ -5,7 +5,7 @@ import type { InviteDecision } from '../agents/invites.ts'
 import { conflict } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { requireConfirmed } from '../http/fresh-proof.ts'
-import type { LimitRequest } from '../outbound/shared-limit.ts'
+import type { LimitRequest } from '../outbound/providers/shared-limit.ts'
 import type { SessionRecord } from '../people/sessions.ts'
 
 /** Limit requests that are shown at once. */

@@ -6,14 +6,14 @@ import type { Context } from '../context.ts'
 import { allows } from '../directory/permissions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
-import { CONNECTED_TYPES } from '../outbound/oauth/connected-services.ts'
+import { CONNECTED_TYPES } from '../outbound/providers/connected-services.ts'
 import type {
   BegunConnection,
   ConnectedType,
   OAuth,
   OAuthBrowser,
   OAuthCallbackResult,
-} from '../outbound/oauth/oauth.ts'
+} from '../outbound/providers/oauth.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import { openedByAccount } from '../people/opens.ts'
 import type { SignInSession } from '../people/sessions.ts'

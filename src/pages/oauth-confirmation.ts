@@ -2,8 +2,8 @@
 
 import type { Context } from '../context.ts'
 import type { PageAnswer } from '../http/route.ts'
-import { serviceOfType } from '../outbound/oauth/connected-services.ts'
-import type { BegunConnection } from '../outbound/oauth/oauth.ts'
+import { serviceOfType } from '../outbound/providers/connected-services.ts'
+import type { BegunConnection } from '../outbound/providers/oauth.ts'
 import { html, type Markup } from './markup.ts'
 import { sitePage } from './site.ts'
 

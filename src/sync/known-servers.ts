@@ -1,6 +1,6 @@
 // Mail providers whose servers are known, by the domain of the address or by its MX.
 
-import { SERVICES } from '../outbound/oauth/connected-services.ts'
+import { SERVICES } from '../outbound/providers/connected-services.ts'
 import type { DiscoveredAccount, DiscoveredServer } from './records.ts'
 
 type KnownAccount = Pick<DiscoveredAccount, 'imap' | 'smtp' | 'auth'>

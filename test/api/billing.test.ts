@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { TransactionJson } from '../../src/api/schemas/billing.ts'
-import type { NewMail, Sender } from '../../src/outbound/submit/new-message.ts'
+import type { NewMail, Sender } from '../../src/outbound/model/new-message.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startMailServer } from '../support/mail-server.ts'

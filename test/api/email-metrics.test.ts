@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { stepsOf } from '../../src/outbound/log/timeline.ts'
-import type { NewMail, Sender } from '../../src/outbound/submit/new-message.ts'
+import type { NewMail, Sender } from '../../src/outbound/model/new-message.ts'
 import { type Counts, zeroCounts } from '../../src/store/log/tally.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { forwardingMemory } from '../../src/jobs/retention.ts'
-import { FORWARDS_PER_DAY, HOPS_MAX } from '../../src/outbound/submit/forwarding.ts'
+import { FORWARDS_PER_DAY, HOPS_MAX } from '../../src/outbound/receive/deliver-received.ts'
 import { data, failure, receiveRaw } from '../api/expect.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'

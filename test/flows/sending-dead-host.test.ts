@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { NewMail } from '../../src/outbound/submit/new-message.ts'
+import type { NewMail } from '../../src/outbound/model/new-message.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { turns } from '../support/carriers.ts'
 import { ManualClock } from '../support/clock.ts'

@@ -80,9 +80,9 @@ test('the message inspection is loaded by the threads that inspect only: it is l
   // The thread that sends loads it with the first forwarded message.
   assert.deepEqual(
     readers((_, file) => file === SEALS),
-    ['src/outbound/seal.ts'],
+    ['src/outbound/runner/seal.ts'],
   )
-  const sealer = sources().find(({ path }) => path === 'src/outbound/seal.ts')!.text
+  const sealer = sources().find(({ path }) => path === 'src/outbound/runner/seal.ts')!.text
   assert.match(sealer, /await import\('\.\.\/auth\/arc-seal\.ts'\)/)
   assert.doesNotMatch(sealer, /^import .*arc-seal/m)
   assert.deepEqual(

@@ -6,9 +6,8 @@ import type { Resolver } from '../../src/base/resolver.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { MailTokenOf } from '../../src/outbound/deps.ts'
-import type { Provider } from '../../src/outbound/records.ts'
-import { openSmtp } from '../../src/outbound/transports/smtp.ts'
+import type { MailTokenOf } from '../../src/outbound/model/deps.ts'
+import type { Provider } from '../../src/outbound/model/records.ts'
 import type {
   DirectHandover,
   Handed,
@@ -17,7 +16,8 @@ import type {
   NotTried,
   Transport,
   Verdict,
-} from '../../src/outbound/transports/transport.ts'
+} from '../../src/outbound/model/transport.ts'
+import { openSmtp } from '../../src/outbound/transports/smtp/smtp.ts'
 import { type Zone, zoneResolver } from './dns.ts'
 
 /** Test settings that allow mail servers on loopback. */

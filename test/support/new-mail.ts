@@ -1,6 +1,6 @@
 // A short valid message to send.
 
-import type { NewMail } from '../../src/outbound/submit/new-message.ts'
+import type { NewMail } from '../../src/outbound/model/new-message.ts'
 
 export function newMail(more: Partial<NewMail> = {}): NewMail {
   return {

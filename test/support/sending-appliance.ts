@@ -10,8 +10,8 @@ import { loadConfig } from '../../src/config/load.ts'
 import { type Context, openContext } from '../../src/context.ts'
 import { chunksOf } from '../../src/mime/chunks.ts'
 import type { DeliveryState } from '../../src/outbound/log/emails.ts'
+import type { Email } from '../../src/outbound/model/records.ts'
 import type { Outbound } from '../../src/outbound/outbound.ts'
-import type { Email } from '../../src/outbound/records.ts'
 import { ManualClock } from './clock.ts'
 
 /** The parts of an appliance that determine the outcome of messages of one team, and functions that create messages. */

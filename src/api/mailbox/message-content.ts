@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { CommaList, Default, Words } from '../../http/schema.ts'
-import { submissionStatus } from '../../outbound/submit/submission-status.ts'
+import { submissionStatus } from '../../outbound/model/submission-status.ts'
 import type { Account } from '../../store/rows/records.ts'
 import {
   MESSAGE_PARTS,

@@ -6,7 +6,7 @@ import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery, parseTime, TimeQuery, Words } from '../../http/schema.ts'
-import { submissionStatus } from '../../outbound/submit/submission-status.ts'
+import { submissionStatus } from '../../outbound/model/submission-status.ts'
 import type { Submission as Kept } from '../../store/mailbox/submissions.ts'
 import type { Account } from '../../store/rows/records.ts'
 

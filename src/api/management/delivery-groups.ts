@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import type { DeliveryGroup as GroupRecord } from '../../outbound/groups.ts'
+import type { DeliveryGroup as GroupRecord } from '../../outbound/providers/groups.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
   DeliveryGroupCreate,

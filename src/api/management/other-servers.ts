@@ -1,6 +1,6 @@
 // Whether a change of an account leads to another server or user: who is there sees what is sent, or what the mailbox receives.
 
-import type { Provider } from '../../outbound/records.ts'
+import type { Provider } from '../../outbound/model/records.ts'
 import type { ImapSettings } from '../../sync/records.ts'
 
 /** @param current undefined where there is no sending account yet */

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'
 import { Id, Nullable } from '../../http/schema.ts'
-import type { Provider } from '../../outbound/records.ts'
+import type { Provider } from '../../outbound/model/records.ts'
 import { ProviderJson, ProviderTest, presentProvider, presentTest } from '../schemas/provider.ts'
 import { record } from '../schemas/record.ts'
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import type { Provider } from '../../outbound/records.ts'
+import type { Provider } from '../../outbound/model/records.ts'
 import { openedByAccount } from '../../people/opens.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
-import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
+import { DAILY_MAX, NOTE_MAX } from '../../outbound/providers/shared-limit-record.ts'
 import { record } from '../schemas/record.ts'
 import {
   LimitRequestFilter,

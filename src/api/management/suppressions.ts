@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
-import { NOTE_MAX } from '../../outbound/suppressions.ts'
+import { NOTE_MAX } from '../../outbound/queue/suppressions.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'

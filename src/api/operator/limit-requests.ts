@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery } from '../../http/schema.ts'
-import { DAILY_MAX, NOTE_MAX } from '../../outbound/shared-limit-record.ts'
+import { DAILY_MAX, NOTE_MAX } from '../../outbound/providers/shared-limit-record.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'

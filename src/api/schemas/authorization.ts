@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { answer } from '../../http/route.ts'
-import { REDIRECT_MAX } from '../../outbound/oauth/oauth.ts'
+import { REDIRECT_MAX } from '../../outbound/providers/oauth.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 

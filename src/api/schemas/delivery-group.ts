@@ -3,7 +3,11 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Default, Id, Nullable, Words } from '../../http/schema.ts'
-import { type MemberInput as GivenMember, type DeliveryGroup as GroupRecord, NAME_MAX } from '../../outbound/groups.ts'
+import {
+  type MemberInput as GivenMember,
+  type DeliveryGroup as GroupRecord,
+  NAME_MAX,
+} from '../../outbound/providers/groups.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 

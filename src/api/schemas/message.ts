@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { SubmissionStatus } from '../../outbound/submit/submission-status.ts'
+import type { SubmissionStatus } from '../../outbound/model/submission-status.ts'
 import type { MessageAuthentication, MessageDetail as StoredMessage } from '../../store/rows/records.ts'
 import { AddressJson, presentAddress } from './address.ts'
 import { AttachmentJson, presentAttachment } from './attachment.ts'

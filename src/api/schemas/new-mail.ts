@@ -6,8 +6,8 @@ import { parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import { decodeContent } from '../../mime/compose/attachment-rules.ts'
 import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address as MailAddress } from '../../mime/message.ts'
-import { TAG_MAX, TAGS_MAX } from '../../outbound/submit/message-labels.ts'
-import type { NewMail } from '../../outbound/submit/new-message.ts'
+import { TAG_MAX, TAGS_MAX } from '../../outbound/model/message-labels.ts'
+import type { NewMail } from '../../outbound/model/new-message.ts'
 import { record } from './record.ts'
 
 const ADDRESSES_MAX = 50

@@ -3,9 +3,9 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
+import { PROVIDER_TYPES, type Provider } from '../../outbound/model/records.ts'
 import { allowedActions, type ProviderStats as Stats, type Tested } from '../../outbound/providers/providers.ts'
-import { PROVIDER_TYPES, type Provider } from '../../outbound/records.ts'
-import type { QuotaWindow } from '../../outbound/routing/quotas.ts'
+import type { QuotaWindow } from '../../outbound/providers/quotas.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 

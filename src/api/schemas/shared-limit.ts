@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { LimitRequest as RequestRecord, SharedLimitState } from '../../outbound/shared-limit.ts'
+import type { LimitRequest as RequestRecord, SharedLimitState } from '../../outbound/providers/shared-limit.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { Suppression } from '../../outbound/suppressions.ts'
+import type { Suppression } from '../../outbound/queue/suppressions.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 

@@ -3,7 +3,7 @@
 import { invalid } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Principal } from '../../directory/principal.ts'
-import type { NewMail } from '../../outbound/submit/new-message.ts'
+import type { NewMail } from '../../outbound/model/new-message.ts'
 import { accountOf } from '../mailbox/account.ts'
 import { withUploads } from '../mailbox/send.ts'
 import type { ReadMail } from '../schemas/new-mail.ts'

@@ -1,7 +1,7 @@
 // Sending accounts that take no messages although their team wants them to.
 
 import { HOUR_MS } from '../../base/durations.ts'
-import type { Provider } from '../../outbound/records.ts'
+import type { Provider } from '../../outbound/model/records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, fine, warning } from './finding.ts'
 

@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts'
 import type { Db, Reader, Row, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { Where } from '../../db/sql-text.ts'
-import type { OutboundDeps } from '../deps.ts'
+import type { OutboundDeps } from '../model/deps.ts'
 
 export const CREDIT_TYPES = ['purchase', 'adjustment', 'refund'] as const
 export const TRANSACTION_TYPES = ['purchase', 'consumption', 'adjustment', 'refund'] as const

@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import { conflict, type ProductError } from '../../base/errors.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import { DeferredWrites } from '../../db/deferred-writes.ts'
-import type { OutboundDeps } from '../deps.ts'
+import type { OutboundDeps } from '../model/deps.ts'
 import type { Ledger } from './ledger.ts'
 import { MICRO } from './money.ts'
 

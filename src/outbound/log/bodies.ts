@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../base/clock.ts'
 import { clean } from '../../mime/one-line.ts'
-import type { Carrier, EmailSource, Outcome } from '../records.ts'
+import type { Carrier, EmailSource, Outcome } from '../model/records.ts'
 import { labelsOf } from './labels.ts'
 import { DETAIL_MAX, replyLine } from './timeline.ts'
 

@@ -3,7 +3,7 @@
 import { domainOf } from '../../mime/address.ts'
 import type { CountedEvent } from '../../store/log/counters.ts'
 import type { Counts } from '../../store/log/tally.ts'
-import type { Delivery, Email, Outcome } from '../records.ts'
+import type { Delivery, Email, Outcome } from '../model/records.ts'
 import type { AttemptState } from './transition-rules.ts'
 
 /** @returns the common fields of all facts about a delivery; null for messages of the appliance itself, which are not counted */

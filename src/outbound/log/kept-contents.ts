@@ -3,7 +3,7 @@
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { NamedContent } from '../../store/content/blobs.ts'
-import type { OutboundDeps } from '../deps.ts'
+import type { OutboundDeps } from '../model/deps.ts'
 
 /** The content of a larger message is not kept, bytes. */
 const KEPT_BYTES_MAX = 10 * 1024 * 1024

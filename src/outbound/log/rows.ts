@@ -2,7 +2,7 @@
 
 import type { Row } from '../../db/db.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
-import type { Delivery, DeliveryStatus, Email, EmailSource } from '../records.ts'
+import type { Delivery, DeliveryStatus, Email, EmailSource } from '../model/records.ts'
 
 export interface EmailRow {
   n: number

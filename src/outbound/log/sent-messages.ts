@@ -3,9 +3,9 @@
 import type { Db } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
-import type { OutboundDeps } from '../deps.ts'
-import type { Email, Page } from '../records.ts'
-import { type SubmissionStatus, submissionStatus } from '../submit/submission-status.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { Email, Page } from '../model/records.ts'
+import { type SubmissionStatus, submissionStatus } from '../model/submission-status.ts'
 import { type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
 import {
   DELIVERY_COLUMNS,

@@ -1,9 +1,9 @@
 // Reads one delivery with its message, for the actions of its team.
 
 import type { Db, Reader } from '../../db/db.ts'
-import type { OutboundDeps } from '../deps.ts'
-import type { Delivery, Email } from '../records.ts'
-import type { MessageLabels } from '../submit/message-labels.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { MessageLabels } from '../model/message-labels.ts'
+import type { Delivery, Email } from '../model/records.ts'
 import type { KeptContents } from './kept-contents.ts'
 import {
   DELIVERY_COLUMNS,

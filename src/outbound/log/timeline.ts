@@ -1,7 +1,7 @@
 // The timeline of a delivery as stored in its row: one line per step, of bounded size whatever a peer sends.
 
 import { clean } from '../../mime/one-line.ts'
-import type { RemoteReply, RemoteServer } from '../records.ts'
+import type { RemoteReply, RemoteServer } from '../model/records.ts'
 
 export type StepType =
   | 'accepted'

@@ -4,7 +4,7 @@ import { isoTime } from '../../base/clock.ts'
 import type { EventType } from '../../events/event-types.ts'
 import { clean } from '../../mime/one-line.ts'
 import { classifyReply } from '../../reports/reply-class.ts'
-import type { DeliveryStatus, Outcome, RemoteReply } from '../records.ts'
+import type { DeliveryStatus, Outcome, RemoteReply } from '../model/records.ts'
 import { DETAIL_MAX, replyLine, type Step, type StepType } from './timeline.ts'
 
 /** The state of a delivery before a transition. */

@@ -3,8 +3,8 @@
 import { conflict } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
-import type { OutboundDeps } from '../deps.ts'
-import type { Provider } from '../records.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { Provider } from '../model/records.ts'
 import { NO_QUOTAS } from './input.ts'
 import { presentProvider } from './row.ts'
 

@@ -2,9 +2,9 @@
 
 import { MINUTE_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
-import type { OutboundDeps } from '../deps.ts'
-import type { Provider, ProviderStatus, RemoteReply } from '../records.ts'
-import type { CheckResult, OpenTransport, Stage } from '../transports/transport.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { Provider, ProviderStatus, RemoteReply } from '../model/records.ts'
+import type { CheckResult, OpenTransport, Stage } from '../model/transport.ts'
 import { presentProvider } from './row.ts'
 import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
 

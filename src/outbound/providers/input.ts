@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { invalid, ProductError } from '../../base/errors.ts'
 import { isPublicAddress } from '../../base/public-address.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
-import type { Provider, ProviderQuotas, QuotaRange, SmtpProtocol } from '../records.ts'
+import type { Provider, ProviderQuotas, QuotaRange, SmtpProtocol } from '../model/records.ts'
 
 /** A requested quota: a number, a range, or null for none. */
 export type QuotaInput = number | QuotaRange | null

@@ -7,10 +7,9 @@ import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
-import type { OutboundDeps } from '../deps.ts'
-import type { Provider, ProviderStatus, ProviderType } from '../records.ts'
-import { forgetCounts } from '../routing/quotas.ts'
-import type { OpenTransport } from '../transports/transport.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { Provider, ProviderStatus, ProviderType } from '../model/records.ts'
+import type { OpenTransport } from '../model/transport.ts'
 import { type ConnectedAccount, Connections } from './connections.ts'
 import { Health, type Tested } from './health.ts'
 import {
@@ -24,6 +23,7 @@ import {
   refuseOtherServer,
   touchesConnection,
 } from './input.ts'
+import { forgetCounts } from './quotas.ts'
 import { presentProvider } from './row.ts'
 import { activated, allowedActions, reconnected, whyNot } from './status.ts'
 

@@ -1,7 +1,7 @@
 // Maps a database row to a sending account.
 
 import type { Row } from '../../db/db.ts'
-import type { Provider, ProviderQuotas, ProviderStatus, ProviderType, SmtpProtocol } from '../records.ts'
+import type { Provider, ProviderQuotas, ProviderStatus, ProviderType, SmtpProtocol } from '../model/records.ts'
 
 export function presentProvider(row: Row): Provider {
   return {

@@ -1,8 +1,8 @@
 // The state machine of a sending account (docs/design/sending.md §2), as pure functions.
 
 import { DAY_MS } from '../../base/durations.ts'
-import type { Provider, ProviderStatus } from '../records.ts'
-import type { Stage } from '../transports/transport.ts'
+import type { Provider, ProviderStatus } from '../model/records.ts'
+import type { Stage } from '../model/transport.ts'
 
 /** The actions that an account's current state allows. */
 export interface AllowedActions {

@@ -2,8 +2,8 @@
 
 import type { DomainStatus } from '../../directory/domains.ts'
 import type { SendScope } from '../../directory/mailbox-input.ts'
-import type { DeliveryGroup, GroupStrategy } from '../groups.ts'
-import type { Provider } from '../records.ts'
+import type { Provider } from '../model/records.ts'
+import type { DeliveryGroup, GroupStrategy } from '../providers/groups.ts'
 import type { Candidate } from './choose.ts'
 
 /** A candidate account, and its group in the sender's scope. */

@@ -1,6 +1,6 @@
 // The order in which accounts are tried. Pure functions.
 
-import type { GroupStrategy } from '../groups.ts'
+import type { GroupStrategy } from '../providers/groups.ts'
 
 /** An account that could carry the message. */
 export interface Candidate {

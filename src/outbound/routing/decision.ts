@@ -1,7 +1,7 @@
 // What the router decides for a message, and the status of its From domain.
 
 import type { DomainStatus } from '../../directory/domains.ts'
-import type { DelayCause, Provider, RejectionReason } from '../records.ts'
+import type { DelayCause, Provider, RejectionReason } from '../model/records.ts'
 
 /** The router's decision for a message. */
 export type Decision =

@@ -2,15 +2,15 @@
 
 import { DAY_MS } from '../../base/durations.ts'
 import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
-import type { OutboundDeps } from '../deps.ts'
-import type { DeliveryGroup, Groups } from '../groups.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { Email, Provider } from '../model/records.ts'
+import type { DeliveryGroup, Groups } from '../providers/groups.ts'
 import type { Providers } from '../providers/providers.ts'
-import type { Email, Provider } from '../records.ts'
-import type { SharedLimit } from '../shared-limit.ts'
+import { QuotaCounts } from '../providers/quotas.ts'
+import type { SharedLimit } from '../providers/shared-limit.ts'
 import { candidatesOf, commonStrategy, mayCarry, mayForward, type RoutingCandidate } from './candidates.ts'
 import { orderOf } from './choose.ts'
 import type { Decision, KnownDomainStatus } from './decision.ts'
-import { QuotaCounts } from './quotas.ts'
 import { type SkippedAccounts, whyChosen, whyFull, without } from './reasons.ts'
 
 export interface RouterDeps extends OutboundDeps {

@@ -1,6 +1,6 @@
 // Whether a due message may still be sent: its sender can be suspended or deleted after the submission.
 
-import type { Email } from '../records.ts'
+import type { Email } from '../model/records.ts'
 import type { KnownDomainStatus } from '../routing/decision.ts'
 import type { BatchReads } from './batch-reads.ts'
 import type { RunnerDeps } from './deps.ts'

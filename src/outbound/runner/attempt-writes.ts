@@ -2,8 +2,8 @@
 
 import { WriteBatches } from '../../base/write-batches.ts'
 import type { Tx } from '../../db/db.ts'
-import type { DeliveryOutcome } from '../log/delivery-transitions.ts'
-import type { Carrier } from '../records.ts'
+import type { Carrier } from '../model/records.ts'
+import type { DeliveryOutcome } from '../queue/delivery-transitions.ts'
 import type { RunnerDeps } from './deps.ts'
 
 /** Messages in one unit of work. */

@@ -2,7 +2,7 @@
 
 import type { DomainStatus } from '../../directory/domains.ts'
 import { domainOf } from '../../mime/address.ts'
-import type { Email } from '../records.ts'
+import type { Email } from '../model/records.ts'
 import type { RunnerDeps } from './deps.ts'
 
 /** For one turn of the event loop only: what is read may change after it. */

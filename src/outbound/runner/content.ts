@@ -2,7 +2,7 @@
 
 import { parseAddressList } from '../../mime/address.ts'
 import { headerText, readHeaders } from '../../mime/headers.ts'
-import type { Email } from '../records.ts'
+import type { Email } from '../model/records.ts'
 import type { DeliveryLimits } from './concurrency.ts'
 import type { RunnerDeps } from './deps.ts'
 

@@ -1,12 +1,10 @@
 // The hand-overs of one message: acquire the concurrency limits, mark the start, lend the bytes, record each recipient's outcome.
 
 import type { Tx } from '../../db/db.ts'
-import { bounceAddress } from '../bounce-address.ts'
-import { sharedSender } from '../envelope-sender.ts'
-import type { DeliveryOutcome } from '../log/delivery-transitions.ts'
 import type { DeliveryState } from '../log/emails.ts'
-import type { QueuedDelivery } from '../queue.ts'
-import type { Carrier, Email, Outcome, Provider, RejectionReason, RemoteReply } from '../records.ts'
+import { bounceAddress } from '../model/bounce-address.ts'
+import { sharedSender } from '../model/envelope-sender.ts'
+import type { Carrier, Email, Outcome, Provider, RejectionReason, RemoteReply } from '../model/records.ts'
 import type {
   Answered,
   DirectHandover,
@@ -17,7 +15,9 @@ import type {
   NotTried,
   Transport,
   Unavailable,
-} from '../transports/transport.ts'
+} from '../model/transport.ts'
+import type { DeliveryOutcome } from '../queue/delivery-transitions.ts'
+import type { QueuedDelivery } from '../queue/queue.ts'
 import type { AttemptWrites } from './attempt-writes.ts'
 import type { DeliveryLimits, LimitKey } from './concurrency.ts'
 import { hiddenOf, SignedContent } from './content.ts'

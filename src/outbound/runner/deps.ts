@@ -1,17 +1,17 @@
 // The dependencies of the runner: those of all outbound modules, and the methods it uses of other outbound modules.
 
-import type { OutboundDeps } from '../deps.ts'
-import type { DeliveryTransitions } from '../log/delivery-transitions.ts'
 import type { Emails } from '../log/emails.ts'
-import type { Notices } from '../notices.ts'
-import type { Queue } from '../queue.ts'
-import type { Email, Provider, RemoteReply } from '../records.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { Email, Provider, RemoteReply } from '../model/records.ts'
+import type { Stage } from '../model/transport.ts'
+import type { Notices } from '../notices/notices.ts'
+import type { VacationReplies } from '../notices/vacation-replies.ts'
+import type { DeliveryTransitions } from '../queue/delivery-transitions.ts'
+import type { Queue } from '../queue/queue.ts'
 import type { Decision, KnownDomainStatus } from '../routing/decision.ts'
-import type { Sealer } from '../seal.ts'
-import type { Signer } from '../sign.ts'
-import type { Stage } from '../transports/transport.ts'
 import type { Transports } from '../transports/transports.ts'
-import type { VacationReplies } from '../vacation-replies.ts'
+import type { Sealer } from './seal.ts'
+import type { Signer } from './sign.ts'
 
 export interface RunnerDeps extends OutboundDeps {
   queue: Queue

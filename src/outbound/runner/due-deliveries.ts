@@ -1,8 +1,8 @@
 // Reads due deliveries page by page and adds the messages that the limits allow to those in flight.
 
-import type { Queue, QueuedDelivery, QueuePosition } from '../queue.ts'
+import type { Queue, QueuedDelivery, QueuePosition } from '../queue/queue.ts'
+import { QueueCursor, type RangeRead, type SkipKey, START } from '../queue/queue-cursor.ts'
 import type { InFlight } from './in-flight.ts'
-import { QueueCursor, type RangeRead, type SkipKey, START } from './queue-cursor.ts'
 
 /** Queue rows per query. */
 const PAGE = 100

@@ -1,7 +1,7 @@
 // The messages in flight: which, how many per team, origin and lane, and which teams, origins and lanes the poller skips for a while.
 
-import { laneOf, type QueuedDelivery, type QueueExclusions } from '../queue.ts'
-import type { ExcludedKeys, SkipKey } from './queue-cursor.ts'
+import { laneOf, type QueuedDelivery, type QueueExclusions } from '../queue/queue.ts'
+import type { ExcludedKeys, SkipKey } from '../queue/queue-cursor.ts'
 
 /** Messages in flight: enough to keep every carrier busy, and cheap to requeue after a crash. */
 const IN_FLIGHT_MAX = 2000

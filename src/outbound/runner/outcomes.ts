@@ -1,8 +1,8 @@
 // Maps the verdict of a carrier to the outcome of a delivery.
 
 import { classifyReply } from '../../reports/reply-class.ts'
-import type { DelayCause, Outcome, RemoteReply } from '../records.ts'
-import type { Handed, Verdict } from '../transports/transport.ts'
+import type { DelayCause, Outcome, RemoteReply } from '../model/records.ts'
+import type { Handed, Verdict } from '../model/transport.ts'
 import { nextAttemptAt, wasLastAttempt } from './schedule.ts'
 
 /** The state of one delivery when its carrier answered. */

@@ -8,8 +8,8 @@ import { type CheckedHeaders, checkHeaders } from '../../mime/compose/header-rul
 import type { EncodedAttachment } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import { AHEAD_MAX_MS, AHEAD_MIN_MS } from '../model/limits.ts'
-import { checkLabels, type MessageLabels } from './message-labels.ts'
-import type { NewMail } from './new-message.ts'
+import { checkLabels, type MessageLabels } from '../model/message-labels.ts'
+import type { NewMail } from '../model/new-message.ts'
 
 /** Maximum number of different addresses in To, Cc and Bcc together. */
 export const RECIPIENTS_MAX = 50

@@ -9,12 +9,12 @@ import type { Identity } from '../../store/mailbox/identities.ts'
 import type { Submission, SubmittedMessage } from '../../store/mailbox/submissions.ts'
 import type { RawSource } from '../../workers/compose-thread.ts'
 import { Composer } from '../../workers/composer.ts'
-import { isBounceDomain } from '../bounce-address.ts'
+import { isBounceDomain } from '../model/bounce-address.ts'
+import { NO_LABELS } from '../model/message-labels.ts'
+import { submissionStatus } from '../model/submission-status.ts'
 import type { Router } from '../routing/router.ts'
 import { Acceptance, type AcceptanceDeps, hasRoom, mailboxFull, type Ready } from './acceptance.ts'
-import { NO_LABELS } from './message-labels.ts'
 import { SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
-import { submissionStatus } from './submission-status.ts'
 
 type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
 

@@ -4,10 +4,10 @@ import { conflict, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import type { SingleDeliveries, SingleDelivery } from '../log/single-deliveries.ts'
-import type { EmailSource } from '../records.ts'
+import type { Sender } from '../model/new-message.ts'
+import type { EmailSource } from '../model/records.ts'
 import type { Router } from '../routing/router.ts'
 import { Acceptance, type AcceptanceDeps, type Ready } from './acceptance.ts'
-import type { Sender } from './new-message.ts'
 import { SenderContext } from './sender-context.ts'
 
 type Deps = AcceptanceDeps & {

@@ -13,9 +13,9 @@ import type { Address } from '../../mime/message.ts'
 import type { Identity } from '../../store/mailbox/identities.ts'
 import type { OriginalMessage } from '../../store/messages/original.ts'
 import type { Account } from '../../store/rows/records.ts'
-import type { OutboundDeps } from '../deps.ts'
+import type { OutboundDeps } from '../model/deps.ts'
+import type { NewMail, Sender } from '../model/new-message.ts'
 import type { Router } from '../routing/router.ts'
-import type { NewMail, Sender } from './new-message.ts'
 
 /** A sending mailbox with its store account. */
 export interface SendingMailbox {

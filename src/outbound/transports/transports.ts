@@ -2,13 +2,13 @@
 
 import { MINUTE_MS } from '../../base/durations.ts'
 import type { Store } from '../../store/store.ts'
-import type { MailTokenOf, OutboundDeps } from '../deps.ts'
-import type { Provider, ProviderType } from '../records.ts'
-import type { VacationReplies } from '../vacation-replies.ts'
-import { openDirect } from './direct.ts'
-import { openLocal } from './local.ts'
-import { openSmtp } from './smtp.ts'
-import type { DirectTransport, LocalTransport, OpenTransport, Transport } from './transport.ts'
+import type { MailTokenOf, OutboundDeps } from '../model/deps.ts'
+import type { Provider, ProviderType } from '../model/records.ts'
+import type { DirectTransport, LocalTransport, OpenTransport, Transport } from '../model/transport.ts'
+import type { VacationReplies } from '../notices/vacation-replies.ts'
+import { openDirect } from './direct/direct.ts'
+import { openLocal } from './local/local.ts'
+import { openSmtp } from './smtp/smtp.ts'
 
 export interface TransportsDeps extends OutboundDeps {
   /** Decrypts the secrets of a provider. */

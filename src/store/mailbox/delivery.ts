@@ -45,7 +45,7 @@ export interface DeliveryTarget {
   scriptOutcome?: SieveOutcome | null
   /** The message as the script has changed it, stored in place of the one that was received. */
   content?: InspectedContent
-  /** Setting of the mailbox or of the alias in `rcptTo`. The store itself forwards nothing (outbound/submit/forwarding.ts). */
+  /** Setting of the mailbox or of the alias in `rcptTo`. The store itself forwards nothing (outbound/receive/deliver-received.ts). */
   forward?: ForwardingSetting
 }
 

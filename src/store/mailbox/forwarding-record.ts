@@ -7,7 +7,7 @@ export interface ForwardingSetting {
   keepsCopy: boolean
 }
 
-/** What was forwarded of a message (outbound/submit/forwarding.ts). */
+/** What was forwarded of a message (outbound/receive/deliver-received.ts). */
 export interface ForwardingRecord {
   /** `eml_…` of the forwarded message; null when nothing was queued. */
   emailId: string | null

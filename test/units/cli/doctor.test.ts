@@ -19,7 +19,7 @@ import { checkCertificate, freeSpaceFinding } from '../../../src/maintenance/doc
 import { checkInboundPort, checkOutboundPort } from '../../../src/maintenance/doctor/outside.ts'
 import { checkSmtp, DIALOGUE_MAX } from '../../../src/maintenance/doctor/smtp-port.ts'
 import { reverseName } from '../../../src/net/reverse-name.ts'
-import type { Provider } from '../../../src/outbound/records.ts'
+import type { Provider } from '../../../src/outbound/model/records.ts'
 import { startAppliance } from '../../support/appliance.ts'
 import { startDns, type Zone, zoneResolver } from '../../support/dns.ts'
 

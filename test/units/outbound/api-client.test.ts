@@ -5,14 +5,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { after, test } from 'node:test'
-import {
-  ANSWER_MAX,
-  ApiClient,
-  failureOf,
-  shown,
-  textAt,
-  valueAt,
-} from '../../../src/outbound/transports/accounts/api-client.ts'
+import { ANSWER_MAX, ApiClient, failureOf, shown, textAt, valueAt } from '../../../src/outbound/model/api-client.ts'
 import { startApi } from '../../support/api-server.ts'
 import { ManualClock } from '../../support/clock.ts'
 

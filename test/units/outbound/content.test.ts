@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Email } from '../../../src/outbound/records.ts'
+import type { Email } from '../../../src/outbound/model/records.ts'
 import { DeliveryLimits } from '../../../src/outbound/runner/concurrency.ts'
 import { SignedContent } from '../../../src/outbound/runner/content.ts'
 

@@ -7,7 +7,7 @@ import { sha256 } from '../../../src/base/secrets.ts'
 import type { PageKey } from '../../../src/db/page.ts'
 import { type DeliveryFilter, listStatement } from '../../../src/outbound/log/delivery-log.ts'
 import type { NewEmail } from '../../../src/outbound/log/emails.ts'
-import type { Carrier, Outcome } from '../../../src/outbound/records.ts'
+import type { Carrier, Outcome } from '../../../src/outbound/model/records.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
 let appliance: SendingAppliance

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Email, Outcome } from '../../../src/outbound/records.ts'
+import type { Email, Outcome } from '../../../src/outbound/model/records.ts'
 import { Random } from '../../support/random.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Tx } from '../../../src/db/db.ts'
-import { DELAY_REPORTED_EVERY_MS, DELAY_REPORTED_FROM_MS } from '../../../src/outbound/log/delivery-transitions.ts'
 import { COMPLAINTS_MAX } from '../../../src/outbound/log/transition-rules.ts'
-import type { Carrier, Email, Outcome } from '../../../src/outbound/records.ts'
+import type { Carrier, Email, Outcome } from '../../../src/outbound/model/records.ts'
+import { DELAY_REPORTED_EVERY_MS, DELAY_REPORTED_FROM_MS } from '../../../src/outbound/queue/delivery-transitions.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 import { watchedTx } from '../../support/watched-tx.ts'
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Queue, QueuedDelivery } from '../../../src/outbound/queue.ts'
-import { laneOf } from '../../../src/outbound/queue.ts'
+import type { Queue, QueuedDelivery } from '../../../src/outbound/queue/queue.ts'
+import { laneOf } from '../../../src/outbound/queue/queue.ts'
 import { DueDeliveries } from '../../../src/outbound/runner/due-deliveries.ts'
 import { InFlight } from '../../../src/outbound/runner/in-flight.ts'
 import { Random } from '../../support/random.ts'

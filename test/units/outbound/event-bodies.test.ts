@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
 import { sha256 } from '../../../src/base/secrets.ts'
 import { bodyOf, type EventSubject } from '../../../src/outbound/log/bodies.ts'
-import type { EmailSource, Outcome } from '../../../src/outbound/records.ts'
+import type { EmailSource, Outcome } from '../../../src/outbound/model/records.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
 let appliance: SendingAppliance

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { GMAIL_MAX, openGmail } from '../../../src/outbound/transports/gmail.ts'
-import type { Handover } from '../../../src/outbound/transports/transport.ts'
+import type { Handover } from '../../../src/outbound/model/transport.ts'
+import { GMAIL_MAX, openGmail } from '../../../src/outbound/transports/accounts/gmail.ts'
 import { handOnce, handover, openAccounts, outcomesOf } from '../../support/accounts.ts'
 import type { Answer } from '../../support/api-server.ts'
 import { startGoogle, wrong } from '../../support/google.ts'

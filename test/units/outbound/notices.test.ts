@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Email, Outcome } from '../../../src/outbound/records.ts'
+import type { Email, Outcome } from '../../../src/outbound/model/records.ts'
 import { readReport } from '../../../src/reports/report.ts'
 import { openSendingAppliance } from '../../support/sending-appliance.ts'
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { type ConnectedType, OAuth, REDIRECT_MAX } from '../../../src/outbound/oauth/oauth.ts'
-import { STATE_MS } from '../../../src/outbound/oauth/states.ts'
+import { type ConnectedType, OAuth, REDIRECT_MAX } from '../../../src/outbound/providers/oauth.ts'
+import { STATE_MS } from '../../../src/outbound/providers/states.ts'
 import { openAccounts } from '../../support/accounts.ts'
 import { failure } from '../../support/directory.ts'
 import { startGoogle } from '../../support/google.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { OUTLOOK_MAX, openOutlook } from '../../../src/outbound/transports/outlook.ts'
-import type { Handover } from '../../../src/outbound/transports/transport.ts'
+import type { Handover } from '../../../src/outbound/model/transport.ts'
+import { OUTLOOK_MAX, openOutlook } from '../../../src/outbound/transports/accounts/outlook.ts'
 import { handOnce, handover, openAccounts, outcomesOf } from '../../support/accounts.ts'
 import type { Answer } from '../../support/api-server.ts'
 import { startMicrosoft, wrong } from '../../support/microsoft.ts'

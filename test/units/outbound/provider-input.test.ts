@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Provider } from '../../../src/outbound/model/records.ts'
 import {
   checkChange,
   mergeQuotas,
@@ -9,7 +10,6 @@ import {
   type ProviderChange,
   refuseOtherServer,
 } from '../../../src/outbound/providers/input.ts'
-import type { Provider } from '../../../src/outbound/records.ts'
 import { failure } from '../../support/directory.ts'
 
 function refused(change: ProviderChange, field: string, code: string, allowPrivate = false): void {

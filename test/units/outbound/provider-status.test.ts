@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ProviderStatus, ProviderType } from '../../../src/outbound/model/records.ts'
+import type { Stage } from '../../../src/outbound/model/transport.ts'
 import {
   type AllowedActions,
   activated,
@@ -10,8 +12,6 @@ import {
   countsAsFailure,
   reconnected,
 } from '../../../src/outbound/providers/status.ts'
-import type { ProviderStatus, ProviderType } from '../../../src/outbound/records.ts'
-import type { Stage } from '../../../src/outbound/transports/transport.ts'
 
 const ALL: ProviderStatus[] = ['active', 'inactive', 'error', 'pending']
 const STAGES: Stage[] = ['dns', 'connect', 'tls', 'greeting', 'auth', 'sender', 'recipient', 'data', 'api']

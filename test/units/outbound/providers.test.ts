@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import type { Provider } from '../../../src/outbound/model/records.ts'
+import type { CheckResult, Transport } from '../../../src/outbound/model/transport.ts'
 import { CHECKS_MAX, REASON_MAX } from '../../../src/outbound/providers/health.ts'
 import { type NewProvider, PER_TEAM_MAX, Providers } from '../../../src/outbound/providers/providers.ts'
-import type { Provider } from '../../../src/outbound/records.ts'
-import type { CheckResult, Transport } from '../../../src/outbound/transports/transport.ts'
 import { openAccounts } from '../../support/accounts.ts'
 import { failure } from '../../support/directory.ts'
 import { startMailServer } from '../../support/mail-server.ts'

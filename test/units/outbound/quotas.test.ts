@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Provider, QuotaRange } from '../../../src/outbound/model/records.ts'
 import { NO_QUOTAS } from '../../../src/outbound/providers/input.ts'
-import type { Provider, QuotaRange } from '../../../src/outbound/records.ts'
-import { forgetCounts, QuotaCounts } from '../../../src/outbound/routing/quotas.ts'
+import { forgetCounts, QuotaCounts } from '../../../src/outbound/providers/quotas.ts'
 import { openAccounts } from '../../support/accounts.ts'
 import { providerOf } from '../../support/carriers.ts'
 import { Random } from '../../support/random.ts'

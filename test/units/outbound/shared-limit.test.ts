@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { SharedLimit } from '../../../src/outbound/shared-limit.ts'
-import { DAILY_MAX, NOTE_MAX } from '../../../src/outbound/shared-limit-record.ts'
+import { SharedLimit } from '../../../src/outbound/providers/shared-limit.ts'
+import { DAILY_MAX, NOTE_MAX } from '../../../src/outbound/providers/shared-limit-record.ts'
 import { openAccounts } from '../../support/accounts.ts'
 import { failure } from '../../support/directory.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../src/base/ids.ts'
-import { NOTE_MAX } from '../../../src/outbound/suppressions.ts'
+import { NOTE_MAX } from '../../../src/outbound/queue/suppressions.ts'
 import { openSendingAppliance } from '../../support/sending-appliance.ts'
 
 const appliance = await openSendingAppliance()

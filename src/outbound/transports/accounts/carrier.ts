@@ -1,17 +1,17 @@
 // The transport of connected accounts: checks Sent for an uncertain message, rewrites its address fields, sends it, reads the response.
 
-import type { ConnectedType } from '../../oauth/connected-services.ts'
-import { issuerOf } from '../../oauth/issuers.ts'
-import type { DelayCause, Provider } from '../../records.ts'
-import type { CheckResult, Handed, Handover, Stage, Transport } from '../transport.ts'
-import type { ApiResult } from './api-client.ts'
+import type { ApiResult } from '../../model/api-client.ts'
+import type { DelayCause, Provider } from '../../model/records.ts'
+import { testMail } from '../../model/test-mail.ts'
+import type { CheckResult, Handed, Handover, Stage, Transport } from '../../model/transport.ts'
+import type { ConnectedType } from '../../providers/connected-services.ts'
+import { issuerOf } from '../../providers/issuers.ts'
 import { failed, passed } from './check.ts'
 import { closedCarrier } from './closed.ts'
 import type { AccountDeps } from './deps.ts'
 import { Doubts, type SentLookup } from './doubts.ts'
 import { markOf, readdress } from './readdress.ts'
 import { AccountSession, type NoToken } from './session.ts'
-import { testMail } from './test-mail.ts'
 import { laterAll, neverAll, sentAll, unavailable } from './verdicts.ts'
 
 /** Timeout of an account test, in ms (docs/design/sending.md §1). */

@@ -1,7 +1,7 @@
 // Builds the results of an account test for the API.
 
-import type { CheckResult, Stage } from '../transport.ts'
-import { shown } from './api-client.ts'
+import { shown } from '../../model/api-client.ts'
+import type { CheckResult, Stage } from '../../model/transport.ts'
 
 const MESSAGE_MAX = 300
 

@@ -1,6 +1,6 @@
 // The transport of an account whose configuration the operator removed: always unavailable, so that other accounts are used.
 
-import type { Transport } from '../transport.ts'
+import type { Transport } from '../../model/transport.ts'
 import { failed } from './check.ts'
 import { unavailable } from './verdicts.ts'
 

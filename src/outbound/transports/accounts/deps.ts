@@ -1,8 +1,8 @@
 // Dependencies of the Google, Microsoft and Amazon transports.
 
 import type { Tx } from '../../../db/db.ts'
-import type { OutboundDeps } from '../../deps.ts'
-import type { Provider } from '../../records.ts'
+import type { OutboundDeps } from '../../model/deps.ts'
+import type { Provider } from '../../model/records.ts'
 
 export interface AccountDeps extends OutboundDeps {
   providers: {

@@ -1,10 +1,10 @@
 // Calls a provider's API on behalf of a connected account: caches the access token and refreshes it before it expires.
 
 import { MINUTE_MS } from '../../../base/durations.ts'
-import type { Issuer } from '../../oauth/issuers.ts'
-import { requestToken, type TokenAnswer } from '../../oauth/token.ts'
-import type { Provider } from '../../records.ts'
-import { type ApiCall, ApiClient, type ApiResult } from './api-client.ts'
+import { type ApiCall, ApiClient, type ApiResult } from '../../model/api-client.ts'
+import type { Provider } from '../../model/records.ts'
+import type { Issuer } from '../../providers/issuers.ts'
+import { requestToken, type TokenAnswer } from '../../providers/token.ts'
 import type { AccountDeps } from './deps.ts'
 
 /** A token is not used in its last minute, because it could expire in transit. */

@@ -1,7 +1,7 @@
 // Results of transports without SMTP: one verdict applies to all recipients.
 
-import type { DelayCause, RemoteReply } from '../../records.ts'
-import type { Handed, Handover, Stage, Verdict } from '../transport.ts'
+import type { DelayCause, RemoteReply } from '../../model/records.ts'
+import type { Handed, Handover, Stage, Verdict } from '../../model/transport.ts'
 
 export function replyOf(text: string, enhancedCode: string | null = null): RemoteReply {
   return { smtpCode: null, enhancedCode, text }

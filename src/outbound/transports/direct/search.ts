@@ -2,7 +2,8 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Resolver } from '../../../base/resolver.ts'
-import type { RemoteReply } from '../../records.ts'
+import type { RemoteReply } from '../../model/records.ts'
+import type { Answered, DirectHandover, NotTried, Verdict } from '../../model/transport.ts'
 import { findAddresses } from '../smtp/addresses.ts'
 import type { Connection } from '../smtp/connection.ts'
 import { moreInformative, NO_ROUTE, noAddress, SmtpError } from '../smtp/errors.ts'
@@ -11,7 +12,6 @@ import { ADDRESSES_MAX } from '../smtp/limits.ts'
 import { isVerdict, offer, outgoingMessageOf } from '../smtp/offer.ts'
 import { TEXT_MAX } from '../smtp/reply.ts'
 import type { TransferResult } from '../smtp/verdicts.ts'
-import type { Answered, DirectHandover, NotTried, Verdict } from '../transport.ts'
 import { NotConnected } from './host-gate.ts'
 import { LOOP, type Servers } from './servers.ts'
 

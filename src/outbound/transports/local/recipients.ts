@@ -5,10 +5,10 @@ import type { Mailbox } from '../../../directory/mailboxes.ts'
 import type { ReceiverLookup } from '../../../directory/receiver.ts'
 import { parseMailbox } from '../../../mime/address.ts'
 import type { InboundReason } from '../../../store/log/inbound-log.ts'
-import type { OutboundDeps } from '../../deps.ts'
-import type { DelayCause } from '../../records.ts'
+import type { OutboundDeps } from '../../model/deps.ts'
+import type { DelayCause } from '../../model/records.ts'
+import type { Verdict } from '../../model/transport.ts'
 import { ownReply } from '../smtp/reply.ts'
-import type { Verdict } from '../transport.ts'
 
 /** Why a recipient is refused, permanently or temporarily. */
 export interface LocalRefusal {

@@ -1,8 +1,8 @@
 // Tests an SMTP account (docs/design/sending.md §1): the stage reached, and one sentence about the result.
 
 import type { Clock } from '../../../base/clock.ts'
-import { testMail } from '../accounts/test-mail.ts'
-import type { CheckResult } from '../transport.ts'
+import { testMail } from '../../model/test-mail.ts'
+import type { CheckResult } from '../../model/transport.ts'
 import type { Connection, ServerSettings } from './connection.ts'
 import { SmtpError } from './errors.ts'
 import { isVerdict, offer, outgoingMessageOf } from './offer.ts'

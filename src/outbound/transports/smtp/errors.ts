@@ -1,8 +1,8 @@
 // Errors that end an SMTP session before the message has its reply, each with a human-readable sentence.
 
 import { CERTIFICATE_ERRORS, CONNECT_ERRORS } from '../../../net/peer-errors.ts'
-import type { DelayCause, RemoteReply } from '../../records.ts'
-import type { Stage } from '../transport.ts'
+import type { DelayCause, RemoteReply } from '../../model/records.ts'
+import type { Stage } from '../../model/transport.ts'
 import { ownReply } from './reply.ts'
 
 /**

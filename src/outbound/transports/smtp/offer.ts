@@ -1,7 +1,7 @@
 // Offers a message over a ready connection: first checks it against the server's extensions, then runs the transaction.
 
 import type { Clock } from '../../../base/clock.ts'
-import type { Handover, Verdict } from '../transport.ts'
+import type { Handover, Verdict } from '../../model/transport.ts'
 import type { Connection } from './connection.ts'
 import { contentOf } from './content.ts'
 import { ownReply } from './reply.ts'

@@ -1,8 +1,8 @@
 // Probes whether a server accepts an envelope: sends MAIL and RCPT, but no content.
 
 import { refusesSender } from '../../../reports/sender-refusal.ts'
-import type { RemoteReply } from '../../records.ts'
-import type { Stage } from '../transport.ts'
+import type { RemoteReply } from '../../model/records.ts'
+import type { Stage } from '../../model/transport.ts'
 import type { Connection } from './connection.ts'
 import { COMMAND_MS } from './limits.ts'
 import { isVerdict, outgoingMessageOf } from './offer.ts'

@@ -1,7 +1,7 @@
 // Parses the replies of a mail server (RFC 5321 §4.2) incrementally, with size limits.
 
 import { clean } from '../../../mime/one-line.ts'
-import type { RemoteReply } from '../../records.ts'
+import type { RemoteReply } from '../../model/records.ts'
 
 /** One reply: its code, its enhanced status code if present, and the text of each line without them. */
 export interface ServerReply {

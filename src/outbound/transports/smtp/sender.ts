@@ -1,7 +1,7 @@
 // Refusals of the sender: they count against the account, not the recipients.
 
 import { refusesSender } from '../../../reports/sender-refusal.ts'
-import type { Handed, Verdict } from '../transport.ts'
+import type { Handed, Verdict } from '../../model/transport.ts'
 
 /** True when every recipient was refused because of the envelope sender. */
 export function isSenderRefused(handed: Handed): boolean {

@@ -3,7 +3,7 @@
 import { isAscii } from 'node:buffer'
 import type { Clock } from '../../../base/clock.ts'
 import { classifyReply } from '../../../reports/reply-class.ts'
-import type { Stage } from '../transport.ts'
+import type { Stage } from '../../model/transport.ts'
 import type { SmtpChannel } from './channel.ts'
 import type { Connection } from './connection.ts'
 import type { DataContent } from './content.ts'

@@ -1,8 +1,8 @@
 // Derives the verdict for each recipient from the replies of a transaction.
 
 import { classifyReply } from '../../../reports/reply-class.ts'
-import type { DelayCause, RemoteReply } from '../../records.ts'
-import type { Stage, Verdict } from '../transport.ts'
+import type { DelayCause, RemoteReply } from '../../model/records.ts'
+import type { Stage, Verdict } from '../../model/transport.ts'
 import type { Connection } from './connection.ts'
 import type { SmtpError } from './errors.ts'
 import { isPermanent, isPositive, ownReply, type ServerReply } from './reply.ts'

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AHEAD_MAX_MS, AHEAD_MIN_MS } from '../../../../src/outbound/model/limits.ts'
+import type { NewMail } from '../../../../src/outbound/model/new-message.ts'
 import {
   ATTACHED_BYTES_MAX,
   type CheckedMail,
   checkMail,
   RECIPIENTS_MAX,
 } from '../../../../src/outbound/submit/checked-message.ts'
-import type { NewMail } from '../../../../src/outbound/submit/new-message.ts'
 import { failure } from '../../../support/directory.ts'
 import { person } from '../../../support/mailbox.ts'
 import { newMail } from '../../../support/new-mail.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DeliveryStatus } from '../../../../src/outbound/records.ts'
-import { submissionStatus } from '../../../../src/outbound/submit/submission-status.ts'
+import type { DeliveryStatus } from '../../../../src/outbound/model/records.ts'
+import { submissionStatus } from '../../../../src/outbound/model/submission-status.ts'
 
 const NOW = 1_000_000
 const at = (sendAt: number, canceledAt: number | null = null) => ({ sendAt, canceledAt })

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { DirectTransport } from '../../../../src/outbound/model/transport.ts'
 import { BACKOFF_MAX_MS, BACKOFF_MS, Backoff, NAMES_MAX } from '../../../../src/outbound/transports/direct/backoff.ts'
+import { openDirect } from '../../../../src/outbound/transports/direct/direct.ts'
 import { PROBE_WAIT_MS, PROBES_MAX, REQUEUE_MS } from '../../../../src/outbound/transports/direct/host-gate.ts'
-import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import { SmtpError } from '../../../../src/outbound/transports/smtp/errors.ts'
 import { GREETING_MS } from '../../../../src/outbound/transports/smtp/limits.ts'
 import { ownReply } from '../../../../src/outbound/transports/smtp/reply.ts'
-import type { DirectTransport } from '../../../../src/outbound/transports/transport.ts'
 import {
   type AnyHandover,
   carrierConfig,

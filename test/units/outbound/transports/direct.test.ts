@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { systemClock } from '../../../../src/base/clock.ts'
 import { openResolver } from '../../../../src/base/resolver.ts'
+import type { Answered, NotTried } from '../../../../src/outbound/model/transport.ts'
+import { openDirect } from '../../../../src/outbound/transports/direct/direct.ts'
 import { findRoute, HOSTS_MAX } from '../../../../src/outbound/transports/direct/route.ts'
-import { openDirect } from '../../../../src/outbound/transports/direct.ts'
 import { CONNECT_MS } from '../../../../src/outbound/transports/smtp/limits.ts'
-import type { Answered, NotTried } from '../../../../src/outbound/transports/transport.ts'
 import {
   type AnyHandover,
   carrierConfig,

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Handed, Handover } from '../../../../src/outbound/model/transport.ts'
 import {
   CHUNK_MS,
   COMMAND_MS,
@@ -12,7 +13,6 @@ import {
   TLS_MS,
 } from '../../../../src/outbound/transports/smtp/limits.ts'
 import { LINE_MAX, LINES_MAX, ReplyReader, TEXT_MAX } from '../../../../src/outbound/transports/smtp/reply.ts'
-import type { Handed, Handover } from '../../../../src/outbound/transports/transport.ts'
 import { carrierConfig, handover, MAIL, openAccount, shortOutcomes, turns, wordsOf } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { zoneResolver } from '../../../support/dns.ts'

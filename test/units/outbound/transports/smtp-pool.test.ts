@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IDLE_MS, LIMITED_MS, MESSAGES_MAX } from '../../../../src/outbound/transports/smtp/pool.ts'
-import { CONNECTIONS_MAX } from '../../../../src/outbound/transports/smtp.ts'
+import { CONNECTIONS_MAX } from '../../../../src/outbound/transports/smtp/smtp.ts'
 import { handover, openAccount, shortOutcomes, turns, wordsOf } from '../../../support/carriers.ts'
 import { ManualClock } from '../../../support/clock.ts'
 import { type ScriptPeer, startMailServer, startScript } from '../../../support/mail-server.ts'

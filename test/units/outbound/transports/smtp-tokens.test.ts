@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MailTokenAnswer } from '../../../../src/outbound/deps.ts'
+import type { MailTokenAnswer } from '../../../../src/outbound/model/deps.ts'
 import { handover, openAccount, shortOutcomes, wordsOf } from '../../../support/carriers.ts'
 import { startScript } from '../../../support/mail-server.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Handed, Handover } from '../../../../src/outbound/transports/transport.ts'
+import type { Handed, Handover } from '../../../../src/outbound/model/transport.ts'
 import { firstVerdict, handover, MAIL, openAccount, shortOutcomes, wordsOf } from '../../../support/carriers.ts'
 import { type Answer, type ScriptServer, startMailServer, startScript } from '../../../support/mail-server.ts'
 

@@ -1,0 +1,158 @@
+// The records of sending that other modules read; times are ms, ids are public, `n` is a row's key.
+
+import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { Address } from '../../mime/message.ts'
+import type { BounceSubType, BounceType, DelayCause, RemoteReply } from '../../reports/reply-class.ts'
+import type { FeedbackType } from '../../reports/report.ts'
+import { CONNECTED_TYPES } from '../providers/connected-services.ts'
+
+export type { Page, PageKey } from '../../db/page.ts'
+export type { BounceSubType, BounceType, DelayCause, RemoteReply, RemoteServer } from '../../reports/reply-class.ts'
+export type { FeedbackType } from '../../reports/report.ts'
+
+/** Types of sending accounts, in the order in which they are shown. */
+export const PROVIDER_TYPES = ['smtp', ...CONNECTED_TYPES, 'amazon_ses'] as const
+export type ProviderType = (typeof PROVIDER_TYPES)[number]
+export type ProviderStatus = 'active' | 'inactive' | 'error' | 'pending'
+/** docs/design/sending.md §1: how a connection to a smarthost is secured. */
+export type SmtpProtocol = 'tls' | 'ssl' | 'starttls' | 'none'
+
+/** Each window draws its cap from this range, both ends included. */
+export interface QuotaRange {
+  min: number
+  max: number
+}
+
+/** Recipients per fixed UTC window; null means no cap. */
+export interface ProviderQuotas {
+  perSecond: QuotaRange | null
+  perMinute: QuotaRange | null
+  perHour: QuotaRange | null
+  perDay: QuotaRange | null
+}
+
+/** A sending account (docs/design/contract.md §2.2), without its secrets. */
+export interface Provider {
+  n: number
+  id: string
+  teamId: string
+  name: string
+  type: ProviderType
+  status: ProviderStatus
+  statusReason: string | null
+  isShared: boolean
+  smtpHost: string | null
+  smtpPort: number | null
+  smtpProtocol: SmtpProtocol | null
+  smtpUsername: string | null
+  hasSmtpPassword: boolean
+  fromEmail: string | null
+  fromName: string | null
+  replyToEmail: string | null
+  replyToName: string | null
+  /** Configured envelope sender of an SMTP account; null: its `fromEmail`. */
+  returnPath: string | null
+  /** True once a check has shown that the server accepts our per-message envelope senders (VERP). */
+  takesVerp: boolean
+  oauthEmail: string | null
+  hasRefreshToken: boolean
+  quotas: ProviderQuotas
+  percentage: number | null
+  trackingDomain: string | null
+  /** The outside account (`racc_…`) it belongs to, where alone it is edited. */
+  remoteAccountId: string | null
+  /** Incremented by every change of host, port, protocol, user or secret: open connections of an older version are not reused. */
+  connectionVersion: number
+  createdAt: number
+  updatedAt: number
+  lastTestedAt: number | null
+  lastUsedAt: number | null
+}
+
+/** `smtp`: submitted by a mail program. `forward`: received by a mailbox, and sent on by its script or its forwarding setting. */
+export type EmailSource = 'batch_api' | 'mailbox_api' | 'smtp' | 'forward' | 'system'
+
+/** A message accepted for sending. The delivery log has one row per recipient of it. */
+export interface Email {
+  n: number
+  /** `eml_…` */
+  id: string
+  teamId: string
+  /** The mailbox it was sent from, null for a root key. */
+  mailboxId: string | null
+  source: EmailSource
+  /** The accounts that may carry it. */
+  scope: SendScope
+  from: Address
+  /** Requested envelope sender; null: our own per-message address (VERP). "" for the null reverse-path of a report. */
+  returnPath: string | null
+  subject: string
+  /** Without angle brackets. */
+  internetMessageId: string
+  /** SHA-256 of the composed bytes (no Bcc, not signed); null once no delivery needs the content. */
+  hash: Uint8Array | null
+  sizeBytes: number
+  queuedAt: number
+  /** A script has changed its header: nothing that was found out about the received message holds for it. */
+  isChanged?: boolean
+  /** When the last attempt is due: 48 h after the earliest time of the first (docs/design/sending.md §7). */
+  expiresAt: number
+}
+
+export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'rejected'
+
+/** One message to one recipient (docs/design/contract.md §2.8). */
+export interface Delivery {
+  n: number
+  /** `dlog_…` */
+  id: string
+  email: number
+  to: string
+  status: DeliveryStatus
+  statusReason: string | null
+  attempts: number
+  providerId: string | null
+  providerName: string | null
+  sentFromEmail: string
+  sentAt: number | null
+  createdAt: number
+}
+
+/** `delivery.confirmation` of an event (docs/design/events.md §4). */
+export type Confirmation = 'recipient_mx' | 'relay' | 'provider_api' | 'local'
+/** `rejection.reason` of an event (docs/design/events.md §4). */
+export type RejectionReason =
+  | 'suppressed'
+  | 'unverified_domain'
+  | 'no_provider'
+  | 'content_refused'
+  | 'message_too_large'
+  | 'policy'
+  | 'sending_not_approved'
+
+/** The outcome of one delivery: the transitions of docs/design/sending.md §7. {@link DeliveryTransitions} applies each in one unit of work. */
+export type Outcome =
+  | { kind: 'sent'; reply: RemoteReply; confirmation: Confirmation }
+  | { kind: 'deferred'; reply: RemoteReply; cause: DelayCause; nextAt: number }
+  | {
+      kind: 'bounced'
+      reply: RemoteReply
+      type: BounceType
+      subType: BounceSubType
+      reportingMta: string | null
+      /** True for a report received after the delivery was recorded as sent. */
+      afterAccept: boolean
+      /** True when the provider itself reports that the address accepts no mail (SES Permanent), regardless of the reply text. */
+      dead?: boolean
+      occurredAt: number
+    }
+  | { kind: 'expired'; reply: RemoteReply }
+  | { kind: 'rejected'; reason: RejectionReason; detail: string }
+  | { kind: 'cancelled' }
+  | { kind: 'complained'; feedbackType: FeedbackType; userAgent: string | null; occurredAt: number }
+
+/** The carrier of a delivery; `id` is null for our own MTA and for local delivery. */
+export interface Carrier {
+  id: string | null
+  name: string
+}
